@@ -1,0 +1,56 @@
+# `make demo` and `make test` need Python 3.11 or newer and make, nothing else.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+BENCH := .bench-venv
+# The peers of the benchmarks; torch first and pinned, so that no package drags a larger build in.
+TORCH ?= torch==2.13.0
+PEERS ?= prdc==0.2 mauve-text==0.4.0 faiss-cpu sentence-transformers POT
+
+DEMO_METRICS := energy,mmd,kid,fid,mauve,pr,dc,irpr,ahd,hausdorff,medoid,ttest,sliced_wasserstein,classifier,c2st,chi,cbdf,zipf,jsd,vocab_overlap
+TEST_RESOURCES := minilm minilm-int8 wordllama paraphrase-minilm bible-web bible-kjv bible-asv bible-ylt home-assistant-intents ovos-skill-weather ovos-skill-date-time
+
+.PHONY: demo test test-slow check bench clean
+
+demo: $(VENV)/.core ## compare two built-in corpora with 20 metrics
+	$(BIN)/textgauge resources fetch minilm
+	$(BIN)/textgauge compare sample:banking sample:travel --limit 300 -m "$(DEMO_METRICS)" --ci --test
+
+test: $(VENV)/.dev ## run the tests
+	$(BIN)/textgauge resources fetch $(TEST_RESOURCES)
+	$(BIN)/python -m pytest -q -n auto
+
+test-slow: $(VENV)/.dev ## run the simulations and full-size checks
+	$(BIN)/python -m pytest -q -m slow
+
+check: $(VENV)/.dev ## style, types, direction of imports
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(BENCH)/.done ## speed against the peers, in one run
+	$(BENCH)/bin/textgauge resources fetch minilm
+	$(BENCH)/bin/python -m benchmarks
+
+$(VENV)/.venv:
+	@$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11))" || (echo "Python 3.11 or newer is needed; set PYTHON=..." && exit 1)
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/.core: $(VENV)/.venv pyproject.toml
+	$(BIN)/python -m pip install -q -e .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.venv pyproject.toml
+	$(BIN)/python -m pip install -q -e '.[dev,api]'
+	@touch $@
+
+$(BENCH)/.done: pyproject.toml
+	$(PYTHON) -m venv $(BENCH)
+	$(BENCH)/bin/python -m pip install -q $(TORCH)
+	$(BENCH)/bin/python -m pip install -q -e . $(PEERS)
+	@touch $@
+
+clean:
+	rm -rf $(VENV) $(BENCH) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

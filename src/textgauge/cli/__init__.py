@@ -1,0 +1,54 @@
+"""The command `textgauge`: one file per command, no logic."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from typing import Annotated
+
+import typer
+
+from textgauge.cli import compare, datasets, doctor, ls, resources
+from textgauge.errors import TextgaugeError
+
+app = typer.Typer(
+    name="textgauge",
+    help="Measure text, and measure the measures.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+)
+app.command("compare")(compare.compare)
+app.command("ls")(ls.ls)
+app.command("doctor")(doctor.doctor)
+app.add_typer(datasets.app, name="datasets")
+app.add_typer(resources.app, name="resources")
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        from importlib.metadata import version
+
+        typer.echo(f"textgauge {version('textgauge')}")
+        raise typer.Exit
+
+
+@app.callback()
+def top(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Measure text, and measure the measures."""
+
+
+def main() -> None:
+    """Run the command; an error a user can mend is one line and exit code 2."""
+    warnings.showwarning = lambda message, *_, **__: typer.echo(f"warning: {message}", err=True)
+    try:
+        app()
+    except TextgaugeError as error:
+        typer.echo(f"textgauge: {error}", err=True)
+        sys.exit(2)
+    except BrokenPipeError:
+        sys.exit(1)

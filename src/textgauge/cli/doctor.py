@@ -1,0 +1,74 @@
+"""`textgauge doctor`: does everything work on this machine?"""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Callable
+from importlib.metadata import version
+
+import typer
+
+from textgauge.cli.output import Format, FormatOption, Row, print_rows
+from textgauge.errors import TextgaugeError
+
+
+def doctor(form: FormatOption = Format.table) -> None:
+    """Check versions, folders, resources and the built-in encoder; exit code 1 if something needed is broken."""
+    checks: dict[str, Callable[[], str]] = {
+        "textgauge": lambda: version("textgauge"),
+        "python": platform.python_version,
+        "numpy, scipy, scikit-learn": lambda: ", ".join(version(name) for name in ("numpy", "scipy", "scikit-learn")),
+        "cores": lambda: str(os.cpu_count()),
+        "cache folder": _cache_root,
+        "data folder": lambda: os.environ.get("TEXTGAUGE_DATA") or "not set (TEXTGAUGE_DATA)",
+        "resources": _resources,
+        "metrics": _metrics,
+        "encoder minilm": _encoder,
+    }
+    rows = [_run(name, check) for name, check in checks.items()]
+    print_rows(rows, form)
+    if not all(row["ok"] for row in rows):
+        raise typer.Exit(1)
+
+
+def _run(name: str, check: Callable[[], str]) -> Row:
+    try:
+        return {"check": name, "ok": True, "found": check()}
+    except (TextgaugeError, OSError, ImportError) as error:
+        return {"check": name, "ok": False, "found": str(error)}
+
+
+def _cache_root() -> str:
+    from textgauge.represent.resources import cache_root
+
+    folder = cache_root()
+    folder.mkdir(parents=True, exist_ok=True)
+    if not os.access(folder, os.W_OK):
+        raise PermissionError(f"{folder} cannot be written; set TEXTGAUGE_CACHE to a folder that can")
+    return str(folder)
+
+
+def _resources() -> str:
+    from textgauge.represent.resources import available, resources
+
+    here = [item.name for item in resources() if available(item.name)]
+    return f"{len(here)} of {len(resources())} here: {', '.join(here) or 'none'}"
+
+
+def _metrics() -> str:
+    from textgauge.metrics import list_metrics
+
+    return f"{len(list_metrics())} corpus metrics"
+
+
+def _encoder() -> str:
+    import numpy as np
+
+    from textgauge.errors import ResourceError
+    from textgauge.represent.embedders import embedder
+
+    near, same, far = embedder("minilm").encode(["A cat sat down.", "A cat was sitting.", "Stocks fell sharply."])
+    if not float(near @ same) > float(near @ far) + 0.3 or not np.isclose(np.linalg.norm(near), 1.0, atol=1e-5):
+        raise ResourceError("the encoder runs but its vectors make no sense; run `textgauge resources verify minilm`")
+    return "runs, and tells a paraphrase from another sentence"

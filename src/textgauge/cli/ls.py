@@ -1,0 +1,68 @@
+"""`textgauge ls`: what there is to choose from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from textgauge.cli.datasets import dataset_rows
+from textgauge.cli.output import Format, FormatOption, Row, print_rows
+from textgauge.cli.resources import resource_rows
+
+
+class What(StrEnum):
+    """Things that can be listed."""
+
+    metrics = "metrics"
+    embedders = "embedders"
+    tokenizers = "tokenizers"
+    datasets = "datasets"
+    resources = "resources"
+
+
+def ls(what: Annotated[What, typer.Argument(help="What to list.")], form: FormatOption = Format.table) -> None:
+    """List metrics, embedders, tokenizers, datasets or resources."""
+    print_rows(_LISTINGS[what](), form)
+
+
+def _metrics() -> list[Row]:
+    from textgauge.metrics import list_metrics
+    from textgauge.metrics.base import parameters
+
+    return [
+        {
+            "name": metric.name,
+            "label": metric.label,
+            "on": metric.on,
+            "parameters": ", ".join(f"{name}={getattr(metric, name)}" for name in parameters(type(metric))),
+            "parts": ", ".join(part.name for part in metric.parts),
+            "closer": metric.closer,
+            "symmetric": metric.symmetric,
+            "source": metric.source,
+        }
+        for metric in list_metrics()
+    ]
+
+
+def _embedders() -> list[Row]:
+    from textgauge.represent.embedders import list_embedders
+
+    return list_embedders()
+
+
+def _tokenizers() -> list[Row]:
+    from textgauge.represent.tokenizers import list_tokenizers
+
+    return [{"name": name} for name in list_tokenizers()]
+
+
+_LISTINGS: dict[What, Callable[[], list[Row]]] = {
+    What.metrics: _metrics,
+    What.embedders: _embedders,
+    What.tokenizers: _tokenizers,
+    What.datasets: dataset_rows,
+    What.resources: resource_rows,
+}

@@ -1,0 +1,108 @@
+"""Print rows: a table for people, JSON, CSV, Markdown or LaTeX for the rest."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sys
+from collections.abc import Callable, Sequence
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+
+Row = dict[str, Any]
+
+
+class Format(StrEnum):
+    """How rows are printed."""
+
+    table = "table"
+    json = "json"
+    csv = "csv"
+    markdown = "markdown"
+    latex = "latex"
+
+
+FormatOption = Annotated[Format, typer.Option("--format", "-f", help="How to print the result.")]
+
+
+def print_rows(rows: Sequence[Row], form: Format, *, columns: Sequence[str] | None = None) -> None:
+    """Print rows on standard output, nothing else; `columns` chooses and orders those of the readable formats."""
+    if form is Format.json:
+        typer.echo(json.dumps(list(rows), indent=1, ensure_ascii=False, allow_nan=False))
+        return
+    names = list(columns or dict.fromkeys(name for row in rows for name in row))
+    if form is Format.csv:
+        names = list(dict.fromkeys([*names, *(name for row in rows for name in row)]))
+    _WRITERS[form](rows, names)
+
+
+def note(text: str) -> None:
+    """One line on standard error."""
+    typer.echo(text, err=True)
+
+
+def shown(value: Any) -> str:
+    """A cell for people: four digits, a dash for nothing."""
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _table(rows: Sequence[Row], names: Sequence[str]) -> None:
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for name in names:
+        numeric = any(isinstance(row.get(name), int | float) and not isinstance(row.get(name), bool) for row in rows)
+        table.add_column(
+            name, justify="right" if numeric else "left", overflow="fold", no_wrap=name in ("name", "metric")
+        )
+    for row in rows:
+        table.add_row(*(Text(shown(row.get(name))) for name in names))
+    width = None if sys.stdout.isatty() else 160
+    Console(width=width).print(table)
+
+
+def _csv(rows: Sequence[Row], names: Sequence[str]) -> None:
+    buffer = io.StringIO()
+    writer = csv.DictWriter(buffer, names, restval="", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    typer.echo(buffer.getvalue(), nl=False)
+
+
+def _markdown(rows: Sequence[Row], names: Sequence[str]) -> None:
+    lines = [
+        names,
+        ["---"] * len(names),
+        *([shown(row.get(name)).replace("|", "\\|") for name in names] for row in rows),
+    ]
+    typer.echo("\n".join(f"| {' | '.join(line)} |" for line in lines))
+
+
+def _latex(rows: Sequence[Row], names: Sequence[str]) -> None:
+    lines = [" & ".join(map(_tex, names)) + r" \\ \midrule"]
+    lines += [" & ".join(_tex(shown(row.get(name))) for name in names) + r" \\" for row in rows]
+    body = "\n".join(["\\toprule", *lines, "\\bottomrule"])
+    typer.echo(f"\\begin{{tabular}}{{{'l' + 'r' * (len(names) - 1)}}}\n{body}\n\\end{{tabular}}")
+
+
+def _tex(text: str) -> str:
+    escaped = "".join({"\\": r"\textbackslash{}", "^": r"\^{}", "~": r"\~{}"}.get(c, c) for c in text)
+    return "".join(f"\\{c}" if c in "&%$#_" else c for c in escaped)
+
+
+_WRITERS: dict[Format, Callable[[Sequence[Row], Sequence[str]], None]] = {
+    Format.table: _table,
+    Format.csv: _csv,
+    Format.markdown: _markdown,
+    Format.latex: _latex,
+}

@@ -1,0 +1,63 @@
+"""`textgauge resources ls|fetch|verify`: the models and data files textgauge reads."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from textgauge.cli.output import Format, FormatOption, Row, print_rows
+from textgauge.represent import resources as store
+
+app = typer.Typer(help="List, fetch and verify models and data files.", no_args_is_help=True)
+
+Names = Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help="Resources; all that are here if none.")]
+
+
+@app.command("ls")
+def list_resources(form: FormatOption = Format.table) -> None:
+    """List every resource: what it is for, size, licence, whether it is on this machine, where it comes from."""
+    print_rows(resource_rows(), form)
+
+
+@app.command("fetch")
+def fetch_resources(names: Annotated[list[str], typer.Argument(metavar="NAME...", help="Resources to fetch.")]) -> None:
+    """Fetch resources into the cache; what is there and right stays."""
+    for name in names:
+        store.resource(name)
+    for name in names:
+        typer.echo(f"{name}\t{store.fetch(name)}")
+
+
+@app.command("verify")
+def verify_resources(names: Names = None, form: FormatOption = Format.table) -> None:
+    """Read every byte again; exit code 1 if a file is damaged, or missing though it was named."""
+    rows: list[Row] = [{"name": name, "state": _state(name)} for name in names or _cached()]
+    print_rows(rows, form)
+    if any(row["state"] != "ok" for row in rows):
+        raise typer.Exit(1)
+
+
+def _cached() -> list[str]:
+    return [entry.name for entry in store.resources() if store.cached_folder(entry.name).is_dir()]
+
+
+def _state(name: str) -> str:
+    if not store.cached_folder(name).is_dir():
+        return "missing"
+    return "ok" if store.verify(name) else "damaged"
+
+
+def resource_rows() -> list[Row]:
+    """One row per resource."""
+    return [
+        {
+            "name": entry.name,
+            "purpose": entry.purpose,
+            "megabytes": round(entry.size / 1e6, 1),
+            "licence": entry.licence,
+            "here": store.available(entry.name),
+            "sources": ", ".join(entry.sources),
+        }
+        for entry in store.resources()
+    ]

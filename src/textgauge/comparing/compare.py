@@ -1,0 +1,126 @@
+"""`compare`: two corpora, many metrics, with uncertainty on every number."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+
+from textgauge.comparing.confounds import confounds
+from textgauge.comparing.report import CompareReport
+from textgauge.corpus import Comparison, Corpus
+from textgauge.corpus.view import TextsLike
+from textgauge.errors import InputError
+from textgauge.metrics import CorpusMetric, Score, get_metrics
+
+Source: TypeAlias = "TextsLike | str | Path"
+Step: TypeAlias = Callable[[str], None]
+
+DEFAULT_METRICS = "energy,mmd,fid,mauve,pr,dc,irpr,ahd,medoid,classifier,cbdf,jsd,zipf,vocab_overlap"
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """What uncertainty is asked for."""
+
+    ci: bool
+    test: bool
+    level: float
+    permutations: int
+    seed: int
+
+    def __post_init__(self) -> None:
+        if not 0.5 <= self.level < 1:
+            raise InputError(f"the level of an interval lies between 0.5 and 1, not {self.level}")
+        if self.permutations < 1:
+            raise InputError(f"a permutation test needs at least 1 permutation, not {self.permutations}")
+
+
+def compare(
+    *,
+    reference: Source,
+    candidate: Source,
+    metrics: str | Iterable[str | CorpusMetric] = DEFAULT_METRICS,
+    ci: bool = False,
+    test: bool = False,
+    level: float = 0.95,
+    permutations: int = 999,
+    seed: int = 0,
+    on_step: Step = lambda _: None,
+) -> CompareReport:
+    """Measure how far the candidate corpus is from the reference corpus.
+
+    Corpora are lists of texts, `Corpus` objects, embedding arrays, or what `textgauge.datasets.load_texts` reads: a
+    path, `sample:NAME`, a catalogue name. `ci` adds an interval to every value, `test` a permutation p-value for "same
+    distribution"; either adds the null distance. `on_step` is told what is being done.
+
+    >>> reference = ["a red cat", "a red dog", "a blue dog"]
+    >>> report = compare(reference=reference, candidate=["one cat", "one dog", "a cow"], metrics="jsd@words")
+    >>> report["jsd@words"].n_candidate
+    3
+    """
+    asked = Doubt(ci, test, level, permutations, seed)
+    comparison = Comparison(corpus_of(reference, "reference"), corpus_of(candidate, "candidate"))
+    chosen = [_with_seed(metric, seed).on_given(comparison) for metric in get_metrics(metrics)]
+    _prepare(comparison, chosen, on_step)
+    scores = []
+    for metric in chosen:
+        on_step(metric.key)
+        score = metric.measure(comparison)
+        scores.append(_with_doubt(score, metric, comparison, asked))
+    return CompareReport(tuple(scores), tuple(confounds(comparison, chosen)))
+
+
+def corpus_of(source: Source, role: str) -> Corpus:
+    """Read and check one corpus: at least two different, not all blank, texts."""
+    if isinstance(source, str | Path):
+        from textgauge.datasets import read_embeddings
+        from textgauge.datasets.load import load_texts
+
+        is_array = str(source).endswith(".npy")
+        corpus = Corpus.of(read_embeddings(source)) if is_array else Corpus.of(load_texts(str(source)).texts)
+    else:
+        corpus = Corpus.of(source)
+    if len(corpus) < 2:
+        raise InputError(f"the {role} has {len(corpus)} text{'' if len(corpus) == 1 else 's'}; at least 2 are needed")
+    if corpus.pool.has_texts and not any(text.strip() for text in corpus.texts):
+        raise InputError(f"the {role} holds only empty texts")
+    if len(np.unique(corpus.keys)) == 1:
+        raise InputError(f"the {role} is one text {len(corpus)} times over; at least 2 different ones are needed")
+    return corpus
+
+
+def _with_seed(metric: CorpusMetric, seed: int) -> CorpusMetric:
+    """A seeded metric that was given no seed of its own takes this one."""
+    if metric.seeded and getattr(metric, "seed", 0) == 0 and seed:
+        return replace(metric, seed=seed)  # type: ignore[call-arg]
+    return metric
+
+
+def _prepare(comparison: Comparison, metrics: list[CorpusMetric], on_step: Step) -> None:
+    """Compute rows first, so that models run once and a metric's time is its own."""
+    for metric in metrics:
+        if metric.needs == "tokens":
+            if not comparison.joint.pool.has_texts:
+                raise InputError(f"{metric.key} needs texts, but the corpora were given as embeddings")
+            comparison.joint.pool.counts(metric.on)
+        else:
+            on_step(f"embedding with {metric.embedder}")
+            comparison.joint.pool.embeddings(metric.embedder)
+
+
+def _with_doubt(score: Score, metric: CorpusMetric, comparison: Comparison, asked: Doubt) -> Score:
+    if score.reason is not None:
+        return score
+    if asked.ci:
+        low, high, method = metric.interval(comparison, level=asked.level, seed=asked.seed)
+        score = replace(score, low=low, high=high, interval=method)
+    if asked.test:
+        p_value, how = metric.p_value(comparison, permutations=asked.permutations, seed=asked.seed)
+        score = replace(score, p_value=p_value, test=how)
+    if asked.ci or asked.test:
+        score = replace(score, null=metric.null(comparison.reference, seed=asked.seed))
+    return score

@@ -1,0 +1,185 @@
+"""Views: a corpus is a pool and an index; a comparison is two corpora of one pool."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from textgauge.corpus.pool import Embeddings, Pool
+from textgauge.errors import InputError
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+    from textgauge.represent.tokenizers import Tokens
+
+Index = NDArray[np.int64]
+TextsLike: TypeAlias = "Corpus | Sequence[str] | Embeddings"
+T = TypeVar("T")
+
+
+class Corpus:
+    """A read-only view of a pool's rows.
+
+    >>> corpus = Corpus.of(["a cat", "a dog", "a cow"])
+    >>> corpus.take([2, 0]).texts
+    ('a cow', 'a cat')
+    """
+
+    def __init__(self, pool: Pool, index: ArrayLike) -> None:
+        rows = np.array(index, dtype=np.int64).reshape(-1)
+        if rows.size and (rows.min() < 0 or rows.max() >= pool.size):
+            raise InputError(f"row {int(rows.max())} is outside a pool of {pool.size}")
+        rows.flags.writeable = False
+        self.pool = pool
+        self.index = rows
+        self._remembered: dict[tuple[Any, ...], Any] = {}
+
+    @classmethod
+    def of(cls, texts: TextsLike | None = None, *, embeddings: Embeddings | None = None) -> Corpus:
+        """A corpus of texts, of ready-made embeddings, or of both; a corpus is returned as it is."""
+        if isinstance(texts, Corpus):
+            return texts
+        if isinstance(texts, np.ndarray) and texts.dtype.kind in "fiub":
+            texts, embeddings = None, texts
+        if isinstance(texts, str):
+            raise InputError("expected a list of texts, not one text")
+        pool = Pool(None if texts is None else list(texts), embeddings=embeddings)
+        return cls(pool, np.arange(pool.size))
+
+    def take(self, rows: ArrayLike) -> Corpus:
+        """The sub-corpus of these positions; a view of a view points straight at the pool."""
+        return Corpus(self.pool, self.index[np.asarray(rows, dtype=np.int64)])
+
+    def canonical(self) -> Corpus:
+        """The same texts in an order that depends on their content alone."""
+        return Corpus(self.pool, self.index[np.argsort(self.keys, kind="stable")])
+
+    def __len__(self) -> int:
+        return len(self.index)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.texts)
+
+    def __or__(self, other: Corpus) -> Corpus:
+        """Both corpora, one after the other, as a view of one pool."""
+        mine, yours = in_one_pool(self, other)
+        return Corpus(mine.pool, np.concatenate([mine.index, yours.index]))
+
+    def __repr__(self) -> str:
+        return f"Corpus({len(self)} texts of a pool of {self.pool.size}, {self.pool.fingerprint})"
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The texts, in order."""
+        texts = self.pool.texts
+        return tuple(texts[row] for row in self.index)
+
+    @property
+    def keys(self) -> NDArray[np.uint64]:
+        """Content keys of the rows."""
+        return self.pool.keys[self.index]
+
+    def embeddings(self, embedder: str) -> Embeddings:
+        """Embedding rows of this corpus."""
+        return self.pool.embeddings(embedder)[self.index]
+
+    def tokens(self, tokenizer: str) -> Tokens:
+        """Token ids of this corpus."""
+        return self.pool.tokens(tokenizer).take(self.index)
+
+    def counts(self, tokenizer: str) -> csr_matrix:
+        """Token counts of this corpus, texts by the pool's vocabulary."""
+        return self.pool.counts(tokenizer)[self.index]
+
+    def derive(self, statistic: Callable[..., T], *args: Any) -> T:
+        """`statistic(self, *args)`, computed once and remembered by this view."""
+        return _remember(self._remembered, statistic, self, args)
+
+
+class Comparison:
+    """A reference and a candidate corpus of one pool; remembers what several metrics need."""
+
+    def __init__(self, reference: TextsLike, candidate: TextsLike) -> None:
+        self.reference, self.candidate = in_one_pool(Corpus.of(reference), Corpus.of(candidate))
+        self._remembered: dict[tuple[Any, ...], Any] = {}
+
+    @cached_property
+    def joint(self) -> Corpus:
+        """Reference rows, then candidate rows."""
+        return self.reference | self.candidate
+
+    def swapped(self) -> Comparison:
+        """The same two corpora with their roles exchanged."""
+        return Comparison(self.candidate, self.reference)
+
+    def derive(self, statistic: Callable[..., T], *args: Any) -> T:
+        """`statistic(self, *args)`, computed once and remembered by this comparison."""
+        return _remember(self._remembered, statistic, self, args)
+
+
+@dataclass(frozen=True)
+class Draws:
+    """Many pairs of sub-corpora of one corpus: row r of each mask tells which texts are on that side.
+
+    A text may be on one side, on both or on none, once per side.
+    """
+
+    left: NDArray[np.bool_]
+    right: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.left)
+
+    def chunks(self, size: int) -> Iterator[Draws]:
+        """The draws, at most `size` at a time."""
+        for start in range(0, len(self), size):
+            yield Draws(self.left[start : start + size], self.right[start : start + size])
+
+    def comparisons(self, joint: Corpus) -> Iterator[Comparison]:
+        """Each draw as a comparison of views."""
+        for left, right in zip(self.left, self.right, strict=True):
+            yield Comparison(joint.take(np.flatnonzero(left)), joint.take(np.flatnonzero(right)))
+
+
+class Pairs:
+    """Aligned left and right texts of one pool.
+
+    >>> pairs = Pairs(["a", "b", "a"], ["c", "d", "c"])
+    >>> len(pairs), len(pairs.distinct()[0])
+    (3, 2)
+    """
+
+    def __init__(self, left: TextsLike, right: TextsLike) -> None:
+        self.left, self.right = in_one_pool(Corpus.of(left), Corpus.of(right))
+        if len(self.left) != len(self.right):
+            raise InputError(f"pairs need as many left as right texts: {len(self.left)} and {len(self.right)}")
+
+    def __len__(self) -> int:
+        return len(self.left)
+
+    def distinct(self) -> tuple[Pairs, Index]:
+        """The different pairs, and for each given pair the place of its equal among them."""
+        keys = np.stack([self.left.keys, self.right.keys], axis=1)
+        _, first, inverse = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+        return Pairs(self.left.take(first), self.right.take(first)), inverse.reshape(-1)
+
+
+def in_one_pool(first: Corpus, second: Corpus) -> tuple[Corpus, Corpus]:
+    """Both corpora as views of one pool, joined if need be."""
+    if first.pool is second.pool:
+        return first, second
+    pool = Pool.joined(first.pool, second.pool)
+    return Corpus(pool, first.index), Corpus(pool, second.index + first.pool.size)
+
+
+def _remember(memory: dict[tuple[Any, ...], Any], statistic: Callable[..., T], of: Any, args: tuple[Any, ...]) -> T:
+    key = (statistic, *args)
+    if key not in memory:
+        memory[key] = statistic(of, *args)
+    return memory[key]  # type: ignore[no-any-return]

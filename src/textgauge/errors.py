@@ -1,0 +1,45 @@
+"""Every error textgauge raises on purpose.
+
+TextgaugeError
+├── InputError        the texts, files or arrays given cannot be used
+├── UnknownName       a metric, parameter, embedder or tokenizer nobody knows
+├── ResourceError     a model or data file is not here and cannot be had
+└── MissingExtra      an optional package is needed
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class TextgaugeError(Exception):
+    """Base of all errors a user can cause and mend; the command prints it in one line and exits with 2."""
+
+
+class InputError(TextgaugeError):
+    """The texts, files or arrays given cannot be used."""
+
+
+class UnknownName(TextgaugeError):
+    """A name or parameter that the registry does not have."""
+
+    @classmethod
+    def among(cls, kind: str, name: str, known: Iterable[str]) -> UnknownName:
+        """Build the error for `name`, with the nearest known names."""
+        names = sorted(known)
+        near = get_close_matches(name, names, n=3, cutoff=0.5) or names[:12]
+        return cls(f"unknown {kind} {name!r}; did you mean {', '.join(near)}?")
+
+
+class ResourceError(TextgaugeError):
+    """A model or data file is not on this machine and could not be fetched, or is not the file it should be."""
+
+
+class MissingExtra(TextgaugeError):
+    """An optional package is needed."""
+
+    @classmethod
+    def named(cls, what: str, extra: str) -> MissingExtra:
+        """Build the error with the exact install line."""
+        return cls(f"{what} needs an optional package: pip install 'textgauge[{extra}]'")

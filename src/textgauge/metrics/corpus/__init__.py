@@ -1,0 +1,1 @@
+"""Corpus metrics, one file per family."""

@@ -1,0 +1,76 @@
+"""Neighbour statistics that several metrics share, remembered by the corpus or the comparison."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from textgauge.corpus import Comparison, Corpus
+from textgauge.metrics.corpus._neighbour_blocks import Reach, balls_both, nearest_both
+from textgauge.metrics.corpus._neighbour_lists import Joint
+from textgauge.metrics.corpus._neighbour_rows import Cloud, Floats, Index, to_ground
+
+
+class Nearest(NamedTuple):
+    """For each text of both corpora the distance and position of the nearest text of the other corpus."""
+
+    of_reference: Floats
+    of_reference_index: Index
+    of_candidate: Floats
+    of_candidate_index: Index
+
+
+class Shares(NamedTuple):
+    """Precision, recall, density and coverage."""
+
+    precision: float
+    recall: float
+    density: float
+    coverage: float
+
+
+def nearest(comparison: Comparison, embedder: str, ground: str) -> Nearest:
+    """Nearest texts across the two corpora; of equally near ones the first."""
+    return comparison.derive(_nearest, embedder, ground)
+
+
+def ball_shares(comparison: Comparison, embedder: str, ground: str, k: int, ties: str) -> Shares:
+    """Shares of texts inside balls that reach to the k-th neighbour."""
+    return comparison.derive(_ball_shares, embedder, ground, k, ties)
+
+
+def _cloud(corpus: Corpus, embedder: str, ground: str) -> Cloud:
+    return Cloud.of(corpus.embeddings(embedder), ground)
+
+
+def _reach(corpus: Corpus, embedder: str, ground: str) -> Reach:
+    return Reach(corpus.derive(_cloud, embedder, ground))
+
+
+def joint_rows(corpus: Corpus, embedder: str, ground: str) -> Joint:
+    """The rows of a joint corpus, whose neighbour lists serve many draws."""
+    return Joint(corpus.embeddings(embedder), ground)
+
+
+def _nearest(comparison: Comparison, embedder: str, ground: str) -> Nearest:
+    P, Q = (side.derive(_cloud, embedder, ground) for side in (comparison.reference, comparison.candidate))
+    (from_p, at_q), (from_q, at_p) = nearest_both(P, Q)
+    return Nearest(
+        to_ground(from_p, ground)[P.inverse],
+        Q.first[at_q][P.inverse],
+        to_ground(from_q, ground)[Q.inverse],
+        P.first[at_p][Q.inverse],
+    )
+
+
+def _ball_shares(comparison: Comparison, embedder: str, ground: str, k: int, ties: str) -> Shares:
+    sides = comparison.reference, comparison.candidate
+    P, Q = (side.derive(_cloud, embedder, ground) for side in sides)
+    reach_p, reach_q = (side.derive(_reach, embedder, ground) for side in sides)
+    of_p, of_q = balls_both(P, Q, (reach_p, reach_q), k=k, closed=ties == "closed")
+    n, m = len(sides[0]), len(sides[1])
+    return Shares(
+        precision=float((of_p.holders > 0) @ Q.weight / m),
+        recall=float((of_q.holders > 0) @ P.weight / n),
+        density=float(of_p.holders @ Q.weight / (k * m)),
+        coverage=float(of_p.reached @ P.weight / n),
+    )

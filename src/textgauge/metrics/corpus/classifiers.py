@@ -1,0 +1,183 @@
+"""How well a classifier tells two corpora apart on texts it has not seen: classifier, c2st."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from textgauge.corpus import GIVEN, Comparison, Corpus, Draws, Pool
+from textgauge.errors import UnknownName
+from textgauge.metrics.base import VALUE, EmbeddingMetric, ManyValues, Part, Values
+from textgauge.metrics.corpus import _svm
+from textgauge.metrics.corpus._held_out import SCORES, HeldOut, Trial, held_out_p, likely_range, scores
+from textgauge.metrics.corpus._svm import Doubles, Index, Rows, Task
+from textgauge.metrics.registry import register
+from textgauge.metrics.uncertainty import normal_reach
+
+Decide: TypeAlias = Callable[[Rows, Sequence[Task]], list[Doubles]]
+
+_CHUNK = 256
+
+
+def decide_logistic(rows: Rows, tasks: Sequence[Task]) -> list[Doubles]:
+    """Decision values of logistic regression (L2, C = 1) on rows standardised by the training rows."""
+    from sklearn.linear_model import LogisticRegression
+
+    found: list[Doubles] = []
+    rows = rows.astype(np.float64) / _svm.size_of(rows)
+    for task in tasks:
+        train, test = rows[task.train], rows[task.test]
+        centre, spread = train.mean(axis=0), train.std(axis=0)
+        spread[spread <= 1e-12 * np.abs(centre)] = 1.0
+        fitted = LogisticRegression(max_iter=1000).fit((train - centre) / spread, task.labels)
+        found.append(fitted.decision_function((test - centre) / spread))
+    return found
+
+
+def distinct_rows(joint: Corpus, embedder: str) -> tuple[Rows, Index]:
+    """The different embedding rows in an order that depends on content alone, and each text's place among them."""
+    vectors = joint.embeddings(embedder)
+    keys = Pool(embeddings=vectors).keys if embedder == GIVEN else joint.keys
+    _, first, place = np.unique(keys, return_index=True, return_inverse=True)
+    return vectors[first], place
+
+
+@dataclass(frozen=True, kw_only=True)
+class HeldOutMetric(EmbeddingMetric):
+    """Base of the metrics that train a classifier on one part of both corpora and ask it about the other."""
+
+    headline = Part(VALUE)
+    parts = tuple(Part(name) for name in SCORES)
+    best = 0.5
+
+    share: float = 0.5
+    repeats: int = 1
+    seed: int = 0
+
+    def check(self) -> None:
+        """A share that leaves neither part empty, at least one split."""
+        if not 0.0 < self.share < 1.0 or self.repeats < 1 or self.seed < 0:
+            raise UnknownName(f"{self.name}: share must lie between 0 and 1, repeats be at least 1, seed at least 0")
+
+    @property
+    def fewest(self) -> int:
+        """So many that a fifth is one text."""
+        return 5
+
+    @property
+    def decide(self) -> Decide:
+        """The classifier."""
+        raise NotImplementedError
+
+    @property
+    def judged_by(self) -> str:
+        """The score that is the value."""
+        return "accuracy"
+
+    def compute(self, comparison: Comparison) -> Values:
+        """Scores on the held-out texts, averaged over splits."""
+        return self._values(self._outcomes(comparison))
+
+    def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
+        """As `compute`; distances are computed once, and small problems solved side by side."""
+        rows, place = distinct_rows(joint, self.embedder)
+        found = [values for chunk in draws.chunks(_CHUNK) for values in self._chunk(rows, place, chunk)]
+        return {name: np.array([values[name] for values in found]) for name in (VALUE, *SCORES)}
+
+    def interval(self, comparison: Comparison, *, level: float, seed: int) -> tuple[float, float, str]:
+        """Wilson's interval, with as many trials as give the score's variance."""
+        shown = self.part or self.judged_by
+        reach = normal_reach(level)
+        return (*likely_range(self._outcomes(comparison), shown, share=self.share, reach=reach), "Wilson")
+
+    def p_value(self, comparison: Comparison, *, permutations: int, seed: int) -> tuple[float, str]:
+        """Exact given the classifier of the first split: the labels of its held-out texts are permuted."""
+        return held_out_p(self._outcomes(comparison)[0], permutations=permutations, seed=seed), "held-out permutation"
+
+    def judge(self, rows: Rows, sides: Sequence[tuple[Index, Index]]) -> list[list[HeldOut]]:
+        """The outcome of each split of each pair of corpora, given by the places of their texts in `rows`."""
+        seeds = [(self.seed, repeat) for repeat in range(self.repeats)]
+        trials = [Trial.split(*side, share=self.share, seed=seed) for side in sides for seed in seeds]
+        found = self.decide(rows, [trial.task for trial in trials]) if trials else []
+        outcomes = iter([trial.judged(decision) for trial, decision in zip(trials, found, strict=True)])
+        return [list(islice(outcomes, self.repeats)) for _ in sides]
+
+    def _chunk(self, rows: Rows, place: Index, draws: Draws) -> list[Values]:
+        sides = [(place[left], place[right]) for left, right in zip(draws.left, draws.right, strict=True)]
+        defined = [min(map(len, side)) >= self.fewest for side in sides]
+        outcomes = iter(self.judge(rows, [side for side, enough in zip(sides, defined, strict=True) if enough]))
+        undefined = dict.fromkeys((VALUE, *SCORES), float("nan"))
+        return [self._values(next(outcomes)) if enough else undefined for enough in defined]
+
+    def _outcomes(self, comparison: Comparison) -> list[HeldOut]:
+        return comparison.derive(_outcomes, replace(self, part=None))
+
+    def _values(self, outcomes: Sequence[HeldOut]) -> Values:
+        values = scores(outcomes)
+        return {VALUE: values[self.judged_by], **values}
+
+
+def _outcomes(comparison: Comparison, metric: HeldOutMetric) -> list[HeldOut]:
+    rows, place = distinct_rows(comparison.joint, metric.embedder)
+    n = len(comparison.reference)
+    return metric.judge(rows, [(place[:n], place[n:])])[0]
+
+
+@register
+@dataclass(frozen=True, kw_only=True)
+class Classifier(HeldOutMetric):
+    """Held-out accuracy of a support vector machine that tells the corpora apart: ½ is chance, 1 a clean separation.
+
+    SVC with an RBF kernel (C = 1, gamma = 1 / (d · variance of the training entries)), trained on 80 % of both corpora
+    and asked about the other 20 %, `repeats` times. All copies of a text, also across corpora, are on one side of a
+    split, so that no held-out text was seen in training and identical corpora score exactly ½; a text on the
+    decision boundary counts half. With unequal sizes accuracy is ruled by the larger corpus: see `balanced`.
+    `score=f1` is the authors' code, F1 of the candidate, and not symmetric.
+    Undefined with fewer than 5 texts in a corpus. Source: Kour et al. 2022.
+    """
+
+    name = "classifier"
+    label = "Classifier"
+    source = "Kour et al. 2022"
+
+    score: Literal["accuracy", "f1"] = "accuracy"
+    share: float = 0.2
+
+    @property
+    def decide(self) -> Decide:
+        """The support vector machine."""
+        return _svm.decide
+
+    @property
+    def judged_by(self) -> str:
+        """The score asked for."""
+        return self.score
+
+    @property
+    def symmetric(self) -> bool:  # type: ignore[override]
+        """Whether exchanging the corpora leaves the value: not for F1, which is the candidate's."""
+        return (self.part or self.score) != "f1"
+
+
+@register
+@dataclass(frozen=True, kw_only=True)
+class ClassifierTwoSample(HeldOutMetric):
+    """Classifier two-sample test: held-out accuracy of logistic regression; ½ is chance, 1 a clean separation.
+
+    Embeddings standardised by the training rows, L2 penalty with C = 1, trained on half of both corpora and asked
+    about the other half; copies of a text stay together as in `classifier`. The p-value permutes held-out labels.
+    Undefined with fewer than 5 texts in a corpus. Source: Lopez-Paz and Oquab 2017.
+    """
+
+    name = "c2st"
+    label = "C2ST"
+    source = "Lopez-Paz and Oquab 2017"
+
+    @property
+    def decide(self) -> Decide:
+        """Logistic regression."""
+        return decide_logistic

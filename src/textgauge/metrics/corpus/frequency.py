@@ -1,0 +1,284 @@
+"""Distances between the token frequencies of two corpora: chi, cbdf, zipf, jsd, kl."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textgauge.corpus import Comparison, Corpus, Draws
+from textgauge.errors import UnknownName
+from textgauge.metrics.base import VALUE, ManyValues, Part
+from textgauge.metrics.corpus._counts import Column, CountMetric, Counts
+from textgauge.metrics.corpus._splits import METHOD, GapMetric, split_error
+from textgauge.metrics.registry import register
+from textgauge.metrics.uncertainty import normal_reach
+
+INF = float("inf")
+
+
+def top_weights(totals: Counts, top: int) -> Counts:
+    """Which tokens of each row are among its `top` most frequent: 1 inside, 0 outside, a share for ties at the cut.
+
+    Tokens tied at the cut share the places that are left equally, so that nothing depends on the order of tokens:
+    the weights of a row sum to the number of tokens kept.
+
+    >>> top_weights(np.array([[5.0, 2.0, 2.0, 0.0]]), 2)
+    array([[1. , 0.5, 0.5, 0. ]])
+    """
+    present = (totals > 0).astype(np.float64)
+    if totals.shape[1] <= top:
+        return present
+    cut = -np.partition(-totals, top - 1, axis=1)[:, top - 1 : top]
+    above, tied = totals > cut, totals == cut
+    share = (top - above.sum(axis=1, keepdims=True)) / np.maximum(tied.sum(axis=1, keepdims=True), 1)
+    return np.where(cut > 0, above + tied * share, present)
+
+
+def chi_square(P: Counts, Q: Counts, *, top: int) -> tuple[Column, Column]:
+    """Pearson's statistic of each 2 × V table of the most frequent tokens, and V.
+
+    Both rows of the table are off their expectation by the same amount, so one sum gives χ²(P) + χ²(Q).
+    """
+    total = P + Q
+    weight = top_weights(total, top)
+    size_P, size_Q = (weight * P).sum(axis=1), (weight * Q).sum(axis=1)
+    size = size_P + size_Q
+    gap = P - total * (size_P / size)[:, None]
+    scaled = (weight * gap * gap / np.where(total > 0, total, 1.0)).sum(axis=1)
+    product = size_P * size_Q
+    statistic = np.divide(scaled * size * size, product, out=np.full(len(P), np.nan), where=product > 0)
+    return statistic, weight.sum(axis=1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _ChiSquare(CountMetric):
+    top: int = 5000
+    df: Literal["two-sample", "paper"] = "two-sample"
+
+    def check(self) -> None:
+        """Refuse a table of fewer than two tokens."""
+        if self.top < 2:
+            raise UnknownName(f"{self.name}: top={self.top} must be at least 2")
+
+    def table(self, P: Counts, Q: Counts) -> tuple[Column, Column]:
+        """The statistic and its degrees of freedom."""
+        statistic, kept = chi_square(P, Q, top=self.top)
+        return statistic, (kept - 1) * (2 if self.df == "paper" else 1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Deviate(_ChiSquare):
+    """χ² on the normal scale, by the cube root of Wilson and Hilferty 1931: where 1 − p is Φ of it, nearly."""
+
+    name = "chi"
+    label = "χ² deviate"
+    source = "Wilson & Hilferty 1931"
+    headline = Part(VALUE, bounds=(-INF, INF))
+
+    def of_counts(self, P: Counts, Q: Counts) -> ManyValues:
+        """The deviate; NaN without degrees of freedom."""
+        statistic, df = self.table(P, Q)
+        spread = 2 / (9 * np.where(df > 0, df, np.nan))
+        return {VALUE: (np.cbrt(statistic / np.maximum(df, 1)) - (1 - spread)) / np.sqrt(spread)}
+
+    def column(self, joint: Corpus, draws: Draws) -> Column:
+        """The deviates of many draws."""
+        return self.compute_many(joint, draws)[VALUE]
+
+
+@register
+@dataclass(frozen=True, kw_only=True)
+class Chi(_ChiSquare):
+    """How sure a χ² test is that two corpora use tokens at different rates; it saturates at 1 for large corpora.
+
+    1 − p of Pearson's χ² of the 2 × V table of token counts, over the `top` most frequent tokens of both corpora
+    together; expected count = total × the corpus's share of the table's tokens; V − 1 degrees of freedom
+    (`df=paper`: 2(V − 1)). Tokens tied at the cut share the places left. One kind of token only: 0.
+    Undefined when a corpus has no tokens, or none among the most frequent. Source: Kour et al. 2022.
+    """
+
+    name = "chi"
+    label = "χ²"
+    source = "Kour et al. 2022"
+    headline = Part(VALUE)
+    parts = (Part("statistic", bounds=(0.0, INF)), Part("p", closer="larger"))
+    undefined = "a corpus has none of the most frequent tokens"
+
+    def of_counts(self, P: Counts, Q: Counts) -> ManyValues:
+        """1 − p, the statistic and p."""
+        from scipy.special import chdtr, chdtrc
+
+        statistic, df = self.table(P, Q)
+        some = np.maximum(df, 1.0)  # without degrees of freedom the statistic is 0, and so is 1 − p
+        return {VALUE: chdtr(some, statistic), "statistic": statistic, "p": chdtrc(some, statistic)}
+
+    def interval(self, comparison: Comparison, *, level: float, seed: int) -> tuple[float, float, str]:
+        """Low and high end for the expected 1 − p (or p) at these sizes, and the method's name.
+
+        1 − p is bounded and skewed; its deviate u is nearly normal, and E Φ(N(u, s²)) = Φ(u/√(1 + s²)) grows with u.
+        """
+        from scipy.special import ndtr
+
+        deviate = _Deviate(top=self.top, df=self.df, on=self.on)
+        error = split_error(deviate.column, comparison, seed=seed)
+        if self.part == "statistic" or not np.isfinite(error):
+            return super().interval(comparison, level=level, seed=seed)
+        sign = -1 if self.part == "p" else 1
+        centre = sign * deviate.compute(comparison)[VALUE]
+        reach = normal_reach(level) * error
+        low, high = ndtr(np.array([centre - reach, centre + reach]) / math.sqrt(1 + error * error))
+        value = float(self.shown_of(self.compute(comparison)))
+        return min(float(low), value), max(float(high), value), METHOD
+
+
+@register
+@dataclass(frozen=True, kw_only=True)
+class ChiByDf(_ChiSquare):
+    """How far the token rates of two corpora are apart, as χ² per degree of freedom; grows with the corpora.
+
+    The statistic of `chi` ÷ its degrees of freedom; about 1 for samples of one population whose tokens are independent.
+    Undefined as `chi`, and when both corpora know one kind of token only. Source: Kilgarriff 2001.
+    """
+
+    name = "cbdf"
+    label = "χ² by df"
+    source = "Kilgarriff 2001"
+    headline = Part(VALUE, bounds=(0.0, INF))
+    parts = (Part("statistic", bounds=(0.0, INF)),)
+    undefined = "a corpus has none of the most frequent tokens, or there is one kind of token only"
+
+    def of_counts(self, P: Counts, Q: Counts) -> ManyValues:
+        """The statistic per degree of freedom, and the statistic."""
+        statistic, df = self.table(P, Q)
+        value = np.divide(statistic, df, out=np.full(len(P), np.nan), where=df > 0)
+        return {VALUE: value, "statistic": statistic}
+
+
+@cache
+def thinned_ranks(top: int) -> NDArray[np.int64]:
+    """The ranks up to `top` that the slope looks at: the first of each distinct round(15·ln rank)/15.
+
+    So ranks are evenly spread on the log scale and the long tail does not dominate.
+
+    >>> thinned_ranks(40)[-8:].tolist()
+    [24, 26, 28, 29, 31, 34, 36, 38]
+    """
+    steps = np.round(15 * np.log(np.arange(1, top + 1)))
+    return np.unique(steps, return_index=True)[1] + 1
+
+
+def zipf_slopes(counts: Counts, *, top: int) -> Column:
+    """Slope of log count over log rank of each row, least squares at thinned ranks; NaN with fewer than two points."""
+    ranks = thinned_ranks(top)
+    ranks = ranks[ranks <= counts.shape[1]]
+    ordered = -np.sort(-counts, axis=1)[:, ranks - 1]
+    used = ordered > 0
+    points = used.sum(axis=1)
+    x = np.where(used, np.log(ranks), 0.0)
+    y = np.log(np.where(used, ordered, 1.0))
+    x = np.where(used, x - (x.sum(axis=1) / np.maximum(points, 1))[:, None], 0.0)
+    spread = (x * x).sum(axis=1)
+    slopes: Column = np.divide((x * y).sum(axis=1), spread, out=np.full(len(counts), np.nan), where=points >= 2)
+    return slopes
+
+
+@register
+@dataclass(frozen=True, kw_only=True)
+class Zipf(GapMetric, CountMetric):
+    """How differently steep the rank–frequency curves of two corpora fall; blind to which tokens they are.
+
+    |slope(P) − slope(Q)|, slope = least squares of log count over log rank among the corpus's `top` tokens, at the
+    first rank of each distinct round(15·ln rank)/15. Parts: the slopes. Undefined when a corpus has fewer than two
+    kinds of token. Source: Kour et al. 2022.
+    """
+
+    name = "zipf"
+    label = "Zipf slope"
+    source = "Kour et al. 2022"
+    headline = Part(VALUE, bounds=(0.0, INF))
+    parts = (Part("reference", bounds=(-INF, 0.0)), Part("candidate", bounds=(-INF, 0.0)))
+    undefined = "a corpus has fewer than two kinds of token"
+    top: int = 5000
+
+    def check(self) -> None:
+        """Refuse a curve of fewer than two ranks."""
+        if self.top < 2:
+            raise UnknownName(f"zipf: top={self.top} must be at least 2")
+
+    def of_counts(self, P: Counts, Q: Counts) -> ManyValues:
+        """The absolute difference of the slopes, and both slopes."""
+        reference, candidate = zipf_slopes(P, top=self.top), zipf_slopes(Q, top=self.top)
+        return {VALUE: np.abs(reference - candidate), "reference": reference, "candidate": candidate}
+
+
+def relative_entropy(P: Counts, Q: Counts) -> Column:
+    """Σ p·ln(p/q) along rows of probabilities, in nats."""
+    from scipy.special import rel_entr
+
+    nats: Column = np.maximum(rel_entr(P, Q).sum(axis=1), 0.0)
+    return nats
+
+
+def shares(counts: Counts) -> Counts:
+    """Rows divided by their sums."""
+    parts: Counts = counts / counts.sum(axis=1, keepdims=True)
+    return parts
+
+
+@register
+@dataclass(frozen=True, kw_only=True)
+class JensenShannon(CountMetric):
+    """How well a token tells which of two corpora it came from, in bits.
+
+    JSD = ½·KL(p‖m) + ½·KL(q‖m), m = (p + q)/2, base 2, of the token distributions p and q; `root=true` takes the
+    square root, which is a metric. Undefined when a corpus has no tokens. Source: Lin 1991.
+    """
+
+    name = "jsd"
+    label = "Jensen–Shannon"
+    source = "Lin 1991"
+    headline = Part(VALUE)
+    root: bool = False
+
+    def of_counts(self, P: Counts, Q: Counts) -> ManyValues:
+        """The divergence, or its root."""
+        p, q = shares(P), shares(Q)
+        middle = (p + q) / 2
+        bits = (relative_entropy(p, middle) + relative_entropy(q, middle)) / (2 * math.log(2))
+        bits = np.minimum(bits, 1.0)
+        return {VALUE: np.sqrt(bits) if self.root else bits}
+
+
+@register
+@dataclass(frozen=True, kw_only=True)
+class KullbackLeibler(CountMetric):
+    """How surprising the candidate's tokens are to someone who knows the reference's token rates, in nats.
+
+    KL(candidate‖reference) = Σ q·ln(q/p), each token's count raised by `alpha` over the joint vocabulary of the two
+    corpora; `kl.reverse` is KL(reference‖candidate). Undefined when a corpus has no tokens.
+    Source: Kullback & Leibler 1951.
+    """
+
+    name = "kl"
+    label = "Kullback–Leibler"
+    source = "Kullback & Leibler 1951"
+    headline = Part(VALUE, bounds=(0.0, INF))
+    parts = (Part("reverse", bounds=(0.0, INF)),)
+    symmetric = False
+    alpha: float = 0.5
+
+    def check(self) -> None:
+        """Refuse smoothing that leaves a probability of 0."""
+        if not 0 < self.alpha < INF:
+            raise UnknownName(f"kl: alpha={self.alpha:g} must be above 0")
+
+    def of_counts(self, P: Counts, Q: Counts) -> ManyValues:
+        """Both directions."""
+        extra = np.where(P + Q > 0, self.alpha, 0.0)
+        p, q = shares(P + extra), shares(Q + extra)
+        return {VALUE: relative_entropy(q, p), "reverse": relative_entropy(p, q)}

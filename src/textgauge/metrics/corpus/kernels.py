@@ -1,0 +1,231 @@
+"""Two-sample statistics over all pairs of texts: energy, mmd, kid."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textgauge.corpus import Comparison, Corpus, Draws
+from textgauge.metrics.base import VALUE, EmbeddingMetric, GroundMetric, ManyValues, Part, Values
+from textgauge.metrics.corpus._kernel_sums import Kernel, RowSums, discrepancy_interval, discrepancy_many, row_sums
+from textgauge.metrics.registry import register
+from textgauge.metrics.uncertainty import normal_reach
+from textgauge.represent.grounds import GROUNDS, prepare, squared_euclidean
+
+Rows = NDArray[np.float64]
+UNBOUNDED = (float("-inf"), float("inf"))
+
+_FEWEST_FOR_INTERVAL = 4
+_MEDIAN_ROWS = 2_000  # the median distance is taken over at most this many texts
+
+
+def negative(ground: str, X: Rows, Y: Rows) -> Rows:
+    """−δ, the kernel that turns A + B − 2C into the energy distance."""
+    return -GROUNDS[ground](X, Y)
+
+
+def gaussian(scale: float, X: Rows, Y: Rows) -> Rows:
+    """exp(−‖x − y‖²/(2 scale²))."""
+    return np.exp(squared_euclidean(X, Y) * (-0.5 / scale**2))
+
+
+def polynomial(degree: int, X: Rows, Y: Rows) -> Rows:
+    """(x·y/d + 1)^degree."""
+    powers: Rows = (X @ Y.T / X.shape[1] + 1.0) ** degree
+    return powers
+
+
+def median_distance(X: Rows) -> float:
+    """Median Euclidean distance between different rows; 1 where there is none."""
+    distances = squared_euclidean(X, X)[np.triu_indices(len(X), 1)]
+    median = float(np.sqrt(np.median(distances))) if len(distances) else 0.0
+    return median if median > 0 else 1.0
+
+
+def bandwidth(joint: Corpus, embedder: str) -> float:
+    """The median heuristic on the different texts of the joint corpus; on the first in content order of many."""
+    _, first = np.unique(joint.keys, return_index=True)
+    return median_distance(joint.take(first[:_MEDIAN_ROWS]).embeddings(embedder).astype(np.float64))
+
+
+def sums_over_ground(comparison: Comparison, on: tuple[str, str]) -> tuple[Rows, Rows, RowSums]:
+    """Prepared rows and row sums of −δ, shared by all that need them."""
+    embedder, ground = on
+    rows = prepare(comparison.joint.embeddings(embedder), ground)
+    X, Y = rows[: len(comparison.reference)], rows[len(comparison.reference) :]
+    return X, Y, row_sums(X, Y, partial(negative, ground))
+
+
+@register
+@dataclass(frozen=True, kw_only=True)
+class Energy(GroundMetric):
+    """Energy distance: how much farther texts are from the other corpus than from their own.
+
+    2·mean δ(P,Q) − mean δ(P,P) − mean δ(Q,Q), self pairs included; with cosine distance this is the squared distance
+    of the mean unit vectors. `root` takes the square root; part `coefficient` divides by 2·mean δ(P,Q).
+    Source: Székely and Rizzo 2013; Ackerman et al. 2023, eq. 3.
+    """
+
+    name = "energy"
+    label = "Energy distance"
+    source = "Székely and Rizzo 2013; Ackerman et al. 2023"
+    headline = Part(VALUE, bounds=(0.0, float("inf")))
+    parts = (Part("coefficient"),)
+
+    root: bool = False
+
+    @property
+    def fewest(self) -> int:
+        """One text has a distance to another."""
+        return 1
+
+    def compute(self, comparison: Comparison) -> Values:
+        """Closed form for cosine, blocks of distances for the other grounds."""
+        value, across = self._cosine(comparison) if self.ground == "cosine" else self._blocks(comparison)
+        coefficient = min(value / (2.0 * across), 1.0) if across > 0 else 0.0
+        return {VALUE: float(np.sqrt(value)) if self.root else value, "coefficient": coefficient}
+
+    def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
+        """All draws by matrix products."""
+        rows = prepare(joint.embeddings(self.embedder), self.ground)
+        n, m = draws.left.sum(axis=1, keepdims=True), draws.right.sum(axis=1, keepdims=True)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            if self.ground == "cosine":
+                a, b = draws.left @ rows / n, draws.right @ rows / m
+                values, across = ((a - b) ** 2).sum(axis=1), 1.0 - (a * b).sum(axis=1)
+            else:
+                kernel = partial(negative, self.ground)
+                values = discrepancy_many(rows, draws.left, draws.right, kernel, with_self=True)
+                across = _mean_across(rows, draws, self.ground)
+            values = np.maximum(values, 0.0)
+            coefficient = np.where(across > 0, np.minimum(values / (2.0 * across), 1.0), 0.0)
+        undefined = np.isnan(values)
+        coefficient[undefined] = np.nan
+        return {VALUE: np.sqrt(values) if self.root else values, "coefficient": coefficient}
+
+    def interval(self, comparison: Comparison, *, level: float, seed: int) -> tuple[float, float, str]:
+        """From the variance of the U-statistic, moved by the known share of the self pairs."""
+        if self.part is not None or min(len(comparison.reference), len(comparison.candidate)) < _FEWEST_FOR_INTERVAL:
+            return super().interval(comparison, level=level, seed=seed)
+        X, Y, sums = comparison.derive(sums_over_ground, (self.embedder, self.ground))
+        ends = discrepancy_interval(X, Y, partial(negative, self.ground), sums, normal_reach(level))
+        shift = sums.discrepancy(with_self=True) - sums.discrepancy(with_self=False)
+        low, high = (max(end + shift, 0.0) for end in ends)
+        return (low**0.5, high**0.5, "u-statistic") if self.root else (low, high, "u-statistic")
+
+    def _cosine(self, comparison: Comparison) -> tuple[float, float]:
+        rows = prepare(comparison.joint.embeddings(self.embedder), "cosine")
+        n = len(comparison.reference)
+        a, b = rows[:n].mean(axis=0), rows[n:].mean(axis=0)
+        return float(((a - b) ** 2).sum()), float(1.0 - a @ b)
+
+    def _blocks(self, comparison: Comparison) -> tuple[float, float]:
+        X, Y, sums = comparison.derive(sums_over_ground, (self.embedder, self.ground))
+        return max(sums.discrepancy(with_self=True), 0.0), float(-sums.xy.sum() / (len(X) * len(Y)))
+
+
+def _mean_across(rows: Rows, draws: Draws, ground: str) -> Rows:
+    L, R = draws.left.astype(np.float64), draws.right.astype(np.float64)
+    total = np.zeros(len(L))
+    for start in range(0, len(rows), 1_024):
+        columns = GROUNDS[ground](rows, rows[start : start + 1_024])
+        total += np.einsum("rj,rj->r", L @ columns, R[:, start : start + 1_024])
+    return np.asarray(total / (L.sum(axis=1) * R.sum(axis=1)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class KernelDiscrepancy(EmbeddingMetric):
+    """Squared maximum mean discrepancy; subclasses say which kernel."""
+
+    estimator: Literal["unbiased", "biased"] = "unbiased"
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The unbiased estimate may fall below zero."""
+        return UNBOUNDED if self.estimator == "unbiased" else (0.0, float("inf"))
+
+    def kernel(self, joint: Corpus) -> Kernel:
+        """The kernel, with what it takes from the joint corpus."""
+        raise NotImplementedError
+
+    def compute(self, comparison: Comparison) -> Values:
+        """A + B − 2C over blocks."""
+        sums = comparison.derive(_kernel_row_sums, self)[2]
+        value = sums.discrepancy(with_self=self.estimator == "biased")
+        return {VALUE: value if self.estimator == "unbiased" else max(value, 0.0)}
+
+    def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
+        """Draws over the same texts share one kernel matrix."""
+        values = np.full(len(draws), np.nan)
+        unions, group = np.unique(draws.left | draws.right, axis=0, return_inverse=True)
+        sizes = np.minimum(draws.left.sum(axis=1), draws.right.sum(axis=1))
+        for number, union in enumerate(unions):
+            members = np.flatnonzero((group.reshape(-1) == number) & (sizes >= self.fewest))
+            texts = np.flatnonzero(union)
+            if len(members):
+                corpus = joint.take(texts)
+                rows = corpus.embeddings(self.embedder).astype(np.float64)
+                left, right = draws.left[np.ix_(members, texts)], draws.right[np.ix_(members, texts)]
+                biased = self.estimator == "biased"
+                values[members] = discrepancy_many(rows, left, right, self.kernel(corpus), with_self=biased)
+        return {VALUE: values if self.estimator == "unbiased" else np.maximum(values, 0.0)}
+
+    def interval(self, comparison: Comparison, *, level: float, seed: int) -> tuple[float, float, str]:
+        """From the variance of the U-statistic, the kernel held fixed."""
+        if min(len(comparison.reference), len(comparison.candidate)) < _FEWEST_FOR_INTERVAL:
+            return super().interval(comparison, level=level, seed=seed)
+        X, Y, sums = comparison.derive(_kernel_row_sums, self)
+        low, high = discrepancy_interval(X, Y, self.kernel(comparison.joint), sums, normal_reach(level))
+        biased = self.estimator == "biased"
+        shift = sums.discrepancy(with_self=True) - sums.discrepancy(with_self=False) if biased else 0.0
+        return low + shift, high + shift, "u-statistic"
+
+
+def _kernel_row_sums(comparison: Comparison, metric: KernelDiscrepancy) -> tuple[Rows, Rows, RowSums]:
+    X, Y = (s.embeddings(metric.embedder).astype(np.float64) for s in (comparison.reference, comparison.candidate))
+    return X, Y, row_sums(X, Y, metric.kernel(comparison.joint))
+
+
+@register
+@dataclass(frozen=True, kw_only=True)
+class Mmd(KernelDiscrepancy):
+    """Squared maximum mean discrepancy with a Gaussian kernel.
+
+    mean k(P,P) + mean k(Q,Q) − 2·mean k(P,Q), k = exp(−‖x − y‖²/(2σ²)), σ the median distance in the joint corpus
+    times `scale`. The unbiased estimate leaves out self pairs and may be negative. Source: Gretton et al. 2012.
+    """
+
+    name = "mmd"
+    label = "Maximum mean discrepancy"
+    source = "Gretton et al. 2012"
+    headline = Part(VALUE)
+
+    scale: float = 1.0
+
+    def kernel(self, joint: Corpus) -> Kernel:
+        """A Gaussian as wide as the median distance."""
+        return partial(gaussian, self.scale * joint.derive(bandwidth, self.embedder))
+
+
+@register
+@dataclass(frozen=True, kw_only=True)
+class Kid(KernelDiscrepancy):
+    """Kernel distance: squared maximum mean discrepancy with a polynomial kernel.
+
+    k = (x·y/d + 1)^degree. The unbiased estimate may be negative. Source: Bińkowski et al. 2018.
+    """
+
+    name = "kid"
+    label = "Kernel distance"
+    source = "Bińkowski et al. 2018"
+    headline = Part(VALUE)
+
+    degree: int = 3
+
+    def kernel(self, joint: Corpus) -> Kernel:
+        """The polynomial kernel."""
+        return partial(polynomial, self.degree)

@@ -1,0 +1,269 @@
+"""MAUVE: the area under the divergence curve of two corpora whose embeddings were put into common buckets."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textgauge.corpus import Comparison, Corpus, Draws
+from textgauge.errors import UnknownName
+from textgauge.metrics.base import VALUE, EmbeddingMetric, ManyValues, Part, Values
+from textgauge.metrics.corpus._kmeans import kmeans
+from textgauge.metrics.registry import register
+
+Rows = NDArray[np.float64]
+Labels = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+_ENDS = 1e-6  # the mixtures run from this share of P to this share of Q, so that no divergence is infinite
+_CLUSTERINGS = 8  # for the standard error
+_CELLS = 1 << 20  # numbers held at a time while many curves are drawn
+
+
+def divergence_curve(p: Rows, q: Rows, *, scaling: float = 5.0, points: int = 25) -> Rows:
+    """Points (exp(−c·KL(Q‖R)), exp(−c·KL(P‖R))) for mixtures R = λP + (1−λ)Q, from (1, 0) to (0, 1).
+
+    Histograms along the last axis; the result has two more axes, `points + 2` by 2. Source: Pillutla et al. 2021.
+
+    >>> divergence_curve(np.array([0.5, 0.5]), np.array([0.5, 0.5]), points=2)
+    array([[1., 0.],
+           [1., 1.],
+           [1., 1.],
+           [0., 1.]])
+    """
+    share = np.linspace(_ENDS, 1.0 - _ENDS, points)[:, None]
+    log_mixture = _log(share * p[..., None, :] + (1.0 - share) * q[..., None, :])
+    curve = np.empty((*p.shape[:-1], points + 2, 2))
+    for axis, side in enumerate((q, p)):
+        divergence = (side * _log(side)).sum(axis=-1)[..., None] - np.matmul(log_mixture, side[..., None])[..., 0]
+        curve[..., 1:-1, axis] = np.exp(-scaling * np.maximum(divergence, 0.0))
+    curve[..., 0, :] = 1.0, 0.0
+    curve[..., -1, :] = 0.0, 1.0
+    return curve
+
+
+def area_under(curve: Rows) -> Rows:
+    """The area under a divergence curve, by trapezia.
+
+    >>> float(area_under(divergence_curve(np.array([0.9, 0.1]), np.array([0.1, 0.9]))))
+    0.0566
+    """
+    x, y = curve[..., 0], curve[..., 1]
+    area = 0.5 * ((x[..., :-1] - x[..., 1:]) * (y[..., :-1] + y[..., 1:])).sum(axis=-1)
+    clipped: Rows = np.clip(area, 0.0, 1.0)
+    return clipped
+
+
+def frontier_integral(p: Rows, q: Rows) -> Rows:
+    """2∫₀¹ λKL(P‖R) + (1−λ)KL(Q‖R) dλ in closed form: 0 for equal histograms, 1 for disjoint ones.
+
+    Source: Liu et al. 2021; Pillutla et al. 2023.
+
+    >>> float(frontier_integral(np.array([1.0, 0.0]), np.array([0.0, 1.0])))
+    1.0
+    """
+    both = (p > 0) & (q > 0)
+    excess = np.divide(p - q, q, out=np.zeros_like(p), where=both)
+    rate = np.divide(np.log1p(excess), excess, out=np.ones_like(p), where=excess != 0)
+    integral: Rows = np.clip((0.5 * (p + q) - np.where(both, p * rate, 0.0)).sum(axis=-1), 0.0, 1.0)
+    return integral
+
+
+def smoothed(counts: Rows) -> Rows:
+    """Histograms with half a text added to every bucket (Krichevsky and Trofimov 1981)."""
+    shares: Rows = (counts + 0.5) / (counts.sum(axis=-1, keepdims=True) + 0.5 * counts.shape[-1])
+    return shares
+
+
+def principal_components(X: Rows, weights: Rows, share: float) -> Rows:
+    """Scores of weighted rows on the fewest principal components that hold this share of the variance."""
+    centred = X - (weights @ X) / weights.sum()
+    heavy = np.sqrt(weights)[:, None]
+    scaled = centred * heavy if weights.max() > 1 else centred
+    few_rows = len(X) < X.shape[1]
+    values, vectors = np.linalg.eigh(scaled @ scaled.T if few_rows else scaled.T @ scaled)
+    values, vectors = np.maximum(values[::-1], 0.0), vectors[:, ::-1]
+    kept = 1 + int(np.searchsorted(np.cumsum(values), share * values.sum()))
+    if few_rows:
+        return np.ascontiguousarray(vectors[:, :kept] * np.sqrt(values[:kept]) / heavy)
+    return np.ascontiguousarray(centred @ vectors[:, :kept])
+
+
+@register
+@dataclass(frozen=True, kw_only=True)
+class Mauve(EmbeddingMetric):
+    """How much of one corpus's probability mass lies where the other has none, both ways, over common buckets.
+
+    Rows of both corpora are scaled to length one, reduced to the principal components that hold `pca` of the variance
+    and put into `buckets` by k-means (0: a tenth of the smaller corpus, at least 2; the best of `restarts`). With p, q
+    the histograms, the value is 1 − the area under the curve (exp(−c·KL(q‖r)), exp(−c·KL(p‖r))) over `points`
+    mixtures r of p and q, c = `scaling`: 0 for equal histograms, 1 for disjoint ones. `mauve_star` is the area with
+    smoothed histograms, `frontier_integral` a summary of the curve without c. `seeds` clusterings are averaged.
+    The clustering sees the union of the corpora in the order of content keys: it depends on neither order nor labels.
+
+    Undefined with fewer than two texts on a side.
+    Source: Pillutla et al. 2021, 2023; Liu et al. 2021. Equals mauve-text on equal histograms.
+    """
+
+    name: ClassVar[str] = "mauve"
+    label: ClassVar[str] = "MAUVE"
+    source: ClassVar[str] = "Pillutla et al. 2021"
+    headline: ClassVar[Part] = Part(VALUE)
+    parts: ClassVar[tuple[Part, ...]] = (Part("frontier_integral"), Part("mauve_star", closer="larger"))
+
+    buckets: int = 0
+    scaling: float = 5.0
+    restarts: int = 5
+    points: int = 25
+    seed: int = 0
+    seeds: int = 1
+    pca: float = 0.9
+
+    def check(self) -> None:
+        """Refuse parameters that leave nothing to measure."""
+        if self.buckets < 0 or self.buckets == 1:
+            raise UnknownName(f"mauve: buckets={self.buckets}; give 0 for automatic, or at least 2")
+        if min(self.restarts, self.points, self.seeds) < 1 or self.seed < 0:
+            raise UnknownName("mauve: restarts, points and seeds must be at least 1, seed at least 0")
+        if not (self.scaling > 0 and 0 < self.pca <= 1):
+            raise UnknownName("mauve: scaling must be positive, pca a share between 0 and 1")
+
+    def compute(self, comparison: Comparison) -> Values:
+        """Value and parts of one comparison."""
+        sides = np.arange(len(comparison.joint)) < len(comparison.reference)
+        many = self.compute_many(comparison.joint, Draws(sides[None], ~sides[None]))
+        return {name: float(values[0]) for name, values in many.items()}
+
+    def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
+        """`compute` for many draws; those of the same texts in union share one clustering."""
+        many = {name: np.full(len(draws), np.nan) for name in (VALUE, *(part.name for part in self.parts))}
+        for members in _same_union(draws, self.fewest):
+            for values in many.values():
+                values[members] = 0.0
+            for labels, buckets in self._quantised(joint, draws.left[members[0]], draws.right[members[0]]):
+                for some in _pieces(members, _CELLS // max(len(joint), self.points * buckets)):
+                    counts = [_counts(sides[some], labels, buckets) for sides in (draws.left, draws.right)]
+                    for name, values in many.items():
+                        values[some] += self._value(name, *counts) / self.seeds
+        return many
+
+    def _quantised(self, joint: Corpus, left: Mask, right: Mask) -> Iterator[tuple[Labels, int]]:
+        """The bucket of each text of a draw, and how many buckets there are, for one seed after the other."""
+        buckets = self.buckets or max(2, round(min(int(left.sum()), int(right.sum())) / 10))
+        canonical = joint.derive(_canonical, self.embedder)
+        present, place, weights = canonical.distinct(left.astype(np.int64) + right)
+        first = np.unique(place, return_index=True)[1]
+        X = principal_components(_unit(canonical.embeddings[present[first]]), weights, self.pca)
+        for index in range(self.seeds):
+            rng = np.random.default_rng([self.seed, index])
+            labels = np.zeros(len(joint), dtype=np.int64)
+            labels[present] = kmeans(X, weights, buckets, restarts=self.restarts, rng=rng)[place]
+            yield labels, buckets
+
+    def standard_error(self, comparison: Comparison, *, seed: int) -> tuple[float, str]:
+        """Standard deviation of the shown value over fresh samples and seeds, by the law of total variance.
+
+        Re-clustering without a text changes every bucket, so a plain jackknife would measure the clustering. Instead
+        a few clusterings are made. What samples contribute is the delete-one jackknife within fixed buckets, taken as
+        the covariance between different clusterings, since the part that belongs to one clustering alone is already
+        in the variance between them; this is added, divided by `seeds`.
+        """
+        sides = np.arange(len(comparison.joint)) < len(comparison.reference)
+        several = replace(self, seed=seed, seeds=max(self.seeds, _CLUSTERINGS))
+        values, influences = [], []
+        for labels, buckets in several._quantised(comparison.joint, sides, ~sides):
+            left, right = (_counts(side[None], labels, buckets)[0] for side in (sides, ~sides))
+            values.append(self._shown(left[None], right[None])[0])
+            removed = (self._influence(left, right, 0)[labels[sides]], self._influence(left, right, 1)[labels[~sides]])
+            influences.append(np.concatenate(removed))
+        products = np.stack(influences) @ np.stack(influences).T
+        between = products[~np.eye(len(products), dtype=bool)].mean()
+        return float(np.sqrt(max(between, 0.0) + np.var(values, ddof=1) / self.seeds)), "jackknife over clusterings"
+
+    def _influence(self, left: Rows, right: Rows, side: int) -> Rows:
+        """How a text less in each bucket of a side changes the shown value, scaled to sum to the jackknife variance."""
+        counts = (left, right)[side]
+        filled = np.flatnonzero(counts)
+        without = np.zeros(len(counts))
+        for some in _pieces(filled, _CELLS // (self.points * len(counts))):
+            sides = [np.repeat(one[None], len(some), axis=0) for one in (left, right)]
+            sides[side][np.arange(len(some)), some] -= 1.0
+            without[some] = self._shown(*sides)
+        texts = counts.sum()
+        centred: Rows = without - counts @ without / texts
+        return np.sqrt((texts - 1.0) / texts) * centred
+
+    def _shown(self, left: Rows, right: Rows) -> Rows:
+        return self._value(self.part or VALUE, left, right)
+
+    def _value(self, name: str, left: Rows, right: Rows) -> Rows:
+        """Headline or part of pairs of bucket counts."""
+        if name == "mauve_star":
+            return self._area(smoothed(left), smoothed(right))
+        p, q = left / left.sum(axis=-1, keepdims=True), right / right.sum(axis=-1, keepdims=True)
+        return frontier_integral(p, q) if name == "frontier_integral" else 1.0 - self._area(p, q)
+
+    def _area(self, p: Rows, q: Rows) -> Rows:
+        return area_under(divergence_curve(p, q, scaling=self.scaling, points=self.points))
+
+
+@dataclass(frozen=True)
+class _Canonical:
+    """A corpus's embeddings, an order of its rows by content, and which rows are equal."""
+
+    embeddings: NDArray[np.floating]
+    order: Labels
+    same: Labels
+
+    def distinct(self, texts: Labels) -> tuple[Labels, Labels, Rows]:
+        """Rows of which there are texts, in order; their places among the distinct ones; how many texts these have."""
+        present = self.order[texts[self.order] > 0]
+        _, first, same = np.unique(self.same[present], return_index=True, return_inverse=True)
+        place = np.argsort(np.argsort(first))[same].astype(np.int64)
+        return present, place, np.bincount(place, weights=texts[present]).astype(np.float64)
+
+
+def _canonical(corpus: Corpus, embedder: str) -> _Canonical:
+    embeddings = corpus.embeddings(embedder)
+    contents = [row.tobytes() for row in embeddings]
+    rank = {content: place for place, content in enumerate(sorted(set(contents)))}
+    same = np.array([rank[content] for content in contents], dtype=np.int64)
+    # Embeddings alone are their own content: no need to hash them.
+    return _Canonical(embeddings, np.lexsort((same, corpus.keys)) if corpus.pool.has_texts else np.argsort(same), same)
+
+
+def _same_union(draws: Draws, fewest: int) -> list[Labels]:
+    """Draws that put the same texts on sides of the same sizes, together; draws with too few texts are left out."""
+    groups: dict[tuple[int, bytes], list[int]] = defaultdict(list)
+    for draw, (left, right) in enumerate(zip(draws.left, draws.right, strict=True)):
+        smaller = min(int(left.sum()), int(right.sum()))
+        if smaller >= fewest:
+            groups[smaller, np.packbits(left | right).tobytes() + np.packbits(left & right).tobytes()].append(draw)
+    return [np.array(group) for group in groups.values()]
+
+
+def _pieces(members: Labels, size: int) -> Iterator[Labels]:
+    for start in range(0, len(members), max(size, 1)):
+        yield members[start : start + max(size, 1)]
+
+
+def _counts(sides: Mask, labels: Labels, buckets: int) -> Rows:
+    draw, text = np.nonzero(sides)
+    cells = np.bincount(draw * buckets + labels[text], minlength=len(sides) * buckets)
+    return cells.reshape(len(sides), buckets).astype(np.float64)
+
+
+def _unit(X: NDArray[np.floating]) -> Rows:
+    X64 = X.astype(np.float64)
+    lengths = np.sqrt(np.einsum("ij,ij->i", X64, X64))[:, None]
+    X64 /= np.where(lengths == 0, 1.0, lengths)
+    return X64
+
+
+def _log(p: Rows) -> Rows:
+    return np.log(np.where(p > 0, p, 1.0))

@@ -1,0 +1,192 @@
+"""Distances between the moments of two embedding clouds: fid, medoid, median, ttest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textgauge.corpus import Comparison, Corpus, Draws
+from textgauge.metrics.base import VALUE, EmbeddingMetric, ManyValues, Part, Values
+from textgauge.metrics.corpus._frechet import frechet, frechet_many
+from textgauge.metrics.registry import register
+
+Rows = NDArray[np.float64]
+UNBOUNDED = (float("-inf"), float("inf"))
+_SUB_SIZES = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+
+
+def cosine_distance(u: Rows, v: Rows) -> Rows:
+    """1 − cos along the last axis; two zero vectors are at 0, a zero vector and another at 1."""
+    norms = np.linalg.norm(u, axis=-1) * np.linalg.norm(v, axis=-1)
+    both_zero = ~u.any(axis=-1) & ~v.any(axis=-1)
+    cos = (u * v).sum(axis=-1) / np.where(norms > 0, norms, 1.0)
+    return np.clip(1.0 - np.where(norms > 0, cos, both_zero), 0.0, 2.0)
+
+
+def student_p(means: tuple[Rows, Rows], variances: tuple[Rows, Rows], sizes: tuple[Rows, Rows]) -> Rows:
+    """Two-sided p of Student's two-sample t-test per dimension, from means, variances (n − 1) and sizes.
+
+    Where both samples are constant: 1 if they are equal, 0 if not.
+    """
+    from scipy.special import stdtr
+
+    (n, m), freedom = sizes, sizes[0] + sizes[1] - 2
+    pooled = ((n - 1) * variances[0] + (m - 1) * variances[1]) / freedom
+    gap = np.abs(means[0] - means[1])
+    error = np.sqrt(pooled * (1 / n + 1 / m))
+    # A spread below the rounding of the means is none: constant coordinates must not be decided by noise.
+    rounding = 1e-12 * (np.abs(means[0]) + np.abs(means[1]))
+    t = np.where(error > rounding, gap / np.maximum(error, 1e-300), np.where(gap > rounding, np.inf, 0.0))
+    return 2.0 * stdtr(freedom, -t)
+
+
+def mean_and_variance(X: Rows, mask: NDArray[np.bool_]) -> tuple[Rows, Rows, Rows]:
+    """Means, variances (n − 1) and sizes of the masked rows of each draw, by two matrix products."""
+    weights = mask.astype(np.float64)
+    sizes = weights.sum(axis=1, keepdims=True)
+    means = weights @ X / sizes
+    return means, np.maximum(weights @ (X * X) / sizes - means**2, 0.0) * sizes / (sizes - 1), sizes
+
+
+@register
+@dataclass(frozen=True, kw_only=True)
+class Frechet(EmbeddingMetric):
+    """Fréchet distance of the two Gaussians fitted to the embeddings.
+
+    ‖μP − μQ‖² + tr(ΣP + ΣQ − 2(ΣPΣQ)^½), covariances with n − 1. The value is biased upwards by about a/n:
+    `correct=extrapolate` fits the value over 1/n on nested sub-corpora and gives the limit (may be negative).
+    Undefined for fewer than 2 texts. Source: Heusel et al. 2017; extrapolation: Chong and Forsyth 2020.
+    """
+
+    name = "fid"
+    label = "Fréchet embedding distance"
+    source = "Heusel et al. 2017"
+    headline = Part(VALUE, bounds=(0.0, float("inf")))
+
+    correct: Literal["none", "extrapolate"] = "none"
+
+    @property
+    def fewest(self) -> int:
+        """Two texts give a covariance; the extrapolation halves the corpora."""
+        return 2 if self.correct == "none" else 8
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """An extrapolated distance may fall below zero."""
+        return super().bounds if self.correct == "none" else UNBOUNDED
+
+    def compute(self, comparison: Comparison) -> Values:
+        """The distance, or its limit for large corpora."""
+        if self.correct == "none":
+            X, Y = (side.embeddings(self.embedder) for side in (comparison.reference, comparison.candidate))
+            return {VALUE: frechet(X, Y)}
+        sides = comparison.reference.canonical(), comparison.candidate.canonical()
+        X, Y = (side.embeddings(self.embedder) for side in sides)
+        values = [frechet(X[rows], Y[cols]) for rows, cols in _windows(len(X), len(Y))]
+        inverse = [1 / size for size in _SUB_SIZES for _ in range(2)]
+        return {VALUE: float(np.polynomial.polynomial.polyfit(inverse, values, 1)[0])}
+
+    def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
+        """All draws on one scatter or Gram matrix."""
+        if self.correct != "none":
+            return super().compute_many(joint, draws)
+        return {VALUE: frechet_many(joint.embeddings(self.embedder), draws.left, draws.right)}
+
+
+def _windows(n: int, m: int) -> Iterator[tuple[slice, slice]]:
+    """For each share of the corpora its first and its last texts; the canonical order is as good as random."""
+    for share in _SUB_SIZES:
+        a, b = round(share * n), round(share * m)
+        yield slice(0, a), slice(0, b)
+        yield slice(n - a, n), slice(m - b, m)
+
+
+@register
+@dataclass(frozen=True, kw_only=True)
+class Medoid(EmbeddingMetric):
+    """Cosine distance of the mean embeddings (the papers call the mean "medoid").
+
+    1 − cos(mean P, mean Q). Source: Kour et al. 2022.
+    """
+
+    name = "medoid"
+    label = "Mean vector distance"
+    source = "Kour et al. 2022"
+    headline = Part(VALUE, bounds=(0.0, 2.0))
+
+    @property
+    def fewest(self) -> int:
+        """One text has a mean."""
+        return 1
+
+    def compute(self, comparison: Comparison) -> Values:
+        """Cosine distance of the means."""
+        sides = comparison.reference, comparison.candidate
+        return {VALUE: float(cosine_distance(*(s.embeddings(self.embedder).mean(axis=0, dtype=float) for s in sides)))}
+
+    def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
+        """Means of all draws by one matrix product."""
+        X = joint.embeddings(self.embedder).astype(np.float64)
+        empty = ~(draws.left.any(axis=1) & draws.right.any(axis=1))
+        left, right = (mask.astype(np.float64) @ X for mask in (draws.left, draws.right))
+        return {VALUE: np.where(empty, np.nan, cosine_distance(left, right))}
+
+
+@register
+@dataclass(frozen=True, kw_only=True)
+class Median(EmbeddingMetric):
+    """Cosine distance of the coordinate-wise median embeddings.
+
+    1 − cos(median P, median Q). Source: Kour et al. 2022, authors' code.
+    """
+
+    name = "median"
+    label = "Median vector distance"
+    source = "Kour et al. 2022"
+    headline = Part(VALUE, bounds=(0.0, 2.0))
+
+    @property
+    def fewest(self) -> int:
+        """One text has a median."""
+        return 1
+
+    def compute(self, comparison: Comparison) -> Values:
+        """Cosine distance of the medians."""
+        sides = comparison.reference, comparison.candidate
+        medians = (np.median(side.embeddings(self.embedder).astype(np.float64), axis=0) for side in sides)
+        return {VALUE: float(cosine_distance(*medians))}
+
+
+@register
+@dataclass(frozen=True, kw_only=True)
+class TTest(EmbeddingMetric):
+    """How surely the embedding's dimensions have different means.
+
+    1 − mean over dimensions of the p-value of Student's two-sample t-test. Source: Kour et al. 2022.
+    """
+
+    name = "ttest"
+    label = "t-test over dimensions"
+    source = "Kour et al. 2022"
+    headline = Part(VALUE, bounds=(0.0, 1.0))
+
+    def compute(self, comparison: Comparison) -> Values:
+        """One minus the mean p-value."""
+        X, Y = (s.embeddings(self.embedder).astype(np.float64) for s in (comparison.reference, comparison.candidate))
+        means, variances = (X.mean(axis=0), Y.mean(axis=0)), (X.var(axis=0, ddof=1), Y.var(axis=0, ddof=1))
+        p = student_p(means, variances, (np.array(len(X)), np.array(len(Y))))
+        return {VALUE: float(1.0 - p.mean())}
+
+    def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
+        """Means and variances of all draws by matrix products."""
+        X = joint.embeddings(self.embedder).astype(np.float64)
+        X -= X.mean(axis=0)  # keeps the sums of squares from cancelling
+        small = np.minimum(draws.left.sum(axis=1), draws.right.sum(axis=1)) < self.fewest
+        with np.errstate(divide="ignore", invalid="ignore"):
+            (a, va, n), (b, vb, m) = (mean_and_variance(X, mask) for mask in (draws.left, draws.right))
+            values = 1.0 - student_p((a, b), (va, vb), (n, m)).mean(axis=1)
+        return {VALUE: np.where(small, np.nan, values)}

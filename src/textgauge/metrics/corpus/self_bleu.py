@@ -1,0 +1,152 @@
+"""How much the texts of a corpus repeat each other: self_bleu_gap."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textgauge.corpus import Comparison, Corpus, Draws
+from textgauge.errors import UnknownName
+from textgauge.metrics.base import VALUE, ManyValues, Part, Values
+from textgauge.metrics.corpus._counts import large_enough
+from textgauge.metrics.corpus._ngrams import Ids, compute_as_draw, numbered
+from textgauge.metrics.corpus._splits import GapMetric
+from textgauge.metrics.registry import register
+
+Matrix = NDArray[np.float64]
+Smoothing = Literal["floor", "add1", "none"]
+
+_FLOOR = 0.1  # what Zhu et al. count for no match; method 1 of Chen & Cherry 2014
+
+
+@dataclass(frozen=True)
+class NgramEntries:
+    """The (text, n-gram) pairs of a corpus, n-grams together and each n-gram's largest count first.
+
+    N-grams of one text only are left out: no other text can match them. `slot` = order × texts + text.
+    """
+
+    lengths: Ids
+    orders: int
+    text: Ids
+    gram: Ids
+    slot: Ids
+    count: Matrix
+
+
+def ngram_entries(corpus: Corpus, tokenizer: str, orders: int) -> NgramEntries:
+    """Number the n-grams of a corpus, orders 1 to `orders`."""
+    tokens = corpus.tokens(tokenizer)
+    lengths = np.diff(tokens.offsets).astype(np.int64)
+    text = np.repeat(np.arange(len(lengths)), lengths)
+    ids = np.asarray(tokens.ids, dtype=np.int64)
+    gram = numbered(np.zeros_like(ids), ids)
+    start = np.arange(len(ids))
+    occurrences, seen = [], 0
+    for order in range(orders):
+        if order:
+            goes_on = (start + order < len(ids)) & (text[np.minimum(start + order, len(ids) - 1)] == text[start])
+            start, gram = start[goes_on], gram[goes_on]
+            gram = numbered(gram, ids[start + order])
+        occurrences.append(np.stack([text[start], seen + gram, order * len(lengths) + text[start]]))
+        seen += int(gram.max(initial=-1)) + 1
+    return _entries(lengths, orders, np.concatenate(occurrences, axis=1))
+
+
+def _entries(lengths: Ids, orders: int, occurrences: Ids) -> NgramEntries:
+    text, gram, slot = occurrences
+    _, first, count = np.unique(gram * len(lengths) + text, return_index=True, return_counts=True)
+    text, gram, slot = text[first], gram[first], slot[first]
+    order = np.lexsort((-count, gram))
+    order = order[(np.bincount(gram) > 1)[gram[order]]]
+    return NgramEntries(lengths, orders, text[order], gram[order], slot[order], count[order].astype(np.float64))
+
+
+def matches(entries: NgramEntries, members: NDArray[np.bool_]) -> Matrix:
+    """Clipped matches of each text against all other members, orders by texts.
+
+    A count is clipped to the largest among the others: itself, unless it is the first of its n-gram; then the second.
+    """
+    kept = np.flatnonzero(members[entries.text])
+    gram, count = entries.gram[kept], entries.count[kept]
+    clipped = count.copy()
+    first = np.diff(gram, prepend=-1) != 0
+    follower = np.append(np.where(first[1:], 0.0, count[1:]), 0.0)
+    clipped[first] = follower[: len(first)][first]
+    texts = len(members)
+    matched = np.bincount(entries.slot[kept], weights=clipped, minlength=entries.orders * texts)
+    return matched.reshape(-1, texts).astype(np.float64)
+
+
+def closest_lengths(lengths: Ids) -> Ids:
+    """For each text the length, among the others, nearest to its own; the shorter of two equally near."""
+    found, where, times = np.unique(lengths, return_inverse=True, return_counts=True)
+    far = np.int64(4 * (found[-1] + 1))
+    below, above = np.append(-far, found[:-1]), np.append(found[1:], far)
+    nearest = np.where(found - below <= above - found, below, above)
+    return np.where(times > 1, found, nearest)[where.reshape(-1)]
+
+
+def self_bleu(entries: NgramEntries, members: NDArray[np.bool_], *, smoothing: Smoothing) -> float:
+    """Mean BLEU of the members, each against all the others as references."""
+    lengths = entries.lengths[members]
+    matched = matches(entries, members)[:, members]
+    possible = np.maximum(lengths - np.arange(entries.orders)[:, None], 1).astype(np.float64)
+    if smoothing == "floor":
+        matched = np.where(matched == 0, _FLOOR, matched) * (matched[0] > 0)
+    elif smoothing == "add1":
+        matched, possible = np.vstack([matched[:1], matched[1:] + 1]), np.vstack([possible[:1], possible[1:] + 1])
+    alive = (matched > 0).all(axis=0)
+    logs = np.log(np.where(alive, matched, 1.0) / possible).mean(axis=0)
+    brevity = np.minimum(1.0 - closest_lengths(lengths) / np.maximum(lengths, 1), 0.0)
+    return float(np.where(alive, np.exp(logs + brevity), 0.0).mean())
+
+
+@register
+@dataclass(frozen=True, kw_only=True)
+class SelfBleuGap(GapMetric):
+    """How differently repetitive two corpora are.
+
+    |selfBLEU(P) − selfBLEU(Q)|; selfBLEU = mean over texts of BLEU (orders 1 to `n`, brevity by the closest length)
+    against all other texts of its corpus. `smoothing` for orders without a match: `floor` counts 0.1 match as the
+    source does, `add1` adds one to matches and possible matches from order 2 on, `none` gives 0. A text that shares no
+    token with the others scores 0. Self-BLEU grows with the corpus: compare corpora of one size. It looks at words by
+    default, as BLEU does. Undefined when a corpus has no tokens. Source: Zhu et al. 2018.
+    """
+
+    name = "self_bleu_gap"
+    label = "Self-BLEU gap"
+    source = "Zhu et al. 2018"
+    default_on = "words"
+    headline = Part(VALUE)
+    parts = (Part("reference"), Part("candidate"))
+    n: int = 4
+    smoothing: Smoothing = "floor"
+
+    def check(self) -> None:
+        """Refuse n-grams without tokens."""
+        if self.n < 1:
+            raise UnknownName(f"self_bleu_gap: n={self.n} must be at least 1")
+
+    def compute(self, comparison: Comparison) -> Values:
+        """The gap, and both corpora's self-BLEU."""
+        return compute_as_draw(self, comparison)
+
+    def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
+        """`compute` for many draws, which share the numbered n-grams."""
+        entries = joint.derive(ngram_entries, self.on, self.n)
+        usable = large_enough(draws, self.fewest)
+        reference = np.array([self._mean(entries, side, fit) for side, fit in zip(draws.left, usable, strict=True)])
+        candidate = np.array([self._mean(entries, side, fit) for side, fit in zip(draws.right, usable, strict=True)])
+        gap = np.abs(reference - candidate)
+        undefined = np.isnan(gap)
+        reference[undefined] = candidate[undefined] = np.nan
+        return {VALUE: gap, "reference": reference, "candidate": candidate}
+
+    def _mean(self, entries: NgramEntries, members: NDArray[np.bool_], usable: bool) -> float:
+        if not usable or not entries.lengths[members].any():
+            return float("nan")
+        return self_bleu(entries, members, smoothing=self.smoothing)

@@ -1,0 +1,51 @@
+"""A number that knows how it was made and how sure it is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+NAN = float("nan")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Score:
+    """The value of one metric on one comparison, with what is known about it.
+
+    `value` is NaN where the metric is undefined, and `reason` says why. `low` and `high` bound the expected value of
+    the metric between samples of these sizes, `interval` names the method; `p_value` is for "same distribution";
+    `null` is the distance of the reference split against itself.
+    """
+
+    metric: str
+    value: float
+    parts: Mapping[str, float] = field(default_factory=dict)
+    low: float = NAN
+    high: float = NAN
+    interval: str | None = None
+    p_value: float = NAN
+    test: str | None = None
+    null: float = NAN
+    n_reference: int = 0
+    n_candidate: int = 0
+    seconds: float = NAN
+    signature: str = ""
+    reason: str | None = None
+
+    def __float__(self) -> float:
+        return self.value
+
+    def to_dict(self) -> dict[str, Any]:
+        """A flat dictionary; NaN becomes None, parts become `part.NAME`."""
+        names = (
+            "metric", "value", "low", "high", "p_value", "null", "n_reference", "n_candidate", "seconds",
+            "interval", "test", "reason", "signature",
+        )  # fmt: skip
+        flat = {name: _plain(getattr(self, name)) for name in names}
+        return flat | {f"part.{name}": _plain(value) for name, value in self.parts.items()}
+
+
+def _plain(value: Any) -> Any:
+    return None if isinstance(value, float) and not math.isfinite(value) else value

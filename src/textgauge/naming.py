@@ -1,0 +1,82 @@
+"""Names that are values: `name[.part][(param=value,...)][@on]`, with `|` for grids.
+
+>>> parse("pr.recall(k=3)@minilm:cosine")
+Name(name='pr', part='recall', params=(('k', '3'),), on='minilm:cosine')
+>>> str(parse(" pr( k = 3 ) "))
+'pr(k=3)'
+>>> expand("pr(k=3|5)@minilm|wordllama")
+['pr(k=3)@minilm', 'pr(k=3)@wordllama', 'pr(k=5)@minilm', 'pr(k=5)@wordllama']
+>>> split_names("fid, pr(k=3,ties=open),dc")
+['fid', 'pr(k=3,ties=open)', 'dc']
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import product
+
+from textgauge.errors import UnknownName
+
+_FORM = re.compile(
+    r"\s*(?P<name>[A-Za-z_][\w/-]*)(?:\.(?P<part>\w+))?\s*(?:\((?P<params>[^()]*)\))?\s*(?:@(?P<on>[^@\s][^@]*?))?\s*"
+)
+
+
+@dataclass(frozen=True)
+class Name:
+    """A parsed name; `str` gives it back in its shortest regular form."""
+
+    name: str
+    part: str | None = None
+    params: tuple[tuple[str, str], ...] = ()
+    on: str | None = None
+
+    def __str__(self) -> str:
+        part = f".{self.part}" if self.part else ""
+        params = ",".join(f"{key}={value}" for key, value in self.params)
+        return f"{self.name}{part}{f'({params})' if params else ''}{f'@{self.on}' if self.on else ''}"
+
+
+def parse(text: str) -> Name:
+    """Parse one name without grids."""
+    match = _FORM.fullmatch(text)
+    if match is None:
+        raise UnknownName(f"cannot read {text!r} as name[.part][(param=value,...)][@on]")
+    params = tuple(_param(item, text) for item in _nonempty((match["params"] or "").split(",")))
+    doubled = [key for key, _ in params if sum(key == other for other, _ in params) > 1]
+    if doubled:
+        raise UnknownName(f"parameter {doubled[0]!r} is given twice in {text!r}")
+    return Name(match["name"], match["part"], params, match["on"])
+
+
+def expand(text: str) -> list[str]:
+    """All names a grid stands for, in reading order; a plain name stands for itself."""
+    name = parse(text)
+    keys = [key for key, _ in name.params]
+    axes = [value.split("|") for _, value in name.params]
+    places: list[str | None] = [*name.on.split("|")] if name.on else [None]
+    if "" in places or any("" in axis for axis in axes):
+        raise UnknownName(f"a choice between '|' is empty in {text!r}")
+    return [
+        str(Name(name.name, name.part, tuple(zip(keys, values, strict=True)), on))
+        for values in product(*axes)
+        for on in places
+    ]
+
+
+def split_names(text: str) -> list[str]:
+    """Split a comma-separated list of names, leaving commas inside brackets alone."""
+    return _nonempty(piece.strip() for piece in re.split(r",(?![^()]*\))", text))
+
+
+def _param(item: str, text: str) -> tuple[str, str]:
+    key, equals, value = item.partition("=")
+    if not equals or not key.strip() or not value.strip():
+        raise UnknownName(f"parameters are written name=value: {item.strip()!r} in {text!r}")
+    return key.strip(), value.strip()
+
+
+def _nonempty(items: Iterable[str]) -> list[str]:
+    return [item for item in items if item.strip()]

@@ -1,0 +1,1 @@
+"""Text to arrays, row by row: resources, tokenizers, embedders, grounds."""

@@ -1,0 +1,58 @@
+"""Grounds: distances between two texts, as blocks over embedding rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+Rows = NDArray[np.float64]
+Block = NDArray[np.float64]
+
+# Vectors are stored as float32 (spacing 6e-8 near 1): a smaller angle between two of them is rounding, not distance.
+_SAME_DIRECTION = 1.0 - 1e-14
+
+
+def unit_rows(X: NDArray[np.floating]) -> Rows:
+    """Rows scaled to length one, in float64; a zero row gets a direction of its own, shared by all zero rows.
+
+    So zero vectors are at cosine distance 0 from each other and 1 from everything else. Rows that are to be compared
+    must be prepared together.
+    """
+    X64 = np.asarray(X, dtype=np.float64)
+    norms = np.linalg.norm(X64, axis=1)
+    zero = norms == 0
+    units: Rows = X64 / np.where(zero, 1.0, norms)[:, None]
+    return np.column_stack([units, zero.astype(np.float64)]) if zero.any() else units
+
+
+def cosine(X: Rows, Y: Rows) -> Block:
+    """1 − cos, of unit rows."""
+    return np.clip(1.0 - X @ Y.T, 0.0, 2.0)
+
+
+def angular(X: Rows, Y: Rows) -> Block:
+    """arccos(cos)/π, of unit rows."""
+    cos = np.clip(X @ Y.T, -1.0, 1.0)
+    cos[cos > _SAME_DIRECTION] = 1.0
+    return np.asarray(np.arccos(cos) / np.pi)
+
+
+def squared_euclidean(X: Rows, Y: Rows) -> Block:
+    """‖x − y‖², by the product form."""
+    squares = np.einsum("ij,ij->i", X, X)[:, None] + np.einsum("ij,ij->i", Y, Y)[None, :]
+    return np.asarray(np.maximum(squares - 2.0 * (X @ Y.T), 0.0))
+
+
+def euclidean(X: Rows, Y: Rows) -> Block:
+    """‖x − y‖."""
+    return np.sqrt(squared_euclidean(X, Y))
+
+
+GROUNDS: dict[str, Callable[[Rows, Rows], Block]] = {"cosine": cosine, "angular": angular, "euclidean": euclidean}
+
+
+def prepare(X: NDArray[np.floating], ground: str) -> Rows:
+    """Bring embedding rows into the form the ground's block function takes."""
+    return np.asarray(X, dtype=np.float64) if ground == "euclidean" else unit_rows(X)

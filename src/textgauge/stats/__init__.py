@@ -1,0 +1,1 @@
+"""Arithmetic on numbers: knows nothing of text."""

@@ -1,0 +1,265 @@
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from textgauge.corpus import Comparison, Corpus, Draws
+from textgauge.errors import UnknownName
+from textgauge.metrics.base import CorpusMetric
+from textgauge.metrics.corpus import _held_out, _svm
+from textgauge.metrics.corpus._held_out import HeldOut, held_out_p, hold_out, likely_range, wilson
+from textgauge.metrics.corpus._svm import Task
+from textgauge.metrics.corpus.classifiers import Classifier, ClassifierTwoSample, HeldOutMetric
+from textgauge.metrics.registry import get_metric
+
+BOTH = [Classifier(on="given"), ClassifierTwoSample(on="given")]
+CHANCE = {"value": 0.5, "accuracy": 0.5, "balanced": 0.5, "f1": 0.5}
+
+
+def cloud(seed, n, shift=0.0, d=12):
+    rows = np.random.default_rng(seed).standard_normal((n, d))
+    rows[:, 0] += shift
+    return rows.astype(np.float32)
+
+
+def task_of(rows, seed=0, cut=0.8):
+    order = np.random.default_rng(seed).permutation(len(rows))
+    train, test = np.split(order, [int(cut * len(rows))])
+    labels = np.where(train < len(rows) // 2, -1, 1).astype(np.float32)
+    return Task(np.sort(train), labels[np.argsort(train)], np.sort(test))
+
+
+@pytest.mark.parametrize("metric", BOTH, ids=str)
+class TestValue:
+    def test_tells_clouds_apart(self, metric):
+        near = metric.compute(Comparison(cloud(1, 100), cloud(2, 100)))["value"]
+        far = metric.compute(Comparison(cloud(1, 100), cloud(2, 100, shift=6.0)))["value"]
+        assert near < 0.7
+        assert far > 0.95
+
+    def test_identical_corpora_are_at_chance_exactly(self, metric):
+        rows = cloud(3, 41)
+        repeated = np.repeat(rows[:13], np.arange(1, 14), axis=0)
+        for corpus in (rows, repeated, rows[:5]):
+            assert metric.compute(Comparison(corpus, corpus[::-1])) == CHANCE
+
+    def test_copies_that_cannot_be_kept_together(self, metric):
+        few = np.repeat(cloud(4, 2), [2, 3], axis=0)
+        constant = np.ones((9, 4))
+        assert metric.compute(Comparison(few, few)) == CHANCE
+        assert metric.compute(Comparison(constant, constant)) == CHANCE
+        assert metric.compute(Comparison(0 * constant, 0 * constant)) == CHANCE
+        assert metric.compute(Comparison(constant, 2 * constant))["value"] == 1.0
+
+    def test_order_does_not_matter(self, metric):
+        left, right = cloud(5, 60), np.vstack([cloud(6, 40, shift=1.0), cloud(5, 10)])
+        shuffled = [rows[np.random.default_rng(9).permutation(len(rows))] for rows in (left, right)]
+        assert metric.compute(Comparison(left, right)) == metric.compute(Comparison(*shuffled))
+
+    def test_roles_matter_only_to_f1(self, metric):
+        comparison = Comparison(cloud(7, 80), cloud(8, 55, shift=1.0))
+        there, back = metric.compute(comparison), metric.compute(comparison.swapped())
+        assert there["f1"] != back["f1"]
+        assert {**there, "f1": 0} == {**back, "f1": 0}
+
+    def test_repeats_average_over_splits(self, metric):
+        comparison = Comparison(cloud(1, 50), cloud(2, 50, shift=1.0))
+        repeated = type(metric)(on="given", repeats=3)
+        once = [_held_out.scores([outcome])["f1"] for outcome in repeated._outcomes(comparison)]
+        assert repeated.compute(comparison)["f1"] == pytest.approx(np.mean(once))
+        assert once[0] == metric.compute(comparison)["f1"]
+
+    def test_size_of_the_vectors_does_not_matter(self, metric):
+        rows = np.vstack([cloud(1, 40), cloud(2, 40, shift=2.0)]).astype(np.float64)
+        (expected,) = metric.decide(rows, [task_of(rows)])
+        for scale in (2.0**900, 2.0**-900):
+            np.testing.assert_array_equal(metric.decide(scale * rows, [task_of(rows)])[0], expected)
+
+    def test_too_few_texts(self, metric):
+        score = metric(reference=cloud(1, 4), candidate=cloud(2, 9))
+        assert np.isnan(score.value)
+        assert "needs at least 5" in str(score.reason)
+
+
+@pytest.mark.parametrize("metric", [*BOTH, Classifier(on="given", repeats=2)], ids=str)
+def test_many_equals_loop(metric):
+    joint = Corpus.of(np.vstack([cloud(1, 60), cloud(2, 60, shift=1.5), cloud(1, 10)]))
+    rng = np.random.default_rng(0)
+    left, right = rng.random((12, 130)) < 0.3, rng.random((12, 130)) < 0.4
+    left[5] = np.arange(130) < 4
+    draws = Draws(left, right)
+    many, loop = metric.compute_many(joint, draws), CorpusMetric.compute_many(metric, joint, draws)
+    assert np.isnan(many["value"]).nonzero()[0].tolist() == [5]
+    for name, values in loop.items():
+        np.testing.assert_array_equal(many[name], values)
+
+
+def test_many_with_nothing_defined():
+    draws = Draws(np.zeros((3, 8), dtype=bool), np.ones((3, 8), dtype=bool))
+    assert np.isnan(BOTH[0].compute_many(Corpus.of(cloud(1, 8)), draws)["f1"]).all()
+
+
+def test_same_text_with_different_vectors_of_the_user():
+    texts, left, right = [f"text {i}" for i in range(40)], cloud(1, 40), cloud(2, 40, shift=8.0)
+    comparison = Comparison(Corpus.of(texts, embeddings=left), Corpus.of(texts, embeddings=right))
+    assert BOTH[0].compute(comparison)["value"] == BOTH[0].compute(Comparison(left, right))["value"] == 1.0
+
+
+def test_names_and_bad_parameters():
+    assert get_metric("classifier(score=f1,repeats=3)") == Classifier(score="f1", repeats=3)
+    assert not get_metric("classifier.f1").symmetric
+    assert get_metric("classifier").symmetric
+    for name in ("classifier(share=1)", "c2st(share=0)", "c2st(repeats=0)", "classifier(score=auc)"):
+        with pytest.raises(UnknownName):
+            get_metric(name)
+
+
+class TestHoldOut:
+    def test_share_of_each_corpus(self):
+        left, right = hold_out(np.arange(100), np.arange(100, 150), share=0.2, seed=(0, 0))
+        assert (left.sum(), right.sum()) == (20, 10)
+
+    def test_seed_decides(self):
+        corpora = np.arange(50), np.arange(50, 100)
+        first, again, other = (hold_out(*corpora, share=0.3, seed=seed)[0] for seed in ((1, 0), (1, 0), (2, 0)))
+        assert (first == again).all()
+        assert (first != other).any()
+
+    def test_copies_stay_together(self):
+        rng = np.random.default_rng(0)
+        left, right = rng.integers(0, 40, 100), rng.integers(20, 60, 80)
+        held = hold_out(left, right, share=0.25, seed=(3, 0))
+        assert not set(left[held[0]]) & set(left[~held[0]])
+        assert not (set(left[held[0]]) | set(right[held[1]])) & (set(left[~held[0]]) | set(right[~held[1]]))
+        assert 0.15 < held[0].mean() <= 0.25
+        assert 0.15 < held[1].mean() <= 0.25
+
+    def test_one_text_many_times_is_passed(self):
+        left = np.concatenate([np.zeros(60, dtype=int), np.arange(1, 41)])
+        held, _ = hold_out(left, np.arange(100, 150), share=0.2, seed=(0, 0))
+        assert held.sum() == 20
+        assert not held[:60].any()
+
+    def test_each_part_has_both_corpora(self):
+        for texts in (np.zeros(6, dtype=int), np.array([0, 0, 0, 1, 1, 1])):
+            for held in hold_out(texts, np.arange(7, 12), share=0.2, seed=(0, 0)):
+                assert 0 < held.sum() < len(held)
+
+
+class TestSolver:
+    rows = np.vstack([cloud(1, 120), cloud(2, 120, shift=1.0)])
+
+    def test_optimal(self):
+        task = task_of(self.rows)
+        curvature = _svm._curvatures(_svm._scaled(self.rows[task.train], self.rows[task.test])[0])
+        beta, intercept = _svm.solve(curvature, task.labels)
+        slack = task.labels - (1.0 - curvature.astype(np.float64)) @ beta - intercept
+        assert abs(beta.sum()) < 1e-9
+        assert ((beta * task.labels >= 0) & (np.abs(beta) <= 1)).all()
+        assert (slack * task.labels)[beta == 0].max() < 2e-3
+        assert (slack * task.labels)[np.abs(beta) == 1].min() > -2e-3
+        assert np.abs(slack[(beta != 0) & (np.abs(beta) < 1)]).max() < 2e-3
+
+    def test_side_by_side_is_bit_for_bit_alone(self):
+        sizes = (190, 60, 121)
+        labels, curvature = np.zeros((3, 190), dtype=np.float32), np.ones((3, 190, 190), dtype=np.float32)
+        for place, n in enumerate(sizes):
+            labels[place, :n] = np.where(np.arange(n) % 2, 1, -1)
+            curvature[place, :n, :n] = _svm._curvatures(cloud(place, n) / 3)
+        betas, intercepts = _svm.solve_many(curvature, labels)
+        for place, n in enumerate(sizes):
+            beta, intercept = _svm.solve(np.ascontiguousarray(curvature[place, :n, :n]), labels[place, :n])
+            np.testing.assert_array_equal(betas[place, :n], beta)
+            assert intercepts[place] == intercept
+
+    @pytest.mark.parametrize(
+        ("limit", "value"), [("SMALL_TRAIN", 10), ("SHARED_ROWS", 10), ("_BATCH_CELLS", 1), ("_BLOCK", 7)]
+    )
+    def test_ways_agree(self, monkeypatch, limit, value):
+        tasks = [task_of(self.rows, seed) for seed in range(3)]
+        expected = _svm.decide(self.rows, tasks)
+        monkeypatch.setattr(_svm, limit, value)
+        for ours, theirs in zip(_svm.decide(self.rows, tasks), expected, strict=True):
+            np.testing.assert_allclose(ours, theirs, atol=5e-3)
+
+    def test_libsvm_beyond_the_limit(self, monkeypatch):
+        task = task_of(self.rows)
+        (expected,) = _svm.decide(self.rows, [task])
+        monkeypatch.setattr(_svm, "SMALL_TRAIN", 10)
+        monkeypatch.setattr(_svm, "KERNEL_ROWS", 10)
+        np.testing.assert_allclose(_svm.decide(self.rows, [task])[0], expected, atol=5e-3)
+
+    @pytest.mark.parametrize("small", [10, 512])
+    def test_contradicting_copies_cancel(self, monkeypatch, small):
+        monkeypatch.setattr(_svm, "SMALL_TRAIN", small)
+        train = np.repeat(np.arange(40), 2)
+        (decision,) = _svm.decide(self.rows, [Task(train, np.tile([-1, 1], 40).astype(np.float32), np.arange(50, 60))])
+        assert (decision == 0.0).all()
+
+
+class TestUncertainty:
+    def test_p_is_the_share_of_relabellings(self):
+        predicted = np.array([0, 0, 1, 0.5, 1, 1, 0, 1])
+        truth = np.array([0, 0, 0, 0, 1, 1, 1, 1], dtype=bool)
+        sums = [predicted[list(chosen)].sum() for chosen in combinations(range(8), 4)]
+        exact = np.mean(np.array(sums) >= predicted[truth].sum())
+        assert held_out_p(HeldOut(truth, predicted), permutations=50_000, seed=0) == pytest.approx(exact, abs=0.01)
+
+    @pytest.mark.parametrize("metric", BOTH, ids=str)
+    def test_p_of_same_and_of_different(self, metric):
+        rows = cloud(1, 100)
+        assert metric.p_value(Comparison(rows, rows), permutations=99, seed=0)[0] > 0.4
+        p, method = metric.p_value(Comparison(rows, cloud(2, 100, shift=5.0)), permutations=999, seed=0)
+        assert p == 0.001
+        assert method == "held-out permutation"
+
+    def test_wilson(self):
+        low, high = wilson(0.8, 50, 1.96)
+        for level in (low, high):
+            assert abs(0.8 - level) == pytest.approx(1.96 * np.sqrt(level * (1 - level) / 50))
+        assert wilson(1.0, 50, 1.96)[1] == 1.0
+        assert wilson(1.0, 50, 1.96)[0] < 0.95
+
+    def test_interval_holds_the_value_and_narrows(self):
+        comparison = Comparison(cloud(1, 150), cloud(2, 150, shift=1.0))
+        widths = []
+        for metric in (Classifier(on="given"), Classifier(on="given", repeats=10)):
+            low, high, _ = metric.interval(comparison, level=0.95, seed=0)
+            assert low < metric.compute(comparison)["value"] < high
+            widths.append(high - low)
+        assert widths[1] < 0.7 * widths[0]
+
+    def test_interval_of_each_part(self):
+        truth, right = np.arange(40) < 10, np.arange(40) % 5 > 0
+        outcome = HeldOut(truth, np.where(right, truth, ~truth).astype(float))
+        for name, value in _held_out.scores([outcome]).items():
+            low, high = likely_range([outcome], name, share=0.2, reach=1.96)
+            assert low < value < high
+        widths = [np.ptp(likely_range([outcome], name, share=0.2, reach=1.96)) for name in ("accuracy", "balanced")]
+        assert widths[1] > widths[0]
+
+
+def coverage(metric: HeldOutMetric, shift: float, n: int, simulations: int) -> float:
+    comparisons = [Comparison(cloud(2 * s, n), cloud(2 * s + 1, n, shift)) for s in range(simulations)]
+    truth = np.mean([metric.compute(comparison)["value"] for comparison in comparisons])
+    ranges = [metric.interval(comparison, level=0.95, seed=0) for comparison in comparisons]
+    return float(np.mean([low <= truth <= high for low, high, _ in ranges]))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shift", [1.0, 4.0])
+@pytest.mark.parametrize("metric", BOTH, ids=str)
+def test_intervals_cover(metric, shift):
+    assert 0.92 < coverage(metric, shift, 200, 500) < 0.98
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("texts", [40, 10_000])
+@pytest.mark.parametrize("metric", BOTH, ids=str)
+def test_p_values_keep_their_level(metric, texts):
+    pool, p = cloud(0, texts), []
+    for simulation in range(500):
+        chosen = np.random.default_rng(simulation).integers(0, texts, 120)
+        p.append(metric.p_value(Comparison(pool[chosen[:60]], pool[chosen[60:]]), permutations=199, seed=simulation)[0])
+    above = (np.arange(1, 501) / 500 - np.sort(p)).max()
+    assert above < 1.52 / np.sqrt(500)  # one-sided Kolmogorov–Smirnov at 1 %

@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from textgauge.corpus import Comparison, Draws
+from textgauge.errors import UnknownName
+from textgauge.metrics.base import CorpusMetric
+from textgauge.metrics.corpus._counts import CountMetric
+from textgauge.metrics.corpus.frequency import Chi, ChiByDf, JensenShannon, KullbackLeibler, Zipf, top_weights
+
+ALL = [Chi, ChiByDf, Zipf, JensenShannon, KullbackLeibler]
+FARM = ["the cow sees the dog", "a dog and a cow", "the hen", "hen and cow and dog", "no cow here"]
+TOWN = ["the tram sees the bus", "a bus and a tram", "the taxi", "cow on the bus"]
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_identical_corpora_are_at_distance_0(kind: type[CountMetric]) -> None:
+    assert kind(on="words")(reference=FARM, candidate=list(reversed(FARM))).value == 0
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_order_of_texts_does_not_matter(kind: type[CountMetric]) -> None:
+    metric = kind(on="words")
+    value = metric(reference=FARM, candidate=TOWN).value
+    assert metric(reference=FARM[::-1], candidate=TOWN[2:] + TOWN[:2]).value == pytest.approx(value, abs=1e-13)
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_many_draws_equal_single_comparisons(kind: type[CountMetric]) -> None:
+    metric = kind(on="words")
+    joint = Comparison([*FARM, ""], [*TOWN, "", ""]).joint
+    rng = np.random.default_rng(1)
+    draws = Draws(rng.random((40, len(joint))) < 0.3, rng.random((40, len(joint))) < 0.4)
+    many, looped = metric.compute_many(joint, draws), CorpusMetric.compute_many(metric, joint, draws)
+    assert np.isnan(many["value"]).any()
+    assert np.isfinite(many["value"]).any()
+    for name, column in looped.items():
+        np.testing.assert_allclose(many[name], column, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_a_corpus_without_tokens_has_no_distance(kind: type[CountMetric]) -> None:
+    score = kind(on="words")(reference=FARM, candidate=["", " "])
+    assert math.isnan(score.value)
+    assert score.reason == "the candidate has no tokens"
+
+
+def test_chi_by_hand() -> None:
+    # counts cow 3, dog 1 against cow 1, dog 3: every cell is 1 off an expected 2, so χ² = 4 · 1/2
+    score = Chi(on="words")(reference=["cow cow", "cow dog"], candidate=["dog dog", "dog cow"])
+    assert score.parts["statistic"] == pytest.approx(2)
+    assert score.parts["p"] == pytest.approx(math.erfc(1.0))
+    assert score.value + score.parts["p"] == pytest.approx(1)
+
+
+def test_one_kind_of_token_leaves_no_degrees_of_freedom() -> None:
+    assert Chi(on="words")(reference=["cow", "cow"], candidate=["cow", "cow"]).value == 0
+    assert ChiByDf(on="words")(reference=["cow", "cow"], candidate=["cow", "cow"]).reason is not None
+    zipf = Zipf(on="words")(reference=["cow", "cow"], candidate=TOWN)
+    assert zipf.reason == "a corpus has fewer than two kinds of token"
+
+
+def test_a_corpus_outside_the_most_frequent_tokens_has_no_chi() -> None:
+    score = Chi(on="words", top=2)(reference=["cow dog"] * 9, candidate=["hen", "owl"])
+    assert score.reason == "a corpus has none of the most frequent tokens"
+
+
+@given(st.lists(st.integers(0, 4), min_size=1, max_size=30), st.integers(2, 12))
+def test_ties_at_the_cut_share_the_places_left(row: list[int], top: int) -> None:
+    totals = np.array([row], dtype=float)
+    weights = top_weights(totals, top)[0]
+    assert weights.sum() == pytest.approx(min(top, np.count_nonzero(row)))
+    assert (weights[totals[0] == 0] == 0).all()
+    for low, high in zip(np.argsort(row)[:-1], np.argsort(row)[1:], strict=True):
+        assert weights[low] <= weights[high]
+        assert row[low] != row[high] or weights[low] == weights[high]
+
+
+def test_jsd_is_one_bit_for_disjoint_vocabularies() -> None:
+    assert JensenShannon(on="words")(reference=["cow dog", "hen"], candidate=["tram bus", "taxi"]).value == 1
+
+
+def test_kl_is_of_the_candidate_against_the_reference() -> None:
+    # shares after adding a half: cow 3.5/5, dog 1.5/5 in the reference; 1.5/5 and 3.5/5 in the candidate's mirror
+    metric = KullbackLeibler(on="words")
+    score = metric(reference=["cow cow cow", "dog"], candidate=["cow", "cow"])
+    p, q = np.array([3.5, 1.5]) / 5, np.array([2.5, 0.5]) / 3
+    assert score.value == pytest.approx(float((q * np.log(q / p)).sum()))
+    assert score.parts["reverse"] == pytest.approx(float((p * np.log(p / q)).sum()))
+
+
+@pytest.mark.parametrize(("kind", "given"), [(Chi, {"top": 1}), (Zipf, {"top": 1}), (KullbackLeibler, {"alpha": 0.0})])
+def test_senseless_parameters_are_refused(kind: type[CountMetric], given: dict[str, float]) -> None:
+    with pytest.raises(UnknownName, match="must be"):
+        kind(**given)

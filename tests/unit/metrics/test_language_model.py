@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from textgauge.corpus import Comparison, Corpus, Draws
+from textgauge.errors import UnknownName
+from textgauge.metrics.base import CorpusMetric
+from textgauge.metrics.corpus.language_model import CrossEntropy, ngram_table, witten_bell
+
+FARM = ["the cow sees the dog", "a dog and a cow", "the hen", "the cow sees the hen"]
+TOWN = ["the tram sees the bus", "a bus and a tram", "the taxi"]
+
+
+class Twin:
+    """The Witten–Bell model as dictionaries, one token at a time."""
+
+    def __init__(self, texts: list[str], order: int, vocabulary: int) -> None:
+        self.order, self.vocabulary = order, vocabulary
+        self.after: dict[tuple[str, ...], Counter[str]] = defaultdict(Counter)
+        for text in texts:
+            for history, token in self.steps(text):
+                for k in range(order):
+                    self.after[history[len(history) - k :]][token] += 1
+
+    def steps(self, text: str) -> list[tuple[tuple[str, ...], str]]:
+        tokens = ["<"] * (self.order - 1) + text.split() + [">"]
+        return [(tuple(tokens[i - self.order + 1 : i]), tokens[i]) for i in range(self.order - 1, len(tokens))]
+
+    def probability(self, token: str, history: tuple[str, ...]) -> float:
+        below = self.probability(token, history[1:]) if history else 1 / self.vocabulary
+        seen = self.after.get(history)
+        if not seen:
+            return below
+        return (seen[token] + len(seen) * below) / (seen.total() + len(seen))
+
+    def entropy(self, texts: list[str]) -> float:
+        steps = [step for text in texts for step in self.steps(text)]
+        return -sum(math.log(self.probability(token, history)) for history, token in steps) / len(steps)
+
+
+corpora = st.lists(
+    st.lists(st.sampled_from("abcd"), max_size=6).map(" ".join), min_size=2, max_size=6
+).filter(any)  # fmt: skip
+
+
+@settings(max_examples=150, deadline=None)
+@given(corpora, corpora, st.integers(1, 4))
+def test_equals_the_plain_twin(reference: list[str], candidate: list[str], order: int) -> None:
+    vocabulary = len(set(" ".join(reference + candidate).split())) + 1
+    score = CrossEntropy(on="words", order=order)(reference=reference, candidate=candidate)
+    crossed = Twin(reference, order, vocabulary).entropy(candidate)
+    own = Twin(candidate, order, vocabulary).entropy(candidate)
+    assert score.parts["cross_entropy"] == pytest.approx(crossed, abs=1e-12)
+    assert score.parts["own_entropy"] == pytest.approx(own, abs=1e-12)
+    assert score.value == pytest.approx(crossed - own, abs=1e-12)
+
+
+def test_probabilities_of_a_context_sum_to_1() -> None:
+    # each text of the second half ends the context "a b" (or one never seen) in another way: all its continuations
+    endings = ["c", "d", "e", "a", "b", ""]
+    continued = [f"{context} {token}" for context in ("a b", "e") for token in endings]
+    corpus = Corpus.of(["a b c", "a b d d", "b a", *continued])
+    table = ngram_table(corpus, "words", 3)
+    learnt = np.arange(len(corpus)) < 3
+    counts = [order.counts.T @ learnt[:, None].astype(float) for order in table.orders]
+    probabilities = witten_bell(table.orders, counts, np.array([6.0]))[:, 0]
+    sums = np.bincount(table.orders[-1].context, probabilities)
+    complete = np.bincount(table.orders[-1].context) == 6
+    assert complete.sum() == 2
+    np.testing.assert_allclose(sums[complete], 1.0, atol=1e-12)
+    assert (sums <= 1 + 1e-12).all()
+
+
+def test_it_is_the_candidate_that_is_predicted() -> None:
+    # a candidate that only repeats part of the reference is cheap; a reference that does so leaves much unknown
+    metric = CrossEntropy(on="words")
+    assert metric(reference=FARM + TOWN, candidate=FARM).value < metric(reference=FARM, candidate=FARM + TOWN).value
+
+
+def test_many_draws_equal_single_comparisons() -> None:
+    joint = Comparison([*FARM, ""], [*TOWN, "", ""]).joint
+    rng = np.random.default_rng(2)
+    draws = Draws(rng.random((60, len(joint))) < 0.3, rng.random((60, len(joint))) < 0.4)
+    metric = CrossEntropy(on="words")
+    many, looped = metric.compute_many(joint, draws), CorpusMetric.compute_many(metric, joint, draws)
+    assert np.isnan(many["value"]).any()
+    for name, column in looped.items():
+        np.testing.assert_allclose(many[name], column, rtol=0, atol=1e-12)
+
+
+def test_identical_corpora_and_empty_ones() -> None:
+    metric = CrossEntropy(on="words")
+    assert metric(reference=FARM, candidate=FARM[::-1]).value == pytest.approx(0, abs=1e-15)
+    assert metric(reference=FARM, candidate=["", ""]).reason == "the candidate has no tokens"
+    with pytest.raises(UnknownName):
+        CrossEntropy(order=0)
+
+
+def test_counting_tokens_first_changes_nothing() -> None:
+    metric, comparison = CrossEntropy(on="words"), Comparison(FARM, TOWN)
+    comparison.joint.counts("words")
+    assert metric.compute(comparison) == metric.compute(Comparison(FARM, TOWN))

@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import math
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from textgauge.corpus import Comparison, Draws
+from textgauge.errors import UnknownName
+from textgauge.metrics.base import CorpusMetric
+from textgauge.metrics.corpus.self_bleu import SelfBleuGap, closest_lengths
+
+
+def grams(tokens: list[str], n: int) -> Counter[tuple[str, ...]]:
+    return Counter(tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1))
+
+
+def bleu(tokens: list[str], others: list[list[str]], smoothing: str, orders: int) -> float:
+    """BLEU by its definition, one text at a time."""
+    logs = 0.0
+    for n in range(1, orders + 1):
+        own = grams(tokens, n)
+        matched = float(sum(min(count, max(grams(o, n)[g] for o in others)) for g, count in own.items()))
+        possible = max(sum(own.values()), 1)
+        if n == 1 and matched == 0:
+            return 0.0
+        if n > 1 and smoothing == "add1":
+            matched, possible = matched + 1, possible + 1
+        if matched == 0 and smoothing == "floor":
+            matched = 0.1
+        if matched == 0:
+            return 0.0
+        logs += math.log(matched / possible) / orders
+    nearest = min((abs(len(o) - len(tokens)), len(o)) for o in others)[1]
+    return math.exp(logs + min(0.0, 1 - nearest / len(tokens)))
+
+
+def twin(texts: list[str], smoothing: str, orders: int) -> float:
+    split = [text.split() for text in texts]
+    return float(np.mean([bleu(s, split[:i] + split[i + 1 :], smoothing, orders) for i, s in enumerate(split)]))
+
+
+corpora = st.lists(
+    st.lists(st.sampled_from("abc"), max_size=7).map(" ".join), min_size=2, max_size=6
+).filter(any)  # fmt: skip
+
+
+@settings(max_examples=150, deadline=None)
+@given(corpora, corpora, st.sampled_from(["floor", "add1", "none"]), st.integers(1, 4))
+def test_equals_the_plain_twin(reference: list[str], candidate: list[str], smoothing: str, n: int) -> None:
+    score = SelfBleuGap(n=n, smoothing=smoothing)(reference=reference, candidate=candidate)  # type: ignore[arg-type]
+    assert score.parts["reference"] == pytest.approx(twin(reference, smoothing, n), abs=1e-12)
+    assert score.parts["candidate"] == pytest.approx(twin(candidate, smoothing, n), abs=1e-12)
+    assert score.value == pytest.approx(abs(score.parts["reference"] - score.parts["candidate"]), abs=1e-12)
+
+
+def test_repeated_texts_score_1_and_strangers_0() -> None:
+    score = SelfBleuGap()(reference=["a b c d e"] * 3, candidate=["a b c d", "e f g h"])
+    assert score.parts["reference"] == pytest.approx(1)
+    assert score.parts["candidate"] == 0
+
+
+def test_closest_length_leaves_the_text_itself_out() -> None:
+    assert closest_lengths(np.array([3, 5, 5, 9, 7, 1])).tolist() == [1, 5, 5, 7, 5, 3]
+
+
+def test_many_draws_equal_single_comparisons() -> None:
+    texts = ["a b c", "a b", "", "b c a b", "c", "a b c d", "d a b", "", "b b a"]
+    joint = Comparison(texts[:5], texts[5:]).joint
+    rng = np.random.default_rng(2)
+    draws = Draws(rng.random((60, 9)) < 0.4, rng.random((60, 9)) < 0.5)
+    metric = SelfBleuGap()
+    many, looped = metric.compute_many(joint, draws), CorpusMetric.compute_many(metric, joint, draws)
+    assert np.isnan(many["value"]).any()
+    for name, column in looped.items():
+        np.testing.assert_allclose(many[name], column, rtol=0, atol=1e-12)
+
+
+def test_identical_corpora_and_empty_ones() -> None:
+    texts = ["a b c", "b c d", "a b c d e"]
+    assert SelfBleuGap()(reference=texts, candidate=texts[::-1]).value == pytest.approx(0, abs=1e-15)
+    assert SelfBleuGap()(reference=texts, candidate=["", ""]).reason == "the candidate has no tokens"
+    with pytest.raises(UnknownName):
+        SelfBleuGap(n=0)

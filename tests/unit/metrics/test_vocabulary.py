@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from textgauge.corpus import Comparison, Draws
+from textgauge.metrics.base import CorpusMetric
+from textgauge.metrics.corpus._counts import CountMetric
+from textgauge.metrics.corpus.vocabulary import TypeTokenGap, VocabularyOverlap, expected_types
+
+FARM = ["the cow sees the dog", "a dog and a cow", "the hen"]
+TOWN = ["the tram", "a bus"]
+
+
+def test_overlap_is_shared_over_all_types() -> None:
+    score = VocabularyOverlap(on="words")(reference=["cow dog", "hen dog"], candidate=["dog tram", "bus taxi hen"])
+    assert score.value == pytest.approx(2 / 6)
+    assert score.parts["new"] == pytest.approx(3 / 5)
+
+
+def test_a_candidate_without_new_words_has_none() -> None:
+    score = VocabularyOverlap(on="words")(reference=FARM, candidate=FARM[:2])
+    assert score.parts["new"] == 0
+    assert 0 < score.value < 1
+
+
+@pytest.mark.parametrize("sample", [1, 2, 3, 5, 6])
+def test_expected_types_equal_the_mean_over_all_samples(sample: int) -> None:
+    tokens = "aaabbc"
+    every = [len(set(chosen)) for chosen in combinations(tokens, sample)]
+    assert expected_types(np.array([3.0, 2.0, 1.0, 0.0]), sample) == pytest.approx(np.mean(every), abs=1e-12)
+
+
+def test_ratios_are_taken_at_the_smaller_size() -> None:
+    score = TypeTokenGap(on="words")(reference=FARM, candidate=TOWN)
+    counts = np.array([3.0, 2, 1, 2, 2, 1, 1])
+    assert score.parts["candidate"] == 1
+    assert score.parts["reference"] == pytest.approx(expected_types(counts, 4) / 4)
+    assert score.value == pytest.approx(1 - expected_types(counts, 4) / 4)
+    plain = TypeTokenGap(on="words", rarefy=False)(reference=FARM, candidate=TOWN)
+    assert plain.parts["reference"] == pytest.approx(7 / 12)
+
+
+def test_rarefying_takes_the_size_out_of_the_gap() -> None:
+    rng = np.random.default_rng(0)
+    words = [" ".join(f"w{k}" for k in rng.zipf(1.6, size=10) % 500) for _ in range(440)]
+    rarefied = TypeTokenGap(on="words")(reference=words[:400], candidate=words[400:]).value
+    plain = TypeTokenGap(on="words", rarefy=False)(reference=words[:400], candidate=words[400:]).value
+    assert rarefied < 0.05 < plain
+
+
+@pytest.mark.parametrize("kind", [VocabularyOverlap, TypeTokenGap])
+def test_many_draws_equal_single_comparisons(kind: type[CountMetric]) -> None:
+    metric = kind(on="words")
+    joint = Comparison([*FARM, ""], [*TOWN, ""]).joint
+    rng = np.random.default_rng(1)
+    draws = Draws(rng.random((40, len(joint))) < 0.4, rng.random((40, len(joint))) < 0.5)
+    many, looped = metric.compute_many(joint, draws), CorpusMetric.compute_many(metric, joint, draws)
+    assert np.isfinite(many["value"]).any()
+    for name, column in looped.items():
+        np.testing.assert_allclose(many[name], column, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", [VocabularyOverlap, TypeTokenGap])
+def test_identical_corpora_and_empty_ones(kind: type[CountMetric]) -> None:
+    metric = kind(on="words")
+    assert metric(reference=FARM, candidate=FARM[::-1]).value == metric.best
+    assert metric(reference=["", ""], candidate=FARM).reason == "the reference has no tokens"
