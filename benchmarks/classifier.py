@@ -6,11 +6,6 @@ predicts. Run: python -m benchmarks.classifier [P.npy Q.npy] [n ...]
 
 from __future__ import annotations
 
-import os
-
-for _library in ("OPENBLAS", "OMP", "MKL"):
-    os.environ[f"{_library}_NUM_THREADS"] = "1"
-
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -19,6 +14,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from textgauge.corpus import GIVEN
 from textgauge.metrics.corpus._held_out import Trial
@@ -81,9 +77,10 @@ def _peer(X: Rows, trial: Trial) -> NDArray[np.bool_]:
 
 
 def _timed(call: Callable[[], Any]) -> tuple[float, Any]:
-    start = time.process_time()
-    value = call()
-    return 1e3 * (time.process_time() - start), value
+    with threadpool_limits(1):
+        start = time.process_time()
+        value = call()
+        return 1e3 * (time.process_time() - start), value
 
 
 def _synthetic(n: int, side: int) -> Rows:

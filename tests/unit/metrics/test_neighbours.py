@@ -254,18 +254,21 @@ def test_nearest_gives_distance_and_first_position():
 
 def test_work_is_shared_between_metrics(monkeypatch):
     calls = []
-    counted = blocks._blocks
-    monkeypatch.setattr(blocks, "_blocks", lambda *args, **options: calls.append(1) or counted(*args, **options))
+    for name in ("_near", "_blocks"):
+        counted = getattr(blocks, name)
+        monkeypatch.setattr(
+            blocks, name, lambda *args, name=name, counted=counted: calls.append(name) or counted(*args)
+        )
     rng = np.random.default_rng(12)
     comparison = Comparison(rng.standard_normal((50, 4)), rng.standard_normal((50, 4)))
     for metric in (PrecisionRecall(), DensityCoverage()):
         metric.on_given(comparison).compute(comparison)
-    assert len(calls) == 3  # within each corpus, and across
+    assert calls == ["_near", "_near", "_blocks"]  # within each corpus, and across
     PrecisionRecall(k=3).on_given(comparison).compute(comparison)
-    assert len(calls) == 4
+    assert calls[3:] == ["_blocks"]
     for metric in (NearestPrecisionRecall(), AverageHausdorff(), Hausdorff()):
         metric.on_given(comparison).compute(comparison)
-    assert len(calls) == 5
+    assert calls[4:] == ["_blocks"]
 
 
 def test_compcor_divides_by_the_other_size():

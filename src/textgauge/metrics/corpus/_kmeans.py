@@ -22,6 +22,7 @@ MOST_STEPS = 500
 SAMPLE_PER_CENTROID = 256  # more texts than this per centroid are sampled, as faiss does
 _SPLIT = 1.0 / 1024.0  # how far the halves of a split centroid are pushed apart, as in faiss
 _BLOCK = 1 << 18  # float32 scores held at a time: 1 MB, so that a block is still in cache when it is searched
+_FEWEST = 64  # rows in a block, however many centroids there are
 _SMALL = 1 << 21  # multiplications per pass below which starting numpy costs more than the arithmetic
 
 
@@ -127,6 +128,7 @@ class _Lloyd:
         self.points, self.centroids = points, centroids
         self.labels = np.full(len(points.X), -1, dtype=np.intp)
         self.scores = np.full(len(points.X), -np.inf, dtype=np.float32)
+        self.scratch = np.empty(max(_BLOCK, _FEWEST * len(centroids)), dtype=np.float32)
         self._challenge(None, np.arange(len(centroids)))
 
     def run(self, rng: np.random.Generator) -> Run:
@@ -176,10 +178,12 @@ class _Lloyd:
         place = np.full(len(self.centroids) + 1, -1)  # the last is for label −1
         place[rivals] = np.arange(len(rivals))
         deserted = []
-        step = max(64, _BLOCK // len(rivals))
+        step = max(_FEWEST, _BLOCK // len(rivals))
         for start in range(0, count, step):
             block = np.arange(start, min(start + step, count)) if rows is None else rows[start : start + step]
-            near = (self.points.filter[start : start + step] if rows is None else self.points.filter[block]) @ columns
+            left = self.points.filter[start : start + step] if rows is None else self.points.filter[block]
+            near = self.scratch[: len(block) * len(rivals)].reshape(len(block), -1)
+            np.matmul(left, columns, out=near)
             deserted.append(self._refresh(block, near, place))
             best = near.max(axis=1)
             hopeful = np.flatnonzero(best > self.scores[block] - 2.0 * self.points.band)

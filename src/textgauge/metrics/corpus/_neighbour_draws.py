@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -56,14 +57,16 @@ class _Cells:
 
     def neighbours(self, lists: Lists, rank: int) -> Cell:
         """Flat places of each cell's neighbour of this rank, in the same draw."""
-        return self.start + lists.index[rank][self.slot]
+        there: Cell = self.start + lists.index[rank][self.slot]
+        return there
 
 
 def ranks_needed(left: Mask, right: Mask, k: int) -> int:
     """List length with which few rows of a draw run out before k neighbours on the smaller side are met."""
-    share = max(min(left.mean(), right.mean()), 1e-9)
-    wanted = int(np.ceil((k + 4.0 * np.sqrt(k) + 4.0) / share))
-    return max(1, min(wanted, left.shape[1] - 1, _LIST_ENTRIES // left.shape[1]))
+    rows = int(left.shape[1])
+    share = max(min(float(left.mean()), float(right.mean())), 1e-9)
+    wanted = math.ceil((k + 4.0 * math.sqrt(k) + 4.0) / share)
+    return max(1, min(wanted, rows - 1, _LIST_ENTRIES // rows))
 
 
 def chunks(left: Mask, right: Mask) -> Iterator[tuple[slice, Mask, Mask]]:
@@ -139,8 +142,8 @@ def held_across(lists: Lists, own: Mask, other: Mask, radii: Levels, *, closed: 
         return left_over
 
     _settle(lists, _Cells.of(own), scan)
-    counts = counts.reshape(own.shape)
-    return Held(counts > 0, held.reshape(own.shape), counts.sum(axis=1))
+    per_ball = counts.reshape(own.shape)
+    return Held(per_ball > 0, held.reshape(own.shape), per_ball.sum(axis=1))
 
 
 def _settle(lists: Lists, cells: _Cells, scan: Callable[[_Cells, Lists], _Cells]) -> None:

@@ -51,7 +51,8 @@ class Cloud:
     @property
     def empty(self) -> NDArray[np.bool_]:
         """Rows without a direction: zero vectors, where directions are compared."""
-        return self.shrink == 0
+        empty: NDArray[np.bool_] = self.shrink == 0
+        return empty
 
     def take(self, which: Index | slice) -> Floats:
         """Prepared rows in float64; a zero vector stays zero."""
@@ -63,8 +64,9 @@ class Cloud:
 
 def _inverse_lengths(rows: Rows) -> Floats:
     squares = [np.einsum("ij,ij->i", some, some) for some in (rows[piece].astype(float) for piece in pieces(len(rows)))]
-    lengths = np.sqrt(np.concatenate(squares))
-    return np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+    lengths: Floats = np.sqrt(np.concatenate(squares))
+    shrink: Floats = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+    return shrink
 
 
 def squared_pairs(A: Cloud, B: Cloud, i: Index, j: Index) -> Floats:

@@ -46,6 +46,7 @@ def decide(rows: Rows, tasks: Sequence[Task]) -> list[Doubles]:
 
     They do not depend on the other tasks, nor on rows that the task does not use.
     """
+    rows = moderate(rows)
     if max(len(task.train) for task in tasks) > SMALL_TRAIN:
         return [_decide_large(rows, task) for task in tasks]
     if len(rows) > SHARED_ROWS and len(tasks) > 1:
@@ -145,15 +146,19 @@ class _Distances:
 
     @classmethod
     def of(cls, rows: Rows) -> _Distances:
-        X = rows.astype(np.float64) / size_of(rows)
+        X = rows.astype(np.float64)
         squares = np.einsum("ij,ij->i", X, X)
-        squared = squares[:, None] + squares - 2.0 * (X @ X.T)
-        return cls(np.maximum(squared, 0.0).astype(np.float32), X.sum(axis=1), squares, X.shape[1])
+        squared = X @ X.T
+        squared *= -2.0
+        squared += squares[:, None]
+        squared += squares
+        np.maximum(squared, 0.0, out=squared)
+        return cls(squared.astype(np.float32), X.sum(axis=1), squares, X.shape[1])
 
     def kernel(self, task: Task, left: Index, right: Index) -> Floats:
         entries = len(task.train) * self.dimension
         mean, square = self.sums[task.train].sum() / entries, self.squares[task.train].sum() / entries
-        block = self.squared[np.ix_(left, right)]
+        block = self.squared[left][:, right]
         block *= np.float32(-_gamma(self.dimension, square - mean * mean))
         return np.exp(block, out=block)
 
@@ -190,18 +195,20 @@ def _decide_large(rows: Rows, task: Task) -> Doubles:
 
 def _scaled(train: Rows, test: Rows) -> tuple[Floats, Floats]:
     """Rows with k(x, y) = exp(−‖x − y‖²): centred, times √gamma."""
-    size = train.dtype.type(size_of(train))
-    train, test = train / size, test / size
-    factor = train.dtype.type(np.sqrt(_gamma(train.shape[1], float(train.var(dtype=np.float64)))))
-    centre = train.mean(axis=0, dtype=np.float64).astype(train.dtype)
-    left, right = (((rows - centre) * factor).astype(np.float32, copy=False) for rows in (train, test))
+    centre = train.mean(axis=0, dtype=np.float64)
+    near = centre.astype(train.dtype)
+    left, right = (train - near).astype(np.float32, copy=False), (test - near).astype(np.float32, copy=False)
+    within = np.einsum("ij,ij->i", left, left).sum(dtype=np.float64) / left.size
+    factor = np.float32(np.sqrt(_gamma(len(centre), within + float(centre.var()))))
+    left *= factor
+    right *= factor
     return left, right
 
 
-def size_of(rows: Rows) -> float:
-    """The power of two at or below the largest entry: division by it is exact and keeps squares finite."""
+def moderate(rows: Rows) -> Rows:
+    """The rows divided by the power of two at or below the largest entry: exact, and squares stay finite."""
     largest = max(rows.max(), -rows.min())
-    return float(np.ldexp(0.5, np.frexp(largest)[1])) if largest > 0 else 1.0
+    return rows / rows.dtype.type(np.ldexp(0.5, np.frexp(largest)[1])) if largest > 0 else rows
 
 
 def _gamma(dimension: int, variance: float) -> float:
@@ -211,22 +218,28 @@ def _gamma(dimension: int, variance: float) -> float:
 
 def _curvatures(rows: Floats) -> Floats:
     """1 − k(x, y) between all rows: the lower triangle by blocks, mirrored, so exactly symmetric."""
-    n, doubled, squares = len(rows), rows + rows, np.einsum("ij,ij->i", rows, rows)
+    n, (left, right) = len(rows), (_as_left(rows), _as_right(rows))
     matrix = np.empty((n, n), dtype=np.float32)
     for start in range(0, n, _BLOCK):
         stop = min(start + _BLOCK, n)
-        block = _kernel_of(rows[start:stop] @ doubled[:stop].T, squares[start:stop], squares[:stop])
-        np.subtract(_ABOVE_ONE, block, out=matrix[start:stop, :stop])
+        np.subtract(_ABOVE_ONE, _kernel_of(left[start:stop], right[:stop]), out=matrix[start:stop, :stop])
         matrix[:start, start:stop] = matrix[start:stop, :start].T
     return matrix
 
 
-def _kernel_of(products: Floats, left: Floats, right: Floats) -> Floats:
-    """exp(2⟨x, y⟩ − ‖x‖² − ‖y‖²), in place of the doubled products."""
-    products -= left[:, None]
-    products -= right
-    np.minimum(products, 0.0, out=products)
-    return np.exp(products, out=products)
+def _as_left(rows: Floats) -> Floats:
+    """Rows whose products with those of `_as_right` are −‖x − y‖² = 2⟨x, y⟩ − ‖x‖² − ‖y‖²."""
+    return np.column_stack([rows, -np.einsum("ij,ij->i", rows, rows), np.ones(len(rows), dtype=np.float32)])
+
+
+def _as_right(rows: Floats) -> Floats:
+    return np.column_stack([rows + rows, np.ones(len(rows), dtype=np.float32), -np.einsum("ij,ij->i", rows, rows)])
+
+
+def _kernel_of(left: Floats, right: Floats) -> Floats:
+    block: Floats = left @ right.T
+    np.minimum(block, 0.0, out=block)
+    return np.exp(block, out=block)
 
 
 def _support(train: Index, beta: Doubles) -> tuple[Index, Doubles]:
@@ -238,10 +251,6 @@ def _support(train: Index, beta: Doubles) -> tuple[Index, Doubles]:
 
 def _weighted(test: Floats, support: Floats, weight: Doubles) -> Doubles:
     """Σ weight · k(support, x) for each test row x, by blocks."""
-    doubled, squares = support + support, np.einsum("ij,ij->i", support, support)
-    total = np.zeros(len(test))
-    for start in range(0, len(test), _BLOCK):
-        block = test[start : start + _BLOCK]
-        kernel = _kernel_of(block @ doubled.T, np.einsum("ij,ij->i", block, block), squares)
-        total[start : start + _BLOCK] = kernel @ weight
-    return total
+    left, right = _as_left(test), _as_right(support)
+    starts = range(0, len(test), _BLOCK)
+    return np.concatenate([_kernel_of(left[start : start + _BLOCK], right) @ weight for start in starts])

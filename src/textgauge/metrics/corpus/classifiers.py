@@ -28,7 +28,7 @@ def decide_logistic(rows: Rows, tasks: Sequence[Task]) -> list[Doubles]:
     from sklearn.linear_model import LogisticRegression
 
     found: list[Doubles] = []
-    rows = rows.astype(np.float64) / _svm.size_of(rows)
+    rows = _svm.moderate(rows.astype(np.float64))
     for task in tasks:
         train, test = rows[task.train], rows[task.test]
         centre, spread = train.mean(axis=0), train.std(axis=0)

@@ -51,7 +51,7 @@ def area_under(curve: Rows) -> Rows:
     """The area under a divergence curve, by trapezia.
 
     >>> float(area_under(divergence_curve(np.array([0.9, 0.1]), np.array([0.1, 0.9]))))
-    0.0566
+    0.0826
     """
     x, y = curve[..., 0], curve[..., 1]
     area = 0.5 * ((x[..., :-1] - x[..., 1:]) * (y[..., :-1] + y[..., 1:])).sum(axis=-1)
@@ -195,8 +195,8 @@ class Mauve(EmbeddingMetric):
             sides[side][np.arange(len(some)), some] -= 1.0
             without[some] = self._shown(*sides)
         texts = counts.sum()
-        centred: Rows = without - counts @ without / texts
-        return np.sqrt((texts - 1.0) / texts) * centred
+        influence: Rows = np.sqrt((texts - 1.0) / texts) * (without - counts @ without / texts)
+        return influence
 
     def _shown(self, left: Rows, right: Rows) -> Rows:
         return self._value(self.part or VALUE, left, right)

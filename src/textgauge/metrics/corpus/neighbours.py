@@ -43,8 +43,6 @@ def harmonic_mean(a: Floats | float, b: Floats | float) -> Floats:
 class _NeighbourMetric(GroundMetric):
     """What all five share: lists of neighbours serve many draws."""
 
-    symmetric = True
-
     def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
         """Draws read off sorted neighbour lists of the joint corpus; a few small draws are computed one by one."""
         if _loop_is_cheaper(draws):

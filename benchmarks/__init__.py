@@ -1,0 +1,1 @@
+"""Speed against the peers and calibration of intervals and p-values; `make bench` and `make calibration` run them."""

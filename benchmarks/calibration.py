@@ -1,0 +1,121 @@
+"""Do the intervals cover, are the p-values uniform? Simulated for every corpus metric.
+
+    python -m benchmarks.calibration [--simulations 500] [--n 100] [--jobs 2] [metric ...]
+
+Populations: embeddings of 32 dimensions around 12 topics with a falling spectrum, and texts of Zipf-distributed words
+with topics; the two corpora have the same (null) or different (apart) topic shares. The truth that an interval should
+hold is the mean of the metric over fresh samples of these sizes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+
+for _library in ("OPENBLAS", "OMP", "MKL"):
+    os.environ.setdefault(f"{_library}_NUM_THREADS", "1")
+os.environ.setdefault("TEXTGAUGE_THREADS", "1")
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textgauge import get_metric, list_metrics
+from textgauge.corpus import Comparison, Corpus
+from textgauge.metrics import CorpusMetric
+from textgauge.testing import without_models
+
+Floats = NDArray[np.float64]
+
+TOPICS, DIMENSIONS, WORDS = 12, 32, 120
+# How far the topic shares of the two populations are apart, from not at all to no topic in common.
+APART = {"null": 0.0, "near": 0.35, "far": 0.8}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a simulation of one metric in one case showed."""
+
+    metric: str
+    case: str
+    n: int
+    truth: float
+    coverage: float
+    width: float
+    method: str
+
+
+def corpus(metric: CorpusMetric, side: int, apart: float, n: int, rng: np.random.Generator) -> Corpus:
+    """A fresh sample of n texts, or embeddings, from one of the two populations."""
+    shared = np.random.default_rng(99)
+    tilt = np.linspace(-1.0, 1.0, TOPICS) * (1 if side == 0 else -1)
+    shares = 1.0 + apart * tilt
+    topics = rng.choice(TOPICS, n, p=shares / shares.sum())
+    if metric.needs != "tokens":
+        spectrum = 1.0 / np.sqrt(1.0 + np.arange(DIMENSIONS))
+        centres = shared.normal(size=(TOPICS, DIMENSIONS)) * spectrum
+        return Corpus.of((centres[topics] + rng.normal(size=(n, DIMENSIONS)) * spectrum).astype(np.float32))
+    weights = 1.0 / np.arange(1, WORDS + 1)
+    orders = [shared.permutation(WORDS) for _ in range(TOPICS)]
+    return Corpus.of([_text(orders[topic], weights / weights.sum(), rng) for topic in topics])
+
+
+def _text(order: NDArray[np.int64], shares: Floats, rng: np.random.Generator) -> str:
+    return " ".join(f"w{order[rank]}" for rank in rng.choice(WORDS, rng.integers(4, 12), p=shares))
+
+
+def comparison(metric: CorpusMetric, case: str, n: int, rng: np.random.Generator) -> Comparison:
+    """A fresh pair of corpora."""
+    return Comparison(*(corpus(metric, side, APART[case], n, rng) for side in (0, 1)))
+
+
+def p_values(metric: CorpusMetric, n: int, simulations: int, permutations: int = 199) -> Floats:
+    """p-values of corpora from one population."""
+    rng = np.random.default_rng([1, simulations])
+    draws = (comparison(metric, "null", n, rng) for _ in range(simulations))
+    found = [metric.p_value(draw, permutations=permutations, seed=seed)[0] for seed, draw in enumerate(draws)]
+    return np.array(found)
+
+
+def coverage(metric: CorpusMetric, case: str, n: int, simulations: int, fresh: int = 4_000) -> Verdict:
+    """How often the 95 % interval holds the mean of the metric over fresh samples."""
+    rng = np.random.default_rng([2, simulations])
+    truth = float(np.mean([metric.measure(comparison(metric, case, n, rng)).value for _ in range(fresh)]))
+    ends, method = [], ""
+    for seed in range(simulations):
+        low, high, method = metric.interval(comparison(metric, case, n, rng), level=0.95, seed=seed)
+        ends.append((low, high))
+    low, high = np.array(ends).T
+    held = (low <= truth) & (truth <= high)
+    return Verdict(metric.key, case, n, truth, float(held.mean()), float((high - low).mean()), method)
+
+
+def _report(name: str, simulations: int, n: int) -> list[str]:
+    from scipy.stats import kstest
+
+    metric = without_models(get_metric(name))
+    uniform = p_values(metric, n, simulations)
+    small, fit = float((uniform <= 0.05).mean()), float(kstest(uniform, "uniform").pvalue)
+    cells = [coverage(metric, case, n, simulations, fresh=4 * simulations) for case in APART]
+    shown = [f"{cell.coverage:.3f}" for cell in cells]
+    return [name, cells[0].method, *shown, f"{small:.3f}", f"{fit:.3f}"]
+
+
+def main() -> None:
+    """Print a Markdown table, a line as soon as it is known."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("metrics", nargs="*", default=[metric.name for metric in list_metrics()])
+    options.add_argument("--simulations", type=int, default=500)
+    options.add_argument("--n", type=int, default=100)
+    options.add_argument("--jobs", type=int, default=2)
+    chosen = options.parse_args()
+    print("| metric | interval | null | near | far | share of p ≤ 0.05 | KS p |\n|---|---|---|---|---|---|---|", flush=True)
+    with ProcessPoolExecutor(chosen.jobs) as pool:
+        for row in pool.map(partial(_report, simulations=chosen.simulations, n=chosen.n), chosen.metrics):
+            print(f"| {' | '.join(row)} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
