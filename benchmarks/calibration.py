@@ -111,7 +111,10 @@ def main() -> None:
     options.add_argument("--n", type=int, default=100)
     options.add_argument("--jobs", type=int, default=2)
     chosen = options.parse_args()
-    print("| metric | interval | null | near | far | share of p ≤ 0.05 | KS p |\n|---|---|---|---|---|---|---|", flush=True)
+    print(
+        "| metric | interval | null | near | far | share of p ≤ 0.05 | KS p |\n|---|---|---|---|---|---|---|",
+        flush=True,
+    )
     with ProcessPoolExecutor(chosen.jobs) as pool:
         for row in pool.map(partial(_report, simulations=chosen.simulations, n=chosen.n), chosen.metrics):
             print(f"| {' | '.join(row)} |", flush=True)

@@ -1,9 +1,9 @@
 """p-values are uniform under the null and 95 % intervals cover; minutes of simulation, so behind the slow marker."""
 
 import pytest
+from benchmarks.calibration import coverage, p_values
 from scipy.stats import kstest
 
-from benchmarks.calibration import coverage, p_values
 from textgauge import get_metric
 from textgauge.testing import without_models
 

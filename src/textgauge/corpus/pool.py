@@ -149,6 +149,7 @@ def _count(tokens: Tokens) -> csr_matrix:
     from scipy.sparse import csr_matrix
 
     shape = (len(tokens.offsets) - 1, int(tokens.ids.max(initial=-1)) + 1)
-    counts = csr_matrix((np.ones(len(tokens.ids)), tokens.ids, tokens.offsets), shape=shape)
+    # A copy: summing sorts the ids of each text in place.
+    counts = csr_matrix((np.ones(len(tokens.ids)), tokens.ids, tokens.offsets), shape=shape, copy=True)
     counts.sum_duplicates()
     return counts

@@ -57,6 +57,7 @@ class CorpusMetric:
     symmetric: ClassVar[bool] = True
     best: ClassVar[float] = 0.0
     version: ClassVar[int] = 1
+    error_by: ClassVar[str] = uncertainty.SECOND_ORDER
 
     part: str | None = None
     on: str = field(default="")
@@ -150,7 +151,7 @@ class CorpusMetric:
 
     def standard_error(self, comparison: Comparison, *, seed: int) -> tuple[float, str]:
         """Standard deviation of the value over samples of these sizes, and the method's name."""
-        return uncertainty.jackknife_error(self, comparison, seed=seed), "jackknife"
+        return uncertainty.standard_error(self, comparison, by=self.error_by, seed=seed)
 
     def interval(self, comparison: Comparison, *, level: float, seed: int) -> tuple[float, float, str]:
         """Low and high end for the expected value at these sizes, and the method's name."""
@@ -241,6 +242,8 @@ class TokenMetric(CorpusMetric):
 
     needs = "tokens"
     default_on = "wordpiece"
+    # Rare tokens make these metrics far from linear in the texts.
+    error_by = uncertainty.DISJOINT
 
 
 class EmbeddingMetric(CorpusMetric):

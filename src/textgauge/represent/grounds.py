@@ -29,25 +29,35 @@ def unit_rows(X: NDArray[np.floating]) -> Rows:
 
 def cosine(X: Rows, Y: Rows) -> Block:
     """1 − cos, of unit rows."""
-    return np.clip(1.0 - X @ Y.T, 0.0, 2.0)
+    block = X @ Y.T
+    np.subtract(1.0, block, out=block)
+    return np.asarray(np.clip(block, 0.0, 2.0, out=block))
 
 
 def angular(X: Rows, Y: Rows) -> Block:
     """arccos(cos)/π, of unit rows."""
-    cos = np.clip(X @ Y.T, -1.0, 1.0)
-    cos[cos > _SAME_DIRECTION] = 1.0
-    return np.asarray(np.arccos(cos) / np.pi)
+    cos = X @ Y.T
+    np.clip(cos, -1.0, 1.0, out=cos)
+    if cos.dtype == np.float64:  # float32 has no number between this and 1
+        cos[cos > _SAME_DIRECTION] = 1.0
+    np.arccos(cos, out=cos)
+    cos /= np.pi
+    return np.asarray(cos)
 
 
 def squared_euclidean(X: Rows, Y: Rows) -> Block:
     """‖x − y‖², by the product form."""
-    squares = np.einsum("ij,ij->i", X, X)[:, None] + np.einsum("ij,ij->i", Y, Y)[None, :]
-    return np.asarray(np.maximum(squares - 2.0 * (X @ Y.T), 0.0))
+    block = X @ Y.T
+    block *= -2.0
+    block += np.einsum("ij,ij->i", X, X)[:, None]
+    block += np.einsum("ij,ij->i", Y, Y)[None, :]
+    return np.asarray(np.maximum(block, 0.0, out=block))
 
 
 def euclidean(X: Rows, Y: Rows) -> Block:
     """‖x − y‖."""
-    return np.sqrt(squared_euclidean(X, Y))
+    block = squared_euclidean(X, Y)
+    return np.asarray(np.sqrt(block, out=block))
 
 
 GROUNDS: dict[str, Callable[[Rows, Rows], Block]] = {"cosine": cosine, "angular": angular, "euclidean": euclidean}

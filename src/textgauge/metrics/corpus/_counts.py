@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.corpus import Comparison, Corpus, Draws
-from textgauge.metrics.base import VALUE, ManyValues, Undefined, Values
-from textgauge.metrics.corpus._splits import SplitMetric
+from textgauge.metrics.base import VALUE, ManyValues, TokenMetric, Undefined, Values
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -21,7 +20,7 @@ Column = NDArray[np.float64]
 _CELLS = 2_000_000  # draws × vocabulary held at once: 16 MB an array, a handful of arrays at a time
 
 
-class CountMetric(SplitMetric):
+class CountMetric(TokenMetric):
     """A metric of the token counts of two corpora: subclasses give `of_counts`, for many pairs of corpora at once."""
 
     undefined: ClassVar[str] = "it does not exist for these counts"

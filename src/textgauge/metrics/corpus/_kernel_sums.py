@@ -12,12 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.metrics.corpus._neighbour_statistics import MANY_ROWS
+
 Rows = NDArray[np.float64]
 Masks = NDArray[np.bool_]
 Kernel = Callable[[Rows, Rows], Rows]
 
 _BLOCK = 1_024  # rows of a block: 1,024 × 1,024 float64 is 8 MB, within reach of the cache
-_MANY_ROWS = 4_000
 _MOMENT_ROWS = 2_000  # rows that estimate the second-order moments; they enter only divided by n²
 
 
@@ -43,22 +44,28 @@ class RowSums:
         return float(a + b - 2.0 * across)
 
 
-def row_sums(X: Rows, Y: Rows, kernel: Kernel) -> RowSums:
+def row_sums(X: Rows, Y: Rows, kernel: Kernel, across: tuple[Rows, Rows] | None = None) -> RowSums:
     """One pass over the blocks; symmetric ones are computed once.
 
     The blocks of many rows are float32, their sums are added up in float64: the mean is within 1e-7 of the float64 one.
+    `across` are the row sums across the samples, where another pass has them already.
     """
-    if min(len(X), len(Y)) >= _MANY_ROWS and _mostly_different(X) and _mostly_different(Y):
-        X, Y = X.astype(np.float32), Y.astype(np.float32)  # type: ignore[assignment]
+    if min(len(X), len(Y)) >= MANY_ROWS and _mostly_different(X) and _mostly_different(Y):
+        X, Y = X.astype(np.float32), Y.astype(np.float32)
     xx, x_self = _within(X, kernel)
     yy, y_self = _within(Y, kernel)
+    xy, yx = across or _across(X, Y, kernel)
+    return RowSums(xx, yy, xy, yx, x_self, y_self)
+
+
+def _across(X: Rows, Y: Rows, kernel: Kernel) -> tuple[Rows, Rows]:
     xy, yx = np.zeros(len(X)), np.zeros(len(Y))
     for a in _blocks(len(X)):
         for b in _blocks(len(Y)):
             block = kernel(X[a], Y[b])
             xy[a] += block.sum(axis=1)
             yx[b] += block.sum(axis=0)
-    return RowSums(xx, yy, xy, yx, x_self, y_self)
+    return xy, yx
 
 
 def discrepancy_many(X: Rows, left: Masks, right: Masks, kernel: Kernel, *, with_self: bool) -> Rows:

@@ -2,7 +2,7 @@
 
 Small problems run all restarts side by side in float64. In large ones float32 products are a filter and what lies
 inside their error band is decided in float64, so that the result depends on neither block size nor BLAS; a row is
-compared with the centroids that moved, and with those at rest only if its own centroid went away from it.
+compared with the centroids that moved, and with those at rest only if its own centroid went far enough away from it.
 """
 
 from __future__ import annotations
@@ -92,6 +92,8 @@ def one_by_one(X: Rows, weights: Rows, k: int, rngs: list[np.random.Generator]) 
 def split_for_empty(centroids: Rows, sizes: Rows, rng: np.random.Generator) -> Mask:
     """Give each empty cluster half of another, drawn by size − 1, in place; which centroids were pushed."""
     pushed = np.zeros(len(sizes), dtype=bool)
+    if sizes.all():
+        return pushed
     push = np.where(np.arange(centroids.shape[1]) % 2 == 0, _SPLIT, -_SPLIT)
     left = sizes.copy()
     for empty in np.flatnonzero(sizes == 0):
@@ -122,12 +124,15 @@ class _Points:
 
 
 class _Lloyd:
-    """One restart: the label of each row and its score x·c − ‖c‖²/2, the larger the nearer, right within the band."""
+    """One restart: the label of each row, its score x·c − ‖c‖²/2 (the larger the nearer, right within the band), and
+    a score that no other centroid exceeds.
+    """
 
     def __init__(self, points: _Points, centroids: Rows) -> None:
         self.points, self.centroids = points, centroids
         self.labels = np.full(len(points.X), -1, dtype=np.intp)
         self.scores = np.full(len(points.X), -np.inf, dtype=np.float32)
+        self.others = self.scores.copy()
         self.scratch = np.empty(max(_BLOCK, _FEWEST * len(centroids)), dtype=np.float32)
         self._challenge(None, np.arange(len(centroids)))
 
@@ -144,6 +149,8 @@ class _Lloyd:
             moved |= pushed
             if not moved.any():
                 break
+            if moved.all():
+                self.others[:] = -np.inf
             before = self.labels.copy()
             deserted = self._challenge(None, np.flatnonzero(moved))
             self._challenge(deserted, np.flatnonzero(~moved))
@@ -169,12 +176,13 @@ class _Lloyd:
     def _challenge(self, rows: Labels | None, rivals: Labels) -> Labels:
         """Give rows (None: all) to the best rival where that is nearer than what they have.
 
-        Rows whose own centroid is a rival get their score afresh; those for which it fell are returned.
+        Rows whose own centroid is a rival get their score afresh; those for which it fell below what another centroid
+        may have are returned.
         """
         count = len(self.points.X) if rows is None else len(rows)
         if not count or not len(rivals):
             return np.arange(0)
-        columns = _columns(self.centroids[rivals])
+        narrow = _narrow(self.centroids[rivals])
         place = np.full(len(self.centroids) + 1, -1)  # the last is for label −1
         place[rivals] = np.arange(len(rivals))
         deserted = []
@@ -182,35 +190,36 @@ class _Lloyd:
         for start in range(0, count, step):
             block = np.arange(start, min(start + step, count)) if rows is None else rows[start : start + step]
             left = self.points.filter[start : start + step] if rows is None else self.points.filter[block]
-            near = self.scratch[: len(block) * len(rivals)].reshape(len(block), -1)
-            np.matmul(left, columns, out=near)
-            deserted.append(self._refresh(block, near, place))
-            best = near.max(axis=1)
+            near = self.scratch[: len(rivals) * len(block)].reshape(len(rivals), -1)
+            np.matmul(narrow, left.T, out=near)
+            fallen = self._refresh(block, near, place)
+            deserted.append(block[fallen])
+            best = near.max(axis=0)
+            self.others[block[fallen]] = -np.inf  # will be looked at in full
+            self.others[block] = np.maximum(self.others[block], best)
             hopeful = np.flatnonzero(best > self.scores[block] - 2.0 * self.points.band)
             if len(hopeful):
-                self._settle(block[hopeful], near[hopeful], best[hopeful], rivals)
+                self._settle(block[hopeful], near[:, hopeful], best[hopeful], rivals)
         return np.concatenate(deserted)
 
     def _refresh(self, rows: Labels, near: Filter, place: Labels) -> Labels:
-        """Take the rows' own scores out of the block; rows for which they may have fallen."""
+        """Take the rows' own scores out of the block; places of those that may have fallen below another."""
         mine = place[self.labels[rows]]
         held = np.flatnonzero(mine >= 0)
-        rows, mine = rows[held], mine[held]
-        fresh = near[held, mine]
-        fallen = rows[fresh < self.scores[rows] + 2.0 * self.points.band]
-        self.scores[rows] = fresh
-        near[held, mine] = -np.inf
-        return fallen
+        fresh = near[mine[held], held]
+        self.scores[rows[held]] = fresh
+        near[mine[held], held] = -np.inf
+        return held[fresh < self.others[rows[held]] + 2.0 * self.points.band]
 
     def _settle(self, rows: Labels, near: Filter, best: Filter, rivals: Labels) -> None:
         """Decide for rows whose best rival may be nearer: by the filter where it is clear, else in float64."""
         own = self.scores[rows]
-        at, column = np.nonzero(near >= (np.maximum(best, own) - 2.0 * self.points.band)[:, None])
+        rival, at = np.nonzero(near >= np.maximum(best, own) - 2.0 * self.points.band)
         clear = ((np.bincount(at, minlength=len(rows)) == 1) & (best > own + 2.0 * self.points.band))[at]
-        self.labels[rows[at[clear]]] = rivals[column[clear]]
+        self.labels[rows[at[clear]]] = rivals[rival[clear]]
         self.scores[rows[at[clear]]] = best[at[clear]]
         if not clear.all():
-            self._settle_exactly(rows[at[~clear]], rivals[column[~clear]])
+            self._settle_exactly(rows[at[~clear]], rivals[rival[~clear]])
 
     def _settle_exactly(self, rows: Labels, rivals: Labels) -> None:
         """Give each row to its nearest rival if that is nearer than what it has; of equals the first."""
@@ -242,12 +251,12 @@ def _row_of(texts: NDArray[np.int64], weights: Rows) -> Labels:
     return np.searchsorted(np.cumsum(weights), texts, side="right")
 
 
-def _columns(C: Rows) -> Filter:
-    """Centroids as float32 columns, with the row −‖c‖²/2 that the filter's column of ones takes up."""
-    columns = np.empty((C.shape[1] + 1, len(C)), dtype=np.float32)
-    columns[:-1] = C.T
-    columns[-1] = -0.5 * np.einsum("ij,ij->i", C, C)
-    return columns
+def _narrow(C: Rows) -> Filter:
+    """Centroids in float32, with the column −‖c‖²/2 that the filter's column of ones takes up."""
+    narrow = np.empty((len(C), C.shape[1] + 1), dtype=np.float32)
+    narrow[:, :-1] = C
+    narrow[:, -1] = -0.5 * np.einsum("ij,ij->i", C, C)
+    return narrow
 
 
 def _score(X: Rows, C: Rows) -> Rows:

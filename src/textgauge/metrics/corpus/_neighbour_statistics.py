@@ -5,18 +5,24 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from textgauge.corpus import Comparison, Corpus
-from textgauge.metrics.corpus._neighbour_blocks import Reach, balls_both, nearest_both
+from textgauge.metrics.corpus._neighbour_blocks import DistanceSums, Reach, balls_both, nearest_both
 from textgauge.metrics.corpus._neighbour_lists import Joint
 from textgauge.metrics.corpus._neighbour_rows import Cloud, Floats, Index, to_ground
 
+MANY_ROWS = 4_000  # from here on sums of distances are taken from float32 blocks
+
 
 class Nearest(NamedTuple):
-    """For each text of both corpora the distance and position of the nearest text of the other corpus."""
+    """For each text of both corpora the distance and position of the nearest text of the other corpus.
+
+    `sums` are the sums of the distances to all of them, where the pass over many texts gave them beside.
+    """
 
     of_reference: Floats
     of_reference_index: Index
     of_candidate: Floats
     of_candidate_index: Index
+    sums: tuple[Floats, Floats] | None
 
 
 class Shares(NamedTuple):
@@ -53,12 +59,15 @@ def joint_rows(corpus: Corpus, embedder: str, ground: str) -> Joint:
 
 def _nearest(comparison: Comparison, embedder: str, ground: str) -> Nearest:
     P, Q = (side.derive(_cloud, embedder, ground) for side in (comparison.reference, comparison.candidate))
-    (from_p, at_q), (from_q, at_p) = nearest_both(P, Q)
+    many = min(len(comparison.reference), len(comparison.candidate)) >= MANY_ROWS and ground != "cosine"
+    sums = DistanceSums(P, Q, ground) if many else None
+    (from_p, at_q), (from_q, at_p) = nearest_both(P, Q, sums)
     return Nearest(
         to_ground(from_p, ground)[P.inverse],
         Q.first[at_q][P.inverse],
         to_ground(from_q, ground)[Q.inverse],
         P.first[at_p][Q.inverse],
+        (sums.of_a[P.inverse], sums.of_b[Q.inverse]) if sums else None,
     )
 
 

@@ -244,7 +244,7 @@ def _kernel_of(left: Floats, right: Floats) -> Floats:
 
 def _support(train: Index, beta: Doubles) -> tuple[Index, Doubles]:
     """Rows with a weight, and the weight: the coefficients of a row's copies added up."""
-    weight = np.bincount(train, weights=beta)
+    weight = np.bincount(train, weights=beta).astype(np.float64, copy=False)
     support = np.flatnonzero(weight)
     return support, weight[support]
 

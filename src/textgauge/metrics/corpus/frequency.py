@@ -14,9 +14,9 @@ from textgauge.corpus import Comparison, Corpus, Draws
 from textgauge.errors import UnknownName
 from textgauge.metrics.base import VALUE, ManyValues, Part
 from textgauge.metrics.corpus._counts import Column, CountMetric, Counts
-from textgauge.metrics.corpus._splits import METHOD, GapMetric, split_error
+from textgauge.metrics.corpus._gaps import GapMetric
 from textgauge.metrics.registry import register
-from textgauge.metrics.uncertainty import normal_reach
+from textgauge.metrics.uncertainty import DISJOINT, disjoint_error, normal_reach
 
 INF = float("inf")
 
@@ -125,7 +125,7 @@ class Chi(_ChiSquare):
         from scipy.special import ndtr
 
         deviate = _Deviate(top=self.top, df=self.df, on=self.on)
-        error = split_error(deviate.column, comparison, seed=seed)
+        error = disjoint_error(deviate.column, comparison, seed=seed)
         if self.part == "statistic" or not np.isfinite(error):
             return super().interval(comparison, level=level, seed=seed)
         sign = -1 if self.part == "p" else 1
@@ -133,7 +133,7 @@ class Chi(_ChiSquare):
         reach = normal_reach(level) * error
         low, high = ndtr(np.array([centre - reach, centre + reach]) / math.sqrt(1 + error * error))
         value = float(self.shown_of(self.compute(comparison)))
-        return min(float(low), value), max(float(high), value), METHOD
+        return min(float(low), value), max(float(high), value), DISJOINT
 
 
 @register

@@ -11,8 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.corpus import Comparison, Corpus, Draws
+from textgauge.errors import UnknownName
 from textgauge.metrics.base import VALUE, EmbeddingMetric, GroundMetric, ManyValues, Part, Values
 from textgauge.metrics.corpus._kernel_sums import Kernel, RowSums, discrepancy_interval, discrepancy_many, row_sums
+from textgauge.metrics.corpus._neighbour_statistics import MANY_ROWS, nearest
 from textgauge.metrics.registry import register
 from textgauge.metrics.uncertainty import normal_reach
 from textgauge.represent.grounds import GROUNDS, prepare, squared_euclidean
@@ -26,21 +28,24 @@ _MEDIAN_ROWS = 2_000  # the median distance is taken over at most this many text
 
 def negative(ground: str, X: Rows, Y: Rows) -> Rows:
     """−δ, the kernel that turns A + B − 2C into the energy distance."""
-    return -GROUNDS[ground](X, Y)
+    block = GROUNDS[ground](X, Y)
+    return np.asarray(np.negative(block, out=block))
 
 
 def gaussian(scale: float, X: Rows, Y: Rows) -> Rows:
     """exp(−‖x − y‖²/(2 scale²))."""
-    return np.exp(squared_euclidean(X, Y) * (-0.5 / scale**2))
+    block = squared_euclidean(X, Y)
+    block *= -0.5 / scale**2
+    return np.asarray(np.exp(block, out=block))
 
 
 def polynomial(degree: int, X: Rows, Y: Rows) -> Rows:
-    """(x·y/d + 1)^degree − 1; the constant cancels in a discrepancy, and without it small products keep their digits."""
+    """(x·y/d + 1)^degree − 1: a constant cancels in a discrepancy, and without it small products keep their digits."""
     z = X @ Y.T / X.shape[1]
     total = np.ones_like(z)
     for power in range(degree - 1, 0, -1):
         total = total * z + comb(degree, power)
-    return total * z
+    return np.asarray(total * z)
 
 
 def median_distance(X: Rows) -> float:
@@ -61,7 +66,11 @@ def sums_over_ground(comparison: Comparison, on: tuple[str, str]) -> tuple[Rows,
     embedder, ground = on
     rows = prepare(comparison.joint.embeddings(embedder), ground)
     X, Y = rows[: len(comparison.reference)], rows[len(comparison.reference) :]
-    return X, Y, row_sums(X, Y, partial(negative, ground))
+    across = None
+    if ground != "cosine" and min(len(X), len(Y)) >= MANY_ROWS:
+        found = nearest(comparison, embedder, ground).sums
+        across = (-found[0], -found[1]) if found else None
+    return X, Y, row_sums(X, Y, partial(negative, ground), across)
 
 
 @register
@@ -229,6 +238,11 @@ class Kid(KernelDiscrepancy):
     headline = Part(VALUE)
 
     degree: int = 3
+
+    def check(self) -> None:
+        """A polynomial of at least the first degree."""
+        if self.degree < 1:
+            raise UnknownName(f"{self.name}: degree={self.degree} is not a whole number of at least 1")
 
     def kernel(self, joint: Corpus) -> Kernel:
         """The polynomial kernel."""

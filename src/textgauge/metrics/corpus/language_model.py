@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from textgauge.corpus import Comparison, Corpus, Draws
 from textgauge.errors import UnknownName
-from textgauge.metrics.base import VALUE, ManyValues, Part, Values
+from textgauge.metrics.base import VALUE, ManyValues, Part, TokenMetric, Values
 from textgauge.metrics.corpus._counts import Column, chunks, large_enough
 from textgauge.metrics.corpus._ngrams import Ids, alphabetical, compute_as_draw, numbered
-from textgauge.metrics.corpus._splits import SplitMetric
 from textgauge.metrics.registry import register
 
 if TYPE_CHECKING:
@@ -110,7 +109,7 @@ def entropies(table: NgramTable, draws: Draws) -> tuple[Column, Column]:
 
 @register
 @dataclass(frozen=True, kw_only=True)
-class CrossEntropy(SplitMetric):
+class CrossEntropy(TokenMetric):
     """How many more nats per token the candidate costs under a model of the reference than under a model of itself.
 
     H_P(Q) − H_Q(Q), H_M(Q) = −mean ln M(token | the `order` − 1 tokens before) over the candidate's tokens and ends of

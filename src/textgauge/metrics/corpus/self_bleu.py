@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from textgauge.corpus import Comparison, Corpus, Draws
 from textgauge.errors import UnknownName
-from textgauge.metrics.base import VALUE, ManyValues, Part, Values
+from textgauge.metrics.base import VALUE, ManyValues, Part, TokenMetric, Values
 from textgauge.metrics.corpus._counts import large_enough
+from textgauge.metrics.corpus._gaps import GapMetric
 from textgauge.metrics.corpus._ngrams import Ids, compute_as_draw, numbered
-from textgauge.metrics.corpus._splits import GapMetric
 from textgauge.metrics.registry import register
 
 Matrix = NDArray[np.float64]
@@ -107,7 +107,7 @@ def self_bleu(entries: NgramEntries, members: NDArray[np.bool_], *, smoothing: S
 
 @register
 @dataclass(frozen=True, kw_only=True)
-class SelfBleuGap(GapMetric):
+class SelfBleuGap(GapMetric, TokenMetric):
     """How differently repetitive two corpora are.
 
     |selfBLEU(P) − selfBLEU(Q)|; selfBLEU = mean over texts of BLEU (orders 1 to `n`, brevity by the closest length)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from textgauge.corpus import Comparison, Corpus, Draws
 from textgauge.metrics.base import VALUE, EmbeddingMetric, ManyValues, Part, Values
+from textgauge.metrics.corpus._gaps import GapMetric
 from textgauge.metrics.registry import register
 from textgauge.represent.grounds import unit_rows
 from textgauge.stats.parallel import map_threads
@@ -32,7 +33,7 @@ def vendi_of(corpus: Corpus, embedder: str) -> float:
 
 @register
 @dataclass(frozen=True, kw_only=True)
-class VendiGap(EmbeddingMetric):
+class VendiGap(GapMetric, EmbeddingMetric):
     """Difference of the log Vendi scores: the ratio of the effective numbers of different texts.
 
     |ln VS(P) − ln VS(Q)|, VS = exp(entropy of the eigenvalues of the cosine kernel over n). Parts are both scores.
@@ -57,6 +58,10 @@ class VendiGap(EmbeddingMetric):
         """Both scores and the gap of their logarithms."""
         scores = [side.derive(vendi_of, self.embedder) for side in (comparison.reference, comparison.candidate)]
         return {VALUE: abs(float(np.log(scores[0] / scores[1]))), "reference": scores[0], "candidate": scores[1]}
+
+    def difference(self, values: ManyValues) -> Rows:
+        """The difference of the logarithms."""
+        return np.asarray(np.log(values["reference"] / values["candidate"]))
 
     def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
         """The eigenvalues of every draw, on all cores."""

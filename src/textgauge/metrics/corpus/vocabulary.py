@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from textgauge.metrics.base import VALUE, ManyValues, Part
 from textgauge.metrics.corpus._counts import Column, CountMetric, Counts
-from textgauge.metrics.corpus._splits import GapMetric
+from textgauge.metrics.corpus._gaps import GapMetric
 from textgauge.metrics.registry import register
 
 

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from textgauge.corpus import Comparison, Corpus, Draws
-from textgauge.metrics.corpus._splits import METHOD, folded_interval, folded_mean, split_error
+from textgauge.metrics.corpus._gaps import folded_interval, folded_mean
 from textgauge.metrics.corpus.frequency import Chi, JensenShannon, Zipf
 from textgauge.metrics.corpus.self_bleu import SelfBleuGap
+from textgauge.metrics.uncertainty import DISJOINT, disjoint_error
 
 
 def texts(n: int, exponent: float, seed: int) -> list[str]:
@@ -25,7 +26,7 @@ def test_error_of_a_difference_of_means_is_the_usual_one() -> None:
         return draws.left @ rows / draws.left.sum(axis=1) - draws.right @ rows / draws.right.sum(axis=1)
 
     usual = np.sqrt(x.var(ddof=1) / len(x) + y.var(ddof=1) / len(y))
-    assert split_error(difference, comparison, seed=0) == pytest.approx(usual, rel=0.15)
+    assert disjoint_error(difference, comparison, seed=0) == pytest.approx(usual, rel=0.15)
 
 
 def test_error_of_a_degenerate_statistic_is_not_doubled() -> None:
@@ -38,24 +39,24 @@ def test_error_of_a_degenerate_statistic_is_not_doubled() -> None:
         def squared_mean(joint: Corpus, draws: Draws) -> np.ndarray:
             return (draws.left @ joint.embeddings("given")[:, 0] / draws.left.sum(axis=1)) ** 2
 
-        variances.append(split_error(squared_mean, comparison, seed=0) ** 2)
+        variances.append(disjoint_error(squared_mean, comparison, seed=0) ** 2)
     assert np.mean(variances) == pytest.approx(2 / 64**2, rel=0.5)
 
 
 def test_parts_too_small_have_no_error_but_the_metric_has_an_interval() -> None:
     comparison = Comparison(["a b", "b c", "c c d", "a a", "d"], ["a", "d d", "b a c", "c b", "a d"])
     metric = JensenShannon(on="words")
-    assert np.isnan(split_error(lambda joint, draws: metric.compute_many(joint, draws)["value"], comparison, seed=0))
+    assert np.isnan(disjoint_error(lambda joint, draws: metric.compute_many(joint, draws)["value"], comparison, seed=0))
     low, high, method = metric.interval(comparison, level=0.95, seed=0)
     assert 0 <= low < high <= 1
-    assert method != METHOD
+    assert method != DISJOINT
 
 
 @pytest.mark.parametrize("metric", [Chi(on="words"), Zipf(on="words"), JensenShannon(on="words"), SelfBleuGap()])
 def test_intervals_do_not_depend_on_the_order_of_texts(metric: JensenShannon) -> None:
     P, Q = texts(60, 1.0, 1), texts(50, 1.2, 2)
     low, high, method = metric.interval(Comparison(P, Q), level=0.95, seed=0)
-    assert method == METHOD
+    assert method == DISJOINT
     assert low < high
     assert metric.interval(Comparison(P[::-1], Q[::-1]), level=0.95, seed=0)[:2] == pytest.approx((low, high), abs=1e-9)
 
@@ -68,8 +69,9 @@ def test_the_interval_of_p_mirrors_that_of_chi() -> None:
     assert bottom < Chi(on="words").compute(comparison)["statistic"] < top
 
 
-def test_folded_interval_grows_with_the_difference_and_never_starts_below_noise() -> None:
-    assert folded_interval(0.0, 1.0, 0.95)[0] == pytest.approx(np.sqrt(2 / np.pi))
+def test_folded_interval_starts_at_0_until_the_difference_is_clear() -> None:
+    assert folded_interval(1.9, 1.0, 0.95)[0] == 0
+    assert folded_interval(2.0, 1.0, 0.95)[0] == pytest.approx(folded_mean(2 - 1.959964, 1.0), abs=1e-6)
     assert folded_interval(-9.0, 1.0, 0.95) == pytest.approx((9 - 1.959964, 9 + 1.959964), abs=1e-6)
     draws = np.abs(np.random.default_rng(0).normal(0.7, 1.3, size=200_000))
     assert folded_mean(0.7, 1.3) == pytest.approx(draws.mean(), abs=0.01)
