@@ -1,43 +1,48 @@
-"""Sentences per second of `minilm` against sentence-transformers on torch: same run, same texts, same weights.
+"""`minilm` against sentence-transformers on torch: same run, same texts, same weights, one thread each.
 
-    python benchmarks/encoder.py --peer PYTHON --texts train.csv [--column text] [--n 2000] [--threads 2] [--rounds 3]
-        [--clock wall|cpu]
-
-PYTHON is the interpreter of an environment with sentence-transformers. Both sides take turns; the best round counts.
-On a busy machine use `--threads 1 --clock cpu`: torch's waiting threads burn time that is not work.
-Prints one row: name, ours and peer (sentences per second), ratio, largest absolute difference.
+Run in an environment that has textgauge and sentence-transformers: python -m benchmarks.encoder [n]
 """
 
 from __future__ import annotations
 
-import argparse
-import csv
 import json
 import os
-import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
+from typing import Any
 
-CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}
+import numpy as np
+
+from benchmarks.timing import Row, race
+from textgauge.datasets import is_here, load_texts
+from textgauge.represent.embedders import embedder
 
 
-def peer_loop(model: str, texts_file: str, out_file: str, threads: int, clock: str) -> None:
-    """Run on the peer's interpreter: encode the texts for each line read, answer with the seconds."""
-    import numpy as np
+def race_row(n: int = 2_000) -> Row:
+    """Time to encode n texts of banking77, or of the built-in banking sample where it is not here."""
+    texts = load_texts("banking77" if is_here("banking77") else "sample:banking", limit=n).texts
+    with tempfile.TemporaryDirectory() as scratch:
+        peer = _peer(peer_model(Path(scratch) / "model"))
+        ours = embedder("minilm")
+        ours.encode(texts[:8])
+        row, mine, yours = race(
+            "minilm sentences/s",
+            n,
+            lambda: ours.encode(texts),
+            lambda: peer.encode(texts, batch_size=32, show_progress_bar=False),
+            repeats=3,
+        )
+    return row | {"max_abs_diff": float(np.abs(mine - yours).max())}
+
+
+def _peer(folder: Path) -> Any:
+    os.environ["HF_HUB_OFFLINE"] = "1"
     import torch
     from sentence_transformers import SentenceTransformer
 
-    torch.set_num_threads(threads)
-    encoder = SentenceTransformer(model, device="cpu", local_files_only=True)
-    texts = json.loads(Path(texts_file).read_text())
-    np.save(out_file, encoder.encode(texts, batch_size=32, show_progress_bar=False))
-    print("ready", flush=True)
-    for _ in sys.stdin:
-        start = CLOCKS[clock]()
-        encoder.encode(texts, batch_size=32, show_progress_bar=False)
-        print(CLOCKS[clock]() - start, flush=True)
+    torch.set_num_threads(1)
+    return SentenceTransformer(str(folder), device="cpu", local_files_only=True)
 
 
 def peer_model(folder: Path) -> Path:
@@ -76,64 +81,6 @@ def peer_model(folder: Path) -> Path:
     return folder
 
 
-def main() -> None:
-    """Take turns with the peer and print the row."""
-    options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--peer", required=True)
-    options.add_argument("--texts", required=True, type=Path)
-    options.add_argument("--column", default="text")
-    options.add_argument("--n", type=int, default=2000)
-    options.add_argument("--threads", type=int, default=2)
-    options.add_argument("--rounds", type=int, default=3)
-    options.add_argument("--clock", choices=sorted(CLOCKS), default="wall")
-    chosen = options.parse_args()
-    os.environ["TEXTGAUGE_THREADS"] = str(chosen.threads)
-    with chosen.texts.open(encoding="utf-8", newline="") as stream:
-        texts = [row[chosen.column] for row in csv.DictReader(stream)][: chosen.n]
-    with tempfile.TemporaryDirectory() as scratch:
-        measure(texts, Path(scratch), chosen)
-
-
-def measure(texts: list[str], scratch: Path, chosen: argparse.Namespace) -> None:
-    """Interleave the rounds of both sides."""
-    import numpy as np
-
-    from textgauge.represent.embedders import embedder
-
-    (scratch / "texts.json").write_text(json.dumps(texts))
-    arguments = [
-        peer_model(scratch / "model"),
-        scratch / "texts.json",
-        scratch / "peer.npy",
-        chosen.threads,
-        chosen.clock,
-    ]
-    command = [chosen.peer, __file__, "--as-peer", *map(str, arguments)]
-    environment = os.environ | {"OMP_NUM_THREADS": str(chosen.threads), "HF_HUB_OFFLINE": "1"}
-    peer = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
-    assert peer.stdin
-    assert peer.stdout
-    if peer.stdout.readline().strip() != "ready":
-        raise SystemExit("the peer did not start")
-    ours = embedder("minilm")
-    vectors = ours.encode(texts)
-    seconds: tuple[list[float], list[float]] = ([], [])
-    for _ in range(chosen.rounds):
-        start = CLOCKS[chosen.clock]()
-        ours.encode(texts)
-        seconds[0].append(CLOCKS[chosen.clock]() - start)
-        print("go", file=peer.stdin, flush=True)
-        seconds[1].append(float(peer.stdout.readline()))
-    peer.stdin.close()
-    peer.wait()
-    difference = float(np.abs(vectors - np.load(scratch / "peer.npy")).max())
-    speed = [len(texts) / min(side) for side in seconds]
-    print("name\tours\tpeer\tratio\tmax_abs_diff")
-    print(f"minilm\t{speed[0]:.0f}\t{speed[1]:.0f}\t{speed[0] / speed[1]:.2f}\t{difference:.1e}")
-
-
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--as-peer"]:
-        peer_loop(*sys.argv[2:5], int(sys.argv[5]), sys.argv[6])
-    else:
-        main()
+    os.environ["TEXTGAUGE_THREADS"] = "1"
+    print(race_row(int(sys.argv[1]) if sys.argv[1:] else 2_000))

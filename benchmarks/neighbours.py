@@ -1,33 +1,31 @@
 """Neighbour metrics against prdc and plain scikit-learn matrices: CPU time on one thread, interleaved, least of some.
 
-Run in an environment that has textgauge and prdc: python -m benchmarks.neighbours [n ...] [--data P.npy Q.npy]
+Run in an environment that has textgauge and prdc: python -m benchmarks.neighbours [n ...]
 """
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import io
-import time
+import sys
 import tracemalloc
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
+from benchmarks.timing import Row, Rows, race, synthetic, timed
 from textgauge.corpus import Comparison, Corpus, Draws
 from textgauge.metrics import get_metrics
+from textgauge.stats.resample import permuted
 
-Rows = NDArray[np.float32]
 Numbers = dict[str, float]
+Side = Callable[[Rows, Rows], Numbers]
 REPEATS = {100: 20, 500: 5, 1_000: 10, 3_000: 4, 10_000: 2}
 PERMUTATIONS = 1_000
 
 
-@threadpool_limits.wrap(limits=1)
-def rows(sizes: Sequence[int], *, data: tuple[Rows, Rows] | None = None) -> list[dict[str, Any]]:
+def rows(sizes: Sequence[int], *, data: tuple[Rows, Rows] | None = None) -> list[Row]:
     """Rows for every corpus size; synthetic embeddings unless some are given."""
     found = []
     for n in sizes:
@@ -39,41 +37,38 @@ def rows(sizes: Sequence[int], *, data: tuple[Rows, Rows] | None = None) -> list
     return found
 
 
-@threadpool_limits.wrap(limits=1)
-def permutation_rows(n: int, *, data: tuple[Rows, Rows] | None = None) -> list[dict[str, Any]]:
-    """A thousand permutations at once, against as many times the peer's one value."""
+def permutation_rows(n: int, *, data: tuple[Rows, Rows] | None = None) -> list[Row]:
+    """A thousand permutations of three metrics at once, against as many times the peer's one value."""
     P, Q = (side[:n] for side in data or (synthetic(n, 0), synthetic(n, 1)))
-    rng = np.random.default_rng(0)
-    left = rng.permuted(np.tile(np.arange(2 * n) < n, (PERMUTATIONS, 1)), axis=1)
-    joint, draws, found = np.concatenate([P, Q]), Draws(left, ~left), []
-    for name, key, peer in (("pr", "pr(ties=open)@given", _prdc), ("irpr", "irpr@given:angular", _irpr)):
-        (metric,) = get_metrics(key)
-        ours = _least(lambda metric=metric: metric.compute_many(Corpus.of(joint), draws), 3)
-        theirs = PERMUTATIONS * _least(lambda peer=peer: peer(P, Q), 5)
-        found.append({"name": f"{name}, {PERMUTATIONS} permutations", "n": n, "ours_ms": ours, "peer_ms": theirs})
-        found[-1]["ratio"] = theirs / ours
-    return found
+    draws, found = Draws(*permuted(n, n, PERMUTATIONS, 0)), []
+    peers = {"energy@angular": _energy, "irpr@angular": _irpr, "pr(ties=open)": _prdc}
+    for name, peer in peers.items():
+        joint = Comparison(P, Q)
+        metric = get_metrics(name)[0].on_given(joint)
+        ours = min(
+            timed(lambda joint=joint, metric=metric: metric.compute_many(_copy(joint), draws))[0] for _ in range(3)
+        )
+        theirs = PERMUTATIONS * min(timed(lambda peer=peer: peer(P, Q))[0] for _ in range(5))
+        found.append(_permutation_row(name.partition("(")[0], n, ours, theirs))
+    total = [sum(row[side] for row in found) for side in ("ours_ms", "peer_ms")]
+    return [*found, _permutation_row("energy+irpr+pr", n, *total)]
 
 
-def _row(
-    name: str, data: tuple[Rows, Rows], ours: Callable[..., Numbers], peer: Callable[..., Numbers]
-) -> dict[str, Any]:
-    n, spent = len(data[0]), {"ours": float("inf"), "peer": float("inf")}
-    values: dict[str, Numbers] = {}
-    for _ in range(REPEATS.get(n, 3)):
-        for side, call in (("ours", ours), ("peer", peer)):
-            start = time.process_time()
-            values[side] = call(*data)
-            spent[side] = min(spent[side], 1e3 * (time.process_time() - start))
-    return {
-        "name": name,
-        "n": n,
-        "ours_ms": spent["ours"],
-        "peer_ms": spent["peer"],
-        "ratio": spent["peer"] / spent["ours"],
-        "max_abs_diff": max(abs(values["ours"][key] - values["peer"][key]) for key in values["peer"]),
-        "extra_mb": _extra_megabytes(lambda: ours(*data)),
-    }
+def _permutation_row(name: str, n: int, ours: float, peer: float) -> Row:
+    label = f"{name}, {PERMUTATIONS} permutations"
+    return {"name": label, "n": n, "ours_ms": ours, "peer_ms": peer, "ratio": peer / ours}
+
+
+def _copy(comparison: Comparison) -> Corpus:
+    """The joint corpus without what it remembers."""
+    return comparison.joint.take(np.arange(len(comparison.joint)))
+
+
+def _row(name: str, data: tuple[Rows, Rows], ours: Side, peer: Side) -> Row:
+    n = len(data[0])
+    row, mine, yours = race(name, n, lambda: ours(*data), lambda: peer(*data), REPEATS.get(n, 3))
+    difference = max(abs(mine[key] - yours[key]) for key in yours)
+    return row | {"max_abs_diff": difference, "extra_mb": _extra_megabytes(lambda: ours(*data))}
 
 
 def _ours(names: str) -> Callable[[Rows, Rows], Numbers]:
@@ -122,23 +117,6 @@ def _energy(P: Rows, Q: Rows) -> Numbers:
     return {"energy": 2 * across - sum(within)}
 
 
-def synthetic(n: int, seed: int) -> Rows:
-    """Unit rows of 384 dimensions in forty clusters, half of them shared by all seeds."""
-    common, own = np.random.default_rng(99), np.random.default_rng(seed)
-    centres = np.concatenate([common.standard_normal((20, 384)), own.standard_normal((20, 384))])
-    cloud = centres[own.integers(0, 40, n)] + own.standard_normal((n, 384)) @ np.diag(np.linspace(2.0, 0.0, 384))
-    return (cloud / np.linalg.norm(cloud, axis=1, keepdims=True)).astype(np.float32)
-
-
-def _least(call: Callable[[], object], repeats: int) -> float:
-    spent = []
-    for _ in range(repeats):
-        start = time.process_time()
-        call()
-        spent.append(1e3 * (time.process_time() - start))
-    return min(spent)
-
-
 def _extra_megabytes(call: Callable[[], object]) -> float:
     tracemalloc.start()
     call()
@@ -148,14 +126,10 @@ def _extra_megabytes(call: Callable[[], object]) -> float:
 
 
 def main() -> None:
-    """Print one line per measurement."""
-    parser = argparse.ArgumentParser(description="Neighbour metrics against prdc and plain scikit-learn matrices.")
-    parser.add_argument("sizes", nargs="*", type=int)
-    parser.add_argument("--data", nargs=2, metavar=("P.npy", "Q.npy"))
-    given = parser.parse_args()
-    data = None if given.data is None else (np.load(given.data[0]), np.load(given.data[1]))
-    for row in rows(given.sizes or [100, 1_000, 3_000, 10_000], data=data) + permutation_rows(500, data=data):
-        print("  ".join(f"{key}={value:.4g}" if isinstance(value, float) else str(value) for key, value in row.items()))
+    """Print the rows."""
+    sizes = [int(size) for size in sys.argv[1:]] or [100, 1_000, 3_000, 10_000]
+    for row in [*rows(sizes), *permutation_rows(500)]:
+        print(row, flush=True)
 
 
 if __name__ == "__main__":

@@ -182,6 +182,13 @@ class TestSolver:
         for ours, theirs in zip(_svm.decide(self.rows, tasks), expected, strict=True):
             np.testing.assert_allclose(ours, theirs, atol=5e-3)
 
+    def test_a_task_does_not_depend_on_the_others(self, monkeypatch):
+        monkeypatch.setattr(_svm, "SMALL_TRAIN", 150)
+        tasks = [task_of(self.rows, seed, cut) for seed, cut in enumerate((0.3, 0.8, 0.5, 0.7))]
+        assert [task.small for task in tasks] == [True, False, True, False]
+        for task, found in zip(tasks, _svm.decide(self.rows, tasks), strict=True):
+            np.testing.assert_array_equal(_svm.decide(self.rows, [task])[0], found)
+
     def test_libsvm_beyond_the_limit(self, monkeypatch):
         task = task_of(self.rows)
         (expected,) = _svm.decide(self.rows, [task])

@@ -21,7 +21,7 @@ Rows = NDArray[np.floating[Any]]
 
 TOLERANCE = 1e-3
 KERNEL_ROWS = 16_384  # a matrix of 1 GiB; beyond it libsvm works on the rows, slowly but in bounded memory
-SMALL_TRAIN = 512  # up to here a step costs more in calls than in arithmetic, and problems are solved side by side
+SMALL_TRAIN = 512  # up to here problems are solved side by side
 SHARED_ROWS = 4_096  # so many rows have their distances, 64 MiB, computed once for all small problems
 _BATCH_CELLS = 1 << 24
 _BLOCK = 256
@@ -40,6 +40,11 @@ class Task:
     labels: Floats
     test: Index
 
+    @property
+    def small(self) -> bool:
+        """Whether a step of the solver costs more in calls than in arithmetic."""
+        return len(self.train) <= SMALL_TRAIN and len(self.test) <= SHARED_ROWS // 2
+
 
 def decide(rows: Rows, tasks: Sequence[Task]) -> list[Doubles]:
     """Decision values of the test rows of each task, positive for label 1.
@@ -47,14 +52,8 @@ def decide(rows: Rows, tasks: Sequence[Task]) -> list[Doubles]:
     They do not depend on the other tasks, nor on rows that the task does not use.
     """
     rows = moderate(rows)
-    if max(len(task.train) for task in tasks) > SMALL_TRAIN:
-        return [_decide_large(rows, task) for task in tasks]
-    if len(rows) > SHARED_ROWS and len(tasks) > 1:
-        return [decide(*_alone(rows, task))[0] for task in tasks]
-    distances = _Distances.of(rows)
-    size = max(1, _BATCH_CELLS // max(len(task.train) for task in tasks) ** 2)
-    starts = range(0, len(tasks), size)
-    return [found for start in starts for found in _decide_small(distances, tasks[start : start + size])]
+    small = iter(_decide_all_small(rows, [task for task in tasks if task.small]))
+    return [next(small) if task.small else _decide_large(rows, task) for task in tasks]
 
 
 def solve(curvature: Floats, labels: Floats) -> tuple[Doubles, float]:
@@ -127,9 +126,18 @@ def _intercept(rise: Floats, fall: Floats) -> float:
     return float(rise[free].mean()) if free.any() else float(rise.max() + fall.min()) / 2.0
 
 
-def _alone(rows: Rows, task: Task) -> tuple[Rows, list[Task]]:
+def _decide_all_small(rows: Rows, tasks: Sequence[Task]) -> list[Doubles]:
+    if not tasks or len(rows) > SHARED_ROWS:
+        return [found for task in tasks for found in _decide_small(*_alone(rows, task))]
+    size = max(1, _BATCH_CELLS // max(len(task.train) for task in tasks) ** 2)
+    distances = _Distances.of(rows)
+    batches = (tasks[start : start + size] for start in range(0, len(tasks), size))
+    return [found for batch in batches for found in _decide_small(distances, batch)]
+
+
+def _alone(rows: Rows, task: Task) -> tuple[_Distances, list[Task]]:
     used, place = np.unique(np.concatenate([task.train, task.test]), return_inverse=True)
-    return rows[used], [Task(place[: len(task.train)], task.labels, place[len(task.train) :])]
+    return _Distances.of(rows[used]), [Task(place[: len(task.train)], task.labels, place[len(task.train) :])]
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from textgauge.corpus import Comparison, Corpus, Draws
 from textgauge.metrics.base import VALUE, EmbeddingMetric, ManyValues, Part, Values
 from textgauge.metrics.corpus._frechet import frechet, frechet_many
 from textgauge.metrics.registry import register
+from textgauge.metrics.uncertainty import DISJOINT
 
 Rows = NDArray[np.float64]
 UNBOUNDED = (float("-inf"), float("inf"))
@@ -171,6 +172,7 @@ class TTest(EmbeddingMetric):
 
     name = "ttest"
     label = "t-test over dimensions"
+    error_by = DISJOINT  # p-values of equal means do not settle as texts are added: leaving out overstates their spread
     source = "Kour et al. 2022"
     headline = Part(VALUE, bounds=(0.0, 1.0))
 

@@ -15,6 +15,7 @@ from textgauge.metrics.corpus._neighbour_lists import Lists
 from textgauge.metrics.corpus._neighbour_rows import Floats, to_ground
 from textgauge.metrics.corpus._neighbour_statistics import Nearest, Shares, ball_shares, joint_rows, nearest
 from textgauge.metrics.registry import register
+from textgauge.metrics.uncertainty import DISJOINT, JACKKNIFE
 
 __all__ = [
     "AverageHausdorff",
@@ -110,6 +111,7 @@ class PrecisionRecall(_BallMetric):
 
     name = "pr"
     label = "Precision–recall"
+    error_by = DISJOINT  # a text left out empties a ball that another would have filled
     source = "Kynkäänniemi et al. 2019"
     headline = Part(VALUE)
     parts = (Part("precision", closer="larger"), Part("recall", closer="larger"))
@@ -138,6 +140,7 @@ class DensityCoverage(_BallMetric):
 
     name = "dc"
     label = "Density–coverage"
+    error_by = JACKKNIFE
     source = "Naeem et al. 2020"
     symmetric = False
     headline = Part(VALUE)
@@ -242,6 +245,7 @@ class Hausdorff(_NearestMetric):
 
     name = "hausdorff"
     label = "Hausdorff distance"
+    error_by = JACKKNIFE  # the farthest text of a half is not that of the whole
     source = "Hausdorff 1914"
     headline = Part(VALUE, bounds=(0.0, 2.0))
     parts = (Part("forward", bounds=(0.0, 2.0)), Part("backward", bounds=(0.0, 2.0)))
