@@ -19,6 +19,7 @@ from textgauge.metrics import CorpusMetric, Score, get_metrics
 Source: TypeAlias = "TextsLike | str | Path"
 Step: TypeAlias = Callable[[str], None]
 
+_WORTH_BLAS_THREADS = 4_000  # texts; with fewer, threads of one product wait for each other longer than they work
 DEFAULT_METRICS = "energy,mmd,fid,mauve,pr,dc,irpr,ahd,medoid,classifier,cbdf,jsd,zipf,vocab_overlap"
 
 
@@ -63,14 +64,16 @@ def compare(
     3
     """
     asked = Doubt(ci, test, level, permutations, seed)
+    from threadpoolctl import threadpool_limits
+
     comparison = Comparison(corpus_of(reference, "reference"), corpus_of(candidate, "candidate"))
     chosen = [_with_seed(metric, seed).on_given(comparison) for metric in get_metrics(metrics)]
     _prepare(comparison, chosen, on_step)
     scores = []
-    for metric in chosen:
-        on_step(metric.key)
-        score = metric.measure(comparison)
-        scores.append(_with_doubt(score, metric, comparison, asked))
+    with threadpool_limits(1 if len(comparison.joint) < _WORTH_BLAS_THREADS else None, user_api="blas"):
+        for metric in chosen:
+            on_step(metric.key)
+            scores.append(_with_doubt(metric.measure(comparison), metric, comparison, asked))
     return CompareReport(tuple(scores), tuple(confounds(comparison, chosen)))
 
 

@@ -162,6 +162,8 @@ class DensityCoverage(_BallMetric):
 class _NearestMetric(_NeighbourMetric):
     """What irpr, ahd and hausdorff share: distances to the nearest text of the other corpus."""
 
+    error_by = DISJOINT
+
     @property
     def bounds(self) -> tuple[float, float]:
         """From 0 to the farthest two texts can be."""
