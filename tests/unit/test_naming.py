@@ -89,3 +89,41 @@ def test_list_metrics_filters_by_what_metrics_declare():
     }
     assert "dc" in {metric.name for metric in list_metrics(symmetric=False)}
     assert len(list_metrics()) >= 24
+
+
+def test_a_plug_in_registers_by_entry_point(monkeypatch):
+    """What an installed package declares under `textgauge.metrics` is found by name."""
+    from dataclasses import dataclass
+    from importlib import metadata
+
+    from textgauge.metrics import EmbeddingMetric, Part, registry
+
+    @dataclass(frozen=True, kw_only=True)
+    class Plugged(EmbeddingMetric):
+        """A metric of another package."""
+
+        name, label, source = "other/plugged", "Plugged", "elsewhere"
+        headline = Part("value")
+
+    class Entry:
+        def load(self):
+            return Plugged
+
+    monkeypatch.setattr(metadata, "entry_points", lambda group: [Entry()] if group == "textgauge.metrics" else [])
+    monkeypatch.setattr(registry, "_registry", dict(registry.known_metrics()))
+    registry._load.cache_clear()
+    try:
+        assert get_metric("other/plugged").label == "Plugged"
+    finally:
+        monkeypatch.undo()
+
+
+def test_a_taken_name_is_refused():
+    from textgauge import register
+    from textgauge.metrics import EmbeddingMetric
+
+    class Impostor(EmbeddingMetric):
+        name = "fid"
+
+    with pytest.raises(UnknownName, match="registered already"):
+        register(Impostor)

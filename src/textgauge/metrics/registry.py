@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cache
 from importlib import import_module
-from importlib.metadata import entry_points
 from typing import TypeVar
 
 from textgauge.errors import UnknownName
@@ -73,6 +72,8 @@ def known_metrics() -> dict[str, type[CorpusMetric]]:
 
 @cache
 def _load() -> None:
+    from importlib.metadata import entry_points
+
     for family in _FAMILIES:
         import_module(f"textgauge.metrics.corpus.{family}")
     for plugin in entry_points(group="textgauge.metrics"):
