@@ -68,8 +68,9 @@ def _moments(X: NDArray[np.floating]) -> tuple[Rows, float, Rows]:
     n, d = X.shape
     mean = X.mean(axis=0, dtype=np.float64)
     if n <= d:
-        F = (X - mean) / np.sqrt(n - 1.0)
-        return mean, float((F**2).sum()), F
+        F = X - mean
+        F *= 1.0 / np.sqrt(n - 1.0)
+        return mean, float(np.vdot(F, F)), F
     covariance = _scatter(X, mean) / (n - 1.0)
     return mean, float(np.trace(covariance)), _factor(covariance)
 
@@ -92,9 +93,12 @@ def _scatter(X: NDArray[np.floating], mean: Rows) -> Rows:
 
 
 def _factor(covariance: Rows) -> Rows:
-    """Cholesky with pivots, so that a singular covariance (repeated texts, constant coordinates) is no error."""
-    from scipy.linalg.lapack import dpstrf
+    """Cholesky; with pivots where the covariance is singular (repeated texts, constant coordinates)."""
+    from scipy.linalg.lapack import dpotrf, dpstrf
 
+    upper, failed = dpotrf(covariance)
+    if not failed:
+        return np.asarray(upper)
     upper, pivots, rank, _ = dpstrf(covariance, tol=len(covariance) * 1e-16 * covariance.diagonal().max())
     factor = np.empty((rank, len(covariance)))
     factor[:, pivots - 1] = np.triu(upper)[:rank]
