@@ -103,13 +103,13 @@ def _angular(P: Rows, Q: Rows) -> NDArray[np.float32]:
 
 def _irpr(P: Rows, Q: Rows) -> Numbers:
     distances = _angular(P, Q)
-    precision, recall = distances.min(axis=0).mean(dtype=float), distances.min(axis=1).mean(dtype=float)
+    precision, recall = (np.nanmin(distances, axis=axis).mean(dtype=float) for axis in (0, 1))
     return {"irpr": 2 * precision * recall / (precision + recall)}
 
 
 def _ahd(P: Rows, Q: Rows) -> Numbers:
     distances = _angular(P, Q)
-    return {"ahd": (distances.min(axis=0).mean(dtype=float) + distances.min(axis=1).mean(dtype=float)) / 2}
+    return {"ahd": sum(np.nanmin(distances, axis=axis).mean(dtype=float) for axis in (0, 1)) / 2}
 
 
 def _energy(P: Rows, Q: Rows) -> Numbers:

@@ -68,7 +68,9 @@ def second_order_error(values_of: ValuesOf, comparison: Comparison, *, seed: int
     sides = comparison.reference.canonical(), comparison.candidate.canonical()
     by_group = jackknife_error(values_of, comparison, seed=seed) ** 2
     kept = [resample.halves(len(side), _HALVES, seed + number)[0] for number, side in enumerate(sides)]
-    by_half = float(np.nanvar(_values(values_of, sides, kept), ddof=1))
+    halves = _values(values_of, sides, kept)
+    halves = halves[np.isfinite(halves)]
+    by_half = float(halves.var(ddof=1)) if len(halves) > 1 else by_group
     return float(np.sqrt(np.clip(2.0 * by_group - by_half, by_group / 2.0, by_group)))
 
 

@@ -90,5 +90,5 @@ def test_intervals_hold_the_expected_value_19_times_in_20(exponent: float) -> No
         [[m.interval(pair(seed), level=0.95, seed=seed)[:2] for m in metrics] for seed in range(2_000, 2_500)]
     )
     covered = ((ends[:, :, 0] <= expected) & (expected <= ends[:, :, 1])).mean(axis=0)
-    # 500 trials see 95 % within ± 2 %
-    assert ((covered > 0.92) & (covered < 0.98)).all(), covered
+    # 500 trials see 95 % within ± 4 points in all six cells of nearly every run
+    assert ((covered > 0.91) & (covered < 0.99)).all(), covered

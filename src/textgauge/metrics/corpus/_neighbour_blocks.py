@@ -49,14 +49,16 @@ class DistanceSums:
     def add(self, block: Block, filters: tuple[Filter, Filter], rows: slice, columns: slice) -> None:
         """Take one block of products."""
         a, b = filters
-        half = block - (a.slack[rows, None] / 2.0).astype(np.float32)
+        angular = self._ground == "angular"
+        half = block + (float(angular) - a.slack[rows, None] / 2.0).astype(np.float32)
         half -= (b.slack[columns] / 2.0).astype(np.float32)
-        if self._ground == "angular":
-            distances = np.arccos(np.clip(half + 1.0, -1.0, 1.0)) / np.float32(np.pi)
+        if angular:
+            np.arccos(np.clip(half, -1.0, 1.0, out=half), out=half)
         else:
-            distances = np.sqrt(np.maximum(-2.0 * half, 0.0)) * np.float32(a.scale)
-        self.of_a[rows] += distances @ self._weights[1][columns]
-        self.of_b[columns] += self._weights[0][rows] @ distances
+            np.sqrt(np.maximum(np.multiply(half, -2.0, out=half), 0.0, out=half), out=half)
+        unit = 1.0 / np.pi if angular else a.scale
+        self.of_a[rows] += unit * (half @ self._weights[1][columns])
+        self.of_b[columns] += unit * (self._weights[0][rows] @ half)
 
 
 def nearest_both(
