@@ -24,7 +24,7 @@ from benchmarks.timing import Row, Rows, embeddings
 BARS = {
     ("fid", 100): 60, ("fid", 1_000): 3, ("fid", 10_000): 2, ("pr+dc", 10_000): 8, ("irpr+ahd+energy", 10_000): 4,
     ("mauve", 1_000): 2, ("mauve", 3_000): 2, ("mauve", 10_000): 2,
-    ("classifier, apart", 1_000): 5, ("classifier, apart", 3_000): 5,
+    ("classifier, mixed 1:1", 1_000): 5, ("classifier, mixed 1:1", 3_000): 5,
     ("energy+irpr+pr, 1000 permutations", 500): 100, ("minilm sentences/s", 2_000): 1.3,
 }  # fmt: skip
 

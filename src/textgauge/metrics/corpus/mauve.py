@@ -22,6 +22,8 @@ Mask = NDArray[np.bool_]
 
 _ENDS = 1e-6  # the mixtures run from this share of P to this share of Q, so that no divergence is infinite
 _CLUSTERINGS = 8  # for the standard error
+_UNSHARED = 1 / 3  # how much of a clustering's own jackknife variance is due to samples, at distance 1
+_ERROR_METHOD = "jackknife over clusterings"
 _CELLS = 1 << 20  # numbers held at a time while many curves are drawn
 
 
@@ -169,21 +171,29 @@ class Mauve(EmbeddingMetric):
         """Standard deviation of the shown value over fresh samples and seeds, by the law of total variance.
 
         Re-clustering without a text changes every bucket, so a plain jackknife would measure the clustering. Instead
-        a few clusterings are made. What samples contribute is the delete-one jackknife within fixed buckets, taken as
-        the covariance between different clusterings, since the part that belongs to one clustering alone is already
-        in the variance between them; this is added, divided by `seeds`.
+        a few clusterings are made, and their variance is added to what samples contribute: the delete-one jackknife
+        within fixed buckets, of which the covariance between clusterings is taken, as the rest belongs to them.
+        Far from 0 some of that rest comes from samples too, which move the buckets and fill empty ones: simulations
+        (docs) ask for a third of it. The error is widened by Student's factor for the few clusterings.
         """
+        from scipy.special import stdtrit
+
         sides = np.arange(len(comparison.joint)) < len(comparison.reference)
         several = replace(self, seed=seed, seeds=max(self.seeds, _CLUSTERINGS))
-        values, influences = [], []
+        shown, distances, influences = [], [], []
         for labels, buckets in several._quantised(comparison.joint, sides, ~sides):
             left, right = (_counts(side[None], labels, buckets)[0] for side in (sides, ~sides))
-            values.append(self._shown(left[None], right[None])[0])
+            shown.append(self._shown(left[None], right[None])[0])
+            distances.append(self._value(VALUE, left[None], right[None])[0])
             removed = (self._influence(left, right, 0)[labels[sides]], self._influence(left, right, 1)[labels[~sides]])
             influences.append(np.concatenate(removed))
-        products = np.stack(influences) @ np.stack(influences).T
-        between = products[~np.eye(len(products), dtype=bool)].mean()
-        return float(np.sqrt(max(between, 0.0) + np.var(values, ddof=1) / self.seeds)), "jackknife over clusterings"
+        shared, whole = _shared_variance(np.stack(influences))
+        clustering = np.var(shown, ddof=1) / self.seeds
+        variance = shared + clustering + _UNSHARED * np.mean(distances) * (whole - shared) / self.seeds
+        if clustering == 0:
+            return float(np.sqrt(variance)), _ERROR_METHOD
+        degrees = (len(shown) - 1) * (variance / clustering) ** 2
+        return float(np.sqrt(variance) * stdtrit(degrees, 0.975) / stdtrit(1e9, 0.975)), _ERROR_METHOD
 
     def _influence(self, left: Rows, right: Rows, side: int) -> Rows:
         """How a text less in each bucket of a side changes the shown value, scaled to sum to the jackknife variance."""
@@ -235,6 +245,14 @@ def _canonical(corpus: Corpus, embedder: str) -> _Canonical:
     same = np.array([rank[content] for content in contents], dtype=np.int64)
     # Embeddings alone are their own content: no need to hash them.
     return _Canonical(embeddings, np.lexsort((same, corpus.keys)) if corpus.pool.has_texts else np.argsort(same), same)
+
+
+def _shared_variance(influences: Rows) -> tuple[float, float]:
+    """The mean product of influences between different clusterings, at least 0, and within one."""
+    products = influences @ influences.T
+    own = np.eye(len(products), dtype=bool)
+    whole = float(products[own].mean())
+    return min(max(float(products[~own].mean()), 0.0), whole), whole
 
 
 def _same_union(draws: Draws, fewest: int) -> list[Labels]:
