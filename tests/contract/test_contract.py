@@ -14,11 +14,6 @@ VARIANTS = [
 ]  # fmt: skip
 METRICS = [without_models(metric) for metric in [*list_metrics(), *map(get_metric, VARIANTS)]]
 
-# What a metric is excused from, with the reason.
-EXCUSED = {
-    ("pr(ties=open)", "identity"): "the papers' strict ball",
-}
-
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__.removeprefix("check_"))
 @pytest.mark.parametrize("metric", METRICS, ids=str)

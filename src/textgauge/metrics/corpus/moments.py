@@ -106,9 +106,21 @@ def _windows(n: int, m: int) -> Iterator[tuple[slice, slice]]:
         yield slice(n - a, n), slice(m - b, m)
 
 
+class CentreDistance(EmbeddingMetric):
+    """Cosine distance of two centres; subclasses say which centre."""
+
+    source = "Kour et al. 2022"
+    headline = Part(VALUE, bounds=(0.0, 2.0))
+
+    @property
+    def fewest(self) -> int:
+        """One text has a centre."""
+        return 1
+
+
 @register
 @dataclass(frozen=True, kw_only=True)
-class Medoid(EmbeddingMetric):
+class Medoid(CentreDistance):
     """Cosine distance of the mean embeddings (the papers call the mean "medoid").
 
     1 − cos(mean P, mean Q). Source: Kour et al. 2022.
@@ -116,13 +128,6 @@ class Medoid(EmbeddingMetric):
 
     name = "medoid"
     label = "Mean vector distance"
-    source = "Kour et al. 2022"
-    headline = Part(VALUE, bounds=(0.0, 2.0))
-
-    @property
-    def fewest(self) -> int:
-        """One text has a mean."""
-        return 1
 
     def compute(self, comparison: Comparison) -> Values:
         """Cosine distance of the means."""
@@ -139,7 +144,7 @@ class Medoid(EmbeddingMetric):
 
 @register
 @dataclass(frozen=True, kw_only=True)
-class Median(EmbeddingMetric):
+class Median(CentreDistance):
     """Cosine distance of the coordinate-wise median embeddings.
 
     1 − cos(median P, median Q). Source: Kour et al. 2022, authors' code.
@@ -147,13 +152,6 @@ class Median(EmbeddingMetric):
 
     name = "median"
     label = "Median vector distance"
-    source = "Kour et al. 2022"
-    headline = Part(VALUE, bounds=(0.0, 2.0))
-
-    @property
-    def fewest(self) -> int:
-        """One text has a median."""
-        return 1
 
     def compute(self, comparison: Comparison) -> Values:
         """Cosine distance of the medians."""
