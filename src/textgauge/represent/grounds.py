@@ -34,15 +34,20 @@ def cosine(X: Rows, Y: Rows) -> Block:
     return np.asarray(np.clip(block, 0.0, 2.0, out=block))
 
 
-def angular(X: Rows, Y: Rows) -> Block:
-    """arccos(cos)/π, of unit rows."""
+def angle(X: Rows, Y: Rows) -> Block:
+    """arccos(cos) in radians, of unit rows."""
     cos = X @ Y.T
     np.clip(cos, -1.0, 1.0, out=cos)
     if cos.dtype == np.float64:  # float32 has no number between this and 1
         cos[cos > _SAME_DIRECTION] = 1.0
-    np.arccos(cos, out=cos)
-    cos /= np.pi
-    return np.asarray(cos)
+    return np.asarray(np.arccos(cos, out=cos))
+
+
+def angular(X: Rows, Y: Rows) -> Block:
+    """arccos(cos)/π, of unit rows."""
+    block = angle(X, Y)
+    block /= np.pi
+    return block
 
 
 def squared_euclidean(X: Rows, Y: Rows) -> Block:

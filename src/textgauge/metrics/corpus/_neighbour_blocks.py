@@ -22,7 +22,7 @@ from textgauge.metrics.corpus._neighbour_rows import (
 Block = NDArray[np.float32]
 Pairs = tuple[Index, Index, Block]  # rows, columns, and the upper bound of −(squared distance)/2
 
-_TALL, _WIDE = 256, 4096  # a block of products: 4 MB
+_TALL, _WIDE = 512, 1024  # a block of products: 2 MB
 _SMALL = 2048  # up to here the whole matrix, 16 MB, is cheaper than bookkeeping
 _SAMPLE = 128  # rows that give each row of a larger corpus its first bound
 _ROUNDED = 4e-7  # more than rounding a distance to float32 changes its square

@@ -17,7 +17,7 @@ from textgauge.metrics.corpus._kernel_sums import Kernel, RowSums, discrepancy_i
 from textgauge.metrics.corpus._neighbour_statistics import MANY_ROWS, nearest
 from textgauge.metrics.registry import register
 from textgauge.metrics.uncertainty import normal_reach
-from textgauge.represent.grounds import GROUNDS, prepare, squared_euclidean
+from textgauge.represent.grounds import GROUNDS, angle, prepare, squared_euclidean
 
 Rows = NDArray[np.float64]
 UNBOUNDED = (float("-inf"), float("inf"))
@@ -28,8 +28,9 @@ _MEDIAN_ROWS = 2_000  # the median distance is taken over at most this many text
 
 def negative(ground: str, X: Rows, Y: Rows) -> Rows:
     """−δ, the kernel that turns A + B − 2C into the energy distance."""
-    block = GROUNDS[ground](X, Y)
-    return np.asarray(np.negative(block, out=block))
+    block = angle(X, Y) if ground == "angular" else GROUNDS[ground](X, Y)
+    block *= -1.0 / np.pi if ground == "angular" else -1.0  # one pass over the block, not two
+    return block
 
 
 def gaussian(scale: float, X: Rows, Y: Rows) -> Rows:
