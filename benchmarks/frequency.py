@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from textgauge.corpus import Comparison, Corpus, Draws
-from textgauge.metrics.base import CorpusMetric
+from textgauge.metrics.corpus_metric import CorpusMetric
 from textgauge.metrics.registry import get_metrics
 
 NAMES = "chi,cbdf,zipf,jsd,kl,vocab_overlap,ttr_gap,self_bleu_gap,lm_cross_entropy"

@@ -3,7 +3,7 @@
 import pytest
 
 from textgauge import get_metric, list_metrics
-from textgauge.metrics.base import CorpusMetric
+from textgauge.metrics.corpus_metric import CorpusMetric
 from textgauge.testing import CHECKS, check_metric, without_models
 
 VARIANTS = [

@@ -14,7 +14,7 @@ from textgauge.comparing.report import CompareReport
 from textgauge.corpus import Comparison, Corpus
 from textgauge.corpus.view import TextsLike
 from textgauge.errors import InputError
-from textgauge.metrics import CorpusMetric, Score, get_metrics
+from textgauge.metrics import CorpusMetric, Score, get_corpus_metrics
 
 Source: TypeAlias = "TextsLike | str | Path"
 Step: TypeAlias = Callable[[str], None]
@@ -67,7 +67,7 @@ def compare(
     from threadpoolctl import threadpool_limits
 
     comparison = Comparison(corpus_of(reference, "reference"), corpus_of(candidate, "candidate"))
-    chosen = [_with_seed(metric, seed).on_given(comparison) for metric in get_metrics(metrics)]
+    chosen = [_with_seed(metric, seed).on_given(comparison) for metric in get_corpus_metrics(metrics)]
     _prepare(comparison, chosen, on_step)
     scores = []
     with threadpool_limits(1 if len(comparison.joint) < _WORTH_BLAS_THREADS else None, user_api="blas"):

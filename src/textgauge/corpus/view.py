@@ -150,24 +150,69 @@ class Draws:
 class Pairs:
     """Aligned left and right texts of one pool.
 
+    With several references per candidate, `items` tells which candidate a pair belongs to, in rising order.
+    `background` is the corpus that fitted weights come from: all texts of the pairs unless another one is given.
+
     >>> pairs = Pairs(["a", "b", "a"], ["c", "d", "c"])
     >>> len(pairs), len(pairs.distinct()[0])
     (3, 2)
     """
 
-    def __init__(self, left: TextsLike, right: TextsLike) -> None:
+    def __init__(
+        self, left: TextsLike, right: TextsLike, *, items: Index | None = None, background: Corpus | None = None
+    ) -> None:
         self.left, self.right = in_one_pool(Corpus.of(left), Corpus.of(right))
         if len(self.left) != len(self.right):
             raise InputError(f"pairs need as many left as right texts: {len(self.left)} and {len(self.right)}")
+        self.items = np.arange(len(self.left)) if items is None else items
+        self._background: Corpus | None = None
+        if background is not None:
+            self._join(background)
+
+    @classmethod
+    def of(
+        cls, left: TextsLike, right: TextsLike | Sequence[Sequence[str]], *, background: Corpus | None = None
+    ) -> Pairs:
+        """Pairs of texts, or of each text with each of its references.
+
+        >>> Pairs.of(["a", "b"], [["c", "d"], ["e"]]).items.tolist()
+        [0, 0, 1]
+        """
+        if isinstance(right, Corpus | np.ndarray) or all(isinstance(text, str) for text in right):
+            return cls(left, right, background=background)  # type: ignore[arg-type]
+        candidates = Corpus.of(left)
+        if len(candidates) != len(right):
+            raise InputError(f"{len(candidates)} texts but references for {len(right)}")
+        bare = next((i for i, texts in enumerate(right) if isinstance(texts, str) or not len(texts)), None)
+        if bare is not None:
+            raise InputError(f"references {bare}: expected a list of at least one text, got {right[bare]!r}")
+        items = np.repeat(np.arange(len(right)), [len(texts) for texts in right])
+        references = [text for texts in right for text in texts]
+        return cls(candidates.take(items), references, items=items, background=background)
 
     def __len__(self) -> int:
         return len(self.left)
+
+    @property
+    def several(self) -> bool:
+        """Whether any candidate has more than one reference."""
+        return len(self.items) > 0 and len(self.items) > self.items[-1] + 1
+
+    @cached_property
+    def background(self) -> Corpus:
+        """The corpus that fitted weights come from, in the pairs' own pool."""
+        return self.left | self.right if self._background is None else self._background
+
+    def _join(self, background: Corpus) -> None:
+        left, self._background = in_one_pool(self.left, background)
+        self.left, self.right = left, Corpus(left.pool, self.right.index)
 
     def distinct(self) -> tuple[Pairs, Index]:
         """The different pairs, and for each given pair the place of its equal among them."""
         keys = np.stack([self.left.keys, self.right.keys], axis=1)
         _, first, inverse = np.unique(keys, axis=0, return_index=True, return_inverse=True)
-        return Pairs(self.left.take(first), self.right.take(first)), inverse.reshape(-1)
+        left, right = self.left.take(first), self.right.take(first)
+        return Pairs(left, right, background=self.background), inverse.reshape(-1)
 
 
 def in_one_pool(first: Corpus, second: Corpus) -> tuple[Corpus, Corpus]:

@@ -1,19 +1,34 @@
 """Metrics: declared values over pure functions."""
 
-from textgauge.metrics.base import CorpusMetric, EmbeddingMetric, GroundMetric, Part, TokenMetric, Undefined
-from textgauge.metrics.registry import get_metric, get_metrics, list_metrics, register
+from textgauge.metrics.base import Metric, Part, Undefined
+from textgauge.metrics.corpus_metric import CorpusMetric, EmbeddingMetric, GroundMetric, TokenMetric
+from textgauge.metrics.pair_metric import PairMetric
+from textgauge.metrics.pair_scores import PairScores
+from textgauge.metrics.registry import (
+    get_corpus_metrics,
+    get_metric,
+    get_metrics,
+    get_pair_metrics,
+    list_metrics,
+    register,
+)
 from textgauge.metrics.score import Score
 
 __all__ = [
     "CorpusMetric",
     "EmbeddingMetric",
     "GroundMetric",
+    "Metric",
+    "PairMetric",
+    "PairScores",
     "Part",
     "Score",
     "TokenMetric",
     "Undefined",
+    "get_corpus_metrics",
     "get_metric",
     "get_metrics",
+    "get_pair_metrics",
     "list_metrics",
     "register",
 ]

@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cache
 from importlib import import_module
-from typing import TypeVar
+from pkgutil import iter_modules
+from typing import Any, Literal, TypeVar
 
 from textgauge.errors import UnknownName
-from textgauge.metrics.base import CorpusMetric, from_name
+from textgauge.metrics.base import Metric, from_name
+from textgauge.metrics.corpus_metric import CorpusMetric
+from textgauge.metrics.pair_metric import PairMetric
 from textgauge.naming import expand, parse, split_names
 
-_FAMILIES = (
-    "classifiers", "frequency", "kernels", "language_model", "mauve", "moments", "neighbours", "self_bleu",
-    "sliced", "spread", "vocabulary",
-)  # fmt: skip
-_registry: dict[str, type[CorpusMetric]] = {}
-_Kind = TypeVar("_Kind", bound=type[CorpusMetric])
+_KINDS = {"corpus": CorpusMetric, "pair": PairMetric}
+_registry: dict[str, type[Metric]] = {}
+_Kind = TypeVar("_Kind", bound=type[Metric])
+_Of = TypeVar("_Of", bound=Metric)
 
 
 def register(kind: _Kind) -> _Kind:
@@ -27,9 +28,9 @@ def register(kind: _Kind) -> _Kind:
     return kind
 
 
-def get_metric(name: str | CorpusMetric) -> CorpusMetric:
-    """The metric a name stands for, such as `pr.recall(k=3)@minilm:cosine`."""
-    if isinstance(name, CorpusMetric):
+def get_metric(name: str | Metric) -> Any:
+    """The metric a name stands for, such as `pr.recall(k=3)@minilm:cosine`: a pair or a corpus metric."""
+    if isinstance(name, Metric):
         return name
     parsed = parse(name)
     known = known_metrics()
@@ -38,43 +39,69 @@ def get_metric(name: str | CorpusMetric) -> CorpusMetric:
     return from_name(known[parsed.name], parsed)
 
 
-def get_metrics(names: str | Iterable[str | CorpusMetric]) -> list[CorpusMetric]:
+def get_metrics(names: str | Iterable[str | Metric]) -> list[Metric]:
     """All metrics that names, comma-separated lists and grids stand for, each once, in order."""
     items = [names] if isinstance(names, str) else names
-    metrics: list[CorpusMetric] = []
+    metrics: list[Metric] = []
     for item in items:
-        if isinstance(item, CorpusMetric):
+        if isinstance(item, Metric):
             metrics.append(item)
         else:
             metrics += [get_metric(name) for piece in split_names(item) for name in expand(piece)]
     return list(dict.fromkeys(metrics))
 
 
-def list_metrics(*, needs: str | None = None, symmetric: bool | None = None) -> list[CorpusMetric]:
-    """One metric of every kind, with its default parameters, by name; filtered by what it declares.
+def get_corpus_metrics(names: str | Iterable[str | Metric]) -> list[CorpusMetric]:
+    """The same for metrics of two corpora; a pair metric is refused with what to do instead."""
+    return _all_of(
+        CorpusMetric, get_metrics(names), "scores pairs of texts: use `score`, or `energy@{key}` for corpora"
+    )
 
-    >>> "fid" in [metric.name for metric in list_metrics(needs="embeddings")]
+
+def get_pair_metrics(names: str | Iterable[str | Metric]) -> list[PairMetric]:
+    """The same for metrics of two texts; a corpus metric is refused with what to do instead."""
+    return _all_of(PairMetric, get_metrics(names), "compares corpora, not pairs of texts: use `compare`")
+
+
+def list_metrics(
+    *, kind: Literal["corpus", "pair"] | None = None, needs: str | None = None, symmetric: bool | None = None
+) -> list[Any]:
+    """One metric of every sort, with its default parameters, by name; filtered by what it declares.
+
+    >>> "fid" in [metric.name for metric in list_metrics(kind="corpus", needs="embeddings")]
     True
     """
     found = [known_metrics()[name]() for name in sorted(known_metrics())]
     return [
         metric
         for metric in found
-        if (needs is None or metric.needs == needs) and (symmetric is None or metric.symmetric == symmetric)
+        if (kind is None or isinstance(metric, _KINDS[kind]))
+        and (needs is None or metric.needs == needs)
+        and (symmetric is None or metric.symmetric == symmetric)
     ]
 
 
-def known_metrics() -> dict[str, type[CorpusMetric]]:
+def known_metrics() -> dict[str, type[Metric]]:
     """Metric classes by name."""
     _load()
     return _registry
+
+
+def _all_of(kind: type[_Of], metrics: list[Metric], otherwise: str) -> list[_Of]:
+    wrong = next((metric for metric in metrics if not isinstance(metric, kind)), None)
+    if wrong is not None:
+        raise UnknownName(f"{wrong.key} {otherwise.format(key=wrong.key)}")
+    return metrics  # type: ignore[return-value]
 
 
 @cache
 def _load() -> None:
     from importlib.metadata import entry_points
 
-    for family in _FAMILIES:
-        import_module(f"textgauge.metrics.corpus.{family}")
+    for room in ("corpus", "pair"):
+        package = import_module(f"textgauge.metrics.{room}")
+        for family in iter_modules(package.__path__):
+            if not family.name.startswith("_"):
+                import_module(f"{package.__name__}.{family.name}")
     for plugin in entry_points(group="textgauge.metrics"):
         register(plugin.load())

@@ -18,7 +18,7 @@ from textgauge.corpus import Comparison, Corpus, Draws
 from textgauge.stats import resample
 
 if TYPE_CHECKING:
-    from textgauge.metrics.base import CorpusMetric
+    from textgauge.metrics.corpus_metric import CorpusMetric
 
 Column = NDArray[np.float64]
 ValuesOf = Callable[[Corpus, Draws], Column]

@@ -1,6 +1,9 @@
 """Tokenizers: texts to whole numbers, flat, with offsets.
 
-    words        Unicode words, casefolded: see `words_of`
+    words        Unicode words and signs, casefolded: see `words_of`
+    alphanumeric runs of letters and digits, lower case, signs left out: see `alphanumeric_of`
+    whitespace   what stands between white space, as it stands
+    rouge_score  runs of a-z and 0-9 after lower-casing, as the rouge-score package has them
     characters   code points after NFC, white space included
     wordpiece    the word pieces of all-MiniLM-L6-v2, without special tokens, padding or truncation
 
@@ -23,6 +26,7 @@ from numpy.typing import NDArray
 from textgauge.errors import UnknownName
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
+_ASCII_RUN = re.compile("[a-z0-9]+")
 _IDEOGRAPHS = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af"
 _INVISIBLE = "\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
 
@@ -153,17 +157,42 @@ def words_of(text: str) -> list[str]:
     return _word_pattern().findall(folded)
 
 
+def alphanumeric_of(text: str) -> list[str]:
+    """Split a text into lower-case runs of letters, digits and their marks; each CJK ideograph is a token.
+
+    On ASCII text these are the tokens of the rouge-score package, which knows no other letters.
+
+    >>> alphanumeric_of("It's नमस्ते, 你好 -- 42!")
+    ['it', 's', 'नमस्ते', '你', '好', '42']
+    """
+    return _run_pattern().findall(unicodedata.normalize("NFC", text.lower()))
+
+
 def characters_of(text: str) -> str:
     """Give the code points of a text after NFC."""
     return unicodedata.normalize("NFC", text)
 
 
 @cache
-def _word_pattern() -> re.Pattern[str]:
+def _marks() -> str:
+    return "".join(map(chr, filter(_is_mark, chain(range(0x300, 0x1F000), range(0xE0100, 0xE01F0)))))
+
+
+@cache
+def _run() -> str:
     # Python's \w has no combining marks, without which Hindi or Arabic words fall apart; joiners belong inside words.
-    marks = "".join(map(chr, filter(_is_mark, chain(range(0x300, 0x1F000), range(0xE0100, 0xE01F0)))))
     letter = rf"[^\W_{_IDEOGRAPHS}]"
-    run = rf"{letter}(?:{letter}|[{marks}\u200c\u200d])*"
+    return rf"{letter}(?:{letter}|[{_marks()}\u200c\u200d])*"
+
+
+@cache
+def _run_pattern() -> re.Pattern[str]:
+    return re.compile(rf"{_run()}|[{_IDEOGRAPHS}][{_marks()}]*")
+
+
+@cache
+def _word_pattern() -> re.Pattern[str]:
+    run, marks = _run(), _marks()
     sign = rf"[^\s\w{_INVISIBLE}][{marks}\U0001f3fb-\U0001f3ff]*"
     flag = "[\U0001f1e6-\U0001f1ff]{2}"
     return re.compile(rf"{run}(?:'{run})*|[{_IDEOGRAPHS}][{marks}]*|{flag}|_|{sign}(?:\u200d{sign})*")
@@ -186,6 +215,9 @@ def _offsets(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
 _TOKENIZERS: dict[str, Callable[[], Tokenizer]] = {
     "wordpiece": PieceTokenizer,
     "words": lambda: SplitTokenizer(words_of),
+    "alphanumeric": lambda: SplitTokenizer(alphanumeric_of),
+    "whitespace": lambda: SplitTokenizer(str.split),
+    "rouge_score": lambda: SplitTokenizer(lambda text: _ASCII_RUN.findall(text.lower())),
     "characters": lambda: SplitTokenizer(characters_of),
 }
 

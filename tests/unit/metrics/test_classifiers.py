@@ -5,11 +5,11 @@ import pytest
 
 from textgauge.corpus import Comparison, Corpus, Draws
 from textgauge.errors import UnknownName
-from textgauge.metrics.base import CorpusMetric
 from textgauge.metrics.corpus import _held_out, _svm
 from textgauge.metrics.corpus._held_out import HeldOut, held_out_p, hold_out, likely_range, wilson
 from textgauge.metrics.corpus._svm import Task
 from textgauge.metrics.corpus.classifiers import Classifier, ClassifierTwoSample, HeldOutMetric
+from textgauge.metrics.corpus_metric import CorpusMetric
 from textgauge.metrics.registry import get_metric
 
 BOTH = [Classifier(on="given"), ClassifierTwoSample(on="given")]

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from textgauge.corpus import Comparison, Corpus, Draws
 from textgauge.errors import UnknownName
-from textgauge.metrics.base import CorpusMetric
 from textgauge.metrics.corpus.language_model import CrossEntropy, ngram_table, witten_bell
+from textgauge.metrics.corpus_metric import CorpusMetric
 
 FARM = ["the cow sees the dog", "a dog and a cow", "the hen", "the cow sees the hen"]
 TOWN = ["the tram sees the bus", "a bus and a tram", "the taxi"]

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from textgauge.corpus import Comparison, Draws
 from textgauge.errors import UnknownName
-from textgauge.metrics.base import CorpusMetric
 from textgauge.metrics.corpus.self_bleu import SelfBleuGap, closest_lengths
+from textgauge.metrics.corpus_metric import CorpusMetric
 
 
 def grams(tokens: list[str], n: int) -> Counter[tuple[str, ...]]:

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from textgauge.corpus import Comparison, Draws
-from textgauge.metrics.base import CorpusMetric
 from textgauge.metrics.corpus._counts import CountMetric
 from textgauge.metrics.corpus.vocabulary import TypeTokenGap, VocabularyOverlap, expected_types
+from textgauge.metrics.corpus_metric import CorpusMetric
 
 FARM = ["the cow sees the dog", "a dog and a cow", "the hen"]
 TOWN = ["the tram", "a bus"]

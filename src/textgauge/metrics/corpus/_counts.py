@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.corpus import Comparison, Corpus, Draws
-from textgauge.metrics.base import VALUE, ManyValues, TokenMetric, Undefined, Values
+from textgauge.metrics.base import VALUE, Undefined
+from textgauge.metrics.corpus_metric import ManyValues, TokenMetric, Values
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

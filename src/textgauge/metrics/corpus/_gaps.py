@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.corpus import Comparison, Corpus, Draws
-from textgauge.metrics.base import CorpusMetric, ManyValues
+from textgauge.metrics.corpus_metric import CorpusMetric, ManyValues
 from textgauge.metrics.uncertainty import DISJOINT, disjoint_error, normal_reach
 
 Column = NDArray[np.float64]

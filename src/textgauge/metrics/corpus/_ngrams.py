@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.corpus import Comparison, Corpus, Draws
-from textgauge.metrics.base import CorpusMetric, Values
 from textgauge.metrics.corpus._counts import require_tokens
+from textgauge.metrics.corpus_metric import CorpusMetric, Values
 
 if TYPE_CHECKING:
     from textgauge.represent.tokenizers import Tokens

@@ -11,10 +11,11 @@ import numpy as np
 
 from textgauge.corpus import GIVEN, Comparison, Corpus, Draws, Pool
 from textgauge.errors import UnknownName
-from textgauge.metrics.base import VALUE, EmbeddingMetric, ManyValues, Part, Values
+from textgauge.metrics.base import VALUE, Part
 from textgauge.metrics.corpus import _svm
 from textgauge.metrics.corpus._held_out import SCORES, HeldOut, Trial, held_out_p, likely_range, scores
 from textgauge.metrics.corpus._svm import Doubles, Index, Rows, Task
+from textgauge.metrics.corpus_metric import EmbeddingMetric, ManyValues, Values
 from textgauge.metrics.registry import register
 from textgauge.metrics.uncertainty import normal_reach
 

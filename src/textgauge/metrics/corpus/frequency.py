@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from textgauge.corpus import Comparison, Corpus, Draws
 from textgauge.errors import UnknownName
-from textgauge.metrics.base import VALUE, ManyValues, Part
+from textgauge.metrics.base import VALUE, Part
 from textgauge.metrics.corpus._counts import Column, CountMetric, Counts
 from textgauge.metrics.corpus._gaps import GapMetric
+from textgauge.metrics.corpus_metric import ManyValues
 from textgauge.metrics.registry import register
 from textgauge.metrics.uncertainty import DISJOINT, disjoint_error, normal_reach
 

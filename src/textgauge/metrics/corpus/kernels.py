@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from textgauge.corpus import Comparison, Corpus, Draws
 from textgauge.errors import UnknownName
-from textgauge.metrics.base import VALUE, EmbeddingMetric, GroundMetric, ManyValues, Part, Values
+from textgauge.metrics.base import VALUE, Part
 from textgauge.metrics.corpus._kernel_sums import Kernel, RowSums, discrepancy_interval, discrepancy_many, row_sums
 from textgauge.metrics.corpus._neighbour_statistics import MANY_ROWS, nearest
+from textgauge.metrics.corpus_metric import EmbeddingMetric, GroundMetric, ManyValues, Values
 from textgauge.metrics.registry import register
 from textgauge.metrics.uncertainty import normal_reach
 from textgauge.represent.grounds import GROUNDS, angle, prepare, squared_euclidean

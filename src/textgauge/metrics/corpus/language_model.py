@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from textgauge.corpus import Comparison, Corpus, Draws
 from textgauge.errors import UnknownName
-from textgauge.metrics.base import VALUE, ManyValues, Part, TokenMetric, Values
+from textgauge.metrics.base import VALUE, Part
 from textgauge.metrics.corpus._counts import Column, chunks, large_enough
 from textgauge.metrics.corpus._ngrams import Ids, alphabetical, compute_as_draw, numbered
+from textgauge.metrics.corpus_metric import ManyValues, TokenMetric, Values
 from textgauge.metrics.registry import register
 
 if TYPE_CHECKING:

@@ -9,11 +9,12 @@ import numpy as np
 
 from textgauge.corpus import Comparison, Corpus, Draws
 from textgauge.errors import UnknownName
-from textgauge.metrics.base import VALUE, GroundMetric, ManyValues, Part, Values
+from textgauge.metrics.base import VALUE, Part
 from textgauge.metrics.corpus import _neighbour_draws as many
 from textgauge.metrics.corpus._neighbour_lists import Lists
 from textgauge.metrics.corpus._neighbour_rows import Floats, to_ground
 from textgauge.metrics.corpus._neighbour_statistics import Nearest, Shares, ball_shares, joint_rows, nearest
+from textgauge.metrics.corpus_metric import GroundMetric, ManyValues, Values
 from textgauge.metrics.registry import register
 from textgauge.metrics.uncertainty import DISJOINT, JACKKNIFE
 

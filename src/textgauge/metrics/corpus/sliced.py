@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from textgauge.corpus import Comparison, Corpus, Draws
 from textgauge.errors import UnknownName
-from textgauge.metrics.base import VALUE, EmbeddingMetric, ManyValues, Part, Values
+from textgauge.metrics.base import VALUE, Part
+from textgauge.metrics.corpus_metric import EmbeddingMetric, ManyValues, Values
 from textgauge.metrics.registry import register
 from textgauge.stats.parallel import map_threads
 

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.corpus import Comparison, Corpus, Draws
-from textgauge.metrics.base import VALUE, EmbeddingMetric, ManyValues, Part, Values
+from textgauge.metrics.base import VALUE, Part
 from textgauge.metrics.corpus._gaps import GapMetric
+from textgauge.metrics.corpus_metric import EmbeddingMetric, ManyValues, Values
 from textgauge.metrics.registry import register
 from textgauge.represent.grounds import unit_rows
 from textgauge.stats.parallel import map_threads

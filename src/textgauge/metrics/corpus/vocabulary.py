@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.metrics.base import VALUE, ManyValues, Part
+from textgauge.metrics.base import VALUE, Part
 from textgauge.metrics.corpus._counts import Column, CountMetric, Counts
 from textgauge.metrics.corpus._gaps import GapMetric
+from textgauge.metrics.corpus_metric import ManyValues
 from textgauge.metrics.registry import register
 
 

@@ -1,0 +1,180 @@
+"""What a corpus metric is: a metric of two corpora, over pure functions on arrays."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textgauge.corpus import GIVEN, Comparison, Corpus, Draws
+from textgauge.corpus.view import TextsLike
+from textgauge.metrics import uncertainty
+from textgauge.metrics.base import VALUE, Metric, Undefined
+from textgauge.metrics.score import Score
+from textgauge.represent.grounds import GROUNDS
+
+Values = dict[str, float]
+ManyValues = dict[str, NDArray[np.float64]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CorpusMetric(Metric):
+    """Base of all corpus metrics: subclasses declare the class variables and implement `compute`.
+
+    Fields are parameters. `part` selects a component, `on` names what the metric looks at (tokenizer, embedder,
+    or embedder and ground).
+    """
+
+    error_by: ClassVar[str] = uncertainty.SECOND_ORDER
+
+    @property
+    def fewest(self) -> int:
+        """The fewest texts each corpus must have."""
+        return 2
+
+    @property
+    def embedder(self) -> str:
+        """The embedder's name, for metrics that look at embeddings."""
+        return self.on.rpartition(":")[0] if self.needs == "ground" else self.on
+
+    @property
+    def ground(self) -> str:
+        """The ground's name, for metrics over a ground."""
+        return self.on.rpartition(":")[2]
+
+    def looked_at(self) -> list[str]:
+        """The tokenizer, or the embedder with its revision."""
+        if self.needs == "tokens":
+            return [f"tokenizer={self.on}"]
+        if self.embedder == GIVEN:
+            return ["embeddings=given"]
+        from textgauge.represent.embedders import embedder
+
+        return [f"embedder={embedder(self.embedder).identity}"]
+
+    def compute(self, comparison: Comparison) -> Values:
+        """Headline and parts of one comparison; raises `Undefined` with the reason where there is none."""
+        raise NotImplementedError
+
+    def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
+        """`compute` for many draws of sub-corpora from one corpus; NaN where undefined.
+
+        Families override this with a path that shares work between draws; the numbers are the same.
+        """
+        names = [VALUE, *(part.name for part in self.parts)]
+        rows = [self._values_or_nan(comparison) for comparison in draws.comparisons(joint)]
+        return {name: np.array([row[name] for row in rows]) for name in names}
+
+    def standard_error(self, comparison: Comparison, *, seed: int) -> tuple[float, str]:
+        """Standard deviation of the value over samples of these sizes, and the method's name."""
+        return uncertainty.standard_error(self, comparison, by=self.error_by, seed=seed)
+
+    def interval(self, comparison: Comparison, *, level: float, seed: int) -> tuple[float, float, str]:
+        """Low and high end for the expected value at these sizes, and the method's name."""
+        value = float(self.shown_of(self.compute(comparison)))
+        error, method = self.standard_error(comparison, seed=seed)
+        return (*uncertainty.around(value, error, self.bounds, level), method)
+
+    def p_value(self, comparison: Comparison, *, permutations: int, seed: int) -> tuple[float, str]:
+        """p-value for "both corpora come from one distribution", and the method's name."""
+        return uncertainty.permutation_test(self, comparison, permutations=permutations, seed=seed), "permutation"
+
+    def null(self, reference: Corpus, *, seed: int) -> float:
+        """The distance of the reference split against itself."""
+        return uncertainty.null_distance(self, reference, seed=seed)
+
+    def measure(self, comparison: Comparison) -> Score:
+        """The score of one comparison, without uncertainty; see `textgauge.compare` for that."""
+        start = time.perf_counter()
+        reason = None
+        try:
+            self.require(comparison)
+            values = self.compute(comparison)
+        except Undefined as undefined:
+            reason, values = str(undefined), {}
+        shown = values.get(self.part or VALUE, float("nan"))
+        return Score(
+            metric=self.key,
+            value=float(shown),
+            parts={part.name: float(values.get(part.name, float("nan"))) for part in self.parts},
+            reason=reason,
+            n_reference=len(comparison.reference),
+            n_candidate=len(comparison.candidate),
+            seconds=time.perf_counter() - start,
+            signature=self.signature,
+        )
+
+    def shown_of(self, values: Mapping[str, Any]) -> Any:
+        """The number this metric shows, out of headline and parts."""
+        return values[self.part or VALUE]
+
+    def require(self, comparison: Comparison) -> None:
+        """Raise `Undefined` if a corpus has too few texts."""
+        for role, corpus in (("reference", comparison.reference), ("candidate", comparison.candidate)):
+            if len(corpus) < self.fewest:
+                count = f"{len(corpus)} text{'s' if len(corpus) != 1 else ''}"
+                raise Undefined(f"the {role} has {count}; {self.key} needs at least {self.fewest}")
+
+    def __call__(self, *, reference: TextsLike, candidate: TextsLike) -> Score:
+        """Score two corpora given as texts, corpora or embedding arrays."""
+        comparison = Comparison(reference, candidate)
+        return self.on_given(comparison).measure(comparison)
+
+    def on_given(self, comparison: Comparison) -> CorpusMetric:
+        """This metric, moved to the ready-made embeddings if the corpora bring them and no embedder was named."""
+        default = self.default_on.partition(":")[0]
+        if self.needs == "tokens" or self.embedder != default or not comparison.reference.pool.has_given:
+            return self
+        return self.looking_at(f"{GIVEN}:{self.ground}" if self.needs == "ground" else GIVEN)
+
+    def _values_or_nan(self, comparison: Comparison) -> Values:
+        try:
+            self.require(comparison)
+            return self.compute(comparison)
+        except Undefined:
+            return dict.fromkeys([VALUE, *(part.name for part in self.parts)], float("nan"))
+
+    def _full_on(self, on: str) -> str:
+        if self.needs != "ground":
+            return on
+        default_embedder, _, default_ground = self.default_on.rpartition(":")
+        if on in GROUNDS:
+            return f"{default_embedder}:{on}"
+        return on if on.rpartition(":")[2] in GROUNDS else f"{on}:{default_ground}"
+
+    def _short_on(self) -> str | None:
+        if self.on == self.default_on:
+            return None
+        if self.needs != "ground":
+            return self.on
+        default_embedder, _, default_ground = self.default_on.rpartition(":")
+        if self.embedder == default_embedder:
+            return self.ground
+        return self.embedder if self.ground == default_ground else self.on
+
+
+class TokenMetric(CorpusMetric):
+    """A metric of token counts or sequences."""
+
+    needs = "tokens"
+    default_on = "wordpiece"
+    # Rare tokens make these metrics far from linear in the texts.
+    error_by = uncertainty.DISJOINT
+
+
+class EmbeddingMetric(CorpusMetric):
+    """A metric of sentence embeddings."""
+
+    needs = "embeddings"
+    default_on = "minilm"
+
+
+class GroundMetric(CorpusMetric):
+    """A metric over a distance between texts."""
+
+    needs = "ground"
+    default_on = "minilm:cosine"

@@ -1,0 +1,1 @@
+"""Pair metrics, one family a file."""

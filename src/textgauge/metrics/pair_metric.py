@@ -1,0 +1,117 @@
+"""What a pair metric is: a metric of two texts, computed for many pairs at once."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textgauge.corpus import GIVEN, Corpus, Pairs
+from textgauge.corpus.view import TextsLike
+from textgauge.errors import UnknownName
+from textgauge.metrics.base import VALUE, Metric, Part
+from textgauge.metrics.pair_scores import PairScores
+
+Column = NDArray[np.float64]
+Columns = dict[str, Column]
+Needs = Literal["texts", "tokens", "embeddings", "word vectors", "token vectors", "model", "service"]
+
+_BLOCK_PAIRS = 200_000  # pairs of a block of a matrix: what is held of them stays in the tens of megabytes
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairMetric(Metric):
+    """Base of all pair metrics: subclasses declare the class variables and implement `compute`.
+
+    `left` is the candidate (or query), `right` the reference (or document). `best` is the value of two equal texts.
+    `undefined` tells in words when a value is NaN. A `fitted` metric takes weights from `pairs.background`.
+    """
+
+    undefined: ClassVar[str] = ""
+    fitted: ClassVar[bool] = False
+    best: ClassVar[float] = 1.0
+    headline: ClassVar[Part] = Part(VALUE, closer="larger")
+
+    def compute(self, pairs: Pairs) -> Columns:
+        """Headline and parts, one number per pair; NaN where undefined. A row depends on its own pair alone."""
+        raise NotImplementedError
+
+    def compute_items(self, pairs: Pairs) -> Columns:
+        """The same for candidates with several references: by default those of the closest reference."""
+        distinct, inverse = pairs.distinct()
+        columns = {name: column[inverse] for name, column in self.compute(distinct).items()}
+        if not pairs.several:
+            return columns
+        chosen = _closest(self.orient_headline(columns[VALUE]), pairs.items)
+        return {name: column[chosen] for name, column in columns.items()}
+
+    def statistics(self, pairs: Pairs) -> Column | None:
+        """Counts whose sums over items give the score of the whole set, one row per item; None where there is none."""
+        return None
+
+    def of_statistics(self, sums: Column) -> Column:
+        """The score of a whole set from its summed statistics, one per row of sums."""
+        raise NotImplementedError
+
+    def matrix(self, rows: Corpus, columns: Corpus, *, background: Corpus | None = None) -> Column:
+        """The shown value of every row text (left) with every column text (right)."""
+        found = np.empty((len(rows), len(columns)))
+        step = max(1, _BLOCK_PAIRS // max(1, len(columns)))
+        for start in range(0, len(rows), step):
+            block = np.arange(start, min(start + step, len(rows)))
+            left = rows.take(np.repeat(block, len(columns)))
+            right = columns.take(np.tile(np.arange(len(columns)), len(block)))
+            pairs = Pairs(left, right, background=background)
+            found[block] = self.shown_of(self.compute(pairs)).reshape(len(block), len(columns))
+        return found
+
+    def shown_of(self, values: dict[str, Any]) -> Any:
+        """The number this metric shows, out of headline and parts."""
+        return values[self.part or VALUE]
+
+    def orient_headline(self, value: Any) -> Any:
+        """Headline values turned so that farther is larger, whatever part is shown."""
+        return value if self.headline.closer == "smaller" else -value
+
+    def measure(self, pairs: Pairs) -> PairScores:
+        """The scores of all pairs; equal pairs are computed once."""
+        start = time.perf_counter()
+        columns = self.compute_items(pairs)
+        return PairScores(
+            metric=self.key,
+            values=self.shown_of(columns),
+            parts={part.name: columns[part.name] for part in self.parts},
+            reason=self.undefined if np.isnan(self.shown_of(columns)).any() else None,
+            seconds=time.perf_counter() - start,
+            signature=self.signature,
+        )
+
+    def on_given(self, pairs: Pairs) -> PairMetric:
+        """This metric, moved to the ready-made embeddings if the pairs bring them and no embedder was named."""
+        moves = self.needs == "embeddings" and self.on == self.default_on and pairs.left.pool.has_given
+        return self.looking_at(GIVEN) if moves else self
+
+    def __call__(self, *, left: TextsLike, right: TextsLike | Sequence[Sequence[str]]) -> PairScores:
+        """Score aligned texts; `right` may hold several references for each."""
+        pairs = Pairs.of(left, right)
+        return self.on_given(pairs).measure(pairs)
+
+
+def distance_of(metric: PairMetric, value: Any) -> Any:
+    """A metric's values as a distance: itself, or what a bounded similarity lacks of its upper bound."""
+    if metric.closer == "smaller":
+        return value
+    if not np.isfinite(metric.bounds[1]):
+        raise UnknownName(f"{metric.key} is a similarity without an upper bound and gives no distance")
+    return metric.bounds[1] - value
+
+
+def _closest(distance: Column, items: NDArray[np.int64]) -> NDArray[np.int64]:
+    """For every item its pair of smallest distance, the first of equal ones; undefined ones only if all are."""
+    order = np.lexsort((np.arange(len(items)), np.where(np.isnan(distance), np.inf, distance), items))
+    first = np.flatnonzero(np.diff(items[order], prepend=-1))
+    return np.asarray(order[first])

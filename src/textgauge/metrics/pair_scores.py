@@ -1,0 +1,39 @@
+"""The values of one pair metric on many pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PairScores:
+    """One number per pair, with parts; NaN where undefined, and `reason` says why."""
+
+    metric: str
+    values: NDArray[np.float64]
+    parts: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+    reason: str | None = None
+    seconds: float = float("nan")
+    signature: str = ""
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def defined(self) -> NDArray[np.float64]:
+        """The values that exist."""
+        return self.values[~np.isnan(self.values)]
+
+    @property
+    def mean(self) -> float:
+        """Mean of the values that exist; NaN where none does."""
+        return float(self.defined.mean()) if len(self.defined) else float("nan")
+
+    @property
+    def std(self) -> float:
+        """Standard deviation over pairs, with n − 1; NaN for fewer than two values."""
+        return float(self.defined.std(ddof=1)) if len(self.defined) > 1 else float("nan")
