@@ -3,18 +3,25 @@
 from textgauge.comparing import CompareReport, compare
 from textgauge.corpus import Comparison, Corpus, Pairs
 from textgauge.errors import TextgaugeError
-from textgauge.metrics import CorpusMetric, Score, get_metric, list_metrics, register
+from textgauge.metrics import CorpusMetric, PairMetric, PairScores, Score, get_metric, list_metrics, register
+from textgauge.scoring import Contrast, ScoreReport, contrast, score
 
 __all__ = [
     "CompareReport",
     "Comparison",
+    "Contrast",
     "Corpus",
     "CorpusMetric",
+    "PairMetric",
+    "PairScores",
     "Pairs",
     "Score",
+    "ScoreReport",
     "TextgaugeError",
     "compare",
+    "contrast",
     "get_metric",
     "list_metrics",
     "register",
+    "score",
 ]

@@ -20,7 +20,7 @@ from itertools import product
 from textgauge.errors import UnknownName
 
 _FORM = re.compile(
-    r"\s*(?P<name>[A-Za-z_][\w/-]*)(?:\.(?P<part>\w+))?\s*(?:\((?P<params>[^()]*)\))?\s*(?:@(?P<on>[^@\s][^@]*?))?\s*"
+    r"\s*(?P<name>[A-Za-z_][\w/-]*)(?:\.(?P<part>\w+))?\s*(?:\((?P<params>[^()]*)\))?\s*(?:@(?P<on>[^@\s].*?))?\s*"
 )
 
 

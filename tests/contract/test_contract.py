@@ -3,8 +3,7 @@
 import pytest
 
 from textgauge import get_metric, list_metrics
-from textgauge.metrics.corpus_metric import CorpusMetric
-from textgauge.testing import CHECKS, check_metric, without_models
+from textgauge.testing import check_metric, checks_of, without_models
 
 VARIANTS = [
     "pr(k=3,ties=open)", "pr.recall", "pr@cosine", "dc(k=2)", "dc.density", "irpr@angular", "irpr(compat=compcor)",
@@ -12,19 +11,36 @@ VARIANTS = [
     "chi(df=paper)", "jsd(root=true)", "classifier(score=f1)", "ttr_gap(rarefy=false)",
     "sliced_wasserstein(p=1,projections=16)", "mauve(seeds=3)",
 ]  # fmt: skip
-METRICS = [without_models(metric) for metric in [*list_metrics(), *map(get_metric, VARIANTS)]]
+PAIR_VARIANTS: list[str] = []
+HOSTED = ("model", "service")  # tested in their own files, against a stand-in
+METRICS = [
+    *(without_models(metric) for metric in [*list_metrics(kind="corpus"), *map(get_metric, VARIANTS)]),
+    *(metric for metric in list_metrics(kind="pair") if metric.needs not in HOSTED),
+    *map(get_metric, PAIR_VARIANTS),
+]
+CASES = [(metric, check) for metric in METRICS for check in checks_of(metric)]
 
 
-@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__.removeprefix("check_"))
-@pytest.mark.parametrize("metric", METRICS, ids=str)
-def test_contract(metric: CorpusMetric, check):
+@pytest.mark.parametrize(
+    ("metric", "check"), CASES, ids=[f"{metric}-{check.__name__.removeprefix('check_')}" for metric, check in CASES]
+)
+def test_contract(metric, check):
     check(metric)
 
 
-def test_the_contract_catches_a_metric_that_breaks_it():
+def test_the_contract_catches_a_corpus_metric_that_breaks_it():
     class Broken(type(get_metric("medoid"))):
         def compute(self, comparison):
             return {"value": float(comparison.reference.index.sum())}
 
     with pytest.raises(AssertionError):
         check_metric(Broken(on="given"))
+
+
+def test_the_contract_catches_a_pair_metric_that_breaks_it():
+    class Broken(type(get_metric("jaccard"))):
+        def compute(self, pairs):
+            return {"value": pairs.left.index / (1 + pairs.left.index.max())}
+
+    with pytest.raises(AssertionError):
+        check_metric(Broken())

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Annotated, Any
 
 import typer
 
-from textgauge.cli.output import Format, FormatOption, note, print_rows, shown
+from textgauge.cli.output import Format, FormatOption, note, print_rows, progress, shown
 from textgauge.comparing import DEFAULT_METRICS
 from textgauge.comparing import compare as run_compare
 from textgauge.comparing.compare import Source
@@ -38,7 +35,7 @@ def compare(
     Example: textgauge compare sample:banking sample:travel -m fid,mauve,energy --ci --test
     """
     sources = [_read(path, column, limit, seed) for path in (reference, candidate)]
-    with _progress(form) as step:
+    with progress() as step:
         report = run_compare(
             reference=sources[0],
             candidate=sources[1],
@@ -79,15 +76,3 @@ def _readable(row: dict[str, Any], ci: bool, test: bool) -> dict[str, str]:
         cells["null"] = shown(row["null"])
     parts = [f"{name[5:]} {shown(value)}" for name, value in row.items() if name.startswith("part.")]
     return cells | {"parts": ", ".join(parts), "ms": f"{1000 * row['seconds']:.1f}"}
-
-
-@contextmanager
-def _progress(form: Format) -> Iterator[Callable[[str], None]]:
-    """A line on a terminal's standard error that says what is being done."""
-    if not sys.stderr.isatty():
-        yield lambda _: None
-        return
-    from rich.console import Console
-
-    with Console(stderr=True).status("reading") as status:
-        yield status.update

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import fields
 from enum import StrEnum
 from typing import Annotated
 
@@ -19,22 +20,25 @@ class What(StrEnum):
     metrics = "metrics"
     embedders = "embedders"
     tokenizers = "tokenizers"
+    protocols = "protocols"
+    suites = "suites"
     datasets = "datasets"
     resources = "resources"
 
 
 def ls(what: Annotated[What, typer.Argument(help="What to list.")], form: FormatOption = Format.table) -> None:
-    """List metrics, embedders, tokenizers, datasets or resources."""
+    """List metrics, embedders, tokenizers, protocols, suites, datasets or resources."""
     print_rows(_LISTINGS[what](), form)
 
 
 def _metrics() -> list[Row]:
-    from textgauge.metrics import list_metrics
+    from textgauge.metrics import CorpusMetric, list_metrics
     from textgauge.metrics.base import parameters
 
     return [
         {
             "name": metric.name,
+            "of": "corpora" if isinstance(metric, CorpusMetric) else "pairs",
             "label": metric.label,
             "on": metric.on,
             "parameters": ", ".join(f"{name}={getattr(metric, name)}" for name in parameters(type(metric))),
@@ -59,10 +63,32 @@ def _tokenizers() -> list[Row]:
     return [{"name": name} for name in list_tokenizers()]
 
 
+def _protocols() -> list[Row]:
+    from textgauge.protocols import PROTOCOLS
+
+    return [
+        {
+            "name": name,
+            "parameters": ", ".join(f"{item.name}={item.default}" for item in fields(kind)),
+            "measures": ", ".join(measure.name for measure in kind.measures),
+            "about": (kind.__doc__ or "").strip().splitlines()[0],
+        }
+        for name, kind in PROTOCOLS.items()
+    ]
+
+
+def _suites() -> list[Row]:
+    from textgauge.bench.suites import described
+
+    return [{"name": name, "about": about} for name, about in described()]
+
+
 _LISTINGS: dict[What, Callable[[], list[Row]]] = {
     What.metrics: _metrics,
     What.embedders: _embedders,
     What.tokenizers: _tokenizers,
+    What.protocols: _protocols,
+    What.suites: _suites,
     What.datasets: dataset_rows,
     What.resources: resource_rows,
 }

@@ -6,7 +6,8 @@ import csv
 import io
 import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from enum import StrEnum
 from typing import Annotated, Any
 
@@ -42,6 +43,18 @@ def print_rows(rows: Sequence[Row], form: Format, *, columns: Sequence[str] | No
 def note(text: str) -> None:
     """One line on standard error."""
     typer.echo(text, err=True)
+
+
+@contextmanager
+def progress() -> Iterator[Callable[[str], None]]:
+    """A line on a terminal's standard error that says what is being done."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status("reading") as status:
+        yield status.update
 
 
 def shown(value: Any) -> str:

@@ -15,6 +15,7 @@ from textgauge.corpus import Comparison, Corpus
 from textgauge.corpus.view import TextsLike
 from textgauge.errors import InputError
 from textgauge.metrics import CorpusMetric, Score, get_corpus_metrics
+from textgauge.metrics.corpus._pair_ground import ground_matrix
 
 Source: TypeAlias = "TextsLike | str | Path"
 Step: TypeAlias = Callable[[str], None]
@@ -106,13 +107,20 @@ def _with_seed(metric: CorpusMetric, seed: int) -> CorpusMetric:
 def _prepare(comparison: Comparison, metrics: list[CorpusMetric], on_step: Step) -> None:
     """Compute rows first, so that models run once and a metric's time is its own."""
     for metric in metrics:
-        if metric.needs == "tokens":
-            if not comparison.joint.pool.has_texts:
-                raise InputError(f"{metric.key} needs texts, but the corpora were given as embeddings")
+        if metric.reads_texts and not comparison.joint.pool.has_texts:
+            raise InputError(f"{metric.key} needs texts, but the corpora were given as embeddings")
+        if metric.pair_ground is not None:
+            _prepare_ground(comparison, metric.pair_ground, on_step)
+        elif metric.needs == "tokens":
             comparison.joint.pool.counts(metric.on)
         else:
             on_step(f"embedding with {metric.embedder}")
             comparison.joint.pool.embeddings(metric.embedder)
+
+
+def _prepare_ground(comparison: Comparison, name: str, on_step: Step) -> None:
+    matrix = ground_matrix(comparison.joint.pool, name)
+    matrix.rows(comparison.joint, lambda done, total: on_step(f"{name} of all pairs: {100 * done // total} %"))
 
 
 def _with_doubt(score: Score, metric: CorpusMetric, comparison: Comparison, asked: Doubt) -> Score:

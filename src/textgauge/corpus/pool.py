@@ -74,17 +74,17 @@ class Pool:
 
     def embeddings(self, embedder: str) -> Embeddings:
         """Embedding rows, shape (size, dimension)."""
-        return self._row("embeddings", embedder, self._embed)  # type: ignore[no-any-return]
+        return self.remember("embeddings", embedder, self._embed)  # type: ignore[no-any-return]
 
     def tokens(self, tokenizer: str) -> Tokens:
         """Token ids of every text, flat, with offsets."""
         from textgauge.represent.tokenizers import tokenizer as by_name
 
-        return self._row("tokens", tokenizer, lambda name: by_name(name).encode(self.texts))  # type: ignore[no-any-return]
+        return self.remember("tokens", tokenizer, lambda name: by_name(name).encode(self.texts))  # type: ignore[no-any-return]
 
     def counts(self, tokenizer: str) -> csr_matrix:
         """Token counts, texts by vocabulary, sparse."""
-        return self._row("counts", tokenizer, lambda name: _count(self.tokens(name)))  # type: ignore[no-any-return]
+        return self.remember("counts", tokenizer, lambda name: _count(self.tokens(name)))  # type: ignore[no-any-return]
 
     @cached_property
     def keys(self) -> NDArray[np.uint64]:
@@ -101,10 +101,15 @@ class Pool:
         """A short hash of the whole content, in order."""
         return hashlib.blake2b(self.keys.tobytes(), digest_size=8).hexdigest()
 
-    def _row(self, kind: str, name: str, compute: Callable[[str], Any]) -> Any:
+    def remember(self, kind: str, name: str, compute: Callable[[str], Any]) -> Any:
+        """What `compute(name)` gave the first time it was asked for under this kind and name."""
         if (kind, name) not in self._rows:
             self._rows[kind, name] = compute(name)
         return self._rows[kind, name]
+
+    def adopt(self, kind: str, name: str, rows: Any) -> None:
+        """Take rows that were computed elsewhere for these very texts."""
+        self._rows.setdefault((kind, name), rows)
 
     def _embed(self, embedder: str) -> Embeddings:
         if embedder == GIVEN:

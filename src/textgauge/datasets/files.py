@@ -20,7 +20,7 @@ from textgauge.errors import InputError
 if TYPE_CHECKING:
     import polars
 
-__all__ = ["labelled", "read_embeddings", "read_pairs", "read_table", "read_texts"]
+__all__ = ["filled", "labelled", "read_embeddings", "read_pairs", "read_table", "read_texts"]
 
 
 def read_texts(path: str | os.PathLike[str], *, column: str | None = None, limit: int | None = None) -> list[str]:
@@ -63,7 +63,7 @@ def read_pairs(
     An empty text is kept, since dropping it would break the pair; a missing cell or rating is refused.
     """
     table = load_table(path)
-    sides = [_filled(table, table.column(side)) for side in (left, right)]
+    sides = [filled(table, table.column(side)) for side in (left, right)]
     grade = None if rating is None else tuple(_ratings(table, table.column(rating)))[:limit]
     return TextPairs(tuple(sides[0][:limit]), tuple(sides[1][:limit]), show(path), grade=grade)
 
@@ -75,7 +75,8 @@ def _check_blanks(table: Table, blank: int, kept: list[int]) -> None:
         warnings.warn(f"{table.name}: blank texts left out: {blank} of {blank + len(kept)}", stacklevel=4)
 
 
-def _filled(table: Table, column: str) -> list[str]:
+def filled(table: Table, column: str) -> list[str]:
+    """The texts of a column, blank ones included; a missing cell is refused."""
     filled = []
     for row, text in zip(table.rows, table.texts(column), strict=True):
         if text is None:

@@ -9,7 +9,7 @@ from textgauge.datasets import hub
 from textgauge.datasets.card import LabelledTexts, TextPairs
 from textgauge.datasets.catalog import list_published, published_pairs, published_texts
 from textgauge.datasets.decode import STDIN, show, suffix
-from textgauge.datasets.files import labelled, read_pairs
+from textgauge.datasets.files import filled, labelled, read_pairs
 from textgauge.datasets.sample import PREFIX, list_samples, sample, sample_pairs
 from textgauge.datasets.tables import load_table
 from textgauge.errors import InputError
@@ -41,6 +41,15 @@ def load_texts(
         texts, marks = labelled(table, column=column, labels=labels)
         found = LabelledTexts(tuple(texts), None if marks is None else tuple(marks), table.name)
     return found if limit is None else found.draw(limit, seed)
+
+
+def load_aligned(spec: str | os.PathLike[str], *, column: str | None = None) -> tuple[str, ...]:
+    """Read texts whose place matters, one for each item: blank ones are kept, a missing one is refused."""
+    name = os.fspath(spec)
+    if name.startswith(PREFIX) or _published(name) or name.startswith(hub.PREFIX):
+        return load_texts(name, column=column).texts
+    table = load_table(_path(name))
+    return tuple(filled(table, table.column(column)))
 
 
 def load_pairs(

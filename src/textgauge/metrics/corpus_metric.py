@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -37,19 +38,31 @@ class CorpusMetric(Metric):
         return 2
 
     @property
+    def pair_ground(self) -> str | None:
+        """The key of the pair metric that serves as ground; None where embeddings or tokens are looked at."""
+        return None if self.needs != "ground" or self.on.rpartition(":")[2] in GROUNDS else self.on
+
+    @property
+    def reads_texts(self) -> bool:
+        """Whether the texts themselves are looked at, so that ready-made embeddings do not do."""
+        return self.needs == "tokens" or self.pair_ground is not None
+
+    @property
     def embedder(self) -> str:
         """The embedder's name, for metrics that look at embeddings."""
         return self.on.rpartition(":")[0] if self.needs == "ground" else self.on
 
     @property
     def ground(self) -> str:
-        """The ground's name, for metrics over a ground."""
+        """The ground's name, for metrics over a ground of embeddings."""
         return self.on.rpartition(":")[2]
 
     def looked_at(self) -> list[str]:
         """The tokenizer, or the embedder with its revision."""
         if self.needs == "tokens":
             return [f"tokenizer={self.on}"]
+        if self.pair_ground is not None:
+            return [f"ground={_pair_key(self.pair_ground, full=True)}"]
         if self.embedder == GIVEN:
             return ["embeddings=given"]
         from textgauge.represent.embedders import embedder
@@ -127,7 +140,7 @@ class CorpusMetric(Metric):
     def on_given(self, comparison: Comparison) -> CorpusMetric:
         """This metric, moved to the ready-made embeddings if the corpora bring them and no embedder was named."""
         default = self.default_on.partition(":")[0]
-        if self.needs == "tokens" or self.embedder != default or not comparison.reference.pool.has_given:
+        if self.reads_texts or self.embedder != default or not comparison.reference.pool.has_given:
             return self
         return self.looking_at(f"{GIVEN}:{self.ground}" if self.needs == "ground" else GIVEN)
 
@@ -142,19 +155,33 @@ class CorpusMetric(Metric):
         if self.needs != "ground":
             return on
         default_embedder, _, default_ground = self.default_on.rpartition(":")
+        if ":" not in on or on.rpartition(":")[2] not in GROUNDS:
+            on = _pair_key(on) or on
         if on in GROUNDS:
             return f"{default_embedder}:{on}"
-        return on if on.rpartition(":")[2] in GROUNDS else f"{on}:{default_ground}"
+        return on if on.rpartition(":")[2] in GROUNDS or _pair_key(on) else f"{on}:{default_ground}"
 
     def _short_on(self) -> str | None:
-        if self.on == self.default_on:
-            return None
-        if self.needs != "ground":
-            return self.on
+        if self.on == self.default_on or self.needs != "ground" or self.pair_ground is not None:
+            return super()._short_on()
         default_embedder, _, default_ground = self.default_on.rpartition(":")
         if self.embedder == default_embedder:
             return self.ground
         return self.embedder if self.ground == default_ground else self.on
+
+
+def _pair_key(on: str, *, full: bool = False) -> str | None:
+    """The key, or the signature, of the pair metric this names; None where it names none."""
+    from textgauge.metrics.pair_metric import PairMetric, distance_of
+    from textgauge.metrics.registry import get_metric, known_metrics
+
+    name = re.match(r"\w*", on)
+    kind = known_metrics().get(name.group()) if name else None
+    if kind is None or not issubclass(kind, PairMetric):
+        return None
+    metric = get_metric(on)
+    distance_of(metric, metric.best)
+    return str(metric.signature if full else metric.key)
 
 
 class TokenMetric(CorpusMetric):

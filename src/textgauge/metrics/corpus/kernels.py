@@ -10,12 +10,13 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.corpus import Comparison, Corpus, Draws
+from textgauge.corpus import Comparison, Corpus, Draws, Pool
 from textgauge.errors import UnknownName
 from textgauge.metrics.base import VALUE, Part
+from textgauge.metrics.corpus import _pair_ground
 from textgauge.metrics.corpus._kernel_sums import Kernel, RowSums, discrepancy_interval, discrepancy_many, row_sums
-from textgauge.metrics.corpus._neighbour_statistics import MANY_ROWS, nearest
-from textgauge.metrics.corpus_metric import EmbeddingMetric, GroundMetric, ManyValues, Values
+from textgauge.metrics.corpus._neighbour_statistics import MANY_ROWS, nearest, own_sums
+from textgauge.metrics.corpus_metric import CorpusMetric, EmbeddingMetric, GroundMetric, ManyValues, Values
 from textgauge.metrics.registry import register
 from textgauge.metrics.uncertainty import normal_reach
 from textgauge.represent.grounds import GROUNDS, angle, prepare, squared_euclidean
@@ -34,11 +35,21 @@ def negative(ground: str, X: Rows, Y: Rows) -> Rows:
     return block
 
 
+def negated(blocks: Kernel, X: Rows, Y: Rows) -> Rows:
+    """−δ for any block function."""
+    return -blocks(X, Y)
+
+
 def gaussian(scale: float, X: Rows, Y: Rows) -> Rows:
     """exp(−‖x − y‖²/(2 scale²))."""
     block = squared_euclidean(X, Y)
     block *= -0.5 / scale**2
     return np.asarray(np.exp(block, out=block))
+
+
+def gaussian_of(blocks: Kernel, scale: float, X: Rows, Y: Rows) -> Rows:
+    """exp(−δ²/(2 scale²)) for any block function."""
+    return np.asarray(np.exp(-0.5 / scale**2 * blocks(X, Y) ** 2))
 
 
 def polynomial(degree: int, X: Rows, Y: Rows) -> Rows:
@@ -50,17 +61,36 @@ def polynomial(degree: int, X: Rows, Y: Rows) -> Rows:
     return np.asarray(total * z)
 
 
-def median_distance(X: Rows) -> float:
-    """Median Euclidean distance between different rows; 1 where there is none."""
-    distances = squared_euclidean(X, X)[np.triu_indices(len(X), 1)]
-    median = float(np.sqrt(np.median(distances))) if len(distances) else 0.0
+def median_distance(distances: Rows) -> float:
+    """Median distance between different texts, out of a square of distances; 1 where there is none."""
+    off = distances[np.triu_indices(len(distances), 1)]
+    median = float(np.median(off)) if len(off) else 0.0
     return median if median > 0 else 1.0
 
 
-def bandwidth(joint: Corpus, embedder: str) -> float:
+def bandwidth(joint: Corpus, metric: GroundMetric) -> float:
     """The median heuristic on the different texts of the joint corpus; on the first in content order of many."""
     _, first = np.unique(joint.keys, return_index=True)
-    return median_distance(joint.take(first[:_MEDIAN_ROWS]).embeddings(embedder).astype(np.float64))
+    rows = ground_rows(joint.take(first[:_MEDIAN_ROWS]), metric)
+    return median_distance(ground_blocks(joint.pool, metric)(rows, rows))
+
+
+def ground_rows(corpus: Corpus, metric: GroundMetric) -> Rows:
+    """Rows as the ground's block function takes them."""
+    if metric.pair_ground is not None:
+        return _pair_ground.places(corpus, metric.pair_ground)
+    return prepare(corpus.embeddings(metric.embedder), metric.ground)
+
+
+def ground_blocks(pool: Pool, metric: GroundMetric) -> Kernel:
+    """The block function of a metric's ground."""
+    return GROUNDS[metric.ground] if metric.pair_ground is None else _pair_ground.distances_of(pool, metric.pair_ground)
+
+
+def sums_over_pairs(comparison: Comparison, name: str) -> tuple[Rows, Rows, RowSums]:
+    """Rows and row sums of −δ for a pair metric as ground."""
+    X, Y = (_pair_ground.places(side, name) for side in (comparison.reference, comparison.candidate))
+    return X, Y, row_sums(X, Y, partial(negated, _pair_ground.distances_of(comparison.joint.pool, name)))
 
 
 def sums_over_ground(comparison: Comparison, on: tuple[str, str]) -> tuple[Rows, Rows, RowSums]:
@@ -68,11 +98,12 @@ def sums_over_ground(comparison: Comparison, on: tuple[str, str]) -> tuple[Rows,
     embedder, ground = on
     rows = prepare(comparison.joint.embeddings(embedder), ground)
     X, Y = rows[: len(comparison.reference)], rows[len(comparison.reference) :]
-    across = None
     if ground != "cosine" and min(len(X), len(Y)) >= MANY_ROWS:
         found = nearest(comparison, embedder, ground).sums
-        across = (-found[0], -found[1]) if found else None
-    return X, Y, row_sums(X, Y, partial(negative, ground), across)
+        if found:
+            xx, yy = (own_sums(side, embedder, ground) for side in (comparison.reference, comparison.candidate))
+            return X, Y, RowSums(-xx, -yy, -found[0], -found[1], np.zeros(len(X)), np.zeros(len(Y)))
+    return X, Y, row_sums(X, Y, partial(negative, ground))
 
 
 @register
@@ -100,22 +131,21 @@ class Energy(GroundMetric):
 
     def compute(self, comparison: Comparison) -> Values:
         """Closed form for cosine, blocks of distances for the other grounds."""
-        value, across = self._cosine(comparison) if self.ground == "cosine" else self._blocks(comparison)
+        value, across = self._cosine(comparison) if self.on.endswith(":cosine") else self._blocks(comparison)
         coefficient = min(value / (2.0 * across), 1.0) if across > 0 else 0.0
         return {VALUE: float(np.sqrt(value)) if self.root else value, "coefficient": coefficient}
 
     def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
         """All draws by matrix products."""
-        rows = prepare(joint.embeddings(self.embedder), self.ground)
+        rows = ground_rows(joint, self)
         n, m = draws.left.sum(axis=1, keepdims=True), draws.right.sum(axis=1, keepdims=True)
         with np.errstate(divide="ignore", invalid="ignore"):
-            if self.ground == "cosine":
+            if self.on.endswith(":cosine"):
                 a, b = draws.left @ rows / n, draws.right @ rows / m
                 values, across = ((a - b) ** 2).sum(axis=1), 1.0 - (a * b).sum(axis=1)
             else:
-                kernel = partial(negative, self.ground)
-                values = discrepancy_many(rows, draws.left, draws.right, kernel, with_self=True)
-                across = _mean_across(rows, draws, self.ground)
+                values = discrepancy_many(rows, draws.left, draws.right, self._kernel(joint), with_self=True)
+                across = _mean_across(rows, draws, ground_blocks(joint.pool, self))
             values = np.maximum(values, 0.0)
             coefficient = np.where(across > 0, np.minimum(values / (2.0 * across), 1.0), 0.0)
         undefined = np.isnan(values)
@@ -126,8 +156,8 @@ class Energy(GroundMetric):
         """From the variance of the U-statistic, moved by the known share of the self pairs."""
         if self.part is not None or min(len(comparison.reference), len(comparison.candidate)) < _FEWEST_FOR_INTERVAL:
             return super().interval(comparison, level=level, seed=seed)
-        X, Y, sums = comparison.derive(sums_over_ground, (self.embedder, self.ground))
-        ends = discrepancy_interval(X, Y, partial(negative, self.ground), sums, normal_reach(level))
+        X, Y, sums = self._sums(comparison)
+        ends = discrepancy_interval(X, Y, self._kernel(comparison.joint), sums, normal_reach(level))
         shift = sums.discrepancy(with_self=True) - sums.discrepancy(with_self=False)
         low, high = (max(end + shift, 0.0) for end in ends)
         return (low**0.5, high**0.5, "u-statistic") if self.root else (low, high, "u-statistic")
@@ -138,22 +168,32 @@ class Energy(GroundMetric):
         a, b = rows[:n].mean(axis=0), rows[n:].mean(axis=0)
         return float(((a - b) ** 2).sum()), float(1.0 - a @ b)
 
+    def _sums(self, comparison: Comparison) -> tuple[Rows, Rows, RowSums]:
+        if self.pair_ground is not None:
+            return comparison.derive(sums_over_pairs, self.pair_ground)
+        return comparison.derive(sums_over_ground, (self.embedder, self.ground))
+
+    def _kernel(self, joint: Corpus) -> Kernel:
+        if self.pair_ground is not None:
+            return partial(negated, ground_blocks(joint.pool, self))
+        return partial(negative, self.ground)
+
     def _blocks(self, comparison: Comparison) -> tuple[float, float]:
-        X, Y, sums = comparison.derive(sums_over_ground, (self.embedder, self.ground))
+        X, Y, sums = self._sums(comparison)
         return max(sums.discrepancy(with_self=True), 0.0), float(-sums.xy.sum() / (len(X) * len(Y)))
 
 
-def _mean_across(rows: Rows, draws: Draws, ground: str) -> Rows:
+def _mean_across(rows: Rows, draws: Draws, blocks: Kernel) -> Rows:
     L, R = draws.left.astype(np.float64), draws.right.astype(np.float64)
     total = np.zeros(len(L))
     for start in range(0, len(rows), 1_024):
-        columns = GROUNDS[ground](rows, rows[start : start + 1_024])
+        columns = blocks(rows, rows[start : start + 1_024])
         total += np.einsum("rj,rj->r", L @ columns, R[:, start : start + 1_024])
     return np.asarray(total / (L.sum(axis=1) * R.sum(axis=1)))
 
 
 @dataclass(frozen=True, kw_only=True)
-class KernelDiscrepancy(EmbeddingMetric):
+class KernelDiscrepancy(CorpusMetric):
     """Squared maximum mean discrepancy; subclasses say which kernel."""
 
     estimator: Literal["unbiased", "biased"] = "unbiased"
@@ -166,6 +206,10 @@ class KernelDiscrepancy(EmbeddingMetric):
     def kernel(self, joint: Corpus) -> Kernel:
         """The kernel, with what it takes from the joint corpus."""
         raise NotImplementedError
+
+    def rows(self, corpus: Corpus) -> Rows:
+        """Rows as the kernel takes them."""
+        return corpus.embeddings(self.embedder).astype(np.float64)
 
     def compute(self, comparison: Comparison) -> Values:
         """A + B − 2C over blocks."""
@@ -183,7 +227,7 @@ class KernelDiscrepancy(EmbeddingMetric):
             texts = np.flatnonzero(union)
             if len(members):
                 corpus = joint.take(texts)
-                rows = corpus.embeddings(self.embedder).astype(np.float64)
+                rows = self.rows(corpus)
                 left, right = draws.left[np.ix_(members, texts)], draws.right[np.ix_(members, texts)]
                 biased = self.estimator == "biased"
                 values[members] = discrepancy_many(rows, left, right, self.kernel(corpus), with_self=biased)
@@ -201,34 +245,44 @@ class KernelDiscrepancy(EmbeddingMetric):
 
 
 def _kernel_row_sums(comparison: Comparison, metric: KernelDiscrepancy) -> tuple[Rows, Rows, RowSums]:
-    X, Y = (s.embeddings(metric.embedder).astype(np.float64) for s in (comparison.reference, comparison.candidate))
+    rows = metric.rows(comparison.joint)
+    X, Y = rows[: len(comparison.reference)], rows[len(comparison.reference) :]
     return X, Y, row_sums(X, Y, metric.kernel(comparison.joint))
 
 
 @register
 @dataclass(frozen=True, kw_only=True)
-class Mmd(KernelDiscrepancy):
+class Mmd(KernelDiscrepancy, GroundMetric):
     """Squared maximum mean discrepancy with a Gaussian kernel.
 
-    mean k(P,P) + mean k(Q,Q) − 2·mean k(P,Q), k = exp(−‖x − y‖²/(2σ²)), σ the median distance in the joint corpus
-    times `scale`. The unbiased estimate leaves out self pairs and may be negative. Source: Gretton et al. 2012.
+    mean k(P,P) + mean k(Q,Q) − 2·mean k(P,Q), k = exp(−δ(x, y)²/(2σ²)), σ the median distance in the joint corpus
+    times `scale`; δ is Euclidean unless another ground is named. The unbiased estimate leaves out self pairs and may
+    be negative. Source: Gretton et al. 2012.
     """
 
     name = "mmd"
     label = "Maximum mean discrepancy"
     source = "Gretton et al. 2012"
+    default_on = "minilm:euclidean"
     headline = Part(VALUE)
 
     scale: float = 1.0
 
+    def rows(self, corpus: Corpus) -> Rows:
+        """Rows as the ground takes them."""
+        return ground_rows(corpus, self)
+
     def kernel(self, joint: Corpus) -> Kernel:
         """A Gaussian as wide as the median distance."""
-        return partial(gaussian, self.scale * joint.derive(bandwidth, self.embedder))
+        width = self.scale * joint.derive(bandwidth, self)
+        if self.ground == "euclidean" and self.pair_ground is None:
+            return partial(gaussian, width)
+        return partial(gaussian_of, ground_blocks(joint.pool, self), width)
 
 
 @register
 @dataclass(frozen=True, kw_only=True)
-class Kid(KernelDiscrepancy):
+class Kid(KernelDiscrepancy, EmbeddingMetric):
     """Kernel distance: squared maximum mean discrepancy with a polynomial kernel.
 
     k = (x·y/d + 1)^degree. The unbiased estimate may be negative. Source: Bińkowski et al. 2018.

@@ -11,7 +11,8 @@ from textgauge.corpus import Comparison, Corpus, Draws
 from textgauge.errors import UnknownName
 from textgauge.metrics.base import VALUE, Part
 from textgauge.metrics.corpus import _neighbour_draws as many
-from textgauge.metrics.corpus._neighbour_lists import Lists
+from textgauge.metrics.corpus import _pair_ground
+from textgauge.metrics.corpus._neighbour_lists import Joint, Lists
 from textgauge.metrics.corpus._neighbour_rows import Floats, to_ground
 from textgauge.metrics.corpus._neighbour_statistics import Nearest, Shares, ball_shares, joint_rows, nearest
 from textgauge.metrics.corpus_metric import GroundMetric, ManyValues, Values
@@ -53,13 +54,18 @@ class _NeighbourMetric(GroundMetric):
         values = {name: np.full(len(draws), np.nan) for name in names}
         enough = np.flatnonzero(np.minimum(draws.left.sum(axis=1), draws.right.sum(axis=1)) >= self.fewest)
         if len(enough):
-            rows = joint.derive(joint_rows, self.embedder, self.ground)
+            rows = self._joint_rows(joint)
             left, right = draws.left[enough], draws.right[enough]
             lists = rows.lists(many.ranks_needed(left, right, self.fewest - 1))
             for some, P, Q in many.chunks(left, right):
                 for name, numbers in self._of_draws(lists, P, Q).items():
                     values[name][enough[some]] = numbers
         return values
+
+    def _joint_rows(self, joint: Corpus) -> Joint:
+        if self.pair_ground is not None:
+            return joint.derive(_pair_ground.joint_rows, self.pair_ground)
+        return joint.derive(joint_rows, self.embedder, self.ground)
 
     def _of_draws(self, lists: Lists, P: many.Mask, Q: many.Mask) -> ManyValues:
         raise NotImplementedError
@@ -91,6 +97,8 @@ class _BallMetric(_NeighbourMetric):
         return self.k + 1
 
     def _shares(self, comparison: Comparison) -> Shares:
+        if self.pair_ground is not None:
+            return comparison.derive(_pair_ground.ball_shares, self.pair_ground, self.k, self.ties)
         return ball_shares(comparison, self.embedder, self.ground, self.k, self.ties)
 
     def _held(self, lists: Lists, own: many.Mask, other: many.Mask) -> many.Held:
@@ -168,17 +176,22 @@ class _NearestMetric(_NeighbourMetric):
     @property
     def bounds(self) -> tuple[float, float]:
         """From 0 to the farthest two texts can be."""
-        return 0.0, _FARTHEST[self.ground]
+        return 0.0, _FARTHEST.get(self.ground, INFINITY)
 
     def compute(self, comparison: Comparison) -> Values:
         """Value and the two directions."""
-        found = nearest(comparison, self.embedder, self.ground)
+        found = self._nearest(comparison)
         values = self._of_distances(found.of_reference[None, :], found.of_candidate[None, :])
         return {name: float(numbers[0]) for name, numbers in values.items()}
 
+    def _nearest(self, comparison: Comparison) -> Nearest:
+        if self.pair_ground is not None:
+            return comparison.derive(_pair_ground.nearest, self.pair_ground)
+        return nearest(comparison, self.embedder, self.ground)
+
     def _of_draws(self, lists: Lists, P: many.Mask, Q: many.Mask) -> ManyValues:
-        sides = ((P, Q), (Q, P))
-        found = (to_ground(many.nearest_across(lists, own, other), self.ground) for own, other in sides)
+        ground = "euclidean" if self.pair_ground is not None else self.ground  # the matrix is listed in squares too
+        found = (to_ground(many.nearest_across(lists, own, other), ground) for own, other in ((P, Q), (Q, P)))
         return self._of_distances(*found)
 
     def _of_distances(self, of_reference: Floats, of_candidate: Floats) -> ManyValues:
@@ -200,8 +213,8 @@ class NearestPrecisionRecall(_NearestMetric):
     name = "irpr"
     label = "Nearest-text precision–recall"
     source = "Kour et al. 2022"
-    headline = Part(VALUE, bounds=(0.0, 2.0))
-    parts = (Part("precision", bounds=(0.0, 2.0)), Part("recall", bounds=(0.0, 2.0)))
+    headline = Part(VALUE, bounds=(0.0, INFINITY))
+    parts = (Part("precision", bounds=(0.0, INFINITY)), Part("recall", bounds=(0.0, INFINITY)))
 
     compat: Literal["none", "compcor"] = "none"
 
@@ -229,8 +242,8 @@ class AverageHausdorff(_NearestMetric):
     name = "ahd"
     label = "Average Hausdorff distance"
     source = "Dubuisson and Jain 1994"
-    headline = Part(VALUE, bounds=(0.0, 2.0))
-    parts = (Part("forward", bounds=(0.0, 2.0)), Part("backward", bounds=(0.0, 2.0)))
+    headline = Part(VALUE, bounds=(0.0, INFINITY))
+    parts = (Part("forward", bounds=(0.0, INFINITY)), Part("backward", bounds=(0.0, INFINITY)))
 
     def _of_distances(self, of_reference: Floats, of_candidate: Floats) -> ManyValues:
         forward, backward = np.nanmean(of_reference, axis=1), np.nanmean(of_candidate, axis=1)
@@ -250,8 +263,8 @@ class Hausdorff(_NearestMetric):
     label = "Hausdorff distance"
     error_by = JACKKNIFE  # the farthest text of a half is not that of the whole
     source = "Hausdorff 1914"
-    headline = Part(VALUE, bounds=(0.0, 2.0))
-    parts = (Part("forward", bounds=(0.0, 2.0)), Part("backward", bounds=(0.0, 2.0)))
+    headline = Part(VALUE, bounds=(0.0, INFINITY))
+    parts = (Part("forward", bounds=(0.0, INFINITY)), Part("backward", bounds=(0.0, INFINITY)))
 
     def _of_distances(self, of_reference: Floats, of_candidate: Floats) -> ManyValues:
         forward, backward = np.nanmax(of_reference, axis=1), np.nanmax(of_candidate, axis=1)

@@ -1,21 +1,16 @@
-"""The contract every metric keeps, as checks anyone can run on a metric of their own.
-
->>> from textgauge import get_metric
->>> check_metric(get_metric("jsd@words"))
-"""
+"""What every corpus metric keeps."""
 
 from __future__ import annotations
 
 import math
-import pickle
 from collections.abc import Callable
-from dataclasses import FrozenInstanceError, replace
 
 import numpy as np
 
 from textgauge.corpus import GIVEN, Comparison, Corpus, Draws
-from textgauge.metrics import CorpusMetric, get_metric
-from textgauge.metrics.base import VALUE, parameters
+from textgauge.metrics import CorpusMetric
+from textgauge.metrics.base import VALUE
+from textgauge.testing.declared_checks import ODD_TEXTS, global_state
 
 Check = Callable[[CorpusMetric], None]
 
@@ -39,53 +34,6 @@ _WORDS = [
     "far",
 ]
 _OTHER_WORDS = ["please", "could", "you", "send", "pay", "money", "card", "bank", "rate", "loan", "fee", "now"]
-_ODD_TEXTS = [
-    "",
-    "   ",
-    "😀 👍🏽",
-    "नमस्ते दुनिया",
-    "你好世界",
-    "مرحبا بالعالم",
-    "e\u0301tude",
-    "lone \ud800 surrogate",
-    "a" * 5_000,
-]
-
-
-def check_metric(metric: CorpusMetric) -> None:
-    """Run every check on the metric; raises AssertionError with what is wrong."""
-    for check in CHECKS:
-        check(metric)
-
-
-def check_declaration(metric: CorpusMetric) -> None:
-    """Name, label, source and docstring are there, bounds are in order, the best value lies within."""
-    assert metric.label, "a metric needs a label"
-    assert metric.source, "a metric needs a source"
-    assert (type(metric).__doc__ or "").strip(), "a metric needs a docstring"
-    assert metric.bounds[0] < metric.bounds[1], f"bounds {metric.bounds} are empty"
-    assert metric.part is not None or metric.bounds[0] <= metric.best <= metric.bounds[1], (
-        "the best value is out of bounds"
-    )
-    assert len({part.name for part in metric.parts}) == len(metric.parts), "two parts have one name"
-
-
-def check_name(metric: CorpusMetric) -> None:
-    """The key parses back to an equal metric, and the parts have keys of their own."""
-    for variant in [metric, *(replace(metric, part=part.name) for part in metric.parts)]:
-        assert get_metric(variant.key) == variant, f"{variant.key} does not parse back"
-    assert all(f"{name}=" in metric.signature for name in parameters(type(metric))), "the signature misses parameters"
-
-
-def check_value_object(metric: CorpusMetric) -> None:
-    """A metric is frozen, hashable, and pickles to an equal one."""
-    assert pickle.loads(pickle.dumps(metric)) == metric  # noqa: S301, our own bytes
-    assert hash(replace(metric)) == hash(metric)
-    try:
-        metric.on = "other"  # type: ignore[misc]
-    except FrozenInstanceError:
-        return
-    raise AssertionError("a metric must be frozen")
 
 
 def check_identity(metric: CorpusMetric) -> None:
@@ -158,10 +106,10 @@ def check_batch(metric: CorpusMetric) -> None:
 
 def check_repeatable(metric: CorpusMetric) -> None:
     """Two calls agree bit by bit and leave numpy's global random state alone."""
-    before = _global_state()
+    before = global_state()
     first, second = (metric.measure(_near_and_far(metric)[1]).value for _ in range(2))
     assert first == second, "two calls give different values"
-    assert _global_state() == before, "the global random state was used"
+    assert global_state() == before, "the global random state was used"
 
 
 def check_too_few(metric: CorpusMetric) -> None:
@@ -189,10 +137,7 @@ def check_uncertainty(metric: CorpusMetric) -> None:
     assert 0 < p_near <= 1 and 0 < p_far <= 1, f"p-values {p_near}, {p_far}"
 
 
-CHECKS: tuple[Check, ...] = (
-    check_declaration,
-    check_name,
-    check_value_object,
+CORPUS_CHECKS: tuple[Check, ...] = (
     check_identity,
     check_direction,
     check_symmetry,
@@ -211,13 +156,15 @@ def without_models(metric: CorpusMetric) -> CorpusMetric:
     """The metric on something that needs no model: the given vectors, or plain words."""
     if metric.needs == "tokens":
         return metric.looking_at("words")
+    if metric.reads_texts:
+        return metric
     return metric.looking_at(f"{GIVEN}:{metric.ground}" if metric.needs == "ground" else GIVEN)
 
 
 def _corpora(metric: CorpusMetric, seed: int, sizes: tuple[int, int, int]) -> tuple[Corpus, Corpus, Corpus]:
     """Two corpora of one domain and one of another."""
     rng = np.random.default_rng(seed)
-    if metric.needs == "tokens":
+    if metric.reads_texts:
         texts = [[_sentence(rng, *domain) for _ in range(n)] for n, domain in zip(sizes, _DOMAINS, strict=True)]
         return tuple(Corpus.of(corpus) for corpus in texts)  # type: ignore[return-value]
     offset = np.repeat([2.0, 0.0], 6)
@@ -272,14 +219,14 @@ def _draws(n: int) -> Draws:
 
 
 def _degenerate(metric: CorpusMetric) -> list[Comparison]:
-    if metric.needs == "tokens":
+    if metric.reads_texts:
         repeated = ["the cat", "the dog"] * 10
         return [
             Comparison(repeated, repeated[::-1]),
             Comparison(["same"] * 20, ["same"] * 20),
             Comparison(["same"] * 20, ["other"] * 20),
             Comparison([""] * 20, repeated),
-            Comparison(_ODD_TEXTS * 3, repeated),
+            Comparison(ODD_TEXTS * 3, repeated),
         ]
     rng = np.random.default_rng(15)
     few = np.repeat(rng.normal(size=(4, 12)), 6, axis=0)
@@ -293,10 +240,6 @@ def _degenerate(metric: CorpusMetric) -> list[Comparison]:
         (zero, zero),
     ]
     return [Comparison(X, Y) for X, Y in pairs]
-
-
-def _global_state() -> str:
-    return repr(np.random.get_state())  # noqa: NPY002, this is what is tested
 
 
 def _assert_close(first: float, second: float, complaint: str) -> None:

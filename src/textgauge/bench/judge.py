@@ -1,0 +1,84 @@
+"""Verdicts from what a store holds: pure functions of observations, made anew whenever they are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from textgauge.bench.plan import Cell
+from textgauge.bench.store import Store
+from textgauge.errors import InputError
+from textgauge.metrics import CorpusMetric, get_metric
+from textgauge.protocols import PROTOCOLS
+from textgauge.protocols.base import Observations, Protocol, Verdict
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The verdicts of one metric under one protocol on one data set."""
+
+    data: str
+    protocol: Protocol
+    seed: int
+    metric: str
+    verdicts: tuple[Verdict, ...]
+    missing: int = 0
+
+    def verdict(self, measure: str) -> Verdict:
+        """One measure."""
+        return next(verdict for verdict in self.verdicts if verdict.measure == measure)
+
+
+def judge(store: Store, options: Mapping[str, Any] | None = None) -> list[Judged]:
+    """All verdicts of a store; `options` are parameters of protocols that decide how trials are judged."""
+    found: dict[tuple[str, str, int, str], Judged] = {}
+    for manifest in store.manifests():
+        protocol = protocol_of(manifest["protocol"], options or {})
+        for metric, cells in _by_metric(manifest["cells"]).items():
+            key = (manifest["data"]["fingerprint"], protocol.key, int(manifest["seed"]), metric)
+            found[key] = _judged(store, protocol, cells)
+    return list(found.values())
+
+
+def observations(store: Store, cells: list[Cell], *, timed: bool = False) -> tuple[Observations, int]:
+    """What one metric gave, oriented so that farther is larger (times as they are), and how many cells are missing."""
+    frames = [(cell.batch, store.read(cell)) for cell in cells]
+    there = [(batch, frame) for batch, frame in frames if frame is not None]
+    if not there:
+        return Observations(np.empty(0), np.empty(0, np.int64)), len(frames)
+    metric: CorpusMetric = get_metric(cells[0].metric)
+    values = np.concatenate([frame["value"].to_numpy() for _, frame in there])
+    names = [name for name in there[0][1].columns if name not in {"value", "reason", "seconds"}]
+    return Observations(
+        values if timed else metric.orient(values),
+        np.concatenate([np.full(len(frame), batch) for batch, frame in there]),
+        {name: np.concatenate([frame[name].to_numpy() for _, frame in there]) for name in names},
+    ), len(frames) - len(there)
+
+
+def protocol_of(declared: Mapping[str, Any], options: Mapping[str, Any]) -> Protocol:
+    """The protocol a manifest names, with options that change how it judges."""
+    kind = PROTOCOLS.get(str(declared["name"]))
+    if kind is None:
+        raise InputError(f"this version knows no protocol {declared['name']!r}")
+    known = {item.name for item in fields(kind)}
+    given = {name: value for name, value in declared["parameters"].items() if name in known}
+    return kind(**given | {name: value for name, value in options.items() if name in known})
+
+
+def _judged(store: Store, protocol: Protocol, cells: list[Cell]) -> Judged:
+    found, missing = observations(store, cells, timed=protocol.timed)
+    verdicts = protocol.judge(found) if len(found.value) else []
+    return Judged(cells[0].data, protocol, cells[0].seed, cells[0].metric, tuple(verdicts), missing)
+
+
+def _by_metric(rows: list[dict[str, Any]]) -> dict[str, list[Cell]]:
+    names = [item.name for item in fields(Cell)]
+    found: dict[str, list[Cell]] = {}
+    for row in rows:
+        cell = Cell(**{name: row[name] for name in names})
+        found.setdefault(cell.metric, []).append(cell)
+    return found

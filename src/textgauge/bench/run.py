@@ -1,0 +1,139 @@
+"""Run plans: prepare rows, compute the cells the store lacks, keep each as soon as it is finished."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from textgauge.bench.execute import Outcome, Task, compact, compute, computed
+from textgauge.bench.plan import Cell, Plan
+from textgauge.bench.store import Store
+from textgauge.metrics.base import versions
+from textgauge.protocols.base import Batch
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Progress = Callable[[int, int, str], None]
+
+_IN_FLIGHT = 4  # tasks handed out ahead: enough to keep workers busy, few enough to hold in memory
+
+
+@dataclass(frozen=True)
+class RunReport:
+    """How many cells were asked for, were there already, and were computed; and what went wrong in them."""
+
+    cells: int
+    found: int
+    computed: int
+    failures: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class _Work:
+    plan: Plan
+    batch: Batch
+    task: Task
+
+
+def run(
+    plans: Sequence[Plan],
+    store: Store,
+    *,
+    executor: Executor | None = None,
+    on_progress: Progress = lambda *_: None,
+) -> RunReport:
+    """Compute every cell that the store does not have yet, and write what was asked for into its manifest."""
+    wanted = [(plan, batch, metric) for plan in plans for batch in plan.batches() for metric in plan.metrics]
+    cells = [plan.cell(batch.number, metric) for plan, batch, metric in wanted]
+    there = {cell.name for cell in cells if store.has(cell)}
+    for plan in plans:
+        store.write_manifest(plan_cells(plan), about(plan))
+    done, failures = len(there), []
+    on_progress(done, len(cells), "")
+    for work, outcome in _outcomes(_work(plans, there, on_progress), executor):
+        store.write(work.plan.cell(outcome.number, outcome.metric), _frame(work.batch, outcome))
+        failures += _failures(work.plan, outcome)
+        done += 1
+        on_progress(done, len(cells), outcome.metric.key)
+    return RunReport(len(cells), len(there), done - len(there), tuple(failures))
+
+
+def plan_cells(plan: Plan) -> list[Cell]:
+    """All cells of a plan."""
+    return [plan.cell(batch.number, metric) for batch in plan.batches() for metric in plan.metrics]
+
+
+def about(plan: Plan) -> dict[str, Any]:
+    """What a manifest says of a plan."""
+    return {
+        "protocol": {"name": plan.protocol.name, "parameters": asdict(plan.protocol)},
+        "data": {"name": plan.sources.name, "fingerprint": plan.sources.fingerprint},
+        "seed": plan.seed,
+        "versions": list(versions("textgauge", "numpy", "scipy", "scikit-learn", "polars")),
+    }
+
+
+def _work(plans: Iterable[Plan], there: set[str], on_progress: Progress) -> Iterator[_Work]:
+    """Batches that lack cells, with the metrics they lack; rows are prepared when the first one is met."""
+    for plan in plans:
+        prepared = False
+        for batch in plan.batches():
+            missing = tuple(m for m in plan.metrics if plan.cell(batch.number, m).name not in there)
+            if not missing:
+                continue
+            if not prepared:
+                _prepare(plan, batch, on_progress)
+                prepared = True
+            small, timed = compact(batch.joint, missing), plan.protocol.timed
+            yield _Work(plan, batch, Task(batch.number, small, batch.draws, missing, timed))
+
+
+def _prepare(plan: Plan, batch: Batch, on_progress: Progress) -> None:
+    """Embed all texts once, here, so that models run in one process only."""
+    for embedder in dict.fromkeys(metric.embedder for metric in plan.metrics if not metric.reads_texts):
+        on_progress(0, 0, f"embedding {plan.sources.name} with {embedder}")
+        batch.joint.pool.embeddings(embedder)
+
+
+def _outcomes(work: Iterator[_Work], executor: Executor | None) -> Iterator[tuple[_Work, Outcome]]:
+    if executor is None:
+        for item in work:
+            for outcome in computed(item.task):
+                yield item, outcome
+        return
+    running: dict[Future[list[Outcome]], _Work] = {}
+    for item in work:
+        running[executor.submit(compute, item.task)] = item
+        if len(running) >= _IN_FLIGHT:
+            yield from _finished(running)
+    while running:
+        yield from _finished(running)
+
+
+def _finished(running: dict[Future[list[Outcome]], _Work]) -> Iterator[tuple[_Work, Outcome]]:
+    for future in wait(running, return_when=FIRST_COMPLETED).done:
+        item = running.pop(future)
+        for outcome in future.result():
+            yield item, outcome
+
+
+def _frame(batch: Batch, outcome: Outcome) -> pl.DataFrame:
+    import polars as pl
+
+    columns: dict[str, Any] = dict(batch.columns)
+    columns["value"] = outcome.metric.shown_of(outcome.values)
+    columns |= {f"part.{part.name}": outcome.values[part.name] for part in outcome.metric.parts}
+    columns["reason"] = pl.Series(outcome.reasons, dtype=pl.String)
+    columns["seconds"] = [outcome.seconds / len(batch.draws)] * len(batch.draws)
+    return pl.DataFrame(columns)
+
+
+def _failures(plan: Plan, outcome: Outcome) -> list[str]:
+    if not outcome.failed:
+        return []
+    first = next(reason for reason in outcome.reasons if reason)
+    where = f"{plan.sources.name}, batch {outcome.number}"
+    return [f"{outcome.metric.key} failed in {outcome.failed} of {len(outcome.reasons)} trials ({where}): {first}"]

@@ -1,0 +1,106 @@
+"""A folder of finished cells: one Parquet file each, written whole or not at all.
+
+    cells/ab/abcdef….parquet     the observations of one cell
+    manifests/….json             what each run asked for: cells with signature, seed, data fingerprints, versions
+
+Files are written under a temporary name and renamed, so that a run may be killed at any moment and two may share a
+store. A file that cannot be read is taken for missing and computed again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from textgauge.bench.plan import Cell
+from textgauge.errors import InputError, ResourceError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_FORMAT = 1
+
+
+class Store:
+    """A folder of cells and manifests."""
+
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        self.folder = Path(folder)
+
+    @classmethod
+    def open(cls, folder: str | os.PathLike[str]) -> Store:
+        """An existing store, to read from."""
+        store = cls(folder)
+        if not store.folder.is_dir():
+            raise InputError(f"{folder}: no such run; make one by `textgauge run ... --out {folder}`")
+        if not store.manifests():
+            raise InputError(f"{folder}: holds no run")
+        return store
+
+    def path(self, cell: Cell) -> Path:
+        """Where a cell is kept."""
+        return self.folder / "cells" / cell.name[:2] / f"{cell.name}.parquet"
+
+    def read(self, cell: Cell) -> pl.DataFrame | None:
+        """The observations of a cell; None where they are missing or damaged."""
+        import polars as pl
+
+        try:
+            return pl.read_parquet(self.path(cell), memory_map=False)
+        except (OSError, pl.exceptions.PolarsError):
+            return None
+
+    def has(self, cell: Cell) -> bool:
+        """Whether a cell is there and can be read."""
+        return self.path(cell).exists() and self.read(cell) is not None
+
+    def write(self, cell: Cell, observations: pl.DataFrame) -> None:
+        """Keep the observations of a cell."""
+        with self._whole(self.path(cell)) as temporary:
+            observations.write_parquet(temporary)
+
+    def write_manifest(self, cells: Sequence[Cell], about: dict[str, Any]) -> None:
+        """Keep what a run asks for; the same run writes the same file."""
+        content = {"format": _FORMAT, **about, "cells": [cell.to_dict() for cell in cells]}
+        text = json.dumps(content, indent=1, ensure_ascii=False, sort_keys=True)
+        name = hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+        with self._whole(self.folder / "manifests" / f"{name}.json") as temporary:
+            temporary.write_text(text, encoding="utf-8")
+
+    def manifests(self) -> list[dict[str, Any]]:
+        """What the runs of this store asked for."""
+        return [_manifest(path) for path in sorted((self.folder / "manifests").glob("*.json"))]
+
+    @contextlib.contextmanager
+    def _whole(self, path: Path) -> Iterator[Path]:
+        """A temporary file that becomes `path` when all is written; trouble with the disk is one clear error."""
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            handle, name = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".part")
+            os.close(handle)
+        except OSError as error:
+            raise ResourceError(f"cannot write to {self.folder}: {error.strerror or error}") from None
+        temporary = Path(name)
+        try:
+            yield temporary
+            os.replace(temporary, path)
+        except OSError as error:
+            raise ResourceError(f"cannot write to {self.folder}: {error.strerror or error}") from None
+        finally:
+            temporary.unlink(missing_ok=True)
+
+
+def _manifest(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: not a manifest ({error})") from None
+    if not isinstance(found, dict) or found.get("format") != _FORMAT:
+        raise InputError(f"{path}: a manifest of another version of textgauge")
+    return found

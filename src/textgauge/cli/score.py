@@ -1,0 +1,125 @@
+"""`textgauge score`: pairs of texts, one system or two."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from textgauge.cli.output import Format, FormatOption, Row, note, print_rows, progress, shown
+from textgauge.errors import InputError
+from textgauge.scoring import DEFAULT_METRICS, ScoreReport, Summary
+from textgauge.scoring import contrast as run_contrast
+from textgauge.scoring import score as run_score
+
+_READS = "A .txt (one text a line), .csv, .tsv, .jsonl or .parquet file, `-`, or a dataset's name."
+
+
+def score(
+    left: Annotated[str | None, typer.Argument(help=f"The texts to score. {_READS}", show_default=False)] = None,
+    right: Annotated[
+        list[str] | None, typer.Argument(help="Their references, line by line; several files give several references.")
+    ] = None,
+    metrics: Annotated[
+        list[str] | None,
+        typer.Option("-m", "--metrics", help="Metric names, comma-separated or repeated; grids as rouge1@words|13a."),
+    ] = None,
+    pairs: Annotated[
+        str | None, typer.Option(help="A table, sample or dataset that holds both texts, in place of two files.")
+    ] = None,
+    left_column: Annotated[str, typer.Option("--left", help="The column of the left texts of --pairs.")] = "left",
+    right_column: Annotated[str, typer.Option("--right", help="The column of the right texts of --pairs.")] = "right",
+    column: Annotated[str | None, typer.Option(help="The column that holds the texts, for two tables.")] = None,
+    baseline: Annotated[
+        str | None, typer.Option(help="The texts of another system: test the difference to it, metric by metric.")
+    ] = None,
+    background: Annotated[
+        str | None, typer.Option(help="The corpus that tfidf, bm25plus and idf weights are fitted on.")
+    ] = None,
+    summary: Annotated[bool, typer.Option("--summary", help="One row per metric, with means and intervals.")] = False,
+    parts: Annotated[bool, typer.Option("--parts", help="Add precision, recall and other parts.")] = False,
+    limit: Annotated[int | None, typer.Option(min=1, help="Use a random sample of this many of --pairs.")] = None,
+    level: Annotated[float, typer.Option(help="Level of the intervals.")] = 0.95,
+    resamples: Annotated[int, typer.Option(min=100, help="Resamples of bootstrap and test.")] = 1_000,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of all that is random.")] = 0,
+    form: FormatOption = Format.table,
+) -> None:
+    """Score pairs of texts: candidate and reference, query and document, text and paraphrase.
+
+    Examples: textgauge score out.txt ref.txt -m bleu,chrf,ter --summary ·
+    textgauge score --pairs sample:paraphrases -m cosine ·
+    textgauge score out.txt ref.txt --baseline old.txt -m bleu,chrf
+    """
+    texts, references = _read(left, right or [], pairs, (left_column, right_column), column, limit, seed)
+    options: dict[str, Any] = {"level": level, "resamples": resamples, "seed": seed}
+    names = metrics or DEFAULT_METRICS
+    with progress() as step:
+        if baseline is not None:
+            other = _aligned(baseline, column)
+            found = run_contrast(left=texts, baseline=other, right=references, metrics=names, on_step=step, **options)
+            rows: list[Row] = [row.to_dict() for row in found]
+            print_rows(rows if form in (Format.json, Format.csv) else [_contrasted(row) for row in rows], form)
+            return
+        fitted = None if background is None else _aligned(background, column)
+        report = run_score(left=texts, right=references, metrics=names, background=fitted, on_step=step, **options)
+        summaries = report.summary() if summary else ()
+    _print(report, summaries, parts, form)
+
+
+def _print(report: ScoreReport, summaries: tuple[Summary, ...], parts: bool, form: Format) -> None:
+    if summaries:
+        rows = [row.to_dict() for row in summaries]
+        print_rows(rows if form in (Format.json, Format.csv) else [_summarised(row) for row in rows], form)
+    else:
+        print_rows(report.to_dicts(parts=parts), form)
+    for scores in report:
+        if scores.reason:
+            missing = len(scores) - len(scores.defined)
+            note(f"warning: {scores.metric} is undefined for {missing} of {len(scores)} pairs: {scores.reason}")
+    if all(not len(scores.defined) for scores in report):
+        raise typer.Exit(1)
+
+
+def _read(
+    left: str | None,
+    right: list[str],
+    pairs: str | None,
+    columns: tuple[str, str],
+    column: str | None,
+    limit: int | None,
+    seed: int,
+) -> tuple[Any, Any]:
+    from textgauge.datasets.load import load_pairs
+
+    if pairs is not None:
+        if left is not None:
+            raise InputError("give two files or --pairs, not both")
+        found = load_pairs(pairs, left=columns[0], right=columns[1], limit=limit, seed=seed)
+        return found.left, found.right
+    if left is None or not right:
+        raise InputError("give the texts and their references as two files, or a table by --pairs")
+    sides = [_aligned(path, column) for path in (left, *right)]
+    for path, side in zip(right, sides[1:], strict=True):
+        if len(side) != len(sides[0]):
+            raise InputError(f"{left} has {len(sides[0])} texts, but {path} has {len(side)}: pairs need equal numbers")
+    return sides[0], sides[1] if len(right) == 1 else [list(texts) for texts in zip(*sides[1:], strict=True)]
+
+
+def _aligned(path: str, column: str | None) -> Any:
+    from textgauge.datasets import load_aligned, read_embeddings
+
+    return read_embeddings(path) if path.endswith(".npy") else load_aligned(path, column=column)
+
+
+def _summarised(row: Row) -> Row:
+    cells = {"metric": row["metric"], "mean": shown(row["mean"]), "std": shown(row["std"])}
+    cells["interval"] = f"{shown(row['low'])} … {shown(row['high'])}"
+    if row["whole"] is not None:
+        cells["whole set"] = f"{shown(row['whole'])} ({shown(row['whole_low'])} … {shown(row['whole_high'])})"
+    return cells | {"n": row["n"], "ms": f"{1000 * row['seconds']:.1f}"}
+
+
+def _contrasted(row: Row) -> Row:
+    cells = {name: shown(row[name]) for name in ("metric", "of", "value", "baseline", "difference")}
+    cells["interval"] = f"{shown(row['low'])} … {shown(row['high'])}"
+    return cells | {"p bootstrap": shown(row["p_bootstrap"]), "p randomisation": shown(row["p_randomisation"])}

@@ -1,0 +1,157 @@
+"""What a protocol is: trials that know no metric, and a verdict that knows no text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from functools import cached_property, reduce
+from operator import or_
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textgauge.corpus import Corpus, Draws
+
+Column = NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Sources:
+    """The data of a run: corpora by role, under the name that results carry."""
+
+    name: str
+    corpora: Mapping[str, Corpus]
+
+    @cached_property
+    def joint(self) -> Corpus:
+        """All corpora, one after the other, in one pool: rows are computed once for all trials."""
+        return reduce(or_, self.corpora.values())
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A short hash of all content; the order of the texts does not matter."""
+        import hashlib
+
+        digest = hashlib.blake2b(digest_size=8)
+        for role, corpus in sorted(self.corpora.items()):
+            digest.update(role.encode() + np.sort(corpus.keys).tobytes())
+        return digest.hexdigest()
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Trials over one corpus: which texts are on which side, and what is known about each trial."""
+
+    number: int
+    joint: Corpus
+    draws: Draws
+    columns: Mapping[str, Column]
+
+    def __post_init__(self) -> None:
+        assert all(len(column) == len(self.draws) for column in self.columns.values())  # noqa: S101
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A number about a metric: its name, its range, and which end is the better one."""
+
+    name: str
+    low: float = 0.0
+    high: float = 1.0
+    best: Literal["larger", "smaller"] = "larger"
+
+    def share(self, value: Any) -> Any:
+        """The value as a share of the way from the worst to the best; NaN for measures without two ends."""
+        if self.best == "smaller":
+            return np.full_like(np.asarray(value, dtype=np.float64), np.nan)
+        return np.clip((np.asarray(value, dtype=np.float64) - self.low) / (self.high - self.low), 0.0, 1.0)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """One measure of one metric: mean over repetitions, their deviation, and an interval for the mean.
+
+    `low` and `high` come from Student's t over repetitions, `boot_low` and `boot_high` from resampling them; `values`
+    are those of the single repetitions. NaN has a `reason`.
+    """
+
+    measure: str
+    value: float
+    std: float = float("nan")
+    low: float = float("nan")
+    high: float = float("nan")
+    boot_low: float = float("nan")
+    boot_high: float = float("nan")
+    values: tuple[float, ...] = ()
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class Observations:
+    """What one metric gave on the trials of all batches: a value per trial, beside what is known about the trial."""
+
+    value: NDArray[np.float64]
+    batch: NDArray[np.int64]
+    columns: Mapping[str, Column] = field(default_factory=dict)
+
+    def batches(self) -> Iterator[Observations]:
+        """The trials of each batch by themselves."""
+        for number in np.unique(self.batch):
+            here = self.batch == number
+            yield Observations(self.value[here], self.batch[here], {k: v[here] for k, v in self.columns.items()})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Protocol:
+    """Base of all protocols: its fields are its parameters."""
+
+    name: ClassVar[str]
+    measures: ClassVar[tuple[Measure, ...]]
+    timed: ClassVar[bool] = False  # whether the value of a trial is its time, alone and cold
+    version: ClassVar[int] = 1
+
+    @property
+    def key(self) -> str:
+        """Name and parameters, in one string: what a stored cell is filed under."""
+        given = ",".join(f"{item.name}={getattr(self, item.name)}" for item in fields(self))
+        return f"{self.name}({given})|v{self.version}"
+
+    def check(self, sources: Sources) -> None:
+        """Refuse parameters and data that do not fit, in one line that says what is needed."""
+
+    def trials(self, sources: Sources, seed: int) -> Iterator[Batch]:
+        """The batches of trials; the same for every metric."""
+        raise NotImplementedError
+
+    def judge(self, observations: Observations) -> list[Verdict]:
+        """The measures of one metric from what it gave, oriented so that farther is larger."""
+        raise NotImplementedError
+
+
+def generator(protocol: Protocol, sources: Sources, seed: int, number: int) -> np.random.Generator:
+    """A generator that depends on seed, protocol, data and repetition alone: no metric changes another's draws."""
+    import hashlib
+
+    text = f"{protocol.key}|{sources.fingerprint}".encode()
+    words = np.frombuffer(hashlib.blake2b(text, digest_size=16).digest(), dtype=np.uint32)
+    return np.random.default_rng(np.random.SeedSequence([seed, number, *words.tolist()]))
+
+
+def over_repetitions(measure: str, values: Sequence[float], *, level: float = 0.95, seed: int = 0) -> Verdict:
+    """A verdict from the values of single repetitions; undefined ones are left out unless all are."""
+    from scipy.special import stdtrit
+
+    from textgauge.stats.bootstrap import percentile_interval, resampled_sums
+
+    known = np.array([value for value in values if not np.isnan(value)])
+    n = len(known)
+    if n == 0:
+        return Verdict(measure, float("nan"), values=tuple(values), reason="undefined in every repetition")
+    mean = float(known.mean())
+    if n == 1:
+        return Verdict(measure, mean, values=tuple(values))
+    std = float(known.std(ddof=1))
+    reach = float(-stdtrit(n - 1, (1 - level) / 2)) * std / np.sqrt(n)
+    boot = percentile_interval(resampled_sums(known[:, None], 1_000, seed)[:, 0] / n, n, level)
+    return Verdict(measure, mean, std, mean - reach, mean + reach, *boot, values=tuple(values))

@@ -1,0 +1,158 @@
+"""Known-similarity corpora: mixtures of two sources, whose distances should grow with how far their shares differ."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textgauge.corpus import Corpus, Draws
+from textgauge.errors import InputError
+from textgauge.protocols.base import (
+    Batch,
+    Measure,
+    Observations,
+    Protocol,
+    Sources,
+    Verdict,
+    generator,
+    over_repetitions,
+)
+from textgauge.protocols.judgements import Judgements, Ties, Which, accuracy, corpus_pairs, judgements, sampled
+from textgauge.stats.effect import omega_squared, pearson, r_squared, spearman
+
+Index = NDArray[np.int64]
+
+
+def shares(k: int, n: int) -> Index:
+    """How many texts of the first source each corpus takes: all of c_1, none of c_k.
+
+    >>> shares(5, 10).tolist()
+    [10, 8, 5, 2, 0]
+    """
+    return np.rint(n * np.arange(k - 1, -1, -1) / (k - 1)).astype(np.int64)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ksc(Protocol):
+    """Known-similarity corpora of two sources, and how well a distance follows them.
+
+    k corpora of n texts, from all A to all B. `draw=disjoint` uses no text twice in a set (Kour et al. 2022);
+    `draw=lottery` draws every corpus anew, so that corpora may share texts (Ackerman et al. 2023). Measures: accuracy
+    and weighted accuracy of judgements, Spearman's ρ of distance and step ℓ (monotonicity), ω² of an analysis of
+    variance by ℓ (separability), R² of the line over ℓ (linearity; `linearity=r` gives r, as the paper's table).
+    `judgements=paper` counts judgements as often as the authors' code; `ties` tells how equal distances count;
+    `sample` takes that many judgements at random (0: all).
+    """
+
+    name = "ksc"
+    measures = (
+        Measure("accuracy"),
+        Measure("weighted_accuracy"),
+        Measure("monotonicity", low=-1.0),
+        Measure("separability"),
+        Measure("linearity"),
+    )
+
+    k: int = 7
+    n: int = 100
+    repetitions: int = 5
+    draw: Literal["disjoint", "lottery"] = "disjoint"
+    judgements: Which = "distinct"
+    ties: Ties = "half"
+    linearity: Literal["r2", "r"] = "r2"
+    sample: int = 0
+
+    @property
+    def key(self) -> str:
+        """What decides the trials; how they are judged does not."""
+        return f"ksc(k={self.k},n={self.n},repetitions={self.repetitions},draw={self.draw})|v{self.version}"
+
+    def check(self, sources: Sources) -> None:
+        """At least three corpora, a text for every step, and enough texts in both sources."""
+        if self.k < 3:
+            raise InputError(f"known-similarity corpora need k of at least 3, not {self.k}")
+        if self.n < self.k - 1:
+            raise InputError(
+                f"{self.k} corpora differ from each other only with at least {self.k - 1} texts each, not {self.n}"
+            )
+        if self.repetitions < 1:
+            raise InputError(f"at least 1 repetition is needed, not {self.repetitions}")
+        for role, needed in self._needed().items():
+            have = len(_distinct(sources.corpora[role]))
+            if have < needed:
+                raise InputError(
+                    f"source {role} has {have} different texts, but k={self.k} corpora of n={self.n} need {needed}"
+                )
+
+    def trials(self, sources: Sources, seed: int) -> Iterator[Batch]:
+        """One batch per repetition: all pairs of the k corpora."""
+        rows = [_distinct(sources.corpora[role]) for role in ("a", "b")]
+        sides = rows[0], rows[1] + len(sources.corpora["a"])
+        for number in range(self.repetitions):
+            members = self._members(sides, generator(self, sources, seed, number))
+            yield _batch(number, sources.joint, members)
+
+    def judge(self, observations: Observations) -> list[Verdict]:
+        """All five measures, each from its values in single repetitions."""
+        values: dict[str, list[float]] = {measure.name: [] for measure in self.measures}
+        for batch in observations.batches():
+            for measure, value in self._judged(batch).items():
+                values[measure].append(value)
+        return [over_repetitions(measure, found) for measure, found in values.items()]
+
+    def _judged(self, batch: Observations) -> dict[str, float]:
+        d, step = batch.value, batch.columns["j"] - batch.columns["i"]
+        if np.isnan(d).any():
+            return dict.fromkeys((measure.name for measure in self.measures), float("nan"))
+        asked = self._asked()
+        line = r_squared if self.linearity == "r2" else pearson
+        return {
+            "accuracy": accuracy(d, asked, ties=self.ties),
+            "weighted_accuracy": accuracy(d, asked, weighted=True, ties=self.ties),
+            "monotonicity": spearman(step.astype(float), d),
+            "separability": omega_squared(d, step),
+            "linearity": line(step.astype(float), d),
+        }
+
+    def _asked(self) -> Judgements:
+        every = judgements(self.k, self.judgements)
+        return sampled(every, self.sample, seed=0) if self.sample else every
+
+    def _needed(self) -> dict[str, int]:
+        first = shares(self.k, self.n)
+        if self.draw == "lottery":
+            return {"a": self.n, "b": self.n}
+        return {"a": int(first.sum()), "b": int((self.n - first).sum())}
+
+    def _members(self, sides: tuple[Index, Index], rng: np.random.Generator) -> list[Index]:
+        """The rows of each corpus."""
+        first = shares(self.k, self.n)
+        if self.draw == "lottery":
+            return [
+                np.concatenate([rng.choice(sides[0], a, False), rng.choice(sides[1], self.n - a, False)]) for a in first
+            ]
+        shuffled = [rng.permutation(side) for side in sides]
+        cuts = np.cumsum(first)[:-1], np.cumsum(self.n - first)[:-1]
+        parts = [
+            np.split(side[: int(cut[-1]) + last], cut)
+            for side, cut, last in zip(shuffled, cuts, (first[-1], self.n - first[-1]), strict=True)
+        ]
+        return [np.concatenate(both) for both in zip(*parts, strict=True)]
+
+
+def _batch(number: int, joint: Corpus, members: list[Index]) -> Batch:
+    used = np.unique(np.concatenate(members))
+    i, j = corpus_pairs(len(members))
+    masks = np.zeros((len(members), len(used)), dtype=bool)
+    for mask, rows in zip(masks, members, strict=True):
+        mask[np.searchsorted(used, rows)] = True
+    return Batch(number, joint.take(used), Draws(masks[i], masks[j]), {"i": i, "j": j})
+
+
+def _distinct(corpus: Corpus) -> Index:
+    """One row of each different text, in an order of their content alone."""
+    return np.asarray(np.unique(corpus.keys, return_index=True)[1])

@@ -1,0 +1,122 @@
+"""Robustness to size and imbalance: how near small or uneven samples come to the distance of large ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from textgauge.corpus import Corpus, Draws
+from textgauge.errors import InputError
+from textgauge.protocols.base import (
+    Batch,
+    Measure,
+    Observations,
+    Protocol,
+    Sources,
+    Verdict,
+    generator,
+    over_repetitions,
+)
+
+Index = NDArray[np.int64]
+
+ASYMPTOTE, SIZE, IMBALANCE = "asymptote", "size", "imbalance"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Size(Protocol):
+    """How far d(A_s, B_s) is from d(A, B), for samples of s texts, and for samples of s against `total` − s texts.
+
+    d(A, B) is the mean of `draws` samples of `large` texts each. Value of a repetition: 1 − mean over s of
+    |d_s − d(A, B)|/d(A, B). `scale=paper` leaves the division out for imbalance, as the authors' code does.
+    Source: Kour et al. 2022, whose formula lacks the mean over sizes.
+    """
+
+    name = "size"
+    measures = (Measure("size_robustness"), Measure("imbalance_robustness"))
+
+    smallest: int = 50
+    step: int = 200
+    total: int = 2_900
+    large: int = 3_000
+    draws: int = 10
+    repetitions: int = 10
+    scale: Literal["definition", "paper"] = "definition"
+
+    @property
+    def key(self) -> str:
+        """What decides the trials; how they are judged does not."""
+        sizes = f"smallest={self.smallest},step={self.step},total={self.total},large={self.large}"
+        return f"size({sizes},draws={self.draws},repetitions={self.repetitions})|v{self.version}"
+
+    @property
+    def sizes(self) -> list[int]:
+        """The sizes s of the sweep.
+
+        >>> Size().sizes[0], Size().sizes[-1], len(Size().sizes)
+        (50, 2850, 15)
+        """
+        return list(range(self.smallest, self.total, self.step))
+
+    def check(self, sources: Sources) -> None:
+        """Enough different texts in both sources for the largest sample."""
+        if self.smallest < 2 or self.step < 1 or self.total <= self.smallest or self.repetitions < 1 or self.draws < 1:
+            raise InputError(
+                "sizes start at 2 or more, rise, and stay below the total; draws and repetitions are 1 or more"
+            )
+        needed = max(self.large, *self.sizes, self.total - self.smallest)
+        for role in ("a", "b"):
+            have = len(np.unique(sources.corpora[role].keys))
+            if have < needed:
+                raise InputError(f"source {role} has {have} different texts, but the size protocol needs {needed}")
+
+    def trials(self, sources: Sources, seed: int) -> Iterator[Batch]:
+        """One batch for the asymptote, then one per repetition of both sweeps."""
+        sides = [np.unique(sources.corpora[role].keys, return_index=True)[1] for role in ("a", "b")]
+        sides[1] = sides[1] + len(sources.corpora["a"])
+        used = np.concatenate(sides)
+        order = np.argsort(used)
+        places = [np.searchsorted(used[order], side) for side in sides]
+        corpus = sources.joint.take(used[order])
+        yield self._batch(
+            0, corpus, places, [(ASYMPTOTE, self.large, self.large)] * self.draws, generator(self, sources, seed, 0)
+        )
+        sweep = [(SIZE, s, s) for s in self.sizes] + [(IMBALANCE, s, self.total - s) for s in self.sizes]
+        for number in range(1, self.repetitions + 1):
+            yield self._batch(number, corpus, places, sweep, generator(self, sources, seed, number))
+
+    def _batch(
+        self, number: int, corpus: Corpus, places: list[Index], asked: list[tuple[str, int, int]], rng: Generator
+    ) -> Batch:
+        left, right = (np.zeros((len(asked), len(corpus)), dtype=bool) for _ in range(2))
+        for trial, (_, a, b) in enumerate(asked):
+            left[trial, rng.choice(places[0], a, False)] = True
+            right[trial, rng.choice(places[1], b, False)] = True
+        columns = {
+            "kind": np.array([kind for kind, _, _ in asked]),
+            "size_a": np.array([a for _, a, _ in asked]),
+            "size_b": np.array([b for _, _, b in asked]),
+        }
+        return Batch(number, corpus, Draws(left, right), columns)
+
+    def judge(self, observations: Observations) -> list[Verdict]:
+        """Both measures, each from its values in single repetitions."""
+        kind = observations.columns["kind"]
+        truth = float(observations.value[kind == ASYMPTOTE].mean())
+        if not truth > 0:
+            reason = "the distance of large samples is undefined or not above zero"
+            return [Verdict(measure.name, float("nan"), reason=reason) for measure in self.measures]
+        values: dict[str, list[float]] = {SIZE: [], IMBALANCE: []}
+        for batch in observations.batches():
+            for which, found in values.items():
+                here = batch.columns["kind"] == which
+                if here.any():
+                    gaps = np.abs(batch.value[here] - truth)
+                    plain = which == IMBALANCE and self.scale == "paper"
+                    found.append(1.0 - float(gaps.mean()) / (1.0 if plain else truth))
+        return [over_repetitions(f"{which}_robustness", found) for which, found in values.items()]

@@ -1,0 +1,201 @@
+"""Which metric is best, and which ones the data cannot tell apart."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textgauge.bench.judge import Judged
+from textgauge.errors import InputError
+from textgauge.protocols.base import Measure
+from textgauge.stats.bootstrap import percentile_interval, resampled_sums
+
+Floats = NDArray[np.float64]
+
+_RESAMPLES = 2_000
+_LEVEL = 0.95
+
+
+@dataclass(frozen=True)
+class Row:
+    """One metric: its measures, its overall score, and the ranks it may have."""
+
+    metric: str
+    measures: Mapping[str, float]
+    overall: float
+    rank: int
+    rank_low: int
+    rank_high: int
+    cluster: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """A flat dictionary; NaN becomes None."""
+        flat: dict[str, Any] = {"metric": self.metric, **self.measures, "overall": self.overall}
+        flat |= {"rank": self.rank, "rank_low": self.rank_low, "rank_high": self.rank_high, "cluster": self.cluster}
+        return {name: None if isinstance(v, float) and math.isnan(v) else v for name, v in flat.items()}
+
+
+@dataclass(frozen=True)
+class Leaderboard:
+    """Rows, best first; metrics of one cluster cannot be told from its first one."""
+
+    rows: tuple[Row, ...]
+    measures: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self.rows)
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """One flat dictionary per metric."""
+        return [row.to_dict() for row in self.rows]
+
+
+@dataclass(frozen=True, eq=False)
+class _Table:
+    """Values of one measure on one data set under one protocol: metrics by repetitions, NaN for what is missing."""
+
+    measure: Measure
+    values: Floats
+
+    def shares(self, weights: Floats) -> Floats:
+        """Mean share of the way to the best over weighted repetitions, one row per set of weights."""
+        known = ~np.isnan(self.values)
+        totals, counts = weights @ np.where(known, self.values, 0.0).T, weights @ known.T
+        with np.errstate(invalid="ignore"):
+            return np.asarray(self.measure.share(totals / counts))
+
+
+def leaderboard(judged: Sequence[Judged], weights: Mapping[str, float] | None = None, *, seed: int = 0) -> Leaderboard:
+    """Order metrics by the weighted mean of their measures, each as a share of the way from its worst to its best.
+
+    Repetitions are resampled for all metrics alike, so that comparisons are paired: `rank_low` and `rank_high` bound a
+    metric's rank at 95 %, and a cluster holds the metrics whose difference to its first one may be nil. A measure
+    without two ends (time) is shown, not averaged. `weights` by name; measures not named weigh 1.
+    """
+    if not judged:
+        raise InputError("there is nothing to rank: the run holds no finished cells")
+    metrics = list(dict.fromkeys(item.metric for item in judged))
+    tables = _tables(judged, metrics)
+    names = list(dict.fromkeys(table.measure.name for table in tables))
+    _check_weights(weights or {}, names)
+    ones = [np.ones((1, table.values.shape[1])) for table in tables]
+    overall = _overall(tables, ones, weights or {})[0]
+    drawn = _overall(tables, [_drawn(table, seed) for table in tables], weights or {})
+    order = sorted(range(len(metrics)), key=lambda m: (-_known(overall[m]), metrics[m]))
+    fewest = min(table.values.shape[1] for table in tables)
+    low, high = _rank_bounds(drawn)
+    clusters = _clusters(order, overall, drawn, fewest)
+    shown = {name: _mean_of([t.values for t in tables if t.measure.name == name]) for name in names}
+    return Leaderboard(
+        tuple(
+            Row(
+                metrics[m],
+                {name: float(shown[name][m]) for name in names},
+                float(overall[m]),
+                place + 1,
+                min(int(low[m]), place + 1),
+                max(int(high[m]), place + 1),
+                clusters[m],
+            )
+            for place, m in enumerate(order)
+        ),
+        tuple(names),
+    )
+
+
+def _tables(judged: Sequence[Judged], metrics: list[str]) -> list[_Table]:
+    groups: dict[tuple[str, str, int], dict[str, Judged]] = {}
+    for item in judged:
+        groups.setdefault((item.data, item.protocol.key, item.seed), {})[item.metric] = item
+    tables = []
+    for members in groups.values():
+        for measure in next(iter(members.values())).protocol.measures:
+            rows = [_values(members.get(metric), measure.name) for metric in metrics]
+            width = max(len(row) for row in rows)
+            padded = [np.pad(row, (0, width - len(row)), constant_values=np.nan) for row in rows]
+            if width:
+                tables.append(_Table(measure, np.array(padded)))
+    return tables
+
+
+def _values(item: Judged | None, measure: str) -> Floats:
+    found = [] if item is None else [v for v in item.verdicts if v.measure == measure]
+    return np.array(found[0].values if found else [], dtype=np.float64)
+
+
+def _overall(tables: list[_Table], weights: list[Floats], by_name: Mapping[str, float]) -> Floats:
+    """Weighted mean over measures; data sets of one measure share its weight. One row per resample."""
+    total = wanted = 0.0
+    for name in dict.fromkeys(table.measure.name for table in tables):
+        parts = [t.shares(w) for t, w in zip(tables, weights, strict=True) if t.measure.name == name]
+        stacked = np.array(parts)
+        weight = by_name.get(name, 1.0)
+        if np.isnan(stacked).all() or weight == 0:
+            continue
+        total = total + weight * stacked.mean(axis=0)
+        wanted += weight
+    shape = (len(weights[0]), len(tables[0].values))
+    return np.asarray(total / wanted) if wanted else np.full(shape, np.nan)
+
+
+def _drawn(table: _Table, seed: int) -> Floats:
+    """How often each repetition is drawn in each resample."""
+    n = table.values.shape[1]
+    return resampled_sums(np.eye(n), _RESAMPLES, seed)
+
+
+def _rank_bounds(drawn: Floats) -> tuple[Floats, Floats]:
+    filled = np.where(np.isnan(drawn), -np.inf, drawn)
+    better = (filled[:, None, :] > filled[:, :, None]).sum(axis=2)
+    equal = (filled[:, None, :] == filled[:, :, None]).sum(axis=2)
+    low = np.quantile(better + 1, (1 - _LEVEL) / 2, axis=0, method="lower")
+    high = np.quantile(better + equal, (1 + _LEVEL) / 2, axis=0, method="higher")
+    return low, high
+
+
+def _clusters(order: list[int], overall: Floats, drawn: Floats, repetitions: int) -> dict[int, int]:
+    clusters, first = {order[0]: 1}, order[0]
+    for metric in order[1:]:
+        if _differ(overall, drawn, first, metric, repetitions):
+            clusters[metric], first = clusters[first] + 1, metric
+        else:
+            clusters[metric] = clusters[first]
+    return clusters
+
+
+def _differ(overall: Floats, drawn: Floats, first: int, second: int, repetitions: int) -> bool:
+    if np.isnan(overall[second]):
+        return not np.isnan(overall[first])
+    gap = drawn[:, first] - drawn[:, second]
+    low, _ = percentile_interval(gap, repetitions, _LEVEL)
+    return bool(low > 0)
+
+
+def _check_weights(weights: Mapping[str, float], names: list[str]) -> None:
+    unknown = [name for name in weights if name not in names]
+    if unknown:
+        raise InputError(f"no measure {unknown[0]!r} in this run; the measures are {', '.join(names)}")
+    if any(not weight >= 0 for weight in weights.values()):
+        raise InputError("weights are zero or more")
+
+
+def _mean_of(values: list[Floats]) -> Floats:
+    means = np.array([[_mean(row) for row in table] for table in values])
+    return np.array([_mean(column) for column in means.T])
+
+
+def _mean(row: Floats) -> float:
+    known = row[~np.isnan(row)]
+    return float(known.mean()) if len(known) else math.nan
+
+
+def _known(value: float) -> float:
+    return -math.inf if math.isnan(value) else float(value)

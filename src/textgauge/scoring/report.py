@@ -1,0 +1,130 @@
+"""What `score` gives back: values of every pair, and their summary."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textgauge.errors import UnknownName
+from textgauge.metrics import PairScores
+from textgauge.naming import parse
+from textgauge.scoring.statistics import Bootstrap, ItemStatistics
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+@dataclass(frozen=True, kw_only=True)
+class Summary:
+    """The values of one metric in short.
+
+    `low` and `high` bound the mean; `whole` is the score of the set as one (corpus BLEU, chrF, TER), NaN where a metric
+    has none; `undefined` counts values that do not exist.
+    """
+
+    metric: str
+    mean: float
+    std: float
+    low: float
+    high: float
+    n: int
+    whole: float
+    whole_low: float
+    whole_high: float
+    undefined: int
+    reason: str | None
+    seconds: float
+    signature: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """A flat dictionary; NaN becomes None."""
+        return {name: _plain(value) for name, value in asdict(self).items()}
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreReport:
+    """The scores of many metrics on the same pairs; iterate over them, or ask for one by its key."""
+
+    scores: tuple[PairScores, ...]
+    statistics: Mapping[str, ItemStatistics]
+    order: NDArray[np.int64]
+    bootstrap: Bootstrap
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+    def __iter__(self) -> Iterator[PairScores]:
+        return iter(self.scores)
+
+    def __getitem__(self, key: str) -> PairScores:
+        for scores in self.scores:
+            if scores.metric == key:
+                return scores
+        raise UnknownName.among("metric in this report", key, [scores.metric for scores in self.scores])
+
+    @cached_property
+    def _summaries(self) -> tuple[Summary, ...]:
+        return tuple(self._summary_of(scores) for scores in self.scores)
+
+    def summary(self) -> tuple[Summary, ...]:
+        """Mean, standard deviation and interval of every metric, in order."""
+        return self._summaries
+
+    def _summary_of(self, scores: PairScores) -> Summary:
+        statistics = self.statistics[scores.metric]
+        low, high = statistics.mean.ordered(self.order).interval(self.bootstrap)
+        whole = statistics.whole
+        ends = (math.nan, math.nan) if whole is None else whole.ordered(self.order).interval(self.bootstrap)
+        return Summary(
+            metric=scores.metric,
+            mean=scores.mean,
+            std=scores.std,
+            low=low,
+            high=high,
+            n=len(scores),
+            whole=math.nan if whole is None else whole.value,
+            whole_low=ends[0],
+            whole_high=ends[1],
+            undefined=len(scores) - len(scores.defined),
+            reason=scores.reason,
+            seconds=scores.seconds,
+            signature=scores.signature,
+        )
+
+    def to_dicts(self, *, parts: bool = False) -> list[dict[str, Any]]:
+        """One flat dictionary per pair: `index`, a field per metric, and with `parts` a field per part."""
+        columns: dict[str, list[Any]] = {}
+        for scores in self.scores:
+            columns[scores.metric] = list(map(_plain, scores.values.tolist()))
+            for name, values in scores.parts.items() if parts else ():
+                columns[str(replace(parse(scores.metric), part=name))] = list(map(_plain, values.tolist()))
+        rows = zip(*columns.values(), strict=True)
+        return [{"index": index, **dict(zip(columns, row, strict=True))} for index, row in enumerate(rows)]
+
+    def to_json(self) -> str:
+        """An array of flat objects, one per pair."""
+        return json.dumps(self.to_dicts(), indent=1, ensure_ascii=False)
+
+    def to_polars(self) -> pl.DataFrame:
+        """A frame with one row per pair."""
+        import polars as pl
+
+        return pl.from_dicts(self.to_dicts(), infer_schema_length=None)
+
+    def __str__(self) -> str:
+        width = max((len(scores.metric) for scores in self.scores), default=6)
+        return "\n".join(
+            f"{row.metric:<{width}}  {row.mean:8.4g} ± {row.std:.4g}  [{row.low:.4g}, {row.high:.4g}]"
+            for row in self.summary()
+        )
+
+
+def _plain(value: Any) -> Any:
+    return None if isinstance(value, float) and not math.isfinite(value) else value

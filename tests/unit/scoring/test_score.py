@@ -1,0 +1,105 @@
+import math
+
+import numpy as np
+import pytest
+
+from textgauge import Corpus, get_metric, score
+from textgauge.errors import InputError, UnknownName
+
+LEFT = ["a red cat", "one dog", "the old bridge", "we like tea", "nothing here"]
+RIGHT = ["a red dog", "one dog", "an old bridge", "we drink tea", "other words"]
+
+
+def test_values_come_in_the_order_of_the_pairs_and_of_the_metrics():
+    report = score(left=LEFT, right=RIGHT, metrics="levenshtein,jaccard")
+    assert [scores.metric for scores in report] == ["levenshtein", "jaccard"]
+    np.testing.assert_allclose(report["jaccard"].values, [0.5, 1.0, 0.5, 0.5, 0.0])
+    rows = report.to_dicts()
+    assert [row["index"] for row in rows] == list(range(5))
+    assert rows[0]["jaccard"] == 0.5
+    assert report.to_polars().shape == (5, 3)
+
+
+def test_the_summary_holds_mean_deviation_and_an_interval_around_it():
+    row = score(left=LEFT, right=RIGHT, metrics="jaccard").summary()[0]
+    values = np.array([0.5, 1.0, 0.5, 0.5, 0.0])
+    assert row.mean == pytest.approx(values.mean())
+    assert row.std == pytest.approx(values.std(ddof=1))
+    assert row.low < row.mean < row.high
+    assert row.n == 5
+    assert math.isnan(row.whole)
+    assert row.to_dict()["whole"] is None
+
+
+def test_the_interval_does_not_depend_on_the_order_of_the_pairs():
+    first = score(left=LEFT, right=RIGHT, metrics="levenshtein").summary()[0]
+    turned = score(left=LEFT[::-1], right=RIGHT[::-1], metrics="levenshtein").summary()[0]
+    assert (first.low, first.high) == pytest.approx((turned.low, turned.high), abs=1e-12)
+
+
+def test_parts_are_named_by_keys_that_parse():
+    row = score(left=LEFT, right=RIGHT, metrics="rouge1(stem=true)").to_dicts(parts=True)[0]
+    assert {"rouge1(stem=true)", "rouge1.precision(stem=true)"} <= set(row)
+    assert get_metric("rouge1.precision(stem=true)").part == "precision"
+
+
+def test_a_part_is_the_value_when_it_is_named():
+    report = score(left=["a b c d"], right=["a b"], metrics="rouge1,rouge1.precision,rouge1.recall")
+    assert [scores.values[0] for scores in report] == pytest.approx([2 / 3, 0.5, 1.0])
+
+
+def test_several_references_take_the_closest():
+    report = score(left=["a red cat", "x"], right=[["one dog", "a red dog", "z"], ["x"]], metrics="jaccard")
+    np.testing.assert_allclose(report["jaccard"].values, [0.5, 1.0])
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "complaint"),
+    [
+        (["a", "b"], ["a"], "2 and 1"),
+        (["a"], [["a"], ["b"]], "references for 2"),
+        (["a", "b"], [["a"], []], "references 1"),
+        (["a", "b"], [["a"], "b"], "references 1"),
+        ([], [], "no pairs"),
+        ("one text", ["a"], "not one text"),
+        (["a", 3], ["a", "b"], "not a string"),
+    ],
+)
+def test_wrong_shapes_are_refused_with_one_clear_line(left, right, complaint):
+    with pytest.raises(InputError, match=complaint):
+        score(left=left, right=right, metrics="jaccard")
+
+
+def test_a_corpus_metric_is_refused_with_what_to_do_instead():
+    with pytest.raises(UnknownName, match="use `compare`"):
+        score(left=LEFT, right=RIGHT, metrics="fid")
+
+
+def test_ready_made_embeddings_serve_cosine_and_nothing_else():
+    X = np.eye(3)
+    assert score(left=X, right=X[::-1], metrics="cosine")["cosine@given"].values.tolist() == [0.0, 1.0, 0.0]
+    with pytest.raises(InputError, match="jaccard needs texts"):
+        score(left=X, right=X, metrics="jaccard")
+
+
+def test_a_background_changes_fitted_metrics_only():
+    background = ["the cat", "the dog", "the bridge", "the tea"] * 5
+    plain, fitted = (
+        score(left=LEFT, right=RIGHT, metrics="tfidf,jaccard", background=texts) for texts in (None, background)
+    )
+    assert (plain["jaccard"].values == fitted["jaccard"].values).all()
+    assert not np.allclose(plain["tfidf"].values, fitted["tfidf"].values)
+
+
+def test_fitted_weights_come_from_all_pairs_repeated_or_not():
+    metric = get_metric("tfidf")
+    whole = metric(left=LEFT, right=RIGHT).values
+    corpus = Corpus.of([*LEFT, *RIGHT])
+    report = score(left=LEFT[:2], right=RIGHT[:2], metrics=[metric], background=corpus)
+    np.testing.assert_allclose(report["tfidf"].values, whole[:2], atol=1e-12)
+
+
+@pytest.mark.parametrize(("option", "value"), [("level", 0.2), ("level", 1.0), ("resamples", 10)])
+def test_options_out_of_range_are_refused(option, value):
+    with pytest.raises(InputError, match=str(value)):
+        score(left=LEFT, right=RIGHT, metrics="jaccard", **{option: value})
