@@ -1,26 +1,11 @@
 """`textgauge compare` as a user meets it: tables, JSON, and one clear line for every kind of bad input."""
 
 import json
-import sys
 
 import numpy as np
 import pytest
 
-from textgauge.cli import main
-
 FIELDS = {"metric", "value", "low", "high", "p_value", "null", "n_reference", "n_candidate", "seconds", "signature"}
-
-
-@pytest.fixture
-def run(monkeypatch, capsys):
-    def command(*args):
-        monkeypatch.setattr(sys, "argv", ["textgauge", *map(str, args)])
-        with pytest.raises(SystemExit) as stop:
-            main()
-        out, err = capsys.readouterr()
-        return stop.value.code or 0, out, err
-
-    return command
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ from textgauge.bench.judge import judge
 from textgauge.cli.output import Format, FormatOption, Row, note, print_rows, shown
 from textgauge.errors import InputError
 from textgauge.report import leaderboard as rank
+from textgauge.stats.numbers import plain
 
 
 def leaderboard(
@@ -54,16 +55,12 @@ def _check(options: dict[str, str]) -> None:
 
 def _weights(text: str | None) -> dict[str, float]:
     found = {}
-    for item in (text or "").split(","):
-        if not item.strip():
-            continue
-        name, equals, value = item.partition("=")
+    for item in filter(str.strip, (text or "").split(",")):
+        name, _, value = item.partition("=")
         try:
-            found[name.strip()] = float(value) if equals else float("nan")
+            found[name.strip()] = float(value)
         except ValueError:
-            found[name.strip()] = float("nan")
-        if found[name.strip()] != found[name.strip()]:
-            raise InputError(f"weights are written measure=number, not {item!r}")
+            raise InputError(f"weights are written measure=number, not {item!r}") from None
     return found
 
 
@@ -81,10 +78,7 @@ def _detailed(judged: list[Any]) -> list[Row]:
             "protocol": item.protocol.key,
             "metric": item.metric,
             "measure": verdict.measure,
-            **{
-                name: None if getattr(verdict, name) != getattr(verdict, name) else getattr(verdict, name)
-                for name in names
-            },
+            **{name: plain(getattr(verdict, name)) for name in names},
             "repetitions": len(verdict.values),
             "reason": verdict.reason,
         }

@@ -58,7 +58,7 @@ def run(
         return
     from textgauge.bench.execute import executor
 
-    with executor(jobs=jobs, scheduler=scheduler) as where, _progress() as step:
+    with executor(jobs=jobs, scheduler=scheduler) as where, progress_bar() as step:
         report = run_plans(plans, store, executor=where, on_progress=step)
     note(f"{report.cells} cells: {report.found} were there, {report.computed} computed, kept in {out}")
     for failure in report.failures:
@@ -103,7 +103,7 @@ def _plans(
 
 def _protocols(kind: type[Protocol], given: dict[str, Any]) -> list[Protocol]:
     """One protocol for every combination of values."""
-    kinds: dict[str, Callable[[str], Any]] = {item.name: type(item.default) for item in fields(kind)}  # type: ignore[misc]
+    kinds: dict[str, Callable[[str], Any]] = {item.name: type(item.default) for item in fields(kind)}
     unknown = [name for name in given if name not in kinds]
     if unknown:
         raise UnknownName(f"{kind.name} has no parameter {unknown[0]!r}; its parameters: {', '.join(kinds)}")
@@ -115,10 +115,13 @@ def _protocols(kind: type[Protocol], given: dict[str, Any]) -> list[Protocol]:
 
 
 def _params(items: list[str]) -> dict[str, str]:
+    found = {}
     for item in items:
-        if "=" not in item:
+        name, equals, value = item.partition("=")
+        if not equals:
             raise InputError(f"parameters are written name=value, not {item!r}")
-    return dict(tuple(item.split("=", 1)) for item in items)  # type: ignore[misc]
+        found[name] = value
+    return found
 
 
 def _listed(plans: list[Plan], store: Store) -> list[Row]:
@@ -141,7 +144,7 @@ def _listed(plans: list[Plan], store: Store) -> list[Row]:
 
 
 @contextmanager
-def _progress() -> Iterator[Callable[[int, int, str], None]]:
+def progress_bar() -> Iterator[Callable[[int, int, str], None]]:
     """Cells done, rate and time left, on a terminal's standard error."""
     if not sys.stderr.isatty():
         yield lambda *_: None

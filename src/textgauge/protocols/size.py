@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.random import Generator
 from numpy.typing import NDArray
 
 from textgauge.corpus import Corpus, Draws
@@ -76,33 +75,22 @@ class Size(Protocol):
                 raise InputError(f"source {role} has {have} different texts, but the size protocol needs {needed}")
 
     def trials(self, sources: Sources, seed: int) -> Iterator[Batch]:
-        """One batch for the asymptote, then one per repetition of both sweeps."""
+        """A batch for each large sample, then one per repetition of both sweeps.
+
+        The samples of one repetition grow out of each other: each is a fair draw, and all share one set of rows.
+        """
         sides = [np.unique(sources.corpora[role].keys, return_index=True)[1] for role in ("a", "b")]
         sides[1] = sides[1] + len(sources.corpora["a"])
-        used = np.concatenate(sides)
-        order = np.argsort(used)
-        places = [np.searchsorted(used[order], side) for side in sides]
-        corpus = sources.joint.take(used[order])
-        yield self._batch(
-            0, corpus, places, [(ASYMPTOTE, self.large, self.large)] * self.draws, generator(self, sources, seed, 0)
-        )
+        large = [(ASYMPTOTE, self.large, self.large)]
         sweep = [(SIZE, s, s) for s in self.sizes] + [(IMBALANCE, s, self.total - s) for s in self.sizes]
-        for number in range(1, self.repetitions + 1):
-            yield self._batch(number, corpus, places, sweep, generator(self, sources, seed, number))
-
-    def _batch(
-        self, number: int, corpus: Corpus, places: list[Index], asked: list[tuple[str, int, int]], rng: Generator
-    ) -> Batch:
-        left, right = (np.zeros((len(asked), len(corpus)), dtype=bool) for _ in range(2))
-        for trial, (_, a, b) in enumerate(asked):
-            left[trial, rng.choice(places[0], a, False)] = True
-            right[trial, rng.choice(places[1], b, False)] = True
-        columns = {
-            "kind": np.array([kind for kind, _, _ in asked]),
-            "size_a": np.array([a for _, a, _ in asked]),
-            "size_b": np.array([b for _, _, b in asked]),
-        }
-        return Batch(number, corpus, Draws(left, right), columns)
+        for number in range(self.draws + self.repetitions):
+            rng = generator(self, sources, seed, number)
+            yield _batch(
+                number,
+                sources.joint,
+                [rng.permutation(side) for side in sides],
+                large if number < self.draws else sweep,
+            )
 
     def judge(self, observations: Observations) -> list[Verdict]:
         """Both measures, each from its values in single repetitions."""
@@ -120,3 +108,13 @@ class Size(Protocol):
                     plain = which == IMBALANCE and self.scale == "paper"
                     found.append(1.0 - float(gaps.mean()) / (1.0 if plain else truth))
         return [over_repetitions(f"{which}_robustness", found) for which, found in values.items()]
+
+
+def _batch(number: int, joint: Corpus, sides: list[Index], asked: list[tuple[str, int, int]]) -> Batch:
+    kinds, n, m = zip(*asked, strict=True)
+    corpus = joint.take(np.concatenate([sides[0][: max(n)], sides[1][: max(m)]]))
+    place = np.arange(len(corpus))
+    left = place < np.array(n)[:, None]
+    right = (place >= max(n)) & (place < max(n) + np.array(m)[:, None])
+    columns = {"kind": np.array(kinds), "size_a": np.array(n), "size_b": np.array(m)}
+    return Batch(number, corpus, Draws(left, right), columns)

@@ -14,6 +14,7 @@ from textgauge.bench.judge import Judged
 from textgauge.errors import InputError
 from textgauge.protocols.base import Measure
 from textgauge.stats.bootstrap import percentile_interval, resampled_sums
+from textgauge.stats.numbers import plain_row
 
 Floats = NDArray[np.float64]
 
@@ -37,7 +38,7 @@ class Row:
         """A flat dictionary; NaN becomes None."""
         flat: dict[str, Any] = {"metric": self.metric, **self.measures, "overall": self.overall}
         flat |= {"rank": self.rank, "rank_low": self.rank_low, "rank_high": self.rank_high, "cluster": self.cluster}
-        return {name: None if isinstance(v, float) and math.isnan(v) else v for name, v in flat.items()}
+        return plain_row(flat)
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from textgauge.metrics import Metric, PairMetric, get_pair_metrics
 from textgauge.scoring.score import References, Step, checked_pairs, require_texts
 from textgauge.scoring.statistics import Bootstrap, Summed, canonical_order, item_statistics
 from textgauge.stats.bootstrap import percentile_interval, resampled_sums, swapped_sums
+from textgauge.stats.numbers import plain_row
 from textgauge.stats.resample import permutation_p
 
 Floats = NDArray[np.float64]
@@ -44,10 +45,7 @@ class Contrast:
 
     def to_dict(self) -> dict[str, Any]:
         """A flat dictionary; NaN becomes None."""
-        return {
-            name: None if isinstance(value, float) and math.isnan(value) else value
-            for name, value in asdict(self).items()
-        }
+        return plain_row(asdict(self))
 
 
 def contrast(
@@ -116,7 +114,7 @@ def _contrast(metric: PairMetric, systems: list[Pairs], how: Bootstrap) -> Contr
 def _statistics(metric: PairMetric, systems: list[Pairs]) -> tuple[str, Summed, Summed]:
     """What is compared, for both systems, items in an order of their own; undefined for one is left out for both."""
     sides = [item_statistics(metric, pairs, metric.measure(pairs).values) for pairs in systems]
-    order = canonical_order(systems[1])
+    order = canonical_order(*systems)
     wholes = [side.whole.ordered(order) for side in sides if side.whole is not None]
     if len(wholes) == 2:
         return "whole set", wholes[0], wholes[1]

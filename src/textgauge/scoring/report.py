@@ -16,6 +16,7 @@ from textgauge.errors import UnknownName
 from textgauge.metrics import PairScores
 from textgauge.naming import parse
 from textgauge.scoring.statistics import Bootstrap, ItemStatistics
+from textgauge.stats.numbers import plain, plain_row
 
 if TYPE_CHECKING:
     import polars as pl
@@ -45,7 +46,7 @@ class Summary:
 
     def to_dict(self) -> dict[str, Any]:
         """A flat dictionary; NaN becomes None."""
-        return {name: _plain(value) for name, value in asdict(self).items()}
+        return plain_row(asdict(self))
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,9 +103,9 @@ class ScoreReport:
         """One flat dictionary per pair: `index`, a field per metric, and with `parts` a field per part."""
         columns: dict[str, list[Any]] = {}
         for scores in self.scores:
-            columns[scores.metric] = list(map(_plain, scores.values.tolist()))
+            columns[scores.metric] = list(map(plain, scores.values.tolist()))
             for name, values in scores.parts.items() if parts else ():
-                columns[str(replace(parse(scores.metric), part=name))] = list(map(_plain, values.tolist()))
+                columns[str(replace(parse(scores.metric), part=name))] = list(map(plain, values.tolist()))
         rows = zip(*columns.values(), strict=True)
         return [{"index": index, **dict(zip(columns, row, strict=True))} for index, row in enumerate(rows)]
 
@@ -124,7 +125,3 @@ class ScoreReport:
             f"{row.metric:<{width}}  {row.mean:8.4g} ± {row.std:.4g}  [{row.low:.4g}, {row.high:.4g}]"
             for row in self.summary()
         )
-
-
-def _plain(value: Any) -> Any:
-    return None if isinstance(value, float) and not math.isfinite(value) else value

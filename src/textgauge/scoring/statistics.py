@@ -69,11 +69,15 @@ def item_statistics(metric: PairMetric, pairs: Pairs, values: Floats) -> ItemSta
     return ItemStatistics(mean, None if counts is None else Summed(counts, metric.of_statistics))
 
 
-def canonical_order(pairs: Pairs) -> NDArray[np.int64]:
-    """An order of the items that depends on their texts alone, so that resamples do not depend on the order given."""
-    starts = np.flatnonzero(np.diff(pairs.items, prepend=-1))
-    references = np.bitwise_xor.reduceat(pairs.right.keys, starts)
-    return np.lexsort((references, pairs.left.keys[starts]))
+def canonical_order(*systems: Pairs) -> NDArray[np.int64]:
+    """An order of the items that depends on their texts alone, so that resamples do not depend on the order given.
+
+    Several systems on the same items are taken together, whichever comes first.
+    """
+    starts = np.flatnonzero(np.diff(systems[0].items, prepend=-1))
+    candidates = np.bitwise_xor.reduce([pairs.left.keys[starts] for pairs in systems])
+    references = np.bitwise_xor.reduceat(systems[0].right.keys, starts)
+    return np.lexsort((references, candidates))
 
 
 def _ratio(sums: Floats) -> Floats:
