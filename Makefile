@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 BENCH := .bench-venv
 # The peers of the benchmarks; torch first and pinned, so that no package drags a larger build in.
 TORCH ?= torch==2.13.0
-PEERS ?= prdc==0.2 mauve-text==0.4.0 faiss-cpu sentence-transformers POT
+PEERS ?= prdc==0.2 mauve-text==0.4.0 faiss-cpu sentence-transformers gensim
 
 DEMO_METRICS := energy,mmd,kid,fid,mauve,pr,dc,irpr,ahd,hausdorff,medoid,ttest,sliced_wasserstein,classifier,c2st,chi,cbdf,zipf,jsd,vocab_overlap
 TEST_RESOURCES := minilm minilm-int8 wordllama paraphrase-minilm bible-web bible-kjv bible-asv bible-ylt home-assistant-intents ovos-skill-weather ovos-skill-date-time
@@ -49,7 +49,7 @@ $(VENV)/.dev: $(VENV)/.venv pyproject.toml
 $(BENCH)/.done: pyproject.toml
 	$(PYTHON) -m venv $(BENCH)
 	$(BENCH)/bin/python -m pip install -q $(TORCH)
-	$(BENCH)/bin/python -m pip install -q -e . $(PEERS)
+	$(BENCH)/bin/python -m pip install -q -e '.[oracles]' $(PEERS)
 	@touch $@
 
 clean:

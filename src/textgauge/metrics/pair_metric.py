@@ -58,7 +58,8 @@ class PairMetric(Metric):
         raise NotImplementedError
 
     def matrix(self, rows: Corpus, columns: Corpus, *, background: Corpus | None = None) -> Column:
-        """The shown value of every row text (left) with every column text (right)."""
+        """The shown value of every row text (left) with every column text (right); fitted on both unless told."""
+        background = background if background is not None or not self.fitted else rows | columns
         found = np.empty((len(rows), len(columns)))
         step = max(1, _BLOCK_PAIRS // max(1, len(columns)))
         for start in range(0, len(rows), step):

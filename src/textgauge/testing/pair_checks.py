@@ -203,8 +203,8 @@ def _far() -> Pairs:
 
 
 def _mixed() -> Pairs:
-    left = [*(a for a, _ in NEAR), *(a for a, _ in NEAR), *SCRIPTS, "", "a word", "word"]
-    right = [*(b for _, b in NEAR), *(b for _, b in reversed(NEAR)), *SCRIPTS[::-1], "word", "", "a word"]
+    left = [*(a for a, _ in NEAR), *(a for a, _ in NEAR), *SCRIPTS, "", "a word", "word", "a b c\nb d"]
+    right = [*(b for _, b in NEAR), *(b for _, b in reversed(NEAR)), *SCRIPTS[::-1], "word", "", "a word", "b a d\nc"]
     return Pairs(left, right)
 
 

@@ -1,0 +1,215 @@
+"""Similarity of bags of words weighted by how rare they are in a background of texts: TF-IDF and BM25+.
+
+A word that no text of a given background holds is a rare word, not one to leave out: two texts that differ in such
+words alone must not look equal. It counts as held by none (smooth TF-IDF) or by one text (the others); raw BM25+ scores
+leave it out, as the libraries do.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textgauge.corpus import Corpus, Pairs
+from textgauge.errors import UnknownName
+from textgauge.metrics.base import VALUE
+from textgauge.metrics.pair._background import Background, all_in_one_pool, background_of
+from textgauge.metrics.pair._bags import Factor, factor, per_place, product, row_sums, with_column, with_data
+from textgauge.metrics.pair_metric import Column, Columns, PairMetric
+from textgauge.metrics.registry import register
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+Idf = Literal["smooth", "plain", "none"]
+
+
+def inverse_frequency(background: Background, *, idf: Idf) -> Column:
+    """The weight of each token: ln((1 + N) / (1 + n)) + 1, ln(N / n) + 1, or 1, as scikit-learn has them."""
+    n, texts = background.holding, background.texts
+    if idf == "smooth":
+        return np.log((1 + texts) / (1 + n)) + 1.0
+    return np.log(texts / np.maximum(n, 1)) + 1.0 if idf == "plain" else np.ones(len(n))
+
+
+def rarity(background: Background, *, unseen: bool) -> Column:
+    """The weight of each token for BM25+, ln((N + 1) / n); an unseen one has n = 1, or no weight."""
+    weights = np.log((background.texts + 1) / np.maximum(background.holding, 1))
+    return weights if unseen else np.where(background.holding > 0, weights, 0.0)
+
+
+def cosine(common: Column, left: Column, right: Column) -> Column:
+    """Cosines from products and squared lengths; 1 where both lengths are 0, 0 where one is.
+
+    >>> cosine(np.array([1.0, 0.0, 0.0]), np.array([1.0, 0.0, 0.0]), np.array([4.0, 0.0, 1.0]))
+    array([0.5, 1. , 0. ])
+    """
+    # The root of a product, not a product of roots: x / √(x · x) is exactly 1.
+    whole = np.sqrt(left * right)
+    return np.where(whole > 0, np.minimum(common / np.where(whole > 0, whole, 1.0), 1.0), (left == right) * 1.0)
+
+
+def gains(counts: csr_matrix, *, mean_length: float, k1: float, b: float, delta: float) -> Column:
+    """What a token of a document adds to the BM25+ score of a query that has it once, before its rarity."""
+    lengths = np.asarray(counts.sum(axis=1)).reshape(-1) / mean_length
+    damping = per_place(counts, k1 * (1.0 - b + b * lengths))
+    return np.asarray(delta + counts.data * (k1 + 1.0) / (damping + counts.data))
+
+
+@register
+@dataclass(frozen=True, kw_only=True)
+class Tfidf(PairMetric):
+    """Cosine of the two texts' word counts, each word weighted by how rare it is in the background.
+
+    Weight = count × (ln((1 + N) / (1 + n)) + 1) for a word that n of N background texts hold: scikit-learn's
+    `TfidfVectorizer` on our words. `sublinear` puts 1 + ln(count) for the count, `idf=plain` ln(N / n) + 1 for the
+    factor, `idf=none` 1. The background is all texts of the pairs unless given. Never undefined: two texts without
+    tokens score 1, a text without tokens and another 0.
+    Source: Spärck Jones 1972; Salton and Buckley 1988.
+
+    >>> Tfidf()(left=["a red cat", "a dog"], right=["a red dog", "a cow"]).values
+    array([0.528, 0.255])
+    """
+
+    name = "tfidf"
+    label = "TF-IDF cosine"
+    source = "Salton and Buckley 1988"
+    needs = "tokens"
+    default_on = "words"
+    fitted = True
+
+    idf: Idf = "smooth"
+    sublinear: bool = False
+
+    def compute(self, pairs: Pairs) -> Columns:
+        """The cosine of each pair."""
+        left, right = (self._weights(side, pairs.background) for side in (pairs.left, pairs.right))
+        return {VALUE: cosine(row_sums(left.multiply(right)), _squares(left), _squares(right))}
+
+    def matrix(self, rows: Corpus, columns: Corpus, *, background: Corpus | None = None) -> Column:
+        """The cosine of every row text with every column text; the background is both unless given."""
+        rows, columns, background = all_in_one_pool(rows, columns, background)
+        left, right = (self._weights(side, background) for side in (rows, columns))
+        found = product(_unit(left), factor(_unit(right)))
+        found[np.ix_(_squares(left) == 0, _squares(right) == 0)] = 1.0
+        return np.minimum(found, 1.0, out=found)
+
+    def _weights(self, corpus: Corpus, background: Corpus) -> csr_matrix:
+        counts = corpus.counts(self.on)
+        idf = inverse_frequency(background.derive(background_of, self.on), idf=self.idf)
+        frequency = 1.0 + np.log(counts.data) if self.sublinear else counts.data
+        return with_data(counts, frequency * idf[counts.indices])
+
+
+@register
+@dataclass(frozen=True, kw_only=True)
+class Bm25Plus(PairMetric):
+    """How well the right text, as a document, answers the left one as a query, by BM25+.
+
+    Raw (`normalise=false`): Σ over the query's tokens of idf · (δ + f (k1 + 1) / (f + k1 (1 − b + b |d| / mean |d|))),
+    where f counts the token in the document and idf = ln((N + 1) / n) for a token that n of N background texts hold.
+    Like rank_bm25 and bm25s, it grants δ · idf for tokens that the document lacks too, so that a document without
+    any of them is far above 0. Normalised: the same sum over the tokens that the document has, which is how Lv and
+    Zhai define it, divided by that of the query as a document, at most 1: 0 means no common token, 1 as good as the
+    query itself. The background is all texts of the pairs unless given. Never undefined: two texts without tokens
+    score 1 (raw 0), a text without tokens and another 0.
+    Source: Lv and Zhai 2011; idf as in Kamphuis et al. 2020.
+
+    >>> Bm25Plus()(left=["a red cat", "a dog"], right=["a red dog", "a cow"]).values
+    array([0.415, 0.196])
+    """
+
+    name = "bm25plus"
+    label = "BM25+"
+    source = "Lv and Zhai 2011"
+    needs = "tokens"
+    default_on = "words"
+    symmetric = False
+    fitted = True
+
+    k1: float = 1.5
+    b: float = 0.75
+    delta: float = 1.0
+    normalise: bool = True
+
+    def check(self) -> None:
+        """Refuse values that make scores negative or infinite."""
+        if not (0 <= self.k1 < np.inf and 0 <= self.b <= 1 and 0 <= self.delta < np.inf):
+            raise UnknownName("bm25plus: k1 and delta must be at least 0 and finite, b must lie between 0 and 1")
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """0 to 1, or without an upper end for raw scores."""
+        return (0.0, 1.0) if self.normalise else (0.0, float("inf"))
+
+    def compute(self, pairs: Pairs) -> Columns:
+        """The score of each pair."""
+        background = pairs.background.derive(background_of, self.on)
+        queries, documents = pairs.left.counts(self.on), pairs.right.counts(self.on)
+        scores = row_sums(queries.multiply(self._weights(documents, background)))
+        if not self.normalise:
+            return {VALUE: scores + self._granted(queries, background)}
+        return {VALUE: _of_own(scores, self._own(queries, background), _is_empty(documents))}
+
+    def matrix(self, rows: Corpus, columns: Corpus, *, background: Corpus | None = None) -> Column:
+        """The score of every row text, as a query, for every column text; the background is both unless given.
+
+        With a given background of the same pool, the columns remember their weights for further queries.
+        """
+        remembers = background is not None
+        rows, columns, corpus = all_in_one_pool(rows, columns, background)
+        index = columns.derive(_index, corpus, self) if remembers else _index(columns, corpus, self)
+        queries, counted = rows.counts(self.on), corpus.derive(background_of, self.on)
+        if not self.normalise:
+            return product(with_column(queries, self._granted(queries, counted)), index.weights)
+        found = product(queries, index.weights)
+        for row, own in zip(found, self._own(queries, counted), strict=True):
+            row[:] = _of_own(row, own, index.empty)
+        return found
+
+    def _weights(self, counts: csr_matrix, background: Background) -> csr_matrix:
+        delta = self.delta if self.normalise else 0.0
+        gain = gains(counts, mean_length=background.mean_length, k1=self.k1, b=self.b, delta=delta)
+        return with_data(counts, rarity(background, unseen=self.normalise)[counts.indices] * gain)
+
+    def _own(self, queries: csr_matrix, background: Background) -> Column:
+        return row_sums(queries.multiply(self._weights(queries, background)))
+
+    def _granted(self, queries: csr_matrix, background: Background) -> Column:
+        """What raw scores hold whatever the document: δ for each token of the query."""
+        weights = rarity(background, unseen=False)[queries.indices]
+        return self.delta * row_sums(with_data(queries, queries.data * weights))
+
+
+class _Index(NamedTuple):
+    weights: Factor
+    empty: NDArray[np.bool_]
+
+
+def _index(documents: Corpus, background: Corpus, metric: Bm25Plus) -> _Index:
+    counts = documents.counts(metric.on)
+    weights = metric._weights(counts, background.derive(background_of, metric.on))
+    if not metric.normalise:
+        weights = with_column(weights, np.ones(len(documents)))  # a token of every document, for what is granted to all
+    return _Index(factor(weights), _is_empty(counts))
+
+
+def _of_own(scores: Column, own: Column, empty: NDArray[np.bool_]) -> Column:
+    """Scores as shares of the query's own; a query without tokens matches a document without tokens alone."""
+    return np.where(own > 0, np.minimum(scores / np.where(own > 0, own, 1.0), 1.0), empty * 1.0)
+
+
+def _squares(weights: csr_matrix) -> Column:
+    return row_sums(with_data(weights, weights.data**2))
+
+
+def _unit(weights: csr_matrix) -> csr_matrix:
+    lengths = per_place(weights, np.sqrt(_squares(weights)))
+    return with_data(weights, weights.data / lengths)
+
+
+def _is_empty(counts: csr_matrix) -> NDArray[np.bool_]:
+    return np.asarray(np.diff(counts.indptr) == 0)

@@ -1,0 +1,125 @@
+"""Word sets against Python's sets; the policy for degenerate texts, for all surface metrics."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from textgauge import get_metric
+from textgauge.corpus import Corpus, Pairs
+
+SURFACE = ["levenshtein", "levenshtein(norm=max)@words", "jaccard", "overlap", "tfidf", "bm25plus"]
+BAGS = ["jaccard", "overlap", "tfidf", "bm25plus"]
+EQUAL = [
+    "मैं कल बाज़ार गया था",
+    "今天天气很好",
+    "ذهبت إلى السوق أمس",
+    "สวัสดีชาวโลก",
+    "👍🏽 😀",
+    "e\u0301tude",
+    "\u0301",
+    "lone \ud800 surrogate",
+    "\udfff",
+    "\u200b",
+    "",
+    "  \t\n",
+    "...",
+    "ab " * 1_000,
+]
+TEXTS = st.lists(st.sampled_from(["a", "b", "Sea", "sea,", "été", "\ud800"]), max_size=8).map(" ".join)
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=5))
+def test_overlap_equals_sets(pairs: list[tuple[str, str]]) -> None:
+    values = get_metric("overlap")(left=[s for s, _ in pairs], right=[t for _, t in pairs]).values
+    for (left, right), found in zip(pairs, values, strict=True):
+        A, B = set(left.split()), set(right.split())
+        assert found == (len(A & B) / len(A | B) if A | B else 1.0)
+
+
+def test_jaccard_folds_case_and_parts_signs() -> None:
+    pair = {"left": ["Sea, sea"], "right": ["sea"]}
+    assert get_metric("jaccard")(**pair).values[0] == 0.5
+    assert get_metric("overlap")(**pair).values[0] == 1 / 2
+    assert get_metric("jaccard@whitespace") != get_metric("overlap")
+    assert get_metric("jaccard@whitespace")(**pair).values[0] == get_metric("overlap")(**pair).values[0]
+
+
+@pytest.mark.parametrize("name", SURFACE)
+@pytest.mark.parametrize("text", EQUAL)
+def test_equal_texts_score_exactly_one(name: str, text: str) -> None:
+    assert get_metric(name)(left=[text, "other"], right=[text, text]).values[0] == 1.0
+
+
+@pytest.mark.parametrize("name", SURFACE)
+def test_a_text_without_tokens_and_another_score_zero(name: str) -> None:
+    values = get_metric(name)(left=["", "a word", ""], right=["a word", "", ""]).values
+    assert values.tolist() == [0.0, 0.0, 1.0]
+
+
+@pytest.mark.parametrize("name", BAGS)
+def test_two_texts_without_tokens_score_one(name: str) -> None:
+    assert get_metric(name)(left=["", "   "], right=[" \n ", "\t"]).values.tolist() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize("name", BAGS)
+def test_texts_that_share_nothing_score_zero(name: str) -> None:
+    assert get_metric(name)(left=["red cat"], right=["blue dog"]).values.tolist() == [0.0]
+
+
+@pytest.mark.parametrize("name", SURFACE)
+def test_no_pairs_give_no_values(name: str) -> None:
+    assert get_metric(name)(left=[], right=[]).values.shape == (0,)
+
+
+@pytest.mark.parametrize("name", SURFACE)
+@settings(deadline=None)
+@given(left=st.text(max_size=30), right=st.text(max_size=30))
+def test_any_two_texts_score_between_zero_and_one(name: str, left: str, right: str) -> None:
+    forth, back, same = get_metric(name)(left=[left, right, left], right=[right, left, left]).values
+    assert 0.0 <= forth <= 1.0
+    assert same == 1.0
+    assert forth == back or not get_metric(name).symmetric
+
+
+@pytest.mark.parametrize("name", SURFACE)
+def test_values_do_not_depend_on_the_batch(name: str) -> None:
+    rng = np.random.default_rng(8)
+    words = [f"w{number}" for number in range(40)]
+    sides = [[" ".join(rng.choice(words, rng.integers(0, 15))) for _ in range(60)] for _ in range(2)]
+    left, right = sides
+    background = Corpus.of(left + right)
+    whole = get_metric(name).measure(Pairs(left, right, background=background)).values
+    order = rng.permutation(60)
+    for rows in (order, order[:7], order[:1]):
+        some = Pairs([left[row] for row in rows], [right[row] for row in rows], background=background)
+        assert get_metric(name).measure(some).values.tolist() == whole[rows].tolist()
+
+
+@pytest.mark.parametrize("name", [*BAGS, "bm25plus(normalise=false)", "jaccard@characters"])
+def test_matrix_equals_pairs(name: str) -> None:
+    rng = np.random.default_rng(5)
+    words = ["the", "a", *(f"w{number}" for number in range(60))]
+    chances = np.array([10.0, 5.0, *[1.0] * 60]) / 75
+    texts = [" ".join(rng.choice(words, rng.integers(0, 12), p=chances)) for _ in range(30)]
+    corpus, metric = Corpus.of(texts), get_metric(name)
+    for rows, columns in (
+        (corpus, corpus),
+        (corpus.take(range(9)), corpus.take(range(5, 30))),
+        (corpus, Corpus.of(texts[:4])),
+    ):
+        left, right = np.repeat(np.arange(len(rows)), len(columns)), np.tile(np.arange(len(columns)), len(rows))
+        pairs = Pairs(rows.take(left), columns.take(right), background=corpus)
+        expected = metric.compute(pairs)["value"].reshape(len(rows), len(columns))
+        np.testing.assert_allclose(metric.matrix(rows, columns, background=corpus), expected, rtol=1e-13, atol=1e-13)
+
+
+@pytest.mark.parametrize("name", BAGS)
+def test_matrix_without_rows_or_columns(name: str) -> None:
+    corpus, none = Corpus.of(["a b", "b"]), Corpus.of([])
+    assert get_metric(name).matrix(corpus, none).shape == (2, 0)
+    assert get_metric(name).matrix(none, corpus).shape == (0, 2)
+    assert get_metric(name).matrix(none, none).shape == (0, 0)

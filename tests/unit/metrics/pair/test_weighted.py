@@ -1,0 +1,177 @@
+"""TF-IDF and BM25+ against plain sums over words, their backgrounds and their parameters."""
+
+from __future__ import annotations
+
+from collections import Counter
+from math import isinf, log, sqrt
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from textgauge import get_metric
+from textgauge.corpus import Corpus, Pairs
+from textgauge.errors import UnknownName
+from textgauge.metrics.pair import _bags
+from textgauge.metrics.pair._bags import factor, product, row_sums
+
+TEXTS = st.lists(st.sampled_from("abcdefgh"), max_size=8).map(" ".join)
+SETS = st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=6)
+
+
+def plain_tfidf(left: list[str], right: list[str], background: list[str]) -> list[float]:
+    held = Counter(word for text in background for word in set(text.split()))
+
+    def weights(text: str) -> dict[str, float]:
+        return {w: c * (log((1 + len(background)) / (1 + held[w])) + 1) for w, c in Counter(text.split()).items()}
+
+    def length(vector: dict[str, float]) -> float:
+        return sqrt(sum(value * value for value in vector.values()))
+
+    def one(u: dict[str, float], v: dict[str, float]) -> float:
+        if not u or not v:
+            return float(not u and not v)
+        return sum(u[w] * v.get(w, 0.0) for w in u) / length(u) / length(v)
+
+    return [one(weights(s), weights(t)) for s, t in zip(left, right, strict=True)]
+
+
+def plain_bm25plus(
+    left: list[str], right: list[str], background: list[str], *, k1: float = 1.5, b: float = 0.75, delta: float = 1.0
+) -> list[float]:
+    held = Counter(word for text in background for word in set(text.split()))
+    mean = sum(len(text.split()) for text in background) / len(background) or 1.0
+
+    def raw(query: str, document: str) -> float:
+        found, size = Counter(document.split()), len(document.split())
+        score = 0.0
+        for word in query.split():
+            f = found[word]
+            if f:
+                idf = log((len(background) + 1) / max(held[word], 1))
+                score += idf * (delta + f * (k1 + 1) / (f + k1 * (1 - b + b * size / mean)))
+        return score
+
+    own = [raw(s, s) or float("nan") for s in left]
+    values = zip(left, right, own, strict=True)
+    return [min(raw(s, t) / x, 1.0) if s else float(not t) for s, t, x in values]
+
+
+@settings(deadline=None)
+@given(SETS)
+def test_tfidf_equals_plain_sums(pairs: list[tuple[str, str]]) -> None:
+    left, right = [s for s, _ in pairs], [t for _, t in pairs]
+    values = get_metric("tfidf")(left=left, right=right).values
+    np.testing.assert_allclose(values, plain_tfidf(left, right, left + right), rtol=0, atol=1e-12)
+
+
+@settings(deadline=None)
+@given(SETS, st.lists(TEXTS, min_size=1, max_size=5))
+def test_a_given_background_may_lack_words(pairs: list[tuple[str, str]], background: list[str]) -> None:
+    left, right = [s for s, _ in pairs], [t for _, t in pairs]
+    given_pairs = Pairs(left, right, background=Corpus.of(background))
+    for name, plain in (("tfidf", plain_tfidf), ("bm25plus", plain_bm25plus)):
+        values = get_metric(name).measure(given_pairs).values
+        np.testing.assert_allclose(values, plain(left, right, background), rtol=0, atol=1e-12)
+
+
+@settings(deadline=None)
+@given(SETS, st.sampled_from([(1.5, 0.75, 1.0), (0.0, 0.0, 0.0), (2.0, 1.0, 0.3)]))
+def test_bm25plus_equals_plain_sums(pairs: list[tuple[str, str]], parameters: tuple[float, float, float]) -> None:
+    left, right = [s for s, _ in pairs], [t for _, t in pairs]
+    k1, b, delta = parameters
+    values = get_metric(f"bm25plus(k1={k1},b={b},delta={delta})")(left=left, right=right).values
+    expected = plain_bm25plus(left, right, left + right, k1=k1, b=b, delta=delta)
+    np.testing.assert_allclose(values, expected, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["tfidf", "tfidf(idf=plain)", "bm25plus"])
+@pytest.mark.parametrize("background", [[], [""], ["", "  "], ["nothing in common"]])
+def test_words_outside_the_background_still_tell_texts_apart(name: str, background: list[str]) -> None:
+    pairs = Pairs(["red cat", "red cat", ""], ["red cat", "red dog", ""], background=Corpus.of(background))
+    same, other, empty = get_metric(name).measure(pairs).values
+    assert same == empty == 1.0
+    assert 0.0 < other < 1.0
+
+
+def test_rare_words_count_more() -> None:
+    background = Corpus.of(["the cat", "the dog", "the cow", "the fox", "a bee"])
+    pairs = Pairs(["the bee", "the bee"], ["the ant", "an bee"], background=background)
+    for name in ("tfidf", "bm25plus"):
+        common, rare = get_metric(name).measure(pairs).values
+        assert common < rare
+
+
+def test_background_counts_every_text_as_often_as_it_stands() -> None:
+    pairs = Pairs(["a b"], ["a c"], background=Corpus.of(["a"]))
+    often = Pairs(["a b"], ["a c"], background=Corpus.of(["a"] * 50))
+    assert get_metric("tfidf").measure(often).values < get_metric("tfidf").measure(pairs).values
+
+
+def test_repeated_pairs_weigh_in_the_default_background() -> None:
+    left, right = ["a b", "c d", "a b"], ["a c", "d d", "a c"]
+    values = get_metric("tfidf")(left=left, right=right).values
+    np.testing.assert_allclose(values, plain_tfidf(left, right, left + right), rtol=0, atol=1e-12)
+
+
+def test_a_better_document_than_the_query_scores_no_more_than_one() -> None:
+    values = get_metric("bm25plus")(left=["a b", "c"], right=["a a a b b b", "d"]).values
+    assert values.tolist() == [1.0, 0.0]
+
+
+def test_raw_scores_have_no_upper_bound_and_grant_delta_for_missing_words() -> None:
+    raw = get_metric("bm25plus(normalise=false)")
+    assert raw.bounds[0] == 0.0
+    assert isinf(raw.bounds[1])
+    assert get_metric("bm25plus").bounds == (0.0, 1.0)
+    values = raw(left=["a", "", ""], right=["b", "c", ""]).values
+    np.testing.assert_allclose(values, [log(7 / 1), 0.0, 0.0])
+
+
+@pytest.mark.parametrize(
+    "given_name", ["bm25plus(k1=-1)", "bm25plus(b=1.5)", "bm25plus(delta=-0.1)", "bm25plus(k1=nan)"]
+)
+def test_parameters_that_make_no_sense_are_refused(given_name: str) -> None:
+    with pytest.raises(UnknownName, match="bm25plus"):
+        get_metric(given_name)
+
+
+def test_matrix_takes_weights_from_rows_and_columns_unless_told() -> None:
+    rows, columns = Corpus.of(["a b", "c"]), Corpus.of(["a c", "b b a", ""])
+    both = Corpus.of([*rows.texts, *columns.texts])
+    for name in ("tfidf", "bm25plus", "bm25plus(normalise=false)"):
+        metric = get_metric(name)
+        np.testing.assert_array_equal(metric.matrix(rows, columns), metric.matrix(rows, columns, background=both))
+
+
+def test_documents_remember_their_weights() -> None:
+    corpus = Corpus.of(["a b c", "b c d", "a d d", "c"])
+    documents, metric = corpus.take([0, 1, 2]), get_metric("bm25plus")
+    first = metric.matrix(corpus.take([3]), documents, background=documents)
+    assert len(documents._remembered) == 2
+    np.testing.assert_array_equal(metric.matrix(corpus.take([3, 0]), documents, background=documents)[0], first[0])
+    assert len(documents._remembered) == 2
+    metric.matrix(corpus.take([3]), documents)
+    assert len(documents._remembered) == 2
+
+
+@pytest.mark.parametrize("dense_cells", [0, 40, 10_000])
+def test_product_is_the_plain_product(monkeypatch: pytest.MonkeyPatch, dense_cells: int) -> None:
+    from scipy.sparse import random_array
+
+    monkeypatch.setattr(_bags, "_DENSE_CELLS", dense_cells)
+    monkeypatch.setattr(_bags, "_BLOCK_CELLS", 50)
+    rng = np.random.default_rng(1)
+    left, right = (random_array((rows, 40), density=0.12, format="csr", rng=rng) for rows in (23, 17))
+    np.testing.assert_allclose(product(left, factor(right)), (left @ right.T).toarray(), rtol=1e-13, atol=1e-14)
+
+
+def test_row_sums_do_not_depend_on_the_order_of_columns() -> None:
+    from scipy.sparse import random_array
+
+    rng = np.random.default_rng(2)
+    bags = random_array((50, 200), density=0.3, format="csr", rng=rng)
+    shuffled = bags[:, rng.permutation(200)].tocsr()
+    assert row_sums(bags).tolist() == row_sums(shuffled).tolist()
+    np.testing.assert_allclose(row_sums(bags), bags.sum(axis=1), rtol=1e-13)
