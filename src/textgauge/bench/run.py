@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from textgauge.bench.execute import Outcome, Task, compact, compute, computed
 from textgauge.bench.plan import Cell, Plan
 from textgauge.bench.store import Store
+from textgauge.errors import ResourceError, TextgaugeError
 from textgauge.metrics.base import versions
 from textgauge.protocols.base import Batch
 
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
     import polars as pl
 
 Progress = Callable[[int, int, str], None]
-
-_IN_FLIGHT = 4  # tasks handed out ahead: enough to keep workers busy, few enough to hold in memory
 
 
 @dataclass(frozen=True)
@@ -43,19 +42,24 @@ def run(
     store: Store,
     *,
     executor: Executor | None = None,
+    ahead: int = 8,
     on_progress: Progress = lambda *_: None,
 ) -> RunReport:
-    """Compute every cell that the store does not have yet, and write what was asked for into its manifest."""
-    wanted = [(plan, batch, metric) for plan in plans for batch in plan.batches() for metric in plan.metrics]
-    cells = [plan.cell(batch.number, metric) for plan, batch, metric in wanted]
-    there = {cell.name for cell in cells if store.has(cell)}
+    """Compute every cell that the store does not have yet, and write what was asked for into its manifest.
+
+    `ahead` is how many batches an executor holds at a time: enough to keep its workers busy, few enough for memory.
+    """
+    cells = {cell.name: cell for plan in plans for cell in plan_cells(plan)}
+    there = {name: frame for name, cell in cells.items() if (frame := store.read(cell)) is not None}
     for plan in plans:
         store.write_manifest(plan_cells(plan), about(plan))
-    done, failures = len(there), []
+    failures = [text for name, frame in there.items() for text in _failures(cells[name], frame)]
+    done = len(there)
     on_progress(done, len(cells), "")
-    for work, outcome in _outcomes(_work(plans, there, on_progress), executor):
-        store.write(work.plan.cell(outcome.number, outcome.metric), _frame(work.batch, outcome))
-        failures += _failures(work.plan, outcome)
+    for work, outcome in _outcomes(_work(plans, set(there), on_progress), executor, ahead):
+        cell, frame = work.plan.cell(outcome.number, outcome.metric), _frame(work.batch, outcome)
+        store.write(cell, frame)
+        failures += _failures(cell, frame)
         done += 1
         on_progress(done, len(cells), outcome.metric.key)
     return RunReport(len(cells), len(there), done - len(there), tuple(failures))
@@ -76,14 +80,18 @@ def about(plan: Plan) -> dict[str, Any]:
     }
 
 
-def _work(plans: Iterable[Plan], there: set[str], on_progress: Progress) -> Iterator[_Work]:
-    """Batches that lack cells, with the metrics they lack; rows are prepared when the first one is met."""
+def _work(plans: Iterable[Plan], known: set[str], on_progress: Progress) -> Iterator[_Work]:
+    """Batches that lack cells, with the metrics they lack; rows are prepared when the first one is met.
+
+    Plans may have cells in common: those are computed for the first of them.
+    """
     for plan in plans:
         prepared = False
         for batch in plan.batches():
-            missing = tuple(m for m in plan.metrics if plan.cell(batch.number, m).name not in there)
+            missing = tuple(m for m in plan.metrics if plan.cell(batch.number, m).name not in known)
             if not missing:
                 continue
+            known.update(plan.cell(batch.number, metric).name for metric in missing)
             if not prepared:
                 _prepare(plan, batch, on_progress)
                 prepared = True
@@ -98,7 +106,7 @@ def _prepare(plan: Plan, batch: Batch, on_progress: Progress) -> None:
         batch.joint.pool.embeddings(embedder)
 
 
-def _outcomes(work: Iterator[_Work], executor: Executor | None) -> Iterator[tuple[_Work, Outcome]]:
+def _outcomes(work: Iterator[_Work], executor: Executor | None, ahead: int) -> Iterator[tuple[_Work, Outcome]]:
     if executor is None:
         for item in work:
             for outcome in computed(item.task):
@@ -107,7 +115,7 @@ def _outcomes(work: Iterator[_Work], executor: Executor | None) -> Iterator[tupl
     running: dict[Future[list[Outcome]], _Work] = {}
     for item in work:
         running[executor.submit(compute, item.task)] = item
-        if len(running) >= _IN_FLIGHT:
+        if len(running) >= ahead:
             yield from _finished(running)
     while running:
         yield from _finished(running)
@@ -116,7 +124,14 @@ def _outcomes(work: Iterator[_Work], executor: Executor | None) -> Iterator[tupl
 def _finished(running: dict[Future[list[Outcome]], _Work]) -> Iterator[tuple[_Work, Outcome]]:
     for future in wait(running, return_when=FIRST_COMPLETED).done:
         item = running.pop(future)
-        for outcome in future.result():
+        try:
+            outcomes = future.result()
+        except TextgaugeError:
+            raise
+        except Exception as error:  # metrics' own errors are caught where they run: this one is the worker's
+            said = f"a worker process ended early ({type(error).__name__}: {error})"
+            raise ResourceError(f"{said}; the same command goes on from what is finished") from error
+        for outcome in outcomes:
             yield item, outcome
 
 
@@ -127,13 +142,14 @@ def _frame(batch: Batch, outcome: Outcome) -> pl.DataFrame:
     columns["value"] = outcome.metric.shown_of(outcome.values)
     columns |= {f"part.{part.name}": outcome.values[part.name] for part in outcome.metric.parts}
     columns["reason"] = pl.Series(outcome.reasons, dtype=pl.String)
+    columns["failed"] = list(outcome.failed)
     columns["seconds"] = [outcome.seconds / len(batch.draws)] * len(batch.draws)
     return pl.DataFrame(columns)
 
 
-def _failures(plan: Plan, outcome: Outcome) -> list[str]:
-    if not outcome.failed:
+def _failures(cell: Cell, frame: pl.DataFrame) -> list[str]:
+    failed = frame.filter("failed")
+    if not len(failed):
         return []
-    first = next(reason for reason in outcome.reasons if reason)
-    where = f"{plan.sources.name}, batch {outcome.number}"
-    return [f"{outcome.metric.key} failed in {outcome.failed} of {len(outcome.reasons)} trials ({where}): {first}"]
+    count = f"{len(failed)} of {len(frame)} trials"
+    return [f"{cell.metric} failed in {count} ({cell.data}, batch {cell.batch}): {failed['reason'][0]}"]

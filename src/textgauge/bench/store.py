@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import io
 import json
 import os
-import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 from textgauge.bench.plan import Cell
 from textgauge.errors import InputError, ResourceError
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 _FORMAT = 1
+_COLUMNS = {"value", "reason", "failed", "seconds"}  # what every cell has beside its trials
 
 
 class Store:
@@ -52,48 +54,45 @@ class Store:
         import polars as pl
 
         try:
-            return pl.read_parquet(self.path(cell), memory_map=False)
-        except (OSError, pl.exceptions.PolarsError):
+            frame = pl.read_parquet(self.path(cell), memory_map=False)
+        except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException):
             return None
+        return frame if set(frame.columns) >= _COLUMNS else None
 
     def has(self, cell: Cell) -> bool:
         """Whether a cell is there and can be read."""
-        return self.path(cell).exists() and self.read(cell) is not None
+        return self.read(cell) is not None
 
     def write(self, cell: Cell, observations: pl.DataFrame) -> None:
         """Keep the observations of a cell."""
-        with self._whole(self.path(cell)) as temporary:
-            observations.write_parquet(temporary)
+        content = io.BytesIO()
+        observations.write_parquet(content)
+        self._keep(self.path(cell), content.getvalue())
 
     def write_manifest(self, cells: Sequence[Cell], about: dict[str, Any]) -> None:
         """Keep what a run asks for; the same run writes the same file."""
         content = {"format": _FORMAT, **about, "cells": [cell.to_dict() for cell in cells]}
         text = json.dumps(content, indent=1, ensure_ascii=False, sort_keys=True)
         name = hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
-        with self._whole(self.folder / "manifests" / f"{name}.json") as temporary:
-            temporary.write_text(text, encoding="utf-8")
+        self._keep(self.folder / "manifests" / f"{name}.json", text.encode())
 
     def manifests(self) -> list[dict[str, Any]]:
-        """What the runs of this store asked for."""
-        return [_manifest(path) for path in sorted((self.folder / "manifests").glob("*.json"))]
+        """What the runs of this store asked for, the latest last."""
+        paths = sorted((self.folder / "manifests").glob("*.json"), key=lambda path: (path.stat().st_mtime_ns, path))
+        return [_manifest(path) for path in paths]
 
-    @contextlib.contextmanager
-    def _whole(self, path: Path) -> Iterator[Path]:
-        """A temporary file that becomes `path` when all is written; trouble with the disk is one clear error."""
+    def _keep(self, path: Path, content: bytes) -> None:
+        """Write a temporary file and rename it when it is whole; trouble with the disk is one clear error."""
+        temporary = path.with_name(f".{uuid4().hex}.part")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            handle, name = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".part")
-            os.close(handle)
-        except OSError as error:
-            raise ResourceError(f"cannot write to {self.folder}: {error.strerror or error}") from None
-        temporary = Path(name)
-        try:
-            yield temporary
+            temporary.write_bytes(content)
             os.replace(temporary, path)
         except OSError as error:
             raise ResourceError(f"cannot write to {self.folder}: {error.strerror or error}") from None
         finally:
-            temporary.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                temporary.unlink()
 
 
 def _manifest(path: Path) -> dict[str, Any]:

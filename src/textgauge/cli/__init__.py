@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from textgauge.cli import compare, datasets, doctor, leaderboard, ls, reproduce, resources, run, score
+from textgauge.cli import compare, datasets, doctor, figures, leaderboard, ls, reproduce, resources, run, score
 from textgauge.errors import TextgaugeError
 
 app = typer.Typer(
@@ -22,6 +22,7 @@ app.command("compare")(compare.compare)
 app.command("score")(score.score)
 app.command("run")(run.run)
 app.command("leaderboard")(leaderboard.leaderboard)
+app.command("figures")(figures.figures)
 app.command("reproduce")(reproduce.reproduce)
 app.command("ls")(ls.ls)
 app.command("doctor")(doctor.doctor)

@@ -18,16 +18,20 @@ from textgauge.stats.numbers import plain
 def leaderboard(
     folder: Annotated[Path, typer.Argument(help="The folder of a run.")],
     weights: Annotated[str | None, typer.Option(help="Weights of measures, as accuracy=2,linearity=0.")] = None,
-    judgements: Annotated[str, typer.Option(help="Judgements of ksc: distinct, or paper.")] = "distinct",
-    ties: Annotated[str, typer.Option(help="Equal distances count half, right or wrong.")] = "half",
-    linearity: Annotated[str, typer.Option(help="Linearity as r2 or r.")] = "r2",
+    judgements: Annotated[str | None, typer.Option(help="Judgements of ksc: distinct, or paper.")] = None,
+    ties: Annotated[str | None, typer.Option(help="Equal distances count half, right or wrong.")] = None,
+    linearity: Annotated[str | None, typer.Option(help="Linearity as r2 or r.")] = None,
     detail: Annotated[
         bool, typer.Option("--detail", help="One row per data set, protocol, metric and measure.")
     ] = False,
     form: FormatOption = Format.table,
 ) -> None:
-    """Rank the metrics of a run, with rank intervals and clusters of metrics that cannot be told apart."""
-    options = {"judgements": judgements, "ties": ties, "linearity": linearity}
+    """Rank the metrics of a run, with rank intervals and clusters of metrics that cannot be told apart.
+
+    Trials are judged anew; what no option says is as the run was asked for.
+    """
+    given = {"judgements": judgements, "ties": ties, "linearity": linearity}
+    options = {name: value for name, value in given.items() if value is not None}
     _check(options)
     judged = judge(Store.open(folder), options)
     missing = sum(item.missing for item in judged)
@@ -71,7 +75,7 @@ def _readable(row: Row) -> Row:
 
 
 def _detailed(judged: list[Any]) -> list[Row]:
-    names = ("value", "std", "low", "high", "boot_low", "boot_high")
+    names = ("value", "std", "low", "high", "boot_low", "boot_high", "error")
     return [
         {
             "data": item.data,

@@ -20,6 +20,7 @@ class What(StrEnum):
     metrics = "metrics"
     embedders = "embedders"
     tokenizers = "tokenizers"
+    word_vectors = "word-vectors"
     protocols = "protocols"
     suites = "suites"
     datasets = "datasets"
@@ -27,7 +28,7 @@ class What(StrEnum):
 
 
 def ls(what: Annotated[What, typer.Argument(help="What to list.")], form: FormatOption = Format.table) -> None:
-    """List metrics, embedders, tokenizers, protocols, suites, datasets or resources."""
+    """List metrics, embedders, tokenizers, word vectors, protocols, suites, datasets or resources."""
     print_rows(_LISTINGS[what](), form)
 
 
@@ -63,6 +64,12 @@ def _tokenizers() -> list[Row]:
     return [{"name": name} for name in list_tokenizers()]
 
 
+def _word_vectors() -> list[Row]:
+    from textgauge.represent.wordvectors import list_word_vectors
+
+    return list_word_vectors()
+
+
 def _protocols() -> list[Row]:
     from textgauge.protocols import PROTOCOLS
 
@@ -87,6 +94,7 @@ _LISTINGS: dict[What, Callable[[], list[Row]]] = {
     What.metrics: _metrics,
     What.embedders: _embedders,
     What.tokenizers: _tokenizers,
+    What.word_vectors: _word_vectors,
     What.protocols: _protocols,
     What.suites: _suites,
     What.datasets: dataset_rows,

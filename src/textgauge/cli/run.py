@@ -59,7 +59,7 @@ def run(
     from textgauge.bench.execute import executor
 
     with executor(jobs=jobs, scheduler=scheduler) as where, progress_bar() as step:
-        report = run_plans(plans, store, executor=where, on_progress=step)
+        report = run_plans(plans, store, executor=where, ahead=max(8, 2 * jobs), on_progress=step)
     note(f"{report.cells} cells: {report.found} were there, {report.computed} computed, kept in {out}")
     for failure in report.failures:
         note(f"warning: {failure}")
@@ -107,11 +107,15 @@ def _protocols(kind: type[Protocol], given: dict[str, Any]) -> list[Protocol]:
     unknown = [name for name in given if name not in kinds]
     if unknown:
         raise UnknownName(f"{kind.name} has no parameter {unknown[0]!r}; its parameters: {', '.join(kinds)}")
-    try:
-        axes = [[kinds[name](value) for value in str(text).split(",")] for name, text in given.items()]
-    except ValueError as error:
-        raise InputError(f"{kind.name}: {error}") from None
+    axes = [[_read(kinds[name], value) for value in str(text).split(",")] for name, text in given.items()]
     return [kind(**dict(zip(given, values, strict=True))) for values in product(*axes)]
+
+
+def _read(kind: Callable[[str], Any], text: str) -> Any:
+    try:
+        return kind(text)
+    except ValueError:
+        return text  # the protocol says what it takes instead
 
 
 def _params(items: list[str]) -> dict[str, str]:

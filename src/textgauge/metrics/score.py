@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
+
+from textgauge.stats.numbers import plain
 
 NAN = float("nan")
 
@@ -43,9 +44,5 @@ class Score:
             "metric", "value", "low", "high", "p_value", "null", "n_reference", "n_candidate", "seconds",
             "interval", "test", "reason", "signature",
         )  # fmt: skip
-        flat = {name: _plain(getattr(self, name)) for name in names}
-        return flat | {f"part.{name}": _plain(value) for name, value in self.parts.items()}
-
-
-def _plain(value: Any) -> Any:
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+        flat = {name: plain(getattr(self, name)) for name in names}
+        return flat | {f"part.{name}": plain(value) for name, value in self.parts.items()}

@@ -6,12 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property, reduce
 from operator import or_
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, get_args, get_origin, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.corpus import Corpus, Draws
+from textgauge.errors import InputError
 
 Column = NDArray[Any]
 
@@ -73,7 +74,8 @@ class Verdict:
     """One measure of one metric: mean over repetitions, their deviation, and an interval for the mean.
 
     `low` and `high` come from Student's t over repetitions, `boot_low` and `boot_high` from resampling them; `values`
-    are those of the single repetitions. NaN has a `reason`.
+    are those of the single repetitions. `error` is the standard error of having looked at a sample of judgements, 0
+    where all were looked at. NaN has a `reason`; so has a mean that leaves repetitions out.
     """
 
     measure: str
@@ -83,6 +85,7 @@ class Verdict:
     high: float = float("nan")
     boot_low: float = float("nan")
     boot_high: float = float("nan")
+    error: float = 0.0
     values: tuple[float, ...] = ()
     reason: str | None = None
 
@@ -97,9 +100,14 @@ class Observations:
 
     def batches(self) -> Iterator[Observations]:
         """The trials of each batch by themselves."""
-        for number in np.unique(self.batch):
-            here = self.batch == number
-            yield Observations(self.value[here], self.batch[here], {k: v[here] for k, v in self.columns.items()})
+        return (self._where(self.batch == number) for number in np.unique(self.batch))
+
+    def of(self, column: str, value: Any) -> Observations:
+        """The trials that have this value in a column."""
+        return self._where(self.columns[column] == value)
+
+    def _where(self, here: NDArray[np.bool_]) -> Observations:
+        return Observations(self.value[here], self.batch[here], {k: v[here] for k, v in self.columns.items()})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,6 +124,11 @@ class Protocol:
         """Name and parameters, in one string: what a stored cell is filed under."""
         given = ",".join(f"{item.name}={getattr(self, item.name)}" for item in fields(self))
         return f"{self.name}({given})|v{self.version}"
+
+    def __post_init__(self) -> None:
+        hints = get_type_hints(type(self))
+        for item in fields(self):
+            _check_parameter(self.name, item.name, hints[item.name], getattr(self, item.name))
 
     def check(self, sources: Sources) -> None:
         """Refuse parameters and data that do not fit, in one line that says what is needed."""
@@ -138,20 +151,55 @@ def generator(protocol: Protocol, sources: Sources, seed: int, number: int) -> n
     return np.random.default_rng(np.random.SeedSequence([seed, number, *words.tolist()]))
 
 
-def over_repetitions(measure: str, values: Sequence[float], *, level: float = 0.95, seed: int = 0) -> Verdict:
-    """A verdict from the values of single repetitions; undefined ones are left out unless all are."""
+def why_undefined(observations: Observations) -> str | None:
+    """How many trials have no value, and the reason of the first; None where all have one."""
+    undefined = np.flatnonzero(np.isnan(observations.value))
+    if not len(undefined):
+        return None
+    first = observations.columns["reason"][undefined[0]] if "reason" in observations.columns else None
+    count = f"undefined in {len(undefined)} of {len(observations.value)} trials"
+    return f"{count}: {first}" if first else count
+
+
+def over_repetitions(
+    measure: str,
+    values: Sequence[float],
+    reasons: Sequence[str | None] = (),
+    *,
+    error: float = 0.0,
+    level: float = 0.95,
+    seed: int = 0,
+) -> Verdict:
+    """A verdict from the values of single repetitions; undefined ones are left out, and their `reasons` are said."""
     from scipy.special import stdtrit
 
     from textgauge.stats.bootstrap import percentile_interval, resampled_sums
 
     known = np.array([value for value in values if not np.isnan(value)])
     n = len(known)
+    reason = _left_out(values, reasons)
     if n == 0:
-        return Verdict(measure, float("nan"), values=tuple(values), reason="undefined in every repetition")
+        return Verdict(measure, float("nan"), error=error, values=tuple(values), reason=reason)
     mean = float(known.mean())
     if n == 1:
-        return Verdict(measure, mean, values=tuple(values))
+        return Verdict(measure, mean, error=error, values=tuple(values), reason=reason)
     std = float(known.std(ddof=1))
     reach = float(-stdtrit(n - 1, (1 - level) / 2)) * std / np.sqrt(n)
     boot = percentile_interval(resampled_sums(known[:, None], 1_000, seed)[:, 0] / n, n, level)
-    return Verdict(measure, mean, std, mean - reach, mean + reach, *boot, values=tuple(values))
+    interval = (mean - reach, mean + reach, *boot)
+    return Verdict(measure, mean, std, *interval, error=error, values=tuple(values), reason=reason)
+
+
+def _left_out(values: Sequence[float], reasons: Sequence[str | None]) -> str | None:
+    undefined = sum(bool(np.isnan(value)) for value in values)
+    if not undefined and values:
+        return None
+    said = "; ".join(dict.fromkeys(filter(None, reasons))) or "no repetition is finished"
+    return said if undefined == len(values) else f"{undefined} of {len(values)} repetitions left out: {said}"
+
+
+def _check_parameter(protocol: str, name: str, kind: Any, value: Any) -> None:
+    if get_origin(kind) is Literal and value not in get_args(kind):
+        raise InputError(f"{protocol}: {name}={value} is not one of {', '.join(map(str, get_args(kind)))}")
+    if kind is int and (isinstance(value, bool) or not isinstance(value, int)):
+        raise InputError(f"{protocol}: {name}={value} is not a whole number")

@@ -20,10 +20,22 @@ from textgauge.protocols.base import (
     Verdict,
     generator,
     over_repetitions,
+    why_undefined,
 )
-from textgauge.protocols.judgements import Judgements, Ties, Which, accuracy, corpus_pairs, judgements, sampled
+from textgauge.protocols.judgements import (
+    Judgements,
+    Ties,
+    Which,
+    accuracy,
+    corpus_pairs,
+    judgements,
+    sampled,
+    sampling_error,
+    settled,
+)
 from textgauge.stats.effect import omega_squared, pearson, r_squared, spearman
 
+Floats = NDArray[np.float64]
 Index = NDArray[np.int64]
 
 
@@ -45,7 +57,7 @@ class Ksc(Protocol):
     and weighted accuracy of judgements, Spearman's ρ of distance and step ℓ (monotonicity), ω² of an analysis of
     variance by ℓ (separability), R² of the line over ℓ (linearity; `linearity=r` gives r, as the paper's table).
     `judgements=paper` counts judgements as often as the authors' code; `ties` tells how equal distances count;
-    `sample` takes that many judgements at random (0: all).
+    `sample` takes that many judgements at random (0: all). Distances that differ by rounding alone are equal.
     """
 
     name = "ksc"
@@ -81,6 +93,8 @@ class Ksc(Protocol):
             )
         if self.repetitions < 1:
             raise InputError(f"at least 1 repetition is needed, not {self.repetitions}")
+        if self.sample < 0:
+            raise InputError(f"a sample of judgements has 1 or more, or 0 for all of them, not {self.sample}")
         for role, needed in self._needed().items():
             have = len(_distinct(sources.corpora[role]))
             if have < needed:
@@ -98,15 +112,19 @@ class Ksc(Protocol):
 
     def judge(self, observations: Observations) -> list[Verdict]:
         """All five measures, each from its values in single repetitions."""
-        values: dict[str, list[float]] = {measure.name: [] for measure in self.measures}
-        for batch in observations.batches():
-            for measure, value in self._judged(batch).items():
-                values[measure].append(value)
-        return [over_repetitions(measure, found) for measure, found in values.items()]
+        batches = list(observations.batches())
+        whole = [batch for batch in batches if why_undefined(batch) is None]
+        errors = self._errors(whole)
+        values = [self._judged(batch) for batch in batches]
+        reasons = [why_undefined(batch) or _why_unrelated(batch.value) for batch in batches]
+        return [
+            over_repetitions(name, [found[name] for found in values], _of_undefined(values, reasons, name), error=error)
+            for name, error in ((measure.name, errors.get(measure.name, 0.0)) for measure in self.measures)
+        ]
 
     def _judged(self, batch: Observations) -> dict[str, float]:
-        d, step = batch.value, batch.columns["j"] - batch.columns["i"]
-        if np.isnan(d).any():
+        d, step = settled(batch.value), batch.columns["j"] - batch.columns["i"]
+        if why_undefined(batch) is not None:
             return dict.fromkeys((measure.name for measure in self.measures), float("nan"))
         asked = self._asked()
         line = r_squared if self.linearity == "r2" else pearson
@@ -118,9 +136,21 @@ class Ksc(Protocol):
             "linearity": line(step.astype(float), d),
         }
 
+    def _errors(self, batches: list[Observations]) -> dict[str, float]:
+        """Standard errors of both accuracies; repetitions share the sample, so that their mean is no surer than one."""
+        if not self.sample or not batches:
+            return {}
+        found = [
+            [sampling_error(settled(batch.value), self._asked(), weighted=w, ties=self.ties) for w in (False, True)]
+            for batch in batches
+        ]
+        plain, weighted = np.mean(found, axis=0)
+        return {"accuracy": float(plain), "weighted_accuracy": float(weighted)}
+
     def _asked(self) -> Judgements:
-        every = judgements(self.k, self.judgements)
-        return sampled(every, self.sample, seed=0) if self.sample else every
+        if self.sample:
+            return sampled(self.k, self.judgements, self.sample, seed=0)
+        return judgements(self.k, self.judgements)
 
     def _needed(self) -> dict[str, int]:
         first = shares(self.k, self.n)
@@ -142,6 +172,14 @@ class Ksc(Protocol):
             for side, cut, last in zip(shuffled, cuts, (first[-1], self.n - first[-1]), strict=True)
         ]
         return [np.concatenate(both) for both in zip(*parts, strict=True)]
+
+
+def _why_unrelated(distances: Floats) -> str:
+    return "a distance is infinite" if np.isinf(distances).any() else "all distances are equal"
+
+
+def _of_undefined(values: list[dict[str, float]], reasons: list[str], measure: str) -> list[str | None]:
+    return [reason if np.isnan(found[measure]) else None for found, reason in zip(values, reasons, strict=True)]
 
 
 def _batch(number: int, joint: Corpus, members: list[Index]) -> Batch:

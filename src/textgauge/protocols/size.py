@@ -20,6 +20,7 @@ from textgauge.protocols.base import (
     Verdict,
     generator,
     over_repetitions,
+    why_undefined,
 )
 
 Index = NDArray[np.int64]
@@ -60,14 +61,14 @@ class Size(Protocol):
         >>> Size().sizes[0], Size().sizes[-1], len(Size().sizes)
         (50, 2850, 15)
         """
-        return list(range(self.smallest, self.total, self.step))
+        return list(range(self.smallest, self.total - 1, self.step))
 
     def check(self, sources: Sources) -> None:
         """Enough different texts in both sources for the largest sample."""
-        if self.smallest < 2 or self.step < 1 or self.total <= self.smallest or self.repetitions < 1 or self.draws < 1:
-            raise InputError(
-                "sizes start at 2 or more, rise, and stay below the total; draws and repetitions are 1 or more"
-            )
+        if self.smallest < 2 or self.large < 2 or self.step < 1 or self.total < self.smallest + 2:
+            raise InputError("sizes are 2 or more, rise by 1 or more, and leave 2 or more of the total")
+        if self.repetitions < 1 or self.draws < 1:
+            raise InputError("at least 1 draw and 1 repetition are needed")
         needed = max(self.large, *self.sizes, self.total - self.smallest)
         for role in ("a", "b"):
             have = len(np.unique(sources.corpora[role].keys))
@@ -94,20 +95,25 @@ class Size(Protocol):
 
     def judge(self, observations: Observations) -> list[Verdict]:
         """Both measures, each from its values in single repetitions."""
-        kind = observations.columns["kind"]
-        truth = float(observations.value[kind == ASYMPTOTE].mean())
+        large = observations.of("kind", ASYMPTOTE)
+        truth = float(large.value.mean()) if len(large.value) else float("nan")
         if not truth > 0:
-            reason = "the distance of large samples is undefined or not above zero"
+            reason = _why_no_truth(large)
             return [Verdict(measure.name, float("nan"), reason=reason) for measure in self.measures]
-        values: dict[str, list[float]] = {SIZE: [], IMBALANCE: []}
-        for batch in observations.batches():
-            for which, found in values.items():
-                here = batch.columns["kind"] == which
-                if here.any():
-                    gaps = np.abs(batch.value[here] - truth)
-                    plain = which == IMBALANCE and self.scale == "paper"
-                    found.append(1.0 - float(gaps.mean()) / (1.0 if plain else truth))
-        return [over_repetitions(f"{which}_robustness", found) for which, found in values.items()]
+        return [self._judged(observations.of("kind", which), which, truth) for which in (SIZE, IMBALANCE)]
+
+    def _judged(self, sweep: Observations, which: str, truth: float) -> Verdict:
+        batches = list(sweep.batches())
+        scale = 1.0 if which == IMBALANCE and self.scale == "paper" else truth
+        values = [1.0 - float(np.abs(batch.value - truth).mean()) / scale for batch in batches]
+        return over_repetitions(f"{which}_robustness", values, [why_undefined(batch) for batch in batches])
+
+
+def _why_no_truth(large: Observations) -> str:
+    if not len(large.value):
+        return "the distance of large samples is not finished"
+    said = why_undefined(large)
+    return f"the distance of large samples is {said or 'not above zero'}"
 
 
 def _batch(number: int, joint: Corpus, sides: list[Index], asked: list[tuple[str, int, int]]) -> Batch:

@@ -18,6 +18,7 @@ from textgauge.protocols.base import (
     Verdict,
     generator,
     over_repetitions,
+    why_undefined,
 )
 
 
@@ -78,4 +79,6 @@ class Speed(Protocol):
             slopes.append(
                 float(np.polyfit(np.log(size[known]), np.log(seconds[known]), 1)[0]) if known.sum() > 1 else np.nan
             )
-        return [over_repetitions("time", times), over_repetitions("growth", slopes)]
+        failed = [why_undefined(batch) for batch in observations.batches()]
+        growth = [reason or "fewer than two sizes took any time" for reason in failed]
+        return [over_repetitions("time", times, failed), over_repetitions("growth", slopes, growth)]

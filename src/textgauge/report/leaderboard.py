@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from textgauge.bench.judge import Judged
 from textgauge.errors import InputError
-from textgauge.protocols.base import Measure
+from textgauge.protocols.base import Measure, Protocol
 from textgauge.stats.bootstrap import percentile_interval, resampled_sums
 from textgauge.stats.numbers import plain_row
 
@@ -77,14 +77,15 @@ class _Table:
 def leaderboard(judged: Sequence[Judged], weights: Mapping[str, float] | None = None, *, seed: int = 0) -> Leaderboard:
     """Order metrics by the weighted mean of their measures, each as a share of the way from its worst to its best.
 
-    Repetitions are resampled for all metrics alike, so that comparisons are paired: `rank_low` and `rank_high` bound a
-    metric's rank at 95 %, and a cluster holds the metrics whose difference to its first one may be nil. A measure
-    without two ends (time) is shown, not averaged. `weights` by name; measures not named weigh 1.
+    Repetitions are resampled for all metrics alike, so that comparisons are paired. One metric surely is better than
+    another if the 95 % interval of their difference is above 0: `rank_low` counts the metrics that surely are better,
+    `rank_high` those that are not surely worse, and a cluster holds the metrics not surely worse than its first.
+    A measure without two ends (time) is shown, not averaged. `weights` by name; measures not named weigh 1.
     """
-    if not judged:
-        raise InputError("there is nothing to rank: the run holds no finished cells")
     metrics = list(dict.fromkeys(item.metric for item in judged))
     tables = _tables(judged, metrics)
+    if not tables:
+        raise InputError("there is nothing to rank: the run holds no finished cells")
     names = list(dict.fromkeys(table.measure.name for table in tables))
     _check_weights(weights or {}, names)
     ones = [np.ones((1, table.values.shape[1])) for table in tables]
@@ -92,8 +93,9 @@ def leaderboard(judged: Sequence[Judged], weights: Mapping[str, float] | None = 
     drawn = _overall(tables, [_drawn(table, seed) for table in tables], weights or {})
     order = sorted(range(len(metrics)), key=lambda m: (-_known(overall[m]), metrics[m]))
     fewest = min(table.values.shape[1] for table in tables)
-    low, high = _rank_bounds(drawn)
-    clusters = _clusters(order, overall, drawn, fewest)
+    surely = _surely_better(overall, drawn, fewest)
+    low, high = 1 + surely.sum(axis=0), len(metrics) - surely.sum(axis=1)
+    clusters = _clusters(order, surely)
     shown = {name: _mean_of([t.values for t in tables if t.measure.name == name]) for name in names}
     return Leaderboard(
         tuple(
@@ -113,9 +115,9 @@ def leaderboard(judged: Sequence[Judged], weights: Mapping[str, float] | None = 
 
 
 def _tables(judged: Sequence[Judged], metrics: list[str]) -> list[_Table]:
-    groups: dict[tuple[str, str, int], dict[str, Judged]] = {}
+    groups: dict[tuple[str, str, Protocol, int], dict[str, Judged]] = {}
     for item in judged:
-        groups.setdefault((item.data, item.protocol.key, item.seed), {})[item.metric] = item
+        groups.setdefault((item.data, item.fingerprint, item.protocol, item.seed), {})[item.metric] = item
     tables = []
     for members in groups.values():
         for measure in next(iter(members.values())).protocol.measures:
@@ -153,27 +155,24 @@ def _drawn(table: _Table, seed: int) -> Floats:
     return resampled_sums(np.eye(n), _RESAMPLES, seed)
 
 
-def _rank_bounds(drawn: Floats) -> tuple[Floats, Floats]:
-    filled = np.where(np.isnan(drawn), -np.inf, drawn)
-    better = (filled[:, None, :] > filled[:, :, None]).sum(axis=2)
-    equal = (filled[:, None, :] == filled[:, :, None]).sum(axis=2)
-    low = np.quantile(better + 1, (1 - _LEVEL) / 2, axis=0, method="lower")
-    high = np.quantile(better + equal, (1 + _LEVEL) / 2, axis=0, method="higher")
-    return low, high
+def _surely_better(overall: Floats, drawn: Floats, repetitions: int) -> NDArray[np.bool_]:
+    """Which metric (row) is better than which (column) beyond doubt: the interval of their difference is above 0."""
+    count = len(overall)
+    return np.array([[_better(overall, drawn, a, b, repetitions) for b in range(count)] for a in range(count)])
 
 
-def _clusters(order: list[int], overall: Floats, drawn: Floats, repetitions: int) -> dict[int, int]:
+def _clusters(order: list[int], surely: NDArray[np.bool_]) -> dict[int, int]:
     clusters, first = {order[0]: 1}, order[0]
     for metric in order[1:]:
-        if _differ(overall, drawn, first, metric, repetitions):
+        if surely[first, metric]:
             clusters[metric], first = clusters[first] + 1, metric
         else:
             clusters[metric] = clusters[first]
     return clusters
 
 
-def _differ(overall: Floats, drawn: Floats, first: int, second: int, repetitions: int) -> bool:
-    if np.isnan(overall[second]):
+def _better(overall: Floats, drawn: Floats, first: int, second: int, repetitions: int) -> bool:
+    if np.isnan(overall[first]) or np.isnan(overall[second]):
         return not np.isnan(overall[first])
     gap = drawn[:, first] - drawn[:, second]
     low, _ = percentile_interval(gap, repetitions, _LEVEL)

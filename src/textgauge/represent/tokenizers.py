@@ -4,6 +4,10 @@
     alphanumeric runs of letters and digits, lower case, signs left out: see `alphanumeric_of`
     whitespace   what stands between white space, as it stands
     rouge_score  runs of a-z and 0-9 after lower-casing, as the rouge-score package has them
+    rouge        what stands between white space and full stops, as the package rouge has them
+    13a          words and signs as mteval-v13a splits Western languages, case kept: see `mteval_13a`
+    intl, zh     as sacrebleu has them: signs of all scripts split off; each Chinese character a token, else 13a
+    char         code points without white space, as sacrebleu has them
     characters   code points after NFC, white space included
     wordpiece    the word pieces of all-MiniLM-L6-v2, without special tokens, padding or truncation
 
@@ -27,6 +31,12 @@ from textgauge.errors import UnknownName
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _ASCII_RUN = re.compile("[a-z0-9]+")
+_ASCII_LOWER = bytes(ord(chr(code).lower()) if code < 128 and chr(code).isalnum() else 32 for code in range(256))
+_SIGNS = frozenset('!"#$%&()*+/:;<=>?@[\\]^_`{|}~')
+_DIGITS = frozenset("0123456789")
+_STOP_AFTER_NO_DIGIT = re.compile("([^0-9])([.,])")
+_STOP_BEFORE_NO_DIGIT = re.compile("([.,])([^0-9])")
+_DASH_AFTER_DIGIT = re.compile("([0-9])-")
 _IDEOGRAPHS = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af"
 _INVISIBLE = "\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
 
@@ -85,8 +95,12 @@ class SplitTokenizer:
     def encode(self, texts: Sequence[str]) -> Tokens:
         """Split each text and number the distinct tokens by first appearance."""
         numbers: dict[str, int] = {}
-        rows = [[numbers.setdefault(token, len(numbers)) for token in self.split(text)] for text in texts]
-        return _tokens(rows, tuple(numbers))
+        ids: list[int] = []
+        ends = [0]
+        for text in texts:
+            ids += [numbers.setdefault(token, len(numbers)) for token in self.split(text)]
+            ends.append(len(ids))
+        return Tokens(np.array(ids, dtype=np.int32), np.array(ends, dtype=np.int64), tuple(numbers))
 
 
 class PieceTokenizer:
@@ -165,7 +179,50 @@ def alphanumeric_of(text: str) -> list[str]:
     >>> alphanumeric_of("It's नमस्ते, 你好 -- 42!")
     ['it', 's', 'नमस्ते', '你', '好', '42']
     """
+    if text.isascii():
+        return _ascii_runs(text)
     return _run_pattern().findall(unicodedata.normalize("NFC", text.lower()))
+
+
+def mteval_13a(text: str) -> list[str]:
+    """Split a text as the script mteval-v13a does: the default of sacrebleu's BLEU.
+
+    Signs are tokens, but ' and - within words are not; full stops and commas within numbers are not; a dash after a
+    digit is. Letters are kept as they stand, and scripts without spaces stay in runs.
+
+    >>> mteval_13a("Don't pay $1,200.50 -- it's 3-fold, isn't it?")
+    ["Don't", 'pay', '$', '1,200.50', '--', "it's", '3', '-', 'fold', ',', "isn't", 'it', '?']
+    """
+    line = text.rstrip().replace("<skipped>", "").replace("-\n", "").replace("\n", " ")
+    if "&" in line:
+        line = line.replace("&quot;", '"').replace("&amp;", "&").replace("&lt;", "<").replace("&gt;", ">")
+    here = set(line)
+    line = f" {line} "
+    for sign in _SIGNS & here:
+        line = line.replace(sign, f" {sign} ")
+    if here.isdisjoint(_DIGITS):
+        return line.replace(".", " . ").replace(",", " , ").split()
+    line = _STOP_BEFORE_NO_DIGIT.sub(r" \1 \2", _STOP_AFTER_NO_DIGIT.sub(r"\1 \2 ", line))
+    return _DASH_AFTER_DIGIT.sub(r"\1 - ", line).split()
+
+
+def _ascii_runs(text: str) -> list[str]:
+    return text.encode("ascii").translate(_ASCII_LOWER).decode("ascii").split()
+
+
+def _rouge_score(text: str) -> list[str]:
+    return _ascii_runs(text) if text.isascii() else _ASCII_RUN.findall(text.lower())
+
+
+@cache
+def _sacrebleu(name: str) -> Any:
+    from sacrebleu.metrics.bleu import BLEU
+
+    return BLEU(tokenize=name).tokenizer
+
+
+def _as_sacrebleu(name: str) -> SplitTokenizer:
+    return SplitTokenizer(lambda text: _sacrebleu(name)(text.rstrip()).split())
 
 
 def characters_of(text: str) -> str:
@@ -217,7 +274,12 @@ _TOKENIZERS: dict[str, Callable[[], Tokenizer]] = {
     "words": lambda: SplitTokenizer(words_of),
     "alphanumeric": lambda: SplitTokenizer(alphanumeric_of),
     "whitespace": lambda: SplitTokenizer(str.split),
-    "rouge_score": lambda: SplitTokenizer(lambda text: _ASCII_RUN.findall(text.lower())),
+    "rouge_score": lambda: SplitTokenizer(_rouge_score),
+    "rouge": lambda: SplitTokenizer(lambda text: text.replace(".", " ").split()),
+    "13a": lambda: SplitTokenizer(mteval_13a),
+    "intl": lambda: _as_sacrebleu("intl"),
+    "zh": lambda: _as_sacrebleu("zh"),
+    "char": lambda: _as_sacrebleu("char"),
     "characters": lambda: SplitTokenizer(characters_of),
 }
 

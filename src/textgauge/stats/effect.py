@@ -1,4 +1,4 @@
-"""How strongly one column depends on another: rank correlation, line, groups. NaN where a column is constant."""
+"""How strongly one column depends on another: rank correlation, line, groups. NaN where there is none to find."""
 
 from __future__ import annotations
 
@@ -9,14 +9,16 @@ Floats = NDArray[np.float64]
 
 
 def pearson(x: Floats, y: Floats) -> float:
-    """Pearson's r; NaN where either column is constant.
+    """Pearson's r; NaN where either column is constant or not finite.
 
     >>> round(pearson(np.array([1.0, 2, 3]), np.array([2.0, 4, 7])), 4)
     0.9934
     """
+    if _unrelated(x) or _unrelated(y):
+        return float("nan")
     a, b = x - x.mean(), y - y.mean()
     scale = float(np.sqrt((a @ a) * (b @ b)))
-    if _constant(x) or _constant(y) or scale == 0.0:
+    if scale == 0.0:
         return float("nan")
     return float(np.clip((a @ b) / scale, -1.0, 1.0))
 
@@ -36,14 +38,14 @@ def r_squared(x: Floats, y: Floats) -> float:
 def omega_squared(y: Floats, group: NDArray[np.integer]) -> float:
     """ω² of a one-way analysis of variance: (SS_t − df_t·MS_r)/(SS_total + MS_r).
 
-    NaN where all values are equal or no group has two values.
+    NaN where all values are equal, one is not finite, or no group has two values.
 
     >>> omega_squared(np.array([1.0, 1.0, 2.0, 2.0]), np.array([0, 0, 1, 1]))
     1.0
     """
     labels, place = np.unique(group, return_inverse=True)
     residual_freedom = len(y) - len(labels)
-    if _constant(y) or residual_freedom < 1 or len(labels) < 2:
+    if _unrelated(y) or residual_freedom < 1 or len(labels) < 2:
         return float("nan")
     means = np.bincount(place, y) / np.bincount(place)
     total, residual = float(((y - y.mean()) ** 2).sum()), float(((y - means[place]) ** 2).sum())
@@ -51,5 +53,6 @@ def omega_squared(y: Floats, group: NDArray[np.integer]) -> float:
     return float((total - residual - (len(labels) - 1) * mean_residual) / (total + mean_residual))
 
 
-def _constant(x: Floats) -> bool:
-    return len(x) < 2 or bool((x == x[0]).all())
+def _unrelated(x: Floats) -> bool:
+    """Whether a column is constant or holds what is not a finite number."""
+    return len(x) < 2 or not bool(np.isfinite(x).all()) or bool((x == x[0]).all())

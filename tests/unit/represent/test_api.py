@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from textgauge.errors import ResourceError
-from textgauge.represent.embedders.api import ATTEMPTS, ApiEmbedder
+from textgauge.represent.embedders.api import ApiEmbedder
+from textgauge.represent.endpoint import ATTEMPTS
 
 KEY = "secret-key-of-the-test"
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +19,6 @@ if TYPE_CHECKING:
 StopWords = Literal["keep", "drop"]
 
 NO_WORD = "a text has no word with a vector"
-
-_remembered: WeakKeyDictionary[Pool, dict[tuple[str, str, str], WordCounts]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
@@ -56,11 +53,8 @@ class WordCounts:
 
 def word_counts(pool: Pool, tokenizer: str, vectors: WordVectors, *, stopwords: StopWords = "keep") -> WordCounts:
     """Count the words of every text of a pool; remembered as long as the pool lives."""
-    known = _remembered.setdefault(pool, {})
-    key = tokenizer, vectors.identity, stopwords
-    if key not in known:
-        known[key] = _count(pool, tokenizer, vectors, stopwords)
-    return known[key]
+    name = f"{tokenizer}|{vectors.identity}|{stopwords}"
+    return pool.remember("words", name, lambda _: _count(pool, tokenizer, vectors, stopwords))  # type: ignore[no-any-return]
 
 
 def gathered(counts: Any, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:

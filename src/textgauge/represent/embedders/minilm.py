@@ -19,18 +19,23 @@ from textgauge.represent.resources import locate, resource
 
 LAYERS, HEADS, WIDTH, EPSILON = 6, 12, 384, 1e-12
 HEAD = WIDTH // HEADS
+MAX_LENGTH = 256
 
 Weights = dict[str, NDArray[np.float32]]
 
 
 def minilm() -> TransformerEmbedder:
     """Give the embedder `minilm`: mean pooling, unit length, 256 tokens, as the model was published."""
-    has_runtime = importlib.util.find_spec("onnxruntime") is not None
-    load: Callable[[], Run] = load_onnx if has_runtime else load_numpy
+    runtime, load = runner()
     digest = resource("minilm").files["model.safetensors"]
-    runtime = "onnxruntime" if has_runtime else "numpy"
-    known = identity("all-MiniLM-L6-v2", digest, max_length=256, normalise=True, runtime=runtime)
-    return TransformerEmbedder("minilm", known, WIDTH, 256, True, load)
+    known = identity("all-MiniLM-L6-v2", digest, max_length=MAX_LENGTH, normalise=True, runtime=runtime)
+    return TransformerEmbedder("minilm", known, WIDTH, MAX_LENGTH, True, load)
+
+
+def runner() -> tuple[str, Callable[..., Run]]:
+    """Give the package the network runs on, and the function that loads it with so many layers."""
+    has_runtime = importlib.util.find_spec("onnxruntime") is not None
+    return ("onnxruntime", load_onnx) if has_runtime else ("numpy", load_numpy)
 
 
 def read_weights() -> Weights:
@@ -47,11 +52,11 @@ def read_weights() -> Weights:
     return weights
 
 
-def load_onnx() -> Run:
-    """Open the network on onnxruntime."""
+def load_onnx(layers: int = LAYERS) -> Run:
+    """Open the network on onnxruntime; with fewer layers it ends at the hidden states of that one, 0 the embeddings."""
     import onnxruntime
 
-    graph = Graph(read_weights())
+    graph = Graph(read_weights(), layers)
     model = graph.serialised()
     options = onnxruntime.SessionOptions()
     names = list(graph.used)
@@ -69,8 +74,9 @@ def load_onnx() -> Run:
 class Graph:
     """The network as an ONNX graph whose large weights are given from outside."""
 
-    def __init__(self, weights: Weights) -> None:
+    def __init__(self, weights: Weights, layers: int = LAYERS) -> None:
         self.weights = weights
+        self.layers = layers
         self.used: dict[str, Any] = {}
         self.constants: list[Any] = []
         self.nodes: list[Any] = []
@@ -80,7 +86,7 @@ class Graph:
         from onnx import TensorProto, helper
 
         hidden = self._embeddings()
-        for layer in range(LAYERS):
+        for layer in range(self.layers):
             hidden = self._layer(hidden, f"encoder.layer.{layer}")
         ids = helper.make_tensor_value_info("ids", TensorProto.INT64, ["texts", "length"])
         out = helper.make_tensor_value_info(hidden, TensorProto.FLOAT, ["texts", "length", WIDTH])
@@ -146,7 +152,7 @@ class Graph:
         return self._norm(narrow, f"{name}.output.LayerNorm")
 
 
-def load_numpy() -> Run:
+def load_numpy(layers: int = LAYERS) -> Run:
     """Run the network on numpy, one text at a time, because a BLAS may round by the number of rows."""
     from threadpoolctl import threadpool_limits
 
@@ -154,16 +160,16 @@ def load_numpy() -> Run:
 
     def run(ids: Ids) -> NDArray[np.float32]:
         with threadpool_limits(limits=1, user_api="blas"):
-            return np.stack([forward(weights, row) for row in ids])
+            return np.stack([forward(weights, row, layers) for row in ids])
 
     return run
 
 
-def forward(weights: Mapping[str, NDArray[np.float32]], ids: Ids) -> NDArray[np.float32]:
-    """Give the last hidden states of one text, shape (length, width)."""
+def forward(weights: Mapping[str, NDArray[np.float32]], ids: Ids, layers: int = LAYERS) -> NDArray[np.float32]:
+    """Give the hidden states of one text after so many layers, shape (length, width)."""
     hidden = weights["embeddings.word_embeddings.weight"][ids] + weights["positions"][: len(ids)]
     hidden = _norm(weights, "embeddings.LayerNorm", hidden)
-    for layer in range(LAYERS):
+    for layer in range(layers):
         hidden = _layer(weights, f"encoder.layer.{layer}", hidden)
     return hidden
 

@@ -1,0 +1,138 @@
+"""METEOR against nltk, on our own sentences and on all pairs of yamshchikov14.
+
+Numbers made with nltk 3.10.4 and the WordNet 3.0 of the resource `wordnet`, its carriage returns taken out:
+single_meteor_score(tokens(right), tokens(left), wordnet=reader), and meteor_score for several references.
+"""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.golden.pairs import PAIRS, REFERENCES, SCRIPTS
+
+from textgauge.datasets import TextPairs, is_here, load_pairs
+from textgauge.errors import ResourceError
+from textgauge.metrics import get_metric
+from textgauge.represent import resources
+
+LEFT, RIGHT = ([pair[side] for pair in PAIRS + SCRIPTS] for side in (0, 1))
+
+NLTK = {
+    "words": (
+        *(0.90504587, 0.99768519, 0.33482143, 0.27777778, 0.32327586, 0.41666667, 0.43896484, 0.36507937, 0.5),
+        *(0.28571429, 0.125, 0.0, 0.0, 0.5, 0.29069767, 0.74284067),
+        *(0.24390244, 0.63295347, 0.46875, 0.98148148, 0.98148148, 0.47619048),
+    ),
+    "whitespace": (
+        *(0.80176768, 0.99768519, 0.18382353, 0.24590164, 0.17688679, 0.41666667, 0.09345794, 0.25, 0.5),
+        *(0.28571429, 0.125, 0.0, 0.0, 0.5, 0.1010101, 0.69041667),
+        *(0.24390244, 0.0, 0.46875, 0.625, 0.16666667, 0.47619048),
+    ),
+}
+NLTK_REFERENCES = (0.91463415, 0.79375, 0.12820513)
+NLTK_OTHER_WEIGHTS = (0.77894737, 0.95, 0.24285714, 0.32307692, 0.18888889, 0.35)  # alpha=.5, beta=1, gamma=.3, split()
+NLTK_WITHOUT_SYNONYMS = (  # a reader whose synsets are empty; tokens of `words`
+    *(0.90504587, 0.99768519, 0.33482143, 0.27777778, 0.32327586, 0.41666667),
+    *(0.43896484, 0.36507937, 0.5, 0.21428571, 0.125, 0.0),
+)
+
+# Table 1 and 2 of Yamshchikov et al. 2021.
+PUBLISHED = {
+    "Bible": 0.60,
+    "Paralex": 0.49,
+    "Paraphrase": 0.40,
+    "GYAFC_informal": 0.40,
+    "GYAFC_formal": 0.60,
+    "Yelp": 0.54,
+    "GYAFC_rewrites": 0.57,
+    "Bible_random": 0.11,
+    "Paralex_random": 0.13,
+    "Paraphrase_random": 0.02,
+    "GYAFC_informal_random": 0.06,
+    "GYAFC_formal_random": 0.08,
+    "GYAFC_rewrites_random": 0.06,
+    "Yelp_random": 0.06,
+}
+
+
+@pytest.fixture(scope="module")
+def folder() -> Path:
+    try:
+        return resources.locate("wordnet")
+    except ResourceError as error:
+        pytest.skip(str(error))
+
+
+@pytest.mark.parametrize("tokenizer", NLTK)
+def test_values_are_those_of_nltk(tokenizer: str, folder: Path) -> None:
+    scores = get_metric(f"meteor(perfect=penalised)@{tokenizer}")(left=LEFT, right=RIGHT)
+    np.testing.assert_allclose(scores.values, NLTK[tokenizer], atol=1e-8)
+
+
+def test_of_several_references_the_best_counts(folder: Path) -> None:
+    left, right = zip(*REFERENCES, strict=True)
+    scores = get_metric("meteor(perfect=penalised)")(left=left, right=right)
+    np.testing.assert_allclose(scores.values, NLTK_REFERENCES, atol=1e-8)
+
+
+def test_other_weights(folder: Path) -> None:
+    metric = get_metric("meteor(perfect=penalised,alpha=0.5,beta=1,gamma=0.3)@whitespace")
+    np.testing.assert_allclose(metric(left=LEFT[:6], right=RIGHT[:6]).values, NLTK_OTHER_WEIGHTS, atol=1e-8)
+
+
+def test_without_synonyms_no_resource_is_needed() -> None:
+    scores = get_metric("meteor(stages=stem,perfect=penalised)")(left=LEFT[:12], right=RIGHT[:12])
+    np.testing.assert_allclose(scores.values, NLTK_WITHOUT_SYNONYMS, atol=1e-8)
+
+
+def all_pairs() -> TextPairs:
+    if not is_here("yamshchikov14"):
+        pytest.skip("the data folder has no yamshchikov14")
+    return load_pairs("yamshchikov14")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("metric", ["meteor", "meteor(perfect=penalised)@whitespace", "meteor(lookup=words)"])
+def test_set_means_are_those_published(metric: str, folder: Path) -> None:
+    all_pairs()
+    pairs = {name: load_pairs(f"yamshchikov14/{name}") for name in PUBLISHED}
+    means = {name: get_metric(metric)(left=some.left, right=some.right).mean for name, some in pairs.items()}
+    assert sum(abs(means[name] - PUBLISHED[name]) <= 0.02 for name in PUBLISHED) >= 13
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tokenizer", ["whitespace", "words"])
+def test_all_pairs_have_the_values_of_nltk(tokenizer: str, folder: Path, tmp_path: Path) -> None:
+    pytest.importorskip("nltk")
+    from nltk.translate.meteor_score import single_meteor_score
+
+    from textgauge.represent.tokenizers import words_of
+
+    pairs, split = all_pairs(), {"whitespace": str.split, "words": words_of}[tokenizer]
+    reader = nltk_reader(folder, tmp_path)
+    texts = zip(pairs.left, pairs.right, strict=True)
+    expected = [single_meteor_score(split(right), split(left), wordnet=reader) for left, right in texts]
+    found = get_metric(f"meteor(perfect=penalised)@{tokenizer}")(left=pairs.left, right=pairs.right).values
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+def nltk_reader(folder: Path, target: Path) -> Any:
+    """WordNet as nltk reads it, without the table of other versions, which needs a file of its own."""
+    import nltk.data
+    from nltk.corpus.reader.wordnet import WordNetCorpusReader
+
+    class Reader(WordNetCorpusReader):
+        def map_wn(self, version: str = "wordnet") -> None:
+            return None
+
+    for path in folder.iterdir():
+        (target / path.name).write_bytes(path.read_bytes().replace(b"\r\n", b"\n"))
+    (target / "lexnames").write_text("".join(f"{number:02d}\tname{number}\t1\n" for number in range(45)))
+    nltk.data.path.append(str(target))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return Reader(str(target), None)

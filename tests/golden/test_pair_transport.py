@@ -1,0 +1,107 @@
+"""wmd against POT 0.9.7.post1 and gensim 4.4.0: stored numbers on our own sentences, and all pairs of a real study.
+
+Vectors are made from the words' digests, so that no model is needed. With `tokens` the words of both texts:
+
+a, b = Counter(tokens[0]), Counter(tokens[1])
+X, Y = (np.array([vector(word) for word in side], float) for side in (a, b))
+ot.emd2(*(np.array(list(side.values())) / side.total() for side in (a, b)), scipy.spatial.distance.cdist(X, Y))
+KeyedVectors.wmdistance(*tokens, norm=True)                                     # the second list; norm=False the first
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from hashlib import blake2b
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.spatial.distance import cdist
+from tests.golden.pairs import PAIRS, SCRIPTS
+
+from textgauge import get_metric
+from textgauge.corpus import Pairs
+from textgauge.datasets import is_here, load_pairs
+from textgauge.errors import ResourceError
+from textgauge.represent.resources import locate
+from textgauge.represent.tokenizers import words_of
+from textgauge.represent.wordvectors import word_vectors
+
+LEFT, RIGHT = ([pair[side] for pair in PAIRS + SCRIPTS] for side in (0, 1))
+EXPECTED = {
+    "wmd": [
+        0.264197202, 0.0, 0.872157543, 0.751493494, 1.006485178, 0.276938463, 0.650038441, 0.98612449, 0.0, 1.14759253,
+        1.191945009, 1.443762199, 1.614070819, 0.0, 0.690140758, 0.225727402, 0.969980024, 0.429386932, 0.802497372,
+        0.0, 0.0, 0.566362845,
+    ],
+    "wmd(unit=true)": [
+        0.225068568, 0.0, 0.786869111, 0.679445358, 0.829999213, 0.243585919, 0.56010673, 0.835490363, 0.0, 1.027134176,
+        1.061496516, 1.196089751, 1.400289223, 0.0, 0.611761322, 0.206010936, 0.792362395, 0.380848894, 0.692033126,
+        0.0, 0.0, 0.482402229,
+    ],
+}  # fmt: skip
+
+
+def write_vectors(path: Path) -> str:
+    """A file with a vector for every word of the sentences."""
+    lines = []
+    for word in sorted({word for text in LEFT + RIGHT for word in words_of(text)}):
+        row = np.frombuffer(blake2b(word.encode(), digest_size=16).digest(), "u1") / 256 - 0.5
+        lines.append(f"{word} {' '.join(map(str, row.tolist()))}\n")
+    path.write_text("".join(lines), encoding="utf-8")
+    return str(path)
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_values_are_those_of_pot_and_gensim(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TEXTGAUGE_CACHE", str(tmp_path / "cache"))
+    on = write_vectors(tmp_path / "digests.txt")
+    values = get_metric(f"{name}@{on}")(left=LEFT, right=RIGHT).values
+    np.testing.assert_allclose(values, EXPECTED[name], rtol=0, atol=1e-7 if "unit" in name else 1e-9)
+
+
+@pytest.fixture(scope="module")
+def study() -> Pairs:
+    if not is_here("yamshchikov14"):
+        pytest.skip("yamshchikov14 is not in TEXTGAUGE_DATA")
+    try:
+        locate("minilm")
+    except ResourceError as error:
+        pytest.skip(str(error))
+    pairs = load_pairs("yamshchikov14")
+    return Pairs(pairs.left, pairs.right)
+
+
+def bags(study: Pairs) -> tuple[list[tuple[Counter[str], Counter[str]]], dict[str, np.ndarray]]:
+    """The known words of both sides of each pair, and the vectors."""
+    tokens = study.left.pool.tokens("words")
+    vectors, known = word_vectors("wordvec").lookup(tokens.vocabulary)
+    table = dict(zip(np.array(tokens.vocabulary)[known].tolist(), vectors[known].astype(np.float64), strict=True))
+    rows = [Counter(word for word in tokens.strings(row) if word in table) for row in range(len(tokens))]
+    sides = zip(study.left.index.tolist(), study.right.index.tolist(), strict=True)
+    return [(rows[left], rows[right]) for left, right in sides], table
+
+
+@pytest.mark.slow
+def test_all_pairs_of_the_style_transfer_study_are_those_of_pot(study: Pairs) -> None:
+    import ot
+
+    def peer(a: Counter[str], b: Counter[str]) -> float:
+        X, Y = (np.array([table[word] for word in side]) for side in (a, b))
+        return float(ot.emd2(*(np.array(list(side.values())) / side.total() for side in (a, b)), cdist(X, Y)))
+
+    pairs, table = bags(study)
+    values = get_metric("wmd").measure(study).values
+    expected = [peer(a, b) if a and b else np.nan for a, b in pairs]
+    np.testing.assert_allclose(values, expected, rtol=0, atol=1e-9)
+
+
+@pytest.mark.slow
+def test_all_pairs_of_the_style_transfer_study_are_those_of_gensim(study: Pairs) -> None:
+    models = pytest.importorskip("gensim.models", reason="gensim is not installed")
+    pairs, table = bags(study)
+    library = models.KeyedVectors(384)
+    library.add_vectors(list(table), np.array(list(table.values()), dtype=np.float32))
+    values = get_metric("wmd").measure(study).values
+    expected = np.array([library.wmdistance([*a.elements()], [*b.elements()], norm=False) for a, b in pairs])
+    np.testing.assert_allclose(values, np.where(np.isinf(expected), np.nan, expected), rtol=0, atol=1e-9)

@@ -1,0 +1,156 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from textgauge.corpus import Corpus, Pairs
+from textgauge.errors import UnknownName
+from textgauge.metrics import get_metric
+from textgauge.metrics.pair import _greedy, bertscore
+from textgauge.represent.token_vectors import token_encoder
+
+TEXT = st.lists(st.sampled_from(["a", "the", "cat", "dogs", "naïve", "猫", "\ud800", "run"]), max_size=6).map(" ".join)
+PAIRS = st.lists(st.tuples(TEXT, TEXT), min_size=1, max_size=8)
+per_example = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60)
+
+
+def plain(encoder: str, left: str, right: str, texts: list[str] | None = None) -> tuple[float, float, float]:
+    """F1, precision and recall of one pair by loops; weights from `texts` where given."""
+    if not left.split() or not right.split():
+        return (float(left.split() == right.split()),) * 3
+    found = token_encoder(encoder).encode([left, right])
+    X, Y = ([v / np.linalg.norm(v) for v in found[row].astype(float)] for row in range(2))
+    weights = []
+    for row in range(2):
+        words = found.tokens.strings(row)
+        special = found.special[found.offsets[row] : found.offsets[row + 1]]
+        counts = [sum(word in text.split() for text in texts or []) for word in words]
+        of = [math.log((len(texts) + 1) / (count + 1)) if texts else 1.0 for count in counts]
+        kept = [0.0 if mark else weight for mark, weight in zip(special, of, strict=True)]
+        weights.append(kept if sum(kept) else [1.0 - mark for mark in special])
+    precision = sum(w * max(float(x @ y) for y in Y) for w, x in zip(weights[0], X, strict=True)) / sum(weights[0])
+    recall = sum(w * max(float(x @ y) for x in X) for w, y in zip(weights[1], Y, strict=True)) / sum(weights[1])
+    return (2 * precision * recall / (precision + recall) if precision * recall > 0 else 0.0), precision, recall
+
+
+@pytest.mark.usefixtures("toy")
+@pytest.mark.parametrize("encoder", ["toy", "bare"])
+@pytest.mark.parametrize("idf", [False, True])
+@per_example
+@given(PAIRS)
+def test_equals_loops(encoder: str, idf: bool, texts: list[tuple[str, str]]) -> None:
+    left, right = [a for a, _ in texts], [b for _, b in texts]
+    pairs = Pairs(left, right)
+    found = get_metric(f"bertscore(idf={str(idf).lower()})@{encoder}").compute(pairs)
+    for row, pair in enumerate(texts):
+        expected = plain(encoder, *pair, [*left, *right] if idf else None)
+        values = [found[name][row] for name in ("value", "precision", "recall")]
+        np.testing.assert_allclose(values, expected, rtol=0, atol=1e-9)
+        if pair[0] == pair[1]:
+            assert values == [1, 1, 1]
+
+
+@pytest.mark.usefixtures("toy")
+@pytest.mark.parametrize("idf", [False, True])
+@per_example
+@given(st.lists(TEXT, min_size=1, max_size=6), st.lists(TEXT, min_size=1, max_size=6))
+def test_the_matrix_holds_the_pairs(idf: bool, left: list[str], right: list[str]) -> None:
+    rows, columns = Corpus.of(left), Corpus.of(right)
+    joint = rows | columns
+    every = Pairs(
+        rows.take(np.repeat(range(len(left)), len(right))),
+        columns.take(np.tile(range(len(right)), len(left))),
+        background=joint,
+    )
+    for part in ("", ".precision", ".recall"):
+        metric = get_metric(f"bertscore{part}(idf={str(idf).lower()})@toy")
+        values = metric.shown_of(metric.compute(every)).reshape(len(left), len(right))
+        np.testing.assert_allclose(metric.matrix(rows, columns, background=joint), values, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(metric.matrix(rows, columns), values, rtol=0, atol=1e-12)
+
+
+def texts_of(n: int) -> list[str]:
+    rng = np.random.default_rng(n)
+    return [" ".join(rng.choice(["a", "the", "cat", "dogs", "run"], size=rng.integers(0, 7))) for _ in range(n)]
+
+
+@pytest.mark.usefixtures("toy")
+def test_small_blocks_and_groups_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    metric = get_metric("bertscore@toy")
+    rows, columns = Corpus.of(texts_of(20)), Corpus.of(texts_of(17))
+    pairs = Pairs(texts_of(40), texts_of(40)[::-1])
+    whole, matrix = metric.compute(pairs)["value"], metric.matrix(rows, columns)
+    monkeypatch.setattr(bertscore, "_HELD_TOKENS", 12)
+    monkeypatch.setattr(_greedy, "_CELLS", 60)
+    np.testing.assert_array_equal(metric.compute(pairs)["value"], whole)
+    np.testing.assert_allclose(metric.matrix(rows, columns), matrix, rtol=0, atol=1e-12)
+
+
+def test_texts_that_fit_are_encoded_once(toy) -> None:
+    texts = texts_of(12)
+    get_metric("bertscore@toy").compute(Pairs(np.repeat(texts, 12).tolist(), texts * 12))
+    get_metric("bertscore@toy").matrix(Corpus.of(texts), Corpus.of(texts))
+    assert toy.calls == 2
+
+
+@pytest.mark.usefixtures("toy")
+def test_sides_swap_precision_and_recall() -> None:
+    left, right = ["a cat run", "the dogs"], ["the cat", "a a dogs run"]
+    forth, back = (get_metric("bertscore@toy")(left=a, right=b) for a, b in ((left, right), (right, left)))
+    np.testing.assert_allclose(forth.values, back.values, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(forth.parts["precision"], back.parts["recall"], rtol=0, atol=1e-12)
+
+
+@pytest.mark.usefixtures("toy")
+def test_each_number_is_the_largest_over_references() -> None:
+    metric = get_metric("bertscore@toy")
+    references = ["the cat", "a dogs run", "naïve"]
+    single = metric(left=["a cat run"] * 3, right=references)
+    several = metric(left=["a cat run", "the"], right=[references, ["the"]])
+    assert several.values.tolist() == [single.values.max(), 1]
+    assert several.parts["precision"][0] == single.parts["precision"].max()
+    assert several.parts["recall"][0] == single.parts["recall"].max()
+
+
+def test_f1_where_it_is_none() -> None:
+    precision, recall = np.array([0.5, 0.3, 0.0, -0.4, 0.0]), np.array([0.25, -0.29, 0.0, -0.4, 0.5])
+    np.testing.assert_allclose(_greedy.f1(precision, recall), [1 / 3, 0, 0, -0.4, 0])
+
+
+def test_vectors_of_zeros_match_nothing() -> None:
+    assert _greedy.unit(np.zeros((2, 3))).tolist() == [[0, 0, 0]] * 2
+
+
+@pytest.mark.usefixtures("toy")
+def test_rescaling(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(bertscore.BASELINES, "toy", {bertscore.MINILM_LAYER: (0.2, 0.4, 0.5)})
+    left, right = ["a cat", "same", "", "x"], ["the dogs run", "same", "", ""]
+    plain, scaled = (
+        get_metric(name)(left=left, right=right) for name in ("bertscore@toy", "bertscore(rescale=true)@toy")
+    )
+    np.testing.assert_allclose(scaled.values, (plain.values - 0.5) / 0.5)
+    np.testing.assert_allclose(scaled.parts["precision"], (plain.parts["precision"] - 0.2) / 0.8)
+    np.testing.assert_allclose(scaled.parts["recall"], (plain.parts["recall"] - 0.4) / 0.6)
+    assert scaled.values[1:3].tolist() == [1, 1]
+    assert get_metric("bertscore(rescale=true)@toy").bounds == (-3, 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("bertscore(layer=-3)", "layer=-3"),
+        ("bertscore(rescale=true)@hf:some/model", "no baseline"),
+        ("bertscore(rescale=true,layer=9)", "no baseline"),
+    ],
+)
+def test_wrong_parameters(name: str, message: str) -> None:
+    with pytest.raises(UnknownName, match=message):
+        get_metric(name)
+
+
+def test_every_layer_has_a_baseline() -> None:
+    assert all(get_metric(f"bertscore(rescale=true,layer={layer})").bounds[1] == 1 for layer in range(7))

@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from textgauge.corpus import Corpus, Pairs
+from textgauge.errors import UnknownName
+from textgauge.metrics import get_metric
+from textgauge.metrics.pair import contextual
+from textgauge.represent.token_vectors import token_encoder
+
+LEFT = ["a cat sat", "same text", "", "", "one", " ", "lone \ud800", "a b c d e f"]
+RIGHT = ["the dog", "same text", " ", "word", "", "", "नमस्ते दुनिया", "f e d c b a"]
+
+
+def plain(encoder: str, left: str, right: str) -> float:
+    """Mean by mean, pair by pair."""
+    found = token_encoder(encoder).encode([left, right])
+    means = []
+    for row in range(2):
+        kept = ~found.special[found.offsets[row] : found.offsets[row + 1]]
+        means.append(
+            [float(np.mean([float(x) for x in column])) for column in found[row][kept].T] if kept.any() else None
+        )
+    if None in means:
+        return 0.0 if means[0] is means[1] else float("nan")
+    return float(sum((a - b) ** 2 for a, b in zip(*means, strict=True)) ** 0.5)
+
+
+@pytest.mark.usefixtures("toy")
+@pytest.mark.parametrize("encoder", ["toy", "bare"])
+def test_equals_loops(encoder: str) -> None:
+    found = get_metric(f"contextual_l2@{encoder}")(left=LEFT, right=RIGHT)
+    expected = [plain(encoder, *pair) for pair in zip(LEFT, RIGHT, strict=True)]
+    np.testing.assert_allclose(found.values, expected, rtol=0, atol=1e-6)
+    assert found.values[1] == 0
+    assert found.reason == "one of the two texts has no tokens"
+    assert "tokens=toy(layer=-1)" in found.signature
+
+
+@pytest.mark.usefixtures("toy")
+def test_small_groups_change_no_bit(monkeypatch: pytest.MonkeyPatch) -> None:
+    metric, pairs = get_metric("contextual_l2@toy"), Pairs(LEFT, RIGHT)
+    whole = metric.compute(pairs)["value"]
+    monkeypatch.setattr(contextual, "_HELD_TOKENS", 3)
+    np.testing.assert_array_equal(metric.compute(pairs)["value"], whole)
+
+
+@pytest.mark.usefixtures("toy")
+def test_the_matrix_holds_the_pairs() -> None:
+    metric, rows, columns = get_metric("contextual_l2@toy"), Corpus.of(LEFT), Corpus.of(RIGHT)
+    matrix = metric.matrix(rows, columns)
+    np.testing.assert_allclose(matrix.diagonal(), metric.compute(Pairs(rows, columns))["value"], rtol=0, atol=1e-12)
+    assert matrix.shape == (8, 8)
+
+
+@pytest.mark.usefixtures("toy")
+def test_no_pairs_at_all() -> None:
+    assert len(get_metric("contextual_l2@toy").compute(Pairs([], []))["value"]) == 0
+
+
+def test_a_layer_below_the_first() -> None:
+    with pytest.raises(UnknownName, match="layer=-2"):
+        get_metric("contextual_l2(layer=-2)")

@@ -1,0 +1,150 @@
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from textgauge.corpus import Pairs
+from textgauge.errors import ResourceError, UnknownName
+from textgauge.metrics import get_metric
+from textgauge.metrics.pair import meteor
+from textgauge.metrics.pair._word_matches import Relation, Side, related_words, same_words
+from textgauge.represent.stems import porter
+
+# Groups of synonyms for the tests; `run` leads to `jog`, not the other way, as irregular forms do.
+LEADS = {"car": {"auto"}, "auto": {"car"}, "run": {"jog"}, "big": {"large", "huge"}, "large": {"big"}, "huge": {"big"}}
+WORDS = ["car", "auto", "cars", "run", "jog", "running", "big", "large", "huge", "the", "The", "a", "हिन्दी"]
+
+texts = st.lists(st.sampled_from(WORDS), max_size=9).map(" ".join)
+
+
+def relation(words) -> Relation:
+    numbers = {word: number for number, word in enumerate(words)}
+    return Relation.of([sorted(numbers[other] for other in LEADS.get(word, ()) if other in numbers) for word in words])
+
+
+@pytest.fixture
+def small_wordnet(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(meteor, "synonym_relation", relation)
+
+
+def twin(left: str, right: str, *, stages: str, lookup: str) -> tuple[int, int]:
+    """Matches and chunks, one word after the other."""
+    a, b = ([[place, word.lower()] for place, word in enumerate(text.split())] for text in (left, right))
+    found = []
+
+    def stage(fits) -> None:
+        for one in a[::-1]:
+            partner = next((two for two in b[::-1] if fits(one[1], two[1])), None)
+            if partner:
+                found.append((one[0], partner[0]))
+                a.remove(one)
+                b.remove(partner)
+
+    stage(lambda one, two: one == two)
+    if stages != "exact":
+        stage(lambda one, two: porter(one) == porter(two))
+    if stages == "synonym":
+        seen = porter if lookup == "stems" else str
+        stage(lambda one, two: seen(two) in LEADS.get(seen(one), ()))
+    found.sort()
+    return len(found), bool(found) + sum((j[0] - i[0], j[1] - i[1]) != (1, 1) for i, j in pairwise(found))
+
+
+@pytest.mark.parametrize("stages", ["exact", "stem", "synonym"])
+@pytest.mark.parametrize("lookup", ["stems", "words"])
+def test_matches_and_chunks_are_those_of_a_plain_twin(small_wordnet: None, stages: str, lookup: str) -> None:
+    metric = get_metric(f"meteor(stages={stages},lookup={lookup},perfect=penalised)@whitespace")
+
+    @given(st.lists(st.tuples(texts, texts), min_size=1, max_size=6))
+    def check(pairs: list[tuple[str, str]]) -> None:
+        columns = metric.compute(Pairs([left for left, _ in pairs], [right for _, right in pairs]))
+        for row, (left, right) in enumerate(pairs):
+            matches, chunks = twin(left, right, stages=stages, lookup=lookup)
+            sizes = len(left.split()), len(right.split())
+            assert columns["precision"][row] == (matches / sizes[0] if matches else 0.0)
+            assert columns["recall"][row] == (matches / sizes[1] if matches else 0.0)
+            assert columns["fragmentation"][row] == (chunks / matches if matches else 1.0)
+
+    check()
+
+
+@given(texts)
+def test_equal_texts_score_one(text: str) -> None:
+    assert get_metric("meteor(stages=stem)")(left=[text], right=[text]).values[0] == 1.0
+
+
+def test_a_perfect_match_may_be_penalised() -> None:
+    scores = {
+        perfect: get_metric(f"meteor(stages=stem,perfect={perfect})")(left=["a red car"], right=["a red car"])
+        for perfect in ("one", "penalised")
+    }
+    assert scores["one"].values[0] == 1.0
+    assert scores["one"].parts["fragmentation"][0] == 0.0
+    assert scores["penalised"].values[0] == pytest.approx(1 - 0.5 / 27)
+
+
+def test_texts_without_words() -> None:
+    left, right = ["", " ", "", "word"], ["", "\n", "word", ""]
+    scores = get_metric("meteor(stages=stem)")(left=left, right=right)
+    np.testing.assert_array_equal(scores.values, [1, 1, 0, 0])
+    np.testing.assert_array_equal(scores.parts["precision"], [1, 1, 0, 0])
+    penalised = get_metric("meteor(stages=stem,perfect=penalised)")(left=left, right=right)
+    np.testing.assert_array_equal(penalised.values, [0, 0, 0, 0])
+
+
+def test_the_way_words_are_looked_up_matters(small_wordnet: None) -> None:
+    pair = {"left": ["large"], "right": ["big"]}
+    assert get_metric("meteor(lookup=words)")(**pair).values[0] == 1.0
+    assert get_metric("meteor")(**pair).values[0] == 0.0  # the stem of large is larg
+
+
+def test_recall_weighs_more_than_precision() -> None:
+    metric = get_metric("meteor(stages=stem)")
+    short, long = "the red car", "the red car stopped near the old mill"
+    assert metric(left=[long], right=[short]).values[0] > metric(left=[short], right=[long]).values[0]
+
+
+def test_blocks_do_not_change_values(small_wordnet: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    left, right = ([" ".join(rng.choice(WORDS, rng.integers(0, 9))) for _ in range(200)] for _ in range(2))
+    whole = get_metric("meteor")(left=left, right=right)
+    monkeypatch.setattr(meteor, "_BLOCK_WORDS", 7)
+    np.testing.assert_array_equal(get_metric("meteor")(left=left, right=right).values, whole.values)
+
+
+def test_the_last_free_words_are_matched_first() -> None:
+    left = Side(np.array([0, 0, 1]), np.array([5, 5, 5]), np.arange(3))
+    right = Side(np.array([0, 1, 1]), np.array([5, 5, 5]), np.arange(3))
+    first, second = same_words(left, right)
+    assert sorted(zip(first.tolist(), second.tolist(), strict=True)) == [(1, 0), (2, 2)]
+
+
+def test_related_words_are_given_away_once() -> None:
+    left = Side(np.zeros(2, np.int64), np.array([0, 0]), np.arange(2))
+    right = Side(np.zeros(3, np.int64), np.array([1, 2, 3]), np.arange(3))
+    first, second = related_words(left, right, Relation.of([[1, 2], [], [], []]))
+    assert list(zip(first.tolist(), second.tolist(), strict=True)) == [(1, 1), (0, 0)]
+
+
+@pytest.mark.parametrize("wrong", ["alpha=1.5", "gamma=-1", "beta=-0.1", "stages=all", "perfect=two", "lookup=none"])
+def test_parameters_without_sense_are_refused(wrong: str) -> None:
+    with pytest.raises(UnknownName):
+        get_metric(f"meteor({wrong})")
+
+
+def test_without_wordnet_the_lighter_way_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TEXTGAUGE_CACHE", str(tmp_path))
+    monkeypatch.setenv("TEXTGAUGE_OFFLINE", "1")
+    monkeypatch.delenv("TEXTGAUGE_RESOURCES", raising=False)
+    with pytest.raises(ResourceError, match=r"resources fetch wordnet or use the lighter meteor\(stages=stem\)"):
+        get_metric("meteor")(left=["a big car"], right=["a large auto"])
+
+
+def test_the_signature_names_the_wordnet() -> None:
+    assert "wordnet=" in get_metric("meteor").signature
+    assert "wordnet=" not in get_metric("meteor(stages=stem)").signature

@@ -1,0 +1,200 @@
+"""Shared n-grams, and the metrics made of them, against plain twins."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from textgauge import get_metric
+from textgauge.corpus import Corpus, Pairs
+from textgauge.errors import UnknownName
+from textgauge.metrics.pair import _ngram_counts, _ngram_metric
+from textgauge.metrics.pair._ngram_counts import best_rows, shared_ngrams
+from textgauge.metrics.pair._ngram_matrix import shared_ngram_matrices
+from textgauge.metrics.pair._shifts import OutsideBeam, edits_with_shifts
+from textgauge.metrics.pair._subsequences import common_lengths, sequences
+from textgauge.metrics.pair.chrf import code_points
+from textgauge.metrics.pair.nist import penalty
+from textgauge.metrics.pair.ter import edits
+from textgauge.represent.tokenizers import Tokens, mteval_13a, tokenizer
+
+ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=30)
+FEW_WORDS = st.lists(st.sampled_from(["a", "b", "c", "d.", "e"]), max_size=12).map(" ".join)
+SEQUENCES = st.lists(st.lists(st.integers(0, 3), max_size=9), min_size=1, max_size=6)
+NAMES = ["rouge1", "rouge2", "rouge", "rougeL", "rougeLsum", "bleu", "chrf", "ter", "gleu", "nist"]
+
+
+def tokens_of(rows: list[list[int]], *, factor: int = 1) -> Tokens:
+    ids = np.array([factor * token for row in rows for token in row], dtype=np.int32)
+    return Tokens(ids, np.cumsum([0, *map(len, rows)]), ())
+
+
+def plain_shared(left: list[int], right: list[int], n: int) -> int:
+    first, second = (Counter(tuple(row[i : i + n]) for i in range(len(row) - n + 1)) for row in (left, right))
+    return (first & second).total()
+
+
+@settings(deadline=None)
+@given(SEQUENCES, st.integers(1, 6), st.sampled_from([1, 50_000, 600_000_000]))
+def test_shared_ngrams_are_those_of_counters(rows: list[list[int]], orders: int, factor: int) -> None:
+    left, right = (side.reshape(-1) for side in np.indices((len(rows), len(rows))))
+    expected = [
+        [plain_shared(rows[a], rows[b], n) for n in range(1, orders + 1)] for a, b in zip(left, right, strict=True)
+    ]
+    tokens = tokens_of(rows, factor=factor)
+    assert shared_ngrams(tokens, left, right, orders).tolist() == expected
+    matrices = shared_ngram_matrices(tokens_of(rows + rows, factor=factor), len(rows), orders)
+    assert np.stack(list(matrices), axis=-1).reshape(-1, orders).tolist() == expected
+
+
+def test_blocks_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = [f"{'ab ' * n}c{n % 3}" for n in range(20)]
+    pairs = Pairs(texts, texts[::-1])
+    whole = {name: get_metric(name).measure(pairs).values for name in NAMES}
+    square = get_metric("chrf").matrix(pairs.left, pairs.right)
+    monkeypatch.setattr(_ngram_counts, "_BLOCK_TOKENS", 7)
+    monkeypatch.setattr(_ngram_metric, "_BLOCK_VALUES", 500)
+    for name in NAMES:
+        np.testing.assert_array_equal(get_metric(name).measure(pairs).values, whole[name])
+    np.testing.assert_array_equal(get_metric("chrf").matrix(pairs.left, pairs.right), square)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_pairs_have_no_values(name: str) -> None:
+    metric = get_metric(name)
+    assert len(metric(left=[], right=[]).values) == 0
+    assert metric.matrix(Corpus.of([]), Corpus.of(["a", "b"])).shape == (0, 2)
+    assert metric.matrix(Corpus.of(["a", "b"]), Corpus.of([])).shape == (2, 0)
+    if metric.statistics(Pairs(["a"], ["b"])) is not None:
+        assert len(metric.statistics(Pairs([], []))) == 0
+
+
+@pytest.mark.parametrize("name", ["rouge1", "rouge2.recall", "rougeL.precision", "bleu", "chrf", "gleu.recall"])
+def test_a_matrix_holds_the_values_of_the_pairs(name: str) -> None:
+    metric, texts = (
+        get_metric(name),
+        ["the cat sat", "a cat sat on the mat", "", "the", "sat the cat the cat", "你好 吗"],
+    )
+    corpus = Corpus.of(texts)
+    rows, columns = corpus.take([0, 1, 2, 3]), corpus.take([4, 1, 3, 5, 2])
+    pairs = Pairs(rows.take(np.repeat(np.arange(4), 5)), columns.take(np.tile(np.arange(5), 4)))
+    np.testing.assert_allclose(
+        metric.matrix(rows, columns).reshape(-1), metric.measure(pairs).values, rtol=0, atol=1e-12
+    )
+
+
+def test_the_best_row_of_an_item_is_the_first_of_equal_ones() -> None:
+    assert best_rows(np.array([0.1, 0.5, 0.5, 0.2, 0.0]), np.array([0, 0, 0, 1, 2])).tolist() == [1, 3, 4]
+
+
+@settings(deadline=None)
+@given(FEW_WORDS | ANY_TEXT, FEW_WORDS | ANY_TEXT)
+def test_bleu_chrf_and_ter_are_those_of_sacrebleu(left: str, right: str) -> None:
+    from sacrebleu import metrics
+
+    if not (left.split() or right.split()):
+        return  # sacrebleu has 0 for two texts without content
+    for name, peer in (
+        ("bleu", metrics.BLEU(effective_order=True)),
+        ("bleu(smoothing=add-k,k=0.5)", metrics.BLEU(effective_order=True, smooth_method="add-k", smooth_value=0.5)),
+        ("chrf", metrics.CHRF()),
+        ("chrf(word_order=2)", metrics.CHRF(word_order=2)),
+        ("ter", metrics.TER()),
+    ):
+        value = get_metric(name)(left=[left], right=[right]).values[0]
+        assert 100 * value == pytest.approx(peer.sentence_score(left, [right]).score, abs=1e-9)
+
+
+@settings(deadline=None)
+@given(st.text(st.sampled_from("ab1.,-'&;/ \n<>qutlgmp%é你"), max_size=25) | ANY_TEXT)
+def test_13a_is_that_of_sacrebleu(text: str) -> None:
+    from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
+
+    assert mteval_13a(text) == Tokenizer13a()(text.rstrip()).split()
+
+
+@settings(deadline=None)
+@given(st.lists(ANY_TEXT, max_size=4))
+def test_code_points_leave_out_white_space(texts: list[str]) -> None:
+    tokens = code_points(texts, whitespace=False)
+    assert ["".join(tokens.strings(row)) for row in range(len(texts))] == ["".join(text.split()) for text in texts]
+    tokens = code_points(texts, whitespace=True)
+    assert ["".join(tokens.strings(row)) for row in range(len(texts))] == texts
+
+
+@settings(deadline=None)
+@given(st.text("abcd", max_size=20), st.text("abcd", max_size=20))
+def test_edits_with_shifts_are_those_of_tercom(left: str, right: str) -> None:
+    from sacrebleu.metrics.lib_ter import translation_edit_rate
+
+    if right:
+        assert edits_with_shifts(left, right) == translation_edit_rate(list(left), list(right))[0]
+
+
+def test_texts_outside_the_beam_are_left_to_sacrebleu() -> None:
+    from sacrebleu.metrics.lib_ter import translation_edit_rate
+
+    left, right = [f"a{n}" for n in range(60)], [f"b{n}" if n % 3 else f"a{n}" for n in range(70)]
+    with pytest.raises(OutsideBeam):
+        edits_with_shifts("".join(map(chr, range(60))), "".join(map(chr, range(100, 170))))
+    assert edits(left, right) == translation_edit_rate(left, right)[0]
+
+
+def test_a_vocabulary_beyond_the_code_points_keeps_its_subsequences() -> None:
+    rows = [[0, 1_500_000, 2], [1_500_000, 2, 7]]
+    tokens = tokens_of(rows)
+    assert sequences(tokens, np.array([1, 0])) == rows[::-1]
+    assert common_lengths(tokens, np.array([0]), np.array([1])).tolist() == [2.0]
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("text", ["yes", "?!", "मैं कल", "今天天气很好", "ab\ncd", "a\ud800"])
+def test_equal_texts_score_the_best_value(name: str, text: str) -> None:
+    metric = get_metric(name)
+    assert metric(left=[text], right=[text]).values.tolist() == [metric.best]
+
+
+def test_one_text_without_words() -> None:
+    for name in NAMES:
+        expected = 1.0 if name == "ter" else 0.0
+        assert get_metric(name)(left=["", "a word"], right=["a word", ""]).values.tolist() == [expected] * 2
+
+
+def test_rouge2_of_single_words() -> None:
+    assert get_metric("rouge2")(left=["yes", "yes", "yes"], right=["Yes!", "no", "yes sir"]).values.tolist() == [
+        1,
+        0,
+        0,
+    ]
+    assert get_metric("rouge2@rouge_score")(left=["yes"], right=["yes"]).values.tolist() == [0]
+
+
+def test_rouge_tokens_of_the_style_transfer_study() -> None:
+    assert tokenizer("rouge").encode(["A word. Then.More ,"]).strings(0) == ["A", "word", "Then", "More", ","]
+
+
+def test_a_normalised_nist_score_is_a_share_of_the_own_score_of_the_reference() -> None:
+    left, right = ["the cat sat on a mat"], ["the cat sat on the mat"]
+    raw = get_metric("nist(normalise=false)")
+    assert get_metric("nist")(left=left, right=right).values == pytest.approx(
+        raw(left=left, right=right).values / raw(left=right, right=right).values
+    )
+    rare = f"{'the ' * 90}cat"
+    assert get_metric("nist")(left=[rare[:-40] + " cat"], right=[rare]).values[0] <= 1.0
+    assert raw.bounds == (0.0, float("inf"))
+
+
+def test_the_penalty_of_nist() -> None:
+    assert [penalty(0, 3), penalty(3, 0), penalty(4, 3), penalty(3, 3)] == [0.0, 1.0, 1.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    "name", ["bleu(order=0)", "bleu(floor=0)", "chrf(order=0)", "chrf(beta=0)", "chrf(word_order=-1)", "gleu(order=0)"]
+)
+def test_senseless_parameters_are_refused(name: str) -> None:
+    with pytest.raises(UnknownName, match="must be"):
+        get_metric(name)
