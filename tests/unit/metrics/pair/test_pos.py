@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from textgauge.metrics import get_metric
-from textgauge.metrics.pair import _words, pos
+from textgauge.metrics.pair import pos
 from textgauge.represent import tokenizers
 
 VECTORS = {"dog": (0.0, 0.0), "cat": (3.0, 4.0), "car": (0.0, 1.0), "tree": (6.0, 8.0)}
@@ -28,7 +28,6 @@ def plane(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("textgauge.represent.wordvectors.word_vectors", lambda name: Vectors())
     split = lambda text: [word for word in text.split() if word not in {"the", "ran", "no"}]  # noqa: E731
     monkeypatch.setitem(tokenizers._TOKENIZERS, "nouns", lambda: tokenizers.SplitTokenizer(split))
-    _words._remembered.clear()
 
 
 def test_nearest_nouns_are_averaged_both_ways() -> None:
