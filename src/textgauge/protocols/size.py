@@ -97,14 +97,14 @@ class Size(Protocol):
         """Both measures, each from its values in single repetitions."""
         large = observations.of("kind", ASYMPTOTE)
         truth = float(large.value.mean()) if len(large.value) else float("nan")
-        if not truth > 0:
+        if np.isnan(truth) or truth == 0:
             reason = _why_no_truth(large)
             return [Verdict(measure.name, float("nan"), reason=reason) for measure in self.measures]
         return [self._judged(observations.of("kind", which), which, truth) for which in (SIZE, IMBALANCE)]
 
     def _judged(self, sweep: Observations, which: str, truth: float) -> Verdict:
         batches = list(sweep.batches())
-        scale = 1.0 if which == IMBALANCE and self.scale == "paper" else truth
+        scale = 1.0 if which == IMBALANCE and self.scale == "paper" else abs(truth)
         values = [1.0 - float(np.abs(batch.value - truth).mean()) / scale for batch in batches]
         return over_repetitions(f"{which}_robustness", values, [why_undefined(batch) for batch in batches])
 
@@ -113,7 +113,7 @@ def _why_no_truth(large: Observations) -> str:
     if not len(large.value):
         return "the distance of large samples is not finished"
     said = why_undefined(large)
-    return f"the distance of large samples is {said or 'not above zero'}"
+    return f"the distance of large samples is {said or 'zero'}"
 
 
 def _batch(number: int, joint: Corpus, sides: list[Index], asked: list[tuple[str, int, int]]) -> Batch:

@@ -1,0 +1,73 @@
+"""`textgauge figures`: the pictures of a run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from textgauge.bench import Store
+from textgauge.cli.output import note
+from textgauge.errors import InputError, ResourceError
+
+
+def figures(
+    folder: Annotated[Path, typer.Argument(help="The folder of a run.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The folder for the figures.")],
+    kind: Annotated[
+        str | None, typer.Option(help="Which figures: distance,size,imbalance,tree,radar,box; all by default.")
+    ] = None,
+    form: Annotated[str, typer.Option("--format", "-f", help="File formats: html,svg,png.")] = "html",
+    metrics: Annotated[list[str] | None, typer.Option("-m", "--metrics", help="Only these metrics of the run.")] = None,
+    repetition: Annotated[int, typer.Option(min=1, help="The repetition that trees show.")] = 1,
+) -> None:
+    """Draw the figures of a run; the names of the files are printed.
+
+    Example: textgauge figures runs/x -o figures --kind distance,radar --format svg
+    """
+    from textgauge.report import figures as draw
+
+    kinds = _listed(kind, tuple(draw.KINDS), "figure")
+    formats = _listed(form, draw.FORMATS, "format")
+    found = draw.groups(Store.open(folder))
+    missing = sum(group.missing for group in found)
+    if missing:
+        note(f"warning: {missing} cells are missing; the same `textgauge run` command computes them")
+    chosen = _chosen(metrics, {metric for group in found for metric in group.observed})
+    drawn = 0
+    for figure in draw.figures(found, kinds=kinds, metrics=chosen, repetition=repetition - 1):
+        for ending in formats:
+            drawn += 1
+            typer.echo(_written(out / f"{figure.name}.{ending}", draw.rendered(figure.chart, ending)))
+    if not drawn:
+        raise InputError(f"{folder} holds nothing to draw as {', '.join(kinds)}")
+
+
+def _listed(text: str | None, known: tuple[str, ...], what: str) -> list[str]:
+    names = list(known) if text is None else [name.strip() for name in text.split(",") if name.strip()]
+    wrong = [name for name in names if name not in known]
+    if wrong or not names:
+        raise InputError(f"no {what} {wrong[0] if wrong else text!r}; choose among {', '.join(known)}")
+    return list(dict.fromkeys(names))
+
+
+def _chosen(metrics: list[str] | None, there: set[str]) -> set[str] | None:
+    if not metrics:
+        return None
+    from textgauge.metrics import get_corpus_metrics
+
+    asked = [metric.key for metric in get_corpus_metrics(metrics)]
+    absent = [name for name in asked if name not in there]
+    if absent:
+        raise InputError(f"the run has no metric {absent[0]!r}; it has {', '.join(sorted(there))}")
+    return set(asked)
+
+
+def _written(path: Path, content: bytes) -> Path:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    except OSError as error:
+        raise ResourceError(f"cannot write {path}: {error.strerror or error}") from None
+    return path

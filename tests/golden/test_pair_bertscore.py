@@ -1,0 +1,194 @@
+"""Numbers of bert-score 0.3.13 on torch 2.13.0 (CPU).
+
+GREEDY: `bert_score.utils.greedy_cos_idf` on the vectors and weights of `greedy_case`, masks of ones.
+
+The others: `BERTScorer(model_type=folder, num_layers=6, device="cpu")` with the folder that `peer_model` of
+benchmarks/encoder.py writes around the resource `minilm`, pair by pair (`scorer.score([left], [right], batch_size=1)`),
+because padding inside a batch lifts negative cosines to 0. IDF: with `idf=True, idf_sents=` all texts of the pairs.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.golden.pairs import PAIRS, REFERENCES, SCRIPTS
+
+from textgauge.corpus import Corpus, Pairs
+from textgauge.datasets import is_here
+from textgauge.errors import ResourceError
+from textgauge.metrics import get_metric
+from textgauge.metrics.pair._greedy import f1, greedy_match, match_all, match_pairs, unit
+from textgauge.represent.resources import locate
+
+COLUMNS = ("precision", "recall", "value")
+# Tokens left and right, precision, recall, F1.
+GREEDY = [
+    (4, 4, 0.1664467, 0.4650058, 0.2451449),
+    (3, 7, 0.1121102, 0.3765398, 0.1727779),
+    (9, 5, 0.3778987, 0.3865578, 0.3821792),
+    (12, 12, 0.4956369, 0.558164, 0.5250455),
+    (3, 3, 0.2943475, 0.1181316, 0.1685988),
+    (20, 11, 0.4829462, 0.5970001, 0.5339505),
+]
+# Precision, recall, F1 of PAIRS, then SCRIPTS.
+PLAIN = [
+    (0.958959, 0.916025, 0.937001),
+    (1.0, 1.0, 1.0),
+    (0.804282, 0.484843, 0.604985),
+    (0.763722, 0.89031, 0.822172),
+    (0.800022, 0.746505, 0.772338),
+    (0.809746, 0.896307, 0.85083),
+    (0.750819, 0.750924, 0.750872),
+    (0.588079, 0.588079, 0.588079),
+    (0.926647, 0.926648, 0.926647),
+    (0.720311, 0.736266, 0.728201),
+    (0.895732, 0.895732, 0.895732),
+    (0.261105, 0.254233, 0.257623),
+    (0.799851, 0.799851, 0.799851),
+    (1.0, 1.0, 1.0),
+    (0.87284, 0.909941, 0.891004),
+    (0.925344, 0.865862, 0.894615),
+    (0.753046, 0.820723, 0.785429),
+    (0.912679, 0.874634, 0.893252),
+    (0.798193, 0.745368, 0.770877),
+    (1.0, 1.0, 1.0),
+    (0.39069, 0.403756, 0.397116),
+    (0.81101, 0.855085, 0.832464),
+]
+IDF = [
+    (0.957939, 0.905376, 0.930916),
+    (1.0, 1.0, 1.0),
+    (0.826572, 0.456309, 0.588008),
+    (0.781575, 0.896697, 0.835187),
+    (0.786682, 0.72958, 0.757056),
+    (0.825373, 0.896307, 0.859378),
+    (0.738208, 0.736063, 0.737134),
+    (0.565185, 0.620064, 0.591354),
+    (0.926647, 0.926648, 0.926647),
+    (0.734464, 0.750556, 0.742423),
+    (0.89408, 0.89408, 0.89408),
+    (0.261105, 0.258775, 0.259935),
+    (0.799851, 0.799851, 0.799851),
+    (1.0, 1.0, 1.0),
+    (0.860998, 0.907331, 0.883557),
+    (0.929741, 0.861214, 0.894166),
+    (0.739211, 0.822815, 0.778775),
+    (0.906219, 0.857716, 0.881301),
+    (0.788454, 0.733022, 0.759728),
+    (1.0, 1.0, 1.0),
+    (0.378762, 0.392421, 0.385471),
+    (0.81155, 0.849388, 0.830038),
+]
+SEVERAL = [
+    (0.947321, 0.988471, 0.967459),
+    (0.969335, 0.969335, 0.969335),
+    (0.695411, 0.663272, 0.678961),
+]
+
+
+def greedy_case(rng: np.random.Generator, m: int, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Vectors and weights of a made-up pair; the first and last token of a text have weight 0."""
+    X = rng.normal(size=(m, 16)).astype(np.float32) + 0.5
+    Y = rng.normal(size=(n, 16)).astype(np.float32) + 0.5
+    x, y = rng.random(m), rng.random(n)
+    x[[0, -1]] = y[[0, -1]] = 0
+    return X.astype(np.float32), Y.astype(np.float32), x, y
+
+
+def test_greedy_matching_is_theirs() -> None:
+    rng = np.random.default_rng(7)
+    cases = [greedy_case(rng, m, n) for m, n, *_ in GREEDY]
+    for (X, Y, x, y), (*_, expected_p, expected_r, expected_f) in zip(cases, GREEDY, strict=True):
+        precision, recall = greedy_match(unit(X)[None], unit(Y)[None], x[None], y[None])
+        found = precision[0], recall[0], f1(precision, recall)[0]
+        np.testing.assert_allclose(found, (expected_p, expected_r, expected_f), rtol=0, atol=1e-6)
+
+
+def test_greedy_matching_of_many_pairs_at_once() -> None:
+    rng = np.random.default_rng(7)
+    cases = [greedy_case(rng, m, n) for m, n, *_ in GREEDY]
+    vectors = np.concatenate([rows for X, Y, *_ in cases for rows in (X, Y)])
+    weights = np.concatenate([rows for *_, x, y in cases for rows in (x, y)])
+    offsets = np.cumsum([0, *(length for m, n, *_ in GREEDY for length in (m, n))])
+    left, right = np.arange(0, 12, 2), np.arange(1, 12, 2)
+    expected = np.array([row[2:4] for row in GREEDY]).T
+    np.testing.assert_allclose(match_pairs(vectors, weights, offsets, left, right), expected, rtol=0, atol=1e-6)
+    every = match_all(vectors, weights, offsets, left, right)
+    np.testing.assert_allclose([matrix.diagonal() for matrix in every], expected, rtol=0, atol=1e-6)
+
+
+@pytest.fixture
+def _minilm() -> None:
+    try:
+        locate("minilm")
+    except ResourceError as error:
+        pytest.skip(str(error))
+
+
+@pytest.mark.usefixtures("_minilm")
+@pytest.mark.parametrize(("name", "expected"), [("bertscore", PLAIN), ("bertscore(idf=true)", IDF)])
+def test_whole_scores_are_theirs(name: str, expected: list[tuple[float, ...]]) -> None:
+    left, right = map(list, zip(*PAIRS, *SCRIPTS, strict=True))
+    found = get_metric(name).compute(Pairs(left, right))
+    np.testing.assert_allclose(np.stack([found[column] for column in COLUMNS], axis=1), expected, rtol=0, atol=2e-6)
+
+
+@pytest.mark.usefixtures("_minilm")
+def test_several_references() -> None:
+    found = get_metric("bertscore")(left=[text for text, _ in REFERENCES], right=[texts for _, texts in REFERENCES])
+    columns = [found.parts["precision"], found.parts["recall"], found.values]
+    np.testing.assert_allclose(np.stack(columns, axis=1), SEVERAL, rtol=0, atol=2e-6)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("_minilm")
+@pytest.mark.parametrize(("name", "least"), [("cosine", 0.81), ("bertscore", 0.70)])
+def test_agreement_with_people_on_stsb(name: str, least: float) -> None:
+    if not is_here("stsb"):
+        pytest.skip("the data folder has no stsb")
+    from scipy.stats import spearmanr
+
+    from textgauge.datasets.catalog.pairs import stsb
+
+    items = [item for item in stsb() if item.split == "test"]
+    found = get_metric(name)(left=[item.left for item in items], right=[str(item.right) for item in items])
+    assert spearmanr(found.values, [item.grade for item in items])[0] >= least
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("_minilm")
+def test_all_pairs_of_yamshchikov14() -> None:
+    torch = pytest.importorskip("torch")
+    utils = pytest.importorskip("bert_score.utils")
+    if not is_here("yamshchikov14"):
+        pytest.skip("the data folder has no yamshchikov14")
+    from textgauge.datasets.catalog.pairs import yamshchikov14
+    from textgauge.represent.token_vectors import token_encoder
+
+    items = list(yamshchikov14())
+    metric = get_metric("bertscore")
+    pairs, _ = Pairs([item.left for item in items], [str(item.right) for item in items]).distinct()
+    found = metric.compute(pairs)
+    worst = 0.0
+    for start in range(0, len(pairs), 500):
+        rows = np.arange(start, min(start + 500, len(pairs)))
+        sides = [token_encoder("minilm").encode(side.take(rows).texts) for side in (pairs.left, pairs.right)]
+        for row in rows:
+            x, y = (torch.from_numpy(side[row - start][None].copy()) for side in sides)
+            if min(x.shape[1], y.shape[1]) == 2 or pairs.left.keys[row] == pairs.right.keys[row]:
+                continue
+            masks = [torch.ones(1, block.shape[1]) for block in (x, y)]
+            weights = [torch.ones(1, block.shape[1]) for block in (x, y)]
+            for weight in weights:
+                weight[:, [0, -1]] = 0
+            theirs = utils.greedy_cos_idf(y, masks[1], weights[1], x, masks[0], weights[0])
+            ours = (found[name][row] for name in COLUMNS[:2])
+            worst = max(worst, *(abs(float(a) - b) for a, b in zip(theirs[:2], ours, strict=True)))
+    assert worst <= 1e-5
+
+
+@pytest.mark.usefixtures("_minilm")
+def test_the_matrix_of_real_texts() -> None:
+    left, right = map(list, zip(*PAIRS, *SCRIPTS, strict=True))
+    matrix = get_metric("bertscore").matrix(Corpus.of(left), Corpus.of(right))
+    np.testing.assert_allclose(matrix.diagonal(), [row[2] for row in PLAIN], rtol=0, atol=2e-6)

@@ -1,0 +1,61 @@
+"""One process, two, or a cluster: the same observations bit by bit."""
+
+import pytest
+
+from textgauge.bench import Store, run
+from textgauge.bench.execute import executor
+from textgauge.errors import InputError, ResourceError
+
+METRICS = "jsd@words,cbdf@words,zipf@words,energy@given,mmd@given,fid@given,pr@given,classifier@given,mauve@given"
+
+
+@pytest.fixture
+def serial(tmp_path, make_plan, contents):
+    run([make_plan(METRICS)], Store(tmp_path / "serial"))
+    return contents(tmp_path / "serial")
+
+
+def test_two_processes_give_what_one_gives(tmp_path, make_plan, contents, same, serial):
+    with executor(jobs=2) as pool:
+        report = run([make_plan(METRICS)], Store(tmp_path / "pool"), executor=pool, ahead=2)
+    assert report.computed == 27
+    assert same(contents(tmp_path / "pool"), serial)
+
+
+def test_a_dask_cluster_gives_what_one_process_gives(tmp_path, make_plan, contents, same, serial):
+    distributed = pytest.importorskip("distributed")
+    options = {"n_workers": 2, "processes": True, "threads_per_worker": 1, "dashboard_address": None}
+    with distributed.LocalCluster(**options) as cluster, executor(scheduler=cluster.scheduler_address) as where:
+        report = run([make_plan(METRICS)], Store(tmp_path / "dask"), executor=where)
+    assert report.computed == 27
+    assert same(contents(tmp_path / "dask"), serial)
+
+
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "nonsense://x"])
+def test_a_scheduler_that_is_not_there_is_one_clear_error(address):
+    pytest.importorskip("distributed")
+    import dask
+
+    soon = dask.config.set({"distributed.comm.timeouts.connect": "200ms"})
+    complaint = pytest.raises(InputError, match="no Dask scheduler answers at")
+    with soon, complaint as caught, executor(scheduler=address):
+        pass
+    assert "\n" not in str(caught.value)
+
+
+class _Dying:
+    """An executor whose work is lost."""
+
+    def submit(self, *_):
+        from concurrent.futures import Future
+        from concurrent.futures.process import BrokenProcessPool
+
+        future = Future()
+        future.set_exception(BrokenProcessPool("a process was terminated"))
+        return future
+
+
+def test_a_worker_that_dies_is_one_clear_error_and_the_run_goes_on_later(tmp_path, make_plan):
+    with pytest.raises(ResourceError, match=r"a worker process ended early .*goes on from what is finished"):
+        run([make_plan()], Store(tmp_path), executor=_Dying())
+    assert run([make_plan()], Store(tmp_path)).computed == 6

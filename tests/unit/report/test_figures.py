@@ -1,0 +1,315 @@
+"""Figures: their numbers are those of the observations, their files are safe and the same every time."""
+
+import json
+import re
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from textgauge.bench import Plan, Store, run
+from textgauge.corpus import Corpus
+from textgauge.datasets import load_texts
+from textgauge.errors import InputError
+from textgauge.metrics import get_corpus_metrics
+from textgauge.protocols import Ksc, Size, Sources
+from textgauge.protocols.base import Observations
+from textgauge.report import figures as draw
+from textgauge.report.figures.boxes import box_points, box_rows
+from textgauge.report.figures.convergence import asymptote, sweep_means, sweep_points
+from textgauge.report.figures.distance import distance_line, distance_points, regression_band, z_scores
+from textgauge.report.figures.radar import placed, radar_values
+from textgauge.report.figures.read import own_values
+from textgauge.report.figures.render import in_script, page
+from textgauge.report.figures.style import plain, printable
+from textgauge.report.figures.tree import TIED, VIOLATED, tree_edges, tree_nodes
+
+HOSTILE = "</script><script>alert('x')</script><b>&\"\x00\x1b\n<!--"
+KSC = Ksc(k=4, n=10, repetitions=3)
+SIZE = Size(smallest=5, step=10, total=30, large=40, draws=3, repetitions=3)
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    corpora = {
+        role: Corpus.of(load_texts(f"sample:{name}", limit=80).texts)
+        for role, name in (("a", "banking"), ("b", "travel"))
+    }
+    made = Store(tmp_path_factory.mktemp("run"))
+    for metrics in ("jsd@words", "cbdf@words"):
+        sources = Sources(HOSTILE, corpora)
+        run([Plan(protocol, sources, get_corpus_metrics(metrics)) for protocol in (KSC, SIZE)], made)
+    return made
+
+
+@pytest.fixture(scope="module")
+def found(store):
+    return draw.groups(store)
+
+
+def of(found, protocol):
+    return next(group for group in found if group.protocol == protocol)
+
+
+def group_of(distances, *, k, metric="jsd@words", data="data"):
+    """A group of known-similarity corpora whose distances are given, one row per repetition."""
+    i, j = np.triu_indices(k, 1)
+    rows = np.atleast_2d(np.asarray(distances, dtype=float))
+    columns = {"i": np.tile(i, len(rows)), "j": np.tile(j, len(rows))}
+    observed = Observations(rows.ravel(), np.repeat(np.arange(len(rows)), len(i)), columns)
+    return draw.Group(data, Ksc(k=k, n=10, repetitions=len(rows)), 0, "", {metric: observed})
+
+
+def test_groups_join_the_metrics_of_several_runs(found):
+    assert [type(group.protocol) for group in found] == [Ksc, Size]
+    for group in found:
+        assert list(group.observed) == ["cbdf@words", "jsd@words"]
+        assert group.missing == 0
+
+
+def test_a_missing_cell_is_counted_and_the_rest_is_drawn(store, tmp_path):
+    import shutil
+
+    copy = Store(tmp_path / "copy")
+    shutil.copytree(store.folder, copy.folder)
+    next(copy.folder.glob("cells/*/*.parquet")).unlink()
+    left = draw.groups(copy)
+    assert sum(group.missing for group in left) == 1
+    assert len(list(draw.figures(left, kinds=["box"]))) == 2
+
+
+def test_distances_are_z_scored_over_all_repetitions(found):
+    group = of(found, KSC)
+    points = distance_points(group, "jsd@words")
+    assert len(points) == 3 * 6
+    assert points["z"].to_numpy() == pytest.approx(stats.zscore(points["value"].to_numpy()))
+    assert (points["step"] == points["j"] - points["i"]).all()
+    assert points["value"].to_list() == group.observed["jsd@words"].value.tolist()
+
+
+def test_z_scores_of_constant_values_do_not_exist():
+    assert np.isnan(z_scores(np.full(5, 0.1))).all()
+    assert np.isnan(z_scores(np.array([1.0, np.nan]))).all()
+
+
+def test_the_band_is_that_of_a_least_squares_line():
+    rng = np.random.default_rng(0)
+    x = rng.integers(1, 7, 40).astype(float)
+    y = 2 * x + rng.normal(size=40)
+    fit, reach = regression_band(x, y, np.array([0.0]))
+    line = stats.linregress(x, y)
+    assert fit[0] == pytest.approx(line.intercept)
+    assert reach[0] == pytest.approx(line.intercept_stderr * stats.t.ppf(0.975, 38))
+
+
+def test_the_line_spans_all_steps(found):
+    line = distance_line(distance_points(of(found, KSC), "jsd@words"))
+    assert (line["step"].min(), line["step"].max()) == (1.0, 3.0)
+    assert (line["low"] < line["fit"]).all()
+    assert (line["fit"] < line["high"]).all()
+
+
+def test_sweeps_have_means_with_students_interval_and_the_asymptote(found):
+    group = of(found, SIZE)
+    points = sweep_points(group, "jsd@words", "imbalance")
+    assert points["size"].unique().to_list() == SIZE.sizes
+    assert (points["size"] + points["other"] == SIZE.total).all()
+    first = sweep_means(points).row(0, named=True)
+    values = [row["value"] for row in points.iter_rows(named=True) if row["size"] == SIZE.smallest]
+    low, high = stats.t.interval(0.95, 2, np.mean(values), stats.sem(values))
+    assert (first["mean"], first["low"], first["high"]) == pytest.approx((np.mean(values), low, high))
+    observed = group.observed["jsd@words"]
+    assert asymptote(group, "jsd@words") == observed.value[observed.columns["kind"] == "asymptote"].mean()
+
+
+def test_a_similarity_is_shown_as_it_is():
+    oriented = Observations(np.array([-0.25, -np.inf]), np.zeros(2, dtype=np.int64))
+    shown = own_values("vocab_overlap", oriented)
+    assert shown[0] == 0.25
+    assert np.isnan(shown[1])
+
+
+def test_tree_edges_are_the_violated_and_tied_judgements():
+    distances = np.array([1.0, 1.0, 3.0, 2.0, 2.0, 1.0])  # (1,2) (1,3) (1,4) (2,3) (2,4) (3,4)
+    rows = {(row["inner"], row["outer"]): row for row in tree_edges(distances, 4).iter_rows(named=True)}
+    assert {pair: row["judged"] for pair, row in rows.items()} == {
+        ("(2, 3)", "(1, 3)"): VIOLATED,
+        ("(1, 2)", "(1, 3)"): TIED,
+        ("(2, 3)", "(2, 4)"): TIED,
+    }
+    worst = tree_edges(distances, 4).row(0, named=True)
+    assert (worst["excess"], worst["x"], worst["y"], worst["x2"], worst["y2"]) == (1.0, 2.5, 1, 2.0, 2)
+
+
+def test_tree_nodes_stand_above_the_corpora_they_span():
+    nodes = tree_nodes(group_of([1, 2, 3, 1, 2, 1], k=4), "jsd@words", 0)
+    assert nodes.select("x", "step", "value").row(2) == (2.5, 3, 3.0)
+
+
+def test_tree_says_what_it_shows():
+    chart = draw.tree_figure(group_of([1, 1, 3, 2, 2, 1], k=4), "jsd@words").to_dict()
+    assert "1 of 9 judgements violated, 2 tied; accuracy 0.7778" in chart["title"]["subtitle"][1]
+    perfect = draw.tree_figure(group_of([1, 2, 3, 1, 2, 1], k=4), "jsd@words").to_dict()
+    assert "0 of 9 judgements violated, 0 tied; accuracy 1" in perfect["title"]["subtitle"][1]
+
+
+def test_distances_that_differ_by_rounding_are_tied():
+    chart = draw.tree_figure(group_of([0.3, 0.1 + 0.2, 0.2], k=3), "jsd@words").to_dict()
+    assert "0 of 2 judgements violated, 1 tied" in chart["title"]["subtitle"][1]
+
+
+def test_tree_refuses_what_it_cannot_show(found):
+    with pytest.raises(InputError, match="no repetition 4"):
+        draw.tree_figure(of(found, KSC), "jsd@words", repetition=3)
+    with pytest.raises(InputError, match="known-similarity"):
+        draw.tree_figure(of(found, SIZE), "jsd@words")
+    large = group_of(np.arange(300), k=25)
+    with pytest.raises(InputError, match="up to 20"):
+        draw.tree_figure(large, "jsd@words")
+    assert not list(draw.figures([large], kinds=["tree"]))
+
+
+def test_radar_shares_run_from_the_worst_to_the_best(found):
+    values = radar_values(found)
+    rows = {(row["metric"], row["measure"]): row for row in values.iter_rows(named=True)}
+    assert len(rows) == 2 * 7
+    verdicts = {v.measure: v.value for v in KSC.judge(of(found, KSC).observed["jsd@words"])}
+    assert rows["jsd@words", "monotonicity"]["value"] == verdicts["monotonicity"]
+    assert rows["jsd@words", "monotonicity"]["share"] == pytest.approx((verdicts["monotonicity"] + 1) / 2)
+
+
+def test_radar_corners_lie_at_their_share_of_the_rim(found):
+    import polars as pl
+
+    corners = placed(radar_values(found).filter(pl.col("metric") == "jsd@words"))
+    assert np.hypot(corners["x"].to_numpy(), corners["y"].to_numpy()) == pytest.approx(corners["share"].to_numpy())
+    assert (corners["rim_x"][0], corners["rim_y"][0]) == (0.0, 1.0)
+    assert corners["text"][1].startswith("weighted\naccuracy\n0.")
+
+
+def test_radar_tells_undefined_from_not_run(found):
+    import polars as pl
+
+    constant = group_of(np.ones((2, 6)), k=4, data=HOSTILE)
+    values = radar_values([constant, of(found, SIZE)])
+    texts = {
+        metric: placed(values.filter(pl.col("metric") == metric))["text"].to_list()
+        for metric in ("jsd@words", "cbdf@words")
+    }
+    assert texts["jsd@words"][2] == "monotonicity\nundefined"
+    assert texts["cbdf@words"][2] == "monotonicity\nnot run"
+    assert draw.radar_figure([of(found, SIZE)]) is None
+
+
+def test_boxes_have_the_quartiles_of_the_repetitions(found):
+    group = of(found, KSC)
+    row = box_rows(group).row(0, named=True)
+    values = KSC.judge(group.observed["cbdf@words"])[0].values
+    assert (row["metric"], row["measure"], row["repetitions"]) == ("cbdf@words", "accuracy", 3)
+    assert row["lower_quartile"] == np.quantile(values, 0.25)
+    assert (row["smallest"], row["median"], row["largest"]) == (min(values), np.median(values), max(values))
+    assert row["mean"] == pytest.approx(np.mean(values))
+    assert box_points(group).height == 2 * 5 * 3
+
+
+def test_boxes_of_an_undefined_measure_have_the_reason():
+    rows = box_rows(group_of(np.ones((2, 6)), k=4))
+    assert rows["repetitions"].to_list() == [2, 2, 0, 0, 0]
+    assert rows["reason"].to_list()[2:] == ["all distances are equal"] * 3
+
+
+@pytest.mark.parametrize(
+    "distances", [np.ones((2, 6)), np.full((2, 6), np.nan), [[1, 2, np.inf, 1, 2, 1], [1, 2, 3, np.nan, 2, 1]]]
+)
+def test_degenerate_values_are_drawn_or_named(distances):
+    group = group_of(distances, k=4)
+    made = list(draw.figures([group]))
+    assert [figure.name.split("-")[0] for figure in made] == ["distance", "tree", "radar", "box"]
+    for figure in made:
+        ET.fromstring(draw.rendered(figure.chart, "svg"))
+
+
+def test_a_metric_without_a_line_is_named():
+    chart = draw.distance_figure(group_of(np.ones((2, 6)), k=4)).to_dict()
+    assert chart["title"]["subtitle"][-1] == "not shown (constant or undefined): jsd@words"
+
+
+def test_very_many_points_are_thinned_and_said():
+    k = 100
+    i, j = np.triu_indices(k, 1)
+    chart = draw.distance_figure(group_of(j - i + np.sin(i), k=k)).to_dict()
+    assert chart["concat"][0]["title"]["subtitle"][1] == "1 point in 3 is drawn"
+    assert max(len(rows) for rows in chart["datasets"].values()) == 1650
+
+
+def test_one_figure_of_each_kind_and_one_tree_for_each_metric(found):
+    names = [figure.name.replace("-script-script-alert-x-script-b", "") for figure in draw.figures(found)]
+    assert names == [
+        "distance-k4", "size-size", "imbalance-size", "tree-k4-cbdf-words", "tree-k4-jsd-words", "radar", "box-k4",
+        "box-size",
+    ]  # fmt: skip
+
+
+def test_names_of_files_are_plain_and_different():
+    twice = [group_of([1, 2, 1], k=3, data=name) for name in ("../a b", "..\\A?b")]
+    assert [figure.name for figure in draw.figures(twice, kinds=["box"])] == ["box-a-b-k3", "box-a-b-k3-2"]
+
+
+def test_charts_keep_to_the_schema(found):
+    for figure in draw.figures(found, metrics={"jsd@words"}):
+        figure.chart.to_dict(validate=True)
+
+
+def test_only_known_kinds_and_chosen_metrics(found):
+    assert len(list(draw.figures(found, kinds=["tree"], metrics={"jsd@words"}))) == 1
+    with pytest.raises(InputError, match="distance, size, imbalance, tree, radar, box"):
+        list(draw.figures(found, kinds=["pie"]))
+
+
+def test_the_page_holds_hostile_names_as_data(found):
+    hostile = group_of([[1, 2, 1], [1, 3, 1]], k=3, metric=HOSTILE, data=HOSTILE)
+    for figure in [*draw.figures(found), *draw.figures([hostile], kinds=["radar", "box"])]:
+        text = draw.rendered(figure.chart, "html").decode()
+        assert len(re.findall("<script", text, re.I)) == len(re.findall("</script", text, re.I)) == 3
+        assert "<!--" not in text
+        spec = json.loads(re.search(r'id="spec">(.*?)</script>', text, re.S)[1])
+        assert "</script><script>alert('x')" in json.dumps(spec, ensure_ascii=False)
+        assert not re.search(r"(src|href)\s*=\s*[\"']?https?:", text)
+
+
+def test_the_page_escapes_its_title():
+    assert "<title>&lt;b&gt;</title>" in page("<b>", "{}")
+    assert json.loads(in_script(json.dumps(HOSTILE))) == HOSTILE
+
+
+def test_svg_is_well_formed_and_holds_hostile_names_as_text(found):
+    for figure in draw.figures(found):
+        tree = ET.fromstring(draw.rendered(figure.chart, "svg"))
+        tags = {element.tag.rpartition("}")[2] for element in tree.iter()}
+        assert not tags & {"script", "b", "image", "foreignObject"}
+        assert any("</script><script>alert" in (element.text or "") for element in tree.iter())
+
+
+def test_png_has_its_signature(found):
+    chart = next(draw.figures(found, kinds=["box"])).chart
+    assert draw.rendered(chart, "png").startswith(b"\x89PNG\r\n")
+
+
+@pytest.mark.parametrize("form", draw.FORMATS)
+def test_same_store_same_bytes(store, form):
+    def once():
+        kinds = ["distance", "tree", "box"]
+        return [draw.rendered(figure.chart, form) for figure in draw.figures(draw.groups(store), kinds=kinds)]
+
+    assert once() == once()
+
+
+def test_data_of_a_chart_are_json():
+    import polars as pl
+
+    frame = pl.DataFrame({"x": [1.0, float("nan"), float("inf")], "name": ["a\x00", "b", None]})
+    assert plain(frame).to_dicts() == [
+        {"x": 1.0, "name": "a\ufffd"}, {"x": None, "name": "b"}, {"x": None, "name": None}
+    ]  # fmt: skip
+    assert printable("é λ 中 \n") == "é λ 中 \n"
