@@ -9,9 +9,15 @@ VARIANTS = [
     "pr(k=3,ties=open)", "pr.recall", "pr@cosine", "dc(k=2)", "dc.density", "irpr@angular", "irpr(compat=compcor)",
     "energy(root=true)@angular", "energy@euclidean", "energy.coefficient", "mmd(estimator=biased)", "kid(degree=2)",
     "chi(df=paper)", "jsd(root=true)", "classifier(score=f1)", "ttr_gap(rarefy=false)",
-    "sliced_wasserstein(p=1,projections=16)", "mauve(seeds=3)",
+    "sliced_wasserstein(p=1,projections=16)", "mauve(seeds=3)", "energy@levenshtein", "irpr@jaccard", "pr(k=3)@chrf",
+    "dc(k=3)@rouge1", "mmd@levenshtein@words",
 ]  # fmt: skip
-PAIR_VARIANTS: list[str] = []
+PAIR_VARIANTS = [
+    "levenshtein@words", "levenshtein(kind=indel)", "levenshtein(norm=max)", "jaccard@characters", "bm25plus(b=0)",
+    "rouge1(stem=true)@rouge", "rougeL.recall", "bleu@zh", "bleu(smoothing=add-k)", "chrf(word_order=2)", "chrf.recall",
+    "ter(normalized=true)", "gleu.recall", "meteor(stages=stem)", "cosine(scale=unit)", "bertscore(idf=true)",
+    "bertscore.precision", "wmd(stopwords=drop,unit=true)", "wordvec_cosine(pool=mean)", "cosine@wordllama",
+]  # fmt: skip
 HOSTED = ("model", "service")  # tested in their own files, against a stand-in
 METRICS = [
     *(without_models(metric) for metric in [*list_metrics(kind="corpus"), *map(get_metric, VARIANTS)]),

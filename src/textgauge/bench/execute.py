@@ -7,24 +7,22 @@ import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.corpus import Comparison, Corpus, Draws, Pool
 from textgauge.errors import InputError, MissingExtra
-from textgauge.metrics import CorpusMetric
 from textgauge.metrics.base import VALUE
+from textgauge.protocols.batch import Batch
 
 
 @dataclass(frozen=True, eq=False)
 class Task:
     """A batch cut down to the rows it needs, and the metrics to compute on it."""
 
-    number: int
-    joint: Corpus
-    draws: Draws
-    metrics: tuple[CorpusMetric, ...]
+    batch: Batch
+    metrics: tuple[Any, ...]
     timed: bool = False
 
 
@@ -36,7 +34,7 @@ class Outcome:
     """
 
     number: int
-    metric: CorpusMetric
+    metric: Any
     values: dict[str, NDArray[np.float64]]
     reasons: tuple[str | None, ...]
     failed: tuple[bool, ...]
@@ -54,61 +52,52 @@ def computed(task: Task) -> Iterator[Outcome]:
 
     for metric in task.metrics:
         with threadpool_limits(1, user_api="blas"):
-            outcome = _timed(task, metric) if task.timed else _outcome(task, metric)
+            outcome = _timed(task.batch, metric) if task.timed else _outcome(task.batch, metric)
         yield outcome
 
 
-def _outcome(task: Task, metric: CorpusMetric) -> Outcome:
+def _outcome(batch: Batch, metric: Any) -> Outcome:
     start = time.process_time()
-    errors: list[str | None] = [None] * len(task.draws)
+    errors: list[str | None] = [None] * len(batch)
     try:
-        values = metric.compute_many(task.joint, task.draws)
+        values = batch.compute(metric)
     except Exception:  # one trial may have failed: the others still count
-        values, errors = _one_by_one(task, metric)
+        values, errors = _one_by_one(batch, metric)
     seconds = time.process_time() - start
     reasons = list(errors)
     for trial in np.flatnonzero(np.isnan(metric.shown_of(values))):
-        reasons[trial] = reasons[trial] or _reason(task, metric, int(trial))
-    return Outcome(task.number, metric, values, tuple(reasons), _failed(errors), seconds)
+        reasons[trial] = reasons[trial] or batch.one(metric, int(trial))[1] or "the value is not a number"
+    return Outcome(batch.number, metric, values, tuple(reasons), _failed(errors), seconds)
 
 
-def _timed(task: Task, metric: CorpusMetric) -> Outcome:
-    """CPU seconds of every trial: a fresh corpus with its rows, and nothing else, each time; the better of two."""
-    seconds, errors = np.full(len(task.draws), np.nan), list[str | None]([None] * len(task.draws))
-    for trial, comparison in enumerate(task.draws.comparisons(task.joint)):
+def _timed(batch: Batch, metric: Any) -> Outcome:
+    """CPU seconds of every trial, the better of two."""
+    seconds, errors = np.full(len(batch), np.nan), list[str | None]([None] * len(batch))
+    for trial in range(len(batch)):
         try:
-            seconds[trial] = min(_seconds(comparison, metric) for _ in range(2))
+            seconds[trial] = min(batch.seconds(metric, trial) for _ in range(2))
         except Exception as error:
             errors[trial] = _said(error)
-    values = dict.fromkeys([VALUE, *(part.name for part in metric.parts)], seconds)
-    return Outcome(task.number, metric, values, tuple(errors), _failed(errors), float(np.nansum(seconds)))
+    values = dict.fromkeys(_names(metric), seconds)
+    return Outcome(batch.number, metric, values, tuple(errors), _failed(errors), float(np.nansum(seconds)))
 
 
-def _seconds(comparison: Comparison, metric: CorpusMetric) -> float:
-    fresh = Comparison(*(compact(side, [metric]) for side in (comparison.reference, comparison.candidate)))
-    if not metric.reads_texts:
-        fresh.joint.pool.embeddings(metric.embedder)
-    elif metric.needs == "tokens":
-        fresh.joint.pool.counts(metric.on)
-    start = time.process_time()
-    metric.measure(fresh)
-    return time.process_time() - start
-
-
-def _one_by_one(task: Task, metric: CorpusMetric) -> tuple[dict[str, NDArray[np.float64]], list[str | None]]:
-    names = [VALUE, *(part.name for part in metric.parts)]
-    values = {name: np.full(len(task.draws), np.nan) for name in names}
-    errors: list[str | None] = [None] * len(task.draws)
-    for trial, comparison in enumerate(task.draws.comparisons(task.joint)):
+def _one_by_one(batch: Batch, metric: Any) -> tuple[dict[str, NDArray[np.float64]], list[str | None]]:
+    values = {name: np.full(len(batch), np.nan) for name in _names(metric)}
+    errors: list[str | None] = [None] * len(batch)
+    for trial in range(len(batch)):
         try:
-            score = metric.measure(comparison)
+            found, _ = batch.one(metric, trial)
         except Exception as error:
             errors[trial] = _said(error)
             continue
-        values[metric.part or VALUE][trial] = score.value
-        for name, value in score.parts.items():
+        for name, value in found.items():
             values[name][trial] = value
     return values, errors
+
+
+def _names(metric: Any) -> list[str]:
+    return [VALUE, *(part.name for part in metric.parts)]
 
 
 def _said(error: Exception) -> str:
@@ -117,24 +106,6 @@ def _said(error: Exception) -> str:
 
 def _failed(errors: Sequence[str | None]) -> tuple[bool, ...]:
     return tuple(error is not None for error in errors)
-
-
-def _reason(task: Task, metric: CorpusMetric, trial: int) -> str:
-    one = Draws(task.draws.left[trial : trial + 1], task.draws.right[trial : trial + 1])
-    return metric.measure(next(one.comparisons(task.joint))).reason or "the value is not a number"
-
-
-def compact(corpus: Corpus, metrics: Sequence[CorpusMetric]) -> Corpus:
-    """The corpus as a pool of its own, with the rows the metrics need: small enough to send."""
-    pool = corpus.pool
-    texts = list(corpus.texts) if pool.has_texts else None
-    small = Pool(texts, embeddings=corpus.embeddings("given") if pool.has_given else None)
-    for metric in metrics:
-        if metric.needs == "tokens":
-            small.adopt("tokens", metric.on, corpus.tokens(metric.on))
-        elif not metric.reads_texts:
-            small.adopt("embeddings", metric.embedder, corpus.embeddings(metric.embedder))
-    return Corpus(small, np.arange(small.size))
 
 
 @contextlib.contextmanager

@@ -41,7 +41,7 @@ def judge(store: Store, options: Mapping[str, Any] | None = None) -> list[Judged
     found: dict[tuple[str, Protocol, int, str], Judged] = {}
     for manifest in store.manifests():
         protocol = protocol_of(manifest["protocol"], options or {})
-        for metric, cells in _by_metric(manifest["cells"]).items():
+        for metric, cells in cells_by_metric(manifest["cells"]).items():
             key = (manifest["data"]["fingerprint"], protocol, int(manifest["seed"]), metric)
             found[key] = _judged(store, protocol, cells)
     return list(found.values())
@@ -80,7 +80,8 @@ def _judged(store: Store, protocol: Protocol, cells: list[Cell]) -> Judged:
     return Judged(first.data, protocol, first.seed, first.metric, tuple(verdicts), missing, first.fingerprint)
 
 
-def _by_metric(rows: list[dict[str, Any]]) -> dict[str, list[Cell]]:
+def cells_by_metric(rows: list[dict[str, Any]]) -> dict[str, list[Cell]]:
+    """The cells of a manifest, metric by metric."""
     names = [item.name for item in fields(Cell)]
     found: dict[str, list[Cell]] = {}
     for row in rows:

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from textgauge.metrics import CorpusMetric
-from textgauge.protocols.base import Batch, Protocol, Sources
+from textgauge.metrics import Metric
+from textgauge.protocols.base import Data, Protocol
+from textgauge.protocols.batch import Batch
 
 
 @dataclass(frozen=True)
@@ -42,8 +43,8 @@ class Plan:
     """A protocol on sources with metrics under a seed."""
 
     protocol: Protocol
-    sources: Sources
-    metrics: Sequence[CorpusMetric]
+    sources: Data
+    metrics: Sequence[Metric]
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -53,7 +54,7 @@ class Plan:
         """The batches of trials."""
         return self.protocol.trials(self.sources, self.seed)
 
-    def cell(self, batch: int, metric: CorpusMetric) -> Cell:
+    def cell(self, batch: int, metric: Metric) -> Cell:
         """The cell of one metric on one batch."""
         return Cell(
             self.protocol.key,

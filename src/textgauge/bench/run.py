@@ -7,12 +7,12 @@ from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from textgauge.bench.execute import Outcome, Task, compact, compute, computed
+from textgauge.bench.execute import Outcome, Task, compute, computed
 from textgauge.bench.plan import Cell, Plan
 from textgauge.bench.store import Store
 from textgauge.errors import ResourceError, TextgaugeError
 from textgauge.metrics.base import versions
-from textgauge.protocols.base import Batch
+from textgauge.protocols.batch import Batch
 
 if TYPE_CHECKING:
     import polars as pl
@@ -95,15 +95,14 @@ def _work(plans: Iterable[Plan], known: set[str], on_progress: Progress) -> Iter
             if not prepared:
                 _prepare(plan, batch, on_progress)
                 prepared = True
-            small, timed = compact(batch.joint, missing), plan.protocol.timed
-            yield _Work(plan, batch, Task(batch.number, small, batch.draws, missing, timed))
+            yield _Work(plan, batch, Task(batch.compact(missing), missing, plan.protocol.timed))
 
 
 def _prepare(plan: Plan, batch: Batch, on_progress: Progress) -> None:
-    """Embed all texts once, here, so that models run in one process only."""
-    for embedder in dict.fromkeys(metric.embedder for metric in plan.metrics if not metric.reads_texts):
-        on_progress(0, 0, f"embedding {plan.sources.name} with {embedder}")
-        batch.joint.pool.embeddings(embedder)
+    """Run models on all texts once, here, so that they run in one process only."""
+    for metric in plan.metrics:
+        on_progress(0, 0, f"preparing {metric.key} on {plan.sources.name}")
+        batch.prepare(metric)
 
 
 def _outcomes(work: Iterator[_Work], executor: Executor | None, ahead: int) -> Iterator[tuple[_Work, Outcome]]:
@@ -143,7 +142,7 @@ def _frame(batch: Batch, outcome: Outcome) -> pl.DataFrame:
     columns |= {f"part.{part.name}": outcome.values[part.name] for part in outcome.metric.parts}
     columns["reason"] = pl.Series(outcome.reasons, dtype=pl.String)
     columns["failed"] = list(outcome.failed)
-    columns["seconds"] = [outcome.seconds / len(batch.draws)] * len(batch.draws)
+    columns["seconds"] = [outcome.seconds / len(batch)] * len(batch)
     return pl.DataFrame(columns)
 
 

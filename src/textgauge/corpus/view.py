@@ -209,6 +209,10 @@ class Pairs:
 
     def distinct(self) -> tuple[Pairs, Index]:
         """The different pairs, and for each given pair the place of its equal among them."""
+        return self._distinct
+
+    @cached_property
+    def _distinct(self) -> tuple[Pairs, Index]:
         keys = np.stack([self.left.keys, self.right.keys], axis=1)
         _, first, inverse = np.unique(keys, axis=0, return_index=True, return_inverse=True)
         left, right = self.left.take(first), self.right.take(first)

@@ -6,15 +6,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property, reduce
 from operator import or_
-from typing import Any, ClassVar, Literal, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Literal, TypeAlias, get_args, get_origin, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.corpus import Corpus, Draws
+from textgauge.corpus import Corpus, Pairs
 from textgauge.errors import InputError
+from textgauge.protocols.batch import Batch, Column
 
-Column = NDArray[Any]
+Data: TypeAlias = "Sources | PairSources"
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,16 +42,28 @@ class Sources:
 
 
 @dataclass(frozen=True, eq=False)
-class Batch:
-    """Trials over one corpus: which texts are on which side, and what is known about each trial."""
+class PairSources:
+    """The data of a run on pairs: aligned texts, and columns of what is known about each (ratings, set, system)."""
 
-    number: int
-    joint: Corpus
-    draws: Draws
-    columns: Mapping[str, Column]
+    name: str
+    left: Corpus
+    right: Corpus
+    columns: Mapping[str, Column] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        assert all(len(column) == len(self.draws) for column in self.columns.values())  # noqa: S101
+    @cached_property
+    def pairs(self) -> Pairs:
+        """All pairs in one pool."""
+        return Pairs(self.left, self.right)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A short hash of all texts and columns, in order."""
+        import hashlib
+
+        digest = hashlib.blake2b(self.left.keys.tobytes() + self.right.keys.tobytes(), digest_size=8)
+        for name, column in sorted(self.columns.items()):
+            digest.update(f"{name}{column.tolist()}".encode())
+        return digest.hexdigest()
 
 
 @dataclass(frozen=True)
@@ -115,6 +128,7 @@ class Protocol:
     """Base of all protocols: its fields are its parameters."""
 
     name: ClassVar[str]
+    of: ClassVar[Literal["corpora", "pairs"]] = "corpora"
     measures: ClassVar[tuple[Measure, ...]]
     timed: ClassVar[bool] = False  # whether the value of a trial is its time, alone and cold
     version: ClassVar[int] = 1
@@ -130,10 +144,10 @@ class Protocol:
         for item in fields(self):
             _check_parameter(self.name, item.name, hints[item.name], getattr(self, item.name))
 
-    def check(self, sources: Sources) -> None:
+    def check(self, sources: Any) -> None:
         """Refuse parameters and data that do not fit, in one line that says what is needed."""
 
-    def trials(self, sources: Sources, seed: int) -> Iterator[Batch]:
+    def trials(self, sources: Any, seed: int) -> Iterator[Batch]:
         """The batches of trials; the same for every metric."""
         raise NotImplementedError
 
@@ -142,7 +156,7 @@ class Protocol:
         raise NotImplementedError
 
 
-def generator(protocol: Protocol, sources: Sources, seed: int, number: int) -> np.random.Generator:
+def generator(protocol: Protocol, sources: Data, seed: int, number: int) -> np.random.Generator:
     """A generator that depends on seed, protocol, data and repetition alone: no metric changes another's draws."""
     import hashlib
 

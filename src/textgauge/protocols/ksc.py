@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from textgauge.corpus import Corpus, Draws
 from textgauge.errors import InputError
 from textgauge.protocols.base import (
-    Batch,
     Measure,
     Observations,
     Protocol,
@@ -22,6 +21,7 @@ from textgauge.protocols.base import (
     over_repetitions,
     why_undefined,
 )
+from textgauge.protocols.batch import CorpusBatch
 from textgauge.protocols.judgements import (
     Judgements,
     Ties,
@@ -102,7 +102,7 @@ class Ksc(Protocol):
                     f"source {role} has {have} different texts, but k={self.k} corpora of n={self.n} need {needed}"
                 )
 
-    def trials(self, sources: Sources, seed: int) -> Iterator[Batch]:
+    def trials(self, sources: Sources, seed: int) -> Iterator[CorpusBatch]:
         """One batch per repetition: all pairs of the k corpora."""
         rows = [_distinct(sources.corpora[role]) for role in ("a", "b")]
         sides = rows[0], rows[1] + len(sources.corpora["a"])
@@ -182,13 +182,13 @@ def _of_undefined(values: list[dict[str, float]], reasons: list[str], measure: s
     return [reason if np.isnan(found[measure]) else None for found, reason in zip(values, reasons, strict=True)]
 
 
-def _batch(number: int, joint: Corpus, members: list[Index]) -> Batch:
+def _batch(number: int, joint: Corpus, members: list[Index]) -> CorpusBatch:
     used = np.unique(np.concatenate(members))
     i, j = corpus_pairs(len(members))
     masks = np.zeros((len(members), len(used)), dtype=bool)
     for mask, rows in zip(masks, members, strict=True):
         mask[np.searchsorted(used, rows)] = True
-    return Batch(number, joint.take(used), Draws(masks[i], masks[j]), {"i": i, "j": j})
+    return CorpusBatch(number, joint.take(used), Draws(masks[i], masks[j]), {"i": i, "j": j})
 
 
 def _distinct(corpus: Corpus) -> Index:

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from textgauge.corpus import Corpus, Draws
 from textgauge.errors import InputError
 from textgauge.protocols.base import (
-    Batch,
     Measure,
     Observations,
     Protocol,
@@ -22,6 +21,7 @@ from textgauge.protocols.base import (
     over_repetitions,
     why_undefined,
 )
+from textgauge.protocols.batch import CorpusBatch
 
 Index = NDArray[np.int64]
 
@@ -75,7 +75,7 @@ class Size(Protocol):
             if have < needed:
                 raise InputError(f"source {role} has {have} different texts, but the size protocol needs {needed}")
 
-    def trials(self, sources: Sources, seed: int) -> Iterator[Batch]:
+    def trials(self, sources: Sources, seed: int) -> Iterator[CorpusBatch]:
         """A batch for each large sample, then one per repetition of both sweeps.
 
         The samples of one repetition grow out of each other: each is a fair draw, and all share one set of rows.
@@ -116,11 +116,11 @@ def _why_no_truth(large: Observations) -> str:
     return f"the distance of large samples is {said or 'zero'}"
 
 
-def _batch(number: int, joint: Corpus, sides: list[Index], asked: list[tuple[str, int, int]]) -> Batch:
+def _batch(number: int, joint: Corpus, sides: list[Index], asked: list[tuple[str, int, int]]) -> CorpusBatch:
     kinds, n, m = zip(*asked, strict=True)
     corpus = joint.take(np.concatenate([sides[0][: max(n)], sides[1][: max(m)]]))
     place = np.arange(len(corpus))
     left = place < np.array(n)[:, None]
     right = (place >= max(n)) & (place < max(n) + np.array(m)[:, None])
     columns = {"kind": np.array(kinds), "size_a": np.array(n), "size_b": np.array(m)}
-    return Batch(number, corpus, Draws(left, right), columns)
+    return CorpusBatch(number, corpus, Draws(left, right), columns)

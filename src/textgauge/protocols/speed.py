@@ -10,7 +10,6 @@ import numpy as np
 from textgauge.corpus import Draws
 from textgauge.errors import InputError
 from textgauge.protocols.base import (
-    Batch,
     Measure,
     Observations,
     Protocol,
@@ -20,6 +19,7 @@ from textgauge.protocols.base import (
     over_repetitions,
     why_undefined,
 )
+from textgauge.protocols.batch import CorpusBatch
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +57,7 @@ class Speed(Protocol):
             if have < self.sizes[-1]:
                 raise InputError(f"source {role} has {have} different texts, but timing needs {self.sizes[-1]}")
 
-    def trials(self, sources: Sources, seed: int) -> Iterator[Batch]:
+    def trials(self, sources: Sources, seed: int) -> Iterator[CorpusBatch]:
         """One batch per repetition: a draw of each size."""
         sides = [np.unique(sources.corpora[role].keys, return_index=True)[1] for role in ("a", "b")]
         for number in range(self.repetitions):
@@ -67,7 +67,7 @@ class Speed(Protocol):
             place = np.arange(len(joint))
             masks = [(place < s, (place >= len(a)) & (place < len(a) + s)) for s in self.sizes]
             left, right = (np.array(side) for side in zip(*masks, strict=True))
-            yield Batch(number, joint, Draws(left, right), {"size": np.array(self.sizes)})
+            yield CorpusBatch(number, joint, Draws(left, right), {"size": np.array(self.sizes)})
 
     def judge(self, observations: Observations) -> list[Verdict]:
         """Time at the smallest size, and the exponent fitted over all sizes."""

@@ -4,7 +4,7 @@
     alphanumeric runs of letters and digits, lower case, signs left out: see `alphanumeric_of`
     whitespace   what stands between white space, as it stands
     rouge_score  runs of a-z and 0-9 after lower-casing, as the rouge-score package has them
-    rouge        what stands between white space and full stops, as the package rouge has them
+    rouge        what stands between white space and full stops, case kept: where the package rouge cuts
     13a          words and signs as mteval-v13a splits Western languages, case kept: see `mteval_13a`
     intl, zh     as sacrebleu has them: signs of all scripts split off; each Chinese character a token, else 13a
     char         code points without white space, as sacrebleu has them

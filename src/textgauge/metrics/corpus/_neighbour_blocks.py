@@ -22,7 +22,7 @@ from textgauge.metrics.corpus._neighbour_rows import (
 Block = NDArray[np.float32]
 Pairs = tuple[Index, Index, Block]  # rows, columns, and the upper bound of −(squared distance)/2
 
-_TALL, _WIDE = 384, 768  # a block of products: 1.2 MB, half of a usual second-level cache
+_TALL, _WIDE = 512, 1024  # a block of products: 2 MB
 _SMALL = 2048  # up to here the whole matrix, 16 MB, is cheaper than bookkeeping
 _SAMPLE = 128  # rows that give each row of a larger corpus its first bound
 _ROUNDED = 4e-7  # more than rounding a distance to float32 changes its square
@@ -39,40 +39,26 @@ class Balls:
 class DistanceSums:
     """For each row of two clouds the sum of its distances to all texts of the other, taken from passing blocks.
 
-    Float32: for means over many rows, which it moves by less than 1e-7.
+    Float32, with the filter's known shift taken off: for means over many rows, which it moves by less than 1e-7.
     """
 
     def __init__(self, A: Cloud, B: Cloud, ground: str) -> None:
-        self._angular = ground == "angular"
-        self._weights = A.weight.astype(np.float32), B.weight.astype(np.float32)
+        self._ground, self._weights = ground, (A.weight.astype(np.float32), B.weight.astype(np.float32))
         self.of_a, self.of_b = np.zeros(len(A)), np.zeros(len(B))
 
-    def add(self, block: Block, rows: slice, columns: slice, scale: float) -> None:
-        """Take one block of −(squared distance)/2, for directions of cosines, and overwrite it."""
-        largest = float(self._angular)
-        if block.max() > largest:  # by rounding
-            np.minimum(block, largest, out=block)
-        if self._angular:
-            with np.errstate(invalid="ignore"):
-                np.arccos(block, out=block)
+    def add(self, block: Block, filters: tuple[Filter, Filter], rows: slice, columns: slice) -> None:
+        """Take one block of products, and overwrite it."""
+        a, b = filters
+        angular = self._ground == "angular"
+        block += (float(angular) - a.slack[rows, None] / 2.0).astype(np.float32)
+        block -= (b.slack[columns] / 2.0).astype(np.float32)
+        if angular:
+            np.arccos(np.clip(block, -1.0, 1.0, out=block), out=block)
         else:
-            np.sqrt(np.negative(block, out=block), out=block)
-        unit = 1.0 / np.pi if self._angular else np.sqrt(2.0) * scale
-        of_rows = block @ self._weights[1][columns]
-        if np.isnan(of_rows).any():  # cosines rounded to below −1
-            np.nan_to_num(block, copy=False, nan=np.pi)
-            of_rows = block @ self._weights[1][columns]
-        self.of_a[rows] += unit * of_rows
+            np.sqrt(np.maximum(np.multiply(block, -2.0, out=block), 0.0, out=block), out=block)
+        unit = 1.0 / np.pi if angular else a.scale
+        self.of_a[rows] += unit * (block @ self._weights[1][columns])
         self.of_b[columns] += unit * (self._weights[0][rows] @ block)
-
-
-def sums_within(cloud: Cloud, ground: str) -> Floats:
-    """For each row the sum of its distances to all texts of its own cloud, as `DistanceSums` has them."""
-    (own,) = filters(cloud, level=float(ground == "angular"))
-    sums = DistanceSums(cloud, cloud, ground)
-    for block, top, left in _blocks(own, own, blank=np.inf):
-        sums.add(block, slice(top, top + len(block)), slice(left, left + block.shape[1]), own.scale)
-    return sums.of_a + sums.of_b
 
 
 def nearest_both(
@@ -83,25 +69,19 @@ def nearest_both(
     `sums`, if given, is fed from the same pass.
     """
     a, b = filters(A, B)
-    level = float(A.directions)
     bounds = [np.full(len(cloud), -np.inf, dtype=np.float32) for cloud in (A, B)]
     found: tuple[list[Pairs], list[Pairs]] = [], []
     for block, top, left in _blocks(a, b):
         rows, columns = slice(top, top + len(block)), slice(left, left + block.shape[1])
-        best = block.max(axis=1)
-        low = _below(best - a.slack[rows] - b.slack[columns].max())
+        low = _below(block.max(axis=1) - a.slack[rows] - b.slack[columns].max())
         bounds[0][rows] = np.maximum(bounds[0][rows], low)
-        some = np.flatnonzero(best >= bounds[0][rows])
-        i, j, high = _passing(block[some], bounds[0][rows][some, None], 0, left)
-        found[0].append((some[i] + top, j, high))
+        found[0].append(_passing(block, bounds[0][rows, None], top, left))
         low = _below(block.max(axis=0) - b.slack[columns] - a.slack[rows].max())
         bounds[1][columns] = np.maximum(bounds[1][columns], low)
         j, i, high = _passing(block, bounds[1][columns], top, left)
         found[1].append((i, j, high))
         if sums is not None:
-            block -= (a.slack[rows, None] / 2.0 - level).astype(np.float32)
-            block -= (b.slack[columns] / 2.0).astype(np.float32)
-            sums.add(block, rows, columns, a.scale)
+            sums.add(block, (a, b), rows, columns)
     return _first(A, B, _still(found[0], bounds[0])), _first(B, A, _still(found[1], bounds[1]))
 
 
@@ -207,7 +187,7 @@ def _near_small(rows: Filter, k: int) -> Pairs:
 
 def _near_large(rows: Filter, k: int) -> Pairs:
     running = _Running(rows, k)
-    for block, top, left in _blocks(rows, rows, blank=-np.inf):
+    for block, top, left in _blocks(rows, rows, half=True):
         running.add(*_passing(block, running.bound[top : top + len(block), None], top, left))
         i, j, high = _passing(block, running.bound[left : left + block.shape[1]], top, left)
         running.add(j, i, high)
@@ -251,12 +231,8 @@ def _sampled_bound(rows: Filter, k: int) -> Block:
     return np.concatenate(bounds)
 
 
-def _blocks(a: Filter, b: Filter, *, blank: float | None = None) -> Iterator[tuple[Block, int, int]]:
-    """Blocks of products with the place of their corner; with `blank`, each pair of one filter's rows once.
-
-    `blank` then stands in the place of the other pairs.
-    """
-    half = blank is not None
+def _blocks(a: Filter, b: Filter, *, half: bool = False) -> Iterator[tuple[Block, int, int]]:
+    """Blocks of products with the place of their corner; with `half`, each pair of one filter's rows once."""
     space = np.empty(min(_TALL, len(a.rows)) * min(_WIDE, len(b.rows)), dtype=np.float32)
     for left in range(0, len(b.rows), _WIDE):
         right = b.against(slice(left, left + _WIDE))
@@ -267,7 +243,7 @@ def _blocks(a: Filter, b: Filter, *, blank: float | None = None) -> Iterator[tup
             block = space[: len(rows) * columns.shape[1]].reshape(len(rows), columns.shape[1])
             np.matmul(rows, columns, out=block)
             if half and top >= left:
-                block[:, : len(rows)][np.tri(len(rows), dtype=bool)] = blank
+                block[:, : len(rows)][np.tri(len(rows), dtype=bool)] = -np.inf
             yield block, top, left + skip
 
 

@@ -119,7 +119,7 @@ class Filter:
         return turned
 
 
-def filters(*clouds: Cloud, level: float | None = None) -> list[Filter]:
+def filters(*clouds: Cloud) -> list[Filter]:
     """One filter per cloud, with common centre and scale; any centre is right, one amid the rows makes tight bounds."""
     wide = any(cloud.empty.any() for cloud in clouds)
     samples = [_widened(cloud, slice(None, None, 1 + len(cloud) // _AT_ONCE), wide) for cloud in clouds]
@@ -127,10 +127,10 @@ def filters(*clouds: Cloud, level: float | None = None) -> list[Filter]:
     longest = 1.0 if clouds[0].directions else max(float(np.abs(cloud.rows).max()) for cloud in clouds)
     # Squares must not overflow or vanish in float32; within these limits they do not.
     scale = 1.0 if 1e-9 < longest < 1e9 else longest or 1.0
-    return [_filter(cloud, centre, scale, wide, level) for cloud in clouds]
+    return [_filter(cloud, centre, scale, wide) for cloud in clouds]
 
 
-def _filter(cloud: Cloud, centre: Rows, scale: float, wide: bool, level: float | None) -> Filter:
+def _filter(cloud: Cloud, centre: Rows, scale: float, wide: bool) -> Filter:
     width = len(centre)
     epsilon = 1.01 * (2 * width + 32) * _UNIT
     rows = np.empty((len(cloud), width + 2), dtype=np.float32)
@@ -140,7 +140,7 @@ def _filter(cloud: Cloud, centre: Rows, scale: float, wide: bool, level: float |
         rows[piece, :-2] = centred if scale == 1.0 else centred / scale
         norms[piece] = np.einsum("ij,ij->i", rows[piece, :-2], rows[piece, :-2])
     rows[:, -2] = 1.0
-    rows[:, -1] = (epsilon - 0.5) * norms if level is None else 0.5 * (level - norms)
+    rows[:, -1] = (epsilon - 0.5) * norms
     return Filter(rows, 2.0 * epsilon * norms + 1e-30, scale)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from textgauge.corpus import Comparison, Corpus
-from textgauge.metrics.corpus._neighbour_blocks import DistanceSums, Reach, balls_both, nearest_both, sums_within
+from textgauge.metrics.corpus._neighbour_blocks import DistanceSums, Reach, balls_both, nearest_both
 from textgauge.metrics.corpus._neighbour_lists import Joint
 from textgauge.metrics.corpus._neighbour_rows import Cloud, Floats, Index, to_ground
 
@@ -55,18 +55,6 @@ def _reach(corpus: Corpus, embedder: str, ground: str) -> Reach:
 def joint_rows(corpus: Corpus, embedder: str, ground: str) -> Joint:
     """The rows of a joint corpus, whose neighbour lists serve many draws."""
     return Joint(corpus.embeddings(embedder), ground)
-
-
-def own_sums(corpus: Corpus, embedder: str, ground: str) -> Floats:
-    """For each text the sum of its distances to all texts of its own corpus, from float32 blocks."""
-    cloud = corpus.derive(_cloud, embedder, ground)
-    return sums_within(cloud, ground)[cloud.inverse]
-
-
-def prepared(comparison: Comparison, embedder: str, ground: str) -> tuple[Floats, Floats]:
-    """The rows of both corpora."""
-    P, Q = (side.derive(_cloud, embedder, ground) for side in (comparison.reference, comparison.candidate))
-    return P.take(P.inverse), Q.take(Q.inverse)
 
 
 def _nearest(comparison: Comparison, embedder: str, ground: str) -> Nearest:

@@ -15,7 +15,7 @@ from textgauge.errors import UnknownName
 from textgauge.metrics.base import VALUE, Part
 from textgauge.metrics.corpus import _pair_ground
 from textgauge.metrics.corpus._kernel_sums import Kernel, RowSums, discrepancy_interval, discrepancy_many, row_sums
-from textgauge.metrics.corpus._neighbour_statistics import MANY_ROWS, nearest, own_sums, prepared
+from textgauge.metrics.corpus._neighbour_statistics import MANY_ROWS, nearest
 from textgauge.metrics.corpus_metric import CorpusMetric, EmbeddingMetric, GroundMetric, ManyValues, Values
 from textgauge.metrics.registry import register
 from textgauge.metrics.uncertainty import normal_reach
@@ -96,16 +96,13 @@ def sums_over_pairs(comparison: Comparison, name: str) -> tuple[Rows, Rows, RowS
 def sums_over_ground(comparison: Comparison, on: tuple[str, str]) -> tuple[Rows, Rows, RowSums]:
     """Prepared rows and row sums of −δ, shared by all that need them."""
     embedder, ground = on
-    sides = comparison.reference, comparison.candidate
-    if ground != "cosine" and min(len(side) for side in sides) >= MANY_ROWS:
-        found = nearest(comparison, embedder, ground).sums
-        if found:
-            X, Y = prepared(comparison, embedder, ground)
-            xx, yy = (own_sums(side, embedder, ground) for side in sides)
-            return X, Y, RowSums(-xx, -yy, -found[0], -found[1], np.zeros(len(X)), np.zeros(len(Y)))
     rows = prepare(comparison.joint.embeddings(embedder), ground)
     X, Y = rows[: len(comparison.reference)], rows[len(comparison.reference) :]
-    return X, Y, row_sums(X, Y, partial(negative, ground))
+    across = None
+    if ground != "cosine" and min(len(X), len(Y)) >= MANY_ROWS:
+        found = nearest(comparison, embedder, ground).sums
+        across = (-found[0], -found[1]) if found else None
+    return X, Y, row_sums(X, Y, partial(negative, ground), across)
 
 
 @register

@@ -1,0 +1,140 @@
+"""Figures of known-similarity runs, drawn from what a store holds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from textgauge.errors import InputError
+from textgauge.protocols import Ksc, Size
+from textgauge.report.figures.boxes import box_figure
+from textgauge.report.figures.convergence import convergence_figure
+from textgauge.report.figures.distance import distance_figure
+from textgauge.report.figures.radar import radar_figure
+from textgauge.report.figures.read import Group, groups
+from textgauge.report.figures.render import FORMATS, rendered
+from textgauge.report.figures.tree import LARGEST, tree_figure
+
+if TYPE_CHECKING:
+    import altair as alt
+
+__all__ = [
+    "FORMATS",
+    "KINDS",
+    "Figure",
+    "Group",
+    "box_figure",
+    "convergence_figure",
+    "distance_figure",
+    "figures",
+    "groups",
+    "radar_figure",
+    "rendered",
+    "tree_figure",
+]
+
+
+@dataclass(frozen=True, eq=False)
+class Figure:
+    """A chart and the name of its files, without their ending."""
+
+    name: str
+    chart: alt.ConcatChart
+
+
+def figures(
+    found: Sequence[Group],
+    *,
+    kinds: Iterable[str] | None = None,
+    metrics: Collection[str] | None = None,
+    repetition: int = 0,
+) -> Iterator[Figure]:
+    """All figures that groups give: of some kinds, of some metrics, trees of one repetition.
+
+    A tree is left out where a metric lacks the repetition or corpora are too many to tell apart.
+    """
+    taken: dict[str, int] = {}
+    chosen = [group for group in (_only(group, metrics) for group in found) if group.observed]
+    for kind in KINDS if kinds is None else kinds:
+        if kind not in KINDS:
+            raise InputError(f"no figure {kind!r}; the figures are {', '.join(KINDS)}")
+        for words, chart in KINDS[kind](chosen, repetition):
+            name = _slug(kind, *words)
+            taken[name] = taken.get(name, 0) + 1
+            yield Figure(name if taken[name] == 1 else f"{name}-{taken[name]}", chart)
+
+
+Drawn = Iterator[tuple[list[str], "alt.ConcatChart"]]
+
+
+def _distances(found: list[Group], _: int) -> Drawn:
+    for group in found:
+        if isinstance(group.protocol, Ksc):
+            yield _words(group), distance_figure(group)
+
+
+def _sizes(found: list[Group], _: int) -> Drawn:
+    for group in found:
+        if isinstance(group.protocol, Size):
+            yield _words(group), convergence_figure(group, "size")
+
+
+def _imbalances(found: list[Group], _: int) -> Drawn:
+    for group in found:
+        if isinstance(group.protocol, Size):
+            yield _words(group), convergence_figure(group, "imbalance")
+
+
+def _trees(found: list[Group], repetition: int) -> Drawn:
+    for group in found:
+        if isinstance(group.protocol, Ksc) and group.protocol.k <= LARGEST:
+            for metric, observed in group.observed.items():
+                if repetition in observed.batch:
+                    yield [*_words(group), metric], tree_figure(group, metric, repetition=repetition)
+
+
+def _radars(found: list[Group], _: int) -> Drawn:
+    alike: dict[tuple[str, str, int], list[Group]] = {}
+    for group in found:
+        alike.setdefault((group.data, group.fingerprint, group.seed), []).append(group)
+    for members in alike.values():
+        chart = radar_figure(members)
+        if chart is not None:
+            yield [members[0].data], chart
+
+
+def _boxes(found: list[Group], _: int) -> Drawn:
+    for group in found:
+        yield _words(group), box_figure(group)
+
+
+KINDS: dict[str, Callable[[list[Group], int], Drawn]] = {
+    "distance": _distances,
+    "size": _sizes,
+    "imbalance": _imbalances,
+    "tree": _trees,
+    "radar": _radars,
+    "box": _boxes,
+}
+
+
+def _only(group: Group, metrics: Collection[str] | None) -> Group:
+    if metrics is None:
+        return group
+    return replace(group, observed={name: seen for name, seen in group.observed.items() if name in metrics})
+
+
+def _words(group: Group) -> list[str]:
+    protocol = group.protocol
+    return [group.data, f"k{protocol.k}" if isinstance(protocol, Ksc) else protocol.name]
+
+
+def _slug(*words: str) -> str:
+    """Words as a file name: letters, digits and hyphens alone.
+
+    >>> _slug("tree", "../a.txt,b.txt", "pr(k=3)")
+    'tree-a-txt-b-txt-pr-k-3'
+    """
+    return "-".join(re.sub(r"[^a-z0-9]+", "-", word.lower()).strip("-")[:60] or "x" for word in words)

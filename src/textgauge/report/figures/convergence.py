@@ -1,0 +1,100 @@
+"""How the value of a metric settles as samples grow, or grow uneven: Kour et al. 2022, figure 2, middle and bottom."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from textgauge.protocols import Size
+from textgauge.protocols.base import over_repetitions
+from textgauge.protocols.size import ASYMPTOTE
+from textgauge.report.figures.read import Group, own_values
+from textgauge.report.figures.style import BLUE, PANEL, VERMILION, about, finished, not_shown, plain, thinned, titled
+
+if TYPE_CHECKING:
+    import altair as alt
+    import polars as pl
+
+Sweep = Literal["size", "imbalance"]
+
+_TITLES = {
+    "size": ("Convergence as both samples grow", "texts in each sample"),
+    "imbalance": ("Convergence over the balance of two samples", "texts in the first sample"),
+}
+
+
+def sweep_points(group: Group, metric: str, sweep: Sweep) -> pl.DataFrame:
+    """One row per pair of samples: their sizes, the repetition, the metric's value."""
+    import polars as pl
+
+    observed = group.observed[metric]
+    here = observed.columns["kind"] == sweep
+    columns = {"size": observed.columns["size_a"], "other": observed.columns["size_b"], "repetition": observed.batch}
+    frame = pl.DataFrame({name: column[here] for name, column in columns.items()})
+    return frame.with_columns(pl.Series("value", own_values(metric, observed)[here]).fill_nan(None))
+
+
+def sweep_means(points: pl.DataFrame) -> pl.DataFrame:
+    """Mean of the repetitions at every size, with Student's 95 % interval."""
+    import polars as pl
+
+    rows = []
+    for (size,), part in points.drop_nulls("value").group_by("size", maintain_order=True):
+        verdict = over_repetitions("value", part["value"].to_list())
+        rows.append({"size": size, "mean": verdict.value, "low": verdict.low, "high": verdict.high})
+    schema = {"size": pl.Int64, "mean": pl.Float64, "low": pl.Float64, "high": pl.Float64}
+    return pl.DataFrame(rows, schema=schema).sort("size")
+
+
+def asymptote(group: Group, metric: str) -> float:
+    """The mean value of the large samples; NaN where one is undefined."""
+    observed = group.observed[metric]
+    large = own_values(metric, observed)[observed.columns["kind"] == ASYMPTOTE]
+    return float(large.mean()) if len(large) else float("nan")
+
+
+def convergence_figure(group: Group, sweep: Sweep) -> alt.ConcatChart:
+    """One panel per metric: its value over the size of the samples, beside that of large ones."""
+    frames = {metric: sweep_points(group, metric, sweep) for metric in group.observed}
+    drawn = {metric: frame for metric, frame in frames.items() if frame["value"].drop_nulls().len()}
+    missing = not_shown([metric for metric in frames if metric not in drawn], "undefined")
+    panels = [_panel(metric, frame, asymptote(group, metric), _TITLES[sweep][1]) for metric, frame in drawn.items()]
+    line = "Points: single repetitions; line and band: their mean and its 95 % interval; dashed: large samples."
+    uneven = ""
+    if sweep == "imbalance" and isinstance(group.protocol, Size):
+        uneven = f"The two samples have {group.protocol.total:,} texts together."
+    return finished(panels, _TITLES[sweep][0], about(group), line, uneven, missing)
+
+
+def _panel(metric: str, points: pl.DataFrame, large: float, across: str) -> alt.LayerChart:
+    import altair as alt
+    import polars as pl
+
+    shown, fewer = thinned(points.drop_nulls("value"))
+    x = alt.X("size:Q", title=across, axis=alt.Axis(format="~s", tickCount=5, grid=False))
+    base = alt.Chart(plain(sweep_means(points))).encode(x)
+    exact = [alt.Tooltip("size:Q", format=","), *(alt.Tooltip(f"{n}:Q", format=".6g") for n in ("mean", "low", "high"))]
+    layers: list[alt.Chart] = [
+        base.mark_area(color=BLUE, opacity=0.25).encode(
+            alt.Y("low:Q", title="value", axis=alt.Axis(minExtent=30)), y2="high:Q"
+        ),
+        base.mark_line(color=BLUE, strokeWidth=1.5).encode(y="mean:Q", tooltip=exact),
+        alt.Chart(plain(shown))
+        .mark_circle(color=BLUE, size=10, opacity=0.45)
+        .encode(
+            x,
+            y="value:Q",
+            tooltip=[
+                alt.Tooltip("size:Q", title="texts, first sample", format=","),
+                alt.Tooltip("other:Q", title="texts, second sample", format=","),
+                alt.Tooltip("repetition:Q"),
+                alt.Tooltip("value:Q", format=".6g"),
+            ],
+        ),
+    ]
+    if np.isfinite(large):
+        rule = alt.Chart(plain(pl.DataFrame({"large": [large]}))).mark_rule(color=VERMILION, strokeDash=[5, 3], size=2)
+        layers.append(rule.encode(y="large:Q", tooltip=[alt.Tooltip("large:Q", title="large samples", format=".6g")]))
+    said = f"large samples: {large:.4g}" if np.isfinite(large) else "large samples: undefined"
+    return alt.LayerChart(layer=layers).properties(width=PANEL, height=140, title=titled(metric, said, fewer))

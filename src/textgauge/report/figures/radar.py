@@ -1,0 +1,170 @@
+"""All measures of each metric at once, as a radar: Kour et al. 2022, figure 4."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textgauge.protocols.base import Measure
+from textgauge.report.figures.read import Group
+from textgauge.report.figures.style import BLUE, DARK, PANEL, finished, plain, titled
+
+if TYPE_CHECKING:
+    import altair as alt
+    import polars as pl
+
+FEWEST = 3  # measures: a radar of two has no area
+_WIDE, _HIGH = 1.9, 1.6  # half the width and height of a panel, in radii: leaves room for names
+_LINE = 11  # pixels from one line of a label to the next
+
+
+def radar_values(groups: Sequence[Group]) -> pl.DataFrame:
+    """One row per metric and measure: its value and its share of the way from the worst to the best.
+
+    A measure of several protocols is their mean, as in the leaderboard. Measures without two ends (time) stay out. The
+    value is null where the metric was not run, NaN where it is undefined.
+    """
+    import polars as pl
+
+    found: dict[tuple[str, str], list[float]] = {}
+    measures: dict[str, Measure] = {}
+    for group in groups:
+        measures |= {measure.name: measure for measure in group.protocol.measures if measure.best == "larger"}
+        for metric, observed in group.observed.items():
+            for verdict in group.protocol.judge(observed):
+                found.setdefault((metric, verdict.measure), []).append(verdict.value)
+    metrics = dict.fromkeys(metric for metric, _ in found)
+    means = {key: float(np.mean(values)) for key, values in found.items()}
+    rows = [
+        {
+            "metric": metric,
+            "measure": name,
+            "value": value,
+            "share": float(measure.share(np.nan if value is None else value)),
+        }
+        for metric in metrics
+        for name, measure in measures.items()
+        for value in [means.get((metric, name))]
+    ]
+    schema = {"metric": pl.String, "measure": pl.String, "value": pl.Float64, "share": pl.Float64}
+    return pl.DataFrame(rows, schema=schema)
+
+
+def radar_figure(groups: Sequence[Group]) -> alt.ConcatChart | None:
+    """One radar per metric: a corner for every measure, the rim is the best possible; None for under three measures."""
+    values = radar_values(groups)
+    if values["measure"].n_unique() < FEWEST:
+        return None
+    parts = values.partition_by("metric", maintain_order=True)
+    panels = [_panel(placed(part)) for part in parts]
+    line = "Centre: worst possible; rim: best possible; numbers: the measures themselves, mean over repetitions."
+    data = f"{groups[0].data}" + (f", seed {groups[0].seed}" if groups[0].seed else "")
+    return finished(panels, "Measures of each metric", data, line)
+
+
+def placed(values: pl.DataFrame) -> pl.DataFrame:
+    """The measures of one metric at their angle, clockwise from the top: corner, rim and label."""
+    import polars as pl
+
+    n = len(values)
+    angle = 2 * np.pi * np.arange(n) / n
+    across, up = np.round(np.sin(angle), 12), np.round(np.cos(angle), 12)
+    share = values["share"].to_numpy()
+    text = [
+        name.replace("_", "\n") + f"\n{_said(value)}" for name, value in values.select("measure", "value").iter_rows()
+    ]
+    places: dict[str, NDArray[Any]] = {
+        "order": np.arange(n),
+        "rim_x": across,
+        "rim_y": up,
+        "x": share * across,
+        "y": share * up,
+    }
+    return values.with_columns(pl.Series("text", text), *(pl.Series(name, column) for name, column in places.items()))
+
+
+def _said(value: float | None) -> str:
+    if value is None:
+        return "not run"
+    return f"{value:.2f}" if np.isfinite(value) else "undefined"
+
+
+def rings(corners: int) -> pl.DataFrame:
+    """The points of four closed rings, at each quarter of the way."""
+    import polars as pl
+
+    angle = 2 * np.pi * np.arange(corners + 1) / corners
+    level = np.repeat([0.25, 0.5, 0.75, 1.0], corners + 1)
+    order = np.tile(np.arange(corners + 1), 4)
+    return pl.DataFrame(
+        {"level": level, "order": order, "x": level * np.sin(angle[order]), "y": level * np.cos(angle[order])}
+    )
+
+
+def _panel(values: pl.DataFrame) -> alt.LayerChart:
+    import altair as alt
+
+    layers = [*_web(values), *_shape(values), *_labels(values)]
+    title = titled(values["metric"][0])
+    return alt.LayerChart(layer=layers).properties(width=PANEL, height=PANEL * _HIGH / _WIDE, title=title)
+
+
+def _at(chart: alt.Chart, x: str = "x", y: str = "y") -> alt.Chart:
+    import altair as alt
+
+    across, up = (alt.Scale(domain=[-edge, edge], nice=False) for edge in (_WIDE, _HIGH))
+    return chart.encode(alt.X(f"{x}:Q", axis=None, scale=across), alt.Y(f"{y}:Q", axis=None, scale=up))
+
+
+def _web(values: pl.DataFrame) -> list[alt.Chart]:
+    import altair as alt
+
+    ring = _at(alt.Chart(plain(rings(len(values)))).mark_line(color="#DDDDDD", strokeWidth=1))
+    spoke = _at(alt.Chart(plain(values)).mark_rule(color="#DDDDDD"), "rim_x", "rim_y")
+    centre = alt.datum(0)
+    return [ring.encode(order="order:Q", detail="level:N"), spoke.encode(x2=centre, y2=centre)]
+
+
+def _shape(values: pl.DataFrame) -> list[alt.Chart]:
+    """A filled outline; where a measure is undefined, only the sides between defined ones."""
+    import altair as alt
+    import polars as pl
+
+    corners = values.filter(pl.col("share").is_not_nan())
+    names = ("share", "x", "y")
+    after = pl.concat([values[1:], values[:1]]).select(pl.col(names).name.prefix("next_"))
+    sides = pl.concat([values, after], how="horizontal")
+    sides = sides.filter(pl.col("share").is_not_nan() & pl.col("next_share").is_not_nan())
+    exact = [
+        alt.Tooltip("metric:N"),
+        alt.Tooltip("measure:N"),
+        alt.Tooltip("value:Q", format=".6g"),
+        alt.Tooltip("share:Q", title="share of the best", format=".6g"),
+    ]
+    side = _at(alt.Chart(plain(sides)).mark_rule(color=BLUE, strokeWidth=2)).encode(x2="next_x", y2="next_y")
+    dots = _at(alt.Chart(plain(corners)).mark_circle(color=BLUE, size=28, opacity=1)).encode(tooltip=exact)
+    if len(corners) < len(values):
+        return [side, dots]
+    fill = _at(alt.Chart(plain(corners)).mark_line(filled=True, fill=BLUE, fillOpacity=0.2, strokeWidth=0))
+    return [fill.encode(order="order:Q"), side, dots]
+
+
+def _labels(values: pl.DataFrame) -> list[alt.Chart]:
+    """Names and numbers outside the rim, on the side of the circle they belong to."""
+    import altair as alt
+    import polars as pl
+
+    x, more = pl.col("rim_x"), pl.col("text").str.count_matches("\n")
+    half_a_line = _WIDE * _LINE / PANEL
+    y = pl.col("rim_y") * (1.1 + half_a_line * (more + 1))
+    away = values.with_columns((x * 1.12).alias("text_x"), (y + half_a_line * more).alias("text_y"))
+    sides = {"left": x > 0.01, "right": x < -0.01, "center": x.abs() <= 0.01}
+    return [
+        _at(alt.Chart(plain(away.filter(here))), "text_x", "text_y")
+        .mark_text(align=align, baseline="middle", fontSize=9, lineBreak="\n", lineHeight=_LINE, color=DARK)  # type: ignore[arg-type]
+        .encode(text="text:N")
+        for align, here in sides.items()
+    ]

@@ -1,0 +1,70 @@
+"""What figures are drawn from: the observations of a store, gathered by data set, protocol and seed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textgauge.bench.judge import observations, protocol_of
+from textgauge.bench.plan import Cell
+from textgauge.bench.store import Store
+from textgauge.metrics import get_metric
+from textgauge.protocols.base import Observations, Protocol
+
+Key = tuple[str, str, str, int]
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """All metrics under one protocol, on one data set, with one seed; `observed` is oriented so that farther is larger.
+
+    `fingerprint` tells data sets of one name apart, `missing` counts the cells that the store lacks.
+    """
+
+    data: str
+    protocol: Protocol
+    seed: int
+    fingerprint: str = ""
+    observed: dict[str, Observations] = field(default_factory=dict)
+    missing: int = 0
+
+
+def groups(store: Store) -> list[Group]:
+    """The groups of a store and their metrics, both in the order of their names; later runs go before earlier ones."""
+    protocols: dict[Key, Protocol] = {}
+    cells: dict[Key, dict[str, list[Cell]]] = {}
+    for manifest in store.manifests():
+        protocol = protocol_of(manifest["protocol"], {})
+        data = manifest["data"]
+        key = (data["name"], protocol.key, data["fingerprint"], int(manifest["seed"]))
+        protocols[key] = protocol
+        cells.setdefault(key, {}).update(_by_metric(manifest["cells"]))
+    return [_group(store, key, protocols[key], cells[key]) for key in sorted(cells)]
+
+
+def own_values(metric: str, observed: Observations) -> NDArray[np.float64]:
+    """The values as the metric itself gives them; NaN for those that are not finite."""
+    return np.asarray(get_metric(metric).orient(finite(observed.value)))
+
+
+def finite(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The values, with NaN for infinite ones: they have no place in a picture."""
+    return np.where(np.isfinite(values), values, np.nan)
+
+
+def _by_metric(rows: list[Mapping[str, Any]]) -> dict[str, list[Cell]]:
+    names = [item.name for item in fields(Cell)]
+    found: dict[str, list[Cell]] = {}
+    for row in rows:
+        found.setdefault(row["metric"], []).append(Cell(**{name: row[name] for name in names}))
+    return found
+
+
+def _group(store: Store, key: Key, protocol: Protocol, cells: dict[str, list[Cell]]) -> Group:
+    read = {metric: observations(store, of, timed=protocol.timed) for metric, of in sorted(cells.items())}
+    there = {metric: observed for metric, (observed, _) in read.items() if len(observed.value)}
+    return Group(key[0], protocol, key[3], key[2], there, sum(missing for _, missing in read.values()))

@@ -1,0 +1,77 @@
+"""Charts as files: a page that works without a network, SVG, PNG. The same chart gives the same bytes."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import altair as alt
+
+FORMATS = ("html", "svg", "png")
+
+# Nothing may be loaded from anywhere; the drawing library compiles its expressions, hence eval.
+_POLICY = "default-src 'none'; script-src 'unsafe-plain' 'unsafe-eval'; style-src 'unsafe-plain'; img-src data: blob:"
+_ACTIONS = {"export": True, "source": False, "compiled": False, "editor": False}  # the editor is a web site
+
+
+def rendered(chart: alt.ConcatChart, form: str) -> bytes:
+    """The chart as the bytes of a file, `form` one of html, svg, png."""
+    import vl_convert
+
+    made = chart.to_dict(validate=False)  # tests do; checking every row of data takes longer than drawing
+    spec = json.dumps(made)
+    if form == "html":
+        return page(made["title"]["text"], spec).encode()
+    if form == "svg":
+        return renumbered(vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])).encode()
+    return bytes(vl_convert.vegalite_to_png(spec, scale=2, allowed_base_urls=[]))
+
+
+def page(title: str, spec: str) -> str:
+    """One HTML page with the chart and all it needs.
+
+    altair's own page puts the JSON into a script as it is, so that a name with an end tag in it would leave the
+    script; here it holds no `<`.
+    """
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="UTF-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
+        f"<title>{html.escape(title)}</title>\n<script>{_library()}</script>\n</head>\n<body>\n"
+        f'<div id="figure"></div>\n<script type="application/json" id="spec">{in_script(spec)}</script>\n'
+        '<script>vegaEmbed("#figure", JSON.parse(document.getElementById("spec").textContent), '
+        f'{{"renderer": "svg", "actions": {json.dumps(_ACTIONS)}}});</script>\n</body>\n</html>\n'
+    )
+
+
+def in_script(text: str) -> str:
+    r"""JSON that may stand inside a script element: no tag can begin or end in it.
+
+    >>> in_script('"</script>"')
+    '"\\u003c/script>"'
+    """
+    return text.replace("<", r"\u003c")
+
+
+@cache
+def _library() -> str:
+    import vl_convert
+
+    return str(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"))
+
+
+def renumbered(svg: str) -> str:
+    """The SVG with its references numbered from 0: the renderer goes on counting from one chart to the next.
+
+    >>> renumbered('<g fill="url(#gradient_7)"/><x id="gradient_7"/>')
+    '<g fill="url(#gradient_0)"/><x id="gradient_0"/>'
+    """
+    numbers: dict[str, str] = {}
+
+    def new(found: re.Match[str]) -> str:
+        return numbers.setdefault(found[0], f"{found[1]}{len(numbers)}")
+
+    return re.sub(r'(?:(?<= id=")|(?<=url\(#))(gradient_|clip)\d+(?=[")])', new, svg)

@@ -1,0 +1,104 @@
+"""How all figures look: colours everyone can tell apart, one column of page width, direct words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+from textgauge.protocols import Ksc, Size
+from textgauge.report.figures.read import Group
+
+if TYPE_CHECKING:
+    import altair as alt
+    import polars as pl
+
+# Okabe and Ito's palette: safe for the common kinds of colour blindness.
+BLUE, VERMILION, GREY, DARK = "#0072B2", "#D55E00", "#BBBBBB", "#333333"
+
+_UNPRINTABLE = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+
+PAGE = 640  # pixels: the text width of an A4 or letter page at 96 to the inch
+COLUMNS = 3
+POINTS = 2_000
+PANEL = 180
+
+
+def plain(frame: pl.DataFrame) -> pl.DataFrame:
+    """A frame as data of a chart: numbers that are not finite become null, text is printable."""
+    import polars as pl
+    import polars.selectors as cs
+
+    numbers = cs.float()
+    names = [name for name, kind in frame.schema.items() if kind == pl.String]
+    text = [pl.Series(name, [t if t is None else printable(t) for t in frame[name]], dtype=pl.String) for name in names]
+    return frame.with_columns(pl.when(numbers.is_finite()).then(numbers).name.keep(), *text)
+
+
+def thinned(points: pl.DataFrame) -> tuple[pl.DataFrame, str]:
+    """Every so many of very many points, evenly, and a line that says so; beyond `POINTS` they hide each other."""
+    every = -(-len(points) // POINTS)
+    return (points.gather_every(every), f"1 point in {every} is drawn") if every > 1 else (points, "")
+
+
+def printable(text: str) -> str:
+    """The text with a sign in place of each character that no page can hold (control characters, lone surrogates).
+
+    >>> printable("a\\x00b")
+    'a\\ufffdb'
+    """
+    return _UNPRINTABLE.sub("\ufffd", text)
+
+
+def titled(text: str, *lines: str) -> alt.TitleParams:
+    """The title of a panel, with smaller lines beneath, cut at the panel's width."""
+    return _title(text, lines, limit=PANEL, fontSize=11, frame="group")
+
+
+def _title(text: str, lines: Sequence[str], **look: Any) -> alt.TitleParams:
+    import altair as alt
+
+    beneath = [_one_line(line) for line in lines if line]
+    return alt.TitleParams(_one_line(text), anchor="start", subtitle=beneath or alt.Undefined, **look)
+
+
+def _one_line(text: str) -> str:
+    return printable(text).replace("\n", " ")
+
+
+def finished(charts: Sequence[alt.LayerChart], title: str, *lines: str, shared: bool = False) -> alt.ConcatChart:
+    """Panels side by side under one title; `shared` gives all the same axes."""
+    import altair as alt
+
+    axes: Literal["shared", "independent"] = "shared" if shared else "independent"
+    return alt.ConcatChart(  # altair copies a chart whole at every change: all at once
+        concat=list(charts),
+        columns=COLUMNS,
+        spacing={"row": 24, "column": 18},
+        title=_title(title, lines, limit=PAGE, fontSize=14, offset=12),
+        background="white",
+        padding=12,
+        resolve=alt.Resolve(scale=alt.ScaleResolveMap(x=axes, y=axes)),
+        config=alt.Config(
+            font="sans-serif",
+            title=alt.TitleConfig(subtitleColor="#555555", subtitleFontSize=11),
+            axis=alt.AxisConfig(labelFontSize=9, titleFontSize=10, titleFontWeight="normal", gridColor="#EEEEEE"),
+            legend=alt.LegendConfig(labelFontSize=10, titleFontSize=10, titleFontWeight="normal", labelLimit=300),
+            view=alt.ViewConfig(stroke=None),
+        ),
+    )
+
+
+def about(group: Group) -> str:
+    """Data and protocol in one line of plain words."""
+    protocol, seed = group.protocol, f", seed {group.seed}" if group.seed else ""
+    if isinstance(protocol, Ksc):
+        return f"{group.data}: {protocol.k} corpora of {protocol.n} texts, {protocol.repetitions} repetitions{seed}"
+    if isinstance(protocol, Size):
+        return f"{group.data}: samples of up to {protocol.large:,} texts, {protocol.repetitions} repetitions{seed}"
+    return f"{group.data}: {protocol.name}{seed}"
+
+
+def not_shown(metrics: Sequence[str], why: str) -> str:
+    """A line that names metrics which are left out; empty where there are none."""
+    return f"not shown ({why}): {', '.join(metrics)}" if metrics else ""

@@ -1,0 +1,216 @@
+"""Judgements of one metric in one repetition, as a tree: Kour et al. 2022, figure 3."""
+
+from __future__ import annotations
+
+from math import floor, log10
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textgauge.errors import InputError
+from textgauge.protocols import Ksc
+from textgauge.protocols.base import Observations
+from textgauge.protocols.judgements import accuracy, corpus_pairs, judgements, settled
+from textgauge.report.figures.read import Group, finite, own_values
+from textgauge.report.figures.style import DARK, GREY, PAGE, VERMILION, about, finished, plain
+
+if TYPE_CHECKING:
+    import altair as alt
+    import polars as pl
+
+Floats = NDArray[np.float64]
+
+LARGEST = 20  # corpora: the nodes of more cannot be told apart on a page
+_EDGES = 300  # drawn at most, the worst first
+_BOW = 0.12  # of an edge's length: keeps edges off the nodes between their ends
+VIOLATED, TIED = "violated: the inner distance is larger", "tie: both are equal"
+
+
+def tree_nodes(group: Group, metric: str, repetition: int) -> pl.DataFrame:
+    """One row per pair of corpora (i, j): its place above the corpora it spans, and its value."""
+    import polars as pl
+
+    here = _of(group, metric, repetition)
+    i, j = here.columns["i"] + 1, here.columns["j"] + 1
+    value = pl.Series("value", own_values(metric, here)).fill_nan(None)
+    return pl.DataFrame({"i": i, "j": j, "x": (i + j) / 2, "step": j - i}).with_columns(value)
+
+
+def tree_edges(distances: Floats, k: int) -> pl.DataFrame:
+    """One row per judgement that is violated or tied, worst first; `excess` is by how much the inner one is larger."""
+    import polars as pl
+
+    i, j = (side + 1 for side in corpus_pairs(k))
+    asked = judgements(k)
+    excess = distances[asked.inner] - distances[asked.outer]
+    wrong = np.flatnonzero(excess >= 0)
+    wrong = wrong[np.argsort(-excess[wrong], kind="stable")]
+    inner, outer = asked.inner[wrong], asked.outer[wrong]
+    return pl.DataFrame(
+        {
+            "inner": [f"({a}, {b})" for a, b in zip(i[inner], j[inner], strict=True)],
+            "outer": [f"({a}, {b})" for a, b in zip(i[outer], j[outer], strict=True)],
+            "excess": excess[wrong],
+            "judged": np.where(excess[wrong] > 0, VIOLATED, TIED).tolist(),
+            "x": (i[inner] + j[inner]) / 2,
+            "y": (j - i)[inner],
+            "x2": (i[outer] + j[outer]) / 2,
+            "y2": (j - i)[outer],
+        },
+        schema_overrides={"inner": pl.String, "outer": pl.String, "judged": pl.String},
+    )
+
+
+def tree_figure(group: Group, metric: str, *, repetition: int = 0) -> alt.ConcatChart:
+    """Corpora on the base, a node for every pair above the two it spans, a line for every judgement that fails."""
+    import altair as alt
+
+    k = _protocol(group).k
+    distances = settled(finite(_of(group, metric, repetition).value))
+    edges = tree_edges(distances, k)
+    height = min(60 * k, 560)
+    layers = [_structure(k), _edges(edges.head(_EDGES), k), *_nodes(tree_nodes(group, metric, repetition), k)]
+    chart = alt.LayerChart(layer=[*layers, *_base(k)]).properties(width=PAGE - 60, height=height)
+    key = "Squares: corpora, with their share of texts from the first source; circles: pairs, with their value."
+    lines = (about(group), f"Repetition {repetition + 1}: {_verdict(distances, edges, k)}.", key)
+    return finished([chart.resolve_scale(stroke="independent")], f"Judgement tree of {metric}", *lines)
+
+
+def _protocol(group: Group) -> Ksc:
+    if not isinstance(group.protocol, Ksc) or group.protocol.k > LARGEST:
+        raise InputError(f"a judgement tree is drawn for known-similarity corpora, up to {LARGEST} of them")
+    return group.protocol
+
+
+def _of(group: Group, metric: str, repetition: int) -> Observations:
+    for number, here in zip(np.unique(group.observed[metric].batch), group.observed[metric].batches(), strict=True):
+        if number == repetition:
+            return here
+    raise InputError(f"{metric} has no repetition {repetition + 1} in this run")
+
+
+def _verdict(distances: Floats, edges: pl.DataFrame, k: int) -> str:
+    import polars as pl
+
+    asked, violated = len(judgements(k)), edges.filter(pl.col("judged") == VIOLATED).height
+    found = "undefined" if np.isnan(distances).any() else f"{accuracy(distances, judgements(k)):.4g}"
+    drawn = f" (the {_EDGES} worst are drawn)" if len(edges) > _EDGES else ""
+    ties = len(edges) - violated
+    return f"{violated:,} of {asked:,} judgements violated, {ties:,} tied{drawn}; accuracy {found}"
+
+
+def _curves(edges: pl.DataFrame) -> pl.DataFrame:
+    """Every edge as a curve of points; edges between neighbours are straight."""
+    import polars as pl
+
+    t = np.linspace(0.0, 1.0, 13)
+    frames = []
+    for number, row in enumerate(edges.iter_rows(named=True)):
+        dx, dy = row["x2"] - row["x"], row["y2"] - row["y"]
+        bow = 0.0 if dy == 1 else 4 * _BOW * t * (1 - t) * np.sign(dx or 1.0)
+        x, y = row["x"] + dx * t + dy * bow, row["y"] + dy * t - dx * bow
+        same = {name: row[name] for name in ("inner", "outer", "excess", "judged")}
+        frames.append(pl.DataFrame({"x": x, "y": y, "t": t}).with_columns(edge=number, **_literals(same)))
+    return pl.concat(frames) if frames else pl.DataFrame()
+
+
+def _literals(row: dict[str, object]) -> dict[str, pl.Expr]:
+    import polars as pl
+
+    return {name: pl.lit(value) for name, value in row.items()}
+
+
+def _edges(edges: pl.DataFrame, k: int) -> alt.Chart:
+    import altair as alt
+
+    legend = alt.Legend(orient="bottom", title=None, symbolStrokeWidth=3, symbolType="stroke")
+    colour = alt.Scale(domain=[VIOLATED, TIED], range=[VERMILION, DARK])
+    few = len(edges) <= 120
+    lines = alt.Chart(plain(_curves(edges))).mark_line(strokeWidth=1.8 if few else 0.8, opacity=0.8 if few else 0.5)
+    return _placed(lines, "y", k).encode(
+        order="t:Q",
+        detail="edge:N",
+        stroke=alt.Stroke("judged:N", scale=colour, legend=legend),
+        tooltip=[
+            alt.Tooltip("inner:N", title="inner pair"),
+            alt.Tooltip("outer:N", title="outer pair"),
+            alt.Tooltip("excess:Q", title="inner is larger by", format=".6g"),
+        ],
+    )
+
+
+def _structure(k: int) -> alt.Chart:
+    """Grey lines from every pair to the two just inside it."""
+    import altair as alt
+    import polars as pl
+
+    rows = [
+        {"x": (i + j) / 2, "y": j - i, "x2": (i + j + side) / 2, "y2": j - i - 1}
+        for i in range(1, k + 1)
+        for j in range(i + 1, k + 1)
+        for side in (-1, 1)
+    ]
+    return _placed(alt.Chart(plain(pl.DataFrame(rows))).mark_rule(color="#DDDDDD"), "y", k).encode(x2="x2", y2="y2")
+
+
+def _placed(chart: alt.Chart, row: str, k: int) -> alt.Chart:
+    import altair as alt
+
+    steps = alt.Axis(values=list(range(1, k)), format="d", grid=False, domain=False, ticks=False)
+    return chart.encode(
+        alt.X("x:Q", axis=None, scale=alt.Scale(domain=[0.5, k + 0.5], nice=False)),
+        alt.Y(f"{row}:Q", title="steps apart (ℓ)", axis=steps, scale=alt.Scale(domain=[-0.5, k - 0.5], nice=False)),
+    )
+
+
+def _nodes(nodes: pl.DataFrame, k: int) -> list[alt.Chart]:
+    import altair as alt
+    import polars as pl
+
+    radius = min(16.0, 0.32 * (PAGE - 60) / k)
+    base = _placed(alt.Chart(plain(nodes)), "step", k)
+    # Light colours only, so that dark figures stay readable on all of them.
+    shade = alt.Scale(range=["#FFFFFF", "#7FB2D6"], zero=False, interpolate="rgb")
+    legend = alt.Legend(orient="bottom", title="value of the metric", format=".3~g", gradientLength=160)
+    dots = base.mark_circle(size=np.pi * radius**2, opacity=1, stroke=GREY).encode(
+        fill=alt.Fill("value:Q", scale=shade, legend=legend),
+        tooltip=[
+            alt.Tooltip("i:Q", title="corpus i"),
+            alt.Tooltip("j:Q", title="corpus j"),
+            alt.Tooltip("value:Q", format=".6g"),
+        ],
+    )
+    if radius < 10:
+        return [dots]
+    labelled = nodes.with_columns(pl.Series("text", short(nodes["value"].to_list()), dtype=pl.String))
+    label = _placed(alt.Chart(plain(labelled)), "step", k).mark_text(fontSize=9, color=DARK, tooltip=None)
+    return [dots, label.encode(text="text:N")]
+
+
+def short(values: list[float | None]) -> list[str]:
+    """Numbers of few signs, all with the same decimals: the largest keeps two figures.
+
+    >>> short([0.0518, 0.00057, None]), short([31.2, 0.4]), short([2e-6])
+    (['0.052', '0.001', '–'], ['31', '0'], ['2e-06'])
+    """
+    largest = max((abs(value) for value in values if value is not None), default=0.0)
+    form = ".0e" if 0 < largest < 0.01 or largest >= 10_000 else f".{max(0, min(3, 1 - floor(log10(largest or 1))))}f"
+    return ["–" if value is None else f"{value:{form}}" for value in values]
+
+
+def _base(k: int) -> list[alt.Chart]:
+    """The corpora, with the share of the first source in each."""
+    import altair as alt
+    import polars as pl
+
+    share = [f"{100 * (k - i) / (k - 1):.0f}%" for i in range(1, k + 1)]
+    name = [str(i) for i in range(1, k + 1)]
+    frame = pl.DataFrame({"x": list(range(1, k + 1)), "y": [0] * k, "name": name, "share": share})
+    base = _placed(alt.Chart(plain(frame)), "y", k)
+    tip = [alt.Tooltip("name:N", title="corpus"), alt.Tooltip("share:N", title="texts of the first source")]
+    return [
+        base.mark_square(size=260, color=DARK, opacity=1).encode(tooltip=tip),
+        base.mark_text(color="white", fontSize=9).encode(text="name:N"),
+        base.mark_text(color=DARK, fontSize=9, dy=17).encode(text="share:N"),
+    ]

@@ -1,0 +1,50 @@
+"""ROUGE against rouge-score: stored numbers of our own pairs, and all pairs of the style-transfer study."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.golden.pair_ngrams import CANDIDATES, LEFT, RIGHT, SEVERAL, SUMMARIES, numbers, study
+
+from textgauge import get_metric
+from textgauge.metrics.pair_scores import PairScores
+
+NAMES = [f"{name}{stem}" for name in ("rouge1", "rouge2", "rougeL", "rougeLsum") for stem in ("", "(stem=true)")]
+
+
+def columns(scores: PairScores) -> list[list[float]]:
+    return np.column_stack([scores.parts["precision"], scores.parts["recall"], scores.values]).tolist()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_rouge_is_that_of_rouge_score_to_the_bit(name: str) -> None:
+    metric, stored = get_metric(f"{name}@rouge_score"), numbers(name)
+    assert columns(metric(left=LEFT, right=RIGHT)) == stored["pairs"]
+    assert columns(metric(left=CANDIDATES, right=SEVERAL)) == stored["several"]
+    left, right = zip(*SUMMARIES, strict=True)
+    assert columns(metric(left=left, right=right)) == stored["summaries"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_default_tokens_are_the_same_on_ascii_texts_of_two_words_and_more(name: str) -> None:
+    kept = [row for row, pair in enumerate(zip(LEFT, RIGHT, strict=True)) if "".join(pair).isascii() and " " in pair[0]]
+    scores = get_metric(name)(left=[LEFT[row] for row in kept], right=[RIGHT[row] for row in kept])
+    assert columns(scores) == [numbers(name)["pairs"][row] for row in kept]
+
+
+def test_rouge_of_usmb_is_the_mean_of_both() -> None:
+    first, second, mean = (get_metric(name)(left=LEFT, right=RIGHT).values for name in ("rouge1", "rouge2", "rouge"))
+    np.testing.assert_array_equal(mean, (first + second) / 2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("stem", [False, True])
+def test_all_pairs_of_the_style_transfer_study(stem: bool) -> None:
+    scorers = pytest.importorskip("rouge_score.rouge_scorer")
+    left, right = study()
+    names = ["rouge1", "rouge2", "rougeL", "rougeLsum"]
+    peer = scorers.RougeScorer(names, use_stemmer=stem)
+    expected = [peer.score(b, a) for a, b in zip(left, right, strict=True)]
+    for name in names:
+        scores = get_metric(f"{name}(stem={str(stem).lower()})@rouge_score")(left=left, right=right)
+        assert columns(scores) == [list(found[name]) for found in expected]
