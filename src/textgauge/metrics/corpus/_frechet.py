@@ -9,12 +9,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.corpus import Draws
+from textgauge.metrics.corpus._gram import Gram
+from textgauge.metrics.corpus._sides import Sides
 from textgauge.stats.parallel import map_threads
 
 Rows = NDArray[np.float64]
-Masks = NDArray[np.bool_]
 
-_LARGEST_GRAM = 6_000  # rows; a float64 Gram matrix of this many takes 288 MB
+_AT_ONCE = 256  # draws whose sides are kept
 _MANY_ROWS = 4_000
 _FLOAT32_BLOCK = 512
 
@@ -40,27 +42,44 @@ def nuclear_norm(M: Rows) -> float:
     return float(np.sqrt(eigenvalues[eigenvalues > noise]).sum())
 
 
-def frechet_many(rows: NDArray[np.floating], left: Masks, right: Masks) -> Rows:
-    """`frechet` of many pairs of subsets of the rows; NaN where a side has fewer than two rows."""
-    X = rows.astype(np.float64)
-    X -= X.mean(axis=0)  # the distance does not move with the origin, and small numbers cancel less
-    sizes = np.minimum(left.sum(axis=1), right.sum(axis=1))
-    if len(X) <= _LARGEST_GRAM and np.median(sizes, axis=0) < X.shape[1] / 2:
-        gram = X @ X.T
-        return map_threads(lambda r: _from_gram(gram, left[r], right[r]) if sizes[r] > 1 else np.nan, len(left))
-    return map_threads(lambda r: frechet(X[left[r]], X[right[r]]) if sizes[r] > 1 else np.nan, len(left))
+def frechet_many(rows: NDArray[np.floating], draws: Draws, gram: Gram | None) -> Rows:
+    """`frechet` of many pairs of subsets of the rows; NaN where a side has fewer than two rows.
+
+    With products of all rows and sides that are small against the dimension, the rows themselves are not needed.
+    """
+    sizes = np.minimum(draws.left.sum(axis=1), draws.right.sum(axis=1))
+    if gram is not None and np.median(sizes) < rows.shape[1] / 2:
+        return np.concatenate([_from_gram(gram.centred, Sides.of(some)) for some in draws.chunks(_AT_ONCE)])
+    X = rows - rows.mean(axis=0, dtype=np.float64)  # the distance does not move with the origin, and cancels less
+
+    def one(draw: int) -> float:
+        return frechet(X[draws.left[draw]], X[draws.right[draw]]) if sizes[draw] > 1 else np.nan
+
+    return map_threads(one, len(draws))
 
 
-def _from_gram(gram: Rows, left: NDArray[np.bool_], right: NDArray[np.bool_]) -> float:
-    a, b = np.flatnonzero(left), np.flatnonzero(right)
-    within_a, within_b, across = gram[np.ix_(a, a)], gram[np.ix_(b, b)], gram[np.ix_(a, b)]
-    mean_a, mean_b = within_a.mean(), within_b.mean()
-    gap = max(mean_a + mean_b - 2.0 * across.mean(), 0.0)
-    trace_a = (np.trace(within_a) - len(a) * mean_a) / (len(a) - 1)
-    trace_b = (np.trace(within_b) - len(b) * mean_b) / (len(b) - 1)
-    M = across - across.mean(axis=0) - across.mean(axis=1)[:, None] + across.mean()
-    M /= np.sqrt((len(a) - 1.0) * (len(b) - 1.0))
-    return max(float(gap + trace_a + trace_b) - 2.0 * nuclear_norm(M), 0.0)
+def _from_gram(gram: Rows, sides: Sides) -> Rows:
+    """The distances of all draws: means and traces of all sides at once, one nuclear norm for each draw."""
+    members = sides.masks.astype(np.float64)
+    n = sides.sizes.astype(np.float64)
+    with np.errstate(divide="ignore", invalid="ignore"):  # sides of one text
+        to_mean = members @ gram / n[:, None]  # products of each side's mean with all rows
+        means = to_mean @ members.T / n
+        traces = (members @ gram.diagonal() - n * means.diagonal()) / (n - 1.0)
+
+    def one(draw: int) -> float:
+        a, b = int(sides.left[draw]), int(sides.right[draw])
+        if min(n[a], n[b]) < 2:
+            return np.nan
+        rows, columns = sides.rows[a], sides.rows[b]
+        across = gram[np.ix_(rows, columns)]
+        across -= to_mean[a, columns] - means[a, b]
+        across -= to_mean[b, rows, None]
+        gap = max(means[a, a] + means[b, b] - 2.0 * means[a, b], 0.0)
+        root = nuclear_norm(across) / np.sqrt((n[a] - 1.0) * (n[b] - 1.0))
+        return max(float(gap + traces[a] + traces[b]) - 2.0 * root, 0.0)
+
+    return map_threads(one, len(sides.left))
 
 
 def _moments(X: NDArray[np.floating]) -> tuple[Rows, float, Rows]:

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from textgauge.corpus import Comparison, Corpus, Draws
 from textgauge.metrics.base import VALUE, Part
 from textgauge.metrics.corpus._frechet import frechet, frechet_many
+from textgauge.metrics.corpus._gram import gram_of
+from textgauge.metrics.corpus._sides import Sides
 from textgauge.metrics.corpus_metric import EmbeddingMetric, ManyValues, Values
 from textgauge.metrics.registry import register
 from textgauge.metrics.uncertainty import DISJOINT
@@ -93,10 +95,10 @@ class Frechet(EmbeddingMetric):
         return {VALUE: float(np.polynomial.polynomial.polyfit(inverse, values, 1)[0])}
 
     def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
-        """All draws on one scatter or Gram matrix."""
+        """All draws on one Gram matrix."""
         if self.correct != "none":
             return super().compute_many(joint, draws)
-        return {VALUE: frechet_many(joint.embeddings(self.embedder), draws.left, draws.right)}
+        return {VALUE: frechet_many(joint.embeddings(self.embedder), draws, gram_of(joint, self.embedder))}
 
 
 def _windows(n: int, m: int) -> Iterator[tuple[slice, slice]]:
@@ -136,11 +138,11 @@ class Medoid(CentreDistance):
         return {VALUE: float(cosine_distance(*(s.embeddings(self.embedder).mean(axis=0, dtype=float) for s in sides)))}
 
     def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
-        """Means of all draws by one matrix product."""
-        X = joint.embeddings(self.embedder).astype(np.float64)
-        empty = ~(draws.left.any(axis=1) & draws.right.any(axis=1))
-        left, right = (mask.astype(np.float64) @ X for mask in (draws.left, draws.right))
-        return {VALUE: np.where(empty, np.nan, cosine_distance(left, right))}
+        """Means of all sides by one matrix product."""
+        sides = Sides.of(draws)
+        sums = sides.masks.astype(np.float64) @ joint.embeddings(self.embedder).astype(np.float64)
+        empty = np.minimum(sides.sizes[sides.left], sides.sizes[sides.right]) < self.fewest
+        return {VALUE: np.where(empty, np.nan, cosine_distance(sums[sides.left], sums[sides.right]))}
 
 
 @register
@@ -183,11 +185,13 @@ class TTest(EmbeddingMetric):
         return {VALUE: float(1.0 - p.mean())}
 
     def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
-        """Means and variances of all draws by matrix products."""
+        """Means and variances of all sides by matrix products."""
         X = joint.embeddings(self.embedder).astype(np.float64)
         X -= X.mean(axis=0)  # keeps the sums of squares from cancelling
-        small = np.minimum(draws.left.sum(axis=1), draws.right.sum(axis=1)) < self.fewest
+        sides = Sides.of(draws)
+        small = np.minimum(sides.sizes[sides.left], sides.sizes[sides.right]) < self.fewest
         with np.errstate(divide="ignore", invalid="ignore"):
-            (a, va, n), (b, vb, m) = (mean_and_variance(X, mask) for mask in (draws.left, draws.right))
+            of_sides = mean_and_variance(X, sides.masks)
+            (a, va, n), (b, vb, m) = ([found[which] for found in of_sides] for which in (sides.left, sides.right))
             values = 1.0 - student_p((a, b), (va, vb), (n, m)).mean(axis=1)
         return {VALUE: np.where(small, np.nan, values)}

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
-from typing import Any
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.bench.judge import observations, protocol_of
+from textgauge.bench.judge import cells_by_metric, observations, protocol_of
 from textgauge.bench.plan import Cell
 from textgauge.bench.store import Store
 from textgauge.metrics import get_metric
@@ -42,7 +40,7 @@ def groups(store: Store) -> list[Group]:
         data = manifest["data"]
         key = (data["name"], protocol.key, data["fingerprint"], int(manifest["seed"]))
         protocols[key] = protocol
-        cells.setdefault(key, {}).update(_by_metric(manifest["cells"]))
+        cells.setdefault(key, {}).update(cells_by_metric(manifest["cells"]))
     return [_group(store, key, protocols[key], cells[key]) for key in sorted(cells)]
 
 
@@ -54,14 +52,6 @@ def own_values(metric: str, observed: Observations) -> NDArray[np.float64]:
 def finite(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """The values, with NaN for infinite ones: they have no place in a picture."""
     return np.where(np.isfinite(values), values, np.nan)
-
-
-def _by_metric(rows: list[Mapping[str, Any]]) -> dict[str, list[Cell]]:
-    names = [item.name for item in fields(Cell)]
-    found: dict[str, list[Cell]] = {}
-    for row in rows:
-        found.setdefault(row["metric"], []).append(Cell(**{name: row[name] for name in names}))
-    return found
 
 
 def _group(store: Store, key: Key, protocol: Protocol, cells: dict[str, list[Cell]]) -> Group:
