@@ -30,7 +30,7 @@ check: $(VENV)/.dev ## style, types, direction of imports
 	$(BIN)/lint-imports
 
 bench: $(BENCH)/.done ## speed against the peers, in one run
-	$(BENCH)/bin/textgauge resources fetch minilm
+	$(BENCH)/bin/textgauge resources fetch minilm wordnet
 	$(BENCH)/bin/python -m benchmarks
 
 $(VENV)/.venv:

@@ -59,7 +59,7 @@ def _resources() -> str:
 def _metrics() -> str:
     from textgauge.metrics import list_metrics
 
-    return f"{len(list_metrics())} corpus metrics"
+    return f"{len(list_metrics(kind='corpus'))} corpus metrics, {len(list_metrics(kind='pair'))} pair metrics"
 
 
 def _encoder() -> str:

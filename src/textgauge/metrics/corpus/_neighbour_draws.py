@@ -69,12 +69,12 @@ def ranks_needed(left: Mask, right: Mask, k: int) -> int:
     return max(1, min(wanted, rows - 1, _LIST_ENTRIES // rows))
 
 
-def chunks(left: Mask, right: Mask) -> Iterator[tuple[slice, Mask, Mask]]:
+def chunks(left: Mask, right: Mask) -> Iterator[tuple[Mask, Mask]]:
     """The draws, as many at a time as bounded memory allows."""
     step = max(1, _CELLS // left.shape[1])
     for start in range(0, len(left), step):
         some = slice(start, start + step)
-        yield some, np.ascontiguousarray(left[some]), np.ascontiguousarray(right[some])
+        yield np.ascontiguousarray(left[some]), np.ascontiguousarray(right[some])
 
 
 def nearest_across(lists: Lists, own: Mask, other: Mask) -> Floats:

@@ -83,10 +83,29 @@ class Joint:
         index = order if near is None else np.take_along_axis(near, order, axis=1)
         return index.T, np.take_along_axis(found, order, axis=1).T
 
+    def block(self, first: Index, second: Index) -> Floats:
+        """Squared distances between some texts of the corpus."""
+        return self._between(self._cloud.inverse[first], self._cloud.inverse[second])
+
     def _squares(self, which: Index) -> Floats:
-        """Squared distances of some different rows to all; where digits cancel, from the differences."""
-        sizes = self._norms[which, None] + self._norms
-        squares: Floats = sizes - 2.0 * (self._rows[which] @ self._rows.T)
-        i, j = np.nonzero(squares <= _CANCELLED * sizes)
-        squares[i, j] = squared_pairs(self._cloud, self._cloud, which[i], j)
-        return squares
+        """Squared distances of some different rows to all."""
+        return self._between(which, np.arange(len(self._cloud)))
+
+    def _between(self, first: Index, second: Index) -> Floats:
+        products = self._rows[first] @ self._rows[second].T
+        return squares_of(products, self._norms[first], self._norms[second], self._cloud, first, second)
+
+
+def squares_of(
+    products: Floats, norms: Floats, other_norms: Floats, cloud: Cloud, first: Index, second: Index
+) -> Floats:
+    """Squared distances of different rows from their products, in place; where digits cancel, from the differences."""
+    sizes = norms[:, None] + other_norms
+    products *= -2.0
+    products += sizes
+    sizes *= _CANCELLED
+    near = products <= sizes
+    if near.any():
+        i, j = np.nonzero(near)
+        products[i, j] = squared_pairs(cloud, cloud, first[i], second[j])
+    return products

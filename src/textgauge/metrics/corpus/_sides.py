@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -13,6 +12,8 @@ from textgauge.corpus import Draws
 
 Masks = NDArray[np.bool_]
 Index = NDArray[np.int64]
+
+_MOST_SIDES = 62  # so many bits tell of a text on which sides it is
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +36,16 @@ class Sides:
     def __len__(self) -> int:
         return len(self.masks)
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sides) and self._content == other._content
+
+    def __hash__(self) -> int:
+        return hash(self._content)
+
+    @cached_property
+    def _content(self) -> bytes:
+        return b"".join(part.tobytes() for part in (self.masks, self.left, self.right))
+
     @cached_property
     def sizes(self) -> Index:
         """How many texts each side has."""
@@ -46,9 +57,22 @@ class Sides:
         """The texts of each side."""
         return [np.flatnonzero(mask) for mask in self.masks]
 
-    def pairs(self, fewest: int) -> Iterator[tuple[int, int, int]]:
-        """Number, left side and right side of the draws that have enough texts on both sides."""
-        enough = self.sizes >= fewest
-        for draw, (left, right) in enumerate(zip(self.left.tolist(), self.right.tolist(), strict=True)):
-            if enough[left] and enough[right]:
-                yield draw, left, right
+
+@dataclass(frozen=True)
+class Atoms:
+    """Texts that are on the same sides, together; `members` tells of which atoms each side consists."""
+
+    rows: list[Index]
+    members: Masks
+
+    @classmethod
+    def of(cls, sides: Sides) -> Atoms | None:
+        """The atoms of the sides; None where they are many, which is so for sides drawn at random."""
+        if len(sides) > _MOST_SIDES:
+            return None
+        used = np.flatnonzero(sides.masks.any(axis=0))
+        code = sides.masks.T[used] @ (1 << np.arange(len(sides)))
+        _, first, atom = np.unique(code, return_index=True, return_inverse=True)
+        if len(first) > 2 * len(sides):
+            return None
+        return cls([used[atom == number] for number in range(len(first))], sides.masks[:, used[first]])

@@ -12,9 +12,11 @@ from textgauge.errors import UnknownName
 from textgauge.metrics.base import VALUE, Part
 from textgauge.metrics.corpus import _neighbour_draws as many
 from textgauge.metrics.corpus import _pair_ground
-from textgauge.metrics.corpus._neighbour_lists import Joint, Lists
+from textgauge.metrics.corpus._neighbour_lists import Lists
 from textgauge.metrics.corpus._neighbour_rows import Floats, to_ground
+from textgauge.metrics.corpus._neighbour_sides import ManyShares, nearest_of_sides, shares_of_sides
 from textgauge.metrics.corpus._neighbour_statistics import Nearest, Shares, ball_shares, joint_rows, nearest
+from textgauge.metrics.corpus._sides import Sides
 from textgauge.metrics.corpus_metric import GroundMetric, ManyValues, Values
 from textgauge.metrics.registry import register
 from textgauge.metrics.uncertainty import DISJOINT, JACKKNIFE
@@ -44,28 +46,36 @@ def harmonic_mean(a: Floats | float, b: Floats | float) -> Floats:
 
 
 class _NeighbourMetric(GroundMetric):
-    """What all five share: lists of neighbours serve many draws."""
+    """What all five share: distances of the joint corpus serve many draws."""
 
     def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
-        """Draws read off sorted neighbour lists of the joint corpus; a few small draws are computed one by one."""
+        """Draws of few different sides share their distances, others read sorted neighbour lists of the joint corpus.
+
+        A few small draws are computed one by one.
+        """
         if _loop_is_cheaper(draws):
             return super().compute_many(joint, draws)
-        names = [VALUE, *(part.name for part in self.parts)]
-        values = {name: np.full(len(draws), np.nan) for name in names}
+        values = {name: np.full(len(draws), np.nan) for name in (VALUE, *(part.name for part in self.parts))}
         enough = np.flatnonzero(np.minimum(draws.left.sum(axis=1), draws.right.sum(axis=1)) >= self.fewest)
         if len(enough):
-            rows = self._joint_rows(joint)
-            left, right = draws.left[enough], draws.right[enough]
-            lists = rows.lists(many.ranks_needed(left, right, self.fewest - 1))
-            for some, P, Q in many.chunks(left, right):
-                for name, numbers in self._of_draws(lists, P, Q).items():
-                    values[name][enough[some]] = numbers
+            some = Draws(draws.left[enough], draws.right[enough])
+            few = self._of_sides(joint, Sides.of(some)) if self.pair_ground is None else None
+            for name, numbers in (few or self._from_lists(joint, some)).items():
+                values[name][enough] = numbers
         return values
 
-    def _joint_rows(self, joint: Corpus) -> Joint:
+    def _from_lists(self, joint: Corpus, draws: Draws) -> ManyValues:
         if self.pair_ground is not None:
-            return joint.derive(_pair_ground.joint_rows, self.pair_ground)
-        return joint.derive(joint_rows, self.embedder, self.ground)
+            rows = joint.derive(_pair_ground.joint_rows, self.pair_ground)
+        else:
+            rows = joint.derive(joint_rows, self.embedder, self.ground)
+        lists = rows.lists(many.ranks_needed(draws.left, draws.right, self.fewest - 1))
+        found = [self._of_draws(lists, P, Q) for P, Q in many.chunks(draws.left, draws.right)]
+        return {name: np.concatenate([values[name] for values in found]) for name in found[0]}
+
+    def _of_sides(self, joint: Corpus, sides: Sides) -> ManyValues | None:
+        """Values of draws of few different sides; None where these have too little in common."""
+        raise NotImplementedError
 
     def _of_draws(self, lists: Lists, P: many.Mask, Q: many.Mask) -> ManyValues:
         raise NotImplementedError
@@ -101,6 +111,13 @@ class _BallMetric(_NeighbourMetric):
             return comparison.derive(_pair_ground.ball_shares, self.pair_ground, self.k, self.ties)
         return ball_shares(comparison, self.embedder, self.ground, self.k, self.ties)
 
+    def _of_sides(self, joint: Corpus, sides: Sides) -> ManyValues | None:
+        shares = joint.derive(shares_of_sides, self.embedder, self.ground, self.k, self.ties, sides)
+        return shares and self._of_shares(shares)
+
+    def _of_shares(self, shares: ManyShares) -> ManyValues:
+        raise NotImplementedError
+
     def _held(self, lists: Lists, own: many.Mask, other: many.Mask) -> many.Held:
         radii = many.radii_within(lists, own, self.k)
         return many.held_across(lists, own, other, radii, closed=self.ties == "closed")
@@ -131,9 +148,15 @@ class PrecisionRecall(_BallMetric):
         value = 1.0 - float(harmonic_mean(shares.precision, shares.recall))
         return {VALUE: value, "precision": shares.precision, "recall": shares.recall}
 
+    def _of_shares(self, shares: ManyShares) -> ManyValues:
+        return self._values(shares.precision, shares.recall)
+
     def _of_draws(self, lists: Lists, P: many.Mask, Q: many.Mask) -> ManyValues:
         precision = self._held(lists, P, Q).held.sum(axis=1) / Q.sum(axis=1)
         recall = self._held(lists, Q, P).held.sum(axis=1) / P.sum(axis=1)
+        return self._values(precision, recall)
+
+    def _values(self, precision: Floats, recall: Floats) -> ManyValues:
         return {VALUE: 1.0 - harmonic_mean(precision, recall), "precision": precision, "recall": recall}
 
 
@@ -163,7 +186,12 @@ class DensityCoverage(_BallMetric):
 
     def _of_draws(self, lists: Lists, P: many.Mask, Q: many.Mask) -> ManyValues:
         held = self._held(lists, P, Q)
-        density, coverage = held.total / (self.k * Q.sum(axis=1)), held.reached.sum(axis=1) / P.sum(axis=1)
+        return self._values(held.total / (self.k * Q.sum(axis=1)), held.reached.sum(axis=1) / P.sum(axis=1))
+
+    def _of_shares(self, shares: ManyShares) -> ManyValues:
+        return self._values(shares.density, shares.coverage)
+
+    def _values(self, density: Floats, coverage: Floats) -> ManyValues:
         value = 1.0 - harmonic_mean(np.minimum(density, 1.0), coverage)
         return {VALUE: value, "density": density, "coverage": coverage}
 
@@ -188,6 +216,10 @@ class _NearestMetric(_NeighbourMetric):
         if self.pair_ground is not None:
             return comparison.derive(_pair_ground.nearest, self.pair_ground)
         return nearest(comparison, self.embedder, self.ground)
+
+    def _of_sides(self, joint: Corpus, sides: Sides) -> ManyValues | None:
+        found = joint.derive(nearest_of_sides, self.embedder, self.ground, sides)
+        return found and self._of_distances(*(to_ground(squares, self.ground) for squares in found))
 
     def _of_draws(self, lists: Lists, P: many.Mask, Q: many.Mask) -> ManyValues:
         ground = "euclidean" if self.pair_ground is not None else self.ground  # the matrix is listed in squares too

@@ -1,0 +1,185 @@
+"""Neighbour statistics of draws that share few sides: each distance is computed once and serves all of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textgauge.corpus import Corpus
+from textgauge.metrics.corpus._gram import Gram, gram_of
+from textgauge.metrics.corpus._neighbour_lists import Joint, squares_of
+from textgauge.metrics.corpus._neighbour_rows import Cloud, Floats, Index, Levels, levels
+from textgauge.metrics.corpus._sides import Atoms, Sides
+
+Mask = NDArray[np.bool_]
+
+
+class Blocks(Protocol):
+    """What gives squared distances between some texts of a corpus and some others."""
+
+    def block(self, first: Index, second: Index) -> Floats:
+        """Squared distances, first by second."""
+
+
+class GramBlocks:
+    """Squared distances from a Gram matrix."""
+
+    def __init__(self, gram: Gram, cloud: Cloud) -> None:
+        self._gram, self._cloud = gram, cloud
+        self._shrink = cloud.shrink[cloud.inverse]
+        self._norms = np.ones(len(self._shrink)) if cloud.directions else gram.squares
+
+    def block(self, first: Index, second: Index) -> Floats:
+        """Squared distances, first by second."""
+        products = self._cosines(first, second) if self._cloud.directions else self._gram.centred[np.ix_(first, second)]
+        inverse = self._cloud.inverse
+        norms = self._norms[first], self._norms[second]
+        return squares_of(products, *norms, self._cloud, inverse[first], inverse[second])
+
+    def _cosines(self, first: Index, second: Index) -> Floats:
+        block = self._gram.between(first, second)
+        block *= self._shrink[first, None]
+        block *= self._shrink[second]
+        if self._cloud.empty.any():  # zero vectors point in one direction of their own
+            block += np.outer(self._shrink[first] == 0, self._shrink[second] == 0)
+        return block
+
+
+def blocks_of(corpus: Corpus, embedder: str, ground: str) -> Blocks:
+    """Distances over a ground: from the Gram matrix of a small corpus, from the rows of a large one."""
+    X, gram = corpus.embeddings(embedder), gram_of(corpus, embedder)
+    return Joint(X, ground) if gram is None else GramBlocks(gram, Cloud.of(X, ground))
+
+
+class ManyShares(NamedTuple):
+    """Precision, recall, density and coverage of each draw."""
+
+    precision: Floats
+    recall: Floats
+    density: Floats
+    coverage: Floats
+
+
+def shares_of_sides(
+    corpus: Corpus, embedder: str, ground: str, k: int, ties: str, sides: Sides
+) -> ManyShares | None:
+    """Shares of texts inside balls that reach to the k-th neighbour; None where sides have too little in common."""
+    few = _common(corpus, embedder, ground, sides)
+    return few and few.shares(k, closed=ties == "closed")
+
+
+def nearest_of_sides(corpus: Corpus, embedder: str, ground: str, sides: Sides) -> tuple[Floats, Floats] | None:
+    """Squared distances of left and right texts to the nearest on the other side, one draw per row, filled with NaN.
+
+    None where sides have too little in common.
+    """
+    few = _common(corpus, embedder, ground, sides)
+    return few and few.nearest()
+
+
+def _common(corpus: Corpus, embedder: str, ground: str, sides: Sides) -> SideStatistics | None:
+    atoms = Atoms.of(sides)
+    return None if atoms is None else SideStatistics(sides, atoms, corpus.derive(blocks_of, embedder, ground))
+
+
+@dataclass(frozen=True)
+class SideStatistics:
+    """Neighbour statistics of draws, put together from what atoms of their sides say about each other."""
+
+    sides: Sides
+    atoms: Atoms
+    blocks: Blocks
+
+    def nearest(self) -> tuple[Floats, Floats]:
+        """Squared distances of left and right texts to the nearest on the other side."""
+        found = np.full((self.sides.masks.shape[1], len(self.atoms.rows)), np.inf)
+        for p, q in self._met():
+            squares = self.blocks.block(self.atoms.rows[p], self.atoms.rows[q])
+            found[self.atoms.rows[p], q] = squares.min(axis=1)
+            found[self.atoms.rows[q], p] = squares.min(axis=0)
+        left, right = np.full((2, len(self.sides.left), self.sides.sizes.max()), np.nan)
+        for draw, (a, b) in enumerate(zip(self.sides.left, self.sides.right, strict=True)):
+            for squares, own, other in ((left, a, b), (right, b, a)):
+                near = found[self.sides.rows[own]][:, self.atoms.members[other]].min(axis=1)
+                squares[draw, : len(near)] = near
+        return left, right
+
+    def radii(self, k: int) -> Levels:
+        """Distance of each text of each side to its k-th neighbour on that side; 0 off the side."""
+        texts, members = self.sides.masks.shape[1], self.atoms.members
+        least = np.full((texts, len(self.atoms.rows), k), np.inf)
+        for p, q in zip(*np.nonzero(np.triu(members.T @ members)), strict=True):
+            first, second = self.atoms.rows[p], self.atoms.rows[q]
+            squares = self.blocks.block(first, second)
+            if p == q:
+                np.fill_diagonal(squares, np.inf)
+            else:
+                least[second, p, : len(first)] = _least(squares.T, k)
+            least[first, q, : len(second)] = _least(squares, k)
+        radii = np.zeros(self.sides.masks.shape, dtype=np.float32)
+        for side, rows in enumerate(self.sides.rows):
+            near = least[rows][:, members[side]].reshape(len(rows), -1)
+            radii[side, rows] = levels(np.partition(near, k - 1, axis=1)[:, k - 1])
+        return radii
+
+    def shares(self, k: int, *, closed: bool) -> ManyShares:
+        """Shares of texts inside balls that reach to the k-th neighbour."""
+        balls = _Balls(self.radii(k), len(self.atoms.rows), closed=closed)
+        for p, q in self._met():
+            first, second = self.atoms.rows[p], self.atoms.rows[q]
+            distances = levels(self.blocks.block(first, second))
+            for side in np.flatnonzero(self.atoms.members[:, p] & self._faced[:, q]):
+                balls.add(side, q, first, second, distances)
+            for side in np.flatnonzero(self.atoms.members[:, q] & self._faced[:, p]) if p != q else ():
+                balls.add(side, p, second, first, distances.T)
+        found = [self._of_pair(balls, k, a, b) for a, b in zip(self.sides.left, self.sides.right, strict=True)]
+        return ManyShares(*np.array(found).T)
+
+    def _of_pair(self, balls: _Balls, k: int, a: int, b: int) -> tuple[float, float, float, float]:
+        (rows, columns), (n, m) = (self.sides.rows[a], self.sides.rows[b]), self.sides.sizes[[a, b]]
+        return (
+            balls.held[a, columns].sum() / m,
+            balls.held[b, rows].sum() / n,
+            balls.total[a, self.atoms.members[b]].sum() / (k * m),
+            balls.reached[a, rows][:, self.atoms.members[b]].any(axis=1).sum() / n,
+        )
+
+    @cached_property
+    def _faced(self) -> Mask:
+        """Which atoms each side meets on the other side of a draw."""
+        faced = np.zeros_like(self.atoms.members)
+        for a, b in zip(self.sides.left, self.sides.right, strict=True):
+            faced[a] |= self.atoms.members[b]
+            faced[b] |= self.atoms.members[a]
+        return faced
+
+    def _met(self) -> list[tuple[int, int]]:
+        """Pairs of atoms that a draw puts on different sides."""
+        met = self.atoms.members.T @ self._faced
+        return list(zip(*(which.tolist() for which in np.nonzero(np.triu(met | met.T))), strict=True))
+
+
+class _Balls:
+    """What the balls of each side hold: which texts, how many pairs in each atom; and which balls reach which atoms."""
+
+    def __init__(self, radii: Levels, atoms: int, *, closed: bool) -> None:
+        self._radii, self._inside = radii, np.less_equal if closed else np.less
+        self.held = np.zeros(radii.shape, dtype=bool)
+        self.total = np.zeros((len(radii), atoms), dtype=np.int64)
+        self.reached = np.zeros((*radii.shape, atoms), dtype=bool)
+
+    def add(self, side: int, atom: int, centres: Index, texts: Index, distances: Levels) -> None:
+        """Look what balls of a side hold of the texts of an atom."""
+        inside = self._inside(distances, self._radii[side, centres, None])
+        self.held[side, texts] |= inside.any(axis=0)
+        self.total[side, atom] += np.count_nonzero(inside)
+        self.reached[side, centres, atom] = inside.any(axis=1)
+
+
+def _least(squares: Floats, k: int) -> Floats:
+    """The k least numbers of each row, or all where there are fewer."""
+    return np.partition(squares, k - 1, axis=1)[:, :k] if squares.shape[1] > k else squares
