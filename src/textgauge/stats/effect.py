@@ -1,33 +1,13 @@
-"""How strongly one column depends on another: rank correlation, line, groups. NaN where there is none to find."""
+"""How strongly one column depends on another: line, groups. NaN where there is none to find."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.stats.correlation import pearson, unrelated
+
 Floats = NDArray[np.float64]
-
-
-def pearson(x: Floats, y: Floats) -> float:
-    """Pearson's r; NaN where either column is constant or not finite.
-
-    >>> round(pearson(np.array([1.0, 2, 3]), np.array([2.0, 4, 7])), 4)
-    0.9934
-    """
-    if _unrelated(x) or _unrelated(y):
-        return float("nan")
-    a, b = x - x.mean(), y - y.mean()
-    scale = float(np.sqrt((a @ a) * (b @ b)))
-    if scale == 0.0:
-        return float("nan")
-    return float(np.clip((a @ b) / scale, -1.0, 1.0))
-
-
-def spearman(x: Floats, y: Floats) -> float:
-    """Spearman's ρ with mean ranks for ties."""
-    from scipy.stats import rankdata
-
-    return pearson(rankdata(x), rankdata(y))
 
 
 def r_squared(x: Floats, y: Floats) -> float:
@@ -45,14 +25,9 @@ def omega_squared(y: Floats, group: NDArray[np.integer]) -> float:
     """
     labels, place = np.unique(group, return_inverse=True)
     residual_freedom = len(y) - len(labels)
-    if _unrelated(y) or residual_freedom < 1 or len(labels) < 2:
+    if unrelated(y) or residual_freedom < 1 or len(labels) < 2:
         return float("nan")
     means = np.bincount(place, y) / np.bincount(place)
     total, residual = float(((y - y.mean()) ** 2).sum()), float(((y - means[place]) ** 2).sum())
     mean_residual = residual / residual_freedom
     return float((total - residual - (len(labels) - 1) * mean_residual) / (total + mean_residual))
-
-
-def _unrelated(x: Floats) -> bool:
-    """Whether a column is constant or holds what is not a finite number."""
-    return len(x) < 2 or not bool(np.isfinite(x).all()) or bool((x == x[0]).all())
