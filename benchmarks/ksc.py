@@ -8,7 +8,6 @@ Run in an environment that has textgauge, prdc and mauve-text: python -m benchma
 from __future__ import annotations
 
 import sys
-from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -20,7 +19,7 @@ from textgauge.bench.execute import Task, compute
 from textgauge.bench.suites import sources_of
 from textgauge.metrics import get_corpus_metrics
 from textgauge.protocols import Ksc, Protocol, Size, Sources
-from textgauge.protocols import CorpusBatch as Batch
+from textgauge.protocols.batch import CorpusBatch
 
 METRICS = get_corpus_metrics(
     "chi(df=paper),zipf,fid,pr(ties=open),dc(ties=open),mauve,classifier,irpr@angular,medoid,ttest"
@@ -28,67 +27,68 @@ METRICS = get_corpus_metrics(
 # MAUVE and the classifier draw at random, differently on the two sides.
 SAME = ("chi", "zipf", "fid", "pr", "dc", "irpr", "medoid", "ttest")
 REPETITIONS = 5
+TOTAL = "all"
+
+Times = dict[str, float]
 Values = dict[str, NDArray[np.float64]]
 
 
 def rows(ks: Sequence[int] = (7, 12), *, repeats: int = 3) -> list[Row]:
     """A row per number of corpora k: five repetitions of all pairs."""
-    sources = _sources()
-    _race("warm", Ksc(k=3, n=20, repetitions=1), sources, 1, 1)
+    sources = _warm()
     return [_race(f"ksc, k={k}", Ksc(k=k, repetitions=REPETITIONS), sources, REPETITIONS, repeats) for k in ks]
 
 
 def size_rows() -> list[Row]:
     """One row: 15 sizes and 15 imbalances once, and the large sample they are compared with."""
-    sources = _sources()
+    return [_race("size and imbalance", Size(draws=1, repetitions=1), _warm(), 1, 1)]
+
+
+def _warm() -> Sources:
+    """The data, after both sides have loaded all they need."""
+    sources = sources_of("clinc150", "banking77")
     _race("warm", Ksc(k=3, n=20, repetitions=1), sources, 1, 1)
-    return [_race("size and imbalance", Size(draws=1, repetitions=1), sources, 1, 1)]
-
-
-def _sources() -> Sources:
-    return sources_of("clinc150", "banking77")
+    return sources
 
 
 def _race(name: str, protocol: Protocol, sources: Sources, repetitions: int, repeats: int) -> Row:
-    batches = list(protocol.trials(sources, seed=0))
-    asked = batches[: len(batches) // repetitions]
-    pairs = [pair for batch in asked for pair in _pairs(batch)]
-    spent: list[Counter[str]] = []
-    for _ in range(repeats):
-        (ours, values), (peer, others) = _ours(batches), _peers(pairs)
-        spent.append(ours + Counter({f"peer {key}": repetitions * ms for key, ms in peer.items()}))
-    best = {key: min(times[key] for times in spent) for key in spent[0]}
-    mine, yours = (sum(best[f"{side}{key}"] for key in DISTANCES) for side in ("", "peer "))
-    row = {"name": name, "n": len(pairs), "ours_ms": mine, "peer_ms": yours, "ratio": yours / mine}
-    ratios = {key: f"{best[key]:.0f} ({best[f'peer {key}'] / best[key]:.0f}×)" for key in DISTANCES}
-    return row | ratios | {f"diff {key}": _difference(values[key], others[key]) for key in SAME}
+    """Both sides in turn, the least time of each; the peer has the pairs of one repetition."""
+    batches = [batch for batch in protocol.trials(sources, seed=0) if isinstance(batch, CorpusBatch)]
+    pairs = [pair for batch in batches[: len(batches) // repetitions] for pair in _pairs(batch)]
+    turns = [(_ours(batches), _peers(pairs)) for _ in range(repeats)]
+    (_, values), (_, others) = turns[-1]
+    mine = {key: min(ours[0][key] for ours, _ in turns) for key in (TOTAL, *DISTANCES)}
+    yours = {key: repetitions * min(peer[0][key] for _, peer in turns) for key in (TOTAL, *DISTANCES)}
+    ratios = {key: yours[key] / mine[key] for key in mine}
+    row = {"name": name, "n": len(pairs), "ours_ms": mine[TOTAL], "peer_ms": yours[TOTAL], "ratio": ratios[TOTAL]}
+    apart = {f"{key} diff": float(np.abs(values[key][: len(pairs)] - others[key]).max()) for key in SAME}
+    return row | {key: f"{mine[key]:.0f} ms ({ratios[key]:.1f}×)" for key in DISTANCES} | apart
 
 
-def _ours(batches: Sequence[Batch]) -> tuple[Counter[str], Values]:
-    """CPU milliseconds of each metric over all batches, and the values; embeddings and tokens are given."""
-    spent: Counter[str] = Counter()
-    values: dict[str, list[NDArray[np.float64]]] = {metric.name: [] for metric in METRICS}
+def _ours(batches: Sequence[CorpusBatch]) -> tuple[Times, Values]:
+    """CPU milliseconds of all batches as a run computes them, of each metric alone, and the values."""
+    times = dict.fromkeys((TOTAL, *DISTANCES), 0.0)
+    values: dict[str, list[NDArray[np.float64]]] = {name: [] for name in DISTANCES}
     for batch in batches:
-        small = batch.compact(METRICS)
-        for metric in METRICS:
-            ms, (outcome,) = timed(lambda m=metric, b=batch, j=small: compute(Task(j, (m,))))
-            spent[metric.name] += ms
-            values[metric.name].append(outcome.values["value"])
-    return spent, {name: np.concatenate(found) for name, found in values.items()}
+        task = Task(batch.compact(METRICS), tuple(METRICS))
+        spent, outcomes = timed(lambda task=task: compute(task))
+        times[TOTAL] += spent
+        for outcome in outcomes:
+            times[outcome.metric.name] += 1e3 * outcome.seconds
+            values[outcome.metric.name].append(outcome.values["value"])
+    return times, {name: np.concatenate(found) for name, found in values.items()}
 
 
-def _peers(pairs: Sequence[tuple[Side, Side]]) -> tuple[Counter[str], Values]:
-    spent: Counter[str] = Counter()
-    values: Values = {}
+def _peers(pairs: Sequence[tuple[Side, Side]]) -> tuple[Times, Values]:
+    times, values = {}, {}
     with quiet():
         for name, distance in DISTANCES.items():
-            spent[name], values[name] = timed(lambda d=distance: np.array([d(P, Q) for P, Q in pairs]))
-    return spent, values
+            times[name], values[name] = timed(lambda call=distance: np.array([call(P, Q) for P, Q in pairs]))
+    return times | {TOTAL: sum(times.values())}, values
 
 
-def _pairs(batch: Batch) -> list[tuple[Side, Side]]:
-    joint = batch.joint
-    vectors, tokens = joint.embeddings("minilm"), joint.tokens("wordpiece")
+def _pairs(batch: CorpusBatch) -> list[tuple[Side, Side]]:
+    vectors, tokens = batch.joint.embeddings("minilm"), batch.joint.tokens("wordpiece")
     texts = [ids.tolist() for ids in np.split(tokens.ids, tokens.offsets[1:-1])]
 
     def side(mask: NDArray[np.bool_]) -> Side:
@@ -97,16 +97,11 @@ def _pairs(batch: Batch) -> list[tuple[Side, Side]]:
     return [(side(left), side(right)) for left, right in zip(batch.draws.left, batch.draws.right, strict=True)]
 
 
-def _difference(ours: NDArray[np.float64], peer: NDArray[np.float64]) -> float:
-    return float(np.abs(ours[: len(peer)] - peer).max())
-
-
 def main() -> None:
     """Print the rows."""
-    asked = sys.argv[1:] or ["7", "12", "size"]
-    for word in asked:
+    for word in sys.argv[1:] or ["7", "12", "size"]:
         for row in size_rows() if word == "size" else rows([int(word)]):
-            print("\n".join(f"{key}: {value:.4g}" if isinstance(value, float) else f"{key}: {value}" for key, value in row.items()), flush=True)
+            print(row, flush=True)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 from textgauge.bench.plan import Cell
 from textgauge.bench.store import Store
 from textgauge.errors import InputError
-from textgauge.metrics import CorpusMetric, get_metric
+from textgauge.metrics import Metric, get_metric
 from textgauge.protocols import PROTOCOLS
 from textgauge.protocols.base import Observations, Protocol, Verdict
 
@@ -41,9 +41,8 @@ def judge(store: Store, options: Mapping[str, Any] | None = None) -> list[Judged
     found: dict[tuple[str, Protocol, int, str], Judged] = {}
     for manifest in store.manifests():
         protocol = protocol_of(manifest["protocol"], options or {})
-        for metric, cells in cells_by_metric(manifest["cells"]).items():
-            key = (manifest["data"]["fingerprint"], protocol, int(manifest["seed"]), metric)
-            found[key] = _judged(store, protocol, cells)
+        for item in _judged(store, protocol, cells_by_metric(manifest["cells"])):
+            found[item.fingerprint, protocol, item.seed, item.metric] = item
     return list(found.values())
 
 
@@ -53,7 +52,7 @@ def observations(store: Store, cells: list[Cell], *, timed: bool = False) -> tup
     there = [(batch, frame) for batch, frame in frames if frame is not None]
     if not there:
         return Observations(np.empty(0), np.empty(0, np.int64)), len(frames)
-    metric: CorpusMetric = get_metric(cells[0].metric)
+    metric: Metric = get_metric(cells[0].metric)
     values = np.concatenate([frame["value"].to_numpy() for _, frame in there])
     names = [name for name in there[0][1].columns if name not in {"value", "failed", "seconds"}]
     return Observations(
@@ -73,11 +72,19 @@ def protocol_of(declared: Mapping[str, Any], options: Mapping[str, Any]) -> Prot
     return kind(**given | {name: value for name, value in options.items() if name in known})
 
 
-def _judged(store: Store, protocol: Protocol, cells: list[Cell]) -> Judged:
-    found, missing = observations(store, cells, timed=protocol.timed)
-    verdicts = protocol.judge(found) if len(found.value) else []
-    first = cells[0]
-    return Judged(first.data, protocol, first.seed, first.metric, tuple(verdicts), missing, first.fingerprint)
+def _judged(store: Store, protocol: Protocol, cells: dict[str, list[Cell]]) -> Iterator[Judged]:
+    read = {metric: observations(store, of, timed=protocol.timed) for metric, of in cells.items()}
+    verdicts = protocol.judge_all({metric: found for metric, (found, _) in read.items() if len(found.value)})
+    for metric, of in cells.items():
+        yield Judged(
+            of[0].data,
+            protocol,
+            of[0].seed,
+            metric,
+            tuple(verdicts.get(metric, ())),
+            read[metric][1],
+            of[0].fingerprint,
+        )
 
 
 def cells_by_metric(rows: list[dict[str, Any]]) -> dict[str, list[Cell]]:

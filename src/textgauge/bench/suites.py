@@ -5,19 +5,33 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 
+from textgauge.bench.paraphrases import paraphrase_sources
 from textgauge.bench.plan import Plan
+from textgauge.bench.rated import rated_sources
 from textgauge.corpus import Corpus
 from textgauge.datasets import load_texts
 from textgauge.errors import InputError, UnknownName
-from textgauge.metrics import get_corpus_metrics
-from textgauge.protocols import Ksc, Protocol, Size, Sources, Speed
+from textgauge.metrics import Metric, get_corpus_metrics, get_metrics, get_pair_metrics
+from textgauge.protocols import Agreement, Distributionality, Ksc, Protocol, Size, Sources, Speed
+from textgauge.protocols.base import Data
 
 KOUR_METRICS = "chi,zipf,fid,pr,dc,mauve,classifier,irpr"
 # The same eight as the authors' code has them.
 KOUR_PAPER_METRICS = (
     "chi(df=paper),zipf,fid,pr(ties=open),dc(ties=open),mauve,classifier(score=f1),irpr(compat=compcor)@angular"
 )
+# Yamshchikov et al.'s thirteen; word vectors and encoders are the built-in ones where theirs are not to be had.
+YAMSHCHIKOV_METRICS = (
+    "pos_distance,overlap,chrf,wordvec_cosine,wmd,contextual_l2,rouge1@rouge,rouge2@rouge,rougeL@rouge,"
+    "bleu(smoothing=none,effective=false)@whitespace,meteor,bertscore"
+)
+# Ackerman et al.'s metrics, with cosine as they have it, and the parts of two of them (§5.4).
+ACKERMAN_METRICS = "energy,ahd,irpr,fid,mauve,pr(k=1|2|3|5|10)@minilm:cosine,dc(k=1|2|3|5|10)@minilm:cosine"
+ACKERMAN_PARTS = ",".join(
+    f"{part}(k=1|2|3|5|10)@minilm:cosine" for part in ("pr.precision", "pr.recall", "dc.density", "dc.coverage")
+)
 QUICK_METRICS = "energy,mmd,fid,pr,dc,irpr,medoid,ttest,classifier,cbdf,jsd,zipf"
+QUICK_PAIR_METRICS = "cosine,chrf,bleu,rouge1,jaccard,levenshtein,wmd"
 
 
 def sources_of(a: str, b: str, *, column: str | None = None, limit: int | None = None, seed: int = 0) -> Sources:
@@ -30,13 +44,20 @@ def sources_of(a: str, b: str, *, column: str | None = None, limit: int | None =
 
 
 def plans_of(
-    protocols: Sequence[Protocol], sources: Sequence[Sources], metrics: str | Sequence[str], seed: int
+    protocols: Sequence[Protocol], sources: Sequence[Data], metrics: str | Sequence[str], seed: int
 ) -> list[Plan]:
-    """Every protocol on every data set."""
-    chosen = get_corpus_metrics(metrics)
+    """Every protocol on every data set, with metrics of corpora or of pairs as the protocols need.
+
+    Metrics that a protocol judges all others by are added to its own.
+    """
+    on_pairs = any(protocol.of == "pairs" for protocol in protocols)
+    chosen: Sequence[Metric] = get_pair_metrics(metrics) if on_pairs else get_corpus_metrics(metrics)
     if not chosen:
         raise InputError("name at least one metric with -m")
-    return [Plan(protocol, data, chosen, seed) for data, protocol in product(sources, protocols)]
+    return [
+        Plan(protocol, data, get_metrics([*chosen, *protocol.also]), seed)
+        for data, protocol in product(sources, protocols)
+    ]
 
 
 def ksc_quick(metrics: str | Sequence[str] | None = None, seed: int = 0) -> list[Plan]:
@@ -52,7 +73,30 @@ def kour2022(metrics: str | Sequence[str] | None = None, seed: int = 0) -> list[
     return plans_of(protocols, data, metrics or KOUR_METRICS, seed)
 
 
-SUITES: dict[str, Callable[..., list[Plan]]] = {"ksc-quick": ksc_quick, "kour2022": kour2022}
+def yamshchikov2020(metrics: str | Sequence[str] | None = None, seed: int = 0) -> list[Plan]:
+    """The tables of Yamshchikov et al. 2021: thirteen metrics of pairs and people, on fourteen sets."""
+    return plans_of([Agreement()], [rated_sources("yamshchikov14")], metrics or YAMSHCHIKOV_METRICS, seed)
+
+
+def distributionality_quick(metrics: str | Sequence[str] | None = None, seed: int = 0) -> list[Plan]:
+    """Distributionality on built-in paraphrases: about a minute."""
+    data = [paraphrase_sources("sample:banking")]
+    return plans_of([Distributionality()], data, metrics or f"{QUICK_METRICS},ahd", seed)
+
+
+def ackerman2023(metrics: str | Sequence[str] | None = None, seed: int = 0) -> list[Plan]:
+    """Distributionality as Ackerman et al. 2023: duplicate questions of Quora, five sets of them."""
+    asked = metrics or [ACKERMAN_METRICS, ACKERMAN_PARTS]
+    return plans_of([Distributionality(samples=5)], [paraphrase_sources("qqp")], asked, seed)
+
+
+SUITES: dict[str, Callable[..., list[Plan]]] = {
+    "ksc-quick": ksc_quick,
+    "kour2022": kour2022,
+    "distributionality-quick": distributionality_quick,
+    "ackerman2023": ackerman2023,
+    "yamshchikov2020": yamshchikov2020,
+}
 
 
 def suite(name: str, *, metrics: str | Sequence[str] | None = None, seed: int = 0) -> list[Plan]:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from textgauge.cli import compare, datasets, doctor, figures, leaderboard, ls, reproduce, resources, run, score
+from textgauge.cli import compare, datasets, doctor, figures, leaderboard, ls, reproduce, resources, run, score, train
 from textgauge.errors import TextgaugeError
 
 app = typer.Typer(
@@ -28,6 +28,7 @@ app.command("ls")(ls.ls)
 app.command("doctor")(doctor.doctor)
 app.add_typer(datasets.app, name="datasets")
 app.add_typer(resources.app, name="resources")
+app.add_typer(train.app, name="train")
 
 
 def _print_version(asked: bool) -> None:

@@ -16,7 +16,8 @@ def figures(
     folder: Annotated[Path, typer.Argument(help="The folder of a run.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder for the figures.")],
     kind: Annotated[
-        str | None, typer.Option(help="Which figures: distance,size,imbalance,tree,radar,box; all by default.")
+        str | None,
+        typer.Option(help="Which figures: distance,size,imbalance,tree,radar,box,order,bump,scatter; all by default."),
     ] = None,
     form: Annotated[str, typer.Option("--format", "-f", help="File formats: html,svg,png.")] = "html",
     metrics: Annotated[list[str] | None, typer.Option("-m", "--metrics", help="Only these metrics of the run.")] = None,
@@ -55,9 +56,9 @@ def _listed(text: str | None, known: tuple[str, ...], what: str) -> list[str]:
 def _chosen(metrics: list[str] | None, there: set[str]) -> set[str] | None:
     if not metrics:
         return None
-    from textgauge.metrics import get_corpus_metrics
+    from textgauge.metrics import get_metrics
 
-    asked = [metric.key for metric in get_corpus_metrics(metrics)]
+    asked = [metric.key for metric in get_metrics(metrics)]
     absent = [name for name in asked if name not in there]
     if absent:
         raise InputError(f"the run has no metric {absent[0]!r}; it has {', '.join(sorted(there))}")

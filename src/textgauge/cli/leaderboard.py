@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from textgauge.bench import Store
-from textgauge.bench.judge import judge
+from textgauge.bench.judge import Judged, judge
 from textgauge.cli.output import Format, FormatOption, Row, note, print_rows, shown
 from textgauge.errors import InputError
+from textgauge.protocols.base import Verdict
 from textgauge.report import leaderboard as rank
 from textgauge.stats.numbers import plain
 
@@ -24,23 +26,39 @@ def leaderboard(
     detail: Annotated[
         bool, typer.Option("--detail", help="One row per data set, protocol, metric and measure.")
     ] = False,
+    measures: Annotated[str | None, typer.Option(help="Only these measures, as spearman,order_correlation.")] = None,
+    tests: Annotated[
+        bool, typer.Option("--tests", help="Rated pairs: test every two metrics against each other, one row each.")
+    ] = False,
+    on: Annotated[str, typer.Option(help="The correlation of --tests: pearson, spearman or kendall.")] = "spearman",
+    ceiling: Annotated[
+        bool, typer.Option("--ceiling", help="Rated pairs: how far raters agree with each other.")
+    ] = False,
     form: FormatOption = Format.table,
 ) -> None:
     """Rank the metrics of a run, with rank intervals and clusters of metrics that cannot be told apart.
 
     Trials are judged anew; what no option says is as the run was asked for.
     """
+    from textgauge.bench.agreement import ceiling_rows, contrast_rows
+
     given = {"judgements": judgements, "ties": ties, "linearity": linearity}
     options = {name: value for name, value in given.items() if value is not None}
     _check(options)
-    judged = judge(Store.open(folder), options)
+    store = Store.open(folder)
+    if tests or ceiling:
+        print_rows(contrast_rows(store, correlation=on) if tests else ceiling_rows(store), form)
+        return
+    judged = judge(store, options)
     missing = sum(item.missing for item in judged)
     if missing:
         note(f"warning: {missing} cells are missing; the same `textgauge run` command computes them")
     for item in judged:
-        for verdict in item.verdicts:
-            if verdict.reason:
-                note(f"warning: {item.metric}, {verdict.measure} ({item.data}): {verdict.reason}")
+        for reason, names in _reasons(item).items():
+            said = names if len(names) <= _FEW else [f"{len(names)} measures"]
+            for name in said:
+                note(f"warning: {item.metric}, {name} ({item.data}): {reason}")
+    judged = _only(judged, measures)
     if detail:
         print_rows(_detailed(judged), form)
         return
@@ -55,6 +73,29 @@ def _check(options: dict[str, str]) -> None:
     for name, value in options.items():
         if value not in _CHOICES[name]:
             raise InputError(f"--{name} is one of {', '.join(_CHOICES[name])}, not {value!r}")
+
+
+_FEW = 3
+
+
+def _reasons(item: Judged) -> dict[str, list[str]]:
+    """Each reason with the measures it is said of."""
+    found: dict[str, list[str]] = {}
+    for verdict in item.verdicts:
+        if verdict.reason:
+            found.setdefault(verdict.reason, []).append(verdict.measure)
+    return found
+
+
+def _only(judged: list[Judged], measures: str | None) -> list[Judged]:
+    if measures is None:
+        return judged
+    names = [name.strip() for name in measures.split(",")]
+    there = list(dict.fromkeys(verdict.measure for item in judged for verdict in item.verdicts))
+    unknown = [name for name in names if name not in there]
+    if unknown:
+        raise InputError(f"no measure {unknown[0]!r} in this run; the measures are {', '.join(there)}")
+    return [replace(item, verdicts=tuple(v for v in item.verdicts if v.measure in names)) for item in judged]
 
 
 def _weights(text: str | None) -> dict[str, float]:
@@ -74,7 +115,7 @@ def _readable(row: Row) -> Row:
     return {"rank": ranks, **{name: shown(value) for name, value in row.items()}, "cluster": cluster}
 
 
-def _detailed(judged: list[Any]) -> list[Row]:
+def _detailed(judged: list[Judged]) -> list[Row]:
     names = ("value", "std", "low", "high", "boot_low", "boot_high", "error")
     return [
         {
@@ -85,7 +126,16 @@ def _detailed(judged: list[Any]) -> list[Row]:
             **{name: plain(getattr(verdict, name)) for name in names},
             "repetitions": len(verdict.values),
             "reason": verdict.reason,
+            **_rated(item, verdict),
         }
         for item in judged
         for verdict in item.verdicts
     ]
+
+
+def _rated(item: Judged, verdict: Verdict) -> Row:
+    """What a measure of rated pairs has beside the others."""
+    if verdict.n is None:
+        return {}
+    about = next(measure.about for measure in item.protocol.measures if measure.name == verdict.measure)
+    return {"n": verdict.n, "chance": plain(verdict.chance), "about": about}

@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from textgauge.bench import Store
+from textgauge.bench import Plan, Store
 from textgauge.bench import run as run_plans
-from textgauge.cli.output import Format, FormatOption, Row, print_rows, shown
+from textgauge.cli.output import Format, FormatOption, Row, note, print_rows, shown
 from textgauge.cli.run import progress_bar
-from textgauge.errors import InputError, UnknownName
+from textgauge.errors import InputError, ResourceError, UnknownName
+
+if TYPE_CHECKING:
+    from textgauge.bench.reproduce import Asked, Paper
 
 
 def reproduce(
-    paper: Annotated[str, typer.Argument(help="The paper: kour2022.")],
-    table: Annotated[str | None, typer.Option(help="Only this table.")] = None,
+    paper: Annotated[str, typer.Argument(help="The paper: kour2022, yamshchikov2020.")],
+    table: Annotated[str | None, typer.Option(help="Only this table, as 3 or figure1.")] = None,
     variant: Annotated[
         str, typer.Option(help="definition (what is right), paper (what the authors computed), or both.")
     ] = "both",
+    word_vectors: Annotated[
+        str, typer.Option(help="Vectors in place of fastText's: wordvec, glove-50d, or a file of yours.")
+    ] = "wordvec",
     out: Annotated[Path | None, typer.Option("--out", "-o", help="The folder that keeps the run.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the draws.")] = 0,
     jobs: Annotated[int, typer.Option("-j", "--jobs", min=1, help="Local processes.")] = 1,
@@ -27,27 +33,39 @@ def reproduce(
 ) -> None:
     """Compute a paper's tables on the same data and print our numbers beside the published ones."""
     from textgauge.bench.execute import executor
-    from textgauge.bench.reproduce import PAPERS, Variant, kour_plans, kour_rows
+    from textgauge.bench.reproduce import PAPERS, Asked
     from textgauge.represent.resources import cache_root
 
     if paper not in PAPERS:
         raise UnknownName.among("paper", paper, PAPERS)
-    if table is not None and table not in PAPERS[paper].tables:
-        raise InputError(f"{paper} has no table {table!r} here; the tables are {', '.join(PAPERS[paper].tables)}")
-    variants: dict[str, list[Variant]] = {
-        "definition": ["definition"],
-        "paper": ["paper"],
-        "both": ["definition", "paper"],
-    }
-    if variant not in variants:
-        raise InputError(f"--variant is definition, paper or both, not {variant!r}")
+    chosen = PAPERS[paper]
+    if table is not None and table not in chosen.tables:
+        raise InputError(f"{paper} has no table {table!r} here; the tables are {', '.join(chosen.tables)}")
+    asked = Asked(_variants(variant, chosen.variants), seed, word_vectors)
     store = Store(out or cache_root() / "runs" / paper)
-    plans = [plan for name in variants[variant] for plan in kour_plans(name, seed)]
     with executor(jobs=jobs) as where, progress_bar() as step:
-        run_plans(plans, store, executor=where, on_progress=step)
-    rows = [row for name in variants[variant] for row in kour_rows(store, name)]
+        run_plans(_plans(chosen, asked), store, executor=where, on_progress=step)
+    rows = [row for row in chosen.rows(store, asked) if table in (None, row["table"])]
     print_rows(rows if form in (Format.json, Format.csv) else [_readable(row) for row in rows], form)
 
 
+def _variants(name: str, known: tuple[str, ...]) -> tuple[str, ...]:
+    if name == "both":
+        return known
+    if name not in known:
+        raise InputError(f"--variant is {', '.join(known)} or both, not {name!r}")
+    return (name,)
+
+
+def _plans(paper: Paper, asked: Asked) -> list[Plan]:
+    try:
+        return paper.plans(asked)
+    except ResourceError as error:
+        if not paper.fed:
+            raise
+        note(f"warning: {error}; only published numbers are fed through our formulas")
+        return []
+
+
 def _readable(row: Row) -> Row:
-    return {name: shown(value) for name, value in row.items() if name not in ("table", "source")}
+    return {name: shown(value) for name, value in row.items() if value is not None}

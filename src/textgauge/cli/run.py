@@ -16,7 +16,9 @@ from textgauge.bench import Plan, Store
 from textgauge.bench import run as run_plans
 from textgauge.cli.output import Format, FormatOption, Row, note, print_rows
 from textgauge.errors import InputError, UnknownName
-from textgauge.protocols import PROTOCOLS, Protocol, Sources
+from textgauge.protocols import PROTOCOLS, Perturbation, Protocol, Sources
+from textgauge.protocols.base import Data
+from textgauge.protocols.perturbation import POINT_METRICS, POINTS, on_points
 
 
 def run(
@@ -24,6 +26,21 @@ def run(
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder that keeps the run; an old run goes on in it.")],
     source_a: Annotated[str | None, typer.Option(help="The first corpus, for protocols on two sources.")] = None,
     source_b: Annotated[str | None, typer.Option(help="The second corpus.")] = None,
+    pairs: Annotated[
+        str | None, typer.Option(help="A table, sample or dataset of rated pairs, or of paraphrases.")
+    ] = None,
+    left: Annotated[str, typer.Option(help="The column of the left texts of --pairs.")] = "left",
+    right: Annotated[str, typer.Option(help="The column of the right texts of --pairs.")] = "right",
+    rating: Annotated[
+        list[str] | None, typer.Option(help="A column of ratings of --pairs, larger for nearer; several raters repeat.")
+    ] = None,
+    set_column: Annotated[str | None, typer.Option("--set", help="The column of sets of pairs.")] = None,
+    system_column: Annotated[str | None, typer.Option("--system", help="The column of systems that wrote.")] = None,
+    item_column: Annotated[str | None, typer.Option("--item", help="The column of items (segments).")] = None,
+    only: Annotated[
+        str | None, typer.Option(help="Paraphrases: only the rows of --pairs with this value, as label=1.")
+    ] = None,
+    limit: Annotated[int | None, typer.Option(min=2, help="Use a random sample of this many of --pairs.")] = None,
     metrics: Annotated[
         list[str] | None, typer.Option("-m", "--metrics", help="Metric names; grids as pr(k=3|5).")
     ] = None,
@@ -44,11 +61,20 @@ def run(
 ) -> None:
     """Run a suite or a protocol and keep every finished cell in a folder.
 
-    Example: textgauge run ksc --source-a a.txt --source-b b.txt -m fid,mauve -k 7,12 -n 100 --out runs/x
+    Examples: textgauge run ksc --source-a a.txt --source-b b.txt -m fid,mauve -k 7,12 -n 100 --out runs/x ·
+    textgauge run agreement --pairs rated.csv --left a --right b --rating score -m chrf,cosine --out runs/y ·
+    textgauge run distributionality --pairs paraphrases.csv --left a --right b -m irpr,fid --out runs/z
     """
-    given: dict[str, Any] = {"k": k, "n": n, "repetitions": repetitions, **_params(param or [])}
+    parameters: dict[str, Any] = {"k": k, "n": n, "repetitions": repetitions, **_params(param or [])}
+    groups = {"set": set_column, "system": system_column, "item": item_column}
     plans = _plans(
-        what, source_a, source_b, metrics, {name: v for name, v in given.items() if v is not None}, column, seed
+        what,
+        metrics,
+        _said(parameters),
+        seed,
+        _said({"a": source_a, "b": source_b, "column": column}),
+        _said({"spec": pairs, "ratings": rating, "groups": _said(groups) or None, "only": only, "limit": limit}),
+        (left, right),
     )
     for text in dict.fromkeys(warning for plan in plans for warning in shared_texts(plan)):
         note(f"warning: {text}")
@@ -71,34 +97,68 @@ def shared_texts(plan: Plan) -> list[str]:
     """A warning where both sources hold the same texts."""
     import numpy as np
 
-    if not isinstance(plan.sources, Sources):
+    if not isinstance(plan.sources, Sources) or not plan.sources.corpora:
         return []
     corpora = plan.sources.corpora
     shared = len(np.intersect1d(corpora["a"].keys, corpora["b"].keys))
     return [f"{plan.sources.name}: {shared} different texts are in both sources"] if shared else []
 
 
+def _said(options: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in options.items() if value is not None}
+
+
 def _plans(
     what: str,
-    source_a: str | None,
-    source_b: str | None,
     metrics: list[str] | None,
-    given: dict[str, Any],
-    column: str | None,
+    parameters: dict[str, Any],
     seed: int,
+    corpora: dict[str, Any],
+    pairs: dict[str, Any],
+    sides: tuple[str, str],
 ) -> list[Plan]:
-    from textgauge.bench.suites import QUICK_METRICS, SUITES, plans_of, sources_of, suite
+    from textgauge.bench import suites
 
-    if what in SUITES:
-        if given or source_a or source_b:
+    if what in suites.SUITES:
+        if parameters or corpora or pairs:
             raise InputError(f"the suite {what} sets its own data and parameters; name a protocol to set them yourself")
-        return suite(what, metrics=metrics, seed=seed)
+        return suites.suite(what, metrics=metrics, seed=seed)
     if what not in PROTOCOLS:
-        raise UnknownName.among("suite or protocol", what, [*SUITES, *PROTOCOLS])
-    if source_a is None or source_b is None:
-        raise InputError(f"{what} needs two corpora: --source-a and --source-b")
-    protocols = _protocols(PROTOCOLS[what], given)
-    return plans_of(protocols, [sources_of(source_a, source_b, column=column)], metrics or QUICK_METRICS, seed)
+        raise UnknownName.among("suite or protocol", what, [*suites.SUITES, *PROTOCOLS])
+    kind = PROTOCOLS[what]
+    if kind is Perturbation:
+        if corpora or pairs:
+            raise InputError(f"{what} draws its own points: it takes no corpora and no pairs")
+        names = [metric.key for metric in on_points(metrics or POINT_METRICS)]
+        return suites.plans_of(_protocols(kind, parameters), [POINTS], names, seed)
+    sources, usual = _data(kind, corpora, pairs, sides, seed), suites.QUICK_METRICS
+    if kind.of == "pairs":
+        usual = suites.QUICK_PAIR_METRICS
+    return suites.plans_of(_protocols(kind, parameters), [sources], metrics or usual, seed)
+
+
+def _data(
+    kind: type[Protocol], corpora: dict[str, Any], pairs: dict[str, Any], sides: tuple[str, str], seed: int
+) -> Data:
+    from textgauge.bench.paraphrases import paraphrase_sources
+    from textgauge.bench.rated import rated_sources
+    from textgauge.bench.suites import sources_of
+
+    if kind.paraphrases:
+        if "spec" not in pairs:
+            raise InputError(f"{kind.name} needs paraphrases: --pairs with --left and --right, or a dataset")
+        if pairs.keys() & {"ratings", "groups"}:
+            raise InputError(f"{kind.name} looks at no ratings, sets, systems or items; choose rows with --only")
+        return paraphrase_sources(**pairs, left=sides[0], right=sides[1], seed=seed)
+    if "only" in pairs:
+        raise InputError(f"--only chooses paraphrases, which {kind.name} does not read")
+    if kind.of == "pairs":
+        if "spec" not in pairs:
+            raise InputError(f"{kind.name} needs rated pairs: --pairs with --left, --right, --rating, or a dataset")
+        return rated_sources(**pairs, left=sides[0], right=sides[1], seed=seed)
+    if not corpora.keys() >= {"a", "b"}:
+        raise InputError(f"{kind.name} needs two corpora: --source-a and --source-b")
+    return sources_of(**corpora)
 
 
 def _protocols(kind: type[Protocol], given: dict[str, Any]) -> list[Protocol]:

@@ -47,7 +47,7 @@ def score(
     """Score pairs of texts: candidate and reference, query and document, text and paraphrase.
 
     Examples: textgauge score out.txt ref.txt -m bleu,chrf,ter --summary ·
-    textgauge score --pairs sample:paraphrases -m cosine ·
+    textgauge score --pairs sample:banking -m cosine ·
     textgauge score out.txt ref.txt --baseline old.txt -m bleu,chrf
     """
     texts, references = _read(left, right or [], pairs, (left_column, right_column), column, limit, seed)

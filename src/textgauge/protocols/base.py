@@ -17,6 +17,8 @@ from textgauge.protocols.batch import Batch, Column
 
 Data: TypeAlias = "Sources | PairSources"
 
+RESAMPLES = 1_000  # of repetitions or of pairs: one number, so that measures of all protocols can be averaged
+
 
 @dataclass(frozen=True, eq=False)
 class Sources:
@@ -68,16 +70,17 @@ class PairSources:
 
 @dataclass(frozen=True)
 class Measure:
-    """A number about a metric: its name, its range, and which end is the better one."""
+    """A number about a metric: its name, its range, which end is the better one, and how it is computed."""
 
     name: str
     low: float = 0.0
     high: float = 1.0
     best: Literal["larger", "smaller"] = "larger"
+    about: str = ""
 
     def share(self, value: Any) -> Any:
         """The value as a share of the way from the worst to the best; NaN for measures without two ends."""
-        if self.best == "smaller":
+        if self.best == "smaller" or np.isinf(self.high):
             return np.full_like(np.asarray(value, dtype=np.float64), np.nan)
         return np.clip((np.asarray(value, dtype=np.float64) - self.low) / (self.high - self.low), 0.0, 1.0)
 
@@ -87,8 +90,12 @@ class Verdict:
     """One measure of one metric: mean over repetitions, their deviation, and an interval for the mean.
 
     `low` and `high` come from Student's t over repetitions, `boot_low` and `boot_high` from resampling them; `values`
-    are those of the single repetitions. `error` is the standard error of having looked at a sample of judgements, 0
-    where all were looked at. NaN has a `reason`; so has a mean that leaves repetitions out.
+    are those of the single repetitions. `error` is the standard error of having looked at a sample of judgements (or of
+    lotteries), 0 where all were looked at. NaN has a `reason`; so has a mean that leaves repetitions out.
+
+    A measure of rated pairs has no repetitions: its one value comes with `draws`, the values on resamples that are the
+    same for all metrics, and its intervals are theirs. `n` counts what is correlated, `units` what was resampled;
+    `chance` is the value that a metric which knows nothing reaches in 1 case of 20.
     """
 
     measure: str
@@ -101,6 +108,10 @@ class Verdict:
     error: float = 0.0
     values: tuple[float, ...] = ()
     reason: str | None = None
+    draws: tuple[float, ...] = field(default=(), repr=False)
+    n: int | None = None
+    units: int = 0
+    chance: float = float("nan")
 
 
 @dataclass(frozen=True)
@@ -131,6 +142,7 @@ class Protocol:
     of: ClassVar[Literal["corpora", "pairs"]] = "corpora"
     measures: ClassVar[tuple[Measure, ...]]
     timed: ClassVar[bool] = False  # whether the value of a trial is its time, alone and cold
+    paraphrases: ClassVar[bool] = False  # whether the data are pairs that mean the same, though metrics are of corpora
     version: ClassVar[int] = 1
 
     @property
@@ -138,6 +150,11 @@ class Protocol:
         """Name and parameters, in one string: what a stored cell is filed under."""
         given = ",".join(f"{item.name}={getattr(self, item.name)}" for item in fields(self))
         return f"{self.name}({given})|v{self.version}"
+
+    @property
+    def also(self) -> tuple[str, ...]:
+        """Names of the metrics that judging needs beside those asked for."""
+        return ()
 
     def __post_init__(self) -> None:
         hints = get_type_hints(type(self))
@@ -154,6 +171,10 @@ class Protocol:
     def judge(self, observations: Observations) -> list[Verdict]:
         """The measures of one metric from what it gave, oriented so that farther is larger."""
         raise NotImplementedError
+
+    def judge_all(self, observations: Mapping[str, Observations]) -> dict[str, list[Verdict]]:
+        """The measures of all metrics of a run; each by itself, unless a protocol holds them against each other."""
+        return {metric: self.judge(found) for metric, found in observations.items()}
 
 
 def generator(protocol: Protocol, sources: Data, seed: int, number: int) -> np.random.Generator:

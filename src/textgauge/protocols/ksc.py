@@ -33,7 +33,8 @@ from textgauge.protocols.judgements import (
     sampling_error,
     settled,
 )
-from textgauge.stats.effect import omega_squared, pearson, r_squared, spearman
+from textgauge.stats.correlation import pearson, spearman
+from textgauge.stats.effect import omega_squared, r_squared
 
 Floats = NDArray[np.float64]
 Index = NDArray[np.int64]

@@ -12,13 +12,12 @@ from numpy.typing import NDArray
 
 from textgauge.bench.judge import Judged
 from textgauge.errors import InputError
-from textgauge.protocols.base import Measure, Protocol
+from textgauge.protocols.base import RESAMPLES, Measure, Protocol, Verdict
 from textgauge.stats.bootstrap import percentile_interval, resampled_sums
 from textgauge.stats.numbers import plain_row
 
 Floats = NDArray[np.float64]
 
-_RESAMPLES = 2_000
 _LEVEL = 0.95
 
 
@@ -61,13 +60,27 @@ class Leaderboard:
 
 @dataclass(frozen=True, eq=False)
 class _Table:
-    """Values of one measure on one data set under one protocol: metrics by repetitions, NaN for what is missing."""
+    """Values of one measure on one data set under one protocol: metrics by repetitions, NaN for what is missing.
+
+    `draws`, where the protocol made its own, are metrics by resamples; `n` is how many things were resampled.
+    """
 
     measure: Measure
     values: Floats
+    draws: Floats | None
+    n: int
 
-    def shares(self, weights: Floats) -> Floats:
-        """Mean share of the way to the best over weighted repetitions, one row per set of weights."""
+    def shares(self) -> Floats:
+        """Mean share of the way to the best over repetitions, one row."""
+        return self._weighted(np.ones((1, self.values.shape[1])))
+
+    def drawn(self, seed: int) -> Floats:
+        """The same for every resample: of the protocol's own, or of repetitions."""
+        if self.draws is not None:
+            return np.asarray(self.measure.share(self.draws.T))
+        return self._weighted(resampled_sums(np.eye(self.values.shape[1]), RESAMPLES, seed))
+
+    def _weighted(self, weights: Floats) -> Floats:
         known = ~np.isnan(self.values)
         totals, counts = weights @ np.where(known, self.values, 0.0).T, weights @ known.T
         with np.errstate(invalid="ignore"):
@@ -77,10 +90,11 @@ class _Table:
 def leaderboard(judged: Sequence[Judged], weights: Mapping[str, float] | None = None, *, seed: int = 0) -> Leaderboard:
     """Order metrics by the weighted mean of their measures, each as a share of the way from its worst to its best.
 
-    Repetitions are resampled for all metrics alike, so that comparisons are paired. One metric surely is better than
-    another if the 95 % interval of their difference is above 0: `rank_low` counts the metrics that surely are better,
-    `rank_high` those that are not surely worse, and a cluster holds the metrics not surely worse than its first.
-    A measure without two ends (time) is shown, not averaged. `weights` by name; measures not named weigh 1.
+    Repetitions, or the pairs of rated data, are resampled for all metrics alike, so that comparisons are paired. One
+    metric surely is better than another if the 95 % interval of their difference is above 0: `rank_low` counts the
+    metrics that surely are better, `rank_high` those that are not surely worse, and a cluster holds the metrics not
+    surely worse than its first. A measure without two ends (time) is shown, not averaged. `weights` by name; measures
+    not named weigh 1.
     """
     metrics = list(dict.fromkeys(item.metric for item in judged))
     tables = _tables(judged, metrics)
@@ -88,11 +102,11 @@ def leaderboard(judged: Sequence[Judged], weights: Mapping[str, float] | None = 
         raise InputError("there is nothing to rank: the run holds no finished cells")
     names = list(dict.fromkeys(table.measure.name for table in tables))
     _check_weights(weights or {}, names)
-    ones = [np.ones((1, table.values.shape[1])) for table in tables]
-    overall = _overall(tables, ones, weights or {})[0]
-    drawn = _overall(tables, [_drawn(table, seed) for table in tables], weights or {})
+    given = weights or {}
+    overall = _overall(tables, [table.shares() for table in tables], given)[0]
+    drawn = _overall(tables, [table.drawn(seed) for table in tables], given)
     order = sorted(range(len(metrics)), key=lambda m: (-_known(overall[m]), metrics[m]))
-    fewest = min(table.values.shape[1] for table in tables)
+    fewest = min(table.n for table in tables)
     surely = _surely_better(overall, drawn, fewest)
     low, high = 1 + surely.sum(axis=0), len(metrics) - surely.sum(axis=1)
     clusters = _clusters(order, surely)
@@ -121,38 +135,44 @@ def _tables(judged: Sequence[Judged], metrics: list[str]) -> list[_Table]:
     tables = []
     for members in groups.values():
         for measure in next(iter(members.values())).protocol.measures:
-            rows = [_values(members.get(metric), measure.name) for metric in metrics]
-            width = max(len(row) for row in rows)
-            padded = [np.pad(row, (0, width - len(row)), constant_values=np.nan) for row in rows]
-            if width:
-                tables.append(_Table(measure, np.array(padded)))
+            table = _table(measure, [_verdict(members.get(metric), measure.name) for metric in metrics])
+            if table.values.size:
+                tables.append(table)
     return tables
 
 
-def _values(item: Judged | None, measure: str) -> Floats:
+def _table(measure: Measure, verdicts: list[Verdict]) -> _Table:
+    values, draws = _padded([verdict.values for verdict in verdicts]), _padded([verdict.draws for verdict in verdicts])
+    if not draws.size:
+        return _Table(measure, values, None, values.shape[1])
+    return _Table(measure, values, draws, max(verdict.units for verdict in verdicts))
+
+
+def _padded(rows: list[tuple[float, ...]]) -> Floats:
+    """Rows of equal length, filled up with NaN."""
+    filled = np.full((len(rows), max(map(len, rows))), np.nan)
+    for place, row in zip(filled, rows, strict=True):
+        place[: len(row)] = row
+    return filled
+
+
+def _verdict(item: Judged | None, measure: str) -> Verdict:
     found = [] if item is None else [v for v in item.verdicts if v.measure == measure]
-    return np.array(found[0].values if found else [], dtype=np.float64)
+    return found[0] if found else Verdict(measure, math.nan)
 
 
-def _overall(tables: list[_Table], weights: list[Floats], by_name: Mapping[str, float]) -> Floats:
+def _overall(tables: list[_Table], shares: list[Floats], by_name: Mapping[str, float]) -> Floats:
     """Weighted mean over measures; data sets of one measure share its weight. One row per resample."""
     total = wanted = 0.0
     for name in dict.fromkeys(table.measure.name for table in tables):
-        parts = [t.shares(w) for t, w in zip(tables, weights, strict=True) if t.measure.name == name]
+        parts = [part for table, part in zip(tables, shares, strict=True) if table.measure.name == name]
         stacked = np.array(parts)
         weight = by_name.get(name, 1.0)
         if np.isnan(stacked).all() or weight == 0:
             continue
         total = total + weight * stacked.mean(axis=0)
         wanted += weight
-    shape = (len(weights[0]), len(tables[0].values))
-    return np.asarray(total / wanted) if wanted else np.full(shape, np.nan)
-
-
-def _drawn(table: _Table, seed: int) -> Floats:
-    """How often each repetition is drawn in each resample."""
-    n = table.values.shape[1]
-    return resampled_sums(np.eye(n), _RESAMPLES, seed)
+    return np.asarray(total / wanted) if wanted else np.full(shares[0].shape, np.nan)
 
 
 def _surely_better(overall: Floats, drawn: Floats, repetitions: int) -> NDArray[np.bool_]:

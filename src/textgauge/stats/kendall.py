@@ -78,15 +78,15 @@ def pair_counts(gold: Floats, metric: Floats, *, epsilon: float = 0.0) -> PairCo
     """Counts over all pairs of rows, in O(n log n); metric values that differ by `epsilon` or less are tied."""
     order = np.argsort(metric, kind="stable")
     _, classes, sizes = np.unique(gold, return_inverse=True, return_counts=True)
-    before = _clear_before(metric[order], epsilon)
-    lower, equal = _lower_and_equal(classes[order].astype(np.int64), before)
+    before = clear_before(metric[order], epsilon)
+    lower, equal = lower_and_equal(classes[order].astype(np.int64), before)
     pairs, ordered = len(gold) * (len(gold) - 1) // 2, int(before.sum())
     concordant, tied_gold = int(lower.sum()), int(equal.sum())
     tied_both = int((sizes * (sizes - 1) // 2).sum()) - tied_gold
     return PairCounts(concordant, ordered - concordant - tied_gold, tied_gold, pairs - ordered - tied_both, tied_both)
 
 
-def _clear_before(ascending: Floats, epsilon: float) -> Ints:
+def clear_before(ascending: Floats, epsilon: float) -> Ints:
     """For each value, how many lie below it by more than epsilon.
 
     Found by bisection on the differences themselves: value − epsilon would round otherwise than value − other.
@@ -102,7 +102,7 @@ def _clear_before(ascending: Floats, epsilon: float) -> Ints:
     return low
 
 
-def _lower_and_equal(classes: Ints, before: Ints) -> tuple[Ints, Ints]:
+def lower_and_equal(classes: Ints, before: Ints) -> tuple[Ints, Ints]:
     """For each row, how many of the first `before` rows have a lower class, and how many the same.
 
     A wavelet matrix, walked for all rows at once: bit by bit from the highest, rows are parted stably into zeros and

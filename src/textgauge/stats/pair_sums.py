@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.stats.kendall import _clear_before, _lower_and_equal
+from textgauge.stats.kendall import clear_before, lower_and_equal
 
 Floats = NDArray[np.float64]
 
@@ -64,7 +64,7 @@ def _before(gold: Floats, metric: Floats, epsilon: float) -> tuple[Floats, Float
     """For each row: how many lie below it in the metric, and of these below it in gold, and level with it in gold."""
     order = np.argsort(metric, kind="stable")
     classes = np.unique(gold, return_inverse=True)[1][order].astype(np.int64)
-    clear = _clear_before(metric[order], epsilon)
+    clear = clear_before(metric[order], epsilon)
     found = np.empty((3, len(gold)))
-    found[:, order] = clear, *_lower_and_equal(classes, clear)
+    found[:, order] = clear, *lower_and_equal(classes, clear)
     return found[0], found[1], found[2]

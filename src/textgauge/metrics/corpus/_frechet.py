@@ -6,27 +6,32 @@ where there are fewer rows than dimensions, a Cholesky factor of the covariance 
 
 from __future__ import annotations
 
+from functools import cache
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.corpus import Draws
 from textgauge.metrics.corpus._gram import Gram
 from textgauge.metrics.corpus._sides import Sides
 from textgauge.stats.parallel import map_threads
 
 Rows = NDArray[np.float64]
 
-_AT_ONCE = 256  # draws whose sides are kept
+_FEW_SIDES = 64  # so many factors of 1 MB may be kept
 _MANY_ROWS = 4_000
 _FLOAT32_BLOCK = 512
 
 
 def frechet(X: NDArray[np.floating], Y: NDArray[np.floating]) -> float:
     """‖μX − μY‖² + tr(ΣX + ΣY − 2(ΣXΣY)^½)."""
-    mean_x, trace_x, F = _moments(X)
-    mean_y, trace_y, G = _moments(Y)
-    gap = float(((mean_x - mean_y) ** 2).sum())
-    return max(gap + trace_x + trace_y - 2.0 * nuclear_norm(F @ G.T), 0.0)
+    return _between(_moments(X), _moments(Y))
+
+
+def _between(first: Moments, second: Moments) -> float:
+    gap = float(((first.mean - second.mean) ** 2).sum())
+    root = nuclear_norm(first.factor @ second.factor.T)
+    return max(gap + first.trace + second.trace - 2.0 * root, 0.0)
 
 
 def nuclear_norm(M: Rows) -> float:
@@ -42,56 +47,61 @@ def nuclear_norm(M: Rows) -> float:
     return float(np.sqrt(eigenvalues[eigenvalues > noise]).sum())
 
 
-def frechet_many(rows: NDArray[np.floating], draws: Draws, gram: Gram | None) -> Rows:
-    """`frechet` of many pairs of subsets of the rows; NaN where a side has fewer than two rows.
-
-    With products of all rows and sides that are small against the dimension, the rows themselves are not needed.
-    """
-    sizes = np.minimum(draws.left.sum(axis=1), draws.right.sum(axis=1))
-    if gram is not None and np.median(sizes) < rows.shape[1] / 2:
-        return np.concatenate([_from_gram(gram.centred, Sides.of(some)) for some in draws.chunks(_AT_ONCE)])
+def frechet_many(rows: NDArray[np.floating], sides: Sides) -> Rows:
+    """`frechet` of all draws of these sides; NaN where a side has fewer than two rows."""
     X = rows - rows.mean(axis=0, dtype=np.float64)  # the distance does not move with the origin, and cancels less
+    moments = cache(lambda side: _moments(X[sides.masks[side]]))  # of a side that many draws share, once
+    shared = len(sides) < _FEW_SIDES
 
     def one(draw: int) -> float:
-        return frechet(X[draws.left[draw]], X[draws.right[draw]]) if sizes[draw] > 1 else np.nan
+        a, b = int(sides.left[draw]), int(sides.right[draw])
+        if min(sides.sizes[a], sides.sizes[b]) < 2:
+            return np.nan
+        return _between(moments(a), moments(b)) if shared else frechet(X[sides.masks[a]], X[sides.masks[b]])
 
-    return map_threads(one, len(draws))
+    return map_threads(one, len(sides.left))
 
 
-def _from_gram(gram: Rows, sides: Sides) -> Rows:
-    """The distances of all draws: means and traces of all sides at once, one nuclear norm for each draw."""
-    members = sides.masks.astype(np.float64)
-    n = sides.sizes.astype(np.float64)
+def frechet_from_gram(gram: Gram, sides: Sides) -> Rows:
+    """`frechet_many` without the rows, which is faster for sides that are small against the dimension."""
+    n, within, diagonal = sides.sizes.astype(np.float64), np.zeros(len(sides)), gram.squares
+    for side, rows in enumerate(sides.rows):
+        within[side] = gram.block(rows, rows).mean() if len(rows) else 0.0
     with np.errstate(divide="ignore", invalid="ignore"):  # sides of one text
-        to_mean = members @ gram / n[:, None]  # products of each side's mean with all rows
-        means = to_mean @ members.T / n
-        traces = (members @ gram.diagonal() - n * means.diagonal()) / (n - 1.0)
+        traces = (sides.masks @ diagonal - n * within) / (n - 1.0)
 
     def one(draw: int) -> float:
         a, b = int(sides.left[draw]), int(sides.right[draw])
         if min(n[a], n[b]) < 2:
             return np.nan
-        rows, columns = sides.rows[a], sides.rows[b]
-        across = gram[np.ix_(rows, columns)]
-        across -= to_mean[a, columns] - means[a, b]
-        across -= to_mean[b, rows, None]
-        gap = max(means[a, a] + means[b, b] - 2.0 * means[a, b], 0.0)
-        root = nuclear_norm(across) / np.sqrt((n[a] - 1.0) * (n[b] - 1.0))
-        return max(float(gap + traces[a] + traces[b]) - 2.0 * root, 0.0)
+        across = gram.block(sides.rows[a], sides.rows[b])
+        mean = float(across.mean())
+        across -= across.mean(axis=0) - mean
+        across -= across.mean(axis=1)[:, None]
+        gap = max(float(within[a] + within[b]) - 2.0 * mean, 0.0)
+        root = nuclear_norm(across) / float(np.sqrt((n[a] - 1.0) * (n[b] - 1.0)))
+        return max(gap + float(traces[a] + traces[b]) - 2.0 * root, 0.0)
 
     return map_threads(one, len(sides.left))
 
 
-def _moments(X: NDArray[np.floating]) -> tuple[Rows, float, Rows]:
+class Moments(NamedTuple):
     """Mean, trace of the covariance, and a factor F with F^T F = covariance."""
+
+    mean: Rows
+    trace: float
+    factor: Rows
+
+
+def _moments(X: NDArray[np.floating]) -> Moments:
     n, d = X.shape
     mean = X.mean(axis=0, dtype=np.float64)
     if n <= d:
         F = X - mean
         F *= 1.0 / np.sqrt(n - 1.0)
-        return mean, float(np.vdot(F, F)), F
+        return Moments(mean, float(np.vdot(F, F)), F)
     covariance = _scatter(X, mean) / (n - 1.0)
-    return mean, float(np.trace(covariance)), _factor(covariance)
+    return Moments(mean, float(np.trace(covariance)), _factor(covariance))
 
 
 def _scatter(X: NDArray[np.floating], mean: Rows) -> Rows:

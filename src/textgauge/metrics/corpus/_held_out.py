@@ -34,7 +34,9 @@ def hold_out(first: Index, second: Index, *, share: float, seed: Sequence[int]) 
     wanted = np.clip(np.rint(share * counts.sum(axis=1)), 1, counts.sum(axis=1) - 1)
     order = np.random.default_rng(seed).permutation(len(texts))
     both: Mask = np.all(counts > 0, axis=0)
-    chosen = _until_full(order, both, counts, np.rint(share * counts[:, both].sum(axis=1)))
+    chosen = np.zeros(len(texts), dtype=bool)
+    if both.any():
+        chosen = _until_full(order, both, counts, np.rint(share * counts[:, both].sum(axis=1)))
     for side in (0, 1):
         room = wanted[[side]] - counts[side, chosen].sum()
         chosen |= _until_full(order, (counts[side] > 0) & ~both, counts[[side]], room)
@@ -127,10 +129,8 @@ SCORES = {"accuracy": accuracy, "balanced": balanced, "f1": f1}
 
 def scores(outcomes: Sequence[HeldOut]) -> dict[str, float]:
     """Accuracy, balanced accuracy and F1, averaged over splits."""
-    return {
-        name: float(np.mean([score(outcome.rates, outcome.sizes) for outcome in outcomes]))
-        for name, score in SCORES.items()
-    }
+    judged = [(outcome.rates, outcome.sizes) for outcome in outcomes]
+    return {name: sum(score(*one) for one in judged) / len(judged) for name, score in SCORES.items()}
 
 
 def held_out_p(outcome: HeldOut, *, permutations: int, seed: int) -> float:

@@ -8,6 +8,7 @@ compared with the centroids that moved, and with those at rest only if its own c
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,40 +48,87 @@ def kmeans(X: Rows, weights: Rows, k: int, *, restarts: int, rng: np.random.Gene
 
 
 def side_by_side(X: Rows, weights: Rows, k: int, rngs: list[np.random.Generator]) -> list[Run]:
-    """All restarts at once, every pass in full: for small problems."""
-    centroids = np.stack([_start(X, weights, k, rng) for rng in rngs])
-    labels = np.full((len(rngs), len(X)), -1)
-    running = np.arange(len(rngs))
+    """All restarts at once, clusters that gained and lost nothing left as they are: for small problems."""
+    runs = _Restarts(X, weights, np.concatenate([_start(X, weights, k, rng) for rng in rngs]), rngs)
     for _ in range(MOST_STEPS):
-        found = _scores(X, centroids[running]).argmax(axis=2).T
-        resting = (found == labels[running]).all(axis=1)
-        running, found = running[~resting], found[~resting]
-        if not len(running):
+        if not runs.step():
             break
-        means, sizes = _means(X, weights, found, k)
-        for restart in np.flatnonzero((sizes == 0).any(axis=1)):
-            split_for_empty(means[restart], sizes[restart], rngs[running[restart]])
-            found[restart] = -1
-        centroids[running], labels[running] = means, found
-    scores = _scores(X, centroids)
-    objectives = weights @ (np.einsum("ij,ij->i", X, X)[:, None] - 2.0 * scores.max(axis=2))
-    return list(zip(scores.argmax(axis=2).T, centroids, objectives.tolist(), strict=True))
+    return runs.found()
 
 
-def _scores(X: Rows, centroids: Rows) -> Rows:
-    """x·c − ‖c‖²/2, rows by restarts by clusters: the larger the nearer."""
-    flat = centroids.reshape(-1, X.shape[1])
-    scores: Rows = X @ flat.T - 0.5 * np.einsum("ij,ij->i", flat, flat)
-    return scores.reshape(len(X), len(centroids), -1)
+class _Restarts:
+    """The state of some restarts: the clusters of all of them one below the other, by rows of X.
 
+    A label is the number of a cluster among those of all restarts, −1 for none. Arrays are looked at flat, because
+    most steps change little and the number of calls is what they cost.
+    """
 
-def _means(X: Rows, weights: Rows, labels: Labels, k: int) -> tuple[Rows, Rows]:
-    clusters = labels.T + k * np.arange(len(labels))
-    shares = np.zeros((len(X), len(labels) * k))
-    np.put_along_axis(shares, clusters, weights[:, None], axis=1)
-    sizes = shares.sum(axis=0)
-    means = shares.T @ X / np.where(sizes > 0, sizes, 1.0)[:, None]
-    return means.reshape(len(labels), k, -1), sizes.reshape(len(labels), k)
+    def __init__(self, X: Rows, weights: Rows, centroids: Rows, rngs: list[np.random.Generator]) -> None:
+        self.X, self.across, self.weights, self.rngs = X, np.ascontiguousarray(X.T), weights, rngs
+        self.centroids, self.k = centroids, len(centroids) // len(rngs)
+        self.scores = np.empty((len(centroids), len(X)))  # x·c − ‖c‖²/2: the larger the nearer
+        self.shares = np.zeros_like(self.scores)  # the weight of a row in its cluster
+        self.labels = np.full((len(rngs), len(X)), -1)
+        self.running = np.arange(len(rngs))
+        self._score(np.arange(len(centroids)))
+
+    def step(self) -> bool:
+        """Give each row to its nearest centroid and move the centroids; tell whether anything changed."""
+        nearest = self._by_restart(self.scores)[self.running].argmax(axis=1)
+        nearest += self.k * self.running[:, None]
+        before = self.labels[self.running]
+        changed = np.flatnonzero(nearest != before)
+        if not len(changed):
+            return False
+        run, row = np.divmod(changed, len(self.X))
+        old, new = before.ravel()[changed], nearest.ravel()[changed]
+        self.labels[self.running] = nearest
+        moved = np.zeros(len(self.centroids), dtype=bool)
+        moved[new] = True
+        if old.min() < 0:  # rows given out anew: any of the clusters may have got none
+            self._by_restart(moved)[self.running[run[old < 0]]] = True
+        left = old * len(self.X) + row
+        self.shares.ravel()[left[old >= 0]] = 0.0
+        self.shares.ravel()[new * len(self.X) + row] = self.weights[row]
+        moved[old[old >= 0]] = True
+        self.running = self.running[np.bincount(run, minlength=len(self.running)) > 0]
+        self._move(np.flatnonzero(moved))
+        return True
+
+    def found(self) -> list[Run]:
+        """Labels, centroids and objective of each restart."""
+        scores = self._by_restart(self.scores)
+        objectives = (np.einsum("ij,ij->i", self.X, self.X) - 2.0 * scores.max(axis=1)) @ self.weights
+        return list(zip(scores.argmax(axis=1), self._by_restart(self.centroids), objectives.tolist(), strict=True))
+
+    def _move(self, moved: Labels) -> None:
+        shares = self.shares[moved]
+        sizes = shares.sum(axis=1)
+        if sizes.all():
+            self.centroids[moved] = shares @ self.X / sizes[:, None]
+        else:
+            self.centroids[moved] = shares @ self.X / np.where(sizes > 0, sizes, 1.0)[:, None]
+            moved = np.union1d(moved, self._split())
+        self._score(moved)
+
+    def _split(self) -> Labels:
+        """Split clusters for empty ones; the rows of such a restart will be given out anew. Its clusters."""
+        sizes = self._by_restart(self.shares).sum(axis=2)
+        lacking = np.flatnonzero((sizes == 0).any(axis=1))
+        for restart in lacking:
+            split_for_empty(self._by_restart(self.centroids)[restart], sizes[restart], self.rngs[restart])
+            self.labels[restart] = -1
+            self._by_restart(self.shares)[restart] = 0.0
+        return self._by_restart(np.arange(len(self.centroids)))[lacking].ravel()
+
+    def _score(self, moved: Labels) -> None:
+        centroids = self.centroids[moved]
+        scores = centroids @ self.across
+        scores -= 0.5 * np.einsum("ij,ij->i", centroids, centroids)[:, None]
+        self.scores[moved] = scores
+
+    def _by_restart(self, clusters: NDArray[Any]) -> NDArray[Any]:
+        return clusters.reshape(len(self.rngs), self.k, *clusters.shape[1:])
 
 
 def one_by_one(X: Rows, weights: Rows, k: int, rngs: list[np.random.Generator]) -> list[Run]:

@@ -30,28 +30,24 @@ class GramBlocks:
 
     def __init__(self, gram: Gram, cloud: Cloud) -> None:
         self._gram, self._cloud = gram, cloud
-        self._shrink = cloud.shrink[cloud.inverse]
-        self._norms = np.ones(len(self._shrink)) if cloud.directions else gram.squares
+        self._norms = np.ones(len(gram.lengths)) if cloud.directions else gram.squares
 
     def block(self, first: Index, second: Index) -> Floats:
         """Squared distances, first by second."""
-        products = self._cosines(first, second) if self._cloud.directions else self._gram.centred[np.ix_(first, second)]
-        inverse = self._cloud.inverse
-        norms = self._norms[first], self._norms[second]
+        products = self._cosines(first, second) if self._cloud.directions else self._gram.block(first, second)
+        norms, inverse = (self._norms[first], self._norms[second]), self._cloud.inverse
         return squares_of(products, *norms, self._cloud, inverse[first], inverse[second])
 
     def _cosines(self, first: Index, second: Index) -> Floats:
-        block = self._gram.between(first, second)
-        block *= self._shrink[first, None]
-        block *= self._shrink[second]
+        block = self._gram.cosines(first, second)
         if self._cloud.empty.any():  # zero vectors point in one direction of their own
-            block += np.outer(self._shrink[first] == 0, self._shrink[second] == 0)
+            block += np.outer(self._gram.lengths[first] == 0, self._gram.lengths[second] == 0)
         return block
 
 
-def blocks_of(corpus: Corpus, embedder: str, ground: str) -> Blocks:
+def _blocks_of(corpus: Corpus, embedder: str, ground: str, sides: Sides) -> Blocks:
     """Distances over a ground: from the Gram matrix of a small corpus, from the rows of a large one."""
-    X, gram = corpus.embeddings(embedder), gram_of(corpus, embedder)
+    X, gram = corpus.embeddings(embedder), gram_of(corpus, embedder, sides)
     return Joint(X, ground) if gram is None else GramBlocks(gram, Cloud.of(X, ground))
 
 
@@ -64,12 +60,10 @@ class ManyShares(NamedTuple):
     coverage: Floats
 
 
-def shares_of_sides(
-    corpus: Corpus, embedder: str, ground: str, k: int, ties: str, sides: Sides
-) -> ManyShares | None:
+def shares_of_sides(corpus: Corpus, embedder: str, ground: str, k: int, ties: str, sides: Sides) -> ManyShares | None:
     """Shares of texts inside balls that reach to the k-th neighbour; None where sides have too little in common."""
     few = _common(corpus, embedder, ground, sides)
-    return few and few.shares(k, closed=ties == "closed")
+    return None if few is None else few.shares(k, closed=ties == "closed")
 
 
 def nearest_of_sides(corpus: Corpus, embedder: str, ground: str, sides: Sides) -> tuple[Floats, Floats] | None:
@@ -78,12 +72,12 @@ def nearest_of_sides(corpus: Corpus, embedder: str, ground: str, sides: Sides) -
     None where sides have too little in common.
     """
     few = _common(corpus, embedder, ground, sides)
-    return few and few.nearest()
+    return None if few is None else few.nearest()
 
 
 def _common(corpus: Corpus, embedder: str, ground: str, sides: Sides) -> SideStatistics | None:
     atoms = Atoms.of(sides)
-    return None if atoms is None else SideStatistics(sides, atoms, corpus.derive(blocks_of, embedder, ground))
+    return None if atoms is None else SideStatistics(sides, atoms, _blocks_of(corpus, embedder, ground, sides))
 
 
 @dataclass(frozen=True)
@@ -110,31 +104,28 @@ class SideStatistics:
 
     def radii(self, k: int) -> Levels:
         """Distance of each text of each side to its k-th neighbour on that side; 0 off the side."""
-        texts, members = self.sides.masks.shape[1], self.atoms.members
-        least = np.full((texts, len(self.atoms.rows), k), np.inf)
-        for p, q in zip(*np.nonzero(np.triu(members.T @ members)), strict=True):
-            first, second = self.atoms.rows[p], self.atoms.rows[q]
-            squares = self.blocks.block(first, second)
+        members, near = self.atoms.members, {}
+        for p, q in _places(np.triu(members.T @ members)):
+            squares = self.blocks.block(self.atoms.rows[p], self.atoms.rows[q])
             if p == q:
                 np.fill_diagonal(squares, np.inf)
-            else:
-                least[second, p, : len(first)] = _least(squares.T, k)
-            least[first, q, : len(second)] = _least(squares, k)
+            near[p, q], near[q, p] = _least(squares, k), _least(squares.T, k)
         radii = np.zeros(self.sides.masks.shape, dtype=np.float32)
-        for side, rows in enumerate(self.sides.rows):
-            near = least[rows][:, members[side]].reshape(len(rows), -1)
-            radii[side, rows] = levels(np.partition(near, k - 1, axis=1)[:, k - 1])
+        for side, own in enumerate(np.flatnonzero(row).tolist() for row in members):
+            for p in own:
+                squares = np.concatenate([near[p, q] for q in own], axis=1)
+                radii[side, self.atoms.rows[p]] = levels(np.partition(squares, k - 1, axis=1)[:, k - 1])
         return radii
 
     def shares(self, k: int, *, closed: bool) -> ManyShares:
         """Shares of texts inside balls that reach to the k-th neighbour."""
-        balls = _Balls(self.radii(k), len(self.atoms.rows), closed=closed)
+        balls = _Balls(self.sides, self.radii(k), len(self.atoms.rows), closed=closed)
         for p, q in self._met():
             first, second = self.atoms.rows[p], self.atoms.rows[q]
             distances = levels(self.blocks.block(first, second))
-            for side in np.flatnonzero(self.atoms.members[:, p] & self._faced[:, q]):
+            for side in np.flatnonzero(self.atoms.members[:, p] & self._faced[:, q]).tolist():
                 balls.add(side, q, first, second, distances)
-            for side in np.flatnonzero(self.atoms.members[:, q] & self._faced[:, p]) if p != q else ():
+            for side in np.flatnonzero(self.atoms.members[:, q] & self._faced[:, p]).tolist() if p != q else ():
                 balls.add(side, p, second, first, distances.T)
         found = [self._of_pair(balls, k, a, b) for a, b in zip(self.sides.left, self.sides.right, strict=True)]
         return ManyShares(*np.array(found).T)
@@ -145,7 +136,7 @@ class SideStatistics:
             balls.held[a, columns].sum() / m,
             balls.held[b, rows].sum() / n,
             balls.total[a, self.atoms.members[b]].sum() / (k * m),
-            balls.reached[a, rows][:, self.atoms.members[b]].any(axis=1).sum() / n,
+            balls.reached[a][:, self.atoms.members[b]].any(axis=1).sum() / n,
         )
 
     @cached_property
@@ -160,24 +151,28 @@ class SideStatistics:
     def _met(self) -> list[tuple[int, int]]:
         """Pairs of atoms that a draw puts on different sides."""
         met = self.atoms.members.T @ self._faced
-        return list(zip(*(which.tolist() for which in np.nonzero(np.triu(met | met.T))), strict=True))
+        return _places(np.triu(met | met.T))
 
 
 class _Balls:
     """What the balls of each side hold: which texts, how many pairs in each atom; and which balls reach which atoms."""
 
-    def __init__(self, radii: Levels, atoms: int, *, closed: bool) -> None:
-        self._radii, self._inside = radii, np.less_equal if closed else np.less
+    def __init__(self, sides: Sides, radii: Levels, atoms: int, *, closed: bool) -> None:
+        self._sides, self._radii, self._inside = sides, radii, np.less_equal if closed else np.less
         self.held = np.zeros(radii.shape, dtype=bool)
         self.total = np.zeros((len(radii), atoms), dtype=np.int64)
-        self.reached = np.zeros((*radii.shape, atoms), dtype=bool)
+        self.reached = [np.zeros((size, atoms), dtype=bool) for size in sides.sizes]
 
     def add(self, side: int, atom: int, centres: Index, texts: Index, distances: Levels) -> None:
         """Look what balls of a side hold of the texts of an atom."""
         inside = self._inside(distances, self._radii[side, centres, None])
         self.held[side, texts] |= inside.any(axis=0)
         self.total[side, atom] += np.count_nonzero(inside)
-        self.reached[side, centres, atom] = inside.any(axis=1)
+        self.reached[side][np.searchsorted(self._sides.rows[side], centres), atom] = inside.any(axis=1)
+
+
+def _places(chosen: Mask) -> list[tuple[int, int]]:
+    return list(zip(*(which.tolist() for which in np.nonzero(chosen)), strict=True))
 
 
 def _least(squares: Floats, k: int) -> Floats:

@@ -14,6 +14,7 @@ Masks = NDArray[np.bool_]
 Index = NDArray[np.int64]
 
 _MOST_SIDES = 62  # so many bits tell of a text on which sides it is
+_MOST_ROWS = 1024  # in an atom: a block of numbers between two of them takes 8 MB
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +68,7 @@ class Atoms:
 
     @classmethod
     def of(cls, sides: Sides) -> Atoms | None:
-        """The atoms of the sides; None where they are many, which is so for sides drawn at random."""
+        """The atoms of the sides, large ones in pieces; None where they are many, as for sides drawn at random."""
         if len(sides) > _MOST_SIDES:
             return None
         used = np.flatnonzero(sides.masks.any(axis=0))
@@ -75,4 +76,6 @@ class Atoms:
         _, first, atom = np.unique(code, return_index=True, return_inverse=True)
         if len(first) > 2 * len(sides):
             return None
-        return cls([used[atom == number] for number in range(len(first))], sides.masks[:, used[first]])
+        whole = [used[atom == number] for number in range(len(first))]
+        rows = [texts[at : at + _MOST_ROWS] for texts in whole for at in range(0, len(texts), _MOST_ROWS)]
+        return cls(rows, sides.masks[:, [texts[0] for texts in rows]])

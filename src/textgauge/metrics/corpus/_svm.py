@@ -46,14 +46,29 @@ class Task:
         return len(self.train) <= SMALL_TRAIN and len(self.test) <= SHARED_ROWS // 2
 
 
-def decide(rows: Rows, tasks: Sequence[Task]) -> list[Doubles]:
+def decide(rows: Rows, tasks: Sequence[Task], products: Products | None = None) -> list[Doubles]:
     """Decision values of the test rows of each task, positive for label 1.
 
-    They do not depend on the other tasks, nor on rows that the task does not use.
+    They do not depend on the other tasks, nor on rows that the task does not use. Products of the rows, about any
+    origin, save time if there are some already.
     """
-    rows = moderate(rows)
-    small = iter(_decide_all_small(rows, [task for task in tasks if task.small]))
+    unit = magnitude(rows)
+    rows = rows / rows.dtype.type(unit)
+    small = iter(_decide_all_small(rows, [task for task in tasks if task.small], products and products.over(unit)))
     return [next(small) if task.small else _decide_large(rows, task) for task in tasks]
+
+
+@dataclass(frozen=True)
+class Products:
+    """A matrix of products of rows, and where in it each row is; the rows are those of a task times `unit`."""
+
+    matrix: Doubles
+    place: Index
+    unit: float = 1.0
+
+    def over(self, unit: float) -> Products:
+        """The products as they stand for rows divided by a power of two."""
+        return Products(self.matrix, self.place, unit)
 
 
 def solve(curvature: Floats, labels: Floats) -> tuple[Doubles, float]:
@@ -95,9 +110,10 @@ def solve_many(curvature: Floats, labels: Floats) -> tuple[Doubles, Doubles]:
     beta = np.zeros_like(high)
     rise, fall = np.where(labels > 0, labels, -_INF), np.where(labels < 0, labels, _INF)
     found, intercepts, live = np.zeros_like(high), np.zeros(len(labels)), np.arange(len(labels))
+    at = np.arange(len(live))
     while True:
         i = rise.argmax(axis=1)
-        gap = np.take_along_axis(rise, i[:, None], axis=1) - fall
+        gap = rise[at, i][:, None] - fall
         going = gap.max(axis=1) >= TOLERANCE
         if not going.all():
             for done in np.flatnonzero(~going):
@@ -106,7 +122,7 @@ def solve_many(curvature: Floats, labels: Floats) -> tuple[Doubles, Doubles]:
             beta, rise, fall, high, low, gap, i, live = (array[going] for array in state)
             if not len(live):
                 return found, intercepts
-        at = np.arange(len(live))
+            at = np.arange(len(live))
         row = curvature[live, i]
         j = (gap / np.sqrt(row)).argmax(axis=1)
         step = gap[at, j].astype(np.float64) / (2.0 * row[at, j].astype(np.float64))
@@ -126,11 +142,11 @@ def _intercept(rise: Floats, fall: Floats) -> float:
     return float(rise[free].mean()) if free.any() else float(rise.max() + fall.min()) / 2.0
 
 
-def _decide_all_small(rows: Rows, tasks: Sequence[Task]) -> list[Doubles]:
+def _decide_all_small(rows: Rows, tasks: Sequence[Task], products: Products | None) -> list[Doubles]:
     if not tasks or len(rows) > SHARED_ROWS:
         return [found for task in tasks for found in _decide_small(*_alone(rows, task))]
     size = max(1, _BATCH_CELLS // max(len(task.train) for task in tasks) ** 2)
-    distances = _Distances.of(rows)
+    distances = _Distances.of(rows, products)
     batches = (tasks[start : start + size] for start in range(0, len(tasks), size))
     return [found for batch in batches for found in _decide_small(distances, batch)]
 
@@ -142,33 +158,39 @@ def _alone(rows: Rows, task: Task) -> tuple[_Distances, list[Task]]:
 
 @dataclass(frozen=True)
 class _Distances:
-    """Squared distances between rows, and what the variance of any subset needs.
+    """Products of rows, from which squared distances come, and what the variance of any subset needs.
 
-    Products are float64 and only the result is float32, so that a subset of the rows has the same distances.
+    Products are float64 and only distances are float32, so that a subset of the rows has the same distances.
     """
 
-    squared: Floats
+    products: Products
+    norms: Doubles
     sums: Doubles
     squares: Doubles
     dimension: int
 
     @classmethod
-    def of(cls, rows: Rows) -> _Distances:
+    def of(cls, rows: Rows, products: Products | None = None) -> _Distances:
         X = rows.astype(np.float64)
-        squares = np.einsum("ij,ij->i", X, X)
-        squared = X @ X.T
-        squared *= -2.0
-        squared += squares[:, None]
-        squared += squares
-        np.maximum(squared, 0.0, out=squared)
-        return cls(squared.astype(np.float32), X.sum(axis=1), squares, X.shape[1])
+        given = products or Products(X @ X.T, np.arange(len(X)))
+        norms = given.matrix.diagonal()[given.place]
+        return cls(given, norms, X.sum(axis=1), np.einsum("ij,ij->i", X, X), X.shape[1])
 
     def kernel(self, task: Task, left: Index, right: Index) -> Floats:
         entries = len(task.train) * self.dimension
         mean, square = self.sums[task.train].sum() / entries, self.squares[task.train].sum() / entries
-        block = self.squared[left][:, right]
+        block = self._squared(left, right)
         block *= np.float32(-_gamma(self.dimension, square - mean * mean))
         return np.exp(block, out=block)
+
+    def _squared(self, left: Index, right: Index) -> Floats:
+        squared = self.products.matrix[np.ix_(self.products.place[left], self.products.place[right])]
+        squared *= -2.0
+        squared += self.norms[left, None]
+        squared += self.norms[right]
+        np.maximum(squared, 0.0, out=squared)
+        squared *= self.products.unit**-2
+        return squared.astype(np.float32)
 
 
 def _decide_small(distances: _Distances, tasks: Sequence[Task]) -> Iterator[Doubles]:
@@ -213,10 +235,10 @@ def _scaled(train: Rows, test: Rows) -> tuple[Floats, Floats]:
     return left, right
 
 
-def moderate(rows: Rows) -> Rows:
-    """The rows divided by the power of two at or below the largest entry: exact, and squares stay finite."""
+def magnitude(rows: Rows) -> float:
+    """The power of two at or below the largest entry: dividing by it is exact, and squares stay finite."""
     largest = max(rows.max(), -rows.min())
-    return rows / rows.dtype.type(np.ldexp(0.5, np.frexp(largest)[1])) if largest > 0 else rows
+    return float(np.ldexp(0.5, np.frexp(largest)[1])) if largest > 0 else 1.0
 
 
 def _gamma(dimension: int, variance: float) -> float:

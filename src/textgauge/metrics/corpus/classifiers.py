@@ -13,23 +13,25 @@ from textgauge.corpus import GIVEN, Comparison, Corpus, Draws, Pool
 from textgauge.errors import UnknownName
 from textgauge.metrics.base import VALUE, Part
 from textgauge.metrics.corpus import _svm
+from textgauge.metrics.corpus._gram import gram_of
 from textgauge.metrics.corpus._held_out import SCORES, HeldOut, Trial, held_out_p, likely_range, scores
-from textgauge.metrics.corpus._svm import Doubles, Index, Rows, Task
+from textgauge.metrics.corpus._sides import Sides
+from textgauge.metrics.corpus._svm import Doubles, Index, Products, Rows, Task
 from textgauge.metrics.corpus_metric import EmbeddingMetric, ManyValues, Values
 from textgauge.metrics.registry import register
 from textgauge.metrics.uncertainty import normal_reach
 
-Decide: TypeAlias = Callable[[Rows, Sequence[Task]], list[Doubles]]
+Decide: TypeAlias = Callable[[Rows, Sequence[Task], Products | None], list[Doubles]]
 
 _CHUNK = 256
 
 
-def decide_logistic(rows: Rows, tasks: Sequence[Task]) -> list[Doubles]:
+def decide_logistic(rows: Rows, tasks: Sequence[Task], products: Products | None = None) -> list[Doubles]:
     """Decision values of logistic regression (L2, C = 1) on rows standardised by the training rows."""
     from sklearn.linear_model import LogisticRegression
 
     found: list[Doubles] = []
-    rows = _svm.moderate(rows.astype(np.float64))
+    rows = rows.astype(np.float64) / _svm.magnitude(rows)
     for task in tasks:
         train, test = rows[task.train], rows[task.test]
         centre, spread = train.mean(axis=0), train.std(axis=0)
@@ -86,7 +88,8 @@ class HeldOutMetric(EmbeddingMetric):
     def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
         """As `compute`; distances are computed once, and small problems solved side by side."""
         rows, place = distinct_rows(joint, self.embedder)
-        found = [values for chunk in draws.chunks(_CHUNK) for values in self._chunk(rows, place, chunk)]
+        products = self._products(joint, place, draws)
+        found = [values for chunk in draws.chunks(_CHUNK) for values in self._chunk(rows, place, chunk, products)]
         return {name: np.array([values[name] for values in found]) for name in (VALUE, *SCORES)}
 
     def interval(self, comparison: Comparison, *, level: float, seed: int) -> tuple[float, float, str]:
@@ -99,20 +102,26 @@ class HeldOutMetric(EmbeddingMetric):
         """Exact given the classifier of the first split: the labels of its held-out texts are permuted."""
         return held_out_p(self._outcomes(comparison)[0], permutations=permutations, seed=seed), "held-out permutation"
 
-    def judge(self, rows: Rows, sides: Sequence[tuple[Index, Index]]) -> list[list[HeldOut]]:
+    def judge(
+        self, rows: Rows, sides: Sequence[tuple[Index, Index]], products: Products | None = None
+    ) -> list[list[HeldOut]]:
         """The outcome of each split of each pair of corpora, given by the places of their texts in `rows`."""
         seeds = [(self.seed, repeat) for repeat in range(self.repeats)]
         trials = [Trial.split(*side, share=self.share, seed=seed) for side in sides for seed in seeds]
-        found = self.decide(rows, [trial.task for trial in trials]) if trials else []
+        found = self.decide(rows, [trial.task for trial in trials], products) if trials else []
         outcomes = iter([trial.judged(decision) for trial, decision in zip(trials, found, strict=True)])
         return [list(islice(outcomes, self.repeats)) for _ in sides]
 
-    def _chunk(self, rows: Rows, place: Index, draws: Draws) -> list[Values]:
+    def _chunk(self, rows: Rows, place: Index, draws: Draws, products: Products | None) -> list[Values]:
         sides = [(place[left], place[right]) for left, right in zip(draws.left, draws.right, strict=True)]
         defined = [min(map(len, side)) >= self.fewest for side in sides]
-        outcomes = iter(self.judge(rows, [side for side, enough in zip(sides, defined, strict=True) if enough]))
+        enough = [side for side, known in zip(sides, defined, strict=True) if known]
+        outcomes = iter(self.judge(rows, enough, products))
         undefined = dict.fromkeys((VALUE, *SCORES), float("nan"))
-        return [self._values(next(outcomes)) if enough else undefined for enough in defined]
+        return [self._values(next(outcomes)) if known else undefined for known in defined]
+
+    def _products(self, joint: Corpus, place: Index, draws: Draws) -> Products | None:
+        return None
 
     def _outcomes(self, comparison: Comparison) -> list[HeldOut]:
         return comparison.derive(_outcomes, replace(self, part=None))
@@ -162,6 +171,16 @@ class Classifier(HeldOutMetric):
     def symmetric(self) -> bool:  # type: ignore[override]
         """Whether exchanging the corpora leaves the value: not for F1, which is the candidate's."""
         return (self.part or self.score) != "f1"
+
+    def _products(self, joint: Corpus, place: Index, draws: Draws) -> Products | None:
+        """Products of the different rows, from those that other metrics use too; None for large draws."""
+        smallest = (draws.left.sum(axis=1) + draws.right.sum(axis=1)).min(initial=len(joint))
+        if smallest > _svm.SMALL_TRAIN:
+            return None
+        gram = gram_of(joint, self.embedder, Sides.of(draws))
+        if gram is None:
+            return None
+        return Products(gram.centred, gram.place[np.unique(place, return_index=True)[1]])
 
 
 @register

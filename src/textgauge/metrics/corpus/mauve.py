@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -14,12 +15,15 @@ from textgauge.corpus import Comparison, Corpus, Draws
 from textgauge.errors import UnknownName
 from textgauge.metrics.base import VALUE, Part
 from textgauge.metrics.corpus._kmeans import kmeans
+from textgauge.metrics.corpus._principal import Directions, principal_components, unit
+from textgauge.metrics.corpus._sides import Sides
 from textgauge.metrics.corpus_metric import EmbeddingMetric, ManyValues, Values
 from textgauge.metrics.registry import register
 
 Rows = NDArray[np.float64]
 Labels = NDArray[np.int64]
 Mask = NDArray[np.bool_]
+Components = Callable[[Labels, Rows, float], Rows]  # of rows with weights, holding a share of the variance
 
 _ENDS = 1e-6  # the mixtures run from this share of P to this share of Q, so that no divergence is infinite
 _CLUSTERINGS = 8  # for the standard error
@@ -83,20 +87,6 @@ def smoothed(counts: Rows) -> Rows:
     return shares
 
 
-def principal_components(X: Rows, weights: Rows, share: float) -> Rows:
-    """Scores of weighted rows on the fewest principal components that hold this share of the variance."""
-    centred = X - (weights @ X) / weights.sum()
-    heavy = np.sqrt(weights)[:, None]
-    scaled = centred * heavy if weights.max() > 1 else centred
-    few_rows = len(X) < X.shape[1]
-    values, vectors = np.linalg.eigh(scaled @ scaled.T if few_rows else scaled.T @ scaled)
-    values, vectors = np.maximum(values[::-1], 0.0), vectors[:, ::-1]
-    kept = 1 + int(np.searchsorted(np.cumsum(values), share * values.sum()))
-    if few_rows:
-        return np.ascontiguousarray(vectors[:, :kept] * np.sqrt(values[:kept]) / heavy)
-    return np.ascontiguousarray(centred @ vectors[:, :kept])
-
-
 @register
 @dataclass(frozen=True, kw_only=True)
 class Mauve(EmbeddingMetric):
@@ -145,23 +135,36 @@ class Mauve(EmbeddingMetric):
     def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
         """`compute` for many draws; those of the same texts in union share one clustering."""
         many = {name: np.full(len(draws), np.nan) for name in (VALUE, *(part.name for part in self.parts))}
+        directions = Directions(joint, self.embedder, Sides.of(draws))
+        histograms: dict[int, list[tuple[Labels, Rows, Rows]]] = defaultdict(list)
         for members in _same_union(draws, self.fewest):
             for values in many.values():
                 values[members] = 0.0
-            for labels, buckets in self._quantised(joint, draws.left[members[0]], draws.right[members[0]]):
-                for some in _pieces(members, _CELLS // max(len(joint), self.points * buckets)):
-                    counts = [_counts(sides[some], labels, buckets) for sides in (draws.left, draws.right)]
-                    for name, values in many.items():
-                        values[some] += self._value(name, *counts) / self.seeds
+            components = partial(directions.components, int(members[0]))
+            for labels, buckets in self._quantised(joint, draws.left[members[0]], draws.right[members[0]], components):
+                for some in _pieces(members, _CELLS // len(joint)):
+                    left, right = (_counts(sides[some], labels, buckets) for sides in (draws.left, draws.right))
+                    histograms[buckets].append((some, left, right))
+        for buckets, found in histograms.items():
+            members = np.concatenate([some for some, _, _ in found])
+            left, right = (np.concatenate([counts[side] for counts in found]) for side in (1, 2))
+            for some in _pieces(np.arange(len(members)), _CELLS // (self.points * buckets)):
+                for name, values in many.items():
+                    np.add.at(values, members[some], self._value(name, left[some], right[some]) / self.seeds)
         return many
 
-    def _quantised(self, joint: Corpus, left: Mask, right: Mask) -> Iterator[tuple[Labels, int]]:
+    def _quantised(
+        self, joint: Corpus, left: Mask, right: Mask, components: Components | None = None
+    ) -> Iterator[tuple[Labels, int]]:
         """The bucket of each text of a draw, and how many buckets there are, for one seed after the other."""
         buckets = self.buckets or max(2, round(min(int(left.sum()), int(right.sum())) / 10))
         canonical = joint.derive(_canonical, self.embedder)
         present, place, weights = canonical.distinct(left.astype(np.int64) + right)
-        first = np.unique(place, return_index=True)[1]
-        X = principal_components(_unit(canonical.embeddings[present[first]]), weights, self.pca)
+        rows = present[np.unique(place, return_index=True)[1]]
+        if components is None:
+            X = principal_components(unit(canonical.embeddings[rows]), weights, self.pca)
+        else:
+            X = components(rows, weights, self.pca)
         for index in range(self.seeds):
             rng = np.random.default_rng([self.seed, index])
             labels = np.zeros(len(joint), dtype=np.int64)
@@ -275,13 +278,6 @@ def _counts(sides: Mask, labels: Labels, buckets: int) -> Rows:
     draw, text = np.nonzero(sides)
     cells = np.bincount(draw * buckets + labels[text], minlength=len(sides) * buckets)
     return cells.reshape(len(sides), buckets).astype(np.float64)
-
-
-def _unit(X: NDArray[np.floating]) -> Rows:
-    X64 = X.astype(np.float64)
-    lengths = np.sqrt(np.einsum("ij,ij->i", X64, X64))[:, None]
-    X64 /= np.where(lengths == 0, 1.0, lengths)
-    return X64
 
 
 def _log(p: Rows) -> Rows:

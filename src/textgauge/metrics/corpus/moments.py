@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from textgauge.corpus import Comparison, Corpus, Draws
 from textgauge.metrics.base import VALUE, Part
-from textgauge.metrics.corpus._frechet import frechet, frechet_many
+from textgauge.metrics.corpus._frechet import frechet, frechet_from_gram, frechet_many
 from textgauge.metrics.corpus._gram import gram_of
 from textgauge.metrics.corpus._sides import Sides
 from textgauge.metrics.corpus_metric import EmbeddingMetric, ManyValues, Values
@@ -95,10 +95,12 @@ class Frechet(EmbeddingMetric):
         return {VALUE: float(np.polynomial.polynomial.polyfit(inverse, values, 1)[0])}
 
     def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
-        """All draws on one Gram matrix."""
+        """Draws of few texts on one Gram matrix, others on the moments of their sides."""
         if self.correct != "none":
             return super().compute_many(joint, draws)
-        return {VALUE: frechet_many(joint.embeddings(self.embedder), draws, gram_of(joint, self.embedder))}
+        X, sides = joint.embeddings(self.embedder), Sides.of(draws)
+        gram = gram_of(joint, self.embedder, sides) if np.median(sides.sizes) < X.shape[1] / 2 else None
+        return {VALUE: frechet_many(X, sides) if gram is None else frechet_from_gram(gram, sides)}
 
 
 def _windows(n: int, m: int) -> Iterator[tuple[slice, slice]]:

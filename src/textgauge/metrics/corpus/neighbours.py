@@ -53,9 +53,11 @@ class _NeighbourMetric(GroundMetric):
 
         A few small draws are computed one by one.
         """
+        names = VALUE, *(part.name for part in self.parts)
         if _loop_is_cheaper(draws):
-            return super().compute_many(joint, draws)
-        values = {name: np.full(len(draws), np.nan) for name in (VALUE, *(part.name for part in self.parts))}
+            found = [self._values_or_nan(comparison) for comparison in joint.derive(_comparisons, Sides.of(draws))]
+            return {name: np.array([values[name] for values in found]) for name in names}
+        values = {name: np.full(len(draws), np.nan) for name in names}
         enough = np.flatnonzero(np.minimum(draws.left.sum(axis=1), draws.right.sum(axis=1)) >= self.fewest)
         if len(enough):
             some = Draws(draws.left[enough], draws.right[enough])
@@ -79,6 +81,12 @@ class _NeighbourMetric(GroundMetric):
 
     def _of_draws(self, lists: Lists, P: many.Mask, Q: many.Mask) -> ManyValues:
         raise NotImplementedError
+
+
+def _comparisons(joint: Corpus, sides: Sides) -> list[Comparison]:
+    """The draws as comparisons, which remember what several metrics need."""
+    corpora = [joint.take(rows) for rows in sides.rows]
+    return [Comparison(corpora[a], corpora[b]) for a, b in zip(sides.left, sides.right, strict=True)]
 
 
 def _loop_is_cheaper(draws: Draws) -> bool:

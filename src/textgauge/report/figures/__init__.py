@@ -1,4 +1,4 @@
-"""Figures of known-similarity runs, drawn from what a store holds."""
+"""Figures of runs, drawn from what a store holds."""
 
 from __future__ import annotations
 
@@ -8,13 +8,19 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from textgauge.errors import InputError
-from textgauge.protocols import Ksc, Size
+from textgauge.protocols import Agreement, Distributionality, Ksc, Perturbation, Size
 from textgauge.report.figures.boxes import box_figure
+from textgauge.report.figures.bump import bump_figure
+from textgauge.report.figures.components import component_figure
 from textgauge.report.figures.convergence import convergence_figure
 from textgauge.report.figures.distance import distance_figure
+from textgauge.report.figures.order_matrix import order_figure
+from textgauge.report.figures.perturbation import OVERS, perturbation_figure, sample_figure
 from textgauge.report.figures.radar import radar_figure
 from textgauge.report.figures.read import Group, groups
 from textgauge.report.figures.render import FORMATS, rendered
+from textgauge.report.figures.scatter import scatter_figure
+from textgauge.report.figures.trajectories import density_figure, prototypes, trajectory_figure
 from textgauge.report.figures.tree import LARGEST, tree_figure
 
 if TYPE_CHECKING:
@@ -26,12 +32,20 @@ __all__ = [
     "Figure",
     "Group",
     "box_figure",
+    "bump_figure",
+    "component_figure",
     "convergence_figure",
+    "density_figure",
     "distance_figure",
     "figures",
     "groups",
+    "order_figure",
+    "perturbation_figure",
     "radar_figure",
     "rendered",
+    "sample_figure",
+    "scatter_figure",
+    "trajectory_figure",
     "tree_figure",
 ]
 
@@ -97,7 +111,7 @@ def _trees(found: list[Group], repetition: int) -> Drawn:
 
 def _radars(found: list[Group], _: int) -> Drawn:
     alike: dict[tuple[str, str, int], list[Group]] = {}
-    for group in found:
+    for group in _repeated(found):
         alike.setdefault((group.data, group.fingerprint, group.seed), []).append(group)
     for members in alike.values():
         chart = radar_figure(members)
@@ -106,8 +120,68 @@ def _radars(found: list[Group], _: int) -> Drawn:
 
 
 def _boxes(found: list[Group], _: int) -> Drawn:
-    for group in found:
+    for group in _repeated(found):
         yield _words(group), box_figure(group)
+
+
+def _repeated(found: list[Group]) -> list[Group]:
+    """Groups whose measures have values in single repetitions; those of the others belong to all of them together."""
+    whole = Agreement | Distributionality | Perturbation
+    return [group for group in found if not isinstance(group.protocol, whole)]
+
+
+def _orders(found: list[Group], _: int) -> Drawn:
+    for group in _of_sets(found):
+        yield _words(group), order_figure(group)
+
+
+def _bumps(found: list[Group], _: int) -> Drawn:
+    for group in _of_sets(found):
+        yield _words(group), bump_figure(group)
+
+
+def _scatters(found: list[Group], _: int) -> Drawn:
+    for group in found:
+        if isinstance(group.protocol, Agreement):
+            yield _words(group), scatter_figure(group)
+
+
+def _perturbations(found: list[Group], repetition: int) -> Drawn:
+    for group in found:
+        if isinstance(group.protocol, Perturbation):
+            for over in OVERS:
+                yield [over, *_words(group)], perturbation_figure(group, over)
+            if group.protocol.q == 2 and repetition < group.protocol.repetitions:
+                yield ["points", *_words(group)], sample_figure(group, repetition=repetition)
+
+
+def _trajectories(found: list[Group], _: int) -> Drawn:
+    for group in _of_prototypes(found):
+        yield _words(group), trajectory_figure(group)
+
+
+def _densities(found: list[Group], _: int) -> Drawn:
+    for group in _of_prototypes(found):
+        for metric in group.observed:
+            if metric not in prototypes(group):
+                yield [*_words(group), metric], density_figure(group, metric)
+
+
+def _components(found: list[Group], _: int) -> Drawn:
+    for group in _of_prototypes(found):
+        chart = component_figure(group)
+        if chart is not None:
+            yield _words(group), chart
+
+
+def _of_prototypes(found: list[Group]) -> Iterator[Group]:
+    return (group for group in found if isinstance(group.protocol, Distributionality))
+
+
+def _of_sets(found: list[Group]) -> Iterator[Group]:
+    for group in found:
+        if isinstance(group.protocol, Agreement) and "set" in next(iter(group.observed.values())).columns:
+            yield group
 
 
 KINDS: dict[str, Callable[[list[Group], int], Drawn]] = {
@@ -117,13 +191,22 @@ KINDS: dict[str, Callable[[list[Group], int], Drawn]] = {
     "tree": _trees,
     "radar": _radars,
     "box": _boxes,
+    "order": _orders,
+    "bump": _bumps,
+    "scatter": _scatters,
+    "perturbation": _perturbations,
+    "trajectory": _trajectories,
+    "density": _densities,
+    "component": _components,
 }
 
 
 def _only(group: Group, metrics: Collection[str] | None) -> Group:
     if metrics is None:
         return group
-    return replace(group, observed={name: seen for name, seen in group.observed.items() if name in metrics})
+    beside = prototypes(group) if isinstance(group.protocol, Distributionality) else ()
+    kept = {name: seen for name, seen in group.observed.items() if name in metrics}
+    return replace(group, observed=kept and {n: s for n, s in group.observed.items() if n in kept or n in beside})
 
 
 def _words(group: Group) -> list[str]:

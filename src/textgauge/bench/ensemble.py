@@ -1,0 +1,232 @@
+"""Train a stacked pair metric on rated pairs, and tell by sets left out whether it beats the best of its parts."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textgauge.bench._ensemble_scores import Agreement, Contrast, agreement, contrast
+from textgauge.corpus import Pairs
+from textgauge.errors import InputError
+from textgauge.metrics import Metric, PairMetric, get_pair_metrics
+from textgauge.metrics.base import versions
+from textgauge.metrics.pair._boosting import fit_boosting
+from textgauge.metrics.pair._ensemble_file import Model, Trained, checked_feature
+from textgauge.metrics.pair._ridge import fit_ridge, one_scale
+from textgauge.metrics.pair.ensemble import feature_values
+from textgauge.scoring import DEFAULT_METRICS
+
+Floats = NDArray[np.float64]
+Labels = NDArray[np.int64]
+Kind = Literal["ridge", "boosting"]
+Step: TypeAlias = Callable[[str], None]
+
+KINDS: tuple[Kind, ...] = ("ridge", "boosting")
+
+_MOST_FOLDS = 20
+_FEWEST_PAIRS = 20
+
+
+@dataclass(frozen=True, eq=False)
+class RatedFeatures:
+    """Values of metrics (pairs by metrics, larger is closer), ratings, and what is left out together.
+
+    `groups` are the sets whose means are ranked, one for all pairs where none were given; `folds` the pairs that
+    cross-validation leaves out together.
+    """
+
+    metrics: tuple[PairMetric, ...]
+    values: Floats
+    ratings: Floats
+    groups: Labels
+    folds: Labels
+    fingerprint: str
+
+    def __len__(self) -> int:
+        return len(self.ratings)
+
+    def take(self, rows: NDArray[Any]) -> RatedFeatures:
+        """Some of the pairs."""
+        columns = {name: getattr(self, name)[rows] for name in ("values", "ratings", "groups", "folds")}
+        return replace(self, **columns)
+
+
+@dataclass(frozen=True, eq=False)
+class CrossValidated:
+    """Predictions for left-out pairs on one scale, and how well they and each single metric agree with people.
+
+    `contrasts` set the stacked metric against the best single one, measure by measure. That one is chosen with the
+    ratings of all pairs in sight, which is in its favour.
+    """
+
+    predictions: Floats
+    stacked: Agreement
+    singles: tuple[Agreement, ...]
+    contrasts: tuple[Contrast, ...]
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """One row per measure."""
+        return [row.to_dict() for row in self.contrasts]
+
+
+def rated_features(
+    pairs: Pairs,
+    ratings: Iterable[float],
+    *,
+    metrics: str | Iterable[str | Metric] = DEFAULT_METRICS,
+    groups: Iterable[Any] | None = None,
+    folds: Iterable[Any] | None = None,
+    on_step: Step = lambda _: None,
+) -> RatedFeatures:
+    """The values of metrics on rated pairs, ready for training.
+
+    Without `folds`, whole groups are left out, up to 20 at a time where there are more; without groups, the pairs of
+    one left text. Metrics with fitted weights take them from the texts of all pairs; no rating has a part in that.
+    """
+    chosen = tuple(checked_feature(metric) for metric in get_pair_metrics(metrics))
+    if not chosen:
+        raise InputError("an ensemble needs at least one metric")
+    grades = _checked_ratings(ratings, len(pairs))
+    sets = None if groups is None else _labels(groups, "groups", len(pairs))
+    given = None if folds is None else _labels(folds, "folds", len(pairs))
+    split = _folds(pairs, sets) if given is None else given
+    if len(np.unique(split)) < 2:
+        raise InputError("cross-validation leaves out one group of pairs after the other and needs at least two")
+    distinct, inverse = pairs.distinct()
+    values = _values(chosen, distinct, on_step)[inverse]
+    together = np.zeros(len(pairs), dtype=np.int64) if sets is None else sets
+    return RatedFeatures(chosen, values, grades, together, split, _fingerprint(pairs, grades, together))
+
+
+def train(
+    rated: RatedFeatures,
+    *,
+    model: Kind = "ridge",
+    scale: tuple[float, float] | None = None,
+    seed: int = 0,
+    about: str = "",
+) -> Trained:
+    """A model trained on all pairs; `save` writes it to a file that `ensemble@FILE` scores pairs with.
+
+    `scale` holds the ratings of texts with nothing in common and of texts that say the same; the smallest and the
+    largest rating unless given. Where small ratings mean closer, give the larger one first.
+    """
+    worst, best = _scale(rated, scale)
+    fitted = _fit(rated, model, best > worst, seed)
+    trained = {
+        "data": about,
+        "pairs": len(rated),
+        "groups": len(np.unique(rated.groups)),
+        "fingerprint": rated.fingerprint,
+        "seed": seed,
+        "versions": list(versions("textgauge", "numpy", "scikit-learn")),
+    }
+    signatures = tuple(metric.signature for metric in rated.metrics)
+    return Trained(rated.metrics, signatures, fitted, worst, best, trained)
+
+
+def cross_validated(
+    rated: RatedFeatures,
+    *,
+    model: Kind = "ridge",
+    scale: tuple[float, float] | None = None,
+    seed: int = 0,
+    resamples: int = 1_000,
+    level: float = 0.95,
+    on_step: Step = lambda _: None,
+) -> CrossValidated:
+    """Leave out one fold after the other, train on the rest, predict what was left out.
+
+    The parameters of a model, its penalty among them, come from the rest alone. The predictions of all models are
+    brought to one scale before they are put together: each has mean 0 and deviation 1 over all pairs. An undefined
+    value of a single metric counts as the mean of the others.
+    """
+    worst, best = _scale(rated, scale)
+    up = best > worst
+    predictions = np.empty(len(rated))
+    for fold in np.unique(rated.folds):
+        on_step(f"fold {fold + 1}")
+        here = rated.folds == fold
+        fitted = _fit(rated.take(~here), model, up, seed)
+        clamped = np.clip(fitted.predict(rated.values), min(worst, best), max(worst, best))
+        predictions[here] = one_scale(clamped if up else -clamped)[here]
+    gold = rated.ratings if up else -rated.ratings
+    columns = {metric.key: _filled(rated.values[:, i]) for i, metric in enumerate(rated.metrics)}
+    singles = tuple(agreement(name, gold, column, rated.groups) for name, column in columns.items())
+    stacked = agreement("ensemble", gold, predictions, rated.groups)
+    options: dict[str, Any] = {"resamples": resamples, "level": level, "seed": seed}
+    contrasts = contrast(gold, predictions, columns, rated.groups, stacked, singles, **options)
+    return CrossValidated(predictions, stacked, singles, contrasts)
+
+
+def _fit(rated: RatedFeatures, model: Kind, up: bool, seed: int) -> Model:
+    if model not in KINDS:
+        raise InputError(f"the model is one of {', '.join(KINDS)}, not {model!r}")
+    if model == "boosting":
+        return fit_boosting(rated.values, rated.ratings, rising=up, seed=seed)
+    # With one fold left there is nothing to choose a penalty by but halves of it.
+    folds = rated.folds if len(np.unique(rated.folds)) > 1 else np.arange(len(rated)) % 2
+    return fit_ridge(rated.values, rated.ratings, rated.groups, folds)
+
+
+def _values(metrics: tuple[PairMetric, ...], distinct: Pairs, on_step: Step) -> Floats:
+    """Feature values, the metrics of one family named as they are computed."""
+    blocks: dict[int, Floats] = {}
+    wholes = [replace(metric, part=None) for metric in metrics]
+    for whole in dict.fromkeys(wholes):
+        on_step(whole.key)
+        places = [place for place, other in enumerate(wholes) if other == whole]
+        found = feature_values([metrics[place] for place in places], distinct)
+        blocks |= dict(zip(places, found.T, strict=True))
+    return np.column_stack([blocks[place] for place in range(len(metrics))])
+
+
+def _checked_ratings(ratings: Iterable[float], pairs: int) -> Floats:
+    grades = np.array(list(ratings), dtype=np.float64)
+    if len(grades) != pairs:
+        raise InputError(f"{pairs} pairs but {len(grades)} ratings")
+    if pairs < _FEWEST_PAIRS:
+        raise InputError(f"{pairs} rated pairs are too few to learn from; give at least {_FEWEST_PAIRS}")
+    if not np.isfinite(grades).all():
+        raise InputError(f"rating {int(np.argmin(np.isfinite(grades)))} is not a finite number")
+    if (grades == grades[0]).all():
+        raise InputError(f"all ratings are {grades[0]:g}: there is nothing to learn")
+    return grades
+
+
+def _labels(cells: Iterable[Any], name: str, pairs: int) -> Labels:
+    found = np.array([str(cell) for cell in cells])
+    if len(found) != pairs:
+        raise InputError(f"{pairs} pairs but {len(found)} {name}")
+    return np.asarray(np.unique(found, return_inverse=True)[1], dtype=np.int64)
+
+
+def _folds(pairs: Pairs, groups: Labels | None) -> Labels:
+    if groups is not None:
+        return groups if groups.max() < _MOST_FOLDS else groups % _MOST_FOLDS
+    # Keys are hashes of texts: the remainder of their rank is a random deal that no order of the rows decides.
+    return np.asarray(np.unique(pairs.left.keys, return_inverse=True)[1] % 10, dtype=np.int64)
+
+
+def _scale(rated: RatedFeatures, scale: tuple[float, float] | None) -> tuple[float, float]:
+    worst, best = scale or (float(rated.ratings.min()), float(rated.ratings.max()))
+    if not (np.isfinite([worst, best]).all() and worst != best):
+        raise InputError(f"the scale needs two different numbers, not {worst:g} and {best:g}")
+    if rated.ratings.min() < min(worst, best) or rated.ratings.max() > max(worst, best):
+        raise InputError(f"there are ratings outside the scale from {worst:g} to {best:g}")
+    return float(worst), float(best)
+
+
+def _filled(column: Floats) -> Floats:
+    known = column[~np.isnan(column)]
+    return np.where(np.isnan(column), known.mean() if len(known) else 0.0, column)
+
+
+def _fingerprint(pairs: Pairs, ratings: Floats, groups: Labels) -> str:
+    columns = (pairs.left.keys, pairs.right.keys, ratings, groups)
+    return hashlib.blake2b(b"".join(column.tobytes() for column in columns), digest_size=8).hexdigest()

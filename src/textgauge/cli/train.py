@@ -1,0 +1,89 @@
+"""`textgauge train`: metrics that are learned from people's ratings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from textgauge.cli.output import Format, FormatOption, Row, note, print_rows, progress, shown
+from textgauge.errors import InputError
+from textgauge.scoring import DEFAULT_METRICS
+
+app = typer.Typer(help="Train metrics on people's ratings.", no_args_is_help=True)
+
+
+@app.callback()
+def top() -> None:
+    """Train metrics on people's ratings."""
+
+
+@app.command("ensemble")
+def ensemble(
+    out: Annotated[Path, typer.Option("--out", "-o", help="The model file to write; score with `-m ensemble@FILE`.")],
+    pairs: Annotated[str, typer.Option(help="A table of rated pairs, or a dataset that has ratings.")],
+    left: Annotated[str, typer.Option(help="The column of the left texts.")] = "left",
+    right: Annotated[str, typer.Option(help="The column of the right texts.")] = "right",
+    rating: Annotated[
+        list[str] | None, typer.Option(help="The column of ratings; repeated for several people, whose mean is taken.")
+    ] = None,
+    group: Annotated[
+        str | None, typer.Option(help="The column of sets: one is left out after the other to see what was learned.")
+    ] = None,
+    metrics: Annotated[
+        list[str] | None, typer.Option("-m", "--metrics", help="Metrics to learn from, parts as rouge1.recall.")
+    ] = None,
+    model: Annotated[str, typer.Option(help="ridge or boosting.")] = "ridge",
+    scale: Annotated[
+        str | None, typer.Option(help="The ratings of nothing in common and of the same meaning, as 1,5.")
+    ] = None,
+    resamples: Annotated[int, typer.Option(min=100, help="Resamples of the paired bootstrap.")] = 1_000,
+    limit: Annotated[int | None, typer.Option(min=1, help="Use a random sample of this many pairs.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of all that is random.")] = 0,
+    form: FormatOption = Format.table,
+) -> None:
+    """Learn a pair metric from rated pairs: other pair metrics, stacked by a model of the ratings.
+
+    Prints how it does on sets left out, beside the best single metric.
+
+    Example: textgauge train ensemble --pairs rated.csv --left a --right b --rating score --group set -o model.json
+    """
+    from textgauge.bench.ensemble import KINDS, cross_validated, rated_features, train
+    from textgauge.bench.rated import rated_sources
+    from textgauge.corpus import Pairs
+
+    kind = next((known for known in KINDS if known == model), None)
+    if kind is None:
+        raise InputError(f"--model is {' or '.join(KINDS)}, not {model!r}")
+    ends = None if scale is None else _ends(scale)
+    groups = None if group is None else {"set": group}
+    found = rated_sources(pairs, left=left, right=right, ratings=rating or (), groups=groups, limit=limit, seed=seed)
+    columns = found.columns
+    with progress() as step:
+        rated = rated_features(
+            Pairs(found.left, found.right),
+            columns["rating"],
+            metrics=metrics or DEFAULT_METRICS,
+            groups=columns.get("set"),
+            on_step=step,
+        )
+        trained = train(rated, model=kind, scale=ends, seed=seed, about=Path(found.name).name)
+        judged = cross_validated(rated, model=kind, scale=ends, seed=seed, resamples=resamples, on_step=step)
+    trained.save(out)
+    rows = judged.to_dicts()
+    print_rows(rows if form in (Format.json, Format.csv) else [_readable(row) for row in rows], form)
+    note(f"wrote {out}: {kind} over {len(rated.metrics)} metrics, {len(rated)} pairs; score with -m ensemble@{out}")
+
+
+def _ends(text: str) -> tuple[float, float]:
+    try:
+        worst, best = map(float, text.split(","))
+    except ValueError:
+        raise InputError(f"--scale takes two numbers, as 1,5, not {text!r}") from None
+    return worst, best
+
+
+def _readable(row: Row) -> Row:
+    cells = {name: shown(row[name]) for name in ("measure", "ensemble", "best", "single", "difference")}
+    return cells | {"interval": f"{shown(row['low'])} … {shown(row['high'])}", "p": shown(row["p"]), "n": row["n"]}

@@ -1,0 +1,104 @@
+"""Principal components of weighted rows of length one, and what the components of many draws share."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textgauge.corpus import Corpus
+from textgauge.metrics.corpus._gram import gram_of
+from textgauge.metrics.corpus._sides import Atoms, Sides
+
+Rows = NDArray[np.float64]
+Index = NDArray[np.int64]
+
+_SPREAD = 1e-4  # directions nearer to each other than this have too few digits in their products
+
+
+def principal_components(X: Rows, weights: Rows, share: float) -> Rows:
+    """Scores of weighted rows on the fewest principal components that hold this share of the variance."""
+    centred = X - (weights @ X) / weights.sum()
+    if len(X) < X.shape[1]:
+        return components_of_products(centred @ centred.T, weights, share)
+    scaled = centred * np.sqrt(weights)[:, None] if weights.max() > 1 else centred
+    scores: Rows = centred @ _leading(scaled.T @ scaled, share)[1]
+    return scores
+
+
+def components_of_products(products: Rows, weights: Rows, share: float) -> Rows:
+    """The same scores from the products of rows about any origin; the products are overwritten."""
+    means = products @ weights / weights.sum()
+    products -= means
+    products -= (means - weights @ means / weights.sum())[:, None]
+    heavy = np.sqrt(weights)[:, None]
+    if weights.max() > 1:
+        products *= heavy
+        products *= heavy.T
+    values, vectors = _leading(products, share)
+    return vectors * np.sqrt(values) / heavy
+
+
+def _leading(matrix: Rows, share: float) -> tuple[Rows, Rows]:
+    """The fewest largest eigenvalues of a covariance that hold this share of their sum, and their vectors."""
+    values, vectors = np.linalg.eigh(matrix)
+    values, vectors = np.maximum(values[::-1], 0.0), vectors[:, ::-1]
+    kept = 1 + int(np.searchsorted(np.cumsum(values), share * values.sum()))
+    return values[:kept], np.ascontiguousarray(vectors[:, :kept])
+
+
+def unit(X: NDArray[np.floating[Any]]) -> Rows:
+    """Rows brought to length one; a zero vector stays zero."""
+    rows = X.astype(np.float64)
+    lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))[:, None]
+    rows /= np.where(lengths == 0, 1.0, lengths)
+    return rows
+
+
+class Directions:
+    """Rows of length one of a joint corpus: their components in any draw, from sums that all draws share."""
+
+    def __init__(self, corpus: Corpus, embedder: str, sides: Sides) -> None:
+        self._corpus, self._embedder, self._sides = corpus, embedder, sides
+        self._few = corpus.embeddings(embedder).shape[1]
+
+    def components(self, draw: int, rows: Index, weights: Rows, share: float) -> Rows:
+        """Scores of the different rows of a draw: of few from the Gram matrix, of many from sums over sides."""
+        if len(rows) < self._few:
+            gram = gram_of(self._corpus, self._embedder, self._sides)
+            if gram is not None:
+                products = gram.cosines(rows, rows)
+                total = weights.sum()
+                if products.diagonal() @ weights - weights @ products @ weights / total > _SPREAD * total:
+                    return components_of_products(products, weights, share)
+        elif self._atoms is not None:
+            scatter, mean = self._scatter(draw)
+            if np.trace(scatter) > _SPREAD * weights.sum():
+                scores: Rows = (self._rows[rows] - mean) @ _leading(scatter, share)[1]
+                return scores
+        return principal_components(self._rows[rows], weights, share)
+
+    @cached_property
+    def _rows(self) -> Rows:
+        return unit(self._corpus.embeddings(self._embedder))
+
+    @cached_property
+    def _atoms(self) -> Atoms | None:
+        return Atoms.of(self._sides) if len(self._sides.left) > 1 else None
+
+    @cached_property
+    def _sums(self) -> tuple[Rows, Rows]:
+        """For each atom the sum of its rows, and of their outer products."""
+        assert self._atoms is not None  # noqa: S101
+        atoms = [self._rows[rows] for rows in self._atoms.rows]
+        return np.stack([rows.sum(axis=0) for rows in atoms]), np.stack([rows.T @ rows for rows in atoms])
+
+    def _scatter(self, draw: int) -> tuple[Rows, Rows]:
+        """The sum of the outer products of a draw's rows less their mean, and the mean."""
+        assert self._atoms is not None  # noqa: S101
+        sides = [self._sides.left[draw], self._sides.right[draw]]
+        times = self._atoms.members[sides].sum(axis=0)
+        size, sums = self._sides.sizes[sides].sum(), times @ self._sums[0]
+        return np.tensordot(times, self._sums[1], 1) - np.outer(sums, sums / size), sums / size

@@ -1,0 +1,89 @@
+"""A learned pair metric: other pair metrics, stacked by a model of people's ratings."""
+
+from __future__ import annotations
+
+import hashlib
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from textgauge.corpus import Pairs
+from textgauge.metrics.base import VALUE, Part, versions
+from textgauge.metrics.pair._decided import decided
+from textgauge.metrics.pair._ensemble_file import Trained, load
+from textgauge.metrics.pair_metric import Column, Columns, PairMetric
+from textgauge.metrics.registry import register
+
+
+def feature_values(metrics: Sequence[PairMetric], pairs: Pairs) -> Column:
+    """The values of metrics, pairs by metrics, turned so that larger is closer; NaN where undefined.
+
+    Parts of one metric are computed together.
+    """
+    found: dict[PairMetric, Columns] = {}
+    columns = []
+    for metric in metrics:
+        whole = replace(metric, part=None)
+        if whole not in found:
+            found[whole] = whole.compute(pairs)
+        columns.append(-metric.orient(metric.shown_of(found[whole])))
+    return np.column_stack(columns)
+
+
+@register
+@dataclass(frozen=True, kw_only=True)
+class Ensemble(PairMetric):
+    """The rating people would give two texts, predicted from other pair metrics, on a scale from 0 to 1.
+
+    `ensemble@PATH` names the JSON file of a trained model: ridge regression or boosted trees over the values of its
+    metrics (`textgauge train ensemble`). The value is (rating − worst) / (best − worst), clamped to [0, 1]. By rule,
+    equal texts and two blank ones score 1, and one blank text scores 0. Where one of the metrics is undefined, ridge
+    takes its mean of the training pairs and adds what was learned of such gaps; a tree sends it the way it learned.
+    Metrics with fitted weights take them from the pairs scored, not from those of the training.
+
+    Source: Wolpert 1992, Stacked Generalization.
+    """
+
+    name = "ensemble"
+    label = "Ensemble"
+    source = "Wolpert 1992"
+    needs = "model"
+    default_on = "ensemble.json"
+    headline = Part(VALUE, closer="larger")
+    symmetric = False
+    fitted = True
+
+    def looked_at(self) -> list[str]:
+        """The content of the model file, and what its metrics look at here."""
+        trained, digest = load(self.on)
+        here = "\n".join(map(_definition, (metric.signature for metric in trained.metrics)))
+        return [f"model={digest}", f"features={hashlib.blake2b(here.encode(), digest_size=8).hexdigest()}"]
+
+    def compute(self, pairs: Pairs) -> Columns:
+        """One number per pair."""
+        trained, _ = load(self.on)
+        _warn_of_changes(trained)
+        values, asked = decided(pairs)
+        if len(asked):
+            some = Pairs(pairs.left.take(asked), pairs.right.take(asked), background=pairs.background)
+            values[asked] = trained.similarity(feature_values(trained.metrics, some))
+        return {VALUE: values}
+
+
+def _warn_of_changes(trained: Trained) -> None:
+    for metric, then in zip(trained.metrics, trained.signatures, strict=True):
+        if _definition(metric.signature) != _definition(then):
+            warnings.warn(
+                f"{metric.key} has changed since the ensemble was trained; train it again "
+                f"(then {_definition(then)}, now {_definition(metric.signature)})",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+
+
+def _definition(signature: str) -> str:
+    """A signature without the versions of packages that every one ends with."""
+    packages = tuple(f"{item.partition('=')[0]}=" for item in versions("textgauge", "numpy", "scipy"))
+    return "|".join(piece for piece in signature.split("|") if not piece.startswith(packages))

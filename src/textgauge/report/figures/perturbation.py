@@ -1,0 +1,134 @@
+"""Distances when a group of points is moved, and the points themselves: Ackerman et al. 2023, figures 1 to 4."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from textgauge.errors import InputError
+from textgauge.protocols import Perturbation
+from textgauge.protocols.base import over_repetitions
+from textgauge.report.figures.read import Group, own_values
+from textgauge.report.figures.style import BLUE, DARK, PANEL, VERMILION, about, finished, not_shown, plain, titled
+
+if TYPE_CHECKING:
+    import altair as alt
+    import polars as pl
+
+Over = Literal["delta", "p", "q"]
+
+SHIFTED, UNPERTURBED = "shifted", "unperturbed"
+OVERS: dict[Over, tuple[str, str]] = {
+    "delta": ("Distance over how far a group is moved", "δ"),
+    "p": ("Distance over how many points are moved", "p"),
+    "q": ("Distance over the number of dimensions", "q"),
+}
+_COLOURS = {"A": "#999999", "B": BLUE, "moved group": VERMILION}
+
+
+def perturbation_rows(group: Group, metric: str, over: Over) -> pl.DataFrame:
+    """One row per place of a sweep: mean of the repetitions with Student's 95 % interval, shifted and unperturbed."""
+    import polars as pl
+
+    observed, protocol = group.observed[metric], _protocol(group)
+    value, at = own_values(metric, observed), observed.columns
+    fixed = {"delta": protocol.delta, "p": protocol.p, "q": protocol.q}
+    shifted = np.all([at[name] == fixed[name] for name in fixed if name != over], axis=0)
+    rows = []
+    for place in np.unique(at[over][shifted]):
+        level = (at["delta"] == 0) & (at["q"] == (place if over == "q" else protocol.q))
+        for what, here in ((SHIFTED, shifted & (at[over] == place)), (UNPERTURBED, level)):
+            verdict = over_repetitions("value", value[here].tolist())
+            rows.append((float(place), what, verdict.value, verdict.low, verdict.high))
+    numbers = dict.fromkeys(("mean", "low", "high"), pl.Float64)
+    return pl.DataFrame(rows, schema={"x": pl.Float64, "what": pl.String, **numbers}, orient="row").fill_nan(None)
+
+
+def sample_rows(group: Group, repetition: int = 0) -> pl.DataFrame:
+    """One row per point and picture: A and B as they are, then A and B with the group moved by δ."""
+    import polars as pl
+
+    protocol = _protocol(group)
+    if protocol.q != 2 or not 0 <= repetition < protocol.repetitions:
+        raise InputError(f"points are drawn in 2 dimensions, for repetitions 1 to {protocol.repetitions}")
+    drawn = protocol.drawn(2, repetition, group.seed)
+    chosen = np.isin(np.arange(protocol.n), drawn.group(protocol.p))
+    after = drawn.B.copy()
+    after[drawn.group(protocol.p)] = drawn.moved(protocol.p, protocol.delta)
+    frames = [
+        pl.DataFrame({"x": at[:, 0], "y": at[:, 1], "of": of}).with_columns(picture=pl.lit(picture))
+        for picture, B in ((UNPERTURBED, drawn.B), (SHIFTED, after))
+        for at, of in ((drawn.A, ["A"] * protocol.n), (B, np.where(chosen, "moved group", "B").tolist()))
+    ]
+    return pl.concat(frames)
+
+
+def perturbation_figure(group: Group, over: Over) -> alt.ConcatChart:
+    """One panel per metric: d(A, B') over δ, p or q, with the 95 % band of its mean, beside the unperturbed level."""
+    frames = {metric: perturbation_rows(group, metric, over) for metric in group.observed}
+    drawn = {metric: frame for metric, frame in frames.items() if frame["mean"].drop_nulls().len()}
+    panels = [_panel(metric, frame, OVERS[over][1]) for metric, frame in drawn.items()]
+    line = "Line and band: mean over repetitions and its 95 % interval; dashed: unperturbed."
+    missing = not_shown([metric for metric in frames if metric not in drawn], "undefined")
+    return finished(panels, OVERS[over][0], about(group), _setting(_protocol(group), over), line, missing)
+
+
+def sample_figure(group: Group, *, repetition: int = 0) -> alt.ConcatChart:
+    """The points of one repetition in two dimensions, before and after the group is moved; drawn anew from the seed."""
+    import polars as pl
+
+    rows, protocol = sample_rows(group, repetition), _protocol(group)
+    moved = len(rows.filter((pl.col("of") == "moved group") & (pl.col("picture") == SHIFTED)))
+    parts = [(picture, rows.filter(pl.col("picture") == picture)) for picture in (UNPERTURBED, SHIFTED)]
+    line = f"Repetition {repetition + 1}: {moved} of {protocol.n} points of B are moved by δ = {protocol.delta:g}."
+    panels = [_scatter(picture, part) for picture, part in parts]
+    return finished(panels, "Points and the group that is moved", about(group), line, shared=True)
+
+
+def _protocol(group: Group) -> Perturbation:
+    if not isinstance(group.protocol, Perturbation):
+        raise InputError(f"{group.protocol.name} moves no points: the figure is of perturbation")
+    return group.protocol
+
+
+def _setting(protocol: Perturbation, over: Over) -> str:
+    fixed = {"delta": f"δ = {protocol.delta:g}", "p": f"p = {protocol.p:g}", "q": f"q = {protocol.q}"}
+    said = ", ".join(text for name, text in fixed.items() if name != over)
+    return f"{protocol.n} points, {protocol.repetitions} repetitions, {said}, noise {protocol.sigma:g}."
+
+
+def _panel(metric: str, rows: pl.DataFrame, across: str) -> alt.LayerChart:
+    import altair as alt
+    import polars as pl
+
+    axis = alt.Axis(grid=False, tickCount=5, tickMinStep=1) if across == "q" else alt.Axis(grid=False, tickCount=6)
+    x = alt.X("x:Q", title=across, axis=axis, scale=alt.Scale(zero=False, nice=False))
+    y = alt.Y("low:Q", title="distance", axis=alt.Axis(minExtent=30), scale=alt.Scale(zero=False))
+    exact = [alt.Tooltip(f"{name}:Q", format=".6g") for name in ("x", "mean", "low", "high")]
+    shifted, level = (alt.Chart(plain(rows.filter(pl.col("what") == what))) for what in (SHIFTED, UNPERTURBED))
+    layers = [
+        shifted.mark_area(color=BLUE, opacity=0.25).encode(x, y, y2="high:Q"),
+        shifted.mark_line(color=BLUE, strokeWidth=1.5, point={"size": 12, "color": BLUE}).encode(
+            x, y="mean:Q", tooltip=exact
+        ),
+        level.mark_line(color=DARK, strokeWidth=1, strokeDash=[4, 3]).encode(x, y="mean:Q", tooltip=exact),
+    ]
+    return alt.LayerChart(layer=layers).properties(width=PANEL, height=140, title=titled(metric))
+
+
+def _scatter(picture: str, rows: pl.DataFrame) -> alt.LayerChart:
+    import altair as alt
+
+    colour = alt.Scale(domain=list(_COLOURS), range=list(_COLOURS.values()))
+    dots = (
+        alt.Chart(plain(rows))
+        .mark_circle(size=12, opacity=0.6)
+        .encode(
+            alt.X("x:Q", title=None, axis=alt.Axis(grid=False), scale=alt.Scale(zero=False)),
+            alt.Y("y:Q", title=None, axis=alt.Axis(grid=False), scale=alt.Scale(zero=False)),
+            alt.Color("of:N", scale=colour, legend=alt.Legend(title=None, orient="bottom")),
+            tooltip=[alt.Tooltip("of:N"), *(alt.Tooltip(f"{name}:Q", format=".4g") for name in ("x", "y"))],
+        )
+    )
+    return alt.LayerChart(layer=[dots]).properties(width=260, height=260, title=titled(picture))

@@ -1,0 +1,160 @@
+"""How metrics move over the steps between corpora, beside two prototypes: Ackerman et al. 2023, figures 7 to 12."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textgauge.errors import InputError
+from textgauge.protocols import Distributionality
+from textgauge.protocols.base import Observations
+from textgauge.report.figures.distance import z_scores
+from textgauge.report.figures.read import Group, finite
+from textgauge.report.figures.style import BLUE, DARK, PANEL, VERMILION, about, finished, not_shown, plain, titled
+from textgauge.stats.density import HIGH, LOW, group_densities
+
+if TYPE_CHECKING:
+    import altair as alt
+    import polars as pl
+
+Floats = NDArray[np.float64]
+
+METRIC = "the metric"
+PANELS = 15  # steps at most in a figure of densities: more do not fit a page
+_EVERY = 5  # points of the grid that share one in a picture
+_SHOWN = 5.0  # standard deviations to each side: nothing lies beyond but outliers
+
+
+def standardised(group: Group, metric: str, sample: int = 0) -> tuple[Floats, NDArray[np.int64]]:
+    """Distances of one sample of paraphrases, less their mean and over their standard deviation, and their steps ℓ.
+
+    NaN where a distance does not exist, or everywhere where all are equal.
+    """
+    here = _of_sample(group.observed[metric], sample)
+    return z_scores(finite(here.value)), here.columns["j"] - here.columns["i"]
+
+
+def trajectory_rows(group: Group, metric: str, sample: int = 0) -> pl.DataFrame:
+    """One row per step: mean of the standardised distances, and one standard deviation to each side."""
+    import polars as pl
+
+    z, step = standardised(group, metric, sample)
+    parts = [(int(at), z[(step == at) & ~np.isnan(z)]) for at in np.unique(step)]
+    rows = [
+        {"step": at, "mean": float(part.mean()), "spread": float(part.std(ddof=1)) if len(part) > 1 else 0.0}
+        for at, part in parts
+        if len(part)
+    ]
+    frame = pl.DataFrame(rows, schema={"step": pl.Int64, "mean": pl.Float64, "spread": pl.Float64})
+    mean, spread = pl.col("mean"), pl.col("spread")
+    return frame.select("step", "mean", (mean - spread).alias("low"), (mean + spread).alias("high"))
+
+
+def density_rows(group: Group, metric: str, sample: int = 0) -> pl.DataFrame:
+    """One row per step and place on the axis: the density of standardised distances that the protocol compares.
+
+    Of every few points of the grid the largest is kept, so that narrow peaks stay.
+    """
+    import polars as pl
+
+    z, step = standardised(group, metric, sample)
+    schema = {"step": pl.Int64, "z": pl.Float64, "density": pl.Float64}
+    if np.isnan(z).any():
+        return pl.DataFrame(schema=schema)
+    steps = np.unique(step)
+    densities, _ = group_densities(z, step, steps)
+    grid = np.linspace(LOW, HIGH, densities.shape[1])[:-1].reshape(-1, _EVERY)[:, _EVERY // 2]
+    kept = np.abs(grid) <= _SHOWN
+    peaks = densities[:, :-1].reshape(len(steps), -1, _EVERY).max(axis=2)[:, kept]
+    columns = {"step": np.repeat(steps, kept.sum()), "z": np.tile(grid[kept], len(steps)), "density": peaks.ravel()}
+    return pl.DataFrame(columns, schema=schema)
+
+
+def trajectory_figure(group: Group, *, sample: int = 0) -> alt.ConcatChart:
+    """One panel per metric: its standardised distances over ℓ, on the bands of the two prototypes."""
+    frames = {metric: trajectory_rows(group, metric, sample) for metric in group.observed}
+    drawn = {metric: frame for metric, frame in frames.items() if len(frame)}
+    known = {name: drawn[name] for name in prototypes(group) if name in drawn}
+    panels = [_trajectory(metric, frame, known) for metric, frame in drawn.items()]
+    line = "Bands and bars: one standard deviation of the standardised distances at a step, to each side of their mean."
+    missing = not_shown([metric for metric in frames if metric not in drawn], "constant or undefined")
+    title = "Standardised distance over the steps, beside two prototypes"
+    return finished(panels, title, about(group), _which(group, sample), line, missing, shared=True)
+
+
+def density_figure(group: Group, metric: str, *, sample: int = 0) -> alt.ConcatChart:
+    """One panel per step ℓ: the density of a metric's standardised distances and those of the prototypes."""
+    import polars as pl
+
+    names = {METRIC: metric} | {name: name for name in prototypes(group) if name in group.observed and name != metric}
+    frames = {shown: density_rows(group, name, sample) for shown, name in names.items()}
+    rows = pl.concat([frame.with_columns(curve=pl.lit(shown)) for shown, frame in frames.items()])
+    steps = np.unique(rows["step"].to_numpy())
+    chosen = steps[np.unique(np.linspace(0, len(steps) - 1, min(PANELS, len(steps))).round().astype(int))]
+    panels = [_density(int(step), rows.filter(pl.col("step") == step), prototypes(group)) for step in chosen]
+    fewer = f"{len(chosen)} of {len(steps)} steps are drawn." if len(chosen) < len(steps) else ""
+    missing = not_shown([names[shown] for shown, frame in frames.items() if not len(frame)], "constant or undefined")
+    title = f"Densities of {metric} at each step, beside two prototypes"
+    return finished(panels, title, about(group), _which(group, sample), fewer, missing)
+
+
+def _of_sample(observed: Observations, sample: int) -> Observations:
+    return observed.of("sample", sample) if "sample" in observed.columns else observed
+
+
+def prototypes(group: Group) -> tuple[str, ...]:
+    """The keys of the two metrics that others are seen beside."""
+    if not isinstance(group.protocol, Distributionality):
+        raise InputError(f"{group.protocol.name} has no prototypes: the figure is of distributionality")
+    return group.protocol.prototypes
+
+
+def _which(group: Group, sample: int) -> str:
+    samples = getattr(group.protocol, "samples", 1)
+    return f"Sample {sample + 1} of {samples} of paraphrases." if samples > 1 else ""
+
+
+def _colour(prototypes: tuple[str, ...], *, mark: str) -> alt.Color:
+    import altair as alt
+
+    scale = alt.Scale(domain=[METRIC, *prototypes], range=[DARK, BLUE, VERMILION])
+    return alt.Color("curve:N", scale=scale, legend=alt.Legend(title=None, orient="top", symbolType=mark))
+
+
+def _trajectory(metric: str, rows: pl.DataFrame, prototypes: dict[str, pl.DataFrame]) -> alt.LayerChart:
+    import altair as alt
+    import polars as pl
+
+    colour = _colour(tuple(prototypes), mark="square")
+    step = alt.X("step:Q", title="steps apart (ℓ)", axis=alt.Axis(format="d", tickMinStep=1, grid=False))
+    exact = [alt.Tooltip(f"{name}:Q", format=".6g") for name in ("step", "mean", "low", "high")]
+    layers: list[alt.Chart] = [
+        alt.Chart(plain(frame.with_columns(curve=pl.lit(name))))
+        .mark_area(opacity=0.25)
+        .encode(step, alt.Y("low:Q", title="distance (z-score)"), alt.Y2("high:Q"), colour, tooltip=exact)
+        for name, frame in prototypes.items()
+    ]
+    own = alt.Chart(plain(rows.with_columns(curve=pl.lit(METRIC)))).encode(step, colour, tooltip=exact)
+    layers += [
+        own.mark_rule().encode(alt.Y("low:Q", title="distance (z-score)"), alt.Y2("high:Q")),
+        own.mark_line(strokeWidth=1.5, point={"size": 16}).encode(alt.Y("mean:Q")),
+    ]
+    return alt.LayerChart(layer=layers).properties(width=PANEL, height=140, title=titled(metric))
+
+
+def _density(step: int, rows: pl.DataFrame, prototypes: tuple[str, ...]) -> alt.LayerChart:
+    import altair as alt
+
+    lines = (
+        alt.Chart(plain(rows))
+        .mark_line(strokeWidth=1.5)
+        .encode(
+            alt.X("z:Q", title=None, axis=alt.Axis(grid=False, tickCount=5)),
+            alt.Y("density:Q", title=None, axis=alt.Axis(minExtent=24, tickCount=4)),
+            _colour(prototypes, mark="stroke"),
+            tooltip=[alt.Tooltip("curve:N"), *(alt.Tooltip(f"{name}:Q", format=".4g") for name in ("z", "density"))],
+        )
+    )
+    return alt.LayerChart(layer=[lines]).properties(width=PANEL, height=90, title=titled(f"ℓ = {step}"))

@@ -1,0 +1,97 @@
+"""`textgauge train ensemble` as a user meets it: a table of rated pairs, a model file, and scores by it."""
+
+import csv
+import json
+import random
+
+import pytest
+
+WORDS = ["red", "blue", "cat", "dog", "runs", "sleeps", "the", "a", "house", "tree", "old", "new", "river", "stone"]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    rng = random.Random(0)
+    with open(tmp_path / "rated.csv", "w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(["a", "b", "score", "other", "set", "word"])
+        for row in range(80):
+            left, kept = rng.choices(WORDS, k=8), rng.randrange(9)
+            right = [*left[:kept], *rng.choices(WORDS, k=8 - kept)]
+            writer.writerow([" ".join(left), " ".join(right), 1 + kept / 2, 2, "wxyz"[row % 4], "text"])
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+ARGS = ("train", "ensemble", "--pairs", "rated.csv", "--left", "a", "--right", "b", "--rating", "score")
+GIVEN = (*ARGS, "--group", "set", "-m", "jaccard,chrf,rouge1.recall", "--resamples", "100", "-o", "model.json")
+
+
+@pytest.mark.parametrize("model", ["ridge", "boosting"])
+def test_train_then_score(run, folder, model):
+    code, out, err = run(*GIVEN, "--model", model, "--scale", "1,5", "-f", "json")
+    rows = json.loads(out)
+    assert code == 0
+    assert [row["measure"] for row in rows] == ["spearman", "order"]
+    assert set(rows[0]) == {
+        "measure", "ensemble", "best", "single", "difference", "p", "p_larger", "p_smaller", "low", "high", "n",
+    }  # fmt: skip
+    assert rows[0]["ensemble"] > 0.7
+    assert (rows[0]["n"], rows[1]["n"]) == (80, 4)
+    assert "ensemble@model.json" in err
+    content = json.loads((folder / "model.json").read_text(encoding="utf-8"))
+    assert (content["model"], content["scale"]) == (model, [1.0, 5.0])
+    assert content["trained"]["data"] == "rated.csv"
+    code, out, _ = run(
+        "score", "--pairs", "rated.csv", "--left", "a", "--right", "b", "-m", "ensemble@model.json", "-f", "json"
+    )
+    values = [row["ensemble@model.json"] for row in json.loads(out)]
+    assert code == 0
+    assert all(0 <= value <= 1 for value in values)
+    assert max(values) > 0.8
+
+
+def test_the_table_and_the_mean_of_several_ratings(run, folder):
+    code, out, _ = run(*GIVEN, "--rating", "other")
+    assert code == 0
+    assert "spearman" in out
+    assert "order" in out
+    assert json.loads((folder / "model.json").read_text(encoding="utf-8"))["scale"] == [1.5, 3.5]
+
+
+@pytest.mark.parametrize(
+    ("args", "complaint"),
+    [
+        (["--model", "forest"], "ridge or boosting"),
+        (["--scale", "one"], "two numbers"),
+        (["--scale", "2,3"], "outside the scale"),
+        (["--rating", "word"], "line 2"),
+        (["--rating", "scores"], "score"),
+        (["--group", "sets"], "set"),
+        (["--pairs", "missing.csv"], "missing.csv"),
+        (["-m", "jacard"], "jaccard"),
+        (["-m", "fid"], "use `compare`"),
+        (["-m", "judge"], "cannot be a feature"),
+        (["-o", "nowhere/model.json"], "cannot write"),
+    ],
+)
+def test_bad_input_is_one_clear_line_and_exit_code_2(run, folder, args, complaint):
+    code, out, err = run(*GIVEN, *args)
+    assert (code, out) == (2, "")
+    assert complaint in err
+    assert len(err.strip().splitlines()) == 1
+
+
+def test_equal_ratings_are_refused(run, folder):
+    code, _, err = run(*(arg if arg != "score" else "other" for arg in GIVEN))
+    assert code == 2
+    assert "nothing to learn" in err
+
+
+@pytest.mark.parametrize("content", ["", "{}", "[" * 5_000, '{"format": "textgauge ensemble 1"}'])
+def test_a_damaged_model_file_is_one_clear_line(run, folder, content):
+    (folder / "bad.json").write_text(content, encoding="utf-8")
+    code, out, err = run("score", "--pairs", "rated.csv", "--left", "a", "--right", "b", "-m", "ensemble@bad.json")
+    assert (code, out) == (2, "")
+    assert "bad.json" in err
+    assert len(err.strip().splitlines()) == 1
