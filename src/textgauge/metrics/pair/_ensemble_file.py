@@ -8,7 +8,7 @@ import json
 import math
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import lru_cache
 from pathlib import Path
@@ -118,7 +118,10 @@ def parse(data: bytes | str) -> Trained:
     worst, best = _numbers(content.get("scale"), "scale", length=2)
     if worst == best:
         raise InputError("both ends of the scale are equal")
-    readers = {Ridge.kind: _ridge, Boosting.kind: _boosting}
+    readers: dict[str, Callable[[dict[str, Any], int], Ridge | Boosting]] = {
+        Ridge.kind: _ridge,
+        Boosting.kind: _boosting,
+    }
     kind, parameters, about = content.get("model"), content.get("parameters"), content.get("trained", {})
     if str(kind) not in readers or not isinstance(parameters, dict) or not isinstance(about, dict):
         raise InputError(f"unknown model {str(kind)[:40]!r}, or its parameters are missing")
@@ -162,10 +165,10 @@ def _features(rows: Any) -> tuple[tuple[PairMetric, ...], tuple[str, ...]]:
     cells = [(row.get("metric"), row.get("signature")) if isinstance(row, dict) else (None, None) for row in rows]
     if not all(isinstance(cell, str) for row in cells for cell in row):
         raise InputError("each feature has a metric and a signature")
-    metrics = get_pair_metrics([get_metric(key) for key, _ in cells])
+    metrics = get_pair_metrics([get_metric(str(key)) for key, _ in cells])
     if len(metrics) != len(cells):
         raise InputError("a feature is named twice")
-    return tuple(map(checked_feature, metrics)), tuple(signature for _, signature in cells)
+    return tuple(map(checked_feature, metrics)), tuple(str(signature) for _, signature in cells)
 
 
 def _ridge(parameters: dict[str, Any], width: int) -> Ridge:

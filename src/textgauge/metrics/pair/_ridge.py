@@ -34,7 +34,7 @@ class Ridge:
         known = ~np.isnan(features)
         standard = np.where(known, (features - self.mean) / self.scale, 0.0)
         terms: Floats = np.ascontiguousarray(np.where(known, standard * self.weights, self.missing))
-        return self.intercept + terms.sum(axis=1)
+        return np.asarray(self.intercept + terms.sum(axis=1))
 
 
 def fit_ridge(features: Floats, ratings: Floats, groups: Labels, folds: Labels) -> Ridge:
@@ -85,7 +85,7 @@ class _Columns:
         mean = np.where(known, features, 0.0).sum(axis=0) / count
         variance = np.where(known, (features - mean) ** 2, 0.0).sum(axis=0) / count
         varies = variance > 1e-24 * (1.0 + mean**2)
-        return cls(mean, np.where(varies, np.sqrt(variance), 1.0), ~known.all(axis=0))
+        return cls(mean, np.where(varies, np.sqrt(variance), 1.0), np.asarray(~known.all(axis=0)))
 
     def matrix(self, features: Floats) -> Floats:
         known = ~np.isnan(features)
