@@ -17,9 +17,7 @@ from textgauge.protocols.base import Data
 
 KOUR_METRICS = "chi,zipf,fid,pr,dc,mauve,classifier,irpr"
 # The same eight as the authors' code has them.
-KOUR_PAPER_METRICS = (
-    "chi(df=paper),zipf,fid,pr(ties=open),dc(ties=open),mauve,classifier(score=f1),irpr(compat=compcor)@angular"
-)
+KOUR_PAPER_METRICS = "chi(df=paper),zipf,fid,pr(ties=open),dc(ties=open,compat=compcor),mauve,classifier(score=f1),irpr(compat=compcor)@angular"
 # Yamshchikov et al.'s thirteen; word vectors and encoders are the built-in ones where theirs are not to be had.
 YAMSHCHIKOV_METRICS = (
     "pos_distance,overlap,chrf,wordvec_cosine,wmd,contextual_l2,rouge1@rouge,rouge2@rouge,rougeL@rouge,"

@@ -89,7 +89,8 @@ class Perturbation(Protocol):
       It compares shapes and has no unit, so distances of any scale can be put side by side.
     - `onset`: the smallest δ, interpolated, at which r passes two standard deviations of unperturbed values, as a
       share of the sweep. It tells what could be noticed in one comparison, which is another question: B is a copy of
-      A, so that a distance of moments hardly varies unperturbed and is noticed early however late it rises.
+      A, so that a distance of moments hardly varies unperturbed and is noticed early however late it rises. The two
+      orders differ: `fid` comes after `irpr` by early rise, as in the paper, and before it by onset.
     - `saturation`: the share of max r that is reached half-way: 1/2 in proportion, 1 for a distance that is done.
 
     A distance that never passes the two standard deviations has early rise 0, onset 1, no saturation, and a reason.
@@ -212,7 +213,7 @@ def rise_measures(curves: Floats, deltas: Floats, weights: Floats) -> Floats:
     half = np.array([np.interp(deltas[0] + span / 2, deltas, row) for row in rise])
     return np.array(
         [
-            np.where(leaves, area / scale, 0.0),
+            np.where(leaves, np.maximum(area, 0.0) / scale, 0.0),
             np.where(leaves, (_crossings(rise, level, deltas) - deltas[0]) / span, 1.0),
             np.where(leaves, half / scale, np.nan),
         ]
@@ -263,10 +264,10 @@ def _rounded(values: Floats) -> list[float]:
 
 
 def _deviation(values: Floats, weights: Floats) -> Floats:
-    """Standard deviations of weighted values, NaN never: a single value has none to show, 0."""
-    centred, total = values - values.mean(), weights.sum(axis=1)
-    squares = weights @ centred**2 - (weights @ centred) ** 2 / total
-    return np.asarray(np.sqrt(np.maximum(squares, 0.0) / np.maximum(total - 1.0, 1.0)))
+    """Standard deviations of weighted values; 0 for a single one."""
+    total = weights.sum(axis=1)
+    gaps = values - (weights @ values / total)[:, None]
+    return np.asarray(np.sqrt((weights * gaps**2).sum(axis=1) / np.maximum(total - 1.0, 1.0)))
 
 
 def _crossings(rise: Floats, level: Floats, deltas: Floats) -> Floats:

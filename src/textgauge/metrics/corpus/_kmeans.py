@@ -49,7 +49,10 @@ def kmeans(X: Rows, weights: Rows, k: int, *, restarts: int, rng: np.random.Gene
 
 def side_by_side(X: Rows, weights: Rows, k: int, rngs: list[np.random.Generator]) -> list[Run]:
     """All restarts at once, clusters that gained and lost nothing left as they are: for small problems."""
-    runs = _Restarts(X, weights, np.concatenate([_start(X, weights, k, rng) for rng in rngs]), rngs)
+    starts = [_start_rows(weights, k, rng) for rng in rngs]
+    runs = _Restarts(X, weights, X[np.concatenate(starts)], rngs)
+    if weights.max() > 1:  # of two equal centroids the first is the nearer, however products are rounded
+        runs.scores[[row in start[:place] for start in map(list, starts) for place, row in enumerate(start)]] = -np.inf
     for _ in range(MOST_STEPS):
         if not runs.step():
             break
@@ -134,7 +137,7 @@ class _Restarts:
 def one_by_one(X: Rows, weights: Rows, k: int, rngs: list[np.random.Generator]) -> list[Run]:
     """Each restart to its fixed point, passes cut down to what may have changed: for large problems."""
     points = _Points.of(X, weights)
-    return [_Lloyd(points, _start(X, weights, k, rng)).run(rng) for rng in rngs]
+    return [_Lloyd(points, X[_start_rows(weights, k, rng)]).run(rng) for rng in rngs]
 
 
 def split_for_empty(centroids: Rows, sizes: Rows, rng: np.random.Generator) -> Mask:
@@ -281,9 +284,9 @@ class _Lloyd:
         self.scores[rows[better]] = exact[better]
 
 
-def _start(X: Rows, weights: Rows, k: int, rng: np.random.Generator) -> Rows:
+def _start_rows(weights: Rows, k: int, rng: np.random.Generator) -> Labels:
     """The rows of k texts drawn without replacement."""
-    return X[_row_of(rng.choice(int(weights.sum()), k, replace=False), weights)]
+    return _row_of(rng.choice(int(weights.sum()), k, replace=False), weights)
 
 
 def _sampled(weights: Rows, most: int, rng: np.random.Generator) -> Rows:

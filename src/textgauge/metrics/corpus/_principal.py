@@ -76,7 +76,9 @@ class Directions:
         elif self._atoms is not None:
             scatter, mean = self._scatter(draw)
             if np.trace(scatter) > _SPREAD * weights.sum():
-                scores: Rows = (self._rows[rows] - mean) @ _leading(scatter, share)[1]
+                vectors = _leading(scatter, share)[1]
+                scores: Rows = self._rows[rows] @ vectors
+                scores -= mean @ vectors
                 return scores
         return principal_components(self._rows[rows], weights, share)
 

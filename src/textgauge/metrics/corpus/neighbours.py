@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -175,7 +175,8 @@ class DensityCoverage(_BallMetric):
 
     Density: mean over candidate texts of (number of reference balls around it)/k, not limited to 1; coverage: share
     of reference texts whose ball holds a candidate text; value 1 − F1 of both, density cut at 1. Balls and ties as
-    in `pr`. Not symmetric. Undefined for fewer than k + 1 texts. Source: Naeem et al. 2020.
+    in `pr`. Not symmetric. `compat=compcor` exchanges the roles, which brings the published table of Kour et al. 2022
+    nearer. Undefined for fewer than k + 1 texts. Source: Naeem et al. 2020.
     """
 
     name = "dc"
@@ -186,8 +187,18 @@ class DensityCoverage(_BallMetric):
     headline = Part(VALUE)
     parts = (Part("density", closer="larger", bounds=(0.0, INFINITY)), Part("coverage", closer="larger"))
 
+    compat: Literal["none", "compcor"] = "none"
+
+    def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
+        """Draws with the roles as asked for."""
+        if self.compat == "compcor":
+            return replace(self, compat="none").compute_many(joint, Draws(draws.right, draws.left))
+        return super().compute_many(joint, draws)
+
     def compute(self, comparison: Comparison) -> Values:
         """One minus F1, density, coverage."""
+        if self.compat == "compcor":
+            return replace(self, compat="none").compute(comparison.swapped())
         shares = self._shares(comparison)
         value = 1.0 - float(harmonic_mean(min(shares.density, 1.0), shares.coverage))
         return {VALUE: value, "density": shares.density, "coverage": shares.coverage}

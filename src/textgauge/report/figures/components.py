@@ -63,11 +63,12 @@ def _panel(rows: pl.DataFrame) -> alt.LayerChart:
 
     step = alt.X("step:Q", title="steps apart (ℓ)", axis=alt.Axis(format="d", tickMinStep=1, grid=False))
     # From blue to yellow by way of green: evenly lighter, so that print and eyes without colour keep the order.
-    colour = alt.Color("k:O", scale=alt.Scale(scheme="viridis"), legend=alt.Legend(title="k", orient="right"))
-    base = alt.Chart(plain(rows)).encode(step, colour)
+    legend = alt.Legend(title="k", orient="right", symbolOpacity=1)
+    base = alt.Chart(plain(rows)).encode(step, alt.Color("k:O", scale=alt.Scale(scheme="viridis"), legend=legend))
+    low = alt.Y("low:Q", title=None, axis=alt.Axis(minExtent=30), scale=alt.Scale(zero=False))
     exact = [alt.Tooltip(f"{name}:Q", format=".6g") for name in ("k", "step", "mean", "low", "high")]
     layers = [
-        base.mark_area(opacity=0.15).encode(alt.Y("low:Q", title=None, axis=alt.Axis(minExtent=30)), alt.Y2("high:Q")),
+        base.mark_area(opacity=0.15).encode(low, alt.Y2("high:Q")),
         base.mark_line(strokeWidth=1.5, point={"size": 14}).encode(alt.Y("mean:Q"), tooltip=exact),
     ]
     return alt.LayerChart(layer=layers).properties(width=PANEL, height=140, title=titled(rows["component"][0]))

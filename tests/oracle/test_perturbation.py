@@ -1,0 +1,129 @@
+"""Moved groups of points judged with metrics of known verdict, and what the paper's metrics must show."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from textgauge.bench import Plan, Store, run
+from textgauge.bench.judge import judge
+from textgauge.metrics import EmbeddingMetric, Part, registry
+from textgauge.protocols import Perturbation
+from textgauge.protocols.perturbation import POINTS, on_points
+
+EXACT = Perturbation(n=40, repetitions=4, sigma=0.0, steps=12, largest_q=3)  # without noise only the shift is left
+
+
+class Oracle(EmbeddingMetric):
+    label = "oracle"
+    source = "none"
+    default_on = "given"
+    headline = Part("value", bounds=(-math.inf, math.inf))
+
+    def of(self, delta):
+        raise NotImplementedError
+
+    def compute(self, comparison):
+        """The group is 4 of 40 points: their shift is ten times that of the mean."""
+        means = [side.embeddings("given").mean(axis=0) for side in (comparison.reference, comparison.candidate)]
+        return {"value": self.of(10.0 * float(np.linalg.norm(means[0] - means[1])))}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shift(Oracle):
+    """The true size of the shift, to a power."""
+
+    name = "shift"
+    power: float = 1.0
+
+    def of(self, delta):
+        return round(delta, 9) ** self.power
+
+
+@dataclass(frozen=True, kw_only=True)
+class Nearness(Shift):
+    name = "nearness"
+    headline = Part("value", closer="larger", bounds=(-math.inf, math.inf))
+
+    def of(self, delta):
+        return 5.0 - super().of(delta)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Late(Oracle):
+    """Nothing up to a shift of 4.5, 1 beyond."""
+
+    name = "late"
+
+    def of(self, delta):
+        return float(delta > 4.5 + 1e-9)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Blind(Oracle):
+    name = "blind"
+
+    def of(self, delta):
+        return 0.3
+
+
+@pytest.fixture
+def verdicts(tmp_path, monkeypatch):
+    for kind in (Shift, Nearness, Late, Blind):
+        monkeypatch.setitem(registry.known_metrics(), kind.name, kind)
+
+    def judged(names, protocol=EXACT):
+        store = Store(tmp_path / "run")
+        report = run([Plan(protocol, POINTS, on_points(names))], store)
+        assert not report.failures
+        return {item.metric: {v.measure: v for v in item.verdicts} for item in judge(store)}
+
+    return judged
+
+
+@pytest.mark.parametrize("name", ["shift", "nearness"])
+def test_the_true_shift_rises_in_proportion(verdicts, name):
+    (found,) = verdicts(name).values()
+    assert found["early_rise"].value == pytest.approx(0.5)
+    assert found["onset"].value == pytest.approx(0.0)
+    assert found["saturation"].value == pytest.approx(0.5)
+    for verdict in found.values():
+        assert (verdict.low, verdict.high) == pytest.approx((verdict.value, verdict.value))
+        assert verdict.reason is None
+
+
+def test_powers_of_the_shift_rise_late_or_early(verdicts):
+    found = verdicts("shift(power=2),shift(power=0.5)")
+    area = (EXACT.steps**2 * 2 + 1) / (6 * EXACT.steps**2)  # of δ² by trapezoids
+    assert found["shift(power=2)"]["early_rise"].value == pytest.approx(area)
+    assert found["shift(power=2)"]["saturation"].value == pytest.approx(0.25)
+    assert found["shift(power=0.5)"]["early_rise"].value > 0.6
+    assert found["shift(power=0.5)"]["saturation"].value == pytest.approx(0.5**0.5)
+
+
+def test_a_jump_is_where_it_is(verdicts):
+    found = verdicts("late")["late"]
+    assert found["onset"].value == pytest.approx(4.5 / 6)
+    assert found["early_rise"].value == pytest.approx(1 - 4.75 / 6)
+    assert found["saturation"].value == 0.0
+
+
+def test_a_metric_that_sees_no_shift_never_leaves(verdicts):
+    found = verdicts("blind")["blind"]
+    assert (found["early_rise"].value, found["onset"].value) == (0.0, 1.0)
+    assert math.isnan(found["saturation"].value)
+    for verdict in found.values():
+        assert "stays within 2 standard deviations" in verdict.reason
+
+
+def test_neighbours_rise_before_moments_and_small_balls_before_large_ones(verdicts):
+    """Ackerman et al. 2023, section 3, in the order of early rise; draws are paired."""
+    protocol = Perturbation(n=200, repetitions=8, steps=12, largest_q=2)
+    found = verdicts("irpr,fid,pr(k=2|15),dc(k=2|15)", protocol)
+    pairs = [("irpr@given:euclidean", "fid@given"), *((f"{m}(k=2)@given", f"{m}(k=15)@given") for m in ("pr", "dc"))]
+    for first, second in pairs:
+        sooner, later = found[first]["early_rise"], found[second]["early_rise"]
+        assert sooner.value > later.value
+        assert np.quantile(np.subtract(sooner.draws, later.draws), 0.01) > 0
+    assert found["fid@given"]["onset"].value < found["irpr@given:euclidean"]["onset"].value  # as documented

@@ -1,0 +1,185 @@
+"""Figures of moved points and of distributionality: their numbers are those of the observations."""
+
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import stats
+
+from textgauge.bench import Plan, Store, run
+from textgauge.errors import InputError
+from textgauge.protocols import Distributionality, Ksc, Perturbation
+from textgauge.protocols.base import Observations
+from textgauge.protocols.perturbation import POINTS, on_points
+from textgauge.protocols.trajectory import trajectory
+from textgauge.report import figures as draw
+from textgauge.report.figures.components import component_rows
+from textgauge.report.figures.perturbation import SHIFTED, UNPERTURBED, perturbation_rows, sample_rows
+from textgauge.report.figures.trajectories import METRIC, density_rows, standardised, trajectory_rows
+from textgauge.stats.density import CELLS, HIGH, LOW, STEP
+
+MOVED = Perturbation(n=40, repetitions=3, largest_q=3, steps=4)
+GRID = np.linspace(LOW, HIGH, CELLS + 1)
+PAPER = Distributionality(n=20, k=5, repetitions=3)
+
+
+@pytest.fixture(scope="module")
+def moved(tmp_path_factory):
+    store = Store(tmp_path_factory.mktemp("run"))
+    run([Plan(MOVED, POINTS, on_points("fid,dc(k=2)"), 7)], store)
+    (group,) = draw.groups(store)
+    return group
+
+
+def steps_of(values, *, sample=None, parts=None):
+    """Observations of k + 1 corpora: one row of values per repetition."""
+    rows = np.atleast_2d(np.asarray(values, dtype=float))
+    i, j = np.triu_indices(PAPER.k + 1, 1)
+    columns = {"i": np.tile(i, len(rows)), "j": np.tile(j, len(rows)), "sample": np.zeros(rows.size, dtype=int)}
+    return Observations(rows.ravel(), np.repeat(np.arange(len(rows)), len(i)), columns | (parts or {}))
+
+
+def noisy(power, seed=0):
+    i, j = np.triu_indices(PAPER.k + 1, 1)
+    return (j - i) ** power + np.random.default_rng(seed).normal(0, 0.3, (3, len(i)))
+
+
+@pytest.fixture(scope="module")
+def compared():
+    shares = {name: np.random.default_rng(3).random(45) for name in ("part.precision", "part.recall")}
+    observed = {
+        "ahd": steps_of(noisy(0.5)),
+        "energy": steps_of(noisy(2.0)),
+        "fid": steps_of(noisy(1.5)),
+        "pr(k=2)": steps_of(noisy(1.0), parts=shares),
+        "pr(k=3)": steps_of(noisy(1.0, 1), parts={name: 1 - share for name, share in shares.items()}),
+    }
+    return draw.Group("pairs", PAPER, 0, "", observed)
+
+
+def test_sweeps_hold_the_means_of_their_trials(moved):
+    observed = moved.observed["fid@given"]
+    at, value = observed.columns, observed.value
+    for over, places in (("delta", MOVED.deltas), ("p", MOVED.shares), ("q", [2.0, 3.0])):
+        rows = perturbation_rows(moved, "fid@given", over)
+        assert rows.filter(pl.col("what") == SHIFTED)["x"].to_list() == places
+        row = rows.filter((pl.col("what") == SHIFTED) & (pl.col("x") == places[-1])).row(0, named=True)
+        fixed = {"delta": 3.0, "p": 0.1, "q": 2} | {over: places[-1]}
+        values = value[np.all([at[name] == fixed[name] for name in fixed], axis=0)]
+        low, high = stats.t.interval(0.95, 2, np.mean(values), stats.sem(values))
+        assert len(values) == 3
+        assert (row["mean"], row["low"], row["high"]) == pytest.approx((np.mean(values), low, high))
+
+
+def test_the_unperturbed_level_is_that_of_the_same_dimensions(moved):
+    observed = moved.observed["fid@given"]
+    levels = {q: observed.of("delta", 0.0).of("q", q).value.mean() for q in (2, 3)}
+    for over in ("delta", "p"):
+        rows = perturbation_rows(moved, "fid@given", over).filter(pl.col("what") == UNPERTURBED)
+        assert rows["mean"].to_numpy() == pytest.approx(np.full(len(rows), levels[2]))
+    rows = perturbation_rows(moved, "fid@given", "q").filter(pl.col("what") == UNPERTURBED)
+    assert rows["mean"].to_list() == pytest.approx([levels[2], levels[3]])
+
+
+def test_points_are_those_of_the_trials(moved):
+    rows = sample_rows(moved, 1)
+    drawn = MOVED.drawn(2, 1, moved.seed)
+    places = {
+        (picture, of): rows.filter((pl.col("picture") == picture) & (pl.col("of") == of)).select("x", "y").to_numpy()
+        for picture in (UNPERTURBED, SHIFTED)
+        for of in ("A", "B", "moved group")
+    }
+    assert np.array_equal(places[SHIFTED, "A"], drawn.A)
+    assert np.array_equal(places[SHIFTED, "B"], places[UNPERTURBED, "B"])
+    gone = places[SHIFTED, "moved group"] - places[UNPERTURBED, "moved group"]
+    assert np.linalg.norm(gone, axis=1) == pytest.approx(np.full(4, MOVED.delta))
+    batch = list(MOVED.trials(POINTS, moved.seed))[1]
+    assert np.array_equal(batch.joint.embeddings("given")[:40], drawn.A)
+
+
+def test_points_are_drawn_in_two_dimensions_only(moved):
+    flat = draw.Group("blobs", Perturbation(q=3), 0, "", moved.observed)
+    with pytest.raises(InputError, match="2 dimensions"):
+        draw.sample_figure(flat)
+    with pytest.raises(InputError, match="repetitions 1 to 3"):
+        draw.sample_figure(moved, repetition=3)
+    with pytest.raises(InputError, match="moves no points"):
+        draw.perturbation_figure(draw.Group("d", Ksc(), 0), "delta")
+
+
+def test_a_run_of_moved_points_gives_its_figures(moved):
+    names = [figure.name for figure in draw.figures([moved])]
+    assert names == [f"perturbation-{of}-gaussian-blobs-perturbation" for of in ("delta", "p", "q", "points")]
+
+
+def test_trajectories_are_standardised_over_all_steps(compared):
+    z, step = standardised(compared, "fid")
+    assert z == pytest.approx(stats.zscore(compared.observed["fid"].value))
+    rows = trajectory_rows(compared, "fid")
+    assert rows["step"].to_list() == [1, 2, 3, 4, 5]
+    second = rows.row(1, named=True)
+    spread = z[step == 2].std(ddof=1)
+    assert second["mean"] == pytest.approx(z[step == 2].mean())
+    assert (second["low"], second["high"]) == pytest.approx((second["mean"] - spread, second["mean"] + spread))
+
+
+def test_densities_are_those_that_the_protocol_compares(compared):
+    observed = compared.observed["fid"]
+    made = trajectory(observed.value, observed.columns["j"] - observed.columns["i"])
+    for step, density in zip(range(1, 6), made.densities, strict=True):
+        rows = density_rows(compared, "fid").filter(pl.col("step") == step)
+        around = [density[abs(GRID - z) < 2.5 * STEP].max() for z in rows["z"]]
+        assert rows["density"].to_numpy() == pytest.approx(np.array(around))
+        assert rows["density"].max() == pytest.approx(density.max())
+
+
+def test_every_metric_is_drawn_beside_both_prototypes(compared):
+    chart = draw.trajectory_figure(compared).to_dict()
+    assert len(chart["concat"]) == 5
+    assert [len(panel["layer"]) for panel in chart["concat"]] == [4] * 5
+    curves = {row.get("curve") for rows in chart["datasets"].values() for row in rows}
+    assert curves == {METRIC, "energy", "ahd"}
+    assert len(draw.density_figure(compared, "fid").to_dict()["concat"]) == 5
+
+
+def test_components_are_means_at_each_step_for_each_k(compared):
+    rows = component_rows(compared)
+    assert rows["component"].unique(maintain_order=True).to_list() == ["pr precision", "pr recall"]
+    observed = compared.observed["pr(k=3)"]
+    share = observed.columns["part.recall"][observed.columns["j"] - observed.columns["i"] == 4]
+    row = rows.filter((pl.col("component") == "pr recall") & (pl.col("k") == 3) & (pl.col("step") == 4))
+    assert row["mean"].item() == pytest.approx(share.mean())
+    assert row["high"].item() == pytest.approx(share.mean() + share.std(ddof=1))
+    assert draw.component_figure(draw.Group("d", PAPER, 0, "", {"fid": compared.observed["fid"]})) is None
+
+
+def test_chosen_metrics_keep_their_prototypes(compared):
+    names = [figure.name for figure in draw.figures([compared], metrics={"fid"})]
+    assert names == ["trajectory-pairs-distributionality", "density-pairs-distributionality-fid"]
+    assert not list(draw.figures([compared], metrics={"mauve"}))
+
+
+def test_degenerate_distances_are_drawn_or_named():
+    observed = {
+        "ahd": steps_of(np.ones((3, 15))),
+        "energy": steps_of(np.arange(15.0)),
+        "fid": steps_of(np.where(np.arange(15) == 3, np.nan, np.arange(15.0))),
+    }
+    group = draw.Group("pairs", PAPER, 0, "", observed)
+    chart = draw.trajectory_figure(group).to_dict()
+    assert chart["title"]["subtitle"][-1] == "not shown (constant or undefined): ahd"
+    assert "fid, ahd" in draw.density_figure(group, "fid").to_dict()["title"]["subtitle"][-1]
+    for figure in draw.figures([group]):
+        ET.fromstring(draw.rendered(figure.chart, "svg"))
+
+
+def test_prototypes_are_of_distributionality():
+    with pytest.raises(InputError, match="has no prototypes"):
+        draw.trajectory_figure(draw.Group("d", Ksc(), 0))
+
+
+def test_charts_keep_to_the_schema_and_can_be_rendered(moved, compared):
+    for figure in draw.figures([moved, compared]):
+        figure.chart.to_dict(validate=True)
+        ET.fromstring(draw.rendered(figure.chart, "svg"))
