@@ -6,11 +6,11 @@ from textgauge import get_metric, list_metrics
 from textgauge.testing import check_metric, checks_of, without_models
 
 VARIANTS = [
-    "pr(k=3,ties=open)", "pr.recall", "pr@cosine", "dc(k=2)", "dc.density", "dc(compat=compcor)", "irpr@angular", "irpr(compat=compcor)",
+    "pr(k=3,ties=open)", "pr.recall", "pr@cosine", "dc(k=2)", "dc.density", "irpr@angular", "irpr(compat=compcor)",
     "energy(root=true)@angular", "energy@euclidean", "energy.coefficient", "mmd(estimator=biased)", "kid(degree=2)",
     "chi(df=paper)", "jsd(root=true)", "classifier(score=f1)", "ttr_gap(rarefy=false)",
     "sliced_wasserstein(p=1,projections=16)", "mauve(seeds=3)", "energy@levenshtein", "irpr@jaccard", "pr(k=3)@chrf",
-    "dc(k=3)@rouge1", "mmd@levenshtein@words",
+    "dc(compat=compcor)", "dc(k=3)@rouge1", "mmd@levenshtein@words",
 ]  # fmt: skip
 PAIR_VARIANTS = [
     "levenshtein@words", "levenshtein(kind=indel)", "levenshtein(norm=max)", "jaccard@characters", "bm25plus(b=0)",

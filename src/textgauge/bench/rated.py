@@ -96,8 +96,19 @@ def _of_table(
     columns: dict[str, Any] = dict(_rating_columns(table, named))
     for role, name in groups.items():
         columns[role] = np.array([str(cell) for cell in table.columns[table.column(name)]])
-    texts, references = (filled(table, table.column(side)) for side in (left, right))
+    texts, references = filled(table, table.column(left)), _references(table, table.column(right))
     return _drawn(table.name, texts, references, columns, limit, seed)
+
+
+def _references(table: Table, column: str) -> Sequence[str] | Sequence[list[str]]:
+    """One reference for each row, or a list of them where the column holds lists (of JSONL and Parquet)."""
+    cells = table.columns[column]
+    if not any(isinstance(cell, list) for cell in cells):
+        return filled(table, column)
+    for row, cell in zip(table.rows, cells, strict=True):
+        if not isinstance(cell, list) or not cell or not all(isinstance(text, str) for text in cell):
+            raise InputError(f"{table.name}: {table.unit} {row}: column {column!r} is no list of at least one text")
+    return cells  # type: ignore[return-value]
 
 
 def _rating_columns(table: Table, names: Sequence[str]) -> dict[str, NDArray[np.float64]]:
@@ -126,10 +137,20 @@ def _numbers(table: Table, name: str) -> list[float]:
 
 
 def _drawn(
-    name: str, left: Sequence[str], right: Sequence[str], columns: dict[str, Any], limit: int | None, seed: int
+    name: str,
+    left: Sequence[str],
+    right: Sequence[str] | Sequence[list[str]],
+    columns: dict[str, Any],
+    limit: int | None,
+    seed: int,
 ) -> PairSources:
     rows = np.arange(len(left))
     if limit is not None and limit < len(left):
         rows = np.sort(np.random.default_rng([seed, 9]).permutation(len(left))[:limit])
-    first, second = (Corpus.of([side[row] for row in rows.tolist()]) for side in (left, right))
-    return PairSources(name, first, second, {key: column[rows] for key, column in columns.items()})
+    first, references = Corpus.of([left[row] for row in rows.tolist()]), [right[row] for row in rows.tolist()]
+    known = {key: column[rows] for key, column in columns.items()}
+    if references and isinstance(references[0], list):
+        items = np.repeat(np.arange(len(references)), [len(texts) for texts in references])
+        flat = [text for texts in references for text in texts]
+        return PairSources(name, first, Corpus.of(flat), known, items)
+    return PairSources(name, first, Corpus.of(references), known)  # type: ignore[arg-type]

@@ -17,17 +17,23 @@ from textgauge.protocols.base import Data
 
 KOUR_METRICS = "chi,zipf,fid,pr,dc,mauve,classifier,irpr"
 # The same eight as the authors' code has them.
-KOUR_PAPER_METRICS = "chi(df=paper),zipf,fid,pr(ties=open),dc(ties=open,compat=compcor),mauve,classifier(score=f1),irpr(compat=compcor)@angular"
+KOUR_PAPER_METRICS = (
+    "chi(df=paper),zipf,fid,pr(ties=open),dc(ties=open,compat=compcor),mauve,classifier(score=f1),"
+    "irpr(compat=compcor)@angular"
+)
 # Yamshchikov et al.'s thirteen; word vectors and encoders are the built-in ones where theirs are not to be had.
 YAMSHCHIKOV_METRICS = (
     "pos_distance,overlap,chrf,wordvec_cosine,wmd,contextual_l2,rouge1@rouge,rouge2@rouge,rougeL@rouge,"
     "bleu(smoothing=none,effective=false)@whitespace,meteor,bertscore"
 )
-# Ackerman et al.'s metrics, with cosine as they have it, and the parts of two of them (§5.4).
-ACKERMAN_METRICS = "energy,ahd,irpr,fid,mauve,pr(k=1|2|3|5|10)@minilm:cosine,dc(k=1|2|3|5|10)@minilm:cosine"
-ACKERMAN_PARTS = ",".join(
-    f"{part}(k=1|2|3|5|10)@minilm:cosine" for part in ("pr.precision", "pr.recall", "dc.density", "dc.coverage")
-)
+# Ackerman et al.'s metrics, and the parts of two of them (§5.4). By their text, prototypes and IRPR are of cosine
+# distances; by their code, of angles, and energy is a root.
+_KS = "(k=1|2|3|5|10)@minilm:cosine"
+ACKERMAN_METRICS = {
+    "definition": f"energy,ahd,irpr,fid,mauve,pr{_KS},dc{_KS}",
+    "paper": f"energy(root=true)@angular,ahd@angular,irpr@angular,fid,mauve,pr{_KS},dc{_KS}",
+}
+ACKERMAN_PARTS = ",".join(f"{part}{_KS}" for part in ("pr.precision", "pr.recall", "dc.density", "dc.coverage"))
 QUICK_METRICS = "energy,mmd,fid,pr,dc,irpr,medoid,ttest,classifier,cbdf,jsd,zipf"
 QUICK_PAIR_METRICS = "cosine,chrf,bleu,rouge1,jaccard,levenshtein,wmd"
 
@@ -83,9 +89,10 @@ def distributionality_quick(metrics: str | Sequence[str] | None = None, seed: in
 
 
 def ackerman2023(metrics: str | Sequence[str] | None = None, seed: int = 0) -> list[Plan]:
-    """Distributionality as Ackerman et al. 2023: duplicate questions of Quora, five sets of them."""
-    asked = metrics or [ACKERMAN_METRICS, ACKERMAN_PARTS]
-    return plans_of([Distributionality(samples=5)], [paraphrase_sources("qqp")], asked, seed)
+    """Distributionality as Ackerman et al. 2023, by their text and by their code: duplicate questions of Quora."""
+    asked = metrics or [*ACKERMAN_METRICS.values(), ACKERMAN_PARTS]
+    by_code = Distributionality(samples=5, distributional="energy(root=true)@angular", neighbours="ahd@angular")
+    return plans_of([Distributionality(samples=5), by_code], [paraphrase_sources("qqp")], asked, seed)
 
 
 SUITES: dict[str, Callable[..., list[Plan]]] = {

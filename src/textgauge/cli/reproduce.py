@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def reproduce(
-    paper: Annotated[str, typer.Argument(help="The paper: kour2022, yamshchikov2020.")],
+    paper: Annotated[str, typer.Argument(help="The paper: ackerman2023, kour2022, yamshchikov2020.")],
     table: Annotated[str | None, typer.Option(help="Only this table, as 3 or figure1.")] = None,
     variant: Annotated[
         str, typer.Option(help="definition (what is right), paper (what the authors computed), or both.")

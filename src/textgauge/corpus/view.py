@@ -207,6 +207,23 @@ class Pairs:
         left, self._background = in_one_pool(self.left, background)
         self.left, self.right = left, Corpus(left.pool, self.right.index)
 
+    @property
+    def n_items(self) -> int:
+        """The number of candidates, whatever the number of references of each."""
+        return int(self.items[-1]) + 1 if len(self.items) else 0
+
+    def take(self, items: ArrayLike) -> Pairs:
+        """Some candidates with all their references; fitted weights stay those of all pairs.
+
+        >>> Pairs.of(["a", "b"], [["c", "d"], ["e"]]).take([0]).right.texts
+        ('c', 'd')
+        """
+        chosen = np.asarray(items, dtype=np.int64)
+        starts = np.searchsorted(self.items, np.arange(self.n_items + 1))
+        rows = np.concatenate([np.arange(starts[item], starts[item + 1]) for item in chosen] or [chosen])
+        places = np.repeat(np.arange(len(chosen)), np.diff(starts)[chosen])
+        return Pairs(self.left.take(rows), self.right.take(rows), items=places, background=self.background)
+
     def distinct(self) -> tuple[Pairs, Index]:
         """The different pairs, and for each given pair the place of its equal among them."""
         return self._distinct

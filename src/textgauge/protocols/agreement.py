@@ -10,7 +10,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.corpus import Pairs
 from textgauge.errors import InputError
 from textgauge.protocols.base import RESAMPLES, Measure, Observations, PairSources, Protocol, Verdict
 from textgauge.protocols.batch import PairBatch
@@ -103,9 +102,8 @@ class Agreement(Protocol):
     def trials(self, sources: PairSources, seed: int) -> Iterator[PairBatch]:
         """Some thousand pairs each; weights of fitted metrics are those of all pairs."""
         pairs = sources.pairs
-        for number, rows in enumerate(np.array_split(np.arange(len(pairs)), -(-len(pairs) // _BATCH))):
-            some = Pairs(pairs.left.take(rows), pairs.right.take(rows), background=pairs.background)
-            yield PairBatch(number, some, {name: column[rows] for name, column in sources.columns.items()})
+        for number, rows in enumerate(np.array_split(np.arange(pairs.n_items), -(-pairs.n_items // _BATCH))):
+            yield PairBatch(number, pairs.take(rows), {name: column[rows] for name, column in sources.columns.items()})
 
     def judge(self, observations: Observations) -> list[Verdict]:
         """All measures that the columns allow; pairs without a value are left out, and their number is said."""

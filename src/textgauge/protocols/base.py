@@ -45,24 +45,30 @@ class Sources:
 
 @dataclass(frozen=True, eq=False)
 class PairSources:
-    """The data of a run on pairs: aligned texts, and columns of what is known about each (ratings, set, system)."""
+    """The data of a run on pairs: aligned texts, and columns of what is known about each (ratings, set, system).
+
+    With several references, `items` tells for each right text which left text it belongs to, in rising order.
+    """
 
     name: str
     left: Corpus
     right: Corpus
     columns: Mapping[str, Column] = field(default_factory=dict)
+    items: NDArray[np.int64] | None = None
 
     @cached_property
     def pairs(self) -> Pairs:
         """All pairs in one pool."""
-        return Pairs(self.left, self.right)
+        left = self.left if self.items is None else self.left.take(self.items)
+        return Pairs(left, self.right, items=self.items)
 
     @cached_property
     def fingerprint(self) -> str:
         """A short hash of all texts and columns, in order."""
         import hashlib
 
-        digest = hashlib.blake2b(self.left.keys.tobytes() + self.right.keys.tobytes(), digest_size=8)
+        items = b"" if self.items is None else self.items.tobytes()
+        digest = hashlib.blake2b(self.left.keys.tobytes() + self.right.keys.tobytes() + items, digest_size=8)
         for name, column in sorted(self.columns.items()):
             digest.update(f"{name}{column.tolist()}".encode())
         return digest.hexdigest()

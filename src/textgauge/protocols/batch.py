@@ -99,14 +99,14 @@ class CorpusBatch:
 
 @dataclass(frozen=True, eq=False)
 class PairBatch:
-    """Trials over pairs of texts: each pair is one."""
+    """Trials over pairs of texts: each candidate, with its reference or references, is one."""
 
     number: int
     pairs: Pairs
     columns: Mapping[str, Column]
 
     def __len__(self) -> int:
-        return len(self.pairs)
+        return self.pairs.n_items
 
     def prepare(self, metric: PairMetric) -> str | None:
         """Embed all texts of the pool, so that models run once and in one process."""
@@ -122,7 +122,8 @@ class PairBatch:
         n = len(self.pairs)
         left, right = Corpus(small, np.arange(n)), Corpus(small, np.arange(n, 2 * n))
         background = Corpus(small, np.arange(2 * n, small.size))
-        return PairBatch(self.number, Pairs(left, right, background=background), self.columns)
+        pairs = Pairs(left, right, items=self.pairs.items, background=background)
+        return PairBatch(self.number, pairs, self.columns)
 
     def compute(self, metric: PairMetric) -> Values:
         """All pairs at once, equal ones once."""
@@ -130,8 +131,7 @@ class PairBatch:
 
     def one(self, metric: PairMetric, trial: int) -> tuple[dict[str, float], str | None]:
         """One pair by itself."""
-        left, right = self.pairs.left.take([trial]), self.pairs.right.take([trial])
-        values = metric.compute_items(Pairs(left, right, background=self.pairs.background))
+        values = metric.compute_items(self.pairs.take([trial]))
         plain = {name: float(column[0]) for name, column in values.items()}
         return plain, metric.undefined if np.isnan(metric.shown_of(plain)) else None
 

@@ -175,7 +175,7 @@ class Distributionality(Protocol):
 
 def different_pairs(sources: PairSources, n: int, rng: np.random.Generator) -> Index:
     """Rows of n pairs at random whose 2n texts all differ."""
-    left, right = sources.left.keys.tolist(), sources.right.keys.tolist()
+    left, right = sources.pairs.left.keys.tolist(), sources.pairs.right.keys.tolist()
     seen: set[int] = set()
     rows: list[int] = []
     for row in rng.permutation(len(left)).tolist():

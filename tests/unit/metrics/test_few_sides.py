@@ -10,7 +10,8 @@ from textgauge.metrics.corpus._sides import Atoms, Sides
 from textgauge.metrics.corpus_metric import CorpusMetric
 
 METRICS = [
-    "fid", "medoid", "ttest", "mauve(buckets=5)", "mauve(buckets=4,seeds=2)", "classifier", "pr(k=3)", "pr(k=3,ties=open)@cosine",
+    "fid", "medoid", "ttest", "mauve(buckets=5)", "mauve(buckets=4,seeds=2)", "classifier", "pr(k=3)",
+    "pr(k=3,ties=open)@cosine",
     "dc(k=3)", "dc(k=2,ties=open)@angular", "irpr@angular", "ahd@euclidean", "hausdorff@cosine",
 ]  # fmt: skip
 

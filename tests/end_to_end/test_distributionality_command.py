@@ -1,0 +1,92 @@
+"""`textgauge run distributionality` as a user meets it."""
+
+import csv
+import json
+
+import pytest
+
+from textgauge.datasets import sample_pairs
+
+PROTOTYPES = ("-p", "distributional=jsd@words", "-p", "neighbours=zipf@words")
+MEASURES = ["deviation_jsd@words", "deviation_zipf@words", "distributionality"]
+
+
+@pytest.fixture
+def table(tmp_path):
+    """Paraphrases in the rows labelled 1, other pairs in the rest."""
+    pairs = sample_pairs("cooking", n=60)
+    path = tmp_path / "paraphrases.csv"
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["a", "b", "label"])
+        writer.writerows([left, right, int(row < 40)] for row, (left, right) in enumerate(zip(pairs.left, pairs.right)))
+    return path
+
+
+@pytest.fixture
+def distributionality(run, table, tmp_path):
+    def call(*args, metrics="cbdf@words", n="12"):
+        given = ["--pairs", table, "--left", "a", "--right", "b", "-m", metrics, "-n", n, "-k", "4", *PROTOTYPES]
+        return run("run", "distributionality", *given, "--out", tmp_path / "run", *args)
+
+    return call
+
+
+def test_a_run_its_leaderboard_and_more_samples(distributionality, run, tmp_path):
+    assert "15 cells: 0 were there, 15 computed" in distributionality()[2]
+    code, out, err = run("leaderboard", tmp_path / "run", "-f", "json")
+    rows = json.loads(out)
+    assert (code, err) == (0, "")
+    assert [row["metric"] for row in rows] == ["jsd@words", "cbdf@words", "zipf@words"]
+    assert list(rows[0])[1:4] == MEASURES
+    assert (rows[0]["distributionality"], rows[2]["distributionality"]) == (1.0, -1.0)
+    assert (rows[0][MEASURES[0]], rows[2][MEASURES[1]]) == (0.0, 0.0)
+    assert "30 cells: 15 were there, 15 computed" in distributionality("-p", "samples=2")[2]
+    detail = json.loads(run("leaderboard", tmp_path / "run", "--detail", "-f", "json")[1])
+    assert {row["repetitions"] for row in detail} == {5, 2}
+
+
+def test_rows_chosen_by_a_column(distributionality, table):
+    code, out, _ = distributionality("--only", "label=1", "--dry-run", "-f", "json")
+    assert (code, len(json.loads(out))) == (0, 15)
+    said = [
+        distributionality("--only", "label=1", n="41"),
+        distributionality("--only", "label=7"),
+        distributionality("--only", "label"),
+        distributionality("--rating", "label"),
+    ]
+    for (code, _, err), text in zip(
+        said,
+        (
+            "has 40 pairs whose texts all differ, but n=41 are needed",
+            "no line has '7' in column 'label'",
+            "rows are chosen with column=value, not 'label'",
+            "looks at no ratings, sets, systems or items; choose rows with --only",
+        ),
+        strict=True,
+    ):
+        assert code == 2
+        assert text in err
+
+
+def test_a_labelled_dataset_is_read_from_the_users_folder(run, table, tmp_path, monkeypatch):
+    args = ["run", "distributionality", "--pairs", "mrpc", "-m", "cbdf@words", "-n", 12, "-k", 4, *PROTOTYPES]
+    monkeypatch.setenv("TEXTGAUGE_DATA", str(tmp_path / "data"))
+    code, _, err = run(*args, "--out", tmp_path / "run")
+    assert code != 0
+    assert "columns sentence1, sentence2, label into a folder named by TEXTGAUGE_DATA as mrpc/FILE" in err
+    folder = tmp_path / "data" / "mrpc"
+    folder.mkdir(parents=True)
+    (folder / "train.csv").write_text(table.read_text().replace("a,b,label", "sentence1,sentence2,label", 1))
+    assert "15 computed" in run(*args, "--out", tmp_path / "run")[2]
+
+
+def test_what_other_protocols_say_and_what_is_needed(run, tmp_path):
+    for args, text in (
+        (("distributionality", "-m", "jsd@words"), "distributionality needs paraphrases: --pairs"),
+        (("agreement", "--pairs", "sample:graded", "--only", "a=1"), "which agreement does not read"),
+        (("distributionality-quick", "--pairs", "x.csv"), "sets its own data and parameters"),
+    ):
+        code, _, err = run("run", *args, "--out", tmp_path / "run")
+        assert code == 2
+        assert text in err

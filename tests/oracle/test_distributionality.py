@@ -1,0 +1,112 @@
+"""Distributionality judged with metrics whose verdict is known beforehand: transforms of the prototypes."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from textgauge.bench import Store, run
+from textgauge.bench.judge import judge
+from textgauge.bench.suites import plans_of
+from textgauge.corpus import Corpus
+from textgauge.metrics import EmbeddingMetric, Part, get_metric, registry
+from textgauge.protocols import Distributionality, PairSources
+
+PROTOTYPES = {"distributional": "energy@given:euclidean", "neighbours": "ahd@given:euclidean"}
+
+
+class Transform(EmbeddingMetric):
+    label = "transform"
+    source = "none"
+    default_on = "given"
+    headline = Part("value", bounds=(-math.inf, math.inf))
+    of = PROTOTYPES["distributional"]
+
+    def compute(self, comparison):
+        return {"value": self.made(get_metric(self.of).measure(comparison).value)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stretched(Transform):
+    name = "stretched"
+
+    def made(self, value):
+        return 7.0 * value + 100.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Likeness(Transform):
+    name = "likeness"
+    headline = Part("value", closer="larger", bounds=(-math.inf, math.inf))
+    of = PROTOTYPES["neighbours"]
+
+    def made(self, value):
+        return 3.0 - 0.5 * value
+
+
+@dataclass(frozen=True, kw_only=True)
+class Constant(Transform):
+    name = "constant"
+
+    def made(self, value):
+        return 0.3
+
+
+@dataclass(frozen=True, kw_only=True)
+class Between(Transform):
+    """The sum of both prototypes: nearer to each of them than they are to each other."""
+
+    name = "between"
+
+    def compute(self, comparison):
+        return {"value": sum(get_metric(name).measure(comparison).value for name in PROTOTYPES.values())}
+
+
+def moved(size=60, seed=0):
+    """Points of a few groups, and each of them moved a little."""
+    rng = np.random.default_rng(seed)
+    points = rng.normal(0, 1, (size, 4)) + 6 * rng.integers(0, 3, (size, 1))
+    sides = points, points + rng.normal(0, 0.3, points.shape)
+    names = [[f"{side} {row}" for row in range(size)] for side in ("left", "right")]
+    return PairSources("moved", *(Corpus.of(n, embeddings=side) for n, side in zip(names, sides, strict=True)))
+
+
+@pytest.fixture
+def judged(tmp_path, monkeypatch):
+    """Verdicts by metric and measure, by way of a run and its store."""
+    for kind in (Stretched, Likeness, Constant, Between):
+        monkeypatch.setitem(registry.known_metrics(), kind.name, kind)
+
+    def verdicts(metrics, **given):
+        protocol = Distributionality(n=30, k=6, **PROTOTYPES, **given)
+        assert not run(plans_of([protocol], [moved()], metrics, 0), Store(tmp_path)).failures
+        return {item.metric: item for item in judge(Store(tmp_path))}
+
+    return verdicts
+
+
+@pytest.mark.parametrize("samples", [1, 3])
+def test_prototypes_and_their_transforms(judged, samples):
+    found = judged("stretched,likeness,between", samples=samples)
+    scores = {metric: item.verdict("distributionality") for metric, item in found.items()}
+    assert set(scores) == {"stretched", "likeness", "between", *PROTOTYPES.values()}
+    assert scores["energy@given:euclidean"].value == 1.0
+    assert scores["ahd@given:euclidean"].value == -1.0
+    assert scores["stretched"].value == pytest.approx(1.0, abs=1e-9)
+    assert scores["likeness"].value == pytest.approx(-1.0, abs=1e-9)
+    assert (scores["stretched"].reason, scores["likeness"].reason) == (None, None)
+    apart = found["energy@given:euclidean"].verdicts[1].value
+    assert apart > 0.05
+    for metric, place in (("energy@given:euclidean", 0), ("ahd@given:euclidean", 1)):
+        assert found[metric].verdicts[place].value == 0.0
+    assert found["stretched"].verdicts[1].value == pytest.approx(apart, abs=1e-9)
+    assert max(verdict.value for verdict in found["between"].verdicts[:2]) < apart
+    assert -1 < scores["between"].value < 1
+    assert scores["between"].low <= scores["between"].value <= scores["between"].high
+
+
+def test_a_constant_metric_has_no_class(judged):
+    verdict = judged("constant")["constant"].verdict("distributionality")
+    assert math.isnan(verdict.value)
+    assert verdict.reason == "all distances are equal"
