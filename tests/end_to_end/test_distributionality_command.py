@@ -18,8 +18,9 @@ def table(tmp_path):
     path = tmp_path / "paraphrases.csv"
     with path.open("w", newline="") as file:
         writer = csv.writer(file)
+        both = zip(pairs.left, pairs.right, strict=True)
         writer.writerow(["a", "b", "label"])
-        writer.writerows([left, right, int(row < 40)] for row, (left, right) in enumerate(zip(pairs.left, pairs.right)))
+        writer.writerows([left, right, int(row < 40)] for row, (left, right) in enumerate(both))
     return path
 
 

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -48,12 +49,18 @@ def compute(task: Task) -> list[Outcome]:
 
 def computed(task: Task) -> Iterator[Outcome]:
     """The same, one metric at a time."""
-    from threadpoolctl import threadpool_limits
-
     for metric in task.metrics:
-        with threadpool_limits(1, user_api="blas"):
+        with _libraries().limit(limits=1, user_api="blas"):
             outcome = _timed(task.batch, metric) if task.timed else _outcome(task.batch, metric)
         yield outcome
+
+
+@cache
+def _libraries() -> Any:
+    """The libraries that have threads of their own; looking for them takes longer than many a metric."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 def _outcome(batch: Batch, metric: Any) -> Outcome:

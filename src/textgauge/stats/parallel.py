@@ -20,6 +20,8 @@ def workers() -> int:
 
 def map_threads(function: Callable[[int], float], trials: int) -> NDArray[np.float64]:
     """`function(0) … function(trials − 1)` as an array."""
+    if workers() == 1:
+        return np.fromiter(map(function, range(trials)), dtype=np.float64, count=trials)
     from threadpoolctl import threadpool_limits
 
     with threadpool_limits(limits=1, user_api="blas"), ThreadPoolExecutor(workers()) as pool:
