@@ -7,7 +7,6 @@ import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 from textgauge.errors import InputError, MissingExtra
 from textgauge.metrics.base import VALUE
 from textgauge.protocols.batch import Batch
+from textgauge.stats.parallel import one_blas_thread
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,17 +50,9 @@ def compute(task: Task) -> list[Outcome]:
 def computed(task: Task) -> Iterator[Outcome]:
     """The same, one metric at a time."""
     for metric in task.metrics:
-        with _libraries().limit(limits=1, user_api="blas"):
+        with one_blas_thread():
             outcome = _timed(task.batch, metric) if task.timed else _outcome(task.batch, metric)
         yield outcome
-
-
-@cache
-def _libraries() -> Any:
-    """The libraries that have threads of their own; looking for them takes longer than many a metric."""
-    from threadpoolctl import ThreadpoolController
-
-    return ThreadpoolController()
 
 
 def _outcome(batch: Batch, metric: Any) -> Outcome:

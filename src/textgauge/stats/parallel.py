@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
+from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,11 +21,24 @@ def workers() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def one_blas_thread() -> AbstractContextManager[Any]:
+    """A context in which linear algebra runs on one thread: the same bits on every machine."""
+    return _libraries().limit(limits=1, user_api="blas")  # type: ignore[no-any-return]
+
+
 def map_threads(function: Callable[[int], float], trials: int) -> NDArray[np.float64]:
     """`function(0) … function(trials − 1)` as an array."""
-    if workers() == 1:
-        return np.fromiter(map(function, range(trials)), dtype=np.float64, count=trials)
-    from threadpoolctl import threadpool_limits
+    with one_blas_thread():
+        if workers() == 1:
+            return np.fromiter(map(function, range(trials)), dtype=np.float64, count=trials)
+        with ThreadPoolExecutor(workers()) as pool:
+            return np.fromiter(pool.map(function, range(trials)), dtype=np.float64, count=trials)
 
-    with threadpool_limits(limits=1, user_api="blas"), ThreadPoolExecutor(workers()) as pool:
-        return np.fromiter(pool.map(function, range(trials)), dtype=np.float64, count=trials)
+
+@cache
+def _libraries() -> Any:
+    """The libraries that have threads of their own; looking for them takes longer than many a metric."""
+    import scipy.linalg  # noqa: F401, its BLAS must be there to be found
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
