@@ -43,7 +43,7 @@ $(VENV)/.core: $(VENV)/.venv pyproject.toml
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.venv pyproject.toml
-	$(BIN)/python -m pip install -q -e '.[dev,api,pos,elmo]'
+	$(BIN)/python -m pip install -q -e '.[dev,api,pos,elmo,dask]'
 	@touch $@
 
 $(BENCH)/.done: pyproject.toml

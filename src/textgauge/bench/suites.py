@@ -89,10 +89,9 @@ def distributionality_quick(metrics: str | Sequence[str] | None = None, seed: in
 
 
 def ackerman2023(metrics: str | Sequence[str] | None = None, seed: int = 0) -> list[Plan]:
-    """Distributionality as Ackerman et al. 2023, by their text and by their code: duplicate questions of Quora."""
-    asked = metrics or [*ACKERMAN_METRICS.values(), ACKERMAN_PARTS]
-    by_code = Distributionality(samples=5, distributional="energy(root=true)@angular", neighbours="ahd@angular")
-    return plans_of([Distributionality(samples=5), by_code], [paraphrase_sources("qqp")], asked, seed)
+    """Distributionality as in Ackerman et al. 2023: five sets of duplicate questions of Quora."""
+    asked = metrics or [ACKERMAN_METRICS["definition"], ACKERMAN_PARTS]
+    return plans_of([Distributionality(samples=5)], [paraphrase_sources("qqp")], asked, seed)
 
 
 SUITES: dict[str, Callable[..., list[Plan]]] = {

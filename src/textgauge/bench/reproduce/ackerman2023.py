@@ -25,8 +25,14 @@ _NEIGHBOURS, _WEAK = ("ahd", "irpr"), ("pr", "dc")
 
 
 def plans(asked: Asked) -> list[Plan]:
-    """The suite: both variants have the same trials."""
-    return ackerman2023(seed=asked.seed)
+    """The suite with the metrics and prototypes of every variant, on the same trials."""
+    found = []
+    for variant in asked.variants:
+        (plan,) = ackerman2023(ACKERMAN_METRICS[variant], asked.seed)
+        first, second, *_ = get_corpus_metrics(ACKERMAN_METRICS[variant])
+        protocol = Distributionality(samples=_SAMPLES, distributional=first.key, neighbours=second.key)
+        found += plans_of([protocol], [plan.sources], plan.metrics, asked.seed)
+    return found
 
 
 def rows(store: Store, asked: Asked) -> list[Row]:
