@@ -43,7 +43,7 @@ BARS = {
     ("ROUGE-1/2/L, rouge-score", PAIRS): 8, ("BLEU cold, sacrebleu", PAIRS): 3, ("chrF, sacrebleu", PAIRS): 12,
     ("meteor, fresh", PAIRS): 3, ("wmd / gensim", PAIRS): 10,
     ("bm25plus a query, rank_bm25", QUERIED): 200, ("bm25plus a query, bm25s", QUERIED): 1,
-    ("best word-edit match", 10_000): 8, ("best word-edit match, word salad", 10_000): 0.8,
+    ("best edit, changed sentences, cdist", 10_000): 8, ("best edit, word salad, cdist", 1_000): 0.8,
     ("ksc, k=7", 21): 40, ("ksc, k=12", 66): 40, ("size and imbalance", 31): 8,
 }  # fmt: skip
 PARTS = ("encoder", "corpus", "pairs", "ksc")

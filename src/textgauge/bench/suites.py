@@ -33,6 +33,7 @@ ACKERMAN_METRICS = {
     "definition": f"energy,ahd,irpr,fid,mauve,pr{_KS},dc{_KS}",
     "paper": f"energy(root=true)@angular,ahd@angular,irpr@angular,fid,mauve,pr{_KS},dc{_KS}",
 }
+ACKERMAN_SAMPLES = 5
 ACKERMAN_PARTS = ",".join(f"{part}{_KS}" for part in ("pr.precision", "pr.recall", "dc.density", "dc.coverage"))
 QUICK_METRICS = "energy,mmd,fid,pr,dc,irpr,medoid,ttest,classifier,cbdf,jsd,zipf"
 QUICK_PAIR_METRICS = "cosine,chrf,bleu,rouge1,jaccard,levenshtein,wmd"
@@ -91,7 +92,7 @@ def distributionality_quick(metrics: str | Sequence[str] | None = None, seed: in
 def ackerman2023(metrics: str | Sequence[str] | None = None, seed: int = 0) -> list[Plan]:
     """Distributionality as in Ackerman et al. 2023: five sets of duplicate questions of Quora."""
     asked = metrics or [ACKERMAN_METRICS["definition"], ACKERMAN_PARTS]
-    return plans_of([Distributionality(samples=5)], [paraphrase_sources("qqp")], asked, seed)
+    return plans_of([Distributionality(samples=ACKERMAN_SAMPLES)], [paraphrase_sources("qqp")], asked, seed)
 
 
 SUITES: dict[str, Callable[..., list[Plan]]] = {

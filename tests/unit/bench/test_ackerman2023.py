@@ -16,7 +16,7 @@ SCORES = {"energy": 1.0, "ahd": -1.0, "irpr": -0.5, "fid": 0.4, "mauve": 0.3, "p
 
 def made(variant, scores, seed=0, data="qqp"):
     first, second = PROTOTYPES[variant]
-    protocol = Distributionality(samples=2, distributional=first, neighbours=second)
+    protocol = Distributionality(samples=5, distributional=first, neighbours=second)
     for metric in get_corpus_metrics(ACKERMAN_METRICS[variant]):
         score = scores[metric.name]
         verdicts = (

@@ -10,10 +10,11 @@ from collections.abc import Iterator
 import numpy as np
 
 from textgauge.bench.judge import Judged, judge
+from textgauge.bench.paraphrases import paraphrase_sources
 from textgauge.bench.plan import Plan
 from textgauge.bench.reproduce.paper import Asked, Paper, Row
 from textgauge.bench.store import Store
-from textgauge.bench.suites import ACKERMAN_METRICS, ackerman2023
+from textgauge.bench.suites import ACKERMAN_METRICS, ACKERMAN_SAMPLES, plans_of
 from textgauge.metrics import get_corpus_metrics, get_metric
 from textgauge.protocols import Distributionality
 from textgauge.protocols.distributionality import SCORE
@@ -25,14 +26,13 @@ _NEIGHBOURS, _WEAK = ("ahd", "irpr"), ("pr", "dc")
 
 
 def plans(asked: Asked) -> list[Plan]:
-    """The suite with the metrics and prototypes of every variant, on the same trials."""
-    found = []
-    for variant in asked.variants:
-        (plan,) = ackerman2023(ACKERMAN_METRICS[variant], asked.seed)
-        first, second, *_ = get_corpus_metrics(ACKERMAN_METRICS[variant])
-        protocol = Distributionality(samples=_SAMPLES, distributional=first.key, neighbours=second.key)
-        found += plans_of([protocol], [plan.sources], plan.metrics, asked.seed)
-    return found
+    """Metrics and prototypes of every variant, on the trials of the suite."""
+    data = [paraphrase_sources(_DATA)]
+    return [
+        plan
+        for variant in asked.variants
+        for plan in plans_of([_protocol(variant)], data, ACKERMAN_METRICS[variant], asked.seed)
+    ]
 
 
 def rows(store: Store, asked: Asked) -> list[Row]:
@@ -40,15 +40,17 @@ def rows(store: Store, asked: Asked) -> list[Row]:
     return [plain_row(row) for variant in asked.variants for row in _rows(_judged(store, asked, variant), variant)]
 
 
+def _protocol(variant: str) -> Distributionality:
+    energy, ahd, *_ = get_corpus_metrics(ACKERMAN_METRICS[variant])
+    return Distributionality(samples=ACKERMAN_SAMPLES, distributional=energy.key, neighbours=ahd.key)
+
+
 def _judged(store: Store, asked: Asked, variant: str) -> dict[str, Judged]:
     """The judged metrics of a variant, under its own prototypes."""
-    keys = [metric.key for metric in get_corpus_metrics(ACKERMAN_METRICS[variant])]
-    found = {}
-    for item in judge(store):
-        mine = isinstance(item.protocol, Distributionality) and set(item.protocol.prototypes) <= set(keys)
-        if mine and item.data == _DATA and item.seed == asked.seed and item.metric in keys and item.verdicts:
-            found[item.metric] = item
-    return {key: found[key] for key in keys if key in found}
+    protocol, keys = _protocol(variant), [metric.key for metric in get_corpus_metrics(ACKERMAN_METRICS[variant])]
+    wanted = (_DATA, protocol, asked.seed)
+    found = {item.metric: item for item in judge(store) if (item.data, item.protocol, item.seed) == wanted}
+    return {key: found[key] for key in keys if key in found and found[key].verdicts}
 
 
 def _rows(judged: dict[str, Judged], variant: str) -> Iterator[Row]:
