@@ -17,7 +17,10 @@ def figures(
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder for the figures.")],
     kind: Annotated[
         str | None,
-        typer.Option(help="Which figures: distance,size,imbalance,tree,radar,box,order,bump,scatter; all by default."),
+        typer.Option(
+            help="Which figures: distance,size,imbalance,tree,radar,box (ksc, size), order,bump,scatter (agreement), "
+            "trajectory,density,component (distributionality), perturbation; all that the run has by default."
+        ),
     ] = None,
     form: Annotated[str, typer.Option("--format", "-f", help="File formats: html,svg,png.")] = "html",
     metrics: Annotated[list[str] | None, typer.Option("-m", "--metrics", help="Only these metrics of the run.")] = None,
