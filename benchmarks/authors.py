@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import contextlib
 import io
-import os
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -125,16 +124,3 @@ def ttest(P: Side, Q: Side) -> float:
 DISTANCES: dict[str, Callable[[Side, Side], float]] = {
     function.__name__: function for function in (chi, zipf, fid, pr, dc, mauve, classifier, irpr, medoid, ttest)
 }
-
-
-@contextlib.contextmanager
-def quiet() -> Iterator[None]:
-    """Hide what faiss writes to the error stream about small clusters."""
-    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 2)
-    try:
-        yield
-    finally:
-        os.dup2(kept, 2)
-        os.close(kept)
-        os.close(nowhere)

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.authors import DISTANCES, Side, quiet
-from benchmarks.timing import Row, timed
+from benchmarks.authors import DISTANCES, Side
+from benchmarks.timing import Row, quiet, timed
 from textgauge.bench.execute import Task, compute
 from textgauge.bench.suites import sources_of
 from textgauge.metrics import get_corpus_metrics

@@ -6,14 +6,12 @@ Run in an environment that has textgauge and mauve-text: python -m benchmarks.ma
 
 from __future__ import annotations
 
-import contextlib
-import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
-from benchmarks.timing import Row, Rows, race, synthetic
+from benchmarks.timing import Row, Rows, quiet, race, synthetic
 from textgauge.corpus import Comparison
 from textgauge.metrics.corpus.mauve import Mauve
 
@@ -47,21 +45,8 @@ def _ours(P: Rows, Q: Rows, seed: int) -> float:
 def _peer(P: Rows, Q: Rows, seed: int) -> float:
     import mauve
 
-    with _quiet():
+    with quiet():
         return 1.0 - float(mauve.compute_mauve(p_features=P, q_features=Q, seed=seed).mauve)
-
-
-@contextlib.contextmanager
-def _quiet() -> Iterator[None]:
-    """Hide what faiss writes to the error stream about small clusters."""
-    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 2)
-    try:
-        yield
-    finally:
-        os.dup2(kept, 2)
-        os.close(kept)
-        os.close(nowhere)
 
 
 def main() -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 import numpy as np
@@ -56,3 +58,16 @@ def embeddings(n: int) -> tuple[Rows, Rows]:
     texts = (load_texts(name, limit=n).texts for name in ("banking77", "clinc150"))
     first, second = (encode_cached(embedder("minilm"), some) for some in texts)
     return first, second
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """Hide what faiss writes to the error stream about small clusters."""
+    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 2)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)

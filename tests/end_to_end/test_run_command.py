@@ -5,12 +5,10 @@ import errno
 import io
 import json
 import os
-import sys
 from dataclasses import dataclass
 
 import pytest
 
-from textgauge.cli import main
 from textgauge.metrics import Part, TokenMetric, registry
 
 MEASURES = ["accuracy", "weighted_accuracy", "monotonicity", "separability", "linearity"]
@@ -18,24 +16,12 @@ BOARD = ["metric", *MEASURES, "overall", "rank", "rank_low", "rank_high", "clust
 
 
 @pytest.fixture
-def command(monkeypatch, capsys):
-    def call(*args):
-        monkeypatch.setattr(sys, "argv", ["textgauge", *map(str, args)])
-        with pytest.raises(SystemExit) as stop:
-            main()
-        out, err = capsys.readouterr()
-        return stop.value.code or 0, out, err
-
-    return call
-
-
-@pytest.fixture
-def ksc(command, tmp_path):
+def ksc(run, tmp_path):
     """Run the protocol on two small built-in corpora."""
 
     def call(*args, a="sample:cooking", b="sample:travel", k="4", n="10", metrics="jsd@words,zipf@words"):
         given = ["--source-a", a, "--source-b", b, "-k", k, "-n", n, "-m", metrics, "--repetitions", 3]
-        return command("run", "ksc", *given, "--out", tmp_path / "run", *args)
+        return run("run", "ksc", *given, "--out", tmp_path / "run", *args)
 
     return call
 
@@ -60,11 +46,11 @@ def test_a_run_a_second_run_and_what_a_dry_run_lists(ksc, tmp_path):
     assert sorted(states) == ["there"] * 3 + ["to compute"] * 3
 
 
-def test_the_leaderboard_in_every_format(ksc, command, tmp_path):
+def test_the_leaderboard_in_every_format(ksc, run, tmp_path):
     ksc()
     printed = {}
     for form in ("table", "json", "csv", "markdown", "latex"):
-        code, printed[form], err = command("leaderboard", tmp_path / "run", "-f", form)
+        code, printed[form], err = run("leaderboard", tmp_path / "run", "-f", form)
         assert (code, err) == (0, "")
         assert printed[form].index("jsd@words") < printed[form].index("zipf@words")
     assert [list(row) for row in json.loads(printed["json"])] == [BOARD, BOARD]
@@ -74,31 +60,31 @@ def test_the_leaderboard_in_every_format(ksc, command, tmp_path):
         assert "1 (1–" in printed[form]
 
 
-def test_details_weights_and_ways_of_judging(ksc, command, tmp_path):
+def test_details_weights_and_ways_of_judging(ksc, run, tmp_path):
     ksc("-p", "ties=wrong")
     folder = tmp_path / "run"
-    detail = json.loads(command("leaderboard", folder, "--detail", "-f", "json")[1])
+    detail = json.loads(run("leaderboard", folder, "--detail", "-f", "json")[1])
     assert [row["measure"] for row in detail] == MEASURES * 2
     assert {"value", "std", "low", "high", "boot_low", "boot_high", "error", "repetitions", "reason"} <= detail[
         0
     ].keys()
 
     def overall(*options):
-        rows = json.loads(command("leaderboard", folder, "-f", "json", *options)[1])
+        rows = json.loads(run("leaderboard", folder, "-f", "json", *options)[1])
         return {row["metric"]: row["overall"] for row in rows}
 
     only = ",".join(f"{name}=0" for name in MEASURES[1:])
     assert overall("--weights", f"accuracy=2,{only}")["jsd@words"] == pytest.approx(detail[0]["value"])
     assert overall("--linearity", "r") != overall()
     for wrong in (["--weights", "accuracy"], ["--weights", "beauty=1"], ["--ties", "never"]):
-        one_line(command("leaderboard", folder, *wrong))
+        one_line(run("leaderboard", folder, *wrong))
 
 
-def test_the_tie_rule_of_the_run_holds_unless_another_is_asked_for(ksc, command, tmp_path, constant):
+def test_the_tie_rule_of_the_run_holds_unless_another_is_asked_for(ksc, run, tmp_path, constant):
     ksc("-p", "ties=wrong", metrics="constant@words")
 
     def accuracy(*options):
-        code, out, err = command("leaderboard", tmp_path / "run", "-f", "json", *options)
+        code, out, err = run("leaderboard", tmp_path / "run", "-f", "json", *options)
         assert "constant@words, monotonicity (sample:cooking,sample:travel): all distances are equal" in err
         (row,) = json.loads(out)
         assert (code, row["monotonicity"]) == (0, None)
@@ -127,14 +113,14 @@ def constant(monkeypatch):
     monkeypatch.setitem(registry.known_metrics(), "constant", Constant)
 
 
-def test_a_metric_that_fails_on_a_pair_is_said_and_the_exit_code_is_1(ksc, command, tmp_path, constant):
+def test_a_metric_that_fails_on_a_pair_is_said_and_the_exit_code_is_1(ksc, run, tmp_path, constant):
     for computed in (6, 0):
         code, out, err = ksc(metrics="constant(fails=true)@words,jsd@words")
         assert (code, out) == (1, "")
         assert f"{computed} computed" in err
         assert "warning: constant(fails=true)@words failed in" in err
         assert "ZeroDivisionError: just so" in err
-    code, out, err = command("leaderboard", tmp_path / "run", "-f", "json")
+    code, out, err = run("leaderboard", tmp_path / "run", "-f", "json")
     assert (code, json.loads(out)[0]["metric"]) == (0, "jsd@words")
     assert "ZeroDivisionError: just so" in err
 
@@ -182,11 +168,11 @@ def test_what_cannot_be_run_is_one_line_and_exit_code_2(ksc, tmp_path, options, 
         (["speed", "-p", "largest=9000"], "timing needs 6400"),
     ],
 )
-def test_wrong_use_is_one_line_and_exit_code_2(command, tmp_path, args, complaint):
+def test_wrong_use_is_one_line_and_exit_code_2(run, tmp_path, args, complaint):
     given = args
     if args[0] in ("ksc", "size", "speed") and len(args) > 1:
         given = [*args, "--source-a", "sample:cooking", "--source-b", "sample:travel", "-m", "jsd@words"]
-    assert complaint in one_line(command("run", *given, "--out", tmp_path / "run"))
+    assert complaint in one_line(run("run", *given, "--out", tmp_path / "run"))
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS])
@@ -200,40 +186,40 @@ def test_a_disk_that_refuses_is_one_line_and_exit_code_2(ksc, monkeypatch, numbe
     assert ksc()[0] == 0
 
 
-def test_a_folder_that_is_no_run_is_one_line(command, ksc, tmp_path):
-    assert "no such run" in one_line(command("leaderboard", tmp_path / "run"))
+def test_a_folder_that_is_no_run_is_one_line(run, ksc, tmp_path):
+    assert "no such run" in one_line(run("leaderboard", tmp_path / "run"))
     ksc()
     for path in tmp_path.rglob("*.parquet"):
         path.unlink()
-    assert "no finished cells" in one_line(command("leaderboard", tmp_path / "run"))
+    assert "no finished cells" in one_line(run("leaderboard", tmp_path / "run"))
     (tmp_path / "file").write_text("not a folder")
     given = ["--source-a", "sample:cooking", "--source-b", "sample:travel", "-n", 10, "-m", "jsd@words"]
-    assert "cannot write" in one_line(command("run", "ksc", *given, "--out", tmp_path / "file"))
+    assert "cannot write" in one_line(run("run", "ksc", *given, "--out", tmp_path / "file"))
 
 
-def test_a_run_that_is_not_finished_is_ranked_with_a_warning(command, ksc, tmp_path):
+def test_a_run_that_is_not_finished_is_ranked_with_a_warning(run, ksc, tmp_path):
     ksc()
     next(iter(sorted((tmp_path / "run").rglob("*.parquet")))).unlink()
-    code, _, err = command("leaderboard", tmp_path / "run", "-f", "json")
+    code, _, err = run("leaderboard", tmp_path / "run", "-f", "json")
     assert code == 0
     assert "1 cells are missing" in err
 
 
-def test_size_and_speed_of_one_run_share_a_leaderboard(command, tmp_path):
+def test_size_and_speed_of_one_run_share_a_leaderboard(run, tmp_path):
     given = ["--source-a", "sample:cooking", "--source-b", "sample:travel", "-m", "jsd@words,cbdf@words"]
     small = {"smallest": 10, "step": 20, "total": 60, "large": 80, "draws": 2, "repetitions": 2}
     parameters = [item for name, value in small.items() for item in ("-p", f"{name}={value}")]
-    assert command("run", "size", *given, *parameters, "--out", tmp_path)[0] == 0
+    assert run("run", "size", *given, *parameters, "--out", tmp_path)[0] == 0
     speed = ["-n", 10, "-p", "largest=20", "--repetitions", 2]
-    assert command("run", "speed", *given, *speed, "--out", tmp_path)[0] == 0
-    rows = json.loads(command("leaderboard", tmp_path, "-f", "json")[1])
+    assert run("run", "speed", *given, *speed, "--out", tmp_path)[0] == 0
+    rows = json.loads(run("leaderboard", tmp_path, "-f", "json")[1])
     for row in rows:
         assert {"size_robustness", "imbalance_robustness", "time", "growth"} <= row.keys()
         assert row["time"] > 0
         assert row["size_robustness"] < 1
 
 
-def test_several_values_of_k_are_several_protocols(ksc, command, tmp_path):
+def test_several_values_of_k_are_several_protocols(ksc, run, tmp_path):
     assert "18 cells" in ksc(k="4,5,6")[2]
-    detail = json.loads(command("leaderboard", tmp_path / "run", "--detail", "-f", "json")[1])
+    detail = json.loads(run("leaderboard", tmp_path / "run", "--detail", "-f", "json")[1])
     assert {row["protocol"].split(",")[0] for row in detail} == {"ksc(k=4", "ksc(k=5", "ksc(k=6"}
