@@ -16,7 +16,8 @@ PAIR_VARIANTS = [
     "levenshtein@words", "levenshtein(kind=indel)", "levenshtein(norm=max)", "jaccard@characters", "bm25plus(b=0)",
     "rouge1(stem=true)@rouge", "rougeL.recall", "bleu@zh", "bleu(smoothing=add-k)", "chrf(word_order=2)", "chrf.recall",
     "ter(normalized=true)", "gleu.recall", "meteor(stages=stem)", "cosine(scale=unit)", "bertscore(idf=true)",
-    "bertscore.precision", "wmd(stopwords=drop,unit=true)", "wordvec_cosine(pool=mean)", "cosine@wordllama",
+    "bertscore.precision", "bertscore(compat=bert_score)",
+    "wmd(stopwords=drop,unit=true)", "wordvec_cosine(pool=mean)", "cosine@wordllama",
 ]  # fmt: skip
 HOSTED = ("model", "service")  # tested in their own files, against a stand-in
 METRICS = [

@@ -65,9 +65,9 @@ def match_all(
     return precision, recall
 
 
-def f1(precision: Rows, recall: Rows) -> Rows:
-    """Harmonic mean of precision and recall; 0 where they are of opposite signs or 0."""
-    sane = precision * recall > 0
+def f1(precision: Rows, recall: Rows, *, any_sign: bool = False) -> Rows:
+    """Harmonic mean of precision and recall; 0 where their sum is, and where signs differ unless `any_sign`."""
+    sane = (precision + recall != 0) if any_sign else precision * recall > 0
     return np.divide(2 * precision * recall, precision + recall, out=np.zeros_like(precision), where=sane)
 
 

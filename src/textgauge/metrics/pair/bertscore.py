@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,7 +50,8 @@ class BertScore(PairMetric):
     several references is tried and the largest of each number taken.
 
     A text without tokens scores 0 with any other and 1 with another such; F1 is 0 where precision and recall are of
-    opposite signs. Texts are cut at the encoder's longest input.
+    opposite signs, unless `compat=bert_score` asks for the bare formula, which has no bounds there. Texts are cut at
+    the encoder's longest input.
 
     Source: Zhang et al. 2020, BERTScore: Evaluating Text Generation with BERT.
     """
@@ -69,6 +71,7 @@ class BertScore(PairMetric):
     idf: bool = False
     rescale: bool = False
     layer: int = CHOSEN
+    compat: Literal["none", "bert_score"] = "none"
 
     def check(self) -> None:
         """Refuse negative layers, and rescaling where no baseline is known."""
@@ -80,6 +83,8 @@ class BertScore(PairMetric):
     @property
     def bounds(self) -> tuple[float, float]:
         """Smallest and largest possible value."""
+        if self.compat == "bert_score" and self.part is None:
+            return float("-inf"), float("inf")
         if not self.rescale:
             return super().bounds
         low = self._baseline()[self.part or VALUE]
@@ -150,7 +155,11 @@ class BertScore(PairMetric):
         for column in (precision, recall):
             np.clip(column, -1.0, 1.0, out=column)
             column[same] = 1.0
-        columns = {VALUE: f1(precision, recall), "precision": precision, "recall": recall}
+        columns = {
+            VALUE: f1(precision, recall, any_sign=self.compat == "bert_score"),
+            "precision": precision,
+            "recall": recall,
+        }
         if not self.rescale:
             return columns
         return {name: (columns[name] - low) / (1.0 - low) for name, low in self._baseline().items()}
