@@ -1,6 +1,6 @@
 """textgauge: measure text, and measure the measures."""
 
-from textgauge.comparing import CompareReport, compare
+from textgauge.comparing import CompareReport, Explanation, compare, explain
 from textgauge.corpus import Comparison, Corpus, Pairs
 from textgauge.errors import TextgaugeError
 from textgauge.metrics import CorpusMetric, PairMetric, PairScores, Score, get_metric, list_metrics, register
@@ -12,6 +12,7 @@ __all__ = [
     "Contrast",
     "Corpus",
     "CorpusMetric",
+    "Explanation",
     "PairMetric",
     "PairScores",
     "Pairs",
@@ -20,6 +21,7 @@ __all__ = [
     "TextgaugeError",
     "compare",
     "contrast",
+    "explain",
     "get_metric",
     "list_metrics",
     "register",

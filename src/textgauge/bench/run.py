@@ -139,7 +139,8 @@ def _frame(batch: Batch, outcome: Outcome) -> pl.DataFrame:
 
     columns: dict[str, Any] = dict(batch.columns)
     columns["value"] = outcome.metric.shown_of(outcome.values)
-    columns |= {f"part.{part.name}": outcome.values[part.name] for part in outcome.metric.parts}
+    parts = (part.name for part in outcome.metric.parts if part.name in outcome.values)
+    columns |= {f"part.{name}": outcome.values[name] for name in parts}
     columns["reason"] = pl.Series(outcome.reasons, dtype=pl.String)
     columns["failed"] = list(outcome.failed)
     columns["seconds"] = [outcome.seconds / len(batch)] * len(batch)

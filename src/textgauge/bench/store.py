@@ -2,6 +2,7 @@
 
     cells/ab/abcdef….parquet     the observations of one cell
     manifests/….json             what each run asked for: cells with signature, seed, data fingerprints, versions
+    derived/….json               what is slow to make from cells: ensembles
 
 Files are written under a temporary name and renamed, so that a run may be killed at any moment and two may share a
 store. A file that cannot be read is taken for missing and computed again.
@@ -68,6 +69,21 @@ class Store:
         content = io.BytesIO()
         observations.write_parquet(content)
         self._keep(self.path(cell), content.getvalue())
+
+    def read_extra(self, name: str) -> dict[str, Any] | None:
+        """Something derived from cells that is slow to make anew; None where it is missing or damaged."""
+        try:
+            found = json.loads(self._extra(name).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return None
+        return found if isinstance(found, dict) else None
+
+    def write_extra(self, name: str, content: dict[str, Any]) -> None:
+        """Keep something derived from cells, under a hash of what decides it."""
+        self._keep(self._extra(name), json.dumps(content).encode())
+
+    def _extra(self, name: str) -> Path:
+        return self.folder / "derived" / f"{name}.json"
 
     def write_manifest(self, cells: Sequence[Cell], about: dict[str, Any]) -> None:
         """Keep what a run asks for; the same run writes the same file."""

@@ -8,6 +8,7 @@ from itertools import product
 from textgauge.bench.paraphrases import paraphrase_sources
 from textgauge.bench.plan import Plan
 from textgauge.bench.rated import rated_sources
+from textgauge.bench.tasks import usmb, usmb_quick
 from textgauge.corpus import Corpus
 from textgauge.datasets import load_texts
 from textgauge.errors import InputError, UnknownName
@@ -101,6 +102,8 @@ SUITES: dict[str, Callable[..., list[Plan]]] = {
     "distributionality-quick": distributionality_quick,
     "ackerman2023": ackerman2023,
     "yamshchikov2020": yamshchikov2020,
+    "usmb-quick": usmb_quick,
+    "usmb": usmb,
 }
 
 

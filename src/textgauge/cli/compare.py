@@ -1,11 +1,13 @@
-"""`textgauge compare`: the distance of two corpora."""
+"""`textgauge compare`: the distance of two corpora, and what drives it."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from textgauge.cli.explanations import FILES, explanation_rows, print_explanations, write_explanations
 from textgauge.cli.output import Format, FormatOption, note, print_rows, progress, shown
 from textgauge.comparing import DEFAULT_METRICS
 from textgauge.comparing import compare as run_compare
@@ -23,6 +25,20 @@ def compare(
     ] = None,
     ci: Annotated[bool, typer.Option("--ci", help="Add a confidence interval to every value.")] = False,
     test: Annotated[bool, typer.Option("--test", help="Add a permutation p-value and the null distance.")] = False,
+    explain: Annotated[
+        bool,
+        typer.Option(
+            "--explain",
+            help="Add what single texts contribute (energy, mmd, kid, irpr, ahd, pr, dc, chi, cbdf, classifier, c2st) "
+            "and the words that separate the corpora: the top ones in readable formats; all as further rows of "
+            "a `kind` (metric, text, token, term) in json and csv.",
+        ),
+    ] = False,
+    top: Annotated[int, typer.Option(min=1, help="How many texts and words --explain shows per corpus.")] = 5,
+    explain_to: Annotated[
+        Path | None,
+        typer.Option(help=f"Write the explanations to a file instead: {', '.join(FILES)}; implies --explain."),
+    ] = None,
     column: Annotated[str | None, typer.Option(help="The column that holds the texts, for tables.")] = None,
     limit: Annotated[int | None, typer.Option(min=2, help="Use a random sample of this many texts of each.")] = None,
     level: Annotated[float, typer.Option(help="Level of the intervals.")] = 0.95,
@@ -32,8 +48,11 @@ def compare(
 ) -> None:
     """Measure how far the candidate corpus is from the reference corpus.
 
-    Example: textgauge compare sample:banking sample:travel -m fid,mauve,energy --ci --test
+    Examples: textgauge compare sample:banking sample:travel -m fid,mauve,energy --ci --test ·
+    textgauge compare sample:banking sample:travel -m energy,irpr --explain
     """
+    if explain_to is not None and explain_to.suffix not in FILES:
+        raise typer.BadParameter(f"the file ends in one of {', '.join(FILES)}", param_hint="--explain-to")
     sources = [_read(path, column, limit, seed) for path in (reference, candidate)]
     with progress() as step:
         report = run_compare(
@@ -45,10 +64,19 @@ def compare(
             level=level,
             permutations=permutations,
             seed=seed,
+            explain=explain or explain_to is not None,
             on_step=step,
         )
     rows = report.to_dicts()
-    print_rows(rows if form in (Format.json, Format.csv) else [_readable(row, ci, test) for row in rows], form)
+    printed = explain and explain_to is None
+    if form not in (Format.json, Format.csv):
+        print_rows([_readable(row, ci, test) for row in rows], form)
+        if printed:
+            print_explanations(report, top, form)
+    else:
+        print_rows([{"kind": "metric", **row} for row in rows] + explanation_rows(report) if printed else rows, form)
+    if explain_to is not None:
+        write_explanations(report, explain_to, top)
     for score in report:
         if score.reason:
             note(f"warning: {score.metric} is undefined: {score.reason}")

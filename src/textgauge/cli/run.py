@@ -5,8 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import fields
-from itertools import product
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,11 +12,12 @@ import typer
 
 from textgauge.bench import Plan, Store
 from textgauge.bench import run as run_plans
+from textgauge.bench.ensembles import ensembles
+from textgauge.bench.judge import read_all
 from textgauge.cli.output import Format, FormatOption, Row, note, print_rows
-from textgauge.errors import InputError, UnknownName
-from textgauge.protocols import PROTOCOLS, Perturbation, Protocol, Sources
-from textgauge.protocols.base import Data
-from textgauge.protocols.perturbation import POINT_METRICS, POINTS, on_points
+from textgauge.cli.run_data import DataOptions, plans_of
+from textgauge.errors import InputError
+from textgauge.protocols import Sources, Task
 
 
 def run(
@@ -41,6 +40,19 @@ def run(
         str | None, typer.Option(help="Paraphrases: only the rows of --pairs with this value, as label=1.")
     ] = None,
     limit: Annotated[int | None, typer.Option(min=2, help="Use a random sample of this many of --pairs.")] = None,
+    rated: Annotated[str | None, typer.Option(help="Alignment: a table of rated summaries, or a dataset.")] = None,
+    comparisons: Annotated[
+        str | None, typer.Option(help="Alignment: a table of two summaries and the chosen one, or a dataset.")
+    ] = None,
+    documents: Annotated[
+        str | None, typer.Option(help="Robustness, sensitivity: a table, folder or dataset of documents.")
+    ] = None,
+    labelled: Annotated[str | None, typer.Option(help="Clustering: a table of labelled texts, or a dataset.")] = None,
+    beir: Annotated[str | None, typer.Option(help="Retrieval: a folder in the layout of BEIR, or a dataset.")] = None,
+    columns: Annotated[
+        list[str] | None,
+        typer.Option("--columns", help="Columns of a task's table, as text=body,summary=abstract; see the docs."),
+    ] = None,
     metrics: Annotated[
         list[str] | None, typer.Option("-m", "--metrics", help="Metric names; grids as pr(k=3|5).")
     ] = None,
@@ -63,20 +75,20 @@ def run(
 
     Examples: textgauge run ksc --source-a a.txt --source-b b.txt -m fid,mauve -k 7,12 -n 100 --out runs/x ·
     textgauge run agreement --pairs rated.csv --left a --right b --rating score -m chrf,cosine --out runs/y ·
-    textgauge run distributionality --pairs paraphrases.csv --left a --right b -m irpr,fid --out runs/z
+    textgauge run distributionality --pairs paraphrases.csv --left a --right b -m irpr,fid --out runs/z ·
+    textgauge run clustering --labelled texts.csv --columns text=body,label=topic -m cosine,jaccard --out runs/u
     """
     parameters: dict[str, Any] = {"k": k, "n": n, "repetitions": repetitions, **_params(param or [])}
     groups = {"set": set_column, "system": system_column, "item": item_column}
-    plans = _plans(
-        what,
-        metrics,
-        _said(parameters),
-        seed,
+    options = DataOptions(
         _said({"a": source_a, "b": source_b, "column": column}),
         _said({"spec": pairs, "ratings": rating, "groups": _said(groups) or None, "only": only, "limit": limit}),
         (left, right),
+        _said({"rated": rated, "comparisons": comparisons, "documents": documents, "labelled": labelled, "beir": beir}),
+        _task_columns(columns or []),
     )
-    for text in dict.fromkeys(warning for plan in plans for warning in shared_texts(plan)):
+    plans = plans_of(what, metrics, _said(parameters), seed, options)
+    for text in dict.fromkeys(warning for plan in plans for warning in warnings_of(plan)):
         note(f"warning: {text}")
     store = Store(out)
     if dry_run:
@@ -87,95 +99,29 @@ def run(
     with executor(jobs=jobs, scheduler=scheduler) as where, progress_bar() as step:
         report = run_plans(plans, store, executor=where, ahead=max(8, 2 * jobs), on_progress=step)
     note(f"{report.cells} cells: {report.found} were there, {report.computed} computed, kept in {out}")
+    if any(isinstance(plan.protocol, Task) for plan in plans):
+        with progress_bar() as step:
+            ensembles(store, read_all(store), on_step=lambda said: step(0, 0, said))
     for failure in report.failures:
         note(f"warning: {failure}")
     if report.failures:
         raise typer.Exit(1)
 
 
-def shared_texts(plan: Plan) -> list[str]:
-    """A warning where both sources hold the same texts."""
+def warnings_of(plan: Plan) -> list[str]:
+    """What is left out of the data, and whether both sources hold the same texts."""
     import numpy as np
 
-    if not isinstance(plan.sources, Sources) or not plan.sources.corpora:
-        return []
+    left_out = list(plan.protocol.notes(plan.sources))
+    if not isinstance(plan.sources, Sources) or not plan.sources.corpora.keys() >= {"a", "b"}:
+        return left_out
     corpora = plan.sources.corpora
     shared = len(np.intersect1d(corpora["a"].keys, corpora["b"].keys))
-    return [f"{plan.sources.name}: {shared} different texts are in both sources"] if shared else []
+    return [*left_out, *([f"{plan.sources.name}: {shared} different texts are in both sources"] if shared else [])]
 
 
 def _said(options: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in options.items() if value is not None}
-
-
-def _plans(
-    what: str,
-    metrics: list[str] | None,
-    parameters: dict[str, Any],
-    seed: int,
-    corpora: dict[str, Any],
-    pairs: dict[str, Any],
-    sides: tuple[str, str],
-) -> list[Plan]:
-    from textgauge.bench import suites
-
-    if what in suites.SUITES:
-        if parameters or corpora or pairs:
-            raise InputError(f"the suite {what} sets its own data and parameters; name a protocol to set them yourself")
-        return suites.suite(what, metrics=metrics, seed=seed)
-    if what not in PROTOCOLS:
-        raise UnknownName.among("suite or protocol", what, [*suites.SUITES, *PROTOCOLS])
-    kind = PROTOCOLS[what]
-    if kind is Perturbation:
-        if corpora or pairs:
-            raise InputError(f"{what} draws its own points: it takes no corpora and no pairs")
-        names = [metric.key for metric in on_points(metrics or POINT_METRICS)]
-        return suites.plans_of(_protocols(kind, parameters), [POINTS], names, seed)
-    sources, usual = _data(kind, corpora, pairs, sides, seed), suites.QUICK_METRICS
-    if kind.of == "pairs":
-        usual = suites.QUICK_PAIR_METRICS
-    return suites.plans_of(_protocols(kind, parameters), [sources], metrics or usual, seed)
-
-
-def _data(
-    kind: type[Protocol], corpora: dict[str, Any], pairs: dict[str, Any], sides: tuple[str, str], seed: int
-) -> Data:
-    from textgauge.bench.paraphrases import paraphrase_sources
-    from textgauge.bench.rated import rated_sources
-    from textgauge.bench.suites import sources_of
-
-    if kind.paraphrases:
-        if "spec" not in pairs:
-            raise InputError(f"{kind.name} needs paraphrases: --pairs with --left and --right, or a dataset")
-        if pairs.keys() & {"ratings", "groups"}:
-            raise InputError(f"{kind.name} looks at no ratings, sets, systems or items; choose rows with --only")
-        return paraphrase_sources(**pairs, left=sides[0], right=sides[1], seed=seed)
-    if "only" in pairs:
-        raise InputError(f"--only chooses paraphrases, which {kind.name} does not read")
-    if kind.of == "pairs":
-        if "spec" not in pairs:
-            raise InputError(f"{kind.name} needs rated pairs: --pairs with --left, --right, --rating, or a dataset")
-        return rated_sources(**pairs, left=sides[0], right=sides[1], seed=seed)
-    if not corpora.keys() >= {"a", "b"}:
-        raise InputError(f"{kind.name} needs two corpora: --source-a and --source-b")
-    return sources_of(**corpora)
-
-
-def _protocols(kind: type[Protocol], given: dict[str, Any]) -> list[Protocol]:
-    """One protocol for every combination of values."""
-    kinds: dict[str, Callable[[str], Any]] = {item.name: type(item.default) for item in fields(kind)}
-    unknown = [name for name in given if name not in kinds]
-    if unknown:
-        raise UnknownName(f"{kind.name} has no parameter {unknown[0]!r}; its parameters: {', '.join(kinds)}")
-    axes = [[_read(kinds[name], value) for value in str(text).split(",")] for name, text in given.items()]
-    return [kind(**dict(zip(given, values, strict=True))) for values in product(*axes)]
-
-
-def _read(kind: Callable[[str], Any], text: str) -> Any:
-    try:
-        return kind(text)
-    except ValueError:
-        return text  # the protocol says what it takes instead
 
 
 def _params(items: list[str]) -> dict[str, str]:
@@ -185,6 +131,18 @@ def _params(items: list[str]) -> dict[str, str]:
         if not equals:
             raise InputError(f"parameters are written name=value, not {item!r}")
         found[name] = value
+    return found
+
+
+def _task_columns(items: list[str]) -> dict[str, Any]:
+    """Columns as name=column; `ratings` may be said several times, as ratings.coverage=column for one aspect."""
+    found: dict[str, Any] = {}
+    for name, value in _params([part for item in items for part in item.split(",")]).items():
+        group, dot, aspect = name.partition(".")
+        if group == "ratings":
+            found.setdefault("ratings", {})[aspect if dot else "overall"] = value
+        else:
+            found[name] = value
     return found
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -51,13 +52,15 @@ def compare(
     level: float = 0.95,
     permutations: int = 999,
     seed: int = 0,
+    explain: bool = False,
     on_step: Step = lambda _: None,
 ) -> CompareReport:
     """Measure how far the candidate corpus is from the reference corpus.
 
     Corpora are lists of texts, `Corpus` objects, embedding arrays, or what `textgauge.datasets.load_texts` reads: a
     path, `sample:NAME`, a catalogue name. `ci` adds an interval to every value, `test` a permutation p-value for "same
-    distribution"; either adds the null distance. `on_step` is told what is being done.
+    distribution"; either adds the null distance; `explain` what each text adds, for metrics that split into texts (see
+    `textgauge.comparing.explain`). `on_step` is told what is being done.
 
     >>> reference = ["a red cat", "a red dog", "a blue dog"]
     >>> report = compare(reference=reference, candidate=["one cat", "one dog", "a cow"], metrics="jsd@words")
@@ -65,17 +68,52 @@ def compare(
     3
     """
     asked = Doubt(ci, test, level, permutations, seed)
-    from threadpoolctl import threadpool_limits
-
-    comparison = Comparison(corpus_of(reference, "reference"), corpus_of(candidate, "candidate"))
-    chosen = [_with_seed(metric, seed).on_given(comparison) for metric in get_corpus_metrics(metrics)]
-    _prepare(comparison, chosen, on_step)
+    comparison, chosen = prepared(reference, candidate, metrics, seed, on_step)
     scores = []
-    with threadpool_limits(1 if len(comparison.joint) < _WORTH_BLAS_THREADS else None, user_api="blas"):
+    with blas_threads(comparison):
         for metric in chosen:
             on_step(metric.key)
             scores.append(_with_doubt(metric.measure(comparison), metric, comparison, asked))
-    return CompareReport(tuple(scores), tuple(confounds(comparison, chosen)))
+        report = CompareReport(tuple(scores), tuple(confounds(comparison, chosen)))
+        return _explained(report, comparison, chosen, on_step) if explain else report
+
+
+def prepared(
+    reference: Source,
+    candidate: Source,
+    metrics: str | Iterable[str | CorpusMetric],
+    seed: int,
+    on_step: Step,
+) -> tuple[Comparison, list[CorpusMetric]]:
+    """The comparison of two corpora with the rows that the metrics need, and the metrics as they fit it."""
+    comparison = Comparison(corpus_of(reference, "reference"), corpus_of(candidate, "candidate"))
+    chosen = [_with_seed(metric, seed).on_given(comparison) for metric in get_corpus_metrics(metrics)]
+    _prepare(comparison, chosen, on_step)
+    return comparison, chosen
+
+
+def blas_threads(comparison: Comparison) -> AbstractContextManager[Any]:
+    """One thread for the products of few texts, all for those of many."""
+    from threadpoolctl import threadpool_limits
+
+    limits: AbstractContextManager[Any] = threadpool_limits(
+        1 if len(comparison.joint) < _WORTH_BLAS_THREADS else None, user_api="blas"
+    )
+    return limits
+
+
+def _explained(
+    report: CompareReport, comparison: Comparison, metrics: list[CorpusMetric], on_step: Step
+) -> CompareReport:
+    from textgauge.comparing.contributions import explained
+    from textgauge.comparing.explain import explanation_of
+    from textgauge.comparing.terms import separating_terms
+
+    on_step("explaining")
+    pairs = [pair for pair in zip(metrics, report, strict=True) if pair[1].reason is None and explained(pair[0])]
+    terms = separating_terms(comparison)
+    found = {metric.key: explanation_of(metric, comparison, score, terms) for metric, score in pairs}
+    return replace(report, explanations=found, terms=terms)
 
 
 def corpus_of(source: Source, role: str) -> Corpus:

@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from textgauge.errors import UnknownName
 from textgauge.metrics import Score
+from textgauge.tabular import Tabular
 
 if TYPE_CHECKING:
-    import pandas as pd
-    import polars as pl
+    import altair as alt
+
+    from textgauge.comparing.explanation import Explanation
+    from textgauge.comparing.terms import Terms
 
 
 @dataclass(frozen=True)
-class CompareReport:
-    """The scores of one comparison; iterate over them, or ask for one by its key."""
+class CompareReport(Tabular):
+    """The scores of one comparison; iterate over them, or ask for one by its key.
+
+    `explanations`, where they were asked for, are by the key of their metric; a metric whose value does not split into
+    texts has none. `terms` are then the words that separate the corpora.
+    """
 
     scores: tuple[Score, ...]
     warnings: tuple[str, ...] = ()
+    explanations: Mapping[str, Explanation] = field(default_factory=dict)
+    terms: Terms | None = None
 
     def __len__(self) -> int:
         return len(self.scores)
@@ -39,21 +47,20 @@ class CompareReport:
         """One flat dictionary per metric."""
         return [score.to_dict() for score in self.scores]
 
-    def to_json(self) -> str:
-        """An array of flat objects."""
-        return json.dumps(self.to_dicts(), indent=1, ensure_ascii=False)
+    def explained_dicts(self) -> list[dict[str, Any]]:
+        """All that the explanations hold, as flat dictionaries of a `kind`: `text` and `token` by metric, `term`."""
+        rows: list[dict[str, Any]] = []
+        for metric, found in self.explanations.items():
+            head = {"metric": metric, "of": found.of}
+            rows += [{"kind": "text", **head, **row} for row in found.to_dicts()]
+            rows += [{"kind": "token", **head, **row} for row in found.tokens]
+        return rows + [{"kind": "term", **row} for row in (self.terms.to_dicts() if self.terms else ())]
 
-    def to_polars(self) -> pl.DataFrame:
-        """A frame with one row per metric."""
-        import polars as pl
+    def plot(self) -> alt.VConcatChart:
+        """Every value with its interval and null distance, each metric on a scale of its own."""
+        from textgauge.comparing.charts import interval_chart
 
-        return pl.from_dicts(self.to_dicts(), infer_schema_length=None)
-
-    def to_pandas(self) -> pd.DataFrame:
-        """A pandas frame with one row per metric; needs pandas."""
-        import pandas as pd
-
-        return pd.DataFrame(self.to_dicts())
+        return interval_chart(self.scores)
 
     def __str__(self) -> str:
         width = max((len(score.metric) for score in self.scores), default=6)

@@ -198,6 +198,11 @@ class Pairs:
         """Whether any candidate has more than one reference."""
         return len(self.items) > 0 and len(self.items) > self.items[-1] + 1
 
+    @property
+    def fitted_elsewhere(self) -> bool:
+        """Whether a background was given that is not the texts of these very pairs."""
+        return self._background is not None
+
     @cached_property
     def background(self) -> Corpus:
         """The corpus that fitted weights come from, in the pairs' own pool."""

@@ -111,6 +111,18 @@ def distance_of(metric: PairMetric, value: Any) -> Any:
     return metric.bounds[1] - value
 
 
+def similarity_of(metric: PairMetric, value: Any) -> Any:
+    """A metric's values as a similarity that is 1 for equal texts.
+
+    A bounded distance is taken from its upper bound as a share of its range, one without an upper bound d becomes
+    1/(1 + d), a similarity is divided by its upper bound where it has one.
+    """
+    low, high = metric.bounds
+    if metric.closer == "larger":
+        return value / high if np.isfinite(high) else value
+    return (high - value) / (high - low) if np.isfinite(high) else 1.0 / (1.0 + value)
+
+
 def _closest(distance: Column, items: NDArray[np.int64]) -> NDArray[np.int64]:
     """For every item its pair of smallest distance, the first of equal ones; undefined ones only if all are."""
     order = np.lexsort((np.arange(len(items)), np.where(np.isnan(distance), np.inf, distance), items))

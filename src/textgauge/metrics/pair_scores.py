@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.stats.numbers import plain
+from textgauge.tabular import Tabular
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class PairScores:
+class PairScores(Tabular):
     """One number per pair, with parts; NaN where undefined, and `reason` says why."""
 
     metric: str
@@ -37,3 +41,9 @@ class PairScores:
     def std(self) -> float:
         """Standard deviation over pairs, with n − 1; NaN for fewer than two values."""
         return float(self.defined.std(ddof=1)) if len(self.defined) > 1 else float("nan")
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """One flat dictionary per pair: `index`, `value`, parts as `part.NAME`; NaN becomes None."""
+        columns = {"value": self.values} | {f"part.{name}": values for name, values in self.parts.items()}
+        rows = zip(*(map(plain, values.tolist()) for values in columns.values()), strict=True)
+        return [{"index": index, **dict(zip(columns, row, strict=True))} for index, row in enumerate(rows)]

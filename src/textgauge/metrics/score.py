@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from textgauge.stats.numbers import plain
+from textgauge.tabular import Tabular
 
 NAN = float("nan")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Score:
+class Score(Tabular):
     """The value of one metric on one comparison, with what is known about it.
 
     `value` is NaN where the metric is undefined, and `reason` says why. `low` and `high` bound the expected value of
@@ -37,6 +38,10 @@ class Score:
 
     def __float__(self) -> float:
         return self.value
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """The score as a table of one row."""
+        return [self.to_dict()]
 
     def to_dict(self) -> dict[str, Any]:
         """A flat dictionary; NaN becomes None, parts become `part.NAME`."""

@@ -4,85 +4,47 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from functools import cached_property, reduce
-from operator import or_
-from typing import Any, ClassVar, Literal, TypeAlias, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Literal, get_args, get_origin, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.corpus import Corpus, Pairs
 from textgauge.errors import InputError
 from textgauge.protocols.batch import Batch, Column
+from textgauge.protocols.sources import Data, PairSources, Sources, TaskSources
 
-Data: TypeAlias = "Sources | PairSources"
+__all__ = [
+    "RESAMPLES",
+    "Data",
+    "Measure",
+    "Observations",
+    "PairSources",
+    "Protocol",
+    "Sources",
+    "TaskSources",
+    "Verdict",
+    "generator",
+    "over_repetitions",
+    "why_undefined",
+]
 
 RESAMPLES = 1_000  # of repetitions or of pairs: one number, so that measures of all protocols can be averaged
 
 
-@dataclass(frozen=True, eq=False)
-class Sources:
-    """The data of a run: corpora by role, under the name that results carry."""
-
-    name: str
-    corpora: Mapping[str, Corpus]
-
-    @cached_property
-    def joint(self) -> Corpus:
-        """All corpora, one after the other, in one pool: rows are computed once for all trials."""
-        return reduce(or_, self.corpora.values())
-
-    @cached_property
-    def fingerprint(self) -> str:
-        """A short hash of all content; the order of the texts does not matter."""
-        import hashlib
-
-        digest = hashlib.blake2b(digest_size=8)
-        for role, corpus in sorted(self.corpora.items()):
-            digest.update(role.encode() + np.sort(corpus.keys).tobytes())
-        return digest.hexdigest()
-
-
-@dataclass(frozen=True, eq=False)
-class PairSources:
-    """The data of a run on pairs: aligned texts, and columns of what is known about each (ratings, set, system).
-
-    With several references, `items` tells for each right text which left text it belongs to, in rising order.
-    """
-
-    name: str
-    left: Corpus
-    right: Corpus
-    columns: Mapping[str, Column] = field(default_factory=dict)
-    items: NDArray[np.int64] | None = None
-
-    @cached_property
-    def pairs(self) -> Pairs:
-        """All pairs in one pool."""
-        left = self.left if self.items is None else self.left.take(self.items)
-        return Pairs(left, self.right, items=self.items)
-
-    @cached_property
-    def fingerprint(self) -> str:
-        """A short hash of all texts and columns, in order."""
-        import hashlib
-
-        items = b"" if self.items is None else self.items.tobytes()
-        digest = hashlib.blake2b(self.left.keys.tobytes() + self.right.keys.tobytes() + items, digest_size=8)
-        for name, column in sorted(self.columns.items()):
-            digest.update(f"{name}{column.tolist()}".encode())
-        return digest.hexdigest()
-
-
 @dataclass(frozen=True)
 class Measure:
-    """A number about a metric: its name, its range, which end is the better one, and how it is computed."""
+    """A number about a metric: its name, its range, which end is the better one, and how it is computed.
+
+    `column` is the column of a leaderboard it counts for, its own unless given; a `detail` counts for none.
+    """
 
     name: str
     low: float = 0.0
     high: float = 1.0
     best: Literal["larger", "smaller"] = "larger"
     about: str = ""
+    column: str = ""
+    detail: bool = False
 
     def share(self, value: Any) -> Any:
         """The value as a share of the way from the worst to the best; NaN for measures without two ends."""
@@ -148,6 +110,7 @@ class Protocol:
     of: ClassVar[Literal["corpora", "pairs"]] = "corpora"
     measures: ClassVar[tuple[Measure, ...]]
     timed: ClassVar[bool] = False  # whether the value of a trial is its time, alone and cold
+    similarities: ClassVar[bool] = False  # whether trials are judged as similarities, not as distances
     paraphrases: ClassVar[bool] = False  # whether the data are pairs that mean the same, though metrics are of corpora
     version: ClassVar[int] = 1
 
@@ -169,6 +132,10 @@ class Protocol:
 
     def check(self, sources: Any) -> None:
         """Refuse parameters and data that do not fit, in one line that says what is needed."""
+
+    def notes(self, sources: Any) -> tuple[str, ...]:
+        """What of the data is left out, in words."""
+        return ()
 
     def trials(self, sources: Any, seed: int) -> Iterator[Batch]:
         """The batches of trials; the same for every metric."""

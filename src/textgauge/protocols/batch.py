@@ -117,12 +117,9 @@ class PairBatch:
 
     def compact(self, metrics: Sequence[PairMetric]) -> PairBatch:
         """The same pairs over a pool of just these texts; fitted weights stay those of the whole background."""
-        joint = self.pairs.left | self.pairs.right | self.pairs.background
-        small = compact_pool(joint, embedders=[metric.on for metric in metrics if metric.needs == "embeddings"])
-        n = len(self.pairs)
-        left, right = Corpus(small, np.arange(n)), Corpus(small, np.arange(n, 2 * n))
-        background = Corpus(small, np.arange(2 * n, small.size))
-        pairs = Pairs(left, right, items=self.pairs.items, background=background)
+        sides = [self.pairs.left, self.pairs.right, *([self.pairs.background] if self.pairs.fitted_elsewhere else [])]
+        left, right, *background = compact_views(sides, _embedders(metrics))
+        pairs = Pairs(left, right, items=self.pairs.items, background=background[0] if background else None)
         return PairBatch(self.number, pairs, self.columns)
 
     def compute(self, metric: PairMetric) -> Values:
@@ -140,6 +137,76 @@ class PairBatch:
         start = time.process_time()
         self.one(metric, trial)
         return time.process_time() - start
+
+
+@dataclass(frozen=True, eq=False)
+class MatrixBatch:
+    """Trials over every row text with every column text, or over the pairs of one corpus where no columns are given.
+
+    Trials run through the matrix row by row; of one corpus, over the places right of the diagonal. A metric whose two
+    directions differ counts as their mean there.
+    """
+
+    number: int
+    rows: Corpus
+    others: Corpus | None
+    columns: Mapping[str, Column]
+    background: Corpus
+
+    def __len__(self) -> int:
+        n = len(self.rows)
+        return n * (n - 1) // 2 if self.others is None else n * len(self.others)
+
+    def prepare(self, metric: PairMetric) -> str | None:
+        """Embed all texts of the pool, so that models run once and in one process."""
+        if metric.needs != "embeddings":
+            return None
+        self.rows.pool.embeddings(metric.on)
+        return metric.on
+
+    def compact(self, metrics: Sequence[PairMetric]) -> MatrixBatch:
+        """The same trials over a pool of just these texts."""
+        views = [self.rows, self.background, *([] if self.others is None else [self.others])]
+        rows, background, *others = compact_views(views, _embedders(metrics))
+        return MatrixBatch(self.number, rows, others[0] if others else None, self.columns, background)
+
+    def compute(self, metric: PairMetric) -> Values:
+        """The shown values of all trials; parts are not computed."""
+        others = self.rows if self.others is None else self.others
+        found = metric.matrix(self.rows, others, background=self.background)
+        if self.others is None:
+            found = found if metric.symmetric else (found + found.T) / 2.0
+            found = found[np.triu_indices(len(self.rows), 1)]
+        return {metric.part or VALUE: found.reshape(-1)}
+
+    def one(self, metric: PairMetric, trial: int) -> tuple[dict[str, float], str | None]:
+        """One trial by itself."""
+        if self.others is None:
+            row, column = (int(side[trial]) for side in np.triu_indices(len(self.rows), 1))
+            some = MatrixBatch(0, self.rows.take([row, column]), None, {}, self.background)
+        else:
+            row, column = divmod(trial, len(self.others))
+            some = MatrixBatch(0, self.rows.take([row]), self.others.take([column]), {}, self.background)
+        value = float(metric.shown_of(some.compute(metric))[0])
+        return {metric.part or VALUE: value}, metric.undefined if np.isnan(value) else None
+
+    def seconds(self, metric: PairMetric, trial: int) -> float:
+        """The time of one trial."""
+        start = time.process_time()
+        self.one(metric, trial)
+        return time.process_time() - start
+
+
+def _embedders(metrics: Sequence[PairMetric]) -> list[str]:
+    return [metric.on for metric in metrics if metric.needs == "embeddings"]
+
+
+def compact_views(views: Sequence[Corpus], embedders: Sequence[str]) -> list[Corpus]:
+    """Views of one pool as views of a pool of just their rows, each row once."""
+    pool = views[0].pool
+    rows = np.unique(np.concatenate([view.index for view in views]))
+    small = compact_pool(Corpus(pool, rows), embedders=embedders)
+    return [Corpus(small, np.searchsorted(rows, view.index)) for view in views]
 
 
 def compact_corpus(corpus: Corpus, metrics: Sequence[CorpusMetric]) -> Corpus:

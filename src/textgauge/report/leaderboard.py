@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,10 @@ from textgauge.errors import InputError
 from textgauge.protocols.base import RESAMPLES, Measure, Protocol, Verdict
 from textgauge.stats.bootstrap import percentile_interval, resampled_sums
 from textgauge.stats.numbers import plain_row
+from textgauge.tabular import Tabular
+
+if TYPE_CHECKING:
+    import altair as alt
 
 Floats = NDArray[np.float64]
 
@@ -41,7 +45,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Leaderboard:
+class Leaderboard(Tabular):
     """Rows, best first; metrics of one cluster cannot be told from its first one."""
 
     rows: tuple[Row, ...]
@@ -57,6 +61,12 @@ class Leaderboard:
         """One flat dictionary per metric."""
         return [row.to_dict() for row in self.rows]
 
+    def plot(self) -> alt.LayerChart:
+        """The rank of every metric with the ranks it may have, coloured by cluster."""
+        from textgauge.report.ranks import rank_chart
+
+        return rank_chart(self.to_dicts())
+
 
 @dataclass(frozen=True, eq=False)
 class _Table:
@@ -69,6 +79,11 @@ class _Table:
     values: Floats
     draws: Floats | None
     n: int
+
+    @property
+    def column(self) -> str:
+        """The column of the leaderboard that the measure counts for."""
+        return self.measure.column or self.measure.name
 
     def shares(self) -> Floats:
         """Mean share of the way to the best over repetitions, one row."""
@@ -100,7 +115,7 @@ def leaderboard(judged: Sequence[Judged], weights: Mapping[str, float] | None = 
     tables = _tables(judged, metrics)
     if not tables:
         raise InputError("there is nothing to rank: the run holds no finished cells")
-    names = list(dict.fromkeys(table.measure.name for table in tables))
+    names = list(dict.fromkeys(table.column for table in tables))
     _check_weights(weights or {}, names)
     given = weights or {}
     overall = _overall(tables, [table.shares() for table in tables], given)[0]
@@ -110,7 +125,7 @@ def leaderboard(judged: Sequence[Judged], weights: Mapping[str, float] | None = 
     surely = _surely_better(overall, drawn, fewest)
     low, high = 1 + surely.sum(axis=0), len(metrics) - surely.sum(axis=1)
     clusters = _clusters(order, surely)
-    shown = {name: _mean_of([t.values for t in tables if t.measure.name == name]) for name in names}
+    shown = {name: _shown([table for table in tables if table.column == name]) for name in names}
     return Leaderboard(
         tuple(
             Row(
@@ -135,6 +150,8 @@ def _tables(judged: Sequence[Judged], metrics: list[str]) -> list[_Table]:
     tables = []
     for members in groups.values():
         for measure in next(iter(members.values())).protocol.measures:
+            if measure.detail:
+                continue
             table = _table(measure, [_verdict(members.get(metric), measure.name) for metric in metrics])
             if table.values.size:
                 tables.append(table)
@@ -162,17 +179,39 @@ def _verdict(item: Judged | None, measure: str) -> Verdict:
 
 
 def _overall(tables: list[_Table], shares: list[Floats], by_name: Mapping[str, float]) -> Floats:
-    """Weighted mean over measures; data sets of one measure share its weight. One row per resample."""
+    """Weighted mean over columns; measures of one column, and data sets of one measure, share its weight.
+
+    One row per resample.
+    """
     total = wanted = 0.0
-    for name in dict.fromkeys(table.measure.name for table in tables):
-        parts = [part for table, part in zip(tables, shares, strict=True) if table.measure.name == name]
-        stacked = np.array(parts)
+    for name in dict.fromkeys(table.column for table in tables):
         weight = by_name.get(name, 1.0)
+        stacked = _by_measure(
+            [t for t in tables if t.column == name],
+            [part for table, part in zip(tables, shares, strict=True) if table.column == name],
+        )
         if np.isnan(stacked).all() or weight == 0:
             continue
         total = total + weight * stacked.mean(axis=0)
         wanted += weight
     return np.asarray(total / wanted) if wanted else np.full(shares[0].shape, np.nan)
+
+
+def _by_measure(tables: list[_Table], parts: list[Floats]) -> Floats:
+    """The mean over the data sets of each measure, one after the other."""
+    groups: dict[str, list[Floats]] = {}
+    for table, part in zip(tables, parts, strict=True):
+        groups.setdefault(table.measure.name, []).append(part)
+    return np.array([np.mean(group, axis=0) for group in groups.values()])
+
+
+def _shown(tables: list[_Table]) -> Floats:
+    """The plain value of a column for every metric."""
+    groups: dict[str, list[Floats]] = {}
+    for table in tables:
+        groups.setdefault(table.measure.name, []).append(table.values)
+    means = np.array([_mean_of(group) for group in groups.values()])
+    return np.array([_mean(column) for column in means.T])
 
 
 def _surely_better(overall: Floats, drawn: Floats, repetitions: int) -> NDArray[np.bool_]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
@@ -17,9 +16,10 @@ from textgauge.metrics import PairScores
 from textgauge.naming import parse
 from textgauge.scoring.statistics import Bootstrap, ItemStatistics
 from textgauge.stats.numbers import plain, plain_row
+from textgauge.tabular import Tabular
 
 if TYPE_CHECKING:
-    import polars as pl
+    import altair as alt
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +50,7 @@ class Summary:
 
 
 @dataclass(frozen=True, eq=False)
-class ScoreReport:
+class ScoreReport(Tabular):
     """The scores of many metrics on the same pairs; iterate over them, or ask for one by its key."""
 
     scores: tuple[PairScores, ...]
@@ -109,15 +109,11 @@ class ScoreReport:
         rows = zip(*columns.values(), strict=True)
         return [{"index": index, **dict(zip(columns, row, strict=True))} for index, row in enumerate(rows)]
 
-    def to_json(self) -> str:
-        """An array of flat objects, one per pair."""
-        return json.dumps(self.to_dicts(), indent=1, ensure_ascii=False)
+    def plot(self) -> alt.VConcatChart:
+        """How the values of every metric are spread over the pairs, with their mean."""
+        from textgauge.scoring.charts import spread_chart
 
-    def to_polars(self) -> pl.DataFrame:
-        """A frame with one row per pair."""
-        import polars as pl
-
-        return pl.from_dicts(self.to_dicts(), infer_schema_length=None)
+        return spread_chart(self.scores)
 
     def __str__(self) -> str:
         width = max((len(scores.metric) for scores in self.scores), default=6)

@@ -26,6 +26,14 @@ def one_blas_thread() -> AbstractContextManager[Any]:
     return _libraries().limit(limits=1, user_api="blas")  # type: ignore[no-any-return]
 
 
+def one_thread() -> AbstractContextManager[Any]:
+    """A context in which linear algebra and tree builders run on one thread; their threads wait by spinning."""
+    import sklearn.ensemble  # noqa: F401, its OpenMP must be there to be found
+    from threadpoolctl import threadpool_limits
+
+    return threadpool_limits(limits=1)  # type: ignore[no-any-return]
+
+
 def map_threads(function: Callable[[int], float], trials: int) -> NDArray[np.float64]:
     """`function(0) … function(trials − 1)` as an array."""
     with one_blas_thread():

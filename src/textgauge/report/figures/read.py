@@ -55,6 +55,6 @@ def finite(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _group(store: Store, key: Key, protocol: Protocol, cells: dict[str, list[Cell]]) -> Group:
-    read = {metric: observations(store, of, timed=protocol.timed) for metric, of in sorted(cells.items())}
+    read = {metric: observations(store, of, protocol) for metric, of in sorted(cells.items())}
     there = {metric: observed for metric, (observed, _) in read.items() if len(observed.value)}
     return Group(key[0], protocol, key[3], key[2], there, sum(missing for _, missing in read.values()))

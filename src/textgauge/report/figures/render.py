@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 FORMATS = ("html", "svg", "png")
 
 # Nothing may be loaded from anywhere; the drawing library compiles its expressions, hence eval.
-_POLICY = "default-src 'none'; script-src 'unsafe-plain' 'unsafe-eval'; style-src 'unsafe-plain'; img-src data: blob:"
+_POLICY = "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:"
 _ACTIONS = {"export": True, "source": False, "compiled": False, "editor": False}  # the editor is a web site
 
 

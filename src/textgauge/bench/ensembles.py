@@ -1,0 +1,206 @@
+"""Ensembles of the metrics of a run: trained on what the store holds, scored like any metric, kept in the store.
+
+Three kinds: `task ensemble` (one for each task, over all its data sets, linear or forest as the task says), `boosted
+ensemble` (the same by gradient boosting) and `universal ensemble` (one model for all tasks). Metrics on several
+embedders give one ensemble for each, and the mean of them counts; so does the mean of the metrics themselves.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textgauge.bench.judge import Judged, Read
+from textgauge.bench.store import Store
+from textgauge.metrics import PairMetric, get_metric
+from textgauge.metrics.base import versions
+from textgauge.protocols.base import Verdict
+from textgauge.protocols.ensemble import Ensembled, Kind, TaskFeatures, ensembled
+from textgauge.protocols.task import Task
+
+Step = Callable[[str], None]
+
+NAMES: dict[Kind, str] = {
+    "task": "task ensemble",
+    "boosting": "boosted ensemble",
+    "universal": "universal ensemble",
+}
+SEEDS = 100
+_FOREST_SEEDS = 10  # splits of a forest
+_BOOSTED_SEEDS = 5
+_VERSION = 1
+
+
+@dataclass(frozen=True)
+class Contribution:
+    """What one metric contributes to an ensemble on one data set."""
+
+    ensemble: str
+    task: str
+    data: str
+    metric: str
+    share: float
+    importance: float
+
+
+@dataclass(frozen=True, eq=False)
+class Ensembles:
+    """The verdicts of ensembles beside those of metrics, and what goes into them."""
+
+    judged: tuple[Judged, ...]
+    contributions: tuple[Contribution, ...]
+
+
+def ensembles(store: Store, read: Sequence[Read], *, seeds: int = SEEDS, on_step: Step = lambda _: None) -> Ensembles:
+    """All ensembles of the tasks of a store; computed once and kept in it."""
+    tasks = [item for item in read if isinstance(item.protocol, Task) and len(item.complete) > 1]
+    if not tasks:
+        return Ensembles((), ())
+    name = _name(tasks, seeds)
+    kept = store.read_extra(name)
+    if kept is None:
+        kept = _computed(tasks, seeds, on_step)
+        store.write_extra(name, kept)
+    return _restored(kept, tasks)
+
+
+def embedder_sets(metrics: Sequence[str]) -> dict[str, list[str]]:
+    """The metrics of one ensemble for each embedder: those that need none, and those on it.
+
+    >>> embedder_sets(["jaccard", "cosine", "cosine@wordllama"])
+    {'minilm': ['jaccard', 'cosine'], 'wordllama': ['jaccard', 'cosine@wordllama']}
+    """
+    on = {metric: found.on if found.needs == "embeddings" else "" for metric, found in _metrics(metrics).items()}
+    embedders = list(dict.fromkeys(filter(None, on.values()))) or [""]
+    return {embedder: [metric for metric in metrics if on[metric] in ("", embedder)] for embedder in embedders}
+
+
+def means_over_embedders(metrics: Sequence[str]) -> dict[str, list[str]]:
+    """Metrics that are there on several embedders, under the name of their mean.
+
+    >>> means_over_embedders(["jaccard", "cosine", "cosine@wordllama"])
+    {'cosine, mean of 2 embedders': ['cosine', 'cosine@wordllama']}
+    """
+    alike: dict[str, list[str]] = {}
+    for key, metric in _metrics(metrics).items():
+        if metric.needs == "embeddings":
+            alike.setdefault(metric.looking_at("").key, []).append(key)
+    return {f"{key}, mean of {len(found)} embedders": found for key, found in alike.items() if len(found) > 1}
+
+
+def mean_verdicts(parts: Sequence[Sequence[Verdict]], task: Task) -> list[Verdict]:
+    """The mean of the verdicts of several metrics on the same trials."""
+    value = np.mean([[verdict.value for verdict in part] for part in parts], axis=0)
+    drawn = np.mean([[verdict.draws or (np.nan,) for verdict in part] for part in parts], axis=0).T
+    return list(task.with_intervals(value, drawn, parts[0][0].units, None))
+
+
+def _metrics(keys: Iterable[str]) -> dict[str, PairMetric]:
+    return {key: metric for key in keys if isinstance(metric := get_metric(key), PairMetric)}
+
+
+def _computed(tasks: Sequence[Read], seeds: int, on_step: Step) -> dict[str, Any]:
+    found: list[dict[str, Any]] = []
+    for kind, members in _jobs(tasks):
+        metrics = [key for key in members[0].complete if all(key in other.complete for other in members)]
+        runs = []
+        for embedder, chosen in embedder_sets(metrics).items():
+            about = ", ".join(dict.fromkeys(item.protocol.name for item in members))
+            on_step(f"{NAMES[kind]} of {about} on {embedder or 'texts'}")
+            data = [_features(item, chosen) for item in members]
+            count = _seeds(members, kind, seeds)
+            runs.append((chosen, ensembled(data, kind, seeds=count, permute=kind != "boosting")[0]))
+        for place, item in enumerate(members):
+            found.append(_row(kind, item, [(chosen, parts[place]) for chosen, parts in runs]))
+    return {"rows": found}
+
+
+def _jobs(tasks: Sequence[Read]) -> list[tuple[Kind, list[Read]]]:
+    """What is trained together: the data sets of one task, and everything."""
+    alike: dict[tuple[Any, ...], list[Read]] = {}
+    for item in tasks:
+        alike.setdefault((item.protocol, item.seed), []).append(item)
+    jobs: list[tuple[Kind, list[Read]]] = []
+    for members in alike.values():
+        usable = [item for item in members if _several_folds(item)]
+        if usable:
+            jobs += [("task", usable), ("boosting", usable)]
+    everything = [item for item in tasks if _several_folds(item)]
+    return [*jobs, ("universal", everything)] if len({item.protocol.name for item in everything}) > 1 else jobs
+
+
+def _several_folds(item: Read) -> bool:
+    first = next(iter(item.complete.values()))
+    return len(np.unique(_task(item).groups(first.columns))) > 1
+
+
+def _seeds(members: Sequence[Read], kind: Kind, seeds: int) -> int:
+    if kind != "task":
+        return min(seeds, _BOOSTED_SEEDS)
+    return seeds if _task(members[0]).model == "linear" else min(seeds, _FOREST_SEEDS)
+
+
+def _features(item: Read, metrics: Sequence[str]) -> TaskFeatures:
+    values = np.column_stack([item.complete[metric].value for metric in metrics])
+    columns = item.complete[metrics[0]].columns
+    return TaskFeatures(_task(item), item.data, item.fingerprint, values, columns)
+
+
+def _task(item: Read) -> Task:
+    assert isinstance(item.protocol, Task)  # noqa: S101, chosen so
+    return item.protocol
+
+
+def _row(kind: Kind, item: Read, runs: Sequence[tuple[list[str], Ensembled]]) -> dict[str, Any]:
+    parts = [part for _, part in runs]
+    shares: dict[str, list[tuple[float, float]]] = {}
+    for chosen, part in runs:
+        for metric, share, fallen in zip(chosen, part.shares.tolist(), part.importance.tolist(), strict=True):
+            shares.setdefault(metric, []).append((share, fallen))
+    return {
+        "kind": kind,
+        "place": _place(item),
+        "value": np.mean([part.value for part in parts], axis=0).tolist(),
+        "drawn": np.mean([part.drawn for part in parts], axis=0).T.tolist(),
+        "units": parts[0].units,
+        "shares": {metric: np.mean(pairs, axis=0).tolist() for metric, pairs in shares.items()},
+    }
+
+
+def _restored(kept: Mapping[str, Any], tasks: Sequence[Read]) -> Ensembles:
+    by_place = {_place(item): item for item in tasks}
+    judged, contributions = [], []
+    for row in kept["rows"]:
+        item, name = by_place[row["place"]], NAMES[row["kind"]]
+        value, drawn = np.array(row["value"], dtype=np.float64), np.array(row["drawn"], dtype=np.float64).T
+        verdicts = tuple(_task(item).with_intervals(value, drawn, row["units"], None))
+        judged.append(Judged(item.data, item.protocol, item.seed, name, verdicts, 0, item.fingerprint))
+        contributions += [
+            Contribution(name, item.protocol.name, item.data, metric, share, fallen)
+            for metric, (share, fallen) in row["shares"].items()
+        ]
+    return Ensembles(tuple(judged), tuple(contributions))
+
+
+def _place(item: Read) -> str:
+    return f"{item.protocol.key}|{item.fingerprint}|{item.seed}"
+
+
+def _name(tasks: Sequence[Read], seeds: int) -> str:
+    """A hash of everything that decides what ensembles reach."""
+    decides = [
+        [_place(item), asdict(item.protocol), {metric: _digest(found.value) for metric, found in item.complete.items()}]
+        for item in tasks
+    ]
+    text = json.dumps([_VERSION, seeds, decides, versions("numpy", "scikit-learn")], sort_keys=True)
+    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+
+
+def _digest(values: NDArray[np.float64]) -> str:
+    return hashlib.blake2b(np.ascontiguousarray(values).tobytes(), digest_size=8).hexdigest()

@@ -1,0 +1,102 @@
+"""Explanations of a comparison, printed or written; what comes from a corpus is plain text and acts on nothing."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import typer
+
+from textgauge.cli.output import Format, Row, note, print_rows
+from textgauge.comparing import CompareReport, Explanation
+from textgauge.comparing.contributions import EXPLAINED
+from textgauge.errors import ResourceError
+from textgauge.tabular import one_line, printable
+
+FILES = (".json", ".csv", ".html", ".svg", ".png")
+
+_WIDTH = 56
+_MARKDOWN = re.compile(r"([\\`*_\[\]<>#&!])")
+
+
+def explanation_rows(report: CompareReport) -> list[Row]:
+    """All rows of all explanations, their texts printable."""
+    return [
+        {name: printable(value) if isinstance(value, str) else value for name, value in row.items()}
+        for row in report.explained_dicts()
+    ]
+
+
+def print_explanations(report: CompareReport, top: int, form: Format) -> None:
+    """The top texts of each metric, the texts far from all others, and the top words, as titled tables."""
+    _name_unexplained(report)
+    for title, rows in _sections(report, top):
+        if rows:
+            typer.echo({Format.markdown: f"\n### {title}\n", Format.latex: f"\n% {title}"}.get(form, title))
+            print_rows([{name: _cell(value, form) for name, value in row.items()} for row in rows], form)
+
+
+def write_explanations(report: CompareReport, path: Path, top: int) -> None:
+    """Write all rows (.json, .csv) or a figure of the top ones (.html, .svg, .png)."""
+    _name_unexplained(report)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(_content(report, path.suffix, top))
+    except OSError as error:
+        raise ResourceError(f"cannot write {path}: {error.strerror or error}") from None
+    note(f"explanations written to {path}")
+
+
+def _content(report: CompareReport, ending: str, top: int) -> bytes:
+    if ending == ".json":
+        return json.dumps(explanation_rows(report), indent=1, ensure_ascii=False, allow_nan=False).encode()
+    if ending == ".csv":
+        import polars as pl
+
+        return pl.DataFrame(explanation_rows(report), infer_schema_length=None).write_csv().encode()
+    from textgauge.report.figures.explanations import explanation_figure
+    from textgauge.report.figures.render import rendered
+
+    return rendered(explanation_figure(report, top), ending[1:])
+
+
+def _sections(report: CompareReport, top: int) -> Iterator[tuple[str, list[Row]]]:
+    explanations = list(report.explanations.values())
+    for found in explanations:
+        of = "" if found.of == "value" else f" ({found.of} {found.total:.4g})"
+        yield f"{found.metric}{of}: texts that drive it. A text adds: {found.formula}.", _driving(found, top)
+        yield f"{found.metric}: tokens that drive it", found.tokens[:top]
+    if explanations:
+        first = explanations[0]
+        far = [_far(row) for row in (*first.uncovered(top), *first.outliers(top))]
+        yield f"Texts far from every text of the other corpus, by {first.distance}", far
+    if report.terms is not None:
+        rows = [{"of": side, **row} for side in ("reference", "candidate") for row in report.terms.top(top, side)]
+        yield "Words that separate the corpora, by log-odds with an informative prior", rows
+
+
+def _driving(found: Explanation, top: int) -> list[Row]:
+    rows = [*found.top(top, "reference"), *found.top(top, "candidate")]
+    return [{"side": row["side"], "contribution": row["contribution"], **_far(row)} for row in rows]
+
+
+def _far(row: Row) -> Row:
+    text = f"text {row['index']}" if row["text"] is None else row["text"]
+    nearest = f"text {row['nearest_index']}" if row["nearest"] is None else row["nearest"]
+    return {"side": row["side"], "text": text, "nearest": nearest, "distance": row["distance"]}
+
+
+def _cell(value: object, form: Format) -> object:
+    if not isinstance(value, str):
+        return value
+    line = one_line(value, _WIDTH)
+    return _MARKDOWN.sub(r"\\\1", line) if form is Format.markdown else line
+
+
+def _name_unexplained(report: CompareReport) -> None:
+    left = [score.metric for score in report if score.reason is None and score.metric not in report.explanations]
+    if left:
+        known = ", ".join(EXPLAINED)
+        note(f"not explained, because they do not split into texts: {', '.join(left)}; those that do: {known}")
