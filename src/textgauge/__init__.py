@@ -1,10 +1,16 @@
 """textgauge: measure text, and measure the measures."""
 
+from typing import TYPE_CHECKING, Any
+
 from textgauge.comparing import CompareReport, Explanation, compare, explain
 from textgauge.corpus import Comparison, Corpus, Pairs
+from textgauge.describing import Description, describe
 from textgauge.errors import TextgaugeError
 from textgauge.metrics import CorpusMetric, PairMetric, PairScores, Score, get_metric, list_metrics, register
 from textgauge.scoring import Contrast, ScoreReport, contrast, score
+
+if TYPE_CHECKING:
+    from textgauge.recommending import Recommendation, recommend
 
 __all__ = [
     "CompareReport",
@@ -12,18 +18,31 @@ __all__ = [
     "Contrast",
     "Corpus",
     "CorpusMetric",
+    "Description",
     "Explanation",
     "PairMetric",
     "PairScores",
     "Pairs",
+    "Recommendation",
     "Score",
     "ScoreReport",
     "TextgaugeError",
     "compare",
     "contrast",
+    "describe",
     "explain",
     "get_metric",
     "list_metrics",
+    "recommend",
     "register",
     "score",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Names whose rooms stand on all others, and load when they are asked for."""
+    if name in ("Recommendation", "recommend"):
+        from textgauge import recommending
+
+        return getattr(recommending, name)
+    raise AttributeError(f"module 'textgauge' has no attribute {name!r}")

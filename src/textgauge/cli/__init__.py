@@ -8,7 +8,22 @@ from typing import Annotated
 
 import typer
 
-from textgauge.cli import compare, datasets, doctor, figures, leaderboard, ls, reproduce, resources, run, score, train
+from textgauge.cli import (
+    compare,
+    datasets,
+    describe,
+    doctor,
+    figures,
+    leaderboard,
+    ls,
+    recommend,
+    report,
+    reproduce,
+    resources,
+    run,
+    score,
+    train,
+)
 from textgauge.errors import TextgaugeError
 
 app = typer.Typer(
@@ -20,8 +35,11 @@ app = typer.Typer(
 )
 app.command("compare")(compare.compare)
 app.command("score")(score.score)
+app.command("describe")(describe.describe)
+app.command("recommend")(recommend.recommend)
 app.command("run")(run.run)
 app.command("leaderboard")(leaderboard.leaderboard)
+app.command("report")(report.report)
 app.command("figures")(figures.figures)
 app.command("reproduce")(reproduce.reproduce)
 app.command("ls")(ls.ls)

@@ -109,7 +109,9 @@ def _latex(rows: Sequence[Row], names: Sequence[str]) -> None:
 
 
 def _tex(text: str) -> str:
-    escaped = "".join({"\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "^": r"\^{}", "~": r"\~{}"}.get(c, c) for c in text)
+    escaped = "".join(
+        {"\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "^": r"\^{}", "~": r"\~{}"}.get(c, c) for c in text
+    )
     return "".join(f"\\{c}" if c in "&%$#_" else c for c in escaped)
 
 

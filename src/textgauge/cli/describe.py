@@ -1,0 +1,229 @@
+"""`textgauge describe`: what a generated corpus is like."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from textgauge.cli.output import Format, FormatOption, Row, note, print_rows, progress, shown
+from textgauge.describing import Description
+from textgauge.describing import describe as run_describe
+from textgauge.describing.export import check_ending, write_frame
+from textgauge.describing.lists import check_threshold
+from textgauge.errors import InputError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_READS = "A .txt (one text a line), .csv, .tsv, .jsonl or .parquet file, `-`, `sample:NAME`, or a dataset's name."
+_TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
+_EXAMPLES = 5
+_WIDTH = 60  # characters of a text that a table shows
+
+
+def describe(
+    generated: Annotated[list[str], typer.Argument(help=f"One or several generated corpora. {_READS}")],
+    train: Annotated[str, typer.Option(help="The texts the generator learned from.")],
+    test: Annotated[str | None, typer.Option(help="Texts the generated ones should be like.")] = None,
+    validation: Annotated[
+        str | None, typer.Option(help="More texts that the language model of plausibility may learn from.")
+    ] = None,
+    column: Annotated[str | None, typer.Option(help="The column that holds the texts, for tables.")] = None,
+    rating: Annotated[str | None, typer.Option(help="A column of people's ratings of the generated texts.")] = None,
+    embedder: Annotated[str, typer.Option(help="The embedder of meaning, or none.")] = "minilm",
+    grammar: Annotated[str, typer.Option(help="The grammar checker, or none.")] = "harper",
+    plausibility: Annotated[str, typer.Option(help="The language model, or none.")] = "kneser-ney",
+    representative: Annotated[
+        str | None, typer.Option(help="The texts plausibility is judged by; train and validation unless given.")
+    ] = None,
+    per_text: Annotated[
+        Path | None, typer.Option(help="Write the values of every text: .csv, .jsonl or .parquet.")
+    ] = None,
+    pick: Annotated[int | None, typer.Option(min=1, help="Write the so many texts of best trade-off to --out.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="The file of --pick: .txt, .csv, ...")] = None,
+    plausible: Annotated[bool, typer.Option("--plausible", help="Let --pick look at perplexity too.")] = False,
+    near_copies: Annotated[
+        float | None, typer.Option(help="List texts whose similarity of wording to train is this or more.")
+    ] = None,
+    lists: Annotated[
+        Path | None,
+        typer.Option(help="A folder for near copies, uncovered test texts, modes, tests and curve, as CSV."),
+    ] = None,
+    figure: Annotated[Path | None, typer.Option(help="Draw meaning over wording: .html, .svg or .png.")] = None,
+    ci: Annotated[bool, typer.Option("--ci/--no-ci", help="Add a confidence interval to every value.")] = True,
+    limit: Annotated[int | None, typer.Option(min=1, help="Use a random sample of this many generated texts.")] = None,
+    level: Annotated[float, typer.Option(help="Level of the intervals.")] = 0.95,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of all that is random.")] = 0,
+    form: FormatOption = Format.table,
+) -> None:
+    """Describe generated texts: new, repeated, plausible, near to test by meaning, copied from train by wording.
+
+    Example: textgauge describe generated.txt --train train.txt --test test.txt --near-copies 0.9
+    """
+    files = _Files(per_text, pick, out, plausible, near_copies, lists, figure)
+    texts, ratings = _generated(generated, column, rating, limit, seed)
+    known = {"train": train, "test": test, "validation": validation, "representative": representative}
+    others: Any = {role: None if path is None else _texts(path, column) for role, path in known.items()}
+    backends: Any = {"embedder": embedder, "grammar": grammar, "plausibility": plausibility}
+    asked: Any = {role: None if name == "none" else name for role, name in backends.items()}
+    with progress() as step:
+        found = run_describe(
+            generated=texts, ratings=ratings, ci=ci, level=level, seed=seed, on_step=step, **others, **asked
+        )
+    _print(found, form, near_copies)
+    files.write(found)
+    for text in found.warnings:
+        note(f"warning: {text}")
+
+
+@dataclass(frozen=True)
+class _Files:
+    """The files that were asked for; their names are checked before anything is computed."""
+
+    per_text: Path | None
+    pick: int | None
+    out: Path | None
+    plausible: bool
+    near_copies: float | None
+    lists: Path | None
+    figure: Path | None
+
+    def __post_init__(self) -> None:
+        if (self.pick is None) != (self.out is None):
+            raise InputError("--pick N and -o FILE belong together")
+        if self.near_copies is not None:
+            check_threshold(self.near_copies)
+        for path in (self.per_text, self.out):
+            if path is not None:
+                check_ending(path)
+        if self.figure is not None and self.figure.suffix not in (".html", ".svg", ".png"):
+            raise InputError(f"{self.figure}: a figure is .html, .svg or .png")
+
+    def write(self, found: Description) -> None:
+        """Write all of them."""
+        if self.per_text is not None:
+            write_frame(found.per_text, self.per_text)
+        if self.pick is not None and self.out is not None:
+            write_frame(found.pick(self.pick, plausible=self.plausible), self.out)
+        if self.lists is not None:
+            for name, frame in _all_lists(found, self.near_copies).items():
+                write_frame(frame, self.lists / f"{name}.csv")
+        if self.figure is not None:
+            _draw(found, self.figure)
+
+
+def _texts(path: str, column: str | None) -> tuple[str, ...]:
+    from textgauge.datasets import load_texts
+
+    return load_texts(path, column=column if path.removesuffix(".gz").endswith(_TABLES) else None).texts
+
+
+def _generated(
+    paths: list[str], column: str | None, rating: str | None, limit: int | None, seed: int
+) -> tuple[dict[str, tuple[str, ...]], dict[str, list[float]] | None]:
+    from textgauge.datasets import load_texts
+
+    names = [Path(path).name.partition(".")[0] or "generated" for path in paths]
+    names = (
+        ["generated"]
+        if len(paths) == 1
+        else [name if names.count(name) == 1 else path for name, path in zip(names, paths, strict=True)]
+    )
+    found = {
+        name: load_texts(path, column=column, labels=rating, limit=limit, seed=seed)
+        for name, path in zip(names, paths, strict=True)
+    }
+    ratings = {name: [_number(mark, name) for mark in part.labels or ()] for name, part in found.items()}
+    return {name: part.texts for name, part in found.items()}, None if rating is None else ratings
+
+
+def _number(mark: str, name: str) -> float:
+    try:
+        return float(mark) if mark.strip() else float("nan")
+    except ValueError:
+        raise InputError(f"{name}: the rating {mark!r} is not a number") from None
+
+
+def _print(found: Description, form: Format, near_copies: float | None) -> None:
+    if form in (Format.json, Format.csv):
+        print_rows(found.to_dicts(), form)
+        return
+    print_rows(_readable(found), form)
+    if found.links:
+        print_rows([link.to_dict() for link in found.links], form)
+    if len(found.generated) > 1:
+        print_rows([_difference(row.to_dict()) for row in found.differences], form)
+    examples = {"uncovered test texts": found.uncovered(), "modes": found.modes()}
+    if near_copies is not None:
+        examples = {"near copies": found.near_copies(near_copies)} | examples
+    for name, frame in examples.items():
+        _print_examples(name, frame, form)
+
+
+def _print_examples(name: str, frame: pl.DataFrame, form: Format) -> None:
+    if len(frame):
+        typer.echo(f"{name}: {len(frame)}" + (f", the first {_EXAMPLES}" if len(frame) > _EXAMPLES else ""))
+        print_rows([{key: _short(cell) for key, cell in row.items()} for row in frame.head(_EXAMPLES).to_dicts()], form)
+
+
+def _short(cell: Any) -> Any:
+    return cell[: _WIDTH - 1] + "…" if isinstance(cell, str) and len(cell) > _WIDTH else cell
+
+
+def _readable(found: Description) -> list[Row]:
+    """One row per property; a column for each corpus, and the yardsticks."""
+    rows: dict[str, Row] = {}
+    for row in found.to_dicts():
+        cells = rows.setdefault(row["property"], {"property": row["property"]})
+        if len(found.generated) > 1:
+            cells[row["corpus"]] = shown(row["value"])
+        else:
+            interval = "" if row["low"] is None else f"{shown(row['low'])} … {shown(row['high'])}"
+            cells |= {"value": shown(row["value"]), "interval": interval}
+    for row in found.to_dicts():
+        empty = row["reason"] if row["value"] is None else row["test_reason"] or row["train_reason"]
+        rows[row["property"]] |= {
+            "test": shown(row["test"]),
+            "train": shown(row["train"]),
+            "empty because": empty or "",
+        }
+    return list(rows.values())
+
+
+def _difference(row: Row) -> Row:
+    cells = {name: row[name] for name in ("property", "first", "second")}
+    numbers = {"mean_first": "mean", "mean_second": "mean 2", "p_t_holm": "p t", "p_mann_whitney_holm": "p rank"}
+    return cells | {title: shown(row[name]) for name, title in numbers.items()}
+
+
+def _all_lists(found: Description, near_copies: float | None) -> dict[str, pl.DataFrame]:
+    import polars as pl
+
+    tests = [row.to_dict() for row in found.differences]
+    frames = {
+        "near_copies": found.near_copies() if near_copies is None else found.near_copies(near_copies),
+        "uncovered": found.uncovered(),
+        "modes": found.modes(),
+        "curve": found.curve,
+    }
+    if tests:
+        frames["differences"] = pl.from_dicts(tests, infer_schema_length=None)
+    if found.links:
+        frames["ratings"] = pl.from_dicts([link.to_dict() for link in found.links], infer_schema_length=None)
+    return frames
+
+
+def _draw(found: Description, path: Path) -> None:
+    from textgauge.errors import ResourceError
+    from textgauge.report.figures.plane import plane_figure
+    from textgauge.report.figures.render import rendered
+
+    content = rendered(plane_figure(found), path.suffix.removeprefix("."))
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    except OSError as error:
+        raise ResourceError(f"cannot write {path}: {error.strerror or error}") from None

@@ -1,0 +1,105 @@
+"""`textgauge recommend`: which metric to use on these data."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from textgauge.cli.output import Format, note, print_rows, progress
+from textgauge.errors import InputError, ResourceError
+
+if TYPE_CHECKING:
+    from textgauge.recommending import Recommendation
+
+
+class AnswerFormat(StrEnum):
+    """How the answer is printed."""
+
+    table = "table"
+    markdown = "markdown"
+    json = "json"
+
+
+def recommend(
+    reference: Annotated[str | None, typer.Option(help="The reference corpus: a file, sample or dataset.")] = None,
+    candidate: Annotated[str | None, typer.Option(help="The corpus to compare with it.")] = None,
+    pairs: Annotated[str | None, typer.Option(help="A table, sample or dataset of rated pairs.")] = None,
+    left: Annotated[str, typer.Option(help="The column of the left texts of --pairs.")] = "left",
+    right: Annotated[str, typer.Option(help="The column of the right texts of --pairs.")] = "right",
+    rating: Annotated[
+        list[str] | None, typer.Option(help="A column of ratings of --pairs, larger for nearer; several raters repeat.")
+    ] = None,
+    task: Annotated[str | None, typer.Option(help="A task by name, such as clustering; give its --data.")] = None,
+    data: Annotated[str | None, typer.Option(help="The data of --task: a file, sample or dataset.")] = None,
+    metrics: Annotated[
+        list[str] | None, typer.Option("-m", "--metrics", help="Metric names; grids as pr(k=3|5).")
+    ] = None,
+    budget: Annotated[str, typer.Option(help="The time it may take: 90s, 2m, 1h.")] = "2m",
+    effect: Annotated[float, typer.Option(help="The share of foreign texts a test should detect.")] = 0.1,
+    power: Annotated[float, typer.Option(help="How often it should detect it.")] = 0.8,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of all that is random.")] = 0,
+    out: Annotated[Path | None, typer.Option(help="A folder that keeps the runs behind the answer.")] = None,
+    to: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write the answer to a .md, .json or .html file.")
+    ] = None,
+    form: Annotated[AnswerFormat, typer.Option("--format", "-f", help="How to print the answer.")] = AnswerFormat.table,
+) -> None:
+    """Find the metric to use: which is best, which cannot be told from it, how many texts it needs, what it costs.
+
+    Examples: textgauge recommend --reference a.txt --candidate b.txt --budget 2m ·
+    textgauge recommend --pairs rated.csv --left a --right b --rating score · textgauge recommend --task clustering
+    --data sample:intents
+    """
+    from textgauge.recommending import recommend as run_recommend
+
+    if to is not None and to.suffix not in _WRITERS:
+        raise InputError(f"{to}: the answer is written to a file that ends in {', '.join(_WRITERS)}")
+    given: dict[str, Any] = {"budget": budget, "effect": effect, "power": power, "seed": seed, "out": out}
+    with progress() as step:
+        answer = run_recommend(
+            reference=reference,
+            candidate=candidate,
+            pairs=pairs,
+            left=left,
+            right=right,
+            rating=rating,
+            task=task,
+            data=data,
+            metrics=metrics,
+            on_step=step,
+            **given,
+        )
+    if to is not None:
+        _write(to, getattr(answer, _WRITERS[to.suffix])())
+    _show(answer, form)
+
+
+_WRITERS = {".md": "markdown", ".json": "to_json", ".html": "html"}
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise ResourceError(f"cannot write {path}: {error.strerror or error}") from None
+    note(f"written to {path}")
+
+
+def _show(answer: Recommendation, form: AnswerFormat) -> None:
+    from textgauge.recommending.pages import tables
+
+    if form is not AnswerFormat.table:
+        typer.echo(answer.to_json() if form is AnswerFormat.json else answer.markdown(), nl=form is AnswerFormat.json)
+        return
+    for sentence in answer.sentences:
+        typer.echo(sentence)
+    for title, rows in tables(answer):
+        typer.echo(f"\n{title}")
+        print_rows(rows, Format.table)
+    for text in answer.warnings:
+        note(f"warning: {text}")
+    for text in answer.notes:
+        note(text)

@@ -1,0 +1,82 @@
+"""A time budget: how long is left of it, and what a metric will take at a larger size."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from textgauge.errors import InputError
+
+_UNITS = {"h": 3600.0, "m": 60.0, "s": 1.0, "": 1.0}
+_SHORTEST = 5.0
+_GROWTHS = (0.0, 2.5)
+
+
+def seconds_of(text: str | float) -> float:
+    """A length of time in seconds: a number, or a text such as 90s, 2m, 1h30m.
+
+    >>> seconds_of("2m"), seconds_of("1m30s"), seconds_of(45)
+    (120.0, 90.0, 45.0)
+    """
+    if isinstance(text, int | float):
+        found = float(text)
+    else:
+        parts = re.findall(r"([\d.]+)\s*([hms]?)", text.strip().lower())
+        if not parts or "".join(a + b for a, b in parts) != re.sub(r"\s", "", text.lower()):
+            raise InputError(f"a budget is a time such as 90s, 2m or 1h, not {text!r}")
+        found = sum(_number(amount, text) * _UNITS[unit] for amount, unit in parts)
+    if not _SHORTEST <= found < float("inf"):
+        raise InputError(f"a budget is at least {_SHORTEST:.0f} seconds, not {text!r}")
+    return found
+
+
+def _number(amount: str, text: str) -> float:
+    try:
+        return float(amount)
+    except ValueError:
+        raise InputError(f"a budget is a time such as 90s, 2m or 1h, not {text!r}") from None
+
+
+@dataclass(frozen=True)
+class Clock:
+    """A budget of seconds that began when the clock was made."""
+
+    budget: float
+    now: Callable[[], float] = time.monotonic
+    start: float = field(default=float("nan"))
+
+    def __post_init__(self) -> None:
+        if np.isnan(self.start):
+            object.__setattr__(self, "start", self.now())
+
+    @property
+    def spent(self) -> float:
+        """Seconds since the start."""
+        return self.now() - self.start
+
+    @property
+    def left(self) -> float:
+        """Seconds left; negative where the budget is overdrawn."""
+        return self.budget - self.spent
+
+    def until(self, share: float) -> float:
+        """Seconds until this share of the budget is spent."""
+        return share * self.budget - self.spent
+
+
+def expected(sizes: Sequence[float], seconds: Sequence[float], size: float) -> float:
+    """The time at a size, from times at smaller ones: the last one, grown as the last two did.
+
+    The first use of a metric also loads what it needs, so that a growth below 0 is taken for none.
+
+    >>> expected([10, 20], [1.0, 4.0], 40)
+    16.0
+    """
+    if len(sizes) < 2 or min(seconds[-2:]) <= 0:
+        return seconds[-1] * (size / sizes[-1]) ** 2
+    growth = np.log(seconds[-1] / seconds[-2]) / np.log(sizes[-1] / sizes[-2])
+    return float(seconds[-1] * (size / sizes[-1]) ** np.clip(growth, *_GROWTHS))

@@ -1,0 +1,253 @@
+"""Recommend a metric for two corpora: known-similarity corpora of them, robustness to size, speed, and power."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textgauge.bench import Plan
+from textgauge.bench.judge import Judged
+from textgauge.comparing.compare import Source, corpus_of
+from textgauge.comparing.confounds import confounds
+from textgauge.corpus import Comparison, Corpus
+from textgauge.errors import InputError
+from textgauge.metrics import CorpusMetric, get_corpus_metrics
+from textgauge.protocols import Ksc, Sources
+from textgauge.protocols.batch import compact_pool
+from textgauge.recommending.answer import Cost, Recommendation
+from textgauge.recommending.budget import Clock
+from textgauge.recommending.needed import Needed, needed_texts
+from textgauge.recommending.order import in_order
+from textgauge.recommending.plans import CutPlan, chosen_ksc, fitting_ksc, fitting_size, fitting_speed, piloted
+from textgauge.recommending.runs import Step, judged, measured, store_in
+from textgauge.recommending.samples import Contaminated
+from textgauge.recommending.texts import Embedded
+from textgauge.report import Leaderboard, leaderboard
+
+Index = NDArray[np.int64]
+
+# Shares of the budget by which a step is to be done; what one leaves over, the next may use.
+_PILOTED, _EMBEDDED, _RANKED, _SIZED, _ALL_EMBEDDED, _POWERED = 0.15, 0.40, 0.70, 0.74, 0.80, 0.94
+_FIRST_TEXTS = 720  # embedded before anything is known about time: two sides for one repetition
+_TEXTS_PER_SECOND = 100  # of the budget, for power: more samples than can be tested in the time need no more texts
+_UNSTEADY = 0.5
+_HARDLY_APART = 0.7  # accuracy of judgements; 0.5 is chance
+
+
+@dataclass(frozen=True, eq=False)
+class _Setting:
+    """What is asked for."""
+
+    sources: Sources
+    metrics: list[CorpusMetric]
+    embedded: Embedded
+    clock: Clock
+    seed: int
+    on_step: Step
+
+    def among(self, rows: Index) -> Sources:
+        """The sources cut down to these rows of their joint corpus."""
+        cut = len(self.sources.corpora["a"])
+        small = self.embedded.corpus(np.sort(rows))
+        first = int((rows < cut).sum())
+        corpora = {"a": small.take(np.arange(first)), "b": small.take(np.arange(first, len(rows)))}
+        return Sources(self.sources.name, corpora)
+
+    def order(self) -> Index:
+        """All different texts of both sources in turns, in an order of their content, which is as good as random."""
+        sides = [np.unique(self.sources.corpora[role].keys, return_index=True)[1] for role in ("a", "b")]
+        sides[1] = sides[1] + len(self.sources.corpora["a"])
+        place = np.concatenate([np.arange(len(side)) for side in sides])
+        return np.concatenate(sides)[np.argsort(place, kind="stable")]
+
+
+@dataclass(frozen=True, eq=False)
+class _Ranked:
+    """What the protocols found."""
+
+    plan: Plan
+    board: Leaderboard
+    costs: tuple[Cost, ...]
+    robustness: Mapping[str, float]
+    notes: list[str]
+    warnings: list[str]
+
+
+def recommend_corpora(
+    reference: Source,
+    candidate: Source,
+    *,
+    metrics: str | Sequence[str | CorpusMetric],
+    budget: float,
+    effect: float = 0.1,
+    power: float = 0.8,
+    seed: int = 0,
+    out: str | os.PathLike[str] | None = None,
+    names: tuple[str, str] = ("reference", "candidate"),
+    on_step: Step = lambda _: None,
+) -> Recommendation:
+    """Rank metrics on mixtures of two corpora and find how many texts they need, within a budget of seconds."""
+    clock = Clock(budget)
+    comparison = Comparison(corpus_of(reference, "reference"), corpus_of(candidate, "candidate"))
+    setting = _setting(comparison, metrics, clock, seed, names, on_step)
+    ranked = _ranked(setting, out)
+    top = [row.metric for row in ranked.board if row.cluster == 1 and not np.isnan(row.overall)]
+    needed, notes = _needed(setting, ranked, effect, power)
+    choice, named_by = in_order(top, ranked.robustness, ranked.costs, needed)
+    about = {
+        "effect": effect,
+        "power": power,
+        "budget": budget,
+        "seconds": clock.spent,
+        "seed": seed,
+        "protocol": ranked.plan.protocol.key,
+        "experiment": _experiment(ranked.plan.protocol),
+        "named_by": named_by,
+    }
+    warnings = [*confounds(comparison, _without_fid(setting.metrics)), *ranked.warnings, *_doubts(choice, ranked)]
+    return Recommendation(
+        "corpora",
+        names,
+        tuple(choice),
+        ranked.board,
+        tuple(needed),
+        ranked.costs,
+        tuple(warnings),
+        (*ranked.notes, *notes, f"all this took {clock.spent:.1f} s of a budget of {budget:.0f} s"),
+        about,
+    )
+
+
+def _setting(
+    comparison: Comparison,
+    metrics: str | Sequence[str | CorpusMetric],
+    clock: Clock,
+    seed: int,
+    names: tuple[str, str],
+    on_step: Step,
+) -> _Setting:
+    """The corpora in a pool of their own, whose rows are numbered like those of their joint corpus."""
+    chosen = [metric.on_given(comparison) for metric in get_corpus_metrics(metrics)]
+    if not chosen:
+        raise InputError("name at least one metric with -m")
+    blind = [metric.key for metric in chosen if metric.reads_texts and not comparison.joint.pool.has_texts]
+    if blind:
+        raise InputError(f"{blind[0]} needs texts, but the corpora were given as embeddings")
+    pool = compact_pool(comparison.joint, embedders=())
+    n = len(comparison.reference)
+    corpora = {"a": Corpus(pool, np.arange(n)), "b": Corpus(pool, np.arange(n, pool.size))}
+    sources = Sources(",".join(names), corpora)
+    return _Setting(sources, chosen, Embedded(sources.joint, chosen), clock, seed, on_step)
+
+
+def _ranked(setting: _Setting, out: str | os.PathLike[str] | None) -> _Ranked:
+    plan, notes = _plan(setting)
+    with store_in(out) as store:
+        found, failures = judged(plan, store, setting.on_step)
+        board = leaderboard(found)
+        near = setting.among(setting.embedded.ready)
+        speed, _ = judged(Plan(fitting_speed(near), near, plan.metrics, setting.seed), store, setting.on_step)
+        costs = _costs(speed)
+        size = fitting_size(
+            near, {cost.metric: (cost.seconds, cost.growth, cost.size) for cost in costs}, setting.clock.until(_SIZED)
+        )
+        robustness: Mapping[str, float] = {}
+        if size is not None:
+            sized, more = judged(Plan(size, near, plan.metrics, setting.seed), store, setting.on_step)
+            robustness, failures = measured(sized, "size_robustness"), failures + more
+            notes.append(
+                f"robustness to size: samples of {size.smallest} to {size.sizes[-1]} texts against {size.large}"
+            )
+    return _Ranked(plan, board, costs, robustness, notes, list(failures))
+
+
+def _plan(setting: _Setting) -> tuple[Plan, list[str]]:
+    """The known-similarity corpora that fit texts and time, on the whole sources where their texts can be embedded."""
+    clock, sources, notes = setting.clock, setting.sources, list[str]()
+    whole = fitting_ksc(sources)
+    first = setting.order()[:_FIRST_TEXTS]
+    setting.on_step("embedding")
+    setting.embedded.reach(first, clock, share=_PILOTED)
+    ready = setting.embedded.ready
+    some = setting.among(ready)
+    setting.on_step("timing metrics")
+    times = piloted(setting.metrics, some, fitting_ksc(some), clock, _PILOTED)
+    protocol, slow = chosen_ksc(whole, times, (_RANKED - _EMBEDDED) * clock.budget)
+    notes += [f"{metric} was left out: alone it would take longer than the budget allows" for metric in slow]
+    metrics = [metric for metric in setting.metrics if metric.key not in slow]
+    if not metrics:
+        raise InputError("no metric fits the budget; give more time, or quicker metrics with -m")
+    plan = CutPlan(protocol, sources, metrics, setting.seed, embedded=setting.embedded)
+    setting.on_step("embedding")
+    if not setting.embedded.reach(plan.touched.tolist(), clock, share=_EMBEDDED):
+        sources = setting.among(setting.embedded.ready)
+        protocol = replace(fitting_ksc(sources), repetitions=protocol.repetitions)
+        small = Plan(protocol, sources, metrics, setting.seed)
+        notes.append(f"only {len(setting.embedded.ready):,} texts could be embedded in the time")
+        return small, [*notes, _said(protocol)]
+    return plan, [*notes, _said(protocol)]
+
+
+def _said(protocol: Ksc) -> str:
+    return f"metrics are ranked by {_experiment(protocol)} (`textgauge run ksc`)"
+
+
+def _experiment(protocol: Any) -> str:
+    return f"{protocol.repetitions} repetitions of {protocol.k} mixtures of {protocol.n} texts"
+
+
+def _costs(found: Sequence[Judged]) -> tuple[Cost, ...]:
+    """Seconds of one comparison; `time` is of a hundred."""
+    return tuple(
+        Cost(item.metric, item.verdict("time").value / 100.0, item.protocol.n, item.verdict("growth").value)  # type: ignore[attr-defined]
+        for item in found
+    )
+
+
+def _needed(setting: _Setting, ranked: _Ranked, effect: float, power: float) -> tuple[list[Needed], list[str]]:
+    """What each metric needs, the quick ones first."""
+    clock, order = setting.clock, setting.order()
+    setting.on_step("embedding")
+    setting.embedded.reach(order[: int(_TEXTS_PER_SECOND * clock.budget)], clock, share=_ALL_EMBEDDED)
+    samples = Contaminated(setting.among(setting.embedded.ready), effect, setting.seed)
+    if samples.most < 4:
+        return [], [f"power was not looked at: {len(samples.sides[0])} and {len(samples.sides[1])} texts are too few"]
+    seconds = {cost.metric: cost.seconds for cost in ranked.costs}
+    rank = {row.metric: row.rank for row in ranked.board if not np.isnan(row.overall)}
+    known = [metric for metric in ranked.plan.metrics if metric.key in rank]
+    by_cost = sorted(known, key=lambda metric: seconds.get(metric.key, np.inf))
+    own = Clock(clock.until(_POWERED), clock.now)
+    found = needed_texts(by_cost, samples, power=power, clock=own, on_step=setting.on_step)  # type: ignore[arg-type]
+    tests = sum(row.tests for row in found)
+    note = (
+        f"power: {tests:,} simulated tests at level 0.05 on samples of up to {samples.most:,} texts a side, "
+        f"drawn from {len(samples.sides[0]):,} and {len(samples.sides[1]):,}"
+    )
+    late = [f"no time was left to look at the power of {row.metric}" for row in found if not row.tests]
+    return sorted((row for row in found if row.tests), key=lambda row: rank[row.metric]), [note, *late]
+
+
+def _without_fid(metrics: Sequence[CorpusMetric]) -> list[CorpusMetric]:
+    """The warning about fid would embed all texts; its dependence on size is measured here."""
+    return [metric for metric in metrics if metric.name != "fid"]
+
+
+def _doubts(choice: Sequence[str], ranked: _Ranked) -> list[str]:
+    best = max((row.measures["accuracy"] for row in ranked.board), default=np.nan)
+    found = [
+        f"{metric} depends on size (robustness {ranked.robustness[metric]:.2f} of 1): compare samples of one size only"
+        for metric in choice
+        if ranked.robustness.get(metric, 1.0) < _UNSTEADY
+    ]
+    if best < _HARDLY_APART:
+        found.insert(
+            0,
+            f"no metric orders mixtures of the corpora well (accuracy {best:.2f} at best, 0.5 by chance): "
+            "they may be too alike to choose a metric by",
+        )
+    return found

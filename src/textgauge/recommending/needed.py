@@ -1,0 +1,111 @@
+"""The number of texts that each metric needs to see a difference of a given size, in the time there is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from textgauge.metrics import CorpusMetric
+from textgauge.recommending.budget import Clock
+from textgauge.recommending.power import PERMUTATIONS, Search, counts, rung
+from textgauge.recommending.samples import Contaminated, rejects
+from textgauge.stats.numbers import plain_row
+from textgauge.stats.parallel import map_threads
+
+_FIRST = 32  # texts a side of the first samples
+_BLOCK, _FEWEST = 10, 5  # samples between two looks at what they told
+_SURE_ENOUGH, _TOO_UNSURE = 0.08, 0.22  # deviation of log n*: intervals of a sixth to either side, of a factor 1.5
+_MOST_TESTS = 300
+_FARTHEST = 3.0  # times the largest sample: further out, or too unsure, only a lower bound is given
+
+
+@dataclass(frozen=True)
+class Needed:
+    """How many texts a side a metric needs (`count`); NaN where only the lower end is known.
+
+    `largest` is the largest sample that was simulated, `tests` the number of simulated tests, `curve` their texts a
+    side, numbers and rejections. An answer beyond the largest sample is `extrapolated`.
+    """
+
+    metric: str
+    count: float
+    low: float
+    high: float
+    largest: int
+    tests: int
+    curve: tuple[tuple[int, int, int], ...] = ()
+
+    @property
+    def extrapolated(self) -> bool:
+        """Whether the number lies beyond the samples that were simulated."""
+        return bool(self.count > 1.2 * self.largest)
+
+    def to_dict(self) -> dict[str, Any]:
+        """A flat row."""
+        names = ("metric", "count", "low", "high", "extrapolated", "largest", "tests")
+        return plain_row({name: getattr(self, name) for name in names})
+
+
+def needed_texts(
+    metrics: Sequence[CorpusMetric],
+    samples: Contaminated,
+    *,
+    power: float,
+    clock: Clock,
+    on_step: Callable[[str], None] = lambda _: None,
+) -> list[Needed]:
+    """What each metric needs; the time left is shared, and what one does not use goes to those after it."""
+    found = []
+    for place, metric in enumerate(metrics):
+        on_step(f"simulating tests with {metric.key}")
+        _outcomes(metric, samples, min(8, max(samples.most, 2)), 0, 1)  # the first use loads what the metric needs
+        share = clock.left / (len(metrics) - place)
+        found.append(_needed(metric, samples, power, Clock(share, clock.now)))
+    return found
+
+
+def _needed(metric: CorpusMetric, samples: Contaminated, power: float, clock: Clock) -> Needed:
+    search, cost = Search(power), dict[int, float]()
+    while (block := _next(search, samples.most, cost, clock)) is not None:
+        n, tests = block
+        before, done = clock.spent, len(search.draws.get(n, ()))
+        search.add(n, _outcomes(metric, samples, n, done, tests))
+        cost[n] = (clock.spent - before) / tests
+    return _answer(metric.key, search)
+
+
+def _outcomes(metric: CorpusMetric, samples: Contaminated, n: int, first: int, tests: int) -> list[bool]:
+    """Whether the test rejects, for so many samples from the first on."""
+
+    def outcome(place: int) -> float:
+        number = first + place
+        return rejects(metric, samples.sample(n, number), permutations=PERMUTATIONS, seed=number)
+
+    return [bool(found) for found in map_threads(outcome, tests)]
+
+
+def _next(search: Search, most: int, cost: dict[int, float], clock: Clock) -> tuple[int, int] | None:
+    """Where to simulate next and how often: near n*, at most twice as far as before, in the time left; None to stop."""
+    if not cost:
+        return (rung(_FIRST, most=most), _BLOCK) if most >= 4 and clock.left > 0 else None
+    estimate, known = search.estimate(), max(cost)
+    out_of_reach = known == rung(most, most=most) and estimate.low > _FARTHEST * known
+    if estimate.spread < _SURE_ENOUGH or search.tests >= _MOST_TESTS or out_of_reach:
+        return None
+    affordable = clock.left / max(cost[known], 1e-6)
+    if affordable < _FEWEST:
+        return None
+    # Twice the texts are taken to cost four times the time.
+    n = rung(estimate.texts, most=min(most, 2.0 * known, known * np.sqrt(affordable / _FEWEST)))
+    return n, int(np.clip(affordable * (known / n) ** 2, _FEWEST, _BLOCK))
+
+
+def _answer(metric: str, search: Search) -> Needed:
+    estimate = search.estimate()
+    far = estimate.spread > _TOO_UNSURE or estimate.texts > _FARTHEST * search.largest
+    count, high = (np.nan, np.nan) if far else (round(estimate.texts), round(estimate.high))
+    low = round(estimate.low) if search.tests else np.nan
+    return Needed(metric, count, low, high, search.largest, search.tests, tuple(counts(search)))

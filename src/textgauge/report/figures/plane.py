@@ -1,0 +1,81 @@
+"""The semantic-syntactic plane: how near generated texts are to test by meaning, how far from train by wording."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textgauge.describing import Description
+from textgauge.describing.measured import Measured
+from textgauge.errors import InputError
+from textgauge.report.figures.style import DARK, PANEL, VERMILION, finished, not_shown, plain, titled
+
+if TYPE_CHECKING:
+    import altair as alt
+    import polars as pl
+
+Floats = NDArray[np.float64]
+
+_CELLS = 24
+_DARKEST = 0.98  # the quantile of all cells from which shades are alike: one full cell must not pale the rest
+_FARTHEST = 0.5  # 1 − SynSim of texts without a common word
+
+
+def plane_points(measured: Measured) -> tuple[Floats, Floats]:
+    """Similarity to the nearest test text, and 1 − SynSim to the nearest train text, of each generated text."""
+    if measured.semantic is None or measured.syntactic is None:
+        return np.empty(0), np.empty(0)
+    return measured.semantic.similarity, 1.0 - measured.syntactic.similarity
+
+
+def plane_cells(measured: Measured, low: float) -> pl.DataFrame:
+    """One row per cell that holds a text: its corners and its share of the texts; `low` is the least similarity."""
+    import polars as pl
+
+    x, y = plane_points(measured)
+    counts, right, up = np.histogram2d(x, y, bins=_CELLS, range=[[low, 1.0], [0.0, _FARTHEST]])
+    i, j = np.nonzero(counts)
+    share = counts[i, j] / max(len(x), 1)
+    return pl.DataFrame({"x": right[i], "x2": right[i + 1], "y": up[j], "y2": up[j + 1], "share": share})
+
+
+def plane_figure(description: Description) -> alt.ConcatChart:
+    """One panel per corpus: the density of its texts in the plane, and their mean; all panels have the same axes.
+
+    Source: Zwerdling et al., figures 1 and 2.
+    """
+    drawn = [one for one in description.generated if len(plane_points(one)[0])]
+    if not drawn:
+        raise InputError("the plane needs test texts and an embedder")
+    low = min(float(plane_points(one)[0].min()) for one in drawn)
+    low = min(np.floor(low * 10) / 10, 0.9)
+    cells = [plane_cells(one, low) for one in drawn]
+    full = float(np.quantile(np.concatenate([part["share"].to_numpy() for part in cells]), _DARKEST))
+    panels = [_panel(one, part, low, full) for one, part in zip(drawn, cells, strict=True)]
+    line = "Shade: share of the texts; cross: their mean. Copies of train lie at the bottom."
+    missing = not_shown([one.name for one in description.generated if one not in drawn], "undefined")
+    title = "Meaning near test, wording far from train"
+    return finished(panels, title, line, missing, shared=True)
+
+
+def _panel(measured: Measured, cells: pl.DataFrame, low: float, full: float) -> alt.LayerChart:
+    import altair as alt
+    import polars as pl
+
+    x, y = plane_points(measured)
+    middle = pl.DataFrame({"x": [float(x.mean())], "y": [float(y.mean())]})
+    across = alt.X("x:Q", title="nearness to test", scale=alt.Scale(domain=[low, 1.0], nice=False))
+    upward = alt.Y("y:Q", title="distance from train", scale=alt.Scale(domain=[0.0, _FARTHEST], nice=False))
+    scale = alt.Scale(scheme="blues", type="sqrt", domain=[0.0, full], clamp=True)
+    shade = alt.Color("share:Q", scale=scale, legend=None)
+    tip = [alt.Tooltip(f"{name}:Q", format=".4g") for name in ("x", "y", "share")]
+    layers = [
+        alt.Chart(plain(cells)).mark_rect().encode(across, upward, shade, x2="x2", y2="y2", tooltip=tip),
+        alt.Chart(plain(middle))
+        .mark_point(shape="cross", color=VERMILION, filled=True, size=60, opacity=1, stroke=DARK, strokeWidth=0.5)
+        .encode(across, upward, tooltip=tip[:2]),
+    ]
+    title = titled(measured.name, f"mean {x.mean():.3f}, {y.mean():.3f}; n {len(x):,}")
+    return alt.LayerChart(layer=layers).properties(width=PANEL, height=PANEL, title=title)

@@ -1,0 +1,90 @@
+"""A card per metric: what it declares about itself, what it cost, and what the run measured of it."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from textgauge.errors import TextgaugeError
+from textgauge.metrics import CorpusMetric, Metric, get_metric
+from textgauge.metrics.base import parameters
+from textgauge.report.leaderboard import Row
+from textgauge.report.page.boards import Board, anchor
+from textgauge.report.page.costs import Cost, duration
+
+_INFINITE = {math.inf: "∞", -math.inf: "−∞"}
+
+
+@dataclass(frozen=True)
+class Card:
+    """One metric: `what` it measures, its `definition` in paragraphs, its `places` here, `facts` and `measured`."""
+
+    key: str
+    anchor: str
+    label: str
+    what: str
+    definition: tuple[str, ...]
+    places: tuple[tuple[str, str], ...]
+    facts: tuple[tuple[str, str], ...]
+    measured: tuple[tuple[str, str], ...]
+
+
+def cards(keys: Sequence[str], found: Sequence[Board], spent: Sequence[Cost]) -> list[Card]:
+    """The cards of metrics that this version knows, by name."""
+    return [made for key in sorted(dict.fromkeys(keys)) if (made := _card(key, found, spent))]
+
+
+def _card(key: str, found: Sequence[Board], spent: Sequence[Cost]) -> Card | None:
+    try:
+        metric: Metric = get_metric(key)
+    except TextgaugeError:
+        return None
+    what, definition = described(type(metric).__doc__ or "")
+    rows = [(board, row) for board in found if len(board.protocols) == 1 for row in board.ranking if row.metric == key]
+    places = tuple((board.title, _place(row, len(board.ranking))) for board, row in rows)
+    measured = tuple((board.title, _measured(row)) for board, row in rows)
+    return Card(key, anchor(key), metric.label, what, definition, places, _facts(metric, spent), measured)
+
+
+def described(doc: str) -> tuple[str, tuple[str, ...]]:
+    """The first sentence of a docstring and the paragraphs after it, without examples and the source.
+
+    >>> described("One line.\\n\\n    A formula, and\\n    more. Source: Lin 1991.\\n\\n    >>> 1")
+    ('One line.', ('A formula, and more.',))
+    """
+    head, *rest = inspect.cleandoc(doc).split("\n\n")
+    told = [" ".join(part.split()) for part in rest if not part.startswith(">>>")]
+    bare = [part.partition("Source: ")[0].strip() for part in told]
+    return " ".join(head.split()), tuple(part for part in bare if part)
+
+
+def _facts(metric: Metric, spent: Sequence[Cost]) -> tuple[tuple[str, str], ...]:
+    low, high = (_INFINITE.get(end, f"{end:g}") for end in metric.bounds)
+    given = ", ".join(f"{name}={getattr(metric, name)}" for name in parameters(type(metric)))
+    facts = [
+        ("Compares", "two corpora" if isinstance(metric, CorpusMetric) else "two texts"),
+        ("Values", f"{low} to {high}; {metric.closer} is closer"),
+        ("Symmetric", "yes" if metric.symmetric else "no"),
+        ("Looks at", metric.on),
+        ("Parameters", given),
+        ("Parts", ", ".join(part.name for part in metric.parts)),
+        ("Cost", "; ".join(_spent(cost) for cost in spent if cost.metric == metric.key)),
+        ("Source", metric.source),
+    ]
+    return tuple((term, said) for term, said in facts if said)
+
+
+def _spent(cost: Cost) -> str:
+    failed = f", {cost.failed:,} failed" if cost.failed else ""
+    return f"{duration(cost.each)} a trial ({cost.protocol}, mean of {cost.trials:,}{failed})"
+
+
+def _place(row: Row, count: int) -> str:
+    return "not ranked" if math.isnan(row.overall) else f"rank {row.rank} of {count}, overall {row.overall:.3f}"
+
+
+def _measured(row: Row) -> str:
+    known = {name.replace("_", " "): value for name, value in row.measures.items() if not math.isnan(value)}
+    return ", ".join(f"{name} {value:.3g}" for name, value in known.items())

@@ -1,0 +1,103 @@
+// Figures: unpacked and drawn when they come into view; tooltips are text, never HTML.
+(() => {
+  const library = document.getElementById("library");
+  if (!library) return;
+
+  async function unpacked(text) {
+    const bytes = Uint8Array.from(atob(text.trim()), (c) => c.charCodeAt(0));
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+    return new Response(stream).text();
+  }
+
+  // The page's policy knows the hash of this script and lets no other in.
+  let loaded = null;
+  function load() {
+    loaded ??= unpacked(library.textContent).then((text) => {
+      const script = document.createElement("script");
+      script.textContent = text;
+      document.head.append(script);
+      if (!window.vegaEmbed) throw new Error("the drawing library did not start");
+    });
+    return loaded;
+  }
+
+  function rows(columns) {
+    const names = Object.keys(columns);
+    const length = names.length ? columns[names[0]].length : 0;
+    return Array.from({ length }, (_, n) => Object.fromEntries(names.map((name) => [name, columns[name][n]])));
+  }
+
+  const tip = document.createElement("div");
+  tip.id = "tip";
+  tip.hidden = true;
+  document.body.append(tip);
+
+  function line(tag, text) {
+    const made = document.createElement(tag);
+    made.textContent = text;
+    return made;
+  }
+
+  function tooltip(_handler, event, _item, value) {
+    tip.hidden = value === null || value === undefined || value === "";
+    if (tip.hidden) return;
+    const pairs = typeof value === "object" ? Object.entries(value) : [["", value]];
+    tip.replaceChildren(...pairs.flatMap(([name, said]) => [line("span", name), line("b", String(said))]));
+    const wide = document.documentElement.clientWidth;
+    const left = Math.min(event.clientX + 12, wide - tip.offsetWidth - 8);
+    const above = event.clientY + 16 + tip.offsetHeight > window.innerHeight;
+    tip.style.left = `${Math.max(left, 8)}px`;
+    tip.style.top = `${above ? event.clientY - tip.offsetHeight - 10 : event.clientY + 16}px`;
+  }
+  document.addEventListener("keydown", (event) => { if (event.key === "Escape") tip.hidden = true; });
+  document.addEventListener("scroll", () => { tip.hidden = true; }, { passive: true });
+
+  const views = new Map();
+  function draw(figure) {
+    if (!views.has(figure)) views.set(figure, drawn(figure));
+    return views.get(figure);
+  }
+
+  async function drawn(figure) {
+    const plot = figure.querySelector(".plot");
+    try {
+      await load();
+      const { spec, data } = JSON.parse(await unpacked(figure.querySelector("script").textContent));
+      spec.datasets = Object.fromEntries(Object.entries(data).map(([name, columns]) => [name, rows(columns)]));
+      // ast: expressions are interpreted, so that no text is ever compiled into code.
+      const { view } = await vegaEmbed(plot, spec, {
+        actions: false, ast: true, defaultStyle: false, mode: "vega-lite", renderer: "svg", tooltip,
+      });
+      plot.querySelector("svg").setAttribute("aria-hidden", "true"); // the plot has words of its own
+      figure.dataset.drawn = "";
+      return view;
+    } catch (error) {
+      plot.textContent = `This figure could not be drawn: ${error.message}. A browser of 2023 or later is needed.`;
+      throw error;
+    }
+  }
+
+  // What is in view first, the rest when nothing else is to be done, so that a printed page has all of them.
+  const seen = new IntersectionObserver((entries) => {
+    for (const entry of entries) if (entry.isIntersecting) draw(entry.target);
+  }, { rootMargin: "400px" });
+  const waiting = [...document.querySelectorAll("figure:not([hidden])")];
+  waiting.forEach((figure) => seen.observe(figure));
+  const later = window.requestIdleCallback ?? ((work) => setTimeout(work, 200));
+  const next = () => { if (waiting.length) draw(waiting.shift()).finally(() => later(next)).catch(() => {}); };
+  addEventListener("load", () => later(next));
+
+  for (const kind of document.querySelectorAll(".kind")) {
+    kind.querySelector("select")?.addEventListener("change", (event) => {
+      for (const figure of kind.querySelectorAll("figure")) figure.hidden = figure.id !== event.target.value;
+      draw(kind.querySelector("figure:not([hidden])"));
+    });
+    for (const button of kind.querySelectorAll(".save")) {
+      button.addEventListener("click", async () => {
+        const figure = kind.querySelector("figure:not([hidden])");
+        const view = await draw(figure);
+        textgaugeSave(await view.toImageURL(button.dataset.form, 2), `${figure.dataset.name}.${button.dataset.form}`);
+      });
+    }
+  }
+})();

@@ -1,0 +1,129 @@
+"""One page with everything that runs and results say: no network, no script but its own."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+import zlib
+from collections.abc import Iterable, Sequence
+from functools import cache
+from importlib.metadata import version
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from textgauge.bench.judge import judge
+from textgauge.bench.store import Store
+from textgauge.errors import InputError
+from textgauge.report.figures import Figure, groups
+from textgauge.report.figures.style import printable
+from textgauge.report.page.boards import board_table, boards, verdict_table
+from textgauge.report.page.cards import cards
+from textgauge.report.page.costs import costs
+from textgauge.report.page.drawings import Kind, drawings, drawn, library
+from textgauge.report.page.provenance import cell_count, provenance
+from textgauge.report.page.results import Result
+from textgauge.report.page.summary import board_sentences, warnings
+from textgauge.report.page.tables import WIDTH, Table
+
+if TYPE_CHECKING:
+    import jinja2
+    from markupsafe import Markup
+
+_SCRIPTS = ("theme.js", "tables.js", "figures.js")
+
+
+def page(
+    stores: Sequence[Store] = (),
+    results: Sequence[Result] = (),
+    texts: Sequence[Table] = (),
+    *,
+    title: str | None = None,
+    lead: Sequence[str] = (),
+    charts: Iterable[Figure] = (),
+) -> str:
+    """An HTML page of runs, of other results, and of tables of single texts.
+
+    `lead` are sentences put before those that the runs give, `charts` are figures beside theirs. The same content gives
+    the same bytes. Whatever comes from a corpus is escaped; the page's policy lets no other script run, nothing load.
+    """
+    if not (stores or results or texts):
+        raise InputError("there is nothing to report: give the folder of a run or a JSON file of results")
+    judged = [item for store in stores for item in judge(store)]
+    found, spent = boards(judged), costs(stores)
+    rows = [row for result in results for row in result.rows]
+    named = [*(item.metric for item in judged), *(str(row["metric"]) for row in rows)]
+    kinds = list(drawn([group for store in stores for group in groups(store)]))
+    own = drawings(charts)
+    content = {
+        "title": title or "Text metrics, measured",
+        "lead": list(lead),
+        "summary": [(board.title, board_sentences(board)) for board in found]
+        + [(result.name, list(result.sentences)) for result in results if result.sentences],
+        "warnings": warnings(judged, cell_count(stores)),
+        "boards": [(board, board_table(board), verdict_table(board)) for board in found],
+        "results": results,
+        "kinds": [*kinds, *([Kind("Other figures", own)] if own else [])],
+        "texts": texts,
+        "cards": cards(named, found, spent),
+        "provenance": provenance(stores, rows),
+        "version": version("textgauge"),
+        "mark_width": WIDTH,
+    }
+    return _rendered(content)
+
+
+def _rendered(content: dict[str, Any]) -> str:
+    script = "\n".join(_file(name) for name in _SCRIPTS)
+    style = _file("page.css")
+    whole = library() if content["kinds"] else ""
+    hashes = " ".join(f"'sha256-{_digest(text)}'" for text in (script, whole) if text)
+    policy = (
+        f"default-src 'none'; script-src {hashes}; style-src 'sha256-{_digest(style)}'; img-src data: blob:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    packed = base64.b64encode(zlib.compress(whole.encode(), 9)).decode() if whole else ""
+    return (
+        _templates()
+        .get_template("page.html")
+        .render(**content, policy=policy, script=script, style=style, library=packed)
+    )
+
+
+def _digest(text: str) -> str:
+    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+@cache
+def _file(name: str) -> str:
+    return (files(__package__) / "files" / name).read_text(encoding="utf-8")
+
+
+@cache
+def _templates() -> jinja2.Environment:
+    import jinja2
+
+    made = jinja2.Environment(
+        loader=jinja2.FunctionLoader(_file),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=lambda value: printable(value) if type(value) is str else value,
+    )
+    made.filters["prose"] = prose
+    return made
+
+
+def prose(text: str) -> Markup:
+    """A sentence as HTML: all of it escaped, what stands between backticks as code.
+
+    >>> prose("`a<b>` & c")
+    Markup('<code>a&lt;b&gt;</code> &amp; c')
+    """
+    from markupsafe import Markup, escape
+
+    parts = re.split("`([^`]*)`", printable(text))
+    return Markup().join(
+        Markup("<code>{}</code>").format(part) if place % 2 else escape(part) for place, part in enumerate(parts)
+    )

@@ -1,0 +1,168 @@
+"""`textgauge describe` as a user meets it: the table, JSON, files, figure, and one clear line for bad input."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+from textgauge.represent.embedders import base
+
+FIELDS = {"property", "value", "low", "high", "test", "train", "backend"}
+PROPERTIES = {
+    "unique", "vocab", "grammar", "plausibility", "semantic_precision", "semantic_recall", "semantic_f1",
+    "syntactic_precision", "syntactic_recall", "syntactic_f1",
+}  # fmt: skip
+
+
+class Letters:
+    """A vector of letter counts, in place of a model."""
+
+    name, identity, dimension = "letters", "letters(1)", 26
+
+    def encode(self, texts, *, batch_size=64, progress=None):
+        return np.array([[text.lower().count(chr(97 + i)) for i in range(26)] for text in texts], dtype=np.float32)
+
+
+@pytest.fixture
+def corpora(tmp_path, monkeypatch):
+    monkeypatch.setenv("TEXTGAUGE_NO_CACHE", "1")
+    monkeypatch.setitem(base._MADE, "letters", Letters())
+    rng = np.random.default_rng(0)
+    words = ["the", "red", "cat", "dog", "bird", "sees", "likes", "a", "green", "tree", "today", "here"]
+    for name, n in (("train", 80), ("test", 40), ("good", 60)):
+        lines = [" ".join(rng.choice(words, rng.integers(4, 9))) + "." for _ in range(n)]
+        (tmp_path / f"{name}.txt").write_text("\n".join(lines), encoding="utf-8")
+    (tmp_path / "stuck.txt").write_text("\n".join(["the same sentence comes again."] * 60), encoding="utf-8")
+    return tmp_path
+
+
+@pytest.fixture
+def describe(run, corpora):
+    def command(*args, embedder="letters"):
+        known = ("--train", corpora / "train.txt", "--test", corpora / "test.txt", "--embedder", embedder)
+        return run("describe", *args, *known)
+
+    return command
+
+
+def test_json_is_one_flat_object_per_property(describe, corpora):
+    code, out, err = describe(corpora / "good.txt", "-f", "json")
+    rows = {row["property"]: row for row in json.loads(out)}
+    assert code == 0, err
+    assert rows.keys() >= PROPERTIES
+    for row in rows.values():
+        assert row.keys() >= FIELDS
+        assert row["value"] is not None
+        assert row["low"] is None or row["low"] <= row["value"] <= row["high"]
+    assert rows["semantic_f1"]["backend"] == "cosine@letters(1)"
+    assert rows["syntactic_f1"]["test"] is not None
+    assert rows["semantic_f1"]["train"] is not None
+
+
+@pytest.mark.parametrize("form", ["table", "markdown", "csv", "latex"])
+def test_other_formats(describe, corpora, form):
+    code, out, _ = describe(corpora / "good.txt", "--grammar", "none", "-f", form)
+    assert code == 0
+    assert "unique" in out
+    assert "train" in out
+
+
+def test_several_corpora_with_tests_and_a_collapsed_one(describe, corpora):
+    code, out, err = describe(
+        corpora / "good.txt", corpora / "stuck.txt", "--grammar", "none", "--lists", corpora / "lists"
+    )
+    assert code == 0
+    assert "good" in out
+    assert "the same sentence comes again." in out
+    assert "stuck: collapsed" in err
+    assert "good: collapsed" not in err
+    rows = pl.read_csv(corpora / "lists" / "differences.csv")
+    assert set(rows["property"]) == {"plausibility", "semantic", "syntactic"}
+    assert {path.stem for path in (corpora / "lists").iterdir()} >= {"near_copies", "uncovered", "modes", "curve"}
+
+
+def test_files_of_texts_picks_and_figure(describe, corpora):
+    code, out, err = describe(
+        corpora / "good.txt", "--grammar", "none", "--per-text", corpora / "texts.parquet", "--pick", 7,
+        "-o", corpora / "picked.txt", "--plausible", "--near-copies", 0.6, "--figure", corpora / "plane.svg",
+    )  # fmt: skip
+    assert code == 0, err
+    assert len(pl.read_parquet(corpora / "texts.parquet")) == 60
+    assert len((corpora / "picked.txt").read_text(encoding="utf-8").splitlines()) == 7
+    assert (corpora / "plane.svg").read_bytes().startswith(b"<svg")
+    assert "near copies: " in out
+
+
+def test_a_copy_of_train(describe, corpora):
+    _, out, err = describe(corpora / "train.txt", "--grammar", "none", "-f", "json")
+    rows = {row["property"]: row["value"] for row in json.loads(out)}
+    assert (rows["unique"], rows["vocab"], rows["syntactic_f1"]) == (0, 0, 1)
+    assert "80 of 80 texts are train texts" in err
+
+
+def test_shuffled_words_lose_on_plausibility(describe, corpora, tmp_path):
+    lines = [f"the {a} sees a {b} tree today" for a in ("cat", "dog", "bird") for b in ("red", "green")] * 20
+    rng = np.random.default_rng(0)
+    (corpora / "train.txt").write_text("\n".join(lines), encoding="utf-8")
+    (tmp_path / "order.txt").write_text("\n".join(lines[:60]), encoding="utf-8")
+    shuffled = [" ".join(rng.permutation(line.split())) for line in lines[:60]]
+    (tmp_path / "salad.txt").write_text("\n".join(shuffled), encoding="utf-8")
+    out = describe(tmp_path / "order.txt", tmp_path / "salad.txt", "--grammar", "none", "-f", "json")[1]
+    value = {row["corpus"]: row["value"] for row in json.loads(out) if row["property"] == "plausibility"}
+    assert value["salad"] > 2 * value["order"]
+
+
+def test_ratings_from_a_column(describe, corpora):
+    lines = (corpora / "good.txt").read_text(encoding="utf-8").splitlines()
+    frame = pl.DataFrame({"sentence": lines, "stars": [len(line) % 5 for line in lines], "other": lines})
+    frame.write_csv(corpora / "rated.csv")
+    code, out, err = describe(
+        corpora / "rated.csv",
+        "--column",
+        "sentence",
+        "--rating",
+        "stars",
+        "--grammar",
+        "none",
+        "--lists",
+        corpora / "l",
+    )
+    assert code == 0, err
+    assert "rho" in out
+    assert len(pl.read_csv(corpora / "l" / "ratings.csv")) == 3
+    frame.with_columns(stars=pl.lit("good")).write_csv(corpora / "bad.csv")
+    code, _, err = describe(corpora / "bad.csv", "--column", "sentence", "--rating", "stars")
+    assert code == 2
+    assert "'good' is not a number" in err
+
+
+def test_without_test_cells_say_why_they_are_empty(run, corpora):
+    args = ("describe", corpora / "good.txt", "--train", corpora / "train.txt", "--grammar", "none", "-f", "json")
+    code, out, _ = run(*args)
+    rows = {row["property"]: row for row in json.loads(out)}
+    assert code == 0
+    assert rows["semantic_f1"]["value"] is None
+    assert rows["semantic_f1"]["reason"] == rows["unique"]["test_reason"] == "no test texts were given"
+
+
+def test_bad_input_is_one_line_and_exit_code_2(describe, corpora):
+    (corpora / "empty.txt").write_text("", encoding="utf-8")
+    (corpora / "long.txt").write_text("a" * 10_000_000, encoding="utf-8")
+    cases = [
+        ((corpora / "empty.txt",), "the file is empty"),
+        ((corpora / "long.txt",), "10,000,000 characters"),
+        ((corpora / "nothing.txt",), "nothing.txt"),
+        ((corpora / "good.txt", "--pick", 3), "belong together"),
+        ((corpora / "good.txt", "--per-text", "x.xls"), "ending"),
+        ((corpora / "good.txt", "--figure", "x.gif"), "a figure is"),
+        ((corpora / "good.txt", "--near-copies", 0.2, "--grammar", "none"), "SynSim"),
+    ]
+    for args, message in cases:
+        code, out, err = describe(*args)
+        assert (code, out) == (2, ""), args
+        assert message in err
+        assert len(err.strip().splitlines()) == 1
+    code, _, err = describe(corpora / "good.txt", embedder="minilmm")
+    assert code == 2
+    assert "did you mean minilm" in err

@@ -1,0 +1,47 @@
+"""`textgauge run ifc` as a user meets it: a folder of corpora in order, made by `textgauge generate steps`."""
+
+import json
+
+import pytest
+
+
+@pytest.fixture
+def folder(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    args = ("--model", "ngram", "--steps", 6, "--n", 150)
+    assert run("generate", "steps", "sample:banking", "-o", "steps", *args)[0] == 0
+    return tmp_path
+
+
+def test_corpora_of_a_model_that_learns_come_nearer(run, folder):
+    data = ("--steps", "steps", "--reference", "sample:banking")
+    code, _, err = run("run", "ifc", *data, "-m", "jsd,cbdf", "--repetitions", 3, "--out", "kept")
+    assert code == 0
+    assert "6 cells: 0 were there, 6 computed" in err
+    code, out, _ = run("leaderboard", "kept", "-f", "json")
+    rows = {row["metric"]: row for row in json.loads(out)}
+    assert set(rows) == {"jsd", "cbdf"}
+    for row in rows.values():
+        assert row["trend"] < 0
+        assert row["slope"] < 0
+        assert row["overall"] == pytest.approx((1 - row["trend"]) / 2)
+    code, out, _ = run("figures", "kept", "-o", "drawn", "--kind", "steps")
+    assert code == 0
+    assert [path.name for path in (folder / "drawn").iterdir()] == ["steps-steps-sample-banking-ifc.html"]
+
+
+@pytest.mark.parametrize(
+    ("args", "complaint"),
+    [
+        (["ifc", "--steps", "steps"], "ifc needs --steps"),
+        (["ifc", "--steps", "nowhere", "--reference", "sample:banking"], "is no folder"),
+        (["ifc", "--steps", "steps", "--reference", "sample:banking", "--source-a", "x.txt"], "no other corpora"),
+        (["ifc", "--steps", "steps", "--reference", "sample:banking", "-n", 200], "step-001 has 150 texts"),
+        (["ksc", "--steps", "steps", "--source-a", "sample:banking", "--source-b", "sample:travel"], "are for ifc"),
+    ],
+)
+def test_bad_input_is_one_clear_line_and_exit_code_2(run, folder, args, complaint):
+    code, out, err = run("run", *args, "-m", "jsd", "--out", "kept")
+    assert (code, out) == (2, "")
+    assert complaint in err
+    assert len(err.strip().splitlines()) == 1

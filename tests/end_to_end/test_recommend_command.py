@@ -1,0 +1,95 @@
+"""`textgauge recommend` as a user meets it."""
+
+import csv
+import json
+import re
+
+import pytest
+
+from textgauge.datasets import load_texts
+
+CORPORA = ["--reference", "sample:cooking", "--candidate", "sample:travel", "-m", "jsd@words,zipf@words"]
+
+
+@pytest.fixture
+def rated(tmp_path):
+    """Pairs whose ratings follow the words they share."""
+    path = tmp_path / "rated.csv"
+    words = ["red", "green", "blue", "cat", "dog", "bird"]
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["one", "two", "score"])
+        for i in range(120):
+            shared = words[: i % 5 + 1]
+            writer.writerow([" ".join([*shared, f"x{i}"]), " ".join([*shared, f"y{i * 7}"]), i % 5])
+    return ["--pairs", path, "--left", "one", "--right", "two", "--rating", "score"]
+
+
+@pytest.fixture
+def corpora(tmp_path):
+    """Two files of a few hundred texts."""
+    for name in ("cooking", "travel"):
+        (tmp_path / f"{name}.txt").write_text("\n".join(load_texts(f"sample:{name}", limit=400).texts))
+    given = ["--reference", tmp_path / "cooking.txt", "--candidate", tmp_path / "travel.txt"]
+    return [*given, "-m", "jsd@words,zipf@words", "--effect", "0.5"]
+
+
+def test_two_corpora_in_every_format_and_file(run, corpora, tmp_path):
+    given = [*corpora, "--budget", "8s"]
+    code, out, _ = run("recommend", *given, "-f", "json", "-o", tmp_path / "answer.json")
+    answer = json.loads(out)
+    assert code == 0
+    assert answer == json.loads((tmp_path / "answer.json").read_text())
+    assert answer["sentences"][0].startswith(f"Use {answer['choice'][0]}")
+    assert answer["about"]["protocol"].startswith("ksc(k=7,")
+    assert all(row["low"] <= (row["count"] or row["low"]) for row in answer["power"])
+
+    code, out, err = run("recommend", *given, "-o", tmp_path / "answer.html")
+    assert code == 0
+    assert out.startswith(answer["sentences"][0])
+    assert "Texts needed a side" in out
+    assert re.search(r"took \d+\.\d s of a budget of 8 s", err)
+    assert (tmp_path / "answer.html").read_text().startswith("<!doctype html>")
+
+    code, out, _ = run("recommend", *given, "-f", "markdown", "-o", tmp_path / "answer.md")
+    assert (code, out[:2]) == (0, "# ")
+    assert "To detect 50 % contamination with 80 % power" in (tmp_path / "answer.md").read_text()
+
+
+def test_the_choice_is_the_top_cluster_of_the_whole_run(run, corpora, tmp_path):
+    answer = json.loads(run("recommend", *corpora, "--budget", "1m", "-f", "json")[1])
+    sources = ["--source-a", corpora[1], "--source-b", corpora[3], *corpora[4:6]]
+    assert run("run", "ksc", *sources, "--out", tmp_path / "whole")[0] == 0
+    rows = json.loads(run("leaderboard", tmp_path / "whole", "-f", "json")[1])
+    assert set(answer["choice"]) == {row["metric"] for row in rows if row["cluster"] == 1}
+    assert [row["overall"] for row in answer["leaderboard"]] == pytest.approx([row["overall"] for row in rows])
+
+
+def test_rated_pairs_and_the_run_behind_the_answer(run, rated, tmp_path):
+    given = [*rated, "-m", "jaccard,levenshtein", "--budget", "30s", "--out", tmp_path / "kept"]
+    code, out, _ = run("recommend", *given, "-f", "json")
+    answer = json.loads(out)
+    assert (code, answer["about"]["pairs"]) == (0, 120)
+    rows = json.loads(run("leaderboard", tmp_path / "kept", "-f", "json")[1])
+    assert set(answer["choice"]) == {row["metric"] for row in rows if row["cluster"] == 1}
+    assert answer["leaderboard"] == rows
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        ([], "give two corpora"),
+        (["--reference", "sample:cooking"], "two corpora are needed"),
+        ([*CORPORA, "--budget", "soon"], "a budget is a time such as"),
+        ([*CORPORA, "-o", "answer.pdf"], "a file that ends in .md, .json, .html"),
+        ([*CORPORA, "--effect", "2"], "the effect is a share"),
+        (["--task", "flying", "--data", "x"], "unknown task"),
+        (["--reference", "nowhere.txt", "--candidate", "sample:travel"], "nowhere.txt"),
+    ],
+)
+def test_wrong_use_is_one_line(run, args, said):
+    code, out, err = run("recommend", *args)
+    assert (code, out) == (2, "")
+    assert len(err.splitlines()) == 1
+    assert err.startswith("textgauge: ")
+    assert said in err

@@ -1,0 +1,80 @@
+"""Kneser–Ney models against KenLM 0.3.0 on the ARPA file we write of them.
+
+Made by writing `train(corpus(), order=ORDER).to_arpa("model.arpa")` and, in an environment of its own:
+
+    model = kenlm.Model("model.arpa")
+    for text in QUERIES: print(sum(score for score, *_ in model.full_scores(text)))
+
+KenLM keeps logarithms as 32-bit floats, hence the tolerance of a few 1e-7 of each.
+"""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from textgauge.represent.language_models import get_language_model
+from textgauge.represent.language_models.kneser_ney import train
+
+QUERIES = [
+    "w0 w1 w2 w0 w3",
+    "w0 w0 w0",
+    "w39 w38 unseen w1 w0",
+    "unseen words only",
+    "w5",
+    "w2 w1 w0 w1 w2 w1 w0 w1 w7 w12 w3 w0 w0 w5",
+]
+
+
+def corpus() -> list[str]:
+    """400 texts of a chain in which small numbers are frequent."""
+    draw = random.Random(0)
+    texts = []
+    for _ in range(400):
+        words = [int(40 * draw.random() ** 3) for _ in range(1 + int(9 * draw.random()))]
+        texts.append(" ".join(f"w{(word + last) // 2}" for word, last in zip(words, [0, *words], strict=False)))
+    return texts
+
+
+KENLM = {
+    2: [
+        -5.841949909925461,
+        -2.2426563799381256,
+        -12.458777666091919,
+        -10.09741759300232,
+        -2.202493727207184,
+        -18.374788284301758,
+    ],
+    3: [
+        -5.472462922334671,
+        -2.1056096255779266,
+        -12.396273732185364,
+        -10.078266382217407,
+        -2.421793282032013,
+        -20.16231459379196,
+    ],
+    5: [
+        -5.989454627037048,
+        -2.0915052592754364,
+        -12.626566171646118,
+        -10.078266382217407,
+        -2.40903103351593,
+        -21.944699823856354,
+    ],
+}
+
+
+@pytest.mark.parametrize("order", [2, 3, 5])
+def test_as_kenlm_scores_it(order: int, tmp_path: Path) -> None:
+    model = train(corpus(), order=order)
+    nats, tokens = model.surprise(QUERIES)
+    kenlm = -np.log(10) * np.array(KENLM[order])
+    np.testing.assert_allclose(nats, kenlm, rtol=1e-6)
+    np.testing.assert_allclose(np.exp(nats / tokens), np.exp(kenlm / tokens), rtol=1e-6)
+    model.to_arpa(tmp_path / "model.arpa")
+    again, same = get_language_model(f"arpa:{tmp_path / 'model.arpa'}").surprise(QUERIES)
+    np.testing.assert_allclose(again, nats, rtol=1e-13)
+    np.testing.assert_array_equal(same, tokens)

@@ -1,0 +1,166 @@
+"""Metrics of known verdict in the five tasks: what each definition implies for them."""
+
+import math
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+import pytest
+
+from textgauge.bench.tasks import task_sources
+from textgauge.metrics import Part
+from textgauge.metrics.pair_metric import PairMetric, similarity_of
+from textgauge.protocols import Axis, Clustering, Comparisons, Retrieval, Robustness, Sensitivity
+from textgauge.protocols.base import Observations
+from textgauge.protocols.retrieval import COPIES
+
+SPECS = {Clustering: "sample:intents", Retrieval: "sample:library"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Oracle(PairMetric):
+    """Gives what a task's own targets say, whatever the texts: trials are told by their place."""
+
+    name = "task_oracle"
+    label = "oracle"
+    source = "none"
+    needs = "texts"
+    default_on = ""
+    headline = Part("value", closer="larger")
+
+
+@cache
+def trials(task, sources):
+    batches = list(task.trials(sources, 0))
+    names = batches[0].columns
+    columns = {name: np.concatenate([batch.columns[name] for batch in batches]) for name in names}
+    return columns, np.concatenate([np.full(len(batch), batch.number) for batch in batches])
+
+
+def observed(task, sources, answer):
+    """Observations of a metric that answers with a function of the columns of all trials."""
+    columns, numbers = trials(task, sources)
+    return Observations(answer(columns, len(numbers)), numbers, columns)
+
+
+def verdicts(task, sources, answer):
+    return {verdict.measure: verdict for verdict in task.judge(observed(task, sources, answer))}
+
+
+def at_random(columns, n):
+    return np.random.default_rng(5).random(n)
+
+
+def constant(columns, n):
+    return np.full(n, 0.7)
+
+
+@cache
+def sources_of(kind):
+    return task_sources(kind, SPECS.get(kind, "sample:articles"))
+
+
+def perfect(task):
+    return lambda columns, n: task.targets(columns)
+
+
+TASKS = [Axis(), Comparisons(), Robustness(), Sensitivity(), Clustering(n=60, folds=4), Retrieval(folds=4)]
+
+
+@pytest.mark.parametrize("task", TASKS, ids=lambda task: task.name)
+def test_a_perfect_metric_gets_one(task):
+    found = verdicts(task, sources_of(type(task)), perfect(task))
+    assert found[task.measures[0].name].value == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    ("task", "expected"),
+    [
+        (Axis(), 0.5),
+        (Comparisons(), 0.5),
+        (Robustness(), (1 / 4 + 1 / 20 + 1 / 4) / 3),
+        (Retrieval(folds=4), 1 / (1 + len(COPIES))),
+    ],
+    ids=lambda value: getattr(value, "name", ""),
+)
+def test_a_random_metric_gets_what_chance_gives(task, expected):
+    values = [
+        verdicts(task, sources_of(type(task)), lambda columns, n, s=seed: np.random.default_rng(s).random(n))[
+            task.measures[0].name
+        ].value
+        for seed in range(20)
+    ]
+    assert np.mean(values) == pytest.approx(expected, abs=4 * np.std(values) / math.sqrt(len(values)))
+
+
+@pytest.mark.parametrize(
+    ("task", "expected"),
+    [(Comparisons(), 0.5), (Robustness(), 0.0), (Retrieval(folds=4), 1 / (1 + len(COPIES)))],
+    ids=lambda value: getattr(value, "name", ""),
+)
+def test_a_constant_metric_gets_what_ties_give(task, expected):
+    assert verdicts(task, sources_of(type(task)), constant)[task.measures[0].name].value == pytest.approx(expected)
+
+
+def test_a_constant_metric_has_no_correlation_and_says_why():
+    found = verdicts(Axis(), sources_of(Axis), constant)["axis"]
+    assert math.isnan(found.value)
+    assert found.reason
+
+
+def test_a_constant_metric_errs_by_its_distance_from_the_ideal():
+    task = Sensitivity()
+    seen = observed(task, sources_of(Sensitivity), constant)
+    error = np.abs(0.7 - task.targets(seen.columns)).mean()
+    assert verdicts(task, sources_of(Sensitivity), constant)["sensitivity"].value == pytest.approx(1 - error)
+
+
+def test_half_inserted_and_half_removed_have_the_ideals_of_the_paper():
+    task = Sensitivity()
+    columns = observed(task, sources_of(Sensitivity), constant).columns
+    ideal = task.targets(columns)
+    for change, share in (("insert", 1.0), ("remove", 0.5)):
+        assert (ideal[(columns["change"] == change) & (columns["share"] == share)] == 0.5).all()
+
+
+def test_bent_ideals_are_the_square_and_the_root():
+    columns = observed(Sensitivity(), sources_of(Sensitivity), constant).columns
+    line = Sensitivity().targets(columns)
+    np.testing.assert_allclose(Sensitivity(ideal="quadratic").targets(columns), line**2)
+    np.testing.assert_allclose(Sensitivity(ideal="root").targets(columns), np.sqrt(line))
+
+
+def test_an_inverted_metric_is_at_the_other_end():
+    for task in (Axis(), Comparisons()):
+        found = verdicts(task, sources_of(type(task)), lambda columns, n, t=task: -t.targets(columns))
+        assert found[task.measures[0].name].value == pytest.approx(0.0)
+
+
+def test_undefined_values_leave_their_document_out_and_are_counted():
+    task = Robustness()
+
+    def with_holes(columns, n):
+        values = task.targets(columns)
+        values[columns["document"] == columns["document"][0]] = np.nan
+        return values
+
+    seen = observed(task, sources_of(Robustness), with_holes)
+    documents = len(np.unique(seen.columns["document"]))
+    found = {verdict.measure: verdict for verdict in task.judge(seen)}["robustness"]
+    assert found.value == pytest.approx(1.0)
+    assert found.units == documents - 1
+    assert "undefined in 7 of" in found.reason
+
+
+def test_similarities_run_from_distances_with_and_without_an_upper_bound():
+    @dataclass(frozen=True, kw_only=True)
+    class Bounded(Oracle):
+        headline = Part("value", closer="smaller", bounds=(0.0, 2.0))
+
+    @dataclass(frozen=True, kw_only=True)
+    class Unbounded(Oracle):
+        headline = Part("value", closer="smaller", bounds=(0.0, math.inf))
+
+    assert similarity_of(Bounded(), np.array([0.0, 2.0])).tolist() == [1.0, 0.0]
+    assert similarity_of(Unbounded(), np.array([0.0, 1.0])).tolist() == [1.0, 0.5]
+    assert similarity_of(Oracle(), np.array([0.25])).tolist() == [0.25]

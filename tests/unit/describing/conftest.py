@@ -1,0 +1,54 @@
+"""Backends without models: letters as meaning, exclamation marks as errors, length as surprise."""
+
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from textgauge.represent.embedders import base
+
+
+class Letters:
+    """A vector of letter counts."""
+
+    name, identity, dimension = "letters", "letters(1)", 26
+
+    def encode(self, texts, *, batch_size=64, progress=None):
+        counts = [[text.lower().count(chr(97 + place)) for place in range(26)] for text in texts]
+        if progress is not None:
+            progress(len(texts), len(texts))
+        return np.array(counts, dtype=np.float32).reshape(-1, 26)
+
+
+class Marks:
+    name, signature = "marks", "marks(1)"
+
+    def errors(self, texts):
+        return np.array([text.count("!") for text in texts], dtype=np.int64)
+
+    def lengths(self, texts):
+        return np.array([len(text.split()) for text in texts], dtype=np.int64)
+
+
+class Lengths:
+    name = "lengths"
+
+    def __init__(self, representative):
+        self.signature = f"lengths({len(representative or ())})"
+
+    def surprise(self, texts):
+        words = [text.split() for text in texts]
+        nats = np.array([float(sum(map(len, one))) for one in words])
+        return nats, np.array([len(one) for one in words], dtype=np.int64)
+
+
+@pytest.fixture(autouse=True)
+def backends(monkeypatch):
+    monkeypatch.setenv("TEXTGAUGE_NO_CACHE", "1")
+    monkeypatch.setitem(base._MADE, "letters", Letters())
+    models = SimpleNamespace(get_language_model=lambda name, *, representative=None: Lengths(representative))
+    monkeypatch.setitem(
+        sys.modules, "textgauge.represent.grammar", SimpleNamespace(get_grammar_checker=lambda _: Marks())
+    )
+    monkeypatch.setitem(sys.modules, "textgauge.represent.language_models", models)

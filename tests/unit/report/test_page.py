@@ -1,0 +1,292 @@
+"""The page of a run: its numbers are the store's, it is whole in itself, and nothing in a corpus can act on it."""
+
+import base64
+import hashlib
+import json
+import math
+import re
+import shutil
+import zlib
+from html.parser import HTMLParser
+from itertools import pairwise
+
+import pytest
+
+from textgauge.bench import Plan, Store, run
+from textgauge.bench.judge import judge
+from textgauge.corpus import Corpus
+from textgauge.datasets import load_texts
+from textgauge.errors import InputError
+from textgauge.metrics import get_corpus_metrics
+from textgauge.protocols import Ksc, Size, Sources
+from textgauge.report import figures as draw
+from textgauge.report.leaderboard import leaderboard
+from textgauge.report.page import page, table_of
+from textgauge.report.page.boards import board_table, boards, verdict_table
+from textgauge.report.page.drawings import drawings
+
+HOSTILE = "</script><script>alert('x')</script><b>&\"\x00\x1b\n<!-- `code`"
+KSC = Ksc(k=4, n=10, repetitions=3)
+SIZE = Size(smallest=5, step=10, total=30, large=40, draws=3, repetitions=3)
+METRICS = ("cbdf@words", "jsd@words", "zipf@words")
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    corpora = {
+        role: Corpus.of(load_texts(f"sample:{name}", limit=80).texts)
+        for role, name in (("a", "banking"), ("b", "travel"))
+    }
+    made = Store(tmp_path_factory.mktemp("run"))
+    run([Plan(each, Sources(HOSTILE, corpora), get_corpus_metrics(METRICS)) for each in (KSC, SIZE)], made)
+    return made
+
+
+@pytest.fixture(scope="module")
+def found(store):
+    return boards(judge(store))
+
+
+class Parsed(HTMLParser):
+    """The elements of a page with their attributes, and the text of each kind of element."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.elements, self.text, self._open = [], {}, []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.elements.append((tag, dict(attributes)))
+        self._open.append(tag)
+
+    def handle_endtag(self, tag):
+        while self._open and self._open.pop() != tag:
+            pass
+
+    def handle_data(self, data):
+        for tag in set(self._open):
+            self.text.setdefault(tag, []).append(data)
+
+    def having(self, name):
+        return [attributes[name] for _, attributes in self.elements if name in attributes]
+
+
+@pytest.fixture(scope="module")
+def html(store):
+    return page([store], texts=[table_of("Texts", [{"text": HOSTILE, "contribution": 0.25}])], title=HOSTILE)
+
+
+@pytest.fixture(scope="module")
+def parsed(html):
+    return Parsed(html)
+
+
+@pytest.fixture
+def _undrawn(monkeypatch):
+    """No figures: they take most of the time."""
+    monkeypatch.setattr("textgauge.report.page.drawings.KINDS", {})
+
+
+def numbers(table):
+    """The rows of a table as the CSV of the page has them."""
+    names = [column.name for column in table.columns]
+    return [dict(zip(names, (cell.value for cell in row), strict=True)) for row in table.rows]
+
+
+def test_boards_hold_the_numbers_of_the_leaderboard(store, found):
+    judged = judge(store)
+    assert [board.protocols for board in found] == [("ksc", "size"), ("ksc",), ("size",)]
+    for board in found:
+        of = [item for item in judged if item.protocol.name in board.protocols]
+        assert numbers(board_table(board)) == [
+            {name: row[name] for name in numbers(board_table(board))[0]} for row in leaderboard(of).to_dicts()
+        ]
+
+
+def test_verdicts_are_those_of_the_store(store, found):
+    rows = numbers(verdict_table(found[1]))
+    said = [(i.metric, v) for i in judge(store) if i.protocol == KSC for v in i.verdicts]
+    assert len(rows) == len(said) == 15
+    for row, (metric, verdict) in zip(rows, said, strict=True):
+        assert (row["metric"], row["measure"], row["value"]) == (metric, verdict.measure, verdict.value)
+        assert (row["low"], row["high"], row["repetitions"]) == (verdict.low, verdict.high, 3)
+
+
+def test_shown_numbers_are_the_exact_ones_rounded(found):
+    for row in board_table(found[1]).rows:
+        for cell in row:
+            if isinstance(cell.value, float):
+                assert float(cell.shown) == pytest.approx(cell.value, abs=5e-4)
+                assert float(cell.exact) == cell.value
+
+
+def test_clusters_and_intervals_are_drawn(found):
+    board = found[1]
+    table = board_table(board)
+    rows = board.ranking.rows
+    assert table.starts == {n for n in range(1, len(rows)) if rows[n].cluster > rows[n - 1].cluster}
+    place = [column.name for column in table.columns].index("accuracy")
+    for row in table.rows:
+        mark = row[place].mark
+        assert 0 <= mark.low <= mark.at <= mark.high <= 72
+
+
+def test_every_metric_has_a_row_a_card_and_a_signature(store, parsed):
+    text = "".join(parsed.text["main"])
+    for cell in store.manifests()[0]["cells"]:
+        assert cell["signature"] in text
+        assert cell["fingerprint"] in text
+    headings = "".join(parsed.text["article"])
+    assert all(metric in headings for metric in METRICS)
+    assert "Kilgarriff 2001" in headings
+
+
+def test_the_cost_of_a_card_is_the_mean_of_the_stored_seconds(store, parsed):
+    from textgauge.report.page.costs import costs, duration
+
+    cells = [c for m in store.manifests() for c in m["cells"] if c["metric"] == "jsd@words" and "ksc" in c["protocol"]]
+    paths = [store.folder / "cells" / cell["name"][:2] / f"{cell['name']}.parquet" for cell in cells]
+    import polars as pl
+
+    frame = pl.concat([pl.read_parquet(path) for path in paths])
+    cost = next(c for c in costs([store]) if (c.metric, c.protocol) == ("jsd@words", "ksc"))
+    assert (cost.trials, cost.failed) == (len(frame), 0)
+    assert cost.each == pytest.approx(frame["seconds"].mean())
+    assert f"{duration(cost.each)} a trial (ksc, mean of {len(frame)})" in "".join(parsed.text["article"])
+
+
+def test_what_comes_from_data_is_text(parsed):
+    assert not [tag for tag, _ in parsed.elements if tag == "b"]
+    assert [a.get("type") for tag, a in parsed.elements if tag == "script" and "src" in a] == []
+    running = [a for tag, a in parsed.elements if tag == "script" and "type" not in a]
+    assert len(running) == 1
+    assert "alert('x')" in "".join(parsed.text["td"])
+    assert "\x00" not in "".join(parsed.text["main"])
+    assert parsed.text["h1"] == [HOSTILE.replace("\x00", "�").replace("\x1b", "�")]
+
+
+def test_only_the_pages_own_scripts_and_styles_run(html, parsed):
+    policy = next(a["content"] for tag, a in parsed.elements if a.get("http-equiv") == "Content-Security-Policy")
+    allowed = set(re.findall(r"'sha256-([^']+)'", policy))
+    library = zlib.decompress(base64.b64decode(re.search(r'id="library">([^<]+)<', html)[1])).decode()
+    script = re.findall(r"<script>(.*?)</script>", html, re.DOTALL)
+    style = re.findall(r"<style>(.*?)</style>", html, re.DOTALL)
+    assert allowed == {_hash(text) for text in (*script, *style, library)}
+    assert policy.startswith("default-src 'none'; ")
+    assert "unsafe" not in policy
+
+
+def _hash(text):
+    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def test_nothing_is_loaded_and_no_attribute_acts(parsed):
+    for tag, attributes in parsed.elements:
+        assert not {"src", "srcset", "action", "style"} & set(attributes), tag
+        assert not [name for name in attributes if name.startswith("on")], tag
+    assert all(target.startswith("#") for target in parsed.having("href"))
+
+
+def test_ids_are_unique_and_everything_pointed_at_exists(parsed):
+    ids = parsed.having("id")
+    assert len(ids) == len(set(ids))
+    names = ("aria-labelledby", "aria-describedby", "aria-controls", "for")
+    pointed = [target for name in names for value in parsed.having(name) for target in value.split()]
+    assert {*pointed, *(target[1:] for target in parsed.having("href"))} <= set(ids)
+    assert len(pointed) > 20
+
+
+def test_headings_descend_one_level_at_a_time(parsed):
+    levels = [int(tag[1]) for tag, _ in parsed.elements if re.fullmatch("h[1-6]", tag)]
+    assert levels[:2] == [1, 2]
+    assert all(after - before <= 1 for before, after in pairwise(levels))
+
+
+def test_columns_have_scopes_and_tables_captions(parsed):
+    count = sum(tag == "table" for tag, _ in parsed.elements)
+    assert sum(tag == "caption" for tag, _ in parsed.elements) == count > 5
+    assert {a.get("scope") for tag, a in parsed.elements if tag == "th"} == {"col", "row"}
+
+
+def test_every_figure_of_the_registry_is_in_the_page(store, html, parsed):
+    made = list(draw.figures(draw.groups(store)))
+    names = [a["data-name"] for tag, a in parsed.elements if tag == "figure"]
+    assert names == [figure.name for figure in made]
+    plots = [a for tag, a in parsed.elements if a.get("role") == "img"]
+    assert all(a["aria-label"] for a in plots)
+    assert len(plots) == len(made)
+
+
+def test_figures_keep_their_data_to_six_digits(store):
+    figure = next(draw.figures(draw.groups(store), kinds=["box"]))
+    unpacked = json.loads(zlib.decompress(base64.b64decode(drawings([figure])[0].packed)))
+    whole = figure.chart.to_dict()
+    assert unpacked["spec"] == {name: part for name, part in whole.items() if name != "datasets"}
+    for name, rows in whole["datasets"].items():
+        columns = unpacked["data"][name]
+        for n, row in enumerate(rows):
+            for field, value in row.items():
+                exact = pytest.approx(value, rel=1e-5) if isinstance(value, float) else value
+                assert columns[field][n] == exact
+
+
+def test_a_new_kind_of_figure_appears_by_itself(store, monkeypatch):
+    monkeypatch.setattr("textgauge.report.page.drawings.KINDS", {"fancy": None})
+    chart = next(draw.figures(draw.groups(store), kinds=["box"])).chart
+    monkeypatch.setattr(
+        "textgauge.report.page.drawings.figures", lambda found, kinds: [draw.Figure(f"{kinds[0]}-x", chart)]
+    )
+    parsed = Parsed(page([store]))
+    assert [a["data-name"] for tag, a in parsed.elements if tag == "figure"] == ["fancy-x"]
+    assert "Fancy" in "".join(parsed.text["h3"])
+
+
+def test_figures_have_words_that_name_their_panels(store):
+    made = drawings(draw.figures(draw.groups(store), kinds=["distance"]))[0]
+    assert made.title == "Distance over the steps between two corpora"
+    assert "Each point is a pair of corpora. Line: least squares; band: 95 %." in made.words
+    assert all(f"{metric}, R² of the line" in made.words for metric in METRICS)
+
+
+def test_the_same_run_gives_the_same_bytes_and_a_small_page(store, html):
+    assert page([store], texts=[table_of("Texts", [{"text": HOSTILE, "contribution": 0.25}])], title=HOSTILE) == html
+    assert len(html.encode()) < 1_000_000
+
+
+@pytest.mark.usefixtures("_undrawn")
+def test_a_missing_cell_is_said_and_the_rest_is_shown(store, tmp_path):
+    copy = Store(tmp_path / "copy")
+    shutil.copytree(store.folder, copy.folder)
+    next(copy.folder.glob("cells/*/*.parquet")).unlink()
+    count = sum(len(manifest["cells"]) for manifest in copy.manifests())
+    assert f"1 of {count} cells is missing" in "".join(Parsed(page([copy])).text["li"])
+
+
+@pytest.mark.usefixtures("_undrawn")
+def test_several_runs_share_a_page(store, tmp_path):
+    other = Store(tmp_path / "other")
+    corpora = {role: Corpus.of(load_texts("sample:banking", limit=40).texts) for role in ("a", "b")}
+    run([Plan(Ksc(k=3, n=5, repetitions=2), Sources("other data", corpora), get_corpus_metrics("jsd@words"))], other)
+    text = "".join(Parsed(page([store, other])).text["main"])
+    assert "other data" in text
+    assert "2 to 3 repetitions" in text
+
+
+def test_a_run_without_a_finished_cell_says_so(store, tmp_path):
+    copy = Store(tmp_path / "copy")
+    shutil.copytree(store.folder / "manifests", copy.folder / "manifests")
+    parsed = Parsed(page([copy]))
+    assert "cells are missing" in "".join(parsed.text["li"])
+    assert "figure" not in parsed.text
+
+
+def test_nothing_is_no_page():
+    with pytest.raises(InputError, match="nothing to report"):
+        page()
+
+
+def test_undefined_scores_are_a_dash():
+    from textgauge.report.page.boards import _decimals
+
+    assert (_decimals(math.nan).shown, _decimals(math.nan).value) == ("–", None)
+    assert (_decimals(1234.5678).shown, _decimals(-0.25).shown) == ("1235", "-0.250")

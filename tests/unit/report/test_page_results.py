@@ -1,0 +1,125 @@
+"""Results that are not runs become tables: of known shapes with what is known of them, of others as they are."""
+
+import json
+
+import pytest
+
+from textgauge.errors import InputError
+from textgauge.report.page import page, read_result, read_texts, table_of
+from textgauge.report.page.tables import MOST_ROWS, WIDTH, Span, axis_of, cell
+
+COMPARED = [
+    {"metric": "energy", "value": 0.2, "low": 0.1, "high": 0.3, "p_value": 0.01, "null": 0.05, "n_reference": 30,
+     "n_candidate": 30, "reason": None, "interval": "u-statistic", "signature": "energy(root=false)|v1"},
+    {"metric": "fid", "value": None, "low": None, "high": None, "p_value": None, "null": None, "n_reference": 30,
+     "n_candidate": 30, "reason": "too few texts", "interval": None, "signature": "fid|v1"},
+]  # fmt: skip
+
+
+def written(folder, content, name="result.json"):
+    path = folder / name
+    path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
+    return path
+
+
+def shown(table):
+    return [column.name for column in table.columns if not column.hidden]
+
+
+def test_rows_of_compare(tmp_path):
+    result = read_result(written(tmp_path, COMPARED))
+    (table,) = result.tables
+    assert shown(table) == ["metric", "value", "low", "high", "p_value", "null", "n_reference", "n_candidate", "reason"]
+    assert result.sentences[-1] == "`fid` is undefined: too few texts."
+    energy, fid = (row[1] for row in table.rows)
+    assert energy.mark.tick < energy.mark.low < energy.mark.at < energy.mark.high
+    assert (fid.shown, fid.mark) == ("–", None)
+    text = page((), [result])
+    assert "energy(root=false)|v1" in text
+    assert 'href="#metric-energy"' in text
+
+
+@pytest.mark.parametrize(
+    ("content", "titles"),
+    [
+        ({"title": "One", "about": "Some.", "rows": [{"a": 1}]}, ["One"]),
+        ([{"title": "One", "rows": [{"a": 1}]}, {"title": "Two", "rows": [{"b": 2}]}], ["One", "Two"]),
+        ({"tables": [{"title": "One", "rows": [{"a": 1}]}]}, ["One"]),
+        ({"n": 3, "kept": [{"a": 1}], "nested": {"x": [1]}}, ["result", "kept"]),
+        ([1, 2], ["result"]),
+    ],
+)
+def test_other_shapes_are_tables_too(tmp_path, content, titles):
+    assert [table.title for table in read_result(written(tmp_path, content)).tables] == titles
+
+
+def test_nested_values_are_written_out(tmp_path):
+    (table,) = read_result(written(tmp_path, [{"a": [1, 2], "b": {"c": None}}])).tables
+    assert [cell.shown for cell in table.rows[0]] == ["1, 2", '{"c": null}']
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [("{", "not JSON"), ("[]", "no rows"), ("[" * 100_000, "nested too deeply"), ("", "empty")],
+)
+def test_what_is_no_result_is_one_line(tmp_path, content, complaint):
+    with pytest.raises(InputError, match=complaint):
+        read_result(written(tmp_path, content))
+
+
+def test_too_many_tables_are_refused(tmp_path):
+    with pytest.raises(InputError, match="101 tables"):
+        read_result(written(tmp_path, [{"rows": [{"a": 1}]}] * 101))
+
+
+def test_explanations_are_a_table_per_kind_and_metric_the_strongest_first(tmp_path):
+    rows = [
+        {"kind": "text", "metric": "energy", "side": "reference", "text": "weak", "contribution": 0.1, "distance": 0.2},
+        {"kind": "text", "metric": "energy", "side": "candidate", "text": "far", "contribution": 0.1, "distance": 0.9},
+        {"kind": "text", "metric": "energy", "side": "candidate", "text": "strong", "contribution": -0.5},
+        {"kind": "text", "metric": "irpr", "side": "candidate", "text": "other", "contribution": 0.5},
+        {"kind": "term", "term": "card", "z": 1.0},
+        {"kind": "term", "term": "flight", "z": -3.0},
+    ]
+    energy, irpr, terms = read_texts(written(tmp_path, rows))
+    assert energy.title == "energy: texts by what they add"
+    assert [row[1].shown for row in energy.rows] == ["strong", "far", "weak"]
+    assert irpr.title == "irpr: texts by what they add"
+    assert (terms.title, [row[0].shown for row in terms.rows]) == ("Terms", ["flight", "card"])
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
+def test_texts_of_tables(tmp_path, ending):
+    import polars as pl
+
+    frame = pl.DataFrame({"text": ["=1+1", "b"], "copied": [0.5, None]})
+    path = tmp_path / f"each.{ending}"
+    {"csv": frame.write_csv, "jsonl": frame.write_ndjson, "parquet": frame.write_parquet}[ending](path)
+    (table,) = read_texts(path)
+    assert table.title == "each"
+    assert [cell.value for row in table.rows for cell in row] == ["=1+1", 0.5, "b", None]
+
+
+def test_long_tables_and_texts_are_cut_and_say_so():
+    table = table_of("t", [{"n": n} for n in range(MOST_ROWS + 1)])
+    assert len(table.rows) == MOST_ROWS
+    assert table.about == f"The first {MOST_ROWS} of {MOST_ROWS + 1} rows."
+    assert cell("x" * 1_500).shown.endswith("x … (500 characters more)")
+
+
+def test_cells_keep_the_exact_value_where_it_is_not_shown():
+    assert (cell(1 / 3).shown, cell(1 / 3).exact) == ("0.3333", repr(1 / 3))
+    assert (cell(12).exact, cell("a").exact, cell(0.5).exact) == (None, None, None)
+    assert (cell(True).shown, cell(True).exact, cell(True).numeric) == ("yes", "True", False)
+    assert (cell(float("nan")).shown, cell(float("inf")).exact) == ("–", "")
+
+
+def test_spans_are_drawn_within_the_cell():
+    spans = [Span(0.5, 0.4, 0.6), Span(1.0, float("nan"), float("nan"), tick=0.0)]
+    axis = axis_of(spans)
+    assert axis == (0.0, 1.0)
+    middle, end = (span.drawn(*axis) for span in spans)
+    assert (middle.low + middle.high) / 2 == pytest.approx(middle.at) == WIDTH / 2
+    assert end.low == end.at == end.high == WIDTH - end.tick
+    assert Span(float("nan"), 0, 1).drawn(0, 1) is None
+    assert Span(3.0, 3.0, 3.0).drawn(3.0, 3.0).at == WIDTH / 2

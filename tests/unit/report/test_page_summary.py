@@ -1,0 +1,108 @@
+"""Sentences of a page: every number and every claim is true of the ranking."""
+
+import math
+import re
+
+import numpy as np
+import pytest
+
+from textgauge.bench.judge import Judged
+from textgauge.protocols import Ksc, Size, Speed
+from textgauge.protocols.base import Verdict, over_repetitions
+from textgauge.report.page.boards import boards
+from textgauge.report.page.summary import board_sentences, comparison_sentences, score_sentences, warnings
+
+MEASURES = [measure.name for measure in Ksc.measures]
+
+
+def judged(metric, centre, *, spread=0.001, data="a,b", repetitions=8, missing=0, reason=None):
+    """A metric whose measures all lie about a number."""
+    rng = np.random.default_rng(len(metric))
+    values = centre + spread * rng.normal(size=(len(MEASURES), repetitions))
+    verdicts = [over_repetitions(name, row.tolist(), [reason]) for name, row in zip(MEASURES, values, strict=True)]
+    return Judged(data, Ksc(repetitions=repetitions), 0, metric, tuple(verdicts), missing)
+
+
+def said(*items):
+    board = boards(items)[0]
+    return board, " ".join(board_sentences(board))
+
+
+def test_the_first_with_its_score_and_what_it_rests_on():
+    board, text = said(judged("energy", 0.9), judged("fid", 0.7), judged("zipf", 0.2))
+    rows = board.ranking.rows
+    clusters = len({row.cluster for row in rows})
+    assert text.startswith(f"`energy` comes first of 3 metrics, which fall into {clusters} clusters: overall ")
+    assert float(re.search(r"overall (\d\.\d{3}) of 1", text)[1]) == round(rows[0].overall, 3)
+    assert "surely better than every other" in text
+    assert "This rests on 8 repetitions with `a,b`." in text
+
+
+def test_those_that_cannot_be_told_apart_are_named():
+    board, text = said(judged("energy", 0.8, spread=0.1), judged("mmd", 0.8, spread=0.1), judged("zipf", 0.1))
+    top = [row.metric for row in board.ranking if row.cluster == 1]
+    assert len(top) == 2
+    assert f"`{top[1]}` cannot be told apart from it." in text
+    assert "surely better" not in text
+    assert "2 clusters" in text
+
+
+def test_one_metric_is_not_compared_with_itself():
+    _, text = said(judged("energy", 0.9))
+    assert text.startswith("`energy` comes first of 1 metric: overall 0.9")
+    assert "surely" not in text
+    assert "cluster" not in text
+
+
+def test_metrics_without_an_overall_score_are_named():
+    undefined = Judged("a,b", Ksc(repetitions=8), 0, "ahd", tuple(Verdict(name, math.nan) for name in MEASURES))
+    _, text = said(judged("energy", 0.9), judged("fid", 0.5), undefined)
+    assert "first of 2 metrics" in text
+    assert "`ahd` has no overall score here." in text
+
+
+def test_measures_without_two_ends_are_not_ranked():
+    verdicts = tuple(over_repetitions(measure.name, [0.5, 0.6]) for measure in Speed.measures)
+    items = [Judged("a,b", Speed(), 0, metric, verdicts) for metric in ("energy", "fid")]
+    text = " ".join(board_sentences(boards(items)[0]))
+    assert "nothing is ranked" in text
+
+
+def sized(metric, value):
+    verdicts = tuple(over_repetitions(measure.name, [value, value + 0.01]) for measure in Size.measures)
+    return Judged("a,b", Size(repetitions=2), 0, metric, verdicts)
+
+
+def test_protocols_that_rank_the_same_metrics_are_also_ranked_together():
+    ranked = [judged("energy", 0.9), judged("fid", 0.5), judged("zipf", 0.2)]
+    both = boards([*ranked, sized("energy", 0.5), sized("fid", 0.9)])
+    assert [board.title for board in both] == ["ksc and size together", "ksc", "size"]
+    assert [row.metric for row in both[0].ranking if math.isnan(row.overall)] == ["zipf"]
+    assert [board.title for board in boards([*ranked, sized("energy", 0.5)])] == ["ksc", "size"]
+
+
+def test_missing_cells_and_reasons_are_warned_of():
+    items = [judged("energy", 0.9, missing=2), judged("fid", math.nan, reason="too few texts")]
+    missing, reason = warnings(items, 16)
+    assert missing == "2 of 16 cells are missing; the same `textgauge run` command computes them."
+    assert reason == "`fid`, accuracy, weighted accuracy, monotonicity and 2 more (a,b): too few texts."
+    assert warnings([judged("energy", 0.9)], 8) == []
+
+
+@pytest.mark.parametrize(("p", "text"), [((0.01, 0.2), "1 of 2 tests"), ((0.3, 0.2), "0 of 2 tests")])
+def test_comparisons_count_their_tests(p, text):
+    rows = [
+        {"metric": name, "value": 1.0, "n_reference": 30, "n_candidate": 40, "p_value": value}
+        for name, value in zip(("energy", "fid"), p, strict=True)
+    ]
+    sentences = comparison_sentences([*rows, {**rows[0], "metric": "chi", "p_value": None, "reason": "no tokens"}])
+    assert sentences[0] == "3 metrics compared 30 reference and 40 candidate texts."
+    assert sentences[1].startswith(f"{text} found a difference (p ≤ 0.05)")
+    assert ("`energy`" in sentences[1]) == (p[0] <= 0.05)
+    assert sentences[2] == "`chi` is undefined: no tokens."
+
+
+def test_scores_say_their_means():
+    rows = [{"metric": "chrf", "mean": 0.51239, "low": 0.5, "high": 0.525, "n": 1200}]
+    assert score_sentences(rows) == ["`chrf`: mean 0.5124 over 1,200 pairs (interval 0.5 to 0.525)."]
+    assert score_sentences([{"metric": "chrf", "mean": 1.0, "low": None, "n": 1}]) == ["`chrf`: mean 1 over 1 pair."]

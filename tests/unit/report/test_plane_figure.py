@@ -1,0 +1,63 @@
+"""The semantic-syntactic plane: its cells hold every text, its files are the same every time."""
+
+import numpy as np
+import pytest
+
+from textgauge.corpus import Corpus
+from textgauge.describing import Description
+from textgauge.describing.measured import Measured, Modes
+from textgauge.errors import InputError
+from textgauge.metrics.describe.nearest import Nearest
+from textgauge.metrics.describe.uniqueness import Counts
+from textgauge.metrics.describe.vocabulary import NewTerms
+from textgauge.report.figures.plane import plane_cells, plane_figure
+from textgauge.report.figures.render import rendered
+
+HOSTILE = "</script><b>\x00"
+
+
+def measured(name, n=200, *, known=True):
+    rng, zeros = np.random.default_rng(0), np.zeros(n, dtype=np.int64)
+    near = Nearest(zeros, rng.uniform(-0.2, 1, n)) if known else None
+    return Measured(
+        name=name,
+        corpus=Corpus.of(["text"] * n),
+        forms=zeros,
+        counts=Counts(np.array([n]), n),
+        terms=NewTerms(zeros[:0], zeros[:0], zeros, n),
+        modes=Modes(zeros, np.array([n])),
+        semantic=near,
+        syntactic=Nearest(zeros, rng.uniform(0.5, 1, n)),
+    )
+
+
+def description(*corpora):
+    return Description((), corpora, None, measured("train"), 0.5)
+
+
+def test_cells_hold_every_text_once():
+    cells = plane_cells(measured("a"), -0.2)
+    assert cells["share"].sum() == pytest.approx(1)
+    assert (cells["x2"] > cells["x"]).all()
+    assert cells["y"].min() >= 0
+    assert cells["y2"].max() <= 0.5
+
+
+def test_a_panel_for_every_corpus_with_a_plane_and_the_schema_holds():
+    chart = plane_figure(description(measured(HOSTILE), measured("b"), measured("blind", known=False)))
+    made = chart.to_dict()
+    assert len(made["concat"]) == 2
+    assert "blind" in str(made["title"])
+
+
+@pytest.mark.parametrize("form", ["html", "svg", "png"])
+def test_files_are_the_same_every_time_and_safe(form):
+    chart = plane_figure(description(measured(HOSTILE)))
+    first = rendered(chart, form)
+    assert first == rendered(chart, form)
+    assert b"</script><b>" not in first
+
+
+def test_without_test_there_is_no_plane():
+    with pytest.raises(InputError, match="needs test texts"):
+        plane_figure(description(measured("a", known=False)))
