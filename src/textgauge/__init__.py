@@ -4,12 +4,12 @@ from typing import TYPE_CHECKING, Any
 
 from textgauge.comparing import CompareReport, Explanation, compare, explain
 from textgauge.corpus import Comparison, Corpus, Pairs
-from textgauge.describing import Description, describe
 from textgauge.errors import TextgaugeError
 from textgauge.metrics import CorpusMetric, PairMetric, PairScores, Score, get_metric, list_metrics, register
 from textgauge.scoring import Contrast, ScoreReport, contrast, score
 
 if TYPE_CHECKING:
+    from textgauge.describing import Description, describe
     from textgauge.recommending import Recommendation, recommend
 
 __all__ = [
@@ -39,10 +39,18 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    """Names whose rooms stand on all others, and load when they are asked for."""
-    if name in ("Recommendation", "recommend"):
-        from textgauge import recommending
+_ROOMS = {
+    "Description": "textgauge.describing",
+    "describe": "textgauge.describing",
+    "Recommendation": "textgauge.recommending",
+    "recommend": "textgauge.recommending",
+}
 
-        return getattr(recommending, name)
+
+def __getattr__(name: str) -> Any:
+    """Names whose rooms load when they are asked for."""
+    from importlib import import_module
+
+    if name in _ROOMS:
+        return getattr(import_module(_ROOMS[name]), name)
     raise AttributeError(f"module 'textgauge' has no attribute {name!r}")

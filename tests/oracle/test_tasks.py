@@ -79,7 +79,6 @@ def test_a_perfect_metric_gets_one(task):
         (Axis(), 0.5),
         (Comparisons(), 0.5),
         (Robustness(), (1 / 4 + 1 / 20 + 1 / 4) / 3),
-        (Retrieval(folds=4), 1 / (1 + len(COPIES))),
     ],
     ids=lambda value: getattr(value, "name", ""),
 )
@@ -91,6 +90,17 @@ def test_a_random_metric_gets_what_chance_gives(task, expected):
         for seed in range(20)
     ]
     assert np.mean(values) == pytest.approx(expected, abs=4 * np.std(values) / math.sqrt(len(values)))
+
+
+def test_a_random_metric_keeps_the_share_of_originals_in_retrieval():
+    task = Retrieval(folds=4)
+    found = [
+        verdicts(task, sources_of(Retrieval), lambda columns, n, s=seed: np.random.default_rng(s).random(n))
+        for seed in range(20)
+    ]
+    before, after = ([row[name].value for row in found] for name in ("found_before", "found_after"))
+    error = 4 * np.std(after) / math.sqrt(len(after)) / np.mean(before)
+    assert np.mean(after) / np.mean(before) == pytest.approx(1 / (1 + len(COPIES)), abs=error)
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from textgauge.bench.judge import Judged, Read
 from textgauge.bench.store import Store
 from textgauge.metrics import PairMetric, get_metric
 from textgauge.metrics.base import versions
-from textgauge.protocols.base import Verdict
+from textgauge.protocols.base import RESAMPLES, Verdict
 from textgauge.protocols.ensemble import Ensembled, Kind, TaskFeatures, ensembled
 from textgauge.protocols.task import Task
 
@@ -97,7 +97,8 @@ def means_over_embedders(metrics: Sequence[str]) -> dict[str, list[str]]:
 def mean_verdicts(parts: Sequence[Sequence[Verdict]], task: Task) -> list[Verdict]:
     """The mean of the verdicts of several metrics on the same trials."""
     value = np.mean([[verdict.value for verdict in part] for part in parts], axis=0)
-    drawn = np.mean([[verdict.draws or (np.nan,) for verdict in part] for part in parts], axis=0).T
+    none = (np.nan,) * RESAMPLES
+    drawn = np.mean([[verdict.draws or none for verdict in part] for part in parts], axis=0).T
     return list(task.with_intervals(value, drawn, parts[0][0].units, None))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 
+from textgauge.bench.ifc_sources import ifc_quick_sources
 from textgauge.bench.paraphrases import paraphrase_sources
 from textgauge.bench.plan import Plan
 from textgauge.bench.rated import rated_sources
@@ -13,7 +14,7 @@ from textgauge.corpus import Corpus
 from textgauge.datasets import load_texts
 from textgauge.errors import InputError, UnknownName
 from textgauge.metrics import Metric, get_corpus_metrics, get_metrics, get_pair_metrics
-from textgauge.protocols import Agreement, Distributionality, Ksc, Protocol, Size, Sources, Speed
+from textgauge.protocols import Agreement, Distributionality, Ifc, Ksc, Protocol, Size, Sources, Speed
 from textgauge.protocols.base import Data
 
 KOUR_METRICS = "chi,zipf,fid,pr,dc,mauve,classifier,irpr"
@@ -96,12 +97,18 @@ def ackerman2023(metrics: str | Sequence[str] | None = None, seed: int = 0) -> l
     return plans_of([Distributionality(samples=ACKERMAN_SAMPLES)], [paraphrase_sources("qqp")], asked, seed)
 
 
+def ifc_quick(metrics: str | Sequence[str] | None = None, seed: int = 0) -> list[Plan]:
+    """A trigram model that learns more and more of built-in texts: about a minute."""
+    return plans_of([Ifc()], [ifc_quick_sources()], metrics or f"{QUICK_METRICS},mauve", seed)
+
+
 SUITES: dict[str, Callable[..., list[Plan]]] = {
     "ksc-quick": ksc_quick,
     "kour2022": kour2022,
     "distributionality-quick": distributionality_quick,
     "ackerman2023": ackerman2023,
     "yamshchikov2020": yamshchikov2020,
+    "ifc-quick": ifc_quick,
     "usmb-quick": usmb_quick,
     "usmb": usmb,
 }

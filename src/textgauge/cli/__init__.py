@@ -14,6 +14,7 @@ from textgauge.cli import (
     describe,
     doctor,
     figures,
+    generate,
     leaderboard,
     ls,
     recommend,
@@ -47,6 +48,7 @@ app.command("doctor")(doctor.doctor)
 app.add_typer(datasets.app, name="datasets")
 app.add_typer(resources.app, name="resources")
 app.add_typer(train.app, name="train")
+app.add_typer(generate.app, name="generate")
 
 
 def _print_version(asked: bool) -> None:

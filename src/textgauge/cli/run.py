@@ -40,6 +40,10 @@ def run(
         str | None, typer.Option(help="Paraphrases: only the rows of --pairs with this value, as label=1.")
     ] = None,
     limit: Annotated[int | None, typer.Option(min=2, help="Use a random sample of this many of --pairs.")] = None,
+    steps: Annotated[
+        str | None, typer.Option(help="IFC: a folder of corpora, one file for each step, in order of their names.")
+    ] = None,
+    reference: Annotated[str | None, typer.Option(help="IFC: the texts that the steps should come near to.")] = None,
     rated: Annotated[str | None, typer.Option(help="Alignment: a table of rated summaries, or a dataset.")] = None,
     comparisons: Annotated[
         str | None, typer.Option(help="Alignment: a table of two summaries and the chosen one, or a dataset.")
@@ -81,7 +85,7 @@ def run(
     parameters: dict[str, Any] = {"k": k, "n": n, "repetitions": repetitions, **_params(param or [])}
     groups = {"set": set_column, "system": system_column, "item": item_column}
     options = DataOptions(
-        _said({"a": source_a, "b": source_b, "column": column}),
+        _said({"a": source_a, "b": source_b, "steps": steps, "reference": reference, "column": column}),
         _said({"spec": pairs, "ratings": rating, "groups": _said(groups) or None, "only": only, "limit": limit}),
         (left, right),
         _said({"rated": rated, "comparisons": comparisons, "documents": documents, "labelled": labelled, "beir": beir}),

@@ -9,7 +9,7 @@ from typing import Any
 
 from textgauge.bench import Plan
 from textgauge.errors import InputError, UnknownName
-from textgauge.protocols import PROTOCOLS, Axis, Comparisons, Perturbation, Protocol, Task
+from textgauge.protocols import PROTOCOLS, Axis, Comparisons, Ifc, Perturbation, Protocol, Task
 from textgauge.protocols.base import Data
 from textgauge.protocols.perturbation import POINT_METRICS, POINTS, on_points
 
@@ -99,6 +99,7 @@ def _columns(kind: type[Task], given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _data(kind: type[Protocol], options: DataOptions, seed: int) -> Data:
+    from textgauge.bench.ifc_sources import ifc_sources
     from textgauge.bench.paraphrases import paraphrase_sources
     from textgauge.bench.rated import rated_sources
     from textgauge.bench.suites import sources_of
@@ -116,6 +117,13 @@ def _data(kind: type[Protocol], options: DataOptions, seed: int) -> Data:
         if "spec" not in pairs:
             raise InputError(f"{kind.name} needs rated pairs: --pairs with --left, --right, --rating, or a dataset")
         return rated_sources(**pairs, left=left, right=right, seed=seed)
+    given = options.corpora.keys() - {"column"}
+    if kind is Ifc:
+        if given != {"steps", "reference"}:
+            raise InputError("ifc needs --steps, a folder of corpora in order, and --reference, and no other corpora")
+        return ifc_sources(**options.corpora)
+    if given & {"steps", "reference"}:
+        raise InputError(f"--steps and --reference are for ifc, not for {kind.name}")
     if not options.corpora.keys() >= {"a", "b"}:
         raise InputError(f"{kind.name} needs two corpora: --source-a and --source-b")
     return sources_of(**options.corpora)

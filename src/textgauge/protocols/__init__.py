@@ -6,6 +6,7 @@ from textgauge.protocols.base import Measure, Observations, PairSources, Protoco
 from textgauge.protocols.batch import Batch, CorpusBatch, MatrixBatch, PairBatch
 from textgauge.protocols.clustering import Clustering
 from textgauge.protocols.distributionality import Distributionality
+from textgauge.protocols.ifc import Ifc
 from textgauge.protocols.ksc import Ksc
 from textgauge.protocols.perturbation import Perturbation
 from textgauge.protocols.retrieval import Retrieval
@@ -18,7 +19,7 @@ from textgauge.protocols.task import Task
 TASKS: tuple[type[Task], ...] = (Axis, Comparisons, Robustness, Sensitivity, Clustering, Retrieval)
 
 PROTOCOLS: dict[str, type[Protocol]] = {
-    kind.name: kind for kind in (Agreement, Distributionality, Ksc, Perturbation, Size, Speed, *TASKS)
+    kind.name: kind for kind in (Agreement, Distributionality, Ifc, Ksc, Perturbation, Size, Speed, *TASKS)
 }
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "Comparisons",
     "CorpusBatch",
     "Distributionality",
+    "Ifc",
     "Ksc",
     "MatrixBatch",
     "Measure",

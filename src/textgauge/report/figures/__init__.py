@@ -8,18 +8,22 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from textgauge.errors import InputError
-from textgauge.protocols import Agreement, Distributionality, Ksc, Perturbation, Size
+from textgauge.protocols import Agreement, Distributionality, Ifc, Ksc, Perturbation, Sensitivity, Size, Task
 from textgauge.report.figures.boxes import box_figure
 from textgauge.report.figures.bump import bump_figure
 from textgauge.report.figures.components import component_figure
+from textgauge.report.figures.contributions import CONTRIBUTIONS, contribution_figure
 from textgauge.report.figures.convergence import convergence_figure
 from textgauge.report.figures.distance import distance_figure
+from textgauge.report.figures.ifc import ifc_figure
 from textgauge.report.figures.order_matrix import order_figure
 from textgauge.report.figures.perturbation import OVERS, perturbation_figure, sample_figure
 from textgauge.report.figures.radar import radar_figure
-from textgauge.report.figures.read import Group, groups
+from textgauge.report.figures.read import Group, Run, groups
 from textgauge.report.figures.render import FORMATS, rendered
 from textgauge.report.figures.scatter import scatter_figure
+from textgauge.report.figures.sensitivity_curve import sensitivity_figure
+from textgauge.report.figures.tasks import task_figure
 from textgauge.report.figures.trajectories import density_figure, prototypes, trajectory_figure
 from textgauge.report.figures.tree import LARGEST, tree_figure
 
@@ -34,17 +38,21 @@ __all__ = [
     "box_figure",
     "bump_figure",
     "component_figure",
+    "contribution_figure",
     "convergence_figure",
     "density_figure",
     "distance_figure",
     "figures",
     "groups",
+    "ifc_figure",
     "order_figure",
     "perturbation_figure",
     "radar_figure",
     "rendered",
     "sample_figure",
     "scatter_figure",
+    "sensitivity_figure",
+    "task_figure",
     "trajectory_figure",
     "tree_figure",
 ]
@@ -126,7 +134,7 @@ def _boxes(found: list[Group], _: int) -> Drawn:
 
 def _repeated(found: list[Group]) -> list[Group]:
     """Groups whose measures have values in single repetitions; those of the others belong to all of them together."""
-    whole = Agreement | Distributionality | Perturbation
+    whole = Agreement | Distributionality | Perturbation | Task
     return [group for group in found if not isinstance(group.protocol, whole)]
 
 
@@ -167,11 +175,47 @@ def _densities(found: list[Group], _: int) -> Drawn:
                 yield [*_words(group), metric], density_figure(group, metric)
 
 
+def _steps(found: list[Group], _: int) -> Drawn:
+    for group in found:
+        if isinstance(group.protocol, Ifc):
+            yield _words(group), ifc_figure(group)
+
+
 def _components(found: list[Group], _: int) -> Drawn:
     for group in _of_prototypes(found):
         chart = component_figure(group)
         if chart is not None:
             yield _words(group), chart
+
+
+def _tasks(found: list[Group], _: int) -> Drawn:
+    for run, metrics in _of_tasks(found):
+        yield ["all"], task_figure(run, metrics)
+
+
+def _sensitivities(found: list[Group], _: int) -> Drawn:
+    for group in found:
+        if isinstance(group.protocol, Sensitivity):
+            yield [group.data], sensitivity_figure(group)
+
+
+def _contributions(found: list[Group], _: int) -> Drawn:
+    for run, metrics in _of_tasks(found):
+        for ensemble in dict.fromkeys(item.ensemble for item in run.contributions):
+            for of in CONTRIBUTIONS:
+                chart = contribution_figure(run.contributions, ensemble, of, metrics)
+                if chart is not None:
+                    yield [ensemble, of], chart
+
+
+def _of_tasks(found: list[Group]) -> Iterator[tuple[Run, set[str]]]:
+    """Every run that has tasks, and its rows: the metrics that are wanted, and what is made from metrics."""
+    chosen: dict[int, tuple[Run, set[str]]] = {}
+    for group in found:
+        if isinstance(group.protocol, Task) and group.run is not None:
+            chosen.setdefault(id(group.run), (group.run, set()))[1].update(group.observed)
+    for run, metrics in chosen.values():
+        yield run, metrics | run.made
 
 
 def _of_prototypes(found: list[Group]) -> Iterator[Group]:
@@ -198,6 +242,10 @@ KINDS: dict[str, Callable[[list[Group], int], Drawn]] = {
     "trajectory": _trajectories,
     "density": _densities,
     "component": _components,
+    "steps": _steps,
+    "tasks": _tasks,
+    "sensitivity": _sensitivities,
+    "contributions": _contributions,
 }
 
 

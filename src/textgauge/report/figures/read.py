@@ -3,24 +3,51 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.bench.judge import cells_by_metric, observations, protocol_of
+from textgauge.bench.ensembles import Contribution, ensembles
+from textgauge.bench.judge import Judged, cells_by_metric, judge, observations, protocol_of, read_all
 from textgauge.bench.plan import Cell
 from textgauge.bench.store import Store
 from textgauge.metrics import get_metric
 from textgauge.protocols.base import Observations, Protocol
+from textgauge.protocols.task import Task
 
 Key = tuple[str, str, str, int]
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """A store, and what its tasks say together: verdicts, ensembles among them; made when a figure first asks."""
+
+    store: Store
+
+    @cached_property
+    def judged(self) -> list[Judged]:
+        """All verdicts of tasks."""
+        return [item for item in judge(self.store) if isinstance(item.protocol, Task)]
+
+    @cached_property
+    def made(self) -> set[str]:
+        """What is judged beside the metrics of the store: means over embedders, ensembles."""
+        asked = {cell["metric"] for manifest in self.store.manifests() for cell in manifest["cells"]}
+        return {item.metric for item in self.judged} - asked
+
+    @cached_property
+    def contributions(self) -> tuple[Contribution, ...]:
+        """What metrics contribute to ensembles."""
+        return ensembles(self.store, read_all(self.store)).contributions
 
 
 @dataclass(frozen=True, eq=False)
 class Group:
     """All metrics under one protocol, on one data set, with one seed; `observed` is oriented so that farther is larger.
 
-    `fingerprint` tells data sets of one name apart, `missing` counts the cells that the store lacks.
+    Tasks have similarities instead. `fingerprint` tells data sets of one name apart, `missing` counts the cells that
+    the store lacks; `run` is what the group was read from.
     """
 
     data: str
@@ -29,6 +56,7 @@ class Group:
     fingerprint: str = ""
     observed: dict[str, Observations] = field(default_factory=dict)
     missing: int = 0
+    run: Run | None = None
 
 
 def groups(store: Store) -> list[Group]:
@@ -41,7 +69,8 @@ def groups(store: Store) -> list[Group]:
         key = (data["name"], protocol.key, data["fingerprint"], int(manifest["seed"]))
         protocols[key] = protocol
         cells.setdefault(key, {}).update(cells_by_metric(manifest["cells"]))
-    return [_group(store, key, protocols[key], cells[key]) for key in sorted(cells)]
+    run = Run(store)
+    return [_group(run, key, protocols[key], cells[key]) for key in sorted(cells)]
 
 
 def own_values(metric: str, observed: Observations) -> NDArray[np.float64]:
@@ -54,7 +83,7 @@ def finite(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(np.isfinite(values), values, np.nan)
 
 
-def _group(store: Store, key: Key, protocol: Protocol, cells: dict[str, list[Cell]]) -> Group:
-    read = {metric: observations(store, of, protocol) for metric, of in sorted(cells.items())}
+def _group(run: Run, key: Key, protocol: Protocol, cells: dict[str, list[Cell]]) -> Group:
+    read = {metric: observations(run.store, of, protocol) for metric, of in sorted(cells.items())}
     there = {metric: observed for metric, (observed, _) in read.items() if len(observed.value)}
-    return Group(key[0], protocol, key[3], key[2], there, sum(missing for _, missing in read.values()))
+    return Group(key[0], protocol, key[3], key[2], there, sum(missing for _, missing in read.values()), run)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 # Okabe and Ito's palette: safe for the common kinds of colour blindness.
 BLUE, VERMILION, GREY, DARK = "#0072B2", "#D55E00", "#BBBBBB", "#333333"
+PALETTE = (BLUE, VERMILION, "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#999999")
 
 _UNPRINTABLE = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 

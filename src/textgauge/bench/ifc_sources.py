@@ -1,0 +1,62 @@
+"""Corpora in order for IFC: a folder or files, one for each step, or an n-gram model that learns on the spot."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from textgauge.corpus import Corpus
+from textgauge.datasets import load_texts
+from textgauge.errors import InputError
+from textgauge.generate import ngram_corpora
+from textgauge.protocols.base import Sources
+from textgauge.protocols.ifc import REFERENCE, step_role
+
+_ENDINGS = (".txt", ".csv", ".tsv", ".jsonl", ".parquet", ".txt.gz", ".csv.gz", ".tsv.gz", ".jsonl.gz")
+_QUICK = "sample:banking"
+
+
+def ifc_sources(steps: str | os.PathLike[str] | Sequence[str], reference: str, *, column: str | None = None) -> Sources:
+    """The reference and the corpora of the steps: all text files of a folder in natural order (2 before 10), or files
+    in the order given.
+    """
+    files = step_files(steps) if isinstance(steps, str | os.PathLike) else list(steps)
+    texts = [load_texts(name, column=column).texts for name in files]
+    name = Path(steps).name if isinstance(steps, str | os.PathLike) else f"{len(files)} files"
+    return _sources(f"{name or 'steps'},{Path(reference).name}", load_texts(reference, column=column).texts, texts)
+
+
+def step_files(folder: str | os.PathLike[str]) -> list[str]:
+    """The text files of a folder, in natural order of their names."""
+    place = Path(folder)
+    if not place.is_dir():
+        raise InputError(f"{folder} is no folder of corpora, one file for each step")
+    names = [path.name for path in place.iterdir() if path.is_file() and path.name.endswith(_ENDINGS)]
+    found = sorted((name for name in names if not name.startswith(".")), key=natural)
+    if not found:
+        raise InputError(f"{folder} holds no corpora ({', '.join(_ENDINGS[:5])})")
+    return [str(place / name) for name in found]
+
+
+def natural(name: str) -> list[tuple[int, int, str]]:
+    """A key that orders numbers in names by size.
+
+    >>> sorted(["step10.txt", "step2.txt", "step1.txt"], key=natural)
+    ['step1.txt', 'step2.txt', 'step10.txt']
+    """
+    parts = re.findall(r"[0-9]+|[^0-9]+", name)
+    return [(0, int(part), part) if part.isascii() and part.isdigit() else (1, 0, part) for part in parts]
+
+
+def ifc_quick_sources(*, steps: int = 8, texts: int = 2_000, per_step: int = 300, seed: int = 0) -> Sources:
+    """Built-in texts, and what a back-off trigram model writes that has seen 1/128, 1/64, … and all of them."""
+    learned = load_texts(_QUICK, limit=texts).texts
+    corpora = ngram_corpora(learned, steps=steps, per_step=per_step, seed=seed)
+    return _sources(f"trigrams,{_QUICK}", learned, corpora)
+
+
+def _sources(name: str, reference: Sequence[str], steps: Sequence[Sequence[str]]) -> Sources:
+    corpora = {step_role(number): Corpus.of(list(texts)) for number, texts in enumerate(steps, start=1)}
+    return Sources(name, {REFERENCE: Corpus.of(list(reference)), **corpora})

@@ -1,0 +1,135 @@
+"""Texts of a label: a language model writes them, a classifier keeps those it finds right (LAMBADA)."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textgauge.corpus import Corpus
+from textgauge.errors import InputError
+from textgauge.generate.content import content_key
+from textgauge.generate.language_model import GptSettings, train_language_model
+from textgauge.generate.sampling import Sampling
+from textgauge.generate.training import Say, silent
+
+# From texts to the probabilities of all labels, one row a text.
+Classifier = Callable[[Sequence[str]], NDArray[np.float64]]
+# From a label, a number of texts and a seed to that many texts.
+Write = Callable[[str, int, int], list[str]]
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """A generated text, the label it was written for, and how sure the classifier is of it."""
+
+    text: str
+    label: str
+    confidence: float
+
+
+def conditional(
+    texts: Sequence[str],
+    labels: Sequence[str],
+    *,
+    n: int,
+    candidates: float = 5.0,
+    embedder: str = "minilm",
+    epochs: int = 10,
+    seed: int = 0,
+    model: str | None = None,
+    settings: GptSettings | None = None,
+    sampling: Sampling | None = None,
+    checkpoint: str | Path | None = None,
+    on_step: Say = silent,
+    on_note: Say = silent,
+) -> list[Labelled]:
+    """Give `n` new texts for each label: those of `candidates`·n that the classifier is surest of.
+
+    The model learns "label, separator, text" (see `train_language_model`), and the classifier is a logistic
+    regression on sentence embeddings of the same texts. Source: Anaby-Tavor et al. 2020.
+    """
+    known = _checked(texts, labels, n, candidates)
+    writer = train_language_model(
+        texts,
+        labels=labels,
+        epochs=epochs,
+        seed=seed,
+        model=model,
+        settings=settings,
+        checkpoint=checkpoint,
+        on_step=on_step,
+        on_note=on_note,
+    )
+    on_step("training the classifier")
+    classify = classifier(texts, labels, embedder=embedder)
+
+    def write(label: str, count: int, number: int) -> list[str]:
+        on_step(f"writing texts of {label}")
+        return writer.generate(count, seed=number, sampling=sampling, label=label)
+
+    return filtered(write, classify, known, n=n, candidates=candidates, seed=seed, taken=texts)
+
+
+def classifier(texts: Sequence[str], labels: Sequence[str], *, embedder: str = "minilm") -> Classifier:
+    """A logistic regression on sentence embeddings; columns of its probabilities are the sorted labels."""
+    from sklearn.linear_model import LogisticRegression
+
+    fitted = LogisticRegression(C=10.0, max_iter=1_000)
+    fitted.fit(_embedded(texts, embedder), np.array(labels))
+    return lambda new: np.asarray(fitted.predict_proba(_embedded(new, embedder)), dtype=np.float64)
+
+
+def filtered(
+    write: Write,
+    classify: Classifier,
+    labels: Sequence[str],
+    *,
+    n: int,
+    candidates: float,
+    seed: int = 0,
+    taken: Sequence[str] = (),
+) -> list[Labelled]:
+    """For each of the sorted labels the `n` texts, of candidates·n different new ones, that the classifier gives this
+    label and is surest of; fewer, with a warning, where fewer pass. Texts that are `taken` do not count as new.
+    """
+    found: list[Labelled] = []
+    short: list[str] = []
+    old = set(taken)
+    for column, label in enumerate(labels):
+        written = write(label, max(n, int(np.ceil(candidates * n))), _seed_of(seed, label))
+        new = [text for text in dict.fromkeys(written) if text not in old]
+        shares = classify(new) if new else np.zeros((0, len(labels)))
+        passed = np.flatnonzero(shares.argmax(axis=1) == column) if new else np.empty(0, np.int64)
+        best = passed[np.argsort(-shares[passed, column], kind="stable")][:n]
+        found += [Labelled(new[row], label, float(shares[row, column])) for row in best.tolist()]
+        if len(best) < n:
+            short.append(f"{label} ({len(best)})")
+    if short:
+        said = f"{', '.join(short[:5])}{' and others' if len(short) > 5 else ''}"
+        warnings.warn(f"fewer than {n} texts passed the classifier for {said}; ask for more candidates", stacklevel=3)
+    return found
+
+
+def _seed_of(seed: int, label: str) -> int:
+    return (seed + content_key(label)) % 2**63
+
+
+def _embedded(texts: Sequence[str], embedder: str) -> NDArray[np.float64]:
+    return np.asarray(Corpus.of(list(texts)).embeddings(embedder), dtype=np.float64)
+
+
+def _checked(texts: Sequence[str], labels: Sequence[str], n: int, candidates: float) -> list[str]:
+    if len(texts) != len(labels):
+        raise InputError(f"{len(texts)} texts but {len(labels)} labels")
+    if n < 1 or not candidates >= 1:
+        raise InputError(f"at least 1 text for each label and 1 candidate for each text are needed: {n}, {candidates}")
+    counts = Counter(labels)
+    if len(counts) < 2:
+        raise InputError("a classifier tells labels apart: at least two are needed")
+    return sorted(counts)

@@ -1,0 +1,88 @@
+"""Any causal language model of transformers, by hub name or local folder, trained further on texts (extra `hf`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from textgauge.errors import InputError, ResourceError
+from textgauge.generate.extras import need_transformers
+from textgauge.generate.language_model import LanguageModel
+from textgauge.generate.training import Ids, Recipe
+from textgauge.represent.digest import tree_sha256
+from textgauge.represent.tokenizers import without_surrogates
+
+_SEPARATOR = " SEP "
+
+
+@dataclass(frozen=True, kw_only=True)
+class TunedSettings:
+    """Which model, and how it is trained further."""
+
+    model: str
+    longest: int = 64
+    batch: int = 16
+    rate: float = 5e-5
+    warmup: int = 50
+
+
+class ReadyCodec:
+    """A tokenizer of transformers; the token of the end also starts texts where the model has none for that."""
+
+    def __init__(self, tokenizer: Any, name: str) -> None:
+        if tokenizer.eos_token_id is None:
+            raise InputError(f"{name} has no token for the end of a text: it cannot be trained to end one")
+        self._tokenizer = tokenizer
+        first = tokenizer.bos_token_id
+        self.end: int = int(tokenizer.eos_token_id)
+        self.start: Ids = [self.end if first is None else int(first)]
+        self.separator: Ids = self.encode([_SEPARATOR])[0]
+
+    def encode(self, texts: Sequence[str]) -> list[Ids]:
+        """The tokens of each text, without special ones."""
+        clean = [without_surrogates(text) for text in texts]
+        return [list(ids) for ids in self._tokenizer(clean, add_special_tokens=False)["input_ids"]]
+
+    def decode(self, ids: Ids) -> str:
+        """The text, white space run together."""
+        return " ".join(str(self._tokenizer.decode(ids, skip_special_tokens=True)).split())
+
+
+class Pretrained(LanguageModel):
+    """A transformers model. Weights are read from safetensors alone, and no code that comes with a model is run."""
+
+    kind = "pretrained"
+
+    def __init__(self, settings: TunedSettings) -> None:
+        self.settings = settings
+        self.codec = ReadyCodec(_loaded(settings.model, "AutoTokenizer"), settings.model)
+        self.network = _loaded(settings.model, "AutoModelForCausalLM", use_safetensors=True).float()
+        places = getattr(self.network.config, "max_position_embeddings", None)
+        self.longest = min(settings.longest, int(places or settings.longest))
+        self.recipe = Recipe(batch=settings.batch, rate=settings.rate, warmup=settings.warmup)
+
+    def described(self) -> dict[str, Any]:
+        """Kind, settings, and which weights it began with: the digest of a folder, or the hub's revision."""
+        folder = Path(self.settings.model)
+        if folder.is_dir():
+            began = tree_sha256(folder, "*")[:16]
+        else:
+            began = str(getattr(self.network.config, "_commit_hash", None) or "unknown")
+        return {"kind": self.kind, "settings": asdict(self.settings), "revision": began}
+
+    def logits(self, ids: Any, memory: Any, mask: Any = None) -> tuple[Any, Any]:
+        """As the model gives them."""
+        attend = {} if mask is None else {"attention_mask": mask.long()}
+        found = self.network(input_ids=ids, past_key_values=memory, use_cache=not self.network.training, **attend)
+        return found.logits, found.past_key_values
+
+
+def _loaded(model: str, kind: str, **options: Any) -> Any:
+    transformers = need_transformers(f"the model {model}")
+    try:
+        return getattr(transformers, kind).from_pretrained(model, trust_remote_code=False, **options)
+    except (OSError, ValueError, KeyError) as error:
+        said = str(error).strip().splitlines()
+        raise ResourceError(f"cannot load {model}: {said[0] if said else type(error).__name__}") from error

@@ -1,0 +1,126 @@
+"""`textgauge generate` as a user meets it: files in, files out, one clear line where something is wrong."""
+
+import csv
+import json
+import sys
+
+import pytest
+
+from textgauge.represent import synonyms
+
+THINGS = ["cat", "dog", "card", "bill"]
+TEXTS = [
+    f"The {how} {thing} was {what}, today." for how in ("big", "old") for thing in THINGS for what in ("lost", "found")
+]
+KNOWN = {"big": ("large", "great"), "card": ("ticket",), "lost": ("missing",), "old": ("aged",)}
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    (tmp_path / "train.txt").write_text("\n".join(TEXTS) + "\n", encoding="utf-8")
+    with open(tmp_path / "train.csv", "w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(("what", "kind"))
+        writer.writerows((text, "animal" if " cat " in text or " dog " in text else "thing") for text in TEXTS)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(synonyms, "thesaurus", type("T", (), {"synonyms_of": lambda _, w: KNOWN.get(w, ())}))
+    return tmp_path
+
+
+def lines(path):
+    return path.read_text(encoding="utf-8").splitlines()
+
+
+def test_eda_to_all_formats(run, folder):
+    code, out, err = run("generate", "eda", "train.txt", "-o", "eda.txt", "--n", 50, "--seed", 1)
+    assert (code, out) == (0, "")
+    assert "wrote 50 texts to eda.txt" in err
+    made = lines(folder / "eda.txt")
+    assert len(made) == 50
+    assert not set(made) & set(TEXTS)
+    run("generate", "eda", "train.csv", "--column", "what", "-o", "eda.csv", "--n", 50, "--seed", 1)
+    run("generate", "eda", "train.txt", "-o", "eda.jsonl", "--n", 50, "--seed", 1)
+    with open(folder / "eda.csv", encoding="utf-8", newline="") as stream:
+        assert [row["text"] for row in csv.DictReader(stream)] == made
+    assert [json.loads(line)["text"] for line in lines(folder / "eda.jsonl")] == made
+
+
+def test_compat_and_strengths_reach_eda(run, folder):
+    options = ("--alpha-sr", 0, "--alpha-ri", 0, "--p-rd", 0, "--compat", "eda")
+    run("generate", "eda", "train.txt", "-o", "eda.txt", *options)
+    cleaned = [sorted(text.lower().replace(",", "").replace(".", "").split()) for text in TEXTS]
+    assert [sorted(text.split()) for text in lines(folder / "eda.txt")] == cleaned
+
+
+def test_steps_of_ngrams_need_no_torch(run, folder):
+    code, _, err = run("generate", "steps", "train.txt", "-o", "steps", "--model", "ngram", "--steps", 4, "--n", 7)
+    assert code == 0
+    assert sorted(path.name for path in (folder / "steps").iterdir()) == [f"step-00{i}.txt" for i in (1, 2, 3, 4)]
+    assert all(len(lines(path)) == 7 for path in (folder / "steps").iterdir())
+    assert "wrote 7 texts to steps/step-004.txt" in err
+
+
+VAE = ("--set", "embedding=8", "--set", "hidden=8", "--set", "latent=2", "--set", "batch=8")
+GPT = ("--set", "width=16", "--set", "layers=1", "--set", "heads=2", "--set", "vocabulary=320", "--set", "batch=8")
+
+
+@pytest.mark.parametrize(("kind", "settings"), [("vae", VAE), ("lm", GPT)])
+def test_training_is_kept_and_goes_on(run, folder, kind, settings):
+    pytest.importorskip("torch", reason="the extra `generate` is not installed")
+    args = ("generate", kind, "train.txt", "--n", 12, *settings)
+    assert run(*args, "-o", "whole.txt", "--epochs", 3)[0] == 0
+    assert run(*args, "-o", "part.txt", "--epochs", 1, "--checkpoint", "model")[0] == 0
+    code, _, err = run(*args, "-o", "rest.txt", "--epochs", 3, "--checkpoint", "model")
+    assert code == 0
+    assert "goes on from model: 1 epochs" in err
+    assert "epoch 3: loss" in err
+    assert lines(folder / "rest.txt") == lines(folder / "whole.txt")
+    code, _, err = run(*args, "-o", "other.txt", "--epochs", 3, "--checkpoint", "model", "--seed", 4)
+    assert code == 2
+    assert "another seed" in err
+
+
+def test_texts_of_labels(run, folder):
+    pytest.importorskip("torch", reason="the extra `generate` is not installed")
+    columns = ("--column", "what", "--label", "kind")
+    options = ("--candidates", 20, "--embedder", "wordllama", "--epochs", 8, *GPT)
+    code, _, err = run("generate", "conditional", "train.csv", *columns, "-o", "new.csv", "--n", 3, *options)
+    assert code == 0
+    with open(folder / "new.csv", encoding="utf-8", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert {row["label"] for row in rows} <= {"animal", "thing"}
+    assert all(0.5 <= float(row["confidence"]) <= 1 for row in rows)
+    assert not {row["text"] for row in rows} & set(TEXTS)
+    assert f"wrote {len(rows)} texts" in err
+
+
+@pytest.mark.parametrize("kind", ["vae", "lm", "steps"])
+def test_without_torch_the_install_line_is_said(run, folder, kind, monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    code, out, err = run("generate", kind, "train.txt", "-o", "out.txt" if kind != "steps" else "out")
+    assert (code, out) == (2, "")
+    assert "pip install 'textgauge[generate]'" in err
+    assert len(err.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("args", "complaint"),
+    [
+        (["eda", "missing.txt", "-o", "x.txt"], "missing.txt"),
+        (["eda", "train.txt", "-o", "x.docx"], ".txt, .csv, .jsonl"),
+        (["eda", "train.txt", "-o", "nowhere/x.txt"], "no folder nowhere"),
+        (["eda", "train.txt", "-o", "x.txt", "--p-rd", 3], "p_rd is a share"),
+        (["vae", "train.txt", "-o", "x.txt", "--set", "hiden=3"], "no setting 'hiden'"),
+        (["vae", "train.txt", "-o", "x.txt", "--set", "hidden=big"], "is a number"),
+        (["lm", "train.txt", "-o", "x.txt", "--set", "width=10"], "multiple of heads"),
+        (["lm", "train.txt", "-o", "x.txt", "--top-p", 0], "top_p"),
+        (["lm", "train.txt", "-o", "x.txt", "--model", "some/model", "--set", "width=8"], "brings its own sizes"),
+        (["conditional", "train.txt", "-o", "x.csv", "--n", 2], "has no labels"),
+        (["steps", "train.txt", "-o", "x", "--model", "rnn"], "gpt, ngram or hf:NAME"),
+    ],
+)
+def test_bad_input_is_one_clear_line_and_exit_code_2(run, folder, args, complaint):
+    code, out, err = run("generate", *args)
+    assert (code, out) == (2, "")
+    assert complaint in err
+    assert len(err.strip().splitlines()) == 1
