@@ -7,14 +7,24 @@ BENCH := .bench-venv
 TORCH ?= torch==2.13.0
 PEERS ?= prdc==0.2 mauve-text==0.4.0 faiss-cpu sentence-transformers gensim
 
-DEMO_METRICS := energy,mmd,kid,fid,mauve,pr,dc,irpr,ahd,hausdorff,medoid,ttest,sliced_wasserstein,classifier,c2st,chi,cbdf,zipf,jsd,vocab_overlap
+DEMO := demo
 TEST_RESOURCES := minilm minilm-int8 wordllama paraphrase-minilm bible-web bible-kjv bible-asv bible-ylt home-assistant-intents ovos-skill-weather ovos-skill-date-time wordnet pos-en
 
-.PHONY: demo test test-slow check bench clean
+.PHONY: demo test test-slow check bench docs clean
 
-demo: $(VENV)/.core ## compare two built-in corpora with 20 metrics
-	$(BIN)/textgauge resources fetch minilm
-	$(BIN)/textgauge compare sample:banking sample:travel --limit 300 -m "$(DEMO_METRICS)" --ci --test
+demo: $(VENV)/.core ## put metrics to the test on built-in data, describe a generated corpus, and write a report
+	$(BIN)/textgauge resources fetch minilm wordllama wordnet
+	$(BIN)/textgauge run quick -j 2 --out $(DEMO)/run
+	$(BIN)/textgauge datasets show sample:banking -n 600 -f csv > $(DEMO)/texts.csv
+	head -401 $(DEMO)/texts.csv > $(DEMO)/train.csv
+	(head -1 $(DEMO)/texts.csv; tail -200 $(DEMO)/texts.csv) > $(DEMO)/test.csv
+	$(BIN)/textgauge generate eda $(DEMO)/train.csv --column text -n 200 -o $(DEMO)/eda.csv
+	$(BIN)/textgauge describe $(DEMO)/eda.csv --train $(DEMO)/train.csv --test $(DEMO)/test.csv --column text \
+	  --per-text $(DEMO)/eda-texts.csv -f json > $(DEMO)/describe.json
+	$(BIN)/textgauge compare sample:banking sample:travel --limit 300 --ci --test --explain-to $(DEMO)/explained.json \
+	  -m energy,mauve,fid,pr,jsd
+	$(BIN)/textgauge report $(DEMO)/run $(DEMO)/describe.json --texts $(DEMO)/explained.json --texts $(DEMO)/eda-texts.csv \
+	  -o $(DEMO)/report.html --title "textgauge: a first look"
 
 test: $(VENV)/.dev ## run the tests
 	$(BIN)/textgauge resources fetch $(TEST_RESOURCES)
@@ -53,4 +63,4 @@ $(BENCH)/.done: pyproject.toml
 	@touch $@
 
 clean:
-	rm -rf $(VENV) $(BENCH) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(BENCH) $(DEMO) site dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

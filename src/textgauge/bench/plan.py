@@ -54,6 +54,11 @@ class Plan:
         """The batches of trials."""
         return self.protocol.trials(self.sources, self.seed)
 
+    @cached_property
+    def numbers(self) -> tuple[int, ...]:
+        """The numbers of the batches; drawing trials takes time, so they are asked for once."""
+        return tuple(batch.number for batch in self.batches())
+
     def cell(self, batch: int, metric: Metric) -> Cell:
         """The cell of one metric on one batch."""
         return Cell(

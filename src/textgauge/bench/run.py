@@ -67,7 +67,7 @@ def run(
 
 def plan_cells(plan: Plan) -> list[Cell]:
     """All cells of a plan."""
-    return [plan.cell(batch.number, metric) for batch in plan.batches() for metric in plan.metrics]
+    return [plan.cell(number, metric) for number in plan.numbers for metric in plan.metrics]
 
 
 def about(plan: Plan) -> dict[str, Any]:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import fields
 from itertools import product
+from typing import Any
 
 from textgauge.bench.ifc_sources import ifc_quick_sources
 from textgauge.bench.paraphrases import paraphrase_sources
 from textgauge.bench.plan import Plan
 from textgauge.bench.rated import rated_sources
 from textgauge.bench.tasks import usmb, usmb_quick
+from textgauge.bench.zwerdling2021 import Zwerdling2021
 from textgauge.corpus import Corpus
 from textgauge.datasets import load_texts
 from textgauge.errors import InputError, UnknownName
@@ -38,6 +41,8 @@ ACKERMAN_METRICS = {
 ACKERMAN_SAMPLES = 5
 ACKERMAN_PARTS = ",".join(f"{part}{_KS}" for part in ("pr.precision", "pr.recall", "dc.density", "dc.coverage"))
 QUICK_METRICS = "energy,mmd,fid,pr,dc,irpr,medoid,ttest,classifier,cbdf,jsd,zipf"
+FIRST_METRICS = "energy,mmd,fid,pr,dc,irpr,ahd,mauve,classifier,cbdf,jsd,zipf"
+FIRST_PAIR_METRICS = "cosine@minilm|wordllama,bertscore,chrf,bleu,rouge1,meteor,jaccard,levenshtein,wmd"
 QUICK_PAIR_METRICS = "cosine,chrf,bleu,rouge1,jaccard,levenshtein,wmd"
 
 
@@ -64,6 +69,20 @@ def plans_of(
     return [
         Plan(protocol, data, get_metrics([*chosen, *protocol.also]), seed)
         for data, protocol in product(sources, protocols)
+    ]
+
+
+def quick(metrics: str | Sequence[str] | None = None, seed: int = 0) -> list[Plan]:
+    """A first look at everything on built-in data: mixtures, size, paraphrases, ratings, the five tasks."""
+    if metrics is not None:
+        raise InputError("the suite quick runs metrics of corpora and of pairs and names its own; name a protocol")
+    corpora = [sources_of("sample:banking", "sample:travel")]
+    size = Size(smallest=50, step=100, total=400, large=450, draws=3, repetitions=3)
+    return [
+        *plans_of([Ksc(n=50, repetitions=5), size], corpora, FIRST_METRICS, seed),
+        *plans_of([Distributionality(repetitions=3)], [paraphrase_sources("sample:banking")], FIRST_METRICS, seed),
+        *plans_of([Agreement()], [rated_sources("sample:graded", limit=300)], FIRST_PAIR_METRICS, seed),
+        *usmb_quick(seed=seed),
     ]
 
 
@@ -103,6 +122,7 @@ def ifc_quick(metrics: str | Sequence[str] | None = None, seed: int = 0) -> list
 
 
 SUITES: dict[str, Callable[..., list[Plan]]] = {
+    "quick": quick,
     "ksc-quick": ksc_quick,
     "kour2022": kour2022,
     "distributionality-quick": distributionality_quick,
@@ -112,6 +132,8 @@ SUITES: dict[str, Callable[..., list[Plan]]] = {
     "usmb-quick": usmb_quick,
     "usmb": usmb,
 }
+# Suites that are no cells of metrics: their fields are their parameters, and they run themselves.
+PROGRAMS: dict[str, type[Zwerdling2021]] = {"zwerdling2021": Zwerdling2021}
 
 
 def suite(name: str, *, metrics: str | Sequence[str] | None = None, seed: int = 0) -> list[Plan]:
@@ -121,7 +143,23 @@ def suite(name: str, *, metrics: str | Sequence[str] | None = None, seed: int = 
     return SUITES[name](metrics, seed)
 
 
+def program(name: str, given: Mapping[str, Any]) -> Zwerdling2021:
+    """A suite that runs itself, with parameters as they are typed."""
+    kind = PROGRAMS[name]
+    kinds: dict[str, Callable[[Any], Any]] = {item.name: type(item.default) for item in fields(kind)}
+    unknown = [key for key in given if key not in kinds]
+    if unknown:
+        raise UnknownName(f"{name} has no parameter {unknown[0]!r}; its parameters: {', '.join(kinds)}")
+    values = {}
+    for key, value in given.items():
+        try:
+            values[key] = kinds[key](value)
+        except ValueError:
+            raise InputError(f"{key} is a whole number, not {value!r}") from None
+    return kind(**values)
+
+
 def described() -> Iterator[tuple[str, str]]:
     """Names and first lines of all suites."""
-    for name, function in SUITES.items():
-        yield name, (function.__doc__ or "").strip().splitlines()[0]
+    for name, made in {**SUITES, **PROGRAMS}.items():
+        yield name, (made.__doc__ or "").strip().splitlines()[0]

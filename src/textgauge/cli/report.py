@@ -26,16 +26,18 @@ def report(
         typer.Option(help="Tables of single texts, as `compare --explain-to` and `describe --per-text` write them."),
     ] = None,
 ) -> None:
-    """Write one HTML page about runs and results: it needs no network, and its name is printed.
+    """Write one HTML page about runs and results, which needs no network; print its name, and what it says first.
 
     Example: textgauge report runs/x -o report.html --title "Which metric for intents?"
     """
-    from textgauge.report.page import page, read_texts
+    from textgauge.report.page import page_and_summary, read_texts
 
     stores, results = _read(sources)
     tables = [table for path in texts or () for table in read_texts(path)]
-    made = page(stores, results, tables, title=title)
+    made, summary = page_and_summary(stores, results, tables, title=title)
     _write(out, made)
+    for about, sentences in summary:
+        note(f"{about}: {' '.join(sentences)}")
     typer.echo(out)
     note(f"{len(made.encode()) / 1e6:.1f} MB; open it in any browser")
 

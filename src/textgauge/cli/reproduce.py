@@ -10,7 +10,7 @@ import typer
 from textgauge.bench import Plan, Store
 from textgauge.bench import run as run_plans
 from textgauge.cli.output import Format, FormatOption, Row, note, print_rows, shown
-from textgauge.cli.run import progress_bar
+from textgauge.cli.run import progress_bar, run_program
 from textgauge.errors import InputError, ResourceError, UnknownName
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def reproduce(
-    paper: Annotated[str, typer.Argument(help="The paper: ackerman2023, kour2022, yamshchikov2020.")],
+    paper: Annotated[str, typer.Argument(help="The paper: ackerman2023, kour2022, yamshchikov2020, zwerdling2021.")],
     table: Annotated[str | None, typer.Option(help="Only this table, as 3 or figure1.")] = None,
     variant: Annotated[
         str, typer.Option(help="definition (what is right), paper (what the authors computed), or both.")
@@ -43,8 +43,11 @@ def reproduce(
         raise InputError(f"{paper} has no table {table!r} here; the tables are {', '.join(chosen.tables)}")
     asked = Asked(_variants(variant, chosen.variants), seed, word_vectors)
     store = Store(out or cache_root() / "runs" / paper)
-    with executor(jobs=jobs) as where, progress_bar() as step:
-        run_plans(_plans(chosen, asked), store, executor=where, on_progress=step)
+    if chosen.program:
+        run_program(paper, {}, store.folder, seed)
+    else:
+        with executor(jobs=jobs) as where, progress_bar() as step:
+            run_plans(_plans(chosen, asked), store, executor=where, on_progress=step)
     rows = [row for row in chosen.rows(store, asked) if table in (None, row["table"])]
     print_rows(rows if form in (Format.json, Format.csv) else [_readable(row) for row in rows], form)
 

@@ -14,7 +14,7 @@ from textgauge.bench import Plan, Store
 from textgauge.bench import run as run_plans
 from textgauge.bench.ensembles import ensembles
 from textgauge.bench.judge import read_all
-from textgauge.cli.output import Format, FormatOption, Row, note, print_rows
+from textgauge.cli.output import Format, FormatOption, Row, note, print_rows, progress, shown
 from textgauge.cli.run_data import DataOptions, plans_of
 from textgauge.errors import InputError
 from textgauge.protocols import Sources, Task
@@ -91,6 +91,13 @@ def run(
         _said({"rated": rated, "comparisons": comparisons, "documents": documents, "labelled": labelled, "beir": beir}),
         _task_columns(columns or []),
     )
+    from textgauge.bench.suites import PROGRAMS
+
+    if what in PROGRAMS:
+        if metrics or options or dry_run:
+            raise InputError(f"the suite {what} sets its own data and has no metrics or cells; it takes -n and -p")
+        print_rows(_rounded(run_program(what, _said(parameters), out, seed), form), form)
+        return
     plans = plans_of(what, metrics, _said(parameters), seed, options)
     for text in dict.fromkeys(warning for plan in plans for warning in warnings_of(plan)):
         note(f"warning: {text}")
@@ -110,6 +117,25 @@ def run(
         note(f"warning: {failure}")
     if report.failures:
         raise typer.Exit(1)
+
+
+def run_program(name: str, parameters: dict[str, Any], out: Path, seed: int) -> list[Row]:
+    """Run a suite that is no set of cells, and give its table."""
+    from textgauge.bench.suites import program
+    from textgauge.bench.zwerdling2021 import side_by_side
+
+    chosen = program(name, parameters)
+    with progress() as step:
+        found = chosen.run(out, seed=seed, on_step=step, on_note=note)
+    for text in [f"{one.name}: {said}" for one in found for said in one.warnings]:
+        note(f"warning: {text}")
+    return side_by_side(found)
+
+
+def _rounded(rows: list[Row], form: Format) -> list[Row]:
+    if form in (Format.json, Format.csv):
+        return rows
+    return [{name: shown(value) for name, value in row.items()} for row in rows]
 
 
 def warnings_of(plan: Plan) -> list[str]:

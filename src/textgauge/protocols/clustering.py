@@ -36,7 +36,7 @@ class Clustering(Task):
         Measure("completeness", detail=True, about="labels are in one cluster only, mean over folds"),
     )
 
-    n: int = 200
+    n: int = 150
     folds: int = 5
     linkage: Literal["average", "complete", "single"] = "average"
 

@@ -185,12 +185,17 @@ def _summary(task: Task, sums: Floats, shares: Floats, drops: Floats) -> Ensembl
     from textgauge.stats.bootstrap import resampled_sums
 
     count, units, width = sums.shape
-    value = np.nanmean(task.of_sums(sums.sum(axis=1)), axis=0)
+    value = _mean_known(task.of_sums(sums.sum(axis=1)))
     flat = resampled_sums(sums.transpose(1, 0, 2).reshape(units, count * width), RESAMPLES, 0)
     drawn = task.of_sums(flat.reshape(RESAMPLES * count, width)).reshape(RESAMPLES, count, -1)
-    known = np.isfinite(drawn)
-    means = np.where(known, drawn, 0.0).sum(axis=1) / np.maximum(known.sum(axis=1), 1)
-    return Ensembled(value, np.where(known.any(axis=1), means, np.nan), units, shares, drops.mean(axis=0))
+    return Ensembled(value, _mean_known(drawn.transpose(1, 0, 2)), units, shares, drops.mean(axis=0))
+
+
+def _mean_known(values: Floats) -> Floats:
+    """The mean over the first axis of what is a number; NaN where nothing is."""
+    known = np.isfinite(values)
+    means = np.where(known, values, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+    return np.where(known.any(axis=0), means, np.nan)
 
 
 def _where(columns: Columns, here: NDArray[np.bool_]) -> Mapping[str, NDArray[Any]]:

@@ -43,8 +43,8 @@ class Retrieval(Task):
         Measure("found_after", detail=True, about="share of ideal documents at the top with copies"),
     )
 
-    n: int = 500
-    queries: int = 100
+    n: int = 250
+    queries: int = 60
     folds: int = 5
     top: int = 0
 

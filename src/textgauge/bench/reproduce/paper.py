@@ -29,7 +29,8 @@ class Asked:
 class Paper:
     """A paper whose tables can be reproduced.
 
-    `fed` tells that rows also hold the paper's own numbers fed through our formulas, which needs no data.
+    `fed` tells that rows also hold the paper's own numbers fed through our formulas, which needs no data. `program`
+    tells that the suite of that name, not plans, makes what rows are read from.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Paper:
     plans: Callable[[Asked], list[Plan]]
     rows: Callable[[Store, Asked], list[Row]]
     fed: bool = False
+    program: bool = False
 
 
 def published(name: str) -> pl.DataFrame:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from textgauge.protocols.transformations.english import ABBREVIATIONS
@@ -63,9 +63,14 @@ def pieces(text: str) -> list[str]:
 
 def piece_spans(text: str) -> list[Span]:
     """Where each token begins and ends."""
+    return list(_piece_spans(text))
+
+
+@lru_cache(maxsize=8)  # a document is changed in many ways, one after the other
+def _piece_spans(text: str) -> tuple[Span, ...]:
     if text.isascii() or not pattern(_DELICATE).search(text):
-        return [found.span() for found in pattern(_WORD).finditer(text)]
-    return [found.span(1) for found in pattern(_PIECE).finditer(text) if found[1]]
+        return tuple(found.span() for found in pattern(_WORD).finditer(text))
+    return tuple(found.span(1) for found in pattern(_PIECE).finditer(text) if found[1])
 
 
 def sentence_spans(text: str) -> list[Span]:

@@ -190,7 +190,7 @@ def _components(found: list[Group], _: int) -> Drawn:
 
 def _tasks(found: list[Group], _: int) -> Drawn:
     for run, metrics in _of_tasks(found):
-        yield ["all"], task_figure(run, metrics)
+        yield [], task_figure(run, metrics)
 
 
 def _sensitivities(found: list[Group], _: int) -> Drawn:

@@ -52,11 +52,11 @@ def contribution_figure(
     rows = contribution_rows(found, ensemble, of, metrics)
     if rows.is_empty():
         return None
-    names = rows["metric"].unique(maintain_order=True).to_list()
+    names = sorted(rows["metric"].unique())
     title, across, line = _TITLES[of]
     tasks = rows["task"].unique(maintain_order=True).to_list()
     panels = [_panel(task, rows.filter(pl.col("task") == task), names, across, of) for task in tasks]
-    several = "There is one ensemble for each embedder: metrics without one are in all of them, and their mean is drawn."
+    several = "Each embedder has an ensemble; metrics that need none are in all of them, and their mean is drawn."
     return finished(panels, title.format(ensemble), line, several)
 
 
@@ -66,7 +66,7 @@ def _panel(task: str, rows: pl.DataFrame, names: list[str], across: str, of: Of)
     domain = [printable(name) for name in names]
     axis = alt.Axis(title=None, ticks=False, domain=False, labelLimit=110, minExtent=60)
     y = alt.Y("metric:N", sort=None, scale=alt.Scale(domain=domain), axis=axis)
-    x = alt.X("mean:Q", title=across, axis=alt.Axis(tickCount=4), scale=alt.Scale(nice=True))
+    x = alt.X("mean:Q", title=across, axis=alt.Axis(tickCount=3), scale=alt.Scale(nice=True))
     tip = [alt.Tooltip("metric:N"), alt.Tooltip("data:N"), *(alt.Tooltip(f"{n}:Q", format=".4f") for n in _SHOWN)]
     means = alt.Chart(plain(rows.unique("metric", maintain_order=True)))
     layers: list[alt.Chart] = [means.mark_bar(color=BLUE, size=10).encode(x, y, tooltip=tip)]

@@ -75,13 +75,13 @@ def _protocol(group: Group) -> Sensitivity:
 def _panel(place: str, rows: pl.DataFrame, ideal: pl.DataFrame, metrics: list[str]) -> alt.LayerChart:
     import altair as alt
 
-    axis = alt.Axis(format="+%", values=[-_REMOVED, 0, 0.5, _INSERTED], grid=False)
+    axis = alt.Axis(format="%", values=[-_REMOVED, 0, 0.5, _INSERTED], grid=False)
     x = alt.X("x:Q", title="removed or inserted", axis=axis, scale=alt.Scale(domain=[-_REMOVED, _INSERTED]))
-    y = alt.Y("low:Q", title="similarity", scale=alt.Scale(domain=[0.0, 1.0], clamp=True))
+    y = alt.Y("low:Q", title="similarity", scale=alt.Scale(zero=False))
     # More metrics than colours: the lines of the second round are dotted.
     colours = [PALETTE[number % len(PALETTE)] for number in range(len(metrics))]
     dashes = [[1, 0] if number < len(PALETTE) else [2, 2] for number in range(len(metrics))]
-    legend = alt.Legend(title=None, orient="bottom", columns=4, symbolStrokeWidth=2)
+    legend = alt.Legend(title=None, orient="bottom", columns=4, symbolOpacity=1)
     colour = alt.Color("metric:N", scale=alt.Scale(domain=metrics, range=colours), legend=legend)
     dash = alt.StrokeDash("metric:N", scale=alt.Scale(domain=metrics, range=dashes), legend=legend)
     exact = [alt.Tooltip("metric:N"), *(alt.Tooltip(f"{name}:Q", format=".4f") for name in _NUMBERS)]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from textgauge.bench.judge import Judged
 from textgauge.protocols.base import RESAMPLES, Verdict
 from textgauge.report.figures.read import Run
-from textgauge.report.figures.style import finished, not_shown, plain, printable, titled
+from textgauge.report.figures.style import finished, plain, printable, titled
 from textgauge.report.leaderboard import leaderboard
 from textgauge.stats.bootstrap import percentile_interval
 
@@ -56,7 +56,7 @@ def task_figure(run: Run, metrics: Collection[str] | None = None) -> alt.ConcatC
     lacking = cells.filter((pl.col("task") == OVERALL) & pl.col("value").is_null())["metric"].to_list()
     data = ", ".join(dict.fromkeys(item.data for item in run.judged))
     line = "1 is best; beneath each score its 95 % interval over documents, queries or folds."
-    missing = not_shown(lacking, "no overall score where a task is undefined")
+    missing = f"undefined in a task, so without an overall score: {', '.join(lacking)}" if lacking else ""
     return finished([_panel(cells)], "Scores in all tasks", data, line, missing)
 
 
@@ -86,9 +86,11 @@ def _panel(cells: pl.DataFrame) -> alt.LayerChart:
     import polars as pl
 
     told = cells.with_columns(
-        pl.when(pl.col("low").is_not_null())
-        .then(pl.format("{}–{}", *(pl.col(end).map_elements("{:.2f}".format, pl.String) for end in ("low", "high"))))
-        .alias("between")
+        pl.Series("score", ["–" if value is None else f"{value:.2f}" for value in cells["value"]]),
+        pl.Series(
+            "between",
+            ["" if low is None else f"{low:.2f}–{high:.2f}" for low, high in cells.select("low", "high").rows()],
+        ),
     )
     names, tasks = ([printable(name) for name in dict.fromkeys(cells[column])] for column in ("metric", "task"))
     axis = alt.Axis(title=None, ticks=False, domain=False, labelLimit=200, labelPadding=4)
@@ -100,7 +102,7 @@ def _panel(cells: pl.DataFrame) -> alt.LayerChart:
     shades = alt.Scale(scheme="blues", domain=[0.0, 1.0])
     squares = base.mark_rect(stroke="white").encode(color=alt.Color("value:Q", title="score", scale=shades))
     dark = alt.condition("datum.value > 0.6", alt.value("white"), alt.value("#222222"))
-    numbers = base.mark_text(fontSize=11, dy=-5).encode(text=alt.Text("value:Q", format=".2f"), color=dark)
+    numbers = base.mark_text(fontSize=11, dy=-5).encode(text="score:N", color=dark)
     ends = base.mark_text(fontSize=8, dy=8).encode(text="between:N", color=dark)
     panel = alt.LayerChart(layer=[squares, numbers, ends])
     return panel.properties(width=_WIDE * len(tasks), height=_HIGH * len(names), title=titled(""))

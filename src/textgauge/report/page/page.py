@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     import jinja2
     from markupsafe import Markup
 
+Summary = list[tuple[str, list[str]]]
+
 _SCRIPTS = ("theme.js", "tables.js", "figures.js")
 
 
@@ -47,6 +49,19 @@ def page(
     `lead` are sentences put before those that the runs give, `charts` are figures beside theirs. The same content gives
     the same bytes. Whatever comes from a corpus is escaped; the page's policy lets no other script run, nothing load.
     """
+    return page_and_summary(stores, results, texts, title=title, lead=lead, charts=charts)[0]
+
+
+def page_and_summary(
+    stores: Sequence[Store] = (),
+    results: Sequence[Result] = (),
+    texts: Sequence[Table] = (),
+    *,
+    title: str | None = None,
+    lead: Sequence[str] = (),
+    charts: Iterable[Figure] = (),
+) -> tuple[str, Summary]:
+    """The page of `page`, and the sentences of its summary under what they are about."""
     if not (stores or results or texts):
         raise InputError("there is nothing to report: give the folder of a run or a JSON file of results")
     judged = [item for store in stores for item in judge(store)]
@@ -55,11 +70,12 @@ def page(
     named = [*(item.metric for item in judged), *(str(row["metric"]) for row in rows)]
     kinds = list(drawn([group for store in stores for group in groups(store)]))
     own = drawings(charts)
+    summary = [(board.title, board_sentences(board)) for board in found]
+    summary += [(result.name, list(result.sentences)) for result in results if result.sentences]
     content = {
         "title": title or "Text metrics, measured",
         "lead": list(lead),
-        "summary": [(board.title, board_sentences(board)) for board in found]
-        + [(result.name, list(result.sentences)) for result in results if result.sentences],
+        "summary": summary,
         "warnings": warnings(judged, cell_count(stores)),
         "boards": [(board, board_table(board), verdict_table(board)) for board in found],
         "results": results,
@@ -70,7 +86,7 @@ def page(
         "version": version("textgauge"),
         "mark_width": WIDTH,
     }
-    return _rendered(content)
+    return _rendered(content), summary
 
 
 def _rendered(content: dict[str, Any]) -> str:

@@ -1,0 +1,120 @@
+"""Pages that list what there is: datasets, resources, what metrics look at, properties of generated text."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import Any
+
+from _pages.markup import code, listing, page, plain, table
+from textgauge.bench.tasks import BUILT_IN, LOADERS, REAL
+from textgauge.cli.datasets import dataset_rows
+from textgauge.cli.resources import resource_rows
+from textgauge.describing.properties import COVERED, ESTIMATES, NEAR_COPY
+from textgauge.represent import embedders, grammar, grounds, language_models, tokenizers, wordvectors
+
+# What is the same but for case and punctuation is one text.
+ABOUT_PROPERTIES = {
+    "unique": "share of the texts that equal no other text of generated or train, but for case and punctuation",
+    "distinct": "share of different texts that train does not have, each counted once",
+    "repetition": "chance that two texts drawn from the corpus are the same, or one word apart",
+    "vocab": "number of different words that train does not have",
+    "grammar": "errors per word, mean over the texts",
+    "plausibility": "perplexity of the corpus under the language model; smaller is more plausible",
+    "semantic_precision": "mean over the generated texts of the cosine to the nearest test text",
+    "semantic_recall": "mean over the test texts of the cosine to the nearest generated text",
+    "semantic_f1": "harmonic mean of both",
+    "covered": f"share of the test texts that have a generated text as near as train has to {1 - COVERED:.0%} of them",
+    "syntactic_precision": "mean over the generated texts of the similarity of wording to the nearest train text",
+    "syntactic_recall": "mean over the train texts of the similarity of wording to the nearest generated text",
+    "syntactic_f1": "harmonic mean of both",
+    "near_copies": f"share of the generated texts whose similarity of wording to a train text is {NEAR_COPY:g} or more",
+}
+
+
+def properties_page() -> str:
+    """Every row of the table that `describe` prints."""
+    intro = (
+        "`textgauge describe` tells these of a generated corpus, each with an interval where one holds its level, and "
+        "with the same number for test and train as yardsticks. See the tutorial "
+        "[Describe generated text](../tutorials/describe-generated-text.md)."
+    )
+    rows = [[code(name), ABOUT_PROPERTIES[name]] for name in ESTIMATES]
+    wording = (
+        "Similarity of wording is 1/(1 + d/m), d the word edits between two texts and m the words of the longer one: "
+        "1 for the same words, ½ for none in common."
+    )
+    return page("Properties of generated text", intro, table(["property", "what it is"], rows), wording)
+
+
+def datasets_page() -> str:
+    """Samples and published datasets."""
+    intro = (
+        "Samples are built in, or made from a [resource](resources.md); published datasets are read from the folders "
+        "of `TEXTGAUGE_DATA`, or fetched and checked by sha256 with `textgauge datasets fetch NAME`. Any of the names "
+        "stands wherever a file may stand; `textgauge datasets show NAME` prints a few texts."
+    )
+    names = {"name": "name", "kind": "kind", "texts": "size", "licence": "licence", "about": "what it holds"}
+    return page("Datasets", intro, listing(dataset_rows(), names), "## Data of the tasks", task_data())
+
+
+def task_data() -> str:
+    """What the protocols that are tasks read: built in for the quick suite, published for the full one."""
+    rows = [
+        [code(kind.name), ", ".join(map(code, BUILT_IN[kind])), ", ".join(map(code, REAL[kind]))] for kind in LOADERS
+    ]
+    return table(["task", "built in (`usmb-quick`)", "published (`usmb`)"], rows)
+
+
+def resources_page() -> str:
+    """Models and sample texts that are fetched once."""
+    intro = (
+        "Files that are fetched once, checked by sha256, and read as data: nothing of them is imported or executed. "
+        "`textgauge resources fetch NAME` brings one; sources are tried in order, and a folder named by "
+        "`TEXTGAUGE_RESOURCES` comes first."
+    )
+    names = {
+        "name": "name",
+        "purpose": "what it is",
+        "megabytes": "megabytes",
+        "licence": "licence",
+        "sources": "sources",
+    }
+    return page("Resources", intro, listing(resource_rows(), names))
+
+
+def representations_page() -> str:
+    """What may stand after `@` in a metric's name, and the models of `describe`."""
+    vectors = {"name": "name", "dimension": "dimensions", "megabytes": "megabytes", "note": "what it is"}
+    others = [{"name": "st:MODEL", "note": "a sentence-transformers model (extra `st`)"}]
+    others += [{"name": "api:MODEL", "note": "an OpenAI-compatible endpoint (extra `api`)"}]
+    others += [{"name": "given", "note": "ready-made embeddings: arrays, or .npy files"}]
+    return page(
+        "Embedders, tokenizers, language models",
+        "## Embedders",
+        listing([*embedders.list_embedders(), *map(_row, others)], vectors),
+        "Your own: `textgauge.represent.embedders.register_embedder`.",
+        "## Grounds",
+        "Distances between embeddings: " + ", ".join(code(name) for name in grounds.GROUNDS) + ".",
+        "## Tokenizers",
+        _block(tokenizers.__doc__),
+        "## Word vectors",
+        listing(wordvectors.list_word_vectors(), vectors),
+        "## Language models",
+        "For `describe --plausibility`.",
+        _block(language_models.__doc__),
+        "## Grammar checkers",
+        "For `describe --grammar`.",
+        _block(grammar.__doc__),
+    )
+
+
+def _row(known: dict[str, Any]) -> dict[str, Any]:
+    return {"dimension": None, "megabytes": None} | known
+
+
+def _block(doc: str | None) -> str:
+    """A module's docstring: its first line, its list as it stands, and what follows."""
+    _, *rest = (doc or "").strip().split("\n\n")
+    listed, *after = rest
+    told = [plain(" ".join(part.split())) for part in after]
+    return "\n\n".join([f"```text\n{textwrap.dedent(listed)}\n```", *told])

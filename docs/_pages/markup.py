@@ -1,0 +1,85 @@
+"""Markdown out of plain strings: tables, code, and docstrings as paragraphs."""
+
+from __future__ import annotations
+
+import html
+import inspect
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import MISSING, Field
+from typing import Any, Literal, get_args, get_origin
+
+_CODE = re.compile(r"(`[^`]*`)")
+_KINDS = {int: "whole number", float: "number", bool: "true or false", str: "text"}
+
+
+def plain(text: str) -> str:
+    """Text that means itself: outside of code, nothing is read as HTML, emphasis or a link."""
+    parts = _CODE.split(text)
+    return "".join(part if part.startswith("`") else _escaped(part) for part in parts)
+
+
+def _escaped(text: str) -> str:
+    return re.sub(r"([*_\[\]])", r"\\\1", html.escape(text, quote=False))
+
+
+def code(text: object) -> str:
+    """A name as code; nothing for nothing."""
+    return f"`{text}`" if str(text) else ""
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table; bars inside cells are kept apart from those of the table."""
+    lines = [head, ["---"] * len(head), *([cell.replace("|", "\\|") for cell in row] for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def listing(rows: Sequence[Mapping[str, Any]], names: Mapping[str, str]) -> str:
+    """A table of some columns of rows, each under a title; names are code."""
+    cells = [[code(row[key]) if key == "name" else plain(shown(row[key])) for key in names] for row in rows]
+    return table(list(names.values()), cells)
+
+
+def shown(value: Any) -> str:
+    """A value for people: infinities as signs, booleans as in metric names."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float):
+        return {math.inf: "∞", -math.inf: "−∞"}.get(value, f"{value:g}").replace("-", "−")
+    return str(value)
+
+
+def paragraphs(doc: str | None) -> list[str]:
+    """A docstring's paragraphs, each on lines of its own; lists stay lists, examples are left out."""
+    parts = inspect.cleandoc(doc or "").split("\n\n")
+    return [_paragraph(part) for part in parts if not part.startswith(">>>")]
+
+
+def _paragraph(part: str) -> str:
+    if part.startswith("- "):
+        items = re.split(r"\n(?=- )", part)
+        return "\n".join(f"- {plain(' '.join(item[2:].split()))}" for item in items)
+    return plain(" ".join(part.split()))
+
+
+def parameter_row(name: str, kind: Any, default: Any) -> list[str]:
+    """One parameter: name, default, and what it may be."""
+    choices = ", ".join(code(choice) for choice in get_args(kind)) if get_origin(kind) is Literal else ""
+    return [code(name), code(str(default).lower() if isinstance(default, bool) else default), choices or _kind(kind)]
+
+
+def default_of(item: Field[Any]) -> Any:
+    """The default of a dataclass field; nothing where it has none."""
+    return "" if item.default is MISSING else item.default
+
+
+def page(title: str, *parts: str) -> str:
+    """A page: its title and what follows, empty parts left out."""
+    return "\n\n".join([f"# {title}", *(part for part in parts if part)]) + "\n"
+
+
+def _kind(kind: Any) -> str:
+    return _KINDS.get(kind, getattr(kind, "__name__", str(kind)))

@@ -1,0 +1,75 @@
+"""Pages about experiments: protocols with their measures, suites, transformations."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import fields
+from typing import get_type_hints
+
+from _pages.markup import code, default_of, page, paragraphs, parameter_row, plain, shown, table
+from textgauge.bench import suites
+from textgauge.bench.tasks import LOADERS
+from textgauge.datasets import tasks
+from textgauge.protocols import PROTOCOLS, Measure, Protocol
+from textgauge.protocols.transformations import TRANSFORMATIONS
+
+
+def protocols_page() -> str:
+    """Every protocol: what it does, its parameters, its measures, the data it reads."""
+    intro = (
+        "A protocol puts metrics to the test: it draws trials that know no metric, and judges what each metric gave. "
+        "`textgauge run PROTOCOL` runs one on your data; parameters are set by `--param name=value`."
+    )
+    return page("Protocols", intro, *(_protocol(kind) for kind in PROTOCOLS.values()))
+
+
+def suites_page() -> str:
+    """Every suite with the first line of what it says of itself."""
+    rows = [[code(name), plain(about)] for name, about in suites.described()]
+    intro = "A suite names data, protocols and metrics: `textgauge run SUITE --out FOLDER`."
+    data = "The data of the five tasks are listed among the [datasets](datasets.md#data-of-the-tasks)."
+    return page("Suites", intro, table(["suite", "what it runs"], rows), data)
+
+
+def transformations_page() -> str:
+    """Every transformation: whether the meaning is kept, how strong it is by default, what it does."""
+    rows = [
+        [code(one.name), one.meaning, shown(one.strength), plain(one.about), ", ".join(map(code, one.needs))]
+        for one in TRANSFORMATIONS.values()
+    ]
+    intro = (
+        "Seeded changes of a text that keep its meaning, change it, or change it by degrees; the tasks robustness, "
+        "sensitivity and retrieval are made of them. `a+b` is the first and then the second."
+    )
+    return page("Transformations", intro, table(["name", "meaning", "strength", "what it does", "needs"], rows))
+
+
+def _protocol(kind: type[Protocol]) -> str:
+    hints = get_type_hints(kind)
+    rows = [parameter_row(item.name, hints[item.name], default_of(item)) for item in fields(kind)]
+    given = table(["parameter", "default", "values"], rows) if rows else ""
+    compares = f"Metrics of {kind.of}."
+    parts = [f"## {kind.name}", *paragraphs(kind.__doc__), compares, given, _measures(kind), _task(kind)]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _measures(kind: type[Protocol]) -> str:
+    rows = [[code(one.name), _range(one), one.best, plain(one.about)] for one in kind.measures]
+    return table(["measure", "values", "better", "what it is"], rows)
+
+
+def _range(measure: Measure) -> str:
+    return f"{shown(float(measure.low))} to {shown(float(measure.high))}"
+
+
+def _task(kind: type[Protocol]) -> str:
+    """How a task's table is named on the command line, and the columns it may have."""
+    if kind not in LOADERS:
+        return ""
+    option, loader = LOADERS[kind]
+    reads = getattr(tasks, loader)
+    columns = [name for name, item in inspect.signature(reads).parameters.items() if item.kind is item.KEYWORD_ONLY]
+    return (
+        f"Its data are named by `--{option}`; `--columns` names columns of a table: "
+        f"{', '.join(code(f'{name}=…') for name in columns)}. {' '.join(paragraphs(reads.__doc__))}"
+    )

@@ -1,0 +1,23 @@
+"""Hooks of mkdocs: the generated reference joins the pages that are written by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from _pages import all_pages, navigation
+from mkdocs.structure.files import File, Files
+
+
+def on_config(config: Any) -> Any:
+    """Fill the section "Reference" of the navigation."""
+    for section in config.nav:
+        if "Reference" in section:
+            section["Reference"] = navigation()
+    return config
+
+
+def on_files(files: Files, *, config: Any) -> Files:
+    """Add the generated pages."""
+    for path, text in all_pages().items():
+        files.append(File.generated(config, path, content=text))
+    return files

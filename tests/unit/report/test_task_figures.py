@@ -1,0 +1,192 @@
+"""Figures of tasks: their numbers are those of the leaderboard, of the observations, of the ensembles."""
+
+import math
+import xml.etree.ElementTree as ET
+from types import SimpleNamespace
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import stats
+
+from textgauge.bench import Plan, Store, run
+from textgauge.bench.ensembles import NAMES, Contribution
+from textgauge.bench.judge import Judged, judge
+from textgauge.bench.tasks import task_sources
+from textgauge.errors import InputError
+from textgauge.metrics import get_pair_metrics
+from textgauge.protocols import Clustering, Ksc, Retrieval, Robustness, Sensitivity
+from textgauge.protocols.base import Verdict
+from textgauge.report import figures as draw
+from textgauge.report import leaderboard
+from textgauge.report.figures.contributions import contribution_rows
+from textgauge.report.figures.sensitivity_curve import ideal_rows, sensitivity_rows
+from textgauge.report.figures.tasks import OVERALL, task_cells
+from textgauge.report.page import page
+from textgauge.report.page.drawings import drawn
+
+BENT = Sensitivity(documents_drawn=6)
+TASKS = {
+    Robustness(documents_drawn=12): "sample:articles",
+    BENT: "sample:articles",
+    Clustering(n=12, folds=3): "sample:intents",
+}
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    store = Store(tmp_path_factory.mktemp("run"))
+    metrics = get_pair_metrics("levenshtein,jaccard")
+    run([Plan(task, task_sources(type(task), spec), metrics, 0) for task, spec in TASKS.items()], store)
+    return store
+
+
+@pytest.fixture(scope="module")
+def found(store):
+    return draw.groups(store)
+
+
+@pytest.fixture(scope="module")
+def bent(found):
+    return next(group for group in found if group.protocol == BENT)
+
+
+def test_the_heat_map_is_the_leaderboard(store, found):
+    judged = judge(store)
+    cells, board = task_cells(judged), leaderboard(judged)
+    assert cells["metric"].unique(maintain_order=True).to_list() == [row.metric for row in board]
+    assert cells["task"].unique(maintain_order=True).to_list() == ["robustness", "sensitivity", "clustering", OVERALL]
+    for row in board:
+        mine = dict(cells.filter(pl.col("metric") == row.metric).select("task", "value").rows())
+        assert mine == pytest.approx({**row.measures, OVERALL: row.overall})
+    assert set(NAMES.values()) < set(cells["metric"])
+
+
+def test_a_cell_has_the_interval_of_its_verdict(store):
+    judged = judge(store)
+    verdict = next(item for item in judged if (item.metric, item.protocol) == ("jaccard", BENT)).verdicts[0]
+    cell = task_cells(judged).filter((pl.col("metric") == "jaccard") & (pl.col("task") == "sensitivity"))
+    assert cell.select("value", "low", "high").row(0) == pytest.approx((verdict.value, verdict.low, verdict.high))
+    whole = task_cells(judged).filter(pl.col("task") == OVERALL)
+    assert ((whole["low"] <= whole["value"]) & (whole["value"] <= whole["high"])).all()
+
+
+def test_a_task_without_a_score_is_a_dash_and_is_named():
+    def judged(metric, task, value):
+        draws = () if math.isnan(value) else (value,) * 1_000
+        name = task.measures[0].name
+        return Judged("d", task, 0, metric, (Verdict(name, value, values=(value,), draws=draws, units=9),))
+
+    known = [
+        judged(metric, task, value)
+        for metric, task, value in [
+            ("jaccard", Robustness(), 0.5),
+            ("jaccard", Retrieval(), 0.75),
+            ("levenshtein", Robustness(), 0.25),
+            ("levenshtein", Retrieval(), math.nan),
+        ]
+    ]
+    cells = task_cells(known)
+    assert cells.filter(pl.col("metric") == "levenshtein")["value"].to_list() == [0.25, None, None]
+    chart = draw.task_figure(SimpleNamespace(judged=known))
+    spec = chart.to_dict()
+    assert spec["title"]["subtitle"][-1].endswith("without an overall score: levenshtein")
+    (rows,) = spec["datasets"].values()
+    assert [row["score"] for row in rows] == ["0.50", "0.75", "0.62", "0.25", "–", "–"]
+    assert ">null<" not in draw.rendered(chart, "svg").decode()
+
+
+def test_curves_are_means_over_documents_with_students_interval(bent):
+    rows = sensitivity_rows(bent)
+    assert len(rows) == 2 * 3 * 9
+    observed = bent.observed["jaccard"]
+    at = observed.columns
+    here = (at["change"] == "remove") & (at["share"] == 0.25) & (at["place"] == "middle")
+    values = observed.value[here]
+    assert len(values) == 6
+    row = rows.filter((pl.col("metric") == "jaccard") & (pl.col("place") == "middle") & (pl.col("x") == -0.25))
+    low, high = stats.t.interval(0.95, 5, values.mean(), stats.sem(values))
+    assert row.select("mean", "low", "high").row(0) == pytest.approx((values.mean(), low, high))
+
+
+@pytest.mark.parametrize(("ideal", "half"), [("linear", 0.5), ("quadratic", 0.25), ("root", math.sqrt(0.5))])
+def test_the_ideal_is_that_of_the_protocol(ideal, half):
+    curve = ideal_rows(Sensitivity(ideal=ideal))
+    ends = dict(curve.rows())
+    assert (ends[-0.5], ends[1.0]) == pytest.approx((half, half))
+    assert curve["ideal"].max() == pytest.approx(1.0)
+    assert curve["x"].to_list()[int(curve["ideal"].arg_max())] == pytest.approx(0.0)
+
+
+def test_one_panel_per_place_with_a_line_per_metric_and_the_ideal(bent):
+    spec = draw.sensitivity_figure(bent).to_dict()
+    assert [panel["title"]["text"] for panel in spec["concat"]] == [
+        "beginning of the text",
+        "middle of the text",
+        "end of the text",
+    ]
+    assert all(len(panel["layer"]) == 4 for panel in spec["concat"])
+    with pytest.raises(InputError, match="the figure is of sensitivity"):
+        draw.sensitivity_figure(draw.Group("d", Ksc(), 0))
+
+
+def test_a_metric_without_values_is_named(bent):
+    undefined = bent.observed["jaccard"]
+    undefined = type(undefined)(np.full(len(undefined.value), np.nan), undefined.batch, undefined.columns)
+    group = draw.Group("d", BENT, 0, "", {**bent.observed, "rouge": undefined})
+    assert draw.sensitivity_figure(group).to_dict()["title"]["subtitle"][-1] == "not shown (undefined): rouge"
+
+
+CONTRIBUTIONS = (
+    Contribution("task ensemble", "axis", "one", "cosine", 0.25, 0.1),
+    Contribution("task ensemble", "axis", "one", "jaccard", 0.75, 0.3),
+    Contribution("task ensemble", "axis", "two", "cosine", 0.25, 0.2),
+    Contribution("task ensemble", "axis", "two", "jaccard", 0.75, math.nan),
+    Contribution("universal ensemble", "axis", "one", "cosine", math.nan, -0.1),
+)
+
+
+def test_contributions_are_means_over_data_sets_and_leave_out_what_is_undefined():
+    rows = contribution_rows(CONTRIBUTIONS, "task ensemble", "importance")
+    assert rows.select("metric", "value", "mean").rows() == [
+        ("cosine", 0.1, pytest.approx(0.15)),
+        ("jaccard", 0.3, pytest.approx(0.3)),
+        ("cosine", 0.2, pytest.approx(0.15)),
+    ]
+    assert contribution_rows(CONTRIBUTIONS, "task ensemble", "share", {"cosine"})["metric"].to_list() == ["cosine"] * 2
+    assert draw.contribution_figure(CONTRIBUTIONS, "universal ensemble", "share") is None
+    assert draw.contribution_figure(CONTRIBUTIONS, "universal ensemble", "importance") is not None
+
+
+def test_a_run_of_tasks_gives_its_figures_and_no_others(found):
+    names = [figure.name for figure in draw.figures(found)]
+    assert names == [
+        "tasks",
+        "sensitivity-sample-articles",
+        "contributions-task-ensemble-share",
+        "contributions-task-ensemble-importance",
+        "contributions-universal-ensemble-importance",
+    ]
+
+
+def test_chosen_metrics_stand_beside_ensembles(found):
+    (figure,) = draw.figures(found, kinds=["tasks"], metrics={"jaccard"})
+    (rows,) = figure.chart.to_dict()["datasets"].values()
+    assert {row["metric"] for row in rows} == {"jaccard", *NAMES.values()}
+
+
+def test_groups_without_a_store_draw_what_they_hold(bent):
+    alone = draw.Group(bent.data, BENT, 0, "", bent.observed)
+    assert [figure.name for figure in draw.figures([alone])] == ["sensitivity-sample-articles"]
+
+
+def test_charts_keep_to_the_schema_and_can_be_rendered(found):
+    for figure in draw.figures(found):
+        figure.chart.to_dict(validate=True)
+        ET.fromstring(draw.rendered(figure.chart, "svg"))
+
+
+def test_a_page_holds_them(store, found):
+    assert [kind.title for kind in drawn(found)] == ["Tasks", "Sensitivity", "Contributions"]
+    made = page([store])
+    assert all(name in made for name in NAMES.values())
