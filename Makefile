@@ -39,6 +39,9 @@ check: $(VENV)/.dev ## style, types, direction of imports
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+docs: $(VENV)/.docs ## build the site of the documentation into site/
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
 bench: $(BENCH)/.done ## speed against the peers, in one run
 	$(BENCH)/bin/textgauge resources fetch minilm wordnet
 	$(BENCH)/bin/python -m benchmarks
@@ -54,6 +57,10 @@ $(VENV)/.core: $(VENV)/.venv pyproject.toml
 
 $(VENV)/.dev: $(VENV)/.venv pyproject.toml
 	$(BIN)/python -m pip install -q -e '.[dev,api,pos,elmo,dask]'
+	@touch $@
+
+$(VENV)/.docs: $(VENV)/.venv pyproject.toml
+	$(BIN)/python -m pip install -q -e '.[docs]'
 	@touch $@
 
 $(BENCH)/.done: pyproject.toml

@@ -79,6 +79,8 @@ def prepare(folder):
         "test.txt": banking[60:90],
         "generated.txt": [*banking[90:], *copies],
         "other.txt": banking[80:],
+        "gan.txt": banking[70:],
+        "gpt.txt": travel[:30],
         "out.txt": pairs.left[:30],
         "ref.txt": pairs.right[:30],
         "ref1.txt": pairs.right[:30],
@@ -88,11 +90,13 @@ def prepare(folder):
         (folder / name).write_text("\n".join(texts) + "\n", encoding="utf-8")
     _table(folder / "a.csv", ["text"], zip(banking[:60], strict=True))
     _table(folder / "b.csv", ["text"], zip(travel[:60], strict=True))
-    _table(folder / "rated.csv", ["a", "b", "score"], zip(pairs.left, pairs.right, pairs.grade, strict=True))
+    for name in ("rated.csv", "pairs.csv"):
+        _table(folder / name, ["a", "b", "score"], zip(pairs.left, pairs.right, pairs.grade, strict=True))
     paraphrases = load_pairs("sample:banking", limit=200)
     _table(folder / "paraphrases.csv", ["a", "b"], zip(paraphrases.left, paraphrases.right, strict=True))
     labelled = load_texts("sample:banking", limit=400)
-    _table(folder / "labelled.csv", ["body", "topic"], zip(labelled.texts, labelled.labels, strict=True))
+    for name in ("labelled.csv", "texts.csv"):
+        _table(folder / name, ["body", "topic"], zip(labelled.texts, labelled.labels, strict=True))
     rows = np.random.default_rng(0).normal(size=(2, 40, 8))
     for name, side in zip(("a.npy", "b.npy"), rows, strict=True):
         np.save(folder / name, side)
@@ -206,7 +210,7 @@ def test_most_blocks_run():
 
 
 def test_commands_stand_in_fences():
-    for page in DOCS.rglob("*.md"):
+    for page in WRITTEN:
         bare = re.findall(r"^ {4,}(?:textgauge |>>> ).*", page.read_text(encoding="utf-8"), re.M)
         assert not bare, f"{page.name}: code that no test runs: {bare[0]}"
 

@@ -17,7 +17,8 @@ class Zwerdling2021:
 
     Every generator writes `n` texts, as many as train has unless told, so unique, new words and nearness to train by
     wording are those of equal numbers. Recall grows with the number of texts and precision does not, so both, by
-    meaning and by wording, are taken at the size of test, too, as means over `draws`. `sources` names some of phone, news, health, texygen_coco; `limit` cuts a source for a trial, `captions` is the
+    meaning and by wording, are taken at the size of test, too, as means over `draws`.
+    `sources` names some of phone, news, health, texygen_coco; `limit` cuts a source for a trial, `captions` is the
     number of texts of each of Texygen's generators and of its test set.
     """
 

@@ -81,7 +81,7 @@ def corpora_of(source: Source, folder: Path, making: Making, on_step: Say, on_no
 
 
 def captions(folder: Path, making: Making, on_step: Say, on_note: Say) -> Corpora:
-    """Captions of images by people and by the six generators of Texygen (Zhu et al. 2018); samples, but all of train."""
+    """Captions of images by people and by Texygen's six generators (Zhu et al. 2018); samples, but all of train."""
     del folder, on_note
     on_step("texygen_coco: reading")
     found = load_texts(find(_CAPTIONS, "source, text"), labels="source")

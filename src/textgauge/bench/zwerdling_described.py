@@ -12,8 +12,9 @@ import os
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from statistics import fmean, pstdev
 from typing import Any
+
+import numpy as np
 
 from textgauge.bench.zwerdling_corpora import Corpora, draw
 from textgauge.errors import ResourceError
@@ -119,7 +120,7 @@ def _drawn(corpora: Corpora, backends: Backends, on_step: Callable[[str], None])
 def _mean(name: str, properties: list[Any], size: int) -> Row:
     values = [found.value for found in properties]
     row = {"corpus": "train" if name == _TRAIN else name, "property": properties[0].property, "texts": size}
-    row |= {"value": fmean(values), "deviation": pstdev(values), "test": properties[0].test}
+    row |= {"value": float(np.mean(values)), "deviation": float(np.std(values)), "test": properties[0].test}
     return plain_row(row)
 
 

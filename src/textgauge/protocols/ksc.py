@@ -63,11 +63,11 @@ class Ksc(Protocol):
 
     name = "ksc"
     measures = (
-        Measure("accuracy"),
-        Measure("weighted_accuracy"),
-        Measure("monotonicity", low=-1.0),
-        Measure("separability"),
-        Measure("linearity"),
+        Measure("accuracy", about="share of judgements in which the nearer mixtures have the smaller distance"),
+        Measure("weighted_accuracy", about="the same, hard judgements (mixtures nearly as near) weighing more"),
+        Measure("monotonicity", low=-1.0, about="Spearman's ρ of the steps between mixtures and their distance"),
+        Measure("separability", about="ω² of distances grouped by the steps between mixtures"),
+        Measure("linearity", about="R² of the line of distance over steps"),
     )
 
     k: int = 7

@@ -29,8 +29,9 @@ class Retrieval(Task):
 
     Every document gets one copy per transformation of the tasks robustness and sensitivity. For a query with r ideal
     documents, the share of them among the r nearest (`top` of them if given), before and after; the score is the sum
-    after over the sum before. Equal similarities share their places. Documents are dealt into `folds`, each a corpus by
-    itself, so that ensembles are trained on other documents; 1 is the whole corpus, for which there is no ensemble.
+    after over the sum before, 0 where nothing is found at all. Equal similarities share their places. Documents are
+    dealt into `folds`, each a corpus by itself, so that ensembles are trained on other documents; 1 fold is the whole
+    corpus, for which there is no ensemble.
     """
 
     name = "retrieval"
@@ -126,9 +127,10 @@ class Retrieval(Task):
         return [1.0, found_at_top(value[original], ideal[original], top), found_at_top(value, ideal, top)]
 
     def of_sums(self, sums: Floats) -> Floats:
-        """After over before, and both."""
+        """After over before, and both; what finds nothing keeps nothing."""
         n, before, after = sums.T
-        return np.column_stack([ratio(after, before), ratio(before, n), ratio(after, n)])
+        kept = np.where((n > 0) & (before == 0), 0.0, ratio(after, before))
+        return np.column_stack([kept, ratio(before, n), ratio(after, n)])
 
     def groups(self, columns: Columns) -> NDArray[Any]:
         """The fold."""

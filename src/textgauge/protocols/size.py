@@ -38,7 +38,10 @@ class Size(Protocol):
     """
 
     name = "size"
-    measures = (Measure("size_robustness"), Measure("imbalance_robustness"))
+    measures = (
+        Measure("size_robustness", about="1 − mean relative deviation of small samples' distance from the large ones'"),
+        Measure("imbalance_robustness", about="the same for two samples of unequal size"),
+    )
 
     smallest: int = 50
     step: int = 200
