@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -58,16 +58,18 @@ class Ensembles:
 
 
 def ensembles(store: Store, read: Sequence[Read], *, seeds: int = SEEDS, on_step: Step = lambda _: None) -> Ensembles:
-    """All ensembles of the tasks of a store; computed once and kept in it."""
-    tasks = [item for item in read if isinstance(item.protocol, Task) and len(item.complete) > 1]
-    if not tasks:
-        return Ensembles((), ())
-    name = _name(tasks, seeds)
-    kept = store.read_extra(name)
-    if kept is None:
-        kept = _computed(tasks, seeds, on_step)
-        store.write_extra(name, kept)
-    return _restored(kept, tasks)
+    """All ensembles of the tasks of a store; each is computed once and kept in it."""
+    # Sorted, so that neither the order of metrics nor that of runs changes a number.
+    tasks = sorted((item for item in read if isinstance(item.protocol, Task) and len(item.complete) > 1), key=_place)
+    rows: list[dict[str, Any]] = []
+    for kind, members in _jobs(tasks):
+        name = _name(kind, members, seeds)
+        kept = store.read_extra(name)
+        if kept is None:
+            kept = {"rows": _computed(kind, members, seeds, on_step)}
+            store.write_extra(name, kept)
+        rows += kept["rows"]
+    return _restored(rows, tasks)
 
 
 def embedder_sets(metrics: Sequence[str]) -> dict[str, list[str]]:
@@ -96,9 +98,11 @@ def means_over_embedders(metrics: Sequence[str]) -> dict[str, list[str]]:
 
 def mean_verdicts(parts: Sequence[Sequence[Verdict]], task: Task) -> list[Verdict]:
     """The mean of the verdicts of several metrics on the same trials."""
-    value = np.mean([[verdict.value for verdict in part] for part in parts], axis=0)
-    none = (np.nan,) * RESAMPLES
-    drawn = np.mean([[verdict.draws or none for verdict in part] for part in parts], axis=0).T
+    none = Verdict("", np.nan, draws=(np.nan,) * RESAMPLES)
+    rows = [{verdict.measure: verdict for verdict in part if verdict.draws} for part in parts]
+    found = [[row.get(measure.name, none) for measure in task.measures] for row in rows]
+    value = np.mean([[verdict.value for verdict in row] for row in found], axis=0)
+    drawn = np.mean([[verdict.draws for verdict in row] for row in found], axis=0).T
     return list(task.with_intervals(value, drawn, parts[0][0].units, None))
 
 
@@ -106,20 +110,16 @@ def _metrics(keys: Iterable[str]) -> dict[str, PairMetric]:
     return {key: metric for key in keys if isinstance(metric := get_metric(key), PairMetric)}
 
 
-def _computed(tasks: Sequence[Read], seeds: int, on_step: Step) -> dict[str, Any]:
-    found: list[dict[str, Any]] = []
-    for kind, members in _jobs(tasks):
-        metrics = [key for key in members[0].complete if all(key in other.complete for other in members)]
-        runs = []
-        for embedder, chosen in embedder_sets(metrics).items():
-            about = ", ".join(dict.fromkeys(item.protocol.name for item in members))
-            on_step(f"{NAMES[kind]} of {about} on {embedder or 'texts'}")
-            data = [_features(item, chosen) for item in members]
-            count = _seeds(members, kind, seeds)
-            runs.append((chosen, ensembled(data, kind, seeds=count, permute=kind != "boosting")[0]))
-        for place, item in enumerate(members):
-            found.append(_row(kind, item, [(chosen, parts[place]) for chosen, parts in runs]))
-    return {"rows": found}
+def _computed(kind: Kind, members: Sequence[Read], seeds: int, on_step: Step) -> list[dict[str, Any]]:
+    metrics = sorted(key for key in members[0].complete if all(key in other.complete for other in members))
+    about = ", ".join(dict.fromkeys(item.protocol.name for item in members))
+    runs = []
+    for embedder, chosen in embedder_sets(metrics).items():
+        on_step(f"{NAMES[kind]} of {about} on {embedder or 'texts'}")
+        data = [_features(item, chosen) for item in members]
+        count = _seeds(members, kind, seeds)
+        runs.append((chosen, ensembled(data, kind, seeds=count, permute=kind != "boosting")[0]))
+    return [_row(kind, item, [(chosen, parts[place]) for chosen, parts in runs]) for place, item in enumerate(members)]
 
 
 def _jobs(tasks: Sequence[Read]) -> list[tuple[Kind, list[Read]]]:
@@ -174,10 +174,10 @@ def _row(kind: Kind, item: Read, runs: Sequence[tuple[list[str], Ensembled]]) ->
     }
 
 
-def _restored(kept: Mapping[str, Any], tasks: Sequence[Read]) -> Ensembles:
+def _restored(rows: Sequence[Mapping[str, Any]], tasks: Sequence[Read]) -> Ensembles:
     by_place = {_place(item): item for item in tasks}
     judged, contributions = [], []
-    for row in kept["rows"]:
+    for row in rows:
         item, name = by_place[row["place"]], NAMES[row["kind"]]
         value, drawn = np.array(row["value"], dtype=np.float64), np.array(row["drawn"], dtype=np.float64).T
         verdicts = tuple(_task(item).with_intervals(value, drawn, row["units"], None))
@@ -190,16 +190,13 @@ def _restored(kept: Mapping[str, Any], tasks: Sequence[Read]) -> Ensembles:
 
 
 def _place(item: Read) -> str:
-    return f"{item.protocol.key}|{item.fingerprint}|{item.seed}"
+    return f"{item.protocol!r}|{item.fingerprint}|{item.seed}"
 
 
-def _name(tasks: Sequence[Read], seeds: int) -> str:
-    """A hash of everything that decides what ensembles reach."""
-    decides = [
-        [_place(item), asdict(item.protocol), {metric: _digest(found.value) for metric, found in item.complete.items()}]
-        for item in tasks
-    ]
-    text = json.dumps([_VERSION, seeds, decides, versions("numpy", "scikit-learn")], sort_keys=True)
+def _name(kind: Kind, members: Sequence[Read], seeds: int) -> str:
+    """A hash of everything that decides what an ensemble reaches."""
+    decides = [[_place(item), {key: _digest(found.value) for key, found in item.complete.items()}] for item in members]
+    text = json.dumps([_VERSION, kind, seeds, decides, versions("numpy", "scikit-learn")], sort_keys=True)
     return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
 

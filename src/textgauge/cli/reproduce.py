@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 
 def reproduce(
-    paper: Annotated[str, typer.Argument(help="The paper: ackerman2023, kour2022, yamshchikov2020, zwerdling2021.")],
+    paper: Annotated[
+        str, typer.Argument(help="The paper: ackerman2023, kour2022, usmb, yamshchikov2020, zwerdling2021.")
+    ],
     table: Annotated[str | None, typer.Option(help="Only this table, as 3 or figure1.")] = None,
     variant: Annotated[
         str, typer.Option(help="definition (what is right), paper (what the authors computed), or both.")
@@ -43,8 +45,8 @@ def reproduce(
         raise InputError(f"{paper} has no table {table!r} here; the tables are {', '.join(chosen.tables)}")
     asked = Asked(_variants(variant, chosen.variants), seed, word_vectors)
     store = Store(out or cache_root() / "runs" / paper)
-    if chosen.program:
-        run_program(paper, {}, store.folder, seed)
+    if chosen.program is not None:
+        run_program(paper, dict(chosen.program), store.folder, seed)
     else:
         with executor(jobs=jobs) as where, progress_bar() as step:
             run_plans(_plans(chosen, asked), store, executor=where, on_progress=step)

@@ -18,9 +18,8 @@ from textgauge.protocols.task import Task
 
 TASKS: tuple[type[Task], ...] = (Axis, Comparisons, Robustness, Sensitivity, Clustering, Retrieval)
 
-PROTOCOLS: dict[str, type[Protocol]] = {
-    kind.name: kind for kind in (Agreement, Distributionality, Ifc, Ksc, Perturbation, Size, Speed, *TASKS)
-}
+_EVERY: tuple[type[Protocol], ...] = (Agreement, Distributionality, Ifc, Ksc, Perturbation, Size, Speed, *TASKS)
+PROTOCOLS: dict[str, type[Protocol]] = {kind.name: kind for kind in _EVERY}
 
 __all__ = [
     "PROTOCOLS",

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from textgauge.protocols.base import RESAMPLES
 from textgauge.protocols.models import Fitted, fit
 from textgauge.protocols.task import Columns, Examples, Floats, Keys, Task
+from textgauge.stats.parallel import one_thread
 
 Kind = Literal["task", "boosting", "universal"]
 
@@ -74,13 +75,14 @@ def ensembled(
     sums: list[list[Floats]] = [[] for _ in data]
     drops: list[list[Floats]] = [[] for _ in data]
     models = []
-    for seed, left_out in enumerate(splits(data, seeds)):
-        model = fit(*_training(data, left_out, kind, seed), kind=_model(data[0].task, kind), seed=seed)
-        models.append(model)
-        for place, (item, out) in enumerate(zip(data, left_out, strict=True)):
-            sums[place].append(_scored(item, out, model, kind, labels[place]))
-            if permute and seed < _LOOKED:
-                drops[place].append(_drops(item, out, model, kind, labels[place], sums[place][-1], seed))
+    with one_thread():
+        for seed, left_out in enumerate(splits(data, seeds)):
+            model = fit(*_training(data, left_out, kind, seed), kind=_model(data[0].task, kind), seed=seed)
+            models.append(model)
+            for place, (item, out) in enumerate(zip(data, left_out, strict=True)):
+                sums[place].append(_scored(item, out, model, kind, labels[place]))
+                if permute and seed < _LOOKED:
+                    drops[place].append(_drops(item, out, model, kind, labels[place], sums[place][-1]))
     # A model that is asked with several values of each metric has as many shares of it.
     width = data[0].features.shape[1]
     shares = np.array([model.shares.reshape(-1, width).sum(axis=0) for model in models]).mean(axis=0)
@@ -117,9 +119,9 @@ def _training(
     parts = [
         _examples(item, ~out & ~_looks_at(item, unseen), kind, seed) for item, out in zip(data, left_out, strict=True)
     ]
-    sets = {name: sum(item.task.name == name for item in data) for name in {item.task.name for item in data}}
+    sets = {name: sum(item.task.task == name for item in data) for name in {item.task.task for item in data}}
     weights = [
-        np.full(len(part.targets), 1.0 / (sets[item.task.name] * max(len(part.targets), 1)))
+        np.full(len(part.targets), 1.0 / (sets[item.task.task] * max(len(part.targets), 1)))
         for item, part in zip(data, parts, strict=True)
     ]
     return (
@@ -173,7 +175,6 @@ def _drops(
     kind: Kind,
     labels: NDArray[Any],
     sums: Floats,
-    seed: int,
 ) -> Floats:
     whole = item.task.of_sums(sums.sum(axis=0, keepdims=True))[0, 0]
     found = [_scored(item, out, model, kind, labels, by) for by in range(item.features.shape[1])]
@@ -188,7 +189,7 @@ def _summary(task: Task, sums: Floats, shares: Floats, drops: Floats) -> Ensembl
     value = _mean_known(task.of_sums(sums.sum(axis=1)))
     flat = resampled_sums(sums.transpose(1, 0, 2).reshape(units, count * width), RESAMPLES, 0)
     drawn = task.of_sums(flat.reshape(RESAMPLES * count, width)).reshape(RESAMPLES, count, -1)
-    return Ensembled(value, _mean_known(drawn.transpose(1, 0, 2)), units, shares, drops.mean(axis=0))
+    return Ensembled(value, _mean_known(drawn.transpose(1, 0, 2)), units, shares, _mean_known(drops))
 
 
 def _mean_known(values: Floats) -> Floats:

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.stats.parallel import one_thread
-
 Floats = NDArray[np.float64]
 
 MODELS = ("linear", "forest", "boosting")
@@ -24,15 +22,14 @@ class Fitted:
 
 
 def fit(features: Floats, targets: Floats, weights: Floats, *, kind: str, seed: int) -> Fitted:
-    """Train a model; weights are relative, and the answers are similarities.
+    """Train a model; weights are relative, and the answers are similarities. Threads are the caller's affair.
 
     >>> X = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
     >>> fit(X, X @ [0.25, 0.75], np.ones(3), kind="linear", seed=0).shares
     array([0.25, 0.75])
     """
     scaled = weights * len(weights) / weights.sum()
-    with one_thread():
-        return {"linear": _line, "forest": _forest, "boosting": _boosting}[kind](features, targets, scaled, seed)
+    return {"linear": _line, "forest": _forest, "boosting": _boosting}[kind](features, targets, scaled, seed)
 
 
 def _line(features: Floats, targets: Floats, weights: Floats, seed: int) -> Fitted:
@@ -63,9 +60,4 @@ def _boosting(features: Floats, targets: Floats, weights: Floats, seed: int) -> 
         max_iter=100, learning_rate=0.08, min_samples_leaf=20, l2_regularization=1.0, random_state=seed
     )
     trees.fit(features, targets, sample_weight=weights)
-
-    def predict(asked: Floats) -> Floats:
-        with one_thread():
-            return np.asarray(trees.predict(asked))
-
-    return Fitted(predict, np.full(features.shape[1], np.nan))
+    return Fitted(lambda asked: np.asarray(trees.predict(asked)), np.full(features.shape[1], np.nan))

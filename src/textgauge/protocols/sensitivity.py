@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
@@ -27,9 +28,9 @@ CHANGES = [*product(["insert"], INSERTED, PLACES), *product(["remove"], REMOVED,
 class Sensitivity(Task):
     """1 less the mean absolute error of similarity against the ideal one, over changes of known size.
 
-    A needle (the beginning of other documents) of 5 to 100 % of the tokens is put at the beginning, middle or end: the
-    ideal similarity is 1/(1 + x). A chunk of 5 to 50 % is taken out: 1 − x. `ideal` bends that line: its square, or its
-    root. Documents so short that 5 % are no token are left out. Ensembles learn the ideal.
+    A needle of 5 to 100 % of the tokens (the beginning of documents set aside for that) is put at the beginning, middle
+    or end: the ideal similarity is 1/(1 + x). A chunk of 5 to 50 % is taken out: 1 − x. `ideal` bends that line: its
+    square, or its root. Documents so short that 5 % are no token are left out. Ensembles learn the ideal.
     """
 
     name = "sensitivity"
@@ -64,10 +65,9 @@ class Sensitivity(Task):
 
     def trials(self, sources: TaskSources, seed: int) -> Iterator[PairBatch]:
         """Every document with its changed copies, in one batch."""
-        drawn = sources.data.draw(self.documents_drawn, seed)
-        texts = sorted({text for text in drawn.texts if fits(text, INSERTED[0])})
+        texts, hay = self._dealt(sources, seed)
         rng = generator(self, sources, seed, 0)
-        needles = [_needle(texts, place, rng) for place in range(len(texts))]
+        needles = [_needle(text, hay, rng) for text in texts]
         originals = [text for text in texts for _ in CHANGES]
         changed = [
             insert(text, needle, share=share, place=place)
@@ -86,6 +86,14 @@ class Sensitivity(Task):
             },
         }
         yield PairBatch(0, Pairs(corpus.take(right), corpus.take(left)), columns)
+
+    def _dealt(self, sources: TaskSources, seed: int) -> tuple[list[str], list[str]]:
+        """Documents to change, and as many as a quarter of them that needles are made of: no document is both."""
+        aside = max(1, self.documents_drawn // 4)
+        drawn = sources.data.draw(self.documents_drawn + aside, seed)
+        usable = sorted({text for text in drawn.texts if fits(text, INSERTED[0])}, key=lambda text: _order(text, seed))
+        count = max(1, len(usable) - min(self.documents_drawn, round(0.8 * len(usable))))
+        return sorted(usable[count:]), sorted(usable[:count])
 
     def units(self, value: Floats, columns: Columns) -> Units:
         """Number of changes and absolute errors, of insertions and of removals, by document."""
@@ -120,12 +128,16 @@ def ideal_similarity(change: NDArray[Any], share: NDArray[Any], ideal: str = "li
     return np.asarray(line ** {"linear": 1.0, "quadratic": 2.0, "root": 0.5}[ideal])
 
 
-def _needle(texts: list[str], place: int, rng: np.random.Generator) -> str:
-    """Other documents, one after the other in random order, until they are as long as this one."""
-    wanted, found, parts = len(pieces(texts[place])), 0, []
-    for other in rng.permutation([number for number in range(len(texts)) if number != place]):
-        parts.append(texts[other])
-        found += len(pieces(texts[other]))
+def _needle(text: str, hay: list[str], rng: np.random.Generator) -> str:
+    """Documents one after the other in random order, until they are as long as this one."""
+    wanted, found, parts = len(pieces(text)), 0, []
+    for place in rng.permutation(len(hay)):
+        parts.append(hay[place])
+        found += len(pieces(hay[place]))
         if found >= wanted:
             break
     return " ".join(parts)
+
+
+def _order(text: str, seed: int) -> bytes:
+    return hashlib.blake2b(f"{seed}|{text}".encode("utf-8", "surrogatepass"), digest_size=8).digest()

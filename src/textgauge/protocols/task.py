@@ -75,12 +75,14 @@ class Task(Protocol):
         return list(self.with_intervals(value, drawn, counted, reason))
 
     def with_intervals(self, value: Floats, drawn: Floats, units: int, reason: str | None) -> Iterator[Verdict]:
-        """A verdict for every measure from its value and its resamples."""
+        """A verdict for every measure from its value and its resamples; details that do not exist are not told."""
         from textgauge.stats.bootstrap import percentile_interval
 
         for measure, number, column in zip(self.measures, value, drawn.T, strict=True):
+            if np.isnan(number) and measure.detail:
+                continue  # the data do not have what it is about
             if np.isnan(number):
-                said = reason or f"the data do not give {measure.name}"
+                said = reason or f"{measure.name} does not exist for these values"
                 yield Verdict(measure.name, float("nan"), values=(float("nan"),), reason=said, n=units, units=units)
                 continue
             interval = percentile_interval(column, units, 0.95)

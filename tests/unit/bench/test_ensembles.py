@@ -82,7 +82,7 @@ def test_computed_anew_they_are_the_same(store, found, tmp_path):
 
 
 def test_a_damaged_file_is_computed_again(store, found):
-    (path,) = (store.folder / "derived").iterdir()
+    path = min((store.folder / "derived").iterdir())
     path.write_text("{")
     assert_same(found, made(store))
 

@@ -214,6 +214,9 @@ def test_findings_are_judged_and_a_missing_number_gives_no_verdict(monkeypatch, 
     assert (unique["published"], unique["ours"], round(unique["difference"], 3)) == (0.932, 0.9, -0.032)
     texts = next(row for row in found["1"] if (row["model"], row["property"]) == ("train", "texts"))
     assert (texts["published"], texts["ours"]) == (31650.0, 9.0)
+    people = {row["people"]: row for row in found["2"]}
+    assert people["grammar"]["published"] == pytest.approx(7.25 / 9.5)  # ranks by hand, ties shared
+    assert people["domain_relevance"]["ours"] is None
 
 
 def made_up():

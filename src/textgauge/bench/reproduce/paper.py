@@ -30,7 +30,7 @@ class Paper:
     """A paper whose tables can be reproduced.
 
     `fed` tells that rows also hold the paper's own numbers fed through our formulas, which needs no data. `program`
-    tells that the suite of that name, not plans, makes what rows are read from.
+    has the parameters of the suite of that name where that suite, not plans, makes what rows are read from.
     """
 
     name: str
@@ -39,7 +39,7 @@ class Paper:
     plans: Callable[[Asked], list[Plan]]
     rows: Callable[[Store, Asked], list[Row]]
     fed: bool = False
-    program: bool = False
+    program: Mapping[str, str] | None = None
 
 
 def published(name: str) -> pl.DataFrame:

@@ -1,4 +1,4 @@
-"""Zwerdling et al. 2021, tables 1, 3 and 4: properties of texts by EDA, a VAE and a language model.
+"""Zwerdling et al. 2021, tables 1 to 4: properties of texts by EDA, a VAE and a language model, and what people say.
 
 Reviews of phones stand for Amazon's, political headlines of one year for the news, questions on health for Yahoo's; a
 small GPT trained from scratch for GPT-2. Published precision and recall of test and train are equal, so they were
@@ -18,6 +18,7 @@ from textgauge.bench.reproduce.paper import Asked, Paper, Row, compared, publish
 from textgauge.bench.store import Store
 from textgauge.bench.zwerdling2021 import Zwerdling2021
 from textgauge.bench.zwerdling_described import Described
+from textgauge.stats.correlation import spearman
 from textgauge.stats.numbers import plain_row
 
 Values = Mapping[tuple[str, str], float]
@@ -25,8 +26,16 @@ Values = Mapping[tuple[str, str], float]
 
 _TABLES = {"amazon": "1", "news": "3", "yahoo": "4"}
 _OUR_CORPUS = {"amazon": "phone", "news": "news", "yahoo": "health"}
+_RATED = _OUR_CORPUS["amazon"]
+_PROGRAM = {"sources": ",".join(_OUR_CORPUS.values())}
 _OUR_MODEL = {"train": "train", "test": "test", "eda": "eda", "vae": "vae", "gpt-2": "lm"}
 _GENERATED = ("eda", "vae", "gpt-2")
+# What people were asked of the Amazon corpora, the property nearest to it, and whether more of it is better.
+_ASKED_PEOPLE = {
+    "grammar": ("grammar", False),
+    "make_sense": ("plausibility", False),
+    "domain_relevance": ("drawn.semantic_precision", True),
+}
 _FAR, _ABOUT = 0.1, 0.03  # SynSim: far above a yardstick, and about as high
 
 
@@ -84,10 +93,13 @@ def plans(_: Asked) -> list[Plan]:
 
 def rows(store: Store, asked: Asked) -> list[Row]:
     """Each published number beside ours, and each finding with whether ours say the same."""
-    named = ",".join(_OUR_CORPUS.values())
-    found = Zwerdling2021(sources=named).run(store.folder, seed=asked.seed, on_step=_silent, on_note=_silent)
+    found = Zwerdling2021(sources=_PROGRAM["sources"]).run(
+        store.folder, seed=asked.seed, on_step=_silent, on_note=_silent
+    )
     ours = {one.name: our_values(one) for one in found}
-    return [plain_row(row) for corpus in _TABLES if _OUR_CORPUS[corpus] in ours for row in _rows(corpus, ours)]
+    made = [row for corpus in _TABLES if _OUR_CORPUS[corpus] in ours for row in _rows(corpus, ours)]
+    made += list(_people(ours[_RATED])) if _RATED in ours else []
+    return [plain_row(row) for row in made]
 
 
 def our_values(one: Described) -> dict[tuple[str, str], float]:
@@ -123,13 +135,28 @@ def _rows(corpus: str, ours: Mapping[str, Values]) -> Iterator[Row]:
     about = {"corpus": corpus, "our_corpus": _OUR_CORPUS[corpus]}
     for (model, name), value in theirs.items():
         own = mine.get((model, name), float("nan"))
-        if np.isnan(value) or (name.startswith("semantic")):
+        if np.isnan(value) or name.startswith("semantic"):
             continue
         size = "as test" if name.startswith("drawn.") else "all"
         row = {**about, "model": model, "property": name.removeprefix("drawn."), "texts": size}
         yield compared(_TABLES[corpus], row, value, own, "our data")
     for finding in FINDINGS:
         yield {"table": "findings", **about, "model": finding.model, **_judged(finding, theirs, mine)}
+
+
+def _people(mine: Values) -> Iterator[Row]:
+    """Table 2: Spearman's correlation over models of people's marks with the paper's property, and with ours."""
+    marks = {row["model"]: row for row in published("zwerdling_table2_human").iter_rows(named=True)}
+    for question, (name, more) in _ASKED_PEOPLE.items():
+        said = np.array([float(row[question]) for row in marks.values()])
+        about = {"corpus": "amazon", "our_corpus": _RATED, "property": name.removeprefix("drawn."), "people": question}
+        both = [
+            spearman(said[known], own[known] if more else -own[known])
+            for values in (published_values("amazon"), mine)
+            for own in [np.array([values.get((model, name), np.nan) for model in marks])]
+            for known in [np.isfinite(own)]
+        ]
+        yield compared("2", about, both[0], both[1], "our data")
 
 
 def _judged(finding: Finding, theirs: Values, mine: Values) -> Row:
@@ -168,4 +195,4 @@ def _silent(_: str) -> None:
     """Say nothing: what there is to say was said when the suite ran."""
 
 
-PAPER = Paper("zwerdling2021", (*_TABLES.values(), "findings"), ("definition",), plans, rows, program=True)
+PAPER = Paper("zwerdling2021", ("1", "2", "3", "4", "findings"), ("definition",), plans, rows, program=_PROGRAM)
