@@ -63,7 +63,7 @@ Study = Callable[[Path, Making, Say, Say], Corpora]
 def corpora_of(source: Source, folder: Path, making: Making, on_step: Say, on_note: Say) -> Corpora:
     """Train, test and what is generated of train; kept in `folder`/corpora, and taken from there if it is there."""
     place = folder / "corpora" / source.name
-    train, test = _split(source, place, making)
+    train, test = _split(source, place, making, on_note)
     n = making.n or len(train)
     found = {}
     for name in ("eda", "vae", "lm"):
@@ -147,15 +147,21 @@ def first_sentence(text: str) -> str:
     return found.group(0) if found else text
 
 
-def _split(source: Source, place: Path, making: Making) -> tuple[Sequence[str], Sequence[str]]:
+def _split(source: Source, place: Path, making: Making, on_note: Say) -> tuple[Sequence[str], Sequence[str]]:
     paths = {part: place / f"{part}.txt" for part in ("train", "test")}
     if not any(path.exists() for path in paths.values()):
         ready = sorted(path.name for path in place.glob("*.txt"))
         if ready:
             raise InputError(f"{place / ready[0]} needs the train.txt and test.txt it belongs to beside it")
-        place.mkdir(parents=True, exist_ok=True)
-        for path, texts in zip(paths.values(), split(source.read(), making), strict=True):
+        texts_of = split(source.read(), making)
+        try:
+            place.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"cannot write to {place}: {error.strerror or error}") from None
+        for path, texts in zip(paths.values(), texts_of, strict=True):
             write_rows(path, [{"text": text} for text in texts])
+    else:
+        on_note(f"{source.name}: train and test are those of {place}, whatever seed and limit say")
     return load_texts(paths["train"]).texts, load_texts(paths["test"]).texts
 
 

@@ -6,6 +6,7 @@ descriptions/NAME-FINGERPRINT.parquet   every generated text with its values and
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -153,3 +154,6 @@ def _keep(path: Path, write: Callable[[Path], object]) -> None:
         os.replace(part, path)
     except OSError as error:
         raise ResourceError(f"cannot write {path}: {error.strerror or error}") from None
+    finally:
+        with contextlib.suppress(OSError):
+            part.unlink()

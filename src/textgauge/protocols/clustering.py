@@ -15,7 +15,7 @@ from textgauge.protocols.base import Measure, TaskSources, generator
 from textgauge.protocols.batch import MatrixBatch
 from textgauge.protocols.task import Columns, Examples, Floats, Keys, Task, Units, ratio
 
-_EXAMPLES = 4_000  # pairs of one label, and pairs of two, that a forest learns from
+_EXAMPLES = 1_500  # pairs of one label, and pairs of two, that a forest learns from
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,7 +22,7 @@ Kind = Literal["task", "boosting", "universal"]
 
 _TEST = 0.2  # share of documents left out
 _PAIRS = 3_000  # examples of one data set that a universal ensemble learns from
-_LOOKED = 5  # splits on which features are permuted
+_LOOKED = 2  # splits on which features are permuted: asking a forest about all pairs again takes its time
 
 
 @dataclass(frozen=True, eq=False)

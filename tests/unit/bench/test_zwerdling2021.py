@@ -82,6 +82,7 @@ def test_what_is_there_is_not_done_again(run, torchless, monkeypatch):
     first = run()
     monkeypatch.setattr("textgauge.describing.describe", None)
     assert run() == first
+    assert "train and test are those of" in run.said[0]
     assert run.said[-1].startswith("tiny: was there")
 
 
@@ -119,6 +120,12 @@ def test_ready_made_corpora_need_the_split_they_belong_to(run):
     (place / "lm.txt").write_text("one text\n")
     with pytest.raises(InputError, match=r"train\.txt and test\.txt"):
         run()
+
+
+def test_a_folder_that_cannot_be_written(run, tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="cannot write"):
+        run(folder="file")
 
 
 def test_sources_that_are_not_here_are_left_out_and_at_least_one_is_needed(run, torchless, monkeypatch):
