@@ -7,6 +7,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import SimpleNamespace
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -231,3 +232,30 @@ def test_the_install_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "httpx", None)
     with pytest.raises(MissingExtra, match=r"textgauge\[api\]"):
         get_grammar_checker("languagetool:http://localhost:8081").errors(["Some text."])
+
+
+class PanicException(BaseException):
+    pass
+
+
+class Fragile:
+    """Finds one error in every piece, and breaks down on two words together."""
+
+    def lint(self, text, **_):
+        if "hot ice" in text:
+            raise PanicException
+        return [SimpleNamespace(span=SimpleNamespace(start=0, end=1), lint_kind="Spelling")]
+
+
+def test_a_text_that_breaks_the_checker_is_checked_in_halves(monkeypatch):
+    monkeypatch.setattr(HarperChecker, "_linter", lambda _: Fragile())
+    assert HarperChecker().errors(["all is well", "some hot ice here", "hot ice"]).tolist() == [1, 2, 2]
+
+
+def test_other_errors_of_the_checker_are_not_hidden(monkeypatch):
+    def broken(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(HarperChecker, "_linter", lambda _: SimpleNamespace(lint=broken))
+    with pytest.raises(KeyboardInterrupt):
+        HarperChecker().errors(["a text"])

@@ -1,7 +1,7 @@
 """`harper`: the Harper checker for English, on this machine; `harper(dialect=british)` for another English.
 
 Capitalisation, formatting, style, enhancements and length of sentences are not grammar and do not count; spelling
-does. Errors that overlap count once.
+does. Errors that overlap count once. A text on which the checker itself breaks down is checked in halves.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from textgauge.represent.tokenizers import without_surrogates
 from textgauge.stats.parallel import workers
 
 DIALECTS = ("american", "british", "australian", "canadian", "indian")
+_BREAKDOWN = "PanicException"  # what the checker raises, outside of Exception, where its own code fails
 IGNORED = frozenset({"Capitalization", "Formatting", "Style", "Enhancement", "Readability"})
 
 
@@ -55,10 +56,13 @@ class HarperChecker:
 
     @cached_property
     def _linters(self) -> list[Any]:
+        # One each: a linter serves one thread at a time, and lets the others run meanwhile.
+        return [self._linter() for _ in range(workers())]
+
+    def _linter(self) -> Any:
         from harper import Dialect, Linter
 
-        # One each: a linter serves one thread at a time, and lets the others run meanwhile.
-        return [Linter(Dialect[self.dialect.upper()]) for _ in range(workers())]
+        return Linter(Dialect[self.dialect.upper()])
 
     def _count(self, pieces: list[str]) -> list[int]:
         counts = [0] * len(pieces)
@@ -67,10 +71,24 @@ class HarperChecker:
 
             def share(first: int) -> None:
                 for place in range(first, len(pieces), step):
-                    counts[place] = _errors(self._linters[first], pieces[place])
+                    counts[place] = self._errors(first, pieces[place])
 
             list(pool.map(share, range(step)))
         return counts
+
+    def _errors(self, number: int, piece: str) -> int:
+        """The errors of a piece; one on which the checker breaks down is checked in halves."""
+        try:
+            return _errors(self._linters[number], piece)
+        except BaseException as error:
+            if type(error).__name__ != _BREAKDOWN:
+                raise
+        self._linters[number] = self._linter()
+        words = piece.split()
+        if len(words) < 2:
+            return 0
+        halves = (" ".join(words[: len(words) // 2]), " ".join(words[len(words) // 2 :]))
+        return sum(self._errors(number, half) for half in halves)
 
 
 def _errors(linter: Any, piece: str) -> int:
