@@ -1,7 +1,7 @@
 """Ensembles of the metrics of a run: trained on what the store holds, scored like any metric, kept in the store.
 
-Three kinds: `task ensemble` (one for each task, over all its data sets, linear or forest as the task says), `boosted
-ensemble` (the same by gradient boosting) and `universal ensemble` (one model for all tasks). Metrics on several
+Three kinds: `task ensemble` (one for each data set of a task, linear or forest as the task says), `boosted ensemble`
+(the same by gradient boosting) and `universal ensemble` (one model for all tasks and data sets). Metrics on several
 embedders give one ensemble for each, and the mean of them counts; so does the mean of the metrics themselves.
 """
 
@@ -34,7 +34,7 @@ NAMES: dict[Kind, str] = {
 SEEDS = 100
 _FOREST_SEEDS = 10  # splits of a forest
 _BOOSTED_SEEDS = 5
-_VERSION = 1
+_VERSION = 2
 
 
 @dataclass(frozen=True)
@@ -123,17 +123,11 @@ def _computed(kind: Kind, members: Sequence[Read], seeds: int, on_step: Step) ->
 
 
 def _jobs(tasks: Sequence[Read]) -> list[tuple[Kind, list[Read]]]:
-    """What is trained together: the data sets of one task, and everything."""
-    alike: dict[tuple[Any, ...], list[Read]] = {}
-    for item in tasks:
-        alike.setdefault((item.protocol, item.seed), []).append(item)
-    jobs: list[tuple[Kind, list[Read]]] = []
-    for members in alike.values():
-        usable = [item for item in members if _several_folds(item)]
-        if usable:
-            jobs += [("task", usable), ("boosting", usable)]
-    everything = [item for item in tasks if _several_folds(item)]
-    return [*jobs, ("universal", everything)] if len({item.protocol.name for item in everything}) > 1 else jobs
+    """What is trained together: each data set of a task by itself, and everything for the universal ensemble."""
+    usable = [item for item in tasks if _several_folds(item)]
+    kinds: tuple[Kind, ...] = ("task", "boosting")
+    jobs: list[tuple[Kind, list[Read]]] = [(kind, [item]) for item in usable for kind in kinds]
+    return [*jobs, ("universal", usable)] if len({item.protocol.name for item in usable}) > 1 else jobs
 
 
 def _several_folds(item: Read) -> bool:

@@ -44,7 +44,9 @@ def _forest(features: Floats, targets: Floats, weights: Floats, seed: int) -> Fi
     """A random forest; answers are the probability of the upper class, shares the mean decreases in impurity."""
     from sklearn.ensemble import RandomForestClassifier
 
-    forest = RandomForestClassifier(100, min_samples_leaf=5, random_state=seed)
+    # Large leaves: answers are a ranking of thousands of pairs, and small ones leave ties and noise at the top.
+    leaf = min(40, max(1, len(targets) // 20))
+    forest = RandomForestClassifier(100, min_samples_leaf=leaf, class_weight="balanced", random_state=seed)
     forest.fit(features, targets > 0.5, sample_weight=weights)
     upper = list(forest.classes_).index(True) if True in forest.classes_ else None
     if upper is None:

@@ -28,7 +28,7 @@ class Retrieval(Task):
     """What is left of the share of ideal documents at the top when altered copies of all documents join the corpus.
 
     Every document gets one copy per transformation of the tasks robustness and sensitivity. For a query with r ideal
-    documents, the share of them among the r nearest (`top` of them if given), before and after; the score is the sum
+    documents, the share of them among the `top` nearest (0: the r nearest), before and after; the score is the sum
     after over the sum before, 0 where nothing is found at all. Equal similarities share their places. Documents are
     dealt into `folds`, each a corpus by itself, so that ensembles are trained on other documents; 1 fold is the whole
     corpus, for which there is no ensemble.
@@ -47,7 +47,7 @@ class Retrieval(Task):
     n: int = 250
     queries: int = 60
     folds: int = 5
-    top: int = 0
+    top: int = 5
 
     @property
     def key(self) -> str:
@@ -141,14 +141,14 @@ class Retrieval(Task):
         return np.asarray(columns["ideal"] & (columns["copy"] == ""), dtype=np.float64)
 
     def examples(self, features: Floats, columns: Columns, seed: int) -> Examples:
-        """All ideal documents, as many of their copies, and as many others."""
+        """All ideal documents, for each of them two copies of ideal ones and ten other documents or copies."""
         every = super().examples(features, columns, seed)
         rng = np.random.default_rng([seed, 12])
         ideal = columns["ideal"][every.trials].astype(bool)
         good, copies = np.flatnonzero(every.targets == 1), np.flatnonzero(ideal & (every.targets == 0))
         size = min(len(good), _EXAMPLES)
-        sides = (good, copies, np.flatnonzero(~ideal))
-        chosen = np.sort(np.concatenate([rng.permutation(side)[:size] for side in sides]))
+        sides = ((good, size), (copies, 2 * size), (np.flatnonzero(~ideal), 10 * size))
+        chosen = np.sort(np.concatenate([rng.permutation(side)[:count] for side, count in sides]))
         return Examples(every.features[chosen], every.targets[chosen], every.trials[chosen])
 
 
