@@ -92,18 +92,6 @@ def ensembled(
     ], models
 
 
-def averaged(parts: Sequence[Ensembled]) -> Ensembled:
-    """The mean over embedders; shares and importance are those of each and stay apart."""
-    first = parts[0]
-    return Ensembled(
-        np.mean([part.value for part in parts], axis=0),
-        np.mean([part.drawn for part in parts], axis=0),
-        first.units,
-        first.shares,
-        first.importance,
-    )
-
-
 def _left_out(item: TaskFeatures, labels: NDArray[Any], seed: int) -> NDArray[Any]:
     if item.task.folded:
         return np.asarray(labels[[seed % len(labels)]])

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-MODELS = ("linear", "forest", "boosting")
-
 
 @dataclass(frozen=True, eq=False)
 class Fitted:

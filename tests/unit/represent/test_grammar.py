@@ -259,3 +259,20 @@ def test_other_errors_of_the_checker_are_not_hidden(monkeypatch):
     monkeypatch.setattr(HarperChecker, "_linter", lambda _: SimpleNamespace(lint=broken))
     with pytest.raises(KeyboardInterrupt):
         HarperChecker().errors(["a text"])
+
+
+def test_shuffled_words_have_more_errors():
+    sentences = [
+        "She has been waiting for the train since this morning.",
+        "He doesn't know where his brother lives.",
+        "There are several reasons to leave early.",
+        "An apple a day is a good idea for most people.",
+        "I would have called you if I had known.",
+        "The children were playing in the garden when it rained.",
+        "We are going to visit them at the weekend.",
+        "This is one of the best books that I have read.",
+    ]
+    rng = np.random.default_rng(3)
+    shuffled = [" ".join(rng.permutation(text.split())) for text in sentences]
+    checker = HarperChecker()
+    assert checker.errors(shuffled).sum() > checker.errors(sentences).sum()
