@@ -110,3 +110,23 @@ def test_a_constant_metric_has_no_class(judged):
     verdict = judged("constant")["constant"].verdict("distributionality")
     assert math.isnan(verdict.value)
     assert verdict.reason == "all distances are equal"
+
+
+def test_one_pair_of_prototypes_for_all_would_judge_the_ground(tmp_path):
+    """IRPR follows nearest neighbours on any ground; beside prototypes of angles alone its cosine form seems not to."""
+    rng = np.random.default_rng(0)
+    points = rng.normal(0, 1, (50, 300))
+    sides = points, points + rng.normal(0, 0.6, points.shape)
+    names = [[f"{side} {row}" for row in range(50)] for side in ("left", "right")]
+    sources = PairSources("around", *(Corpus.of(n, embeddings=X) for n, X in zip(names, sides, strict=True)))
+    grounds = ["irpr@given", "irpr@given:angular", "irpr@given:euclidean"]
+    plans = plans_of([Distributionality(repetitions=3)], [sources], grounds, 0)
+    run(plans, Store(tmp_path))
+
+    def scores(**given):
+        found = {item.metric: item.verdict("distributionality").value for item in judge(Store(tmp_path), given)}
+        return [found[metric] for metric in grounds]
+
+    assert max(scores()) < 0
+    angles = scores(distributional="energy@given:angular", neighbours="ahd@given:angular")
+    assert angles[0] > 0 > angles[1]

@@ -67,7 +67,7 @@ def plans_of(
     if not chosen:
         raise InputError("name at least one metric with -m")
     return [
-        Plan(protocol, data, get_metrics([*chosen, *protocol.also]), seed)
+        Plan(protocol, data, get_metrics([*chosen, *protocol.also(metric.key for metric in chosen)]), seed)
         for data, protocol in product(sources, protocols)
     ]
 

@@ -31,6 +31,7 @@ class CorpusMetric(Metric):
     """
 
     error_by: ClassVar[str] = uncertainty.SECOND_ORDER
+    on_scale: ClassVar[bool] = False  # whether values are on the scale of the ground, not merely ordered by it
 
     @property
     def fewest(self) -> int:
@@ -205,3 +206,4 @@ class GroundMetric(CorpusMetric):
 
     needs = "ground"
     default_on = "minilm:cosine"
+    on_scale = True

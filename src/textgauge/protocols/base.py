@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, Literal, get_args, get_origin, get_type_hints
 
@@ -120,9 +120,9 @@ class Protocol:
         given = ",".join(f"{item.name}={getattr(self, item.name)}" for item in fields(self))
         return f"{self.name}({given})|v{self.version}"
 
-    @property
-    def also(self) -> tuple[str, ...]:
-        """Names of the metrics that judging needs beside those asked for."""
+    def also(self, metrics: Iterable[str]) -> tuple[str, ...]:
+        """Keys of the metrics that judging these needs beside them."""
+        del metrics
         return ()
 
     def __post_init__(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from textgauge.corpus import Corpus, Draws
 from textgauge.errors import InputError
-from textgauge.metrics import get_corpus_metrics
+from textgauge.metrics import CorpusMetric, get_corpus_metrics
 from textgauge.protocols.base import (
     Measure,
     Observations,
@@ -52,6 +52,11 @@ class Distributionality(Protocol):
     points of [−8, 8]) and w_ℓ the share of distances at ℓ. The score is (N − D)/(N + D) for the deviations D from the
     prototype `distributional` and N from the prototype `neighbours`, both of which any run computes.
 
+    Angle and cosine distance order texts alike, but the same metric rises early on one and late on the other. So that
+    the class is of the metric, not of its ground, a prototype named without `@` looks at what the metric looks at: its
+    embedder and its ground. Where the metric's values are not on the scale of a ground (`fid`, `mauve`, `pr`), that is
+    Euclidean distance; where it looks at tokens, of the default embedder. One named with `@` stands as it is.
+
     The one distance at ℓ = k is d(A, B) in every repetition: its density has a bandwidth of 0.1. So have those of other
     ℓ whose distances are (almost) equal, and the verdict says so. Undefined where a distance does not exist or is
     infinite, or all are equal.
@@ -85,19 +90,23 @@ class Distributionality(Protocol):
         return f"distributionality(n={self.n},k={self.k},repetitions={self.repetitions})|v{self.version}"
 
     @property
-    def prototypes(self) -> tuple[str, ...]:
-        """The keys of both prototypes."""
-        return tuple(metric.key for metric in get_corpus_metrics([self.distributional, self.neighbours]))
-
-    @property
-    def also(self) -> tuple[str, ...]:
-        """Both prototypes."""
+    def prototypes(self) -> tuple[str, str]:
+        """Both prototypes as they are named."""
         return (self.distributional, self.neighbours)
+
+    def prototypes_of(self, metric: str) -> tuple[str, ...]:
+        """The keys of the prototypes that a metric is judged beside."""
+        (judged,) = get_corpus_metrics(metric)
+        return tuple(_beside(name, judged).key for name in self.prototypes)
+
+    def also(self, metrics: Iterable[str]) -> tuple[str, ...]:
+        """The prototypes of all metrics."""
+        return tuple(dict.fromkeys(key for metric in metrics for key in self.prototypes_of(metric)))
 
     def check(self, sources: PairSources) -> None:
         """Two prototypes, a text for every step, and enough different texts on both sides."""
-        if len(self.prototypes) != 2:
-            raise InputError(f"{self.name} needs two different prototypes, not {' and '.join(self.also)}")
+        if len(get_corpus_metrics(list(self.prototypes))) != 2:
+            raise InputError(f"{self.name} needs two different prototypes, not {' and '.join(self.prototypes)}")
         if self.k < 2:
             raise InputError(f"{self.name} needs k of at least 2, not {self.k}")
         if self.n < self.k:
@@ -123,21 +132,22 @@ class Distributionality(Protocol):
 
     def judge(self, observations: Observations) -> list[Verdict]:
         """Not from one metric alone: see `judge_all`."""
-        raise InputError(f"{self.name} judges a metric beside its prototypes {' and '.join(self.also)}")
+        raise InputError(f"{self.name} judges a metric beside its prototypes {' and '.join(self.prototypes)}")
 
     def judge_all(self, observations: Mapping[str, Observations]) -> dict[str, list[Verdict]]:
         """Deviations of every metric from both prototypes, and its score."""
         found: dict[str, list[_Sample]] = {metric: [] for metric in observations}
+        beside = {metric: self.prototypes_of(metric) for metric in observations}
         for sample in range(self.samples):
-            anchors = [self._trajectories(observations.get(name), sample) for name in self.prototypes]
-            for metric, observed in observations.items():
-                found[metric].append(_sample(self._trajectories(observed, sample), anchors))
+            moved = {metric: self._trajectories(observed, sample) for metric, observed in observations.items()}
+            for metric, prototypes in beside.items():
+                missing = _missing(prototypes)
+                anchors = [moved.get(name, missing) for name in prototypes]
+                found[metric].append(_sample(moved[metric], anchors))
         return {metric: [self._verdict(at, samples) for at in range(3)] for metric, samples in found.items()}
 
-    def _trajectories(self, observed: Observations | None, sample: int) -> list[Trajectory] | str:
+    def _trajectories(self, observed: Observations, sample: int) -> list[Trajectory] | str:
         """Those of one sample, with all repetitions and without each; or why there are none."""
-        if observed is None:
-            return f"a run without the prototypes {' and '.join(self.prototypes)}: add them with -m"
         here = observed.of("sample", sample)
         repetition, step = here.columns["repetition"], here.columns["j"] - here.columns["i"]
         if len(np.unique(repetition)) < self.repetitions:
@@ -199,6 +209,21 @@ def double_lottery(n: int, k: int, rng: np.random.Generator) -> NDArray[np.bool_
         mask[rng.choice(n, n - second, replace=False)] = True
         mask[n + rng.choice(n, second, replace=False)] = True
     return masks
+
+
+def _beside(name: str, metric: CorpusMetric) -> CorpusMetric:
+    """A prototype as a metric is judged beside it."""
+    (prototype,) = get_corpus_metrics(name)
+    if "@" in name or prototype.needs == "tokens":
+        return prototype
+    if prototype.needs == "ground" and (metric.on_scale or metric.pair_ground is not None):
+        return prototype.looking_at(metric.on)
+    embedder = prototype.embedder if metric.reads_texts else metric.embedder
+    return prototype.looking_at(f"{embedder}:euclidean" if prototype.needs == "ground" else embedder)
+
+
+def _missing(prototypes: tuple[str, ...]) -> str:
+    return f"a run without the prototypes {' and '.join(prototypes)}: add them with -m"
 
 
 @dataclass(frozen=True, eq=False)

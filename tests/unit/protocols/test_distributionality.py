@@ -12,7 +12,9 @@ from textgauge.protocols import Distributionality, Observations, PairSources
 from textgauge.protocols.distributionality import different_pairs, double_lottery
 from textgauge.protocols.trajectory import pseudo_values
 
-SMALL = Distributionality(n=8, k=4, repetitions=3)
+# Prototypes that are the same for all metrics.
+FIXED = {"distributional": "energy@cosine", "neighbours": "ahd@cosine"}
+SMALL = Distributionality(n=8, k=4, repetitions=3, **FIXED)
 
 
 def paraphrases(size, repeat=1):
@@ -250,7 +252,7 @@ def test_one_repetition_has_no_interval_and_a_missing_prototype_is_named():
     verdict = once.judge_all(found)["fid"][2]
     assert math.isnan(verdict.value)
     assert "without the prototypes energy and ahd: add them with -m" in verdict.reason
-    with pytest.raises(InputError, match="beside its prototypes energy and ahd"):
+    with pytest.raises(InputError, match="beside its prototypes energy@cosine and ahd@cosine"):
         once.judge(found["fid"])
 
 
@@ -261,5 +263,51 @@ def test_measures_are_named_after_the_prototypes():
         "deviation_hausdorff@angular",
         "distributionality",
     ]
-    assert named.prototypes == ("mmd", "hausdorff@angular")
     assert [measure.name for measure in Distributionality.measures][:2] == ["deviation_energy", "deviation_ahd"]
+
+
+@pytest.mark.parametrize(
+    ("metric", "beside"),
+    [
+        ("irpr", ("energy", "ahd")),
+        ("irpr@angular", ("energy@angular", "ahd@angular")),
+        ("hausdorff@wordllama:euclidean", ("energy@wordllama:euclidean", "ahd@wordllama:euclidean")),
+        ("energy@euclidean", ("energy@euclidean", "ahd@euclidean")),
+        ("irpr@levenshtein", ("energy@levenshtein", "ahd@levenshtein")),
+        ("pr@levenshtein", ("energy@levenshtein", "ahd@levenshtein")),
+        ("pr.recall@cosine", ("energy@euclidean", "ahd@euclidean")),
+        ("dc", ("energy@euclidean", "ahd@euclidean")),
+        ("fid@wordllama", ("energy@wordllama:euclidean", "ahd@wordllama:euclidean")),
+        ("mauve", ("energy@euclidean", "ahd@euclidean")),
+        ("chi", ("energy@euclidean", "ahd@euclidean")),
+    ],
+)
+def test_a_metric_is_judged_beside_prototypes_of_its_own_ground(metric, beside):
+    assert Distributionality().prototypes_of(metric) == beside
+    assert SMALL.prototypes_of(metric) == ("energy", "ahd")
+    other = Distributionality(distributional="mmd", neighbours="medoid@paraphrase-minilm")
+    assert other.prototypes_of("fid@wordllama") == ("mmd@wordllama", "medoid@paraphrase-minilm")
+
+
+def test_the_prototypes_of_all_metrics_are_computed_once():
+    asked = ["irpr", "fid", "mauve", "ahd@euclidean"]
+    assert Distributionality().also(asked) == ("energy", "ahd", "energy@euclidean", "ahd@euclidean")
+
+
+def test_each_metric_is_compared_with_its_own_prototypes():
+    protocol = replace(SMALL, distributional="energy", neighbours="ahd")
+    rising, falling = observed(protocol, noisy(0)), observed(protocol, noisy(1, slope=-1.0))
+    found = {
+        "energy": rising,
+        "ahd": falling,
+        "energy@euclidean": falling,
+        "ahd@euclidean": rising,
+        "irpr": rising,
+        "fid": rising,
+    }
+    judged = protocol.judge_all(found)
+    assert (judged["irpr"][2].value, judged["fid"][2].value) == (1.0, -1.0)
+    assert [judged[name][2].value for name in ("energy@euclidean", "ahd@euclidean")] == [1.0, -1.0]
+    del found["ahd@euclidean"]
+    assert "prototypes energy@euclidean and ahd@euclidean" in protocol.judge_all(found)["fid"][2].reason
+    assert protocol.judge_all(found)["irpr"][2].reason is None

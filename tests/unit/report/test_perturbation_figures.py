@@ -22,6 +22,7 @@ from textgauge.stats.density import CELLS, HIGH, LOW, STEP
 MOVED = Perturbation(n=40, repetitions=3, largest_q=3, steps=4)
 GRID = np.linspace(LOW, HIGH, CELLS + 1)
 PAPER = Distributionality(n=20, k=5, repetitions=3)
+PROTOTYPES = ("energy@euclidean", "ahd@euclidean")
 
 
 @pytest.fixture(scope="module")
@@ -49,8 +50,8 @@ def noisy(power, seed=0):
 def compared():
     shares = {name: np.random.default_rng(3).random(45) for name in ("part.precision", "part.recall")}
     observed = {
-        "ahd": steps_of(noisy(0.5)),
-        "energy": steps_of(noisy(2.0)),
+        PROTOTYPES[1]: steps_of(noisy(0.5)),
+        PROTOTYPES[0]: steps_of(noisy(2.0)),
         "fid": steps_of(noisy(1.5)),
         "pr(k=2)": steps_of(noisy(1.0), parts=shares),
         "pr(k=3)": steps_of(noisy(1.0, 1), parts={name: 1 - share for name, share in shares.items()}),
@@ -162,21 +163,21 @@ def test_chosen_metrics_keep_their_prototypes(compared):
 
 def test_degenerate_distances_are_drawn_or_named():
     observed = {
-        "ahd": steps_of(np.ones((3, 15))),
-        "energy": steps_of(np.arange(15.0)),
+        PROTOTYPES[1]: steps_of(np.ones((3, 15))),
+        PROTOTYPES[0]: steps_of(np.arange(15.0)),
         "fid": steps_of(np.where(np.arange(15) == 3, np.nan, np.arange(15.0))),
     }
     group = draw.Group("pairs", PAPER, 0, "", observed)
     chart = draw.trajectory_figure(group).to_dict()
-    assert chart["title"]["subtitle"][-1] == "not shown (constant or undefined): ahd"
-    assert "fid, ahd" in draw.density_figure(group, "fid").to_dict()["title"]["subtitle"][-1]
+    assert chart["title"]["subtitle"][-1] == "not shown (constant or undefined): ahd@euclidean"
+    assert "fid, ahd@euclidean" in draw.density_figure(group, "fid").to_dict()["title"]["subtitle"][-1]
     for figure in draw.figures([group]):
         ET.fromstring(draw.rendered(figure.chart, "svg"))
 
 
 def test_prototypes_are_of_distributionality():
     with pytest.raises(InputError, match="has no prototypes"):
-        draw.trajectory_figure(draw.Group("d", Ksc(), 0))
+        draw.trajectory_figure(draw.Group("d", Ksc(), 0, "", {"fid": steps_of(np.arange(15.0))}))
 
 
 def test_charts_keep_to_the_schema_and_can_be_rendered(moved, compared):

@@ -100,6 +100,7 @@ class _BallMetric(_NeighbourMetric):
     """What pr and dc share: k and the rule for ties."""
 
     default_on = "minilm:euclidean"
+    on_scale = False
 
     k: int = 5
     ties: Literal["closed", "open"] = "closed"

@@ -171,7 +171,7 @@ def _trajectories(found: list[Group], _: int) -> Drawn:
 def _densities(found: list[Group], _: int) -> Drawn:
     for group in _of_prototypes(found):
         for metric in group.observed:
-            if metric not in prototypes(group):
+            if metric not in prototypes(group, metric).values():
                 yield [*_words(group), metric], density_figure(group, metric)
 
 
@@ -252,8 +252,8 @@ KINDS: dict[str, Callable[[list[Group], int], Drawn]] = {
 def _only(group: Group, metrics: Collection[str] | None) -> Group:
     if metrics is None:
         return group
-    beside = prototypes(group) if isinstance(group.protocol, Distributionality) else ()
     kept = {name: seen for name, seen in group.observed.items() if name in metrics}
+    beside = group.protocol.also(kept)
     return replace(group, observed=kept and {n: s for n, s in group.observed.items() if n in kept or n in beside})
 
 

@@ -74,10 +74,13 @@ def density_rows(group: Group, metric: str, sample: int = 0) -> pl.DataFrame:
 
 def trajectory_figure(group: Group, *, sample: int = 0) -> alt.ConcatChart:
     """One panel per metric: its standardised distances over ℓ, on the bands of the two prototypes."""
+    beside = {metric: prototypes(group, metric) for metric in group.observed}
     frames = {metric: trajectory_rows(group, metric, sample) for metric in group.observed}
     drawn = {metric: frame for metric, frame in frames.items() if len(frame)}
-    known = {name: drawn[name] for name in prototypes(group) if name in drawn}
-    panels = [_trajectory(metric, frame, known) for metric, frame in drawn.items()]
+    panels = [
+        _trajectory(metric, frame, {name: drawn[key] for name, key in beside[metric].items() if key in drawn})
+        for metric, frame in drawn.items()
+    ]
     line = "Bands and bars: one standard deviation of the standardised distances at a step, to each side of their mean."
     missing = not_shown([metric for metric in frames if metric not in drawn], "constant or undefined")
     title = "Standardised distance over the steps, beside two prototypes"
@@ -88,12 +91,13 @@ def density_figure(group: Group, metric: str, *, sample: int = 0) -> alt.ConcatC
     """One panel per step ℓ: the density of a metric's standardised distances and those of the prototypes."""
     import polars as pl
 
-    names = {METRIC: metric} | {name: name for name in prototypes(group) if name in group.observed and name != metric}
+    beside = prototypes(group, metric)
+    names = {METRIC: metric} | {name: key for name, key in beside.items() if key in group.observed and key != metric}
     frames = {shown: density_rows(group, name, sample) for shown, name in names.items()}
     rows = pl.concat([frame.with_columns(curve=pl.lit(shown)) for shown, frame in frames.items()])
     steps = np.unique(rows["step"].to_numpy())
     chosen = steps[np.unique(np.linspace(0, len(steps) - 1, min(PANELS, len(steps))).round().astype(int))]
-    panels = [_density(int(step), rows.filter(pl.col("step") == step), prototypes(group)) for step in chosen]
+    panels = [_density(int(step), rows.filter(pl.col("step") == step), tuple(beside)) for step in chosen]
     fewer = f"{len(chosen)} of {len(steps)} steps are drawn." if len(chosen) < len(steps) else ""
     missing = not_shown([names[shown] for shown, frame in frames.items() if not len(frame)], "constant or undefined")
     title = f"Densities of {metric} at each step, beside two prototypes"
@@ -104,11 +108,11 @@ def _of_sample(observed: Observations, sample: int) -> Observations:
     return observed.of("sample", sample) if "sample" in observed.columns else observed
 
 
-def prototypes(group: Group) -> tuple[str, ...]:
-    """The keys of the two metrics that others are seen beside."""
+def prototypes(group: Group, metric: str) -> dict[str, str]:
+    """The names of the two metrics that a metric is seen beside, with their keys on its own ground."""
     if not isinstance(group.protocol, Distributionality):
         raise InputError(f"{group.protocol.name} has no prototypes: the figure is of distributionality")
-    return group.protocol.prototypes
+    return dict(zip(group.protocol.prototypes, group.protocol.prototypes_of(metric), strict=True))
 
 
 def _which(group: Group, sample: int) -> str:
