@@ -85,9 +85,7 @@ def resources_page() -> str:
 def representations_page() -> str:
     """What may stand after `@` in a metric's name, and the models of `describe`."""
     vectors = {"name": "name", "dimension": "dimensions", "megabytes": "megabytes", "note": "what it is"}
-    others = [{"name": "st:MODEL", "note": "a sentence-transformers model (extra `st`)"}]
-    others += [{"name": "api:MODEL", "note": "an OpenAI-compatible endpoint (extra `api`)"}]
-    others += [{"name": "given", "note": "ready-made embeddings: arrays, or .npy files"}]
+    others = [*embedders.list_prefixes(), {"name": "given", "note": "ready-made embeddings: arrays, or .npy files"}]
     return page(
         "Embedders, tokenizers, language models",
         "## Embedders",

@@ -8,12 +8,9 @@ from textgauge.metrics import CorpusMetric, Metric, PairMetric, Part, list_metri
 from textgauge.metrics.base import parameters
 
 ROOM = "reference/metrics"
-# Metrics whose example needs something that is not built in.
-NEEDS = {
-    "cross_encoder": "needs the extra st and a model",
-    "ensemble": "needs a trained model",
-    "judge": "needs a language model",
-}
+# The extra that an example needs, and what comes before it on the command line.
+NEEDS = {"cross_encoder": "needs st: it runs a model of sentence-transformers"}
+FIRST = {"ensemble": "textgauge train ensemble --pairs sample:graded --limit 100 -m chrf,jaccard -o ensemble.json"}
 
 
 def pages() -> dict[str, str]:
@@ -61,10 +58,11 @@ def undefined(metric: Metric) -> str:
 
 
 def example(metric: Metric) -> str:
-    """A call in Python and one on the command line; marked where they need what is not built in."""
-    skip = f"<!-- skip: {NEEDS[metric.name]} -->\n" if metric.name in NEEDS else ""
+    """A call on the command line and one in Python; marked where they need what is not built in."""
+    mark = f"<!-- {NEEDS[metric.name]} -->\n" if metric.name in NEEDS else ""
     python, command = _of_corpora(metric) if isinstance(metric, CorpusMetric) else _of_pairs(metric)
-    return f"{skip}```python\n{python}\n```\n\n{skip}```sh\n{command}\n```"
+    commands = "\n".join(filter(None, [FIRST.get(metric.name), command]))
+    return f"{mark}```sh\n{commands}\n```\n\n{mark}```python\n{python}\n```"
 
 
 def _of_corpora(metric: CorpusMetric) -> tuple[str, str]:

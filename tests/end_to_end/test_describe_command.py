@@ -94,6 +94,19 @@ def test_files_of_texts_picks_and_figure(describe, corpora):
     assert "near copies: " in out
 
 
+def test_the_table_and_the_file_of_the_same_call_tell_the_same(describe, corpora):
+    code, out, err = describe(corpora / "good.txt", "--grammar", "none", "--save", corpora / "kept" / "found.json")
+    assert code == 0, err
+    kept = {row["property"]: row for row in json.loads((corpora / "kept" / "found.json").read_text("utf-8"))}
+    printed = {line.split()[0]: line for line in out.splitlines() if line.split() and line.split()[0] in kept}
+    assert printed.keys() == kept.keys()
+    for name, row in kept.items():
+        ends = [] if row["low"] is None else [row["low"], "…", row["high"]]
+        shown = ["–" if cell is None else cell if cell == "…" else f"{cell:.4g}" for cell in (row["value"], *ends)]
+        assert printed[name].split()[1 : 1 + len(shown)] == shown
+    assert json.loads(describe(corpora / "good.txt", "--grammar", "none", "-f", "json")[1]) == list(kept.values())
+
+
 def test_a_copy_of_train(describe, corpora):
     _, out, err = describe(corpora / "train.txt", "--grammar", "none", "-f", "json")
     rows = {row["property"]: row["value"] for row in json.loads(out)}
@@ -156,6 +169,7 @@ def test_bad_input_is_one_line_and_exit_code_2(describe, corpora):
         ((corpora / "good.txt", "--pick", 3), "belong together"),
         ((corpora / "good.txt", "--per-text", "x.xls"), "ending"),
         ((corpora / "good.txt", "--figure", "x.gif"), "a figure is"),
+        ((corpora / "good.txt", "--save", "x.csv"), "--save writes a .json file"),
         ((corpora / "good.txt", "--near-copies", 0.2, "--grammar", "none"), "SynSim"),
     ]
     for args, message in cases:

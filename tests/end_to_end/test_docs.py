@@ -1,30 +1,36 @@
 """What the documentation shows is true: its code runs, its output is what is printed, its pages and links are there.
 
-Blocks of a page run in order, in a folder with small files: Python in one namespace, `textgauge …` in this process.
-A `text` block after commands is what they print. Comments before a block, each with its reason:
+Every block of code of a page runs, in order, in a folder with small files and stand-ins for published data: Python in
+one namespace, `textgauge …` in this process, `make …` as a dry run. A `text` block after commands is what they print.
+Comments before a block, each with its reason:
 
-    <!-- skip: … -->            it does not run
+    <!-- needs EXTRA: … -->     without the extra it ends with one line that names it, and exit code 2; else it runs
+    <!-- serves: … -->          commands that run until the page ends
     <!-- varies: … -->          the output shown is one of many
     <!-- numbers vary: … -->    the output shown is compared without its numbers
 """
 
 import contextlib
-import csv
 import doctest
 import io
 import posixpath
 import re
 import shlex
+import shutil
+import socket
+import subprocess
 import sys
+import time
 import types
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
-import numpy as np
 import pytest
+from tests.end_to_end.docs_folder import chat_service, prepare, use_stand_ins, write_stand_ins
 
 from textgauge.cli import main
-from textgauge.datasets import load_pairs, load_texts, sample
+from textgauge.errors import MissingExtra
 from textgauge.metrics import get_metrics, list_metrics, registry
 from textgauge.metrics.base import parameters
 from textgauge.protocols import PROTOCOLS
@@ -33,15 +39,14 @@ from textgauge.represent.resources import available
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 WRITTEN = sorted([ROOT / "README.md", *DOCS.rglob("*.md")])
-BLOCK = re.compile(
-    r"(?:^<!-- (?P<mark>skip|varies|numbers vary)(?:: (?P<reason>.*?))? *-->\n\n?)?"
-    r"^```(?P<language>\w*)\n(?P<body>.*?)^```$",
-    re.M | re.S,
-)
+MARK = r"<!-- (?P<mark>needs \w+|serves|varies|numbers vary)(?:: (?P<reason>.*?))? *-->"
+BLOCK = re.compile(rf"(?:^{MARK}\n\n?)?^```(?P<language>\w*)\n(?P<body>.*?)^```$", re.M | re.S)
 LINK = re.compile(r"(?<!!)\[[^\]\n]+\]\(([^)\s]+)\)")
+CODE = {"python", "sh"}
 SHOWN = {"text", "csv", "json", "toml", "yaml"}  # languages of what is only shown
 OUTPUT = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 NEEDED = ("minilm", "wordllama", "wordnet", "pos-en")
+EXTRAS = {"generate": "torch", "st": "sentence_transformers"}  # and the package that each one brings
 
 pytestmark = pytest.mark.skipif(
     not all(map(available, NEEDED)), reason=f"not all here: textgauge resources fetch {' '.join(NEEDED)}"
@@ -57,6 +62,12 @@ class Block:
     mark: str | None
     reason: str | None
 
+    @property
+    def extra(self):
+        """The extra that the block needs and that is not installed here."""
+        name = (self.mark or "").removeprefix("needs ") if (self.mark or "").startswith("needs ") else None
+        return name if name and find_spec(EXTRAS[name]) is None else None
+
 
 def blocks_of(text):
     return [
@@ -65,96 +76,101 @@ def blocks_of(text):
     ]
 
 
-def prepare(folder):
-    """The small files that pages speak of."""
-    banking, travel = (sample(name, n=120).texts for name in ("banking", "travel"))
-    pairs = load_pairs("sample:graded", limit=60)
-    copies = [text.replace("card", "credit card") for text in banking[:20]]
-    for name, texts in {
-        "reference.txt": banking[:60],
-        "candidate.txt": travel[:60],
-        "a.txt": banking,
-        "b.txt": travel,
-        "train.txt": banking[:60],
-        "test.txt": banking[60:90],
-        "generated.txt": [*banking[90:], *copies],
-        "other.txt": banking[80:],
-        "gan.txt": banking[70:],
-        "gpt.txt": travel[:30],
-        "out.txt": pairs.left[:30],
-        "ref.txt": pairs.right[:30],
-        "ref1.txt": pairs.right[:30],
-        "ref2.txt": pairs.right[30:],
-        "old.txt": pairs.left[30:],
-    }.items():
-        (folder / name).write_text("\n".join(texts) + "\n", encoding="utf-8")
-    _table(folder / "a.csv", ["text"], zip(banking[:60], strict=True))
-    _table(folder / "b.csv", ["text"], zip(travel[:60], strict=True))
-    for name in ("rated.csv", "pairs.csv"):
-        _table(folder / name, ["a", "b", "score"], zip(pairs.left, pairs.right, pairs.grade, strict=True))
-    paraphrases = load_pairs("sample:banking", limit=200)
-    _table(folder / "paraphrases.csv", ["a", "b"], zip(paraphrases.left, paraphrases.right, strict=True))
-    labelled = load_texts("sample:banking", limit=400)
-    for name in ("labelled.csv", "texts.csv"):
-        _table(folder / name, ["body", "topic"], zip(labelled.texts, labelled.labels, strict=True))
-    rows = np.random.default_rng(0).normal(size=(2, 40, 8))
-    for name, side in zip(("a.npy", "b.npy"), rows, strict=True):
-        np.save(folder / name, side)
-
-
-def _table(path, head, rows):
-    with path.open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file).writerows([head, *rows])
-
-
 def run_page(text):
     """Run the blocks of a page in order, in the current folder; gives how many ran."""
     module, printed, ran = types.ModuleType("page"), None, 0
     sys.modules["page"] = module  # a class of the page can be pickled, as one of a user's module
-    for block in blocks_of(text):
-        if block.mark == "skip":
-            printed = None
-        elif block.language == "python":
-            run_python(block.body, vars(module))
-            ran += 1
-        elif block.language == "sh":
-            printed = "".join(run_command(line) for line in commands_of(block.body))
-            ran += 1
-        elif block.language == "text" and printed is not None and block.mark != "varies":
-            assert_shown(block, printed)
-            printed = None
+    with contextlib.ExitStack() as servers:
+        for block in blocks_of(text):
+            if block.language == "python":
+                run_python(block, vars(module))
+                ran += 1
+            elif block.language == "sh":
+                printed = "".join(run_line(line, block, servers) for line in commands_of(block.body))
+                ran += 1
+            elif block.language == "text" and printed is not None and block.mark != "varies":
+                assert_shown(block, printed)
+                printed = None
     return ran
 
 
-def run_python(body, names):
-    if ">>>" not in body:
-        with contextlib.redirect_stdout(io.StringIO()):
-            exec(compile(body, "page", "exec"), names)
+def run_python(block, names):
+    if block.extra:
+        with pytest.raises(MissingExtra, match=re.escape(f"textgauge[{block.extra}]")):
+            exec(compile(block.body, "page", "exec"), names)
         return
-    test, told = doctest.DocTestParser().get_doctest(body, {}, "page", None, None), io.StringIO()
+    if ">>>" not in block.body:
+        with contextlib.redirect_stdout(io.StringIO()):
+            exec(compile(block.body, "page", "exec"), names)
+        return
+    test, told = doctest.DocTestParser().get_doctest(block.body, {}, "page", None, None), io.StringIO()
     test.globs = names
     results = doctest.DocTestRunner(optionflags=OUTPUT).run(test, out=told.write, clear_globs=False)
     assert results.failed == 0, told.getvalue()
 
 
 def commands_of(body):
-    return [line for line in body.replace("\\\n", " ").splitlines() if line and not line.startswith("#")]
+    return [line for line in body.replace("\\\n", " ").splitlines() if line and not line.lstrip().startswith("#")]
 
 
-def run_command(line):
-    """What a command prints; the output of `… > FILE` goes there."""
-    words, told = shlex.split(line, comments=True), io.StringIO()
+def run_line(line, block, servers):
+    """What a line of a block prints."""
+    words = shlex.split(line, comments=True)
+    if words[0] == "make":
+        subprocess.run(["make", "--dry-run", *words[1:]], cwd=ROOT, check=True, capture_output=True)
+        return ""
+    if block.mark == "serves":
+        servers.enter_context(serving(words))
+        return ""
+    return run_command(words, block.extra)
+
+
+def run_command(words, extra=None):
+    """What a command prints; the output of `… > FILE` goes there. Without an extra it needs, one line that names it."""
+    told, complained = io.StringIO(), io.StringIO()
     words, target = (words[:-2], words[-1]) if words[-2:-1] == [">"] else (words, None)
-    assert words[0] == "textgauge", f"not a command of ours, mark it with a reason to skip it: {line}"
-    with contextlib.redirect_stdout(told), pytest.MonkeyPatch.context() as patch:
+    assert words[0] == "textgauge", f"not a command of ours: {words}"
+    with (
+        contextlib.redirect_stdout(told),
+        contextlib.redirect_stderr(complained),
+        pytest.MonkeyPatch.context() as patch,
+    ):
         patch.setattr("sys.argv", words)
         with pytest.raises(SystemExit) as stop:
             main()
-    assert not stop.value.code, f"exit code {stop.value.code}: {line}"
+    if extra:
+        assert stop.value.code == 2, f"exit code {stop.value.code} without {extra}: {words}"
+        assert complained.getvalue().count("\n") == 1
+        assert f"pip install 'textgauge[{extra}]'" in complained.getvalue()
+        return ""
+    assert not stop.value.code, f"exit code {stop.value.code}: {words}\n{complained.getvalue()}"
     if target is None:
         return told.getvalue()
     Path(target).write_text(told.getvalue(), encoding="utf-8")
     return ""
+
+
+@contextlib.contextmanager
+def serving(words):
+    """A program that runs until it is no longer needed; one with a port is waited for."""
+    with subprocess.Popen(
+        [sys.executable, "-m", *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as found:
+        try:
+            if "--port" in words:
+                _wait_for(int(words[words.index("--port") + 1]), found)
+            yield
+        finally:
+            found.terminate()
+
+
+def _wait_for(port, program):
+    for _ in range(1200):
+        assert program.poll() is None, "the program ended"
+        with contextlib.suppress(OSError), socket.create_connection(("localhost", port), timeout=1.0):
+            return
+        time.sleep(0.1)
+    pytest.fail(f"nothing answers at port {port}")
 
 
 def assert_shown(block, printed):
@@ -176,13 +192,25 @@ def generated():
         yield _pages.all_pages()
 
 
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory):
+    """Small files and stand-ins for published data, made once."""
+    found = tmp_path_factory.mktemp("prepared")
+    (found / "here").mkdir()
+    prepare(found / "here")
+    write_stand_ins(found / "data")
+    return found
+
+
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
+def folder(prepared, tmp_path, monkeypatch):
     """A folder with small files, as the current one; metrics that a page registers are forgotten."""
-    prepare(tmp_path)
+    shutil.copytree(prepared / "here", tmp_path, dirs_exist_ok=True)
+    use_stand_ins(prepared / "data", monkeypatch)
     monkeypatch.chdir(tmp_path)
     known = dict(registry.known_metrics())
-    yield tmp_path
+    with chat_service(monkeypatch):
+        yield tmp_path
     registry.known_metrics().clear()
     registry.known_metrics().update(known)
 
@@ -190,23 +218,21 @@ def folder(tmp_path, monkeypatch):
 @pytest.mark.parametrize("page", WRITTEN, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_the_code_of_a_page_runs(page, folder):
     text = page.read_text(encoding="utf-8")
-    ran = run_page(text)
-    assert ran == sum(block.language in ("python", "sh") and block.mark != "skip" for block in blocks_of(text))
+    assert run_page(text) == sum(block.language in CODE for block in blocks_of(text))
 
 
-def test_what_does_not_run_has_a_reason():
+def test_no_block_is_passed_over():
+    """Every fence is a block of a known language, every comment before one is a known mark with a reason."""
     for page in WRITTEN:
-        found = blocks_of(page.read_text(encoding="utf-8"))
-        skipped = [block for block in found if block.mark]
-        assert all(block.reason for block in skipped), f"{page.name}: a mark without a reason"
-        unknown = {block.language for block in found} - SHOWN - {"python", "sh"}
-        assert not unknown, f"{page.name}: blocks in {unknown}"
-
-
-def test_most_blocks_run():
-    blocks = [block for page in WRITTEN for block in blocks_of(page.read_text(encoding="utf-8"))]
-    code = [block for block in blocks if block.language in ("python", "sh")]
-    assert sum(block.mark == "skip" for block in code) < len(code) / 3
+        text = page.read_text(encoding="utf-8")
+        found = blocks_of(text)
+        assert len(found) == len(re.findall("^ *```", text, re.M)) / 2, f"{page.name}: a fence that no test sees"
+        assert {block.language for block in found} <= CODE | SHOWN, f"{page.name}: a block that no test runs"
+        comments = re.findall(r"^<!-- .*? -->\n\n?```", text, re.M | re.S)
+        marked = [block for block in found if block.mark]
+        assert len(comments) == len(marked), f"{page.name}: a comment before a block that means nothing"
+        assert all(block.reason for block in marked), f"{page.name}: a mark without a reason"
+        assert all(block.mark.removeprefix("needs ") in EXTRAS for block in marked if block.mark.startswith("needs "))
 
 
 def test_commands_stand_in_fences():
@@ -223,7 +249,7 @@ def test_every_metric_has_a_page_that_tells_all(metric, generated, folder):
     told += [f"| `{name}` |" for name in parameters(type(metric))]
     told += [f"| `{metric.name}.{part.name}` |" for part in metric.parts]
     assert [piece for piece in told if piece not in text.replace("&amp;", "&")] == []
-    assert run_page(text) >= 2 or "<!-- skip: needs " in text
+    assert run_page(text) >= 2
 
 
 def test_names_on_metric_pages_are_names(generated):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,7 +14,7 @@ from textgauge.describing import Description
 from textgauge.describing import describe as run_describe
 from textgauge.describing.export import check_ending, write_frame
 from textgauge.describing.lists import check_threshold
-from textgauge.errors import InputError
+from textgauge.errors import InputError, ResourceError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -39,6 +40,9 @@ def describe(
     representative: Annotated[
         str | None, typer.Option(help="The texts plausibility is judged by; train and validation unless given.")
     ] = None,
+    save: Annotated[
+        Path | None, typer.Option(help="Write the rows to a .json file too, for `report`; the table is still printed.")
+    ] = None,
     per_text: Annotated[
         Path | None, typer.Option(help="Write the values of every text: .csv, .jsonl or .parquet.")
     ] = None,
@@ -63,7 +67,7 @@ def describe(
 
     Example: textgauge describe generated.txt --train train.txt --test test.txt --near-copies 0.9
     """
-    files = _Files(per_text, pick, out, plausible, near_copies, lists, figure)
+    files = _Files(save, per_text, pick, out, plausible, near_copies, lists, figure)
     texts, ratings = _generated(generated, column, rating, limit, seed)
     known = {"train": train, "test": test, "validation": validation, "representative": representative}
     others: Any = {role: None if path is None else _texts(path, column) for role, path in known.items()}
@@ -83,6 +87,7 @@ def describe(
 class _Files:
     """The files that were asked for; their names are checked before anything is computed."""
 
+    save: Path | None
     per_text: Path | None
     pick: int | None
     out: Path | None
@@ -96,6 +101,8 @@ class _Files:
             raise InputError("--pick N and -o FILE belong together")
         if self.near_copies is not None:
             check_threshold(self.near_copies)
+        if self.save is not None and self.save.suffix != ".json":
+            raise InputError(f"{self.save}: --save writes a .json file")
         for path in (self.per_text, self.out):
             if path is not None:
                 check_ending(path)
@@ -104,6 +111,8 @@ class _Files:
 
     def write(self, found: Description) -> None:
         """Write all of them."""
+        if self.save is not None:
+            _write(self.save, json.dumps(found.to_dicts(), indent=1, ensure_ascii=False, allow_nan=False).encode())
         if self.per_text is not None:
             write_frame(found.per_text, self.per_text)
         if self.pick is not None and self.out is not None:
@@ -217,11 +226,13 @@ def _all_lists(found: Description, near_copies: float | None) -> dict[str, pl.Da
 
 
 def _draw(found: Description, path: Path) -> None:
-    from textgauge.errors import ResourceError
     from textgauge.report.figures.plane import plane_figure
     from textgauge.report.figures.render import rendered
 
-    content = rendered(plane_figure(found), path.suffix.removeprefix("."))
+    _write(path, rendered(plane_figure(found), path.suffix.removeprefix(".")))
+
+
+def _write(path: Path, content: bytes) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)

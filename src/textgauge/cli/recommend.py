@@ -37,7 +37,9 @@ def recommend(
     metrics: Annotated[
         list[str] | None, typer.Option("-m", "--metrics", help="Metric names; grids as pr(k=3|5).")
     ] = None,
-    budget: Annotated[str, typer.Option(help="The time it may take: 90s, 2m, 1h.")] = "2m",
+    budget: Annotated[
+        str, typer.Option(help="The time it may take: 90s, 2m, 1h; the smallest run takes up to 15s.")
+    ] = "2m",
     effect: Annotated[float, typer.Option(help="The share of foreign texts a test should detect.")] = 0.1,
     power: Annotated[float, typer.Option(help="How often it should detect it.")] = 0.8,
     seed: Annotated[int, typer.Option(min=0, help="Seed of all that is random.")] = 0,

@@ -11,6 +11,7 @@ import numpy as np
 
 from textgauge.errors import InputError
 
+LEAST = 15.0  # seconds that the smallest sensible run may take, models to load included, whatever the budget
 _UNITS = {"h": 3600.0, "m": 60.0, "s": 1.0, "": 1.0}
 _SHORTEST = 5.0
 _GROWTHS = (0.0, 2.5)
@@ -66,6 +67,18 @@ class Clock:
     def until(self, share: float) -> float:
         """Seconds until this share of the budget is spent."""
         return share * self.budget - self.spent
+
+    @property
+    def patient(self) -> Clock:
+        """The same clock with the time that the smallest run may take, where the budget is shorter than that."""
+        return Clock(max(self.budget, LEAST), self.now, self.start)
+
+    @property
+    def account(self) -> list[str]:
+        """What was spent, and whether so short a budget could be kept at all, in words."""
+        short = f"{LEAST:.0f} s is what the smallest run may take: a budget of {self.budget:.0f} s may be overdrawn"
+        spent = f"all this took {self.spent:.1f} s of a budget of {self.budget:.0f} s"
+        return [*([short] if self.budget < LEAST else []), spent]
 
 
 def expected(sizes: Sequence[float], seconds: Sequence[float], size: float) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.bench import Plan
+from textgauge.bench import Plan, Store
 from textgauge.bench.judge import Judged
 from textgauge.comparing.compare import Source, corpus_of
 from textgauge.comparing.confounds import confounds
@@ -20,19 +21,30 @@ from textgauge.metrics import CorpusMetric, get_corpus_metrics
 from textgauge.protocols import Ksc, Sources
 from textgauge.protocols.batch import compact_pool
 from textgauge.recommending.answer import Cost, Recommendation
-from textgauge.recommending.budget import Clock
+from textgauge.recommending.budget import Clock, expected
 from textgauge.recommending.needed import Needed, needed_texts
 from textgauge.recommending.order import in_order
-from textgauge.recommending.plans import CutPlan, chosen_ksc, fitting_ksc, fitting_size, fitting_speed, piloted
+from textgauge.recommending.plans import (
+    CutPlan,
+    Times,
+    chosen_ksc,
+    fitting_ksc,
+    fitting_size,
+    fitting_speed,
+    judging_seconds,
+    piloted,
+)
 from textgauge.recommending.runs import Step, judged, measured, store_in
 from textgauge.recommending.samples import Contaminated
 from textgauge.recommending.texts import Embedded
+from textgauge.recommending.words import left_out, listed
 from textgauge.report import Leaderboard, leaderboard
 
 Index = NDArray[np.int64]
 
 # Shares of the budget by which a step is to be done; what one leaves over, the next may use.
-_PILOTED, _EMBEDDED, _RANKED, _SIZED, _ALL_EMBEDDED, _POWERED = 0.15, 0.40, 0.70, 0.74, 0.80, 0.94
+_FIRST, _PILOTED, _EMBEDDED, _RANKED = 0.30, 0.20, 0.45, 0.70
+_TIMED, _SIZED, _ALL_EMBEDDED, _POWERED = 0.71, 0.74, 0.80, 0.94
 _FIRST_TEXTS = 720  # embedded before anything is known about time: two sides for one repetition
 _TEXTS_PER_SECOND = 100  # of the budget, for power: more samples than can be tested in the time need no more texts
 _UNSTEADY = 0.5
@@ -83,7 +95,7 @@ def recommend_corpora(
     candidate: Source,
     *,
     metrics: str | Sequence[str | CorpusMetric],
-    budget: float,
+    clock: Clock,
     effect: float = 0.1,
     power: float = 0.8,
     seed: int = 0,
@@ -92,24 +104,24 @@ def recommend_corpora(
     on_step: Step = lambda _: None,
 ) -> Recommendation:
     """Rank metrics on mixtures of two corpora and find how many texts they need, within a budget of seconds."""
-    clock = Clock(budget)
     comparison = Comparison(corpus_of(reference, "reference"), corpus_of(candidate, "candidate"))
     setting = _setting(comparison, metrics, clock, seed, names, on_step)
     ranked = _ranked(setting, out)
+    confounding = confounds(comparison, _without_fid(setting.metrics))
     top = [row.metric for row in ranked.board if row.cluster == 1 and not np.isnan(row.overall)]
     needed, notes = _needed(setting, ranked, effect, power)
     choice, named_by = in_order(top, ranked.robustness, ranked.costs, needed)
     about = {
         "effect": effect,
         "power": power,
-        "budget": budget,
+        "budget": clock.budget,
         "seconds": clock.spent,
         "seed": seed,
         "protocol": ranked.plan.protocol.key,
         "experiment": _experiment(ranked.plan.protocol),
         "named_by": named_by,
     }
-    warnings = [*confounds(comparison, _without_fid(setting.metrics)), *ranked.warnings, *_doubts(choice, ranked)]
+    warnings = [*confounding, *ranked.warnings, *_doubts(choice, ranked)]
     return Recommendation(
         "corpora",
         names,
@@ -118,7 +130,7 @@ def recommend_corpora(
         tuple(needed),
         ranked.costs,
         tuple(warnings),
-        (*ranked.notes, *notes, f"all this took {clock.spent:.1f} s of a budget of {budget:.0f} s"),
+        (*ranked.notes, *notes, *clock.account),
         about,
     )
 
@@ -146,16 +158,14 @@ def _setting(
 
 
 def _ranked(setting: _Setting, out: str | os.PathLike[str] | None) -> _Ranked:
-    plan, notes = _plan(setting)
+    plan, times, notes = _plan(setting)
     with store_in(out) as store:
         found, failures = judged(plan, store, setting.on_step)
         board = leaderboard(found)
         near = setting.among(setting.embedded.ready)
-        speed, _ = judged(Plan(fitting_speed(near), near, plan.metrics, setting.seed), store, setting.on_step)
-        costs = _costs(speed)
-        size = fitting_size(
-            near, {cost.metric: (cost.seconds, cost.growth, cost.size) for cost in costs}, setting.clock.until(_SIZED)
-        )
+        costs, pace = _costs(near, plan.metrics, times, store, setting)  # type: ignore[arg-type]
+        known = {cost.metric: (pace * cost.seconds, cost.growth, cost.size) for cost in costs}
+        size = fitting_size(near, known, setting.clock.until(_SIZED)) if len(known) == len(plan.metrics) else None
         robustness: Mapping[str, float] = {}
         if size is not None:
             sized, more = judged(Plan(size, near, plan.metrics, setting.seed), store, setting.on_step)
@@ -166,31 +176,34 @@ def _ranked(setting: _Setting, out: str | os.PathLike[str] | None) -> _Ranked:
     return _Ranked(plan, board, costs, robustness, notes, list(failures))
 
 
-def _plan(setting: _Setting) -> tuple[Plan, list[str]]:
+def _plan(setting: _Setting) -> tuple[Plan, Times, list[str]]:
     """The known-similarity corpora that fit texts and time, on the whole sources where their texts can be embedded."""
     clock, sources, notes = setting.clock, setting.sources, list[str]()
     whole = fitting_ksc(sources)
     first = setting.order()[:_FIRST_TEXTS]
     setting.on_step("embedding")
-    setting.embedded.reach(first, clock, share=_PILOTED)
+    setting.embedded.reach(first, clock.patient, share=_FIRST)
     ready = setting.embedded.ready
     some = setting.among(ready)
     setting.on_step("timing metrics")
     times = piloted(setting.metrics, some, fitting_ksc(some), clock, _PILOTED)
-    protocol, slow = chosen_ksc(whole, times, (_RANKED - _EMBEDDED) * clock.budget)
-    notes += [f"{metric} was left out: alone it would take longer than the budget allows" for metric in slow]
-    metrics = [metric for metric in setting.metrics if metric.key not in slow]
+    judging = judging_seconds(whole, clock)
+    room = (_RANKED - _EMBEDDED) * np.array([clock.budget, clock.patient.budget])
+    protocol, slow = chosen_ksc(whole, times, room[0], judging=judging, most=room[1])
+    notes += left_out([m.key for m in setting.metrics if m.key not in times], "no time was left to try it")
+    notes += left_out(slow, "with it, the smallest run would take longer than the budget allows")
+    metrics = [metric for metric in setting.metrics if metric.key in times and metric.key not in slow]
     if not metrics:
         raise InputError("no metric fits the budget; give more time, or quicker metrics with -m")
     plan = CutPlan(protocol, sources, metrics, setting.seed, embedded=setting.embedded)
     setting.on_step("embedding")
-    if not setting.embedded.reach(plan.touched.tolist(), clock, share=_EMBEDDED):
+    if not setting.embedded.reach(plan.touched.tolist(), clock.patient, share=_EMBEDDED):
         sources = setting.among(setting.embedded.ready)
         protocol = replace(fitting_ksc(sources), repetitions=protocol.repetitions)
         small = Plan(protocol, sources, metrics, setting.seed)
         notes.append(f"only {len(setting.embedded.ready):,} texts could be embedded in the time")
-        return small, [*notes, _said(protocol)]
-    return plan, [*notes, _said(protocol)]
+        return small, times, [*notes, _said(protocol)]
+    return plan, times, [*notes, _said(protocol)]
 
 
 def _said(protocol: Ksc) -> str:
@@ -201,12 +214,26 @@ def _experiment(protocol: Any) -> str:
     return f"{protocol.repetitions} repetitions of {protocol.k} mixtures of {protocol.n} texts"
 
 
-def _costs(found: Sequence[Judged]) -> tuple[Cost, ...]:
-    """Seconds of one comparison; `time` is of a hundred."""
-    return tuple(
-        Cost(item.metric, item.verdict("time").value / 100.0, item.protocol.n, item.verdict("growth").value)  # type: ignore[attr-defined]
+def _costs(
+    sources: Sources, metrics: Sequence[CorpusMetric], times: Times, store: Store, setting: _Setting
+) -> tuple[tuple[Cost, ...], float]:
+    """CPU seconds of one comparison, the quick metrics first, for as long as there is time; `time` is of a hundred.
+
+    Timing is taken to last no longer than a repetition of known-similarity corpora of as many texts. Also gives how
+    many seconds pass in a second of CPU: more than one where others use the machine.
+    """
+    began = setting.clock.spent, time.process_time()
+    protocol, found = fitting_speed(sources), list[Judged]()
+    seconds = {metric.key: expected(*times[metric.key], protocol.n) for metric in metrics}
+    for metric in sorted(metrics, key=lambda metric: seconds[metric.key]):
+        if seconds[metric.key] < setting.clock.patient.until(_TIMED):
+            found += judged(Plan(protocol, sources, [metric], setting.seed), store, setting.on_step)[0]
+    costs = tuple(
+        Cost(item.metric, item.verdict("time").value / 100.0, protocol.n, item.verdict("growth").value)
         for item in found
     )
+    passed, used = setting.clock.spent - began[0], time.process_time() - began[1]
+    return costs, max(passed / max(used, 1e-6), 1.0)
 
 
 def _needed(setting: _Setting, ranked: _Ranked, effect: float, power: float) -> tuple[list[Needed], list[str]]:
@@ -223,13 +250,14 @@ def _needed(setting: _Setting, ranked: _Ranked, effect: float, power: float) -> 
     by_cost = sorted(known, key=lambda metric: seconds.get(metric.key, np.inf))
     own = Clock(clock.until(_POWERED), clock.now)
     found = needed_texts(by_cost, samples, power=power, clock=own, on_step=setting.on_step)  # type: ignore[arg-type]
-    tests = sum(row.tests for row in found)
-    note = (
-        f"power: {tests:,} simulated tests at level 0.05 on samples of up to {samples.most:,} texts a side, "
-        f"drawn from {len(samples.sides[0]):,} and {len(samples.sides[1]):,}"
-    )
-    late = [f"no time was left to look at the power of {row.metric}" for row in found if not row.tests]
-    return sorted((row for row in found if row.tests), key=lambda row: rank[row.metric]), [note, *late]
+    tests, late = sum(row.tests for row in found), [row.metric for row in found if not row.tests]
+    notes = [f"no time was left to look at the power of {listed(late)}"] if late else []
+    if tests:
+        sizes = (
+            f"up to {samples.most:,} texts a side, drawn from {len(samples.sides[0]):,} and {len(samples.sides[1]):,}"
+        )
+        notes.insert(0, f"power: {tests:,} simulated tests at level 0.05 on samples of {sizes}")
+    return sorted((row for row in found if row.tests), key=lambda row: rank[row.metric]), notes
 
 
 def _without_fid(metrics: Sequence[CorpusMetric]) -> list[CorpusMetric]:

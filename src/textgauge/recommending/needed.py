@@ -15,7 +15,7 @@ from textgauge.recommending.samples import Contaminated, rejects
 from textgauge.stats.numbers import plain_row
 from textgauge.stats.parallel import map_threads
 
-_FIRST = 32  # texts a side of the first samples
+_TINY, _FIRST = 8, 32  # texts a side of a sample that tells what one costs, and of the first that count
 _BLOCK, _FEWEST = 10, 5  # samples between two looks at what they told
 _SURE_ENOUGH, _TOO_UNSURE = 0.08, 0.22  # deviation of log n*: intervals of a sixth to either side, of a factor 1.5
 _MOST_TESTS = 300
@@ -60,16 +60,28 @@ def needed_texts(
     """What each metric needs; the time left is shared, and what one does not use goes to those after it."""
     found = []
     for place, metric in enumerate(metrics):
+        if clock.left <= 0:
+            found.append(_answer(metric.key, Search(power)))
+            continue
         on_step(f"simulating tests with {metric.key}")
-        _outcomes(metric, samples, min(8, max(samples.most, 2)), 0, 1)  # the first use loads what the metric needs
+        first = _first_cost(metric, samples, clock)
         share = clock.left / (len(metrics) - place)
-        found.append(_needed(metric, samples, power, Clock(share, clock.now)))
+        found.append(_needed(metric, samples, power, first, Clock(share, clock.now)))
     return found
 
 
-def _needed(metric: CorpusMetric, samples: Contaminated, power: float, clock: Clock) -> Needed:
+def _first_cost(metric: CorpusMetric, samples: Contaminated, clock: Clock) -> float:
+    """The seconds that a test of the first size should take, from a small one; the first use of all loads things."""
+    n = min(_TINY, max(samples.most, 2))
+    _outcomes(metric, samples, n, 0, 1)
+    before = clock.spent
+    _outcomes(metric, samples, n, 0, 1)
+    return (clock.spent - before) * (_FIRST / n) ** 2
+
+
+def _needed(metric: CorpusMetric, samples: Contaminated, power: float, first: float, clock: Clock) -> Needed:
     search, cost = Search(power), dict[int, float]()
-    while (block := _next(search, samples.most, cost, clock)) is not None:
+    while (block := _next(search, samples.most, cost, first, clock)) is not None:
         n, tests = block
         before, done = clock.spent, len(search.draws.get(n, ()))
         search.add(n, _outcomes(metric, samples, n, done, tests))
@@ -87,10 +99,11 @@ def _outcomes(metric: CorpusMetric, samples: Contaminated, n: int, first: int, t
     return [bool(found) for found in map_threads(outcome, tests)]
 
 
-def _next(search: Search, most: int, cost: dict[int, float], clock: Clock) -> tuple[int, int] | None:
+def _next(search: Search, most: int, cost: dict[int, float], first: float, clock: Clock) -> tuple[int, int] | None:
     """Where to simulate next and how often: near n*, at most twice as far as before, in the time left; None to stop."""
     if not cost:
-        return (rung(_FIRST, most=most), _BLOCK) if most >= 4 and clock.left > 0 else None
+        tests = min(clock.left / max(first, 1e-6), _BLOCK)
+        return (rung(_FIRST, most=most), int(tests)) if most >= 4 and tests >= _FEWEST else None
     estimate, known = search.estimate(), max(cost)
     out_of_reach = known == rung(most, most=most) and estimate.low > _FARTHEST * known
     if estimate.spread < _SURE_ENOUGH or search.tests >= _MOST_TESTS or out_of_reach:

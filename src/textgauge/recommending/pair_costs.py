@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
 from textgauge.bench import Plan, Store
 from textgauge.bench.run import plan_cells
-from textgauge.corpus import Corpus, Pairs, Pool
-from textgauge.corpus.view import in_one_pool
-from textgauge.errors import InputError
+from textgauge.corpus import Pairs
+from textgauge.errors import InputError, TextgaugeError
 from textgauge.metrics import PairMetric, get_pair_metrics
-from textgauge.protocols import MatrixBatch, PairBatch
+from textgauge.protocols import MatrixBatch, Observations, PairBatch, Protocol
 from textgauge.protocols.batch import Batch
 from textgauge.recommending.answer import Cost
 from textgauge.recommending.budget import Clock
+from textgauge.recommending.runs import Step
+from textgauge.recommending.words import left_out
 from textgauge.report import Leaderboard
 from textgauge.stats.parallel import one_blas_thread
 
 PAIRS = 1_000  # that a cost is given for
-_PARTS = (30, 200)  # trials: the first time loads what a metric needs, the second is its own
+_PARTS = (8, 30, 200)  # trials: the first time loads what a metric needs, the others are its own
+_LONG = 0.05  # share of the time left that the last part may take
+_TRIED = 0.4  # share of the budget by which metrics are to be tried
 
 
 def chosen(metrics: str | Sequence[str | PairMetric]) -> list[PairMetric]:
@@ -31,42 +34,69 @@ def chosen(metrics: str | Sequence[str | PairMetric]) -> list[PairMetric]:
     return found
 
 
-def expected_seconds(batch: Batch, metric: PairMetric, trials: int, clock: Clock) -> float:
-    """The seconds that so many trials over the texts of a batch's pool will take, from a small part of it."""
-    seconds = float("nan")
-    for count in _PARTS:
-        part = part_of(batch, count)
-        before = clock.spent
-        part.prepare(metric)
-        prepared = clock.spent
+def timed(
+    batch: Batch, metrics: Sequence[PairMetric], clock: Clock, on_step: Step
+) -> tuple[dict[str, float], list[str]]:
+    """Seconds of one trial with each metric, rows prepared; and a note on those there was no time to try."""
+    seconds, late = dict[str, float](), list[str]()
+    for metric in metrics:
+        if len(seconds) > 1 and clock.patient.until(_TRIED) <= 0:
+            late.append(metric.key)
+            continue
+        on_step(f"timing {metric.key}")
+        seconds[metric.key] = seconds_each(batch, metric, clock)
+    return seconds, left_out(late, "no time was left to try it")
+
+
+def seconds_each(batch: Batch, metric: PairMetric, clock: Clock) -> float:
+    """The seconds of one trial, from a small part of a batch whose rows are prepared."""
+    took = 0.0
+    for place, count in enumerate(_PARTS):
+        if place > 1 and took * count > _LONG * clock.patient.left:
+            break
+        part = part_of(batch, count, metric)
+        took = used(lambda part=part: part.compute(metric), clock) / max(len(part), 1)  # type: ignore[misc]
+    return took
+
+
+def used(work: Callable[[], object], clock: Clock) -> float:
+    """The seconds that some work takes; a metric that fails is named by the run itself."""
+    before = clock.spent
+    try:
         with one_blas_thread():
-            part.compute(metric)
-        texts = _pool(batch).size / max(_pool(part).size, 1)
-        seconds = (prepared - before) * texts + (clock.spent - prepared) * trials / max(len(part), 1)
-    return seconds
+            work()
+    except TextgaugeError:
+        raise
+    except Exception:  # noqa: S110
+        pass
+    return clock.spent - before
 
 
-def part_of(batch: Batch, count: int) -> Batch:
-    """About so many trials of a batch, chosen at random, with fitted weights of their own."""
+def judging_seconds(protocol: Protocol, batches: Sequence[Batch], clock: Clock) -> float:
+    """The seconds that judging one metric on all these trials takes, after a first time that loads what it needs."""
+    columns = {name: np.concatenate([batch.columns[name] for batch in batches]) for name in batches[0].columns}
+    numbers = np.concatenate([np.full(len(batch), batch.number) for batch in batches])
+    values = Observations(np.random.default_rng(0).random(len(numbers)), numbers, columns)
+    used(lambda: protocol.judge(values), clock)
+    return used(lambda: protocol.judge(values), clock)
+
+
+def part_of(batch: Batch, count: int, metric: PairMetric) -> Batch:
+    """About so many trials of a batch, chosen at random, in a pool of their own with the rows the metric needs.
+
+    Fitted weights are those of the part.
+    """
     rng = np.random.default_rng(count)
     if isinstance(batch, PairBatch):
         some = batch.pairs.take(np.sort(rng.permutation(len(batch))[:count]))
-        return PairBatch(batch.number, Pairs(_own(some.left), _own(some.right), items=some.items), {})
+        return PairBatch(batch.number, Pairs(some.left, some.right, items=some.items), {}).compact([metric])
     if isinstance(batch, MatrixBatch):
-        side = int(np.ceil(np.sqrt(count)))
-        sides = [batch.rows, batch.rows if batch.others is None else batch.others]
-        rows, others = in_one_pool(*(_own(corpus.take(rng.permutation(len(corpus))[:side])) for corpus in sides))
-        return MatrixBatch(batch.number, rows, others, {}, rows | others)
+        side = 1 + int(np.ceil(np.sqrt(count if batch.others is not None else 2 * count)))
+        rows = batch.rows.take(rng.permutation(len(batch.rows))[:side])
+        others = None if batch.others is None else batch.others.take(rng.permutation(len(batch.others))[:side])
+        background = rows if others is None else rows | others
+        return MatrixBatch(batch.number, rows, others, {}, background).compact([metric])
     return batch
-
-
-def _own(corpus: Corpus) -> Corpus:
-    return Corpus.of(list(corpus.texts))
-
-
-def _pool(batch: Batch) -> Pool:
-    corpus = batch.pairs.left if isinstance(batch, PairBatch) else batch.rows  # type: ignore[attr-defined]
-    return corpus.pool
 
 
 def stored_costs(store: Store, plan: Plan) -> tuple[Cost, ...]:

@@ -13,7 +13,7 @@ from textgauge.bench import Plan
 from textgauge.corpus import Corpus
 from textgauge.errors import InputError, TextgaugeError
 from textgauge.metrics import CorpusMetric
-from textgauge.protocols import CorpusBatch, Ksc, Size, Sources, Speed
+from textgauge.protocols import CorpusBatch, Ksc, Observations, Size, Sources, Speed
 from textgauge.protocols.batch import Batch
 from textgauge.recommending.budget import Clock, expected
 from textgauge.recommending.texts import Embedded
@@ -26,6 +26,7 @@ Times = dict[str, tuple[list[int], list[float]]]  # by metric: sizes and seconds
 _STEPS = ((100, 5), (70, 5), (50, 5), (50, 3), (30, 3), (20, 3))
 _PILOTS = (10, 40, 100)
 _LARGE = (1_000, 500, 250, 120, 60)
+_LOADED = 0.4  # share of the budget by which metrics are to be loaded
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,16 +80,27 @@ def fitting_ksc(sources: Sources) -> Ksc:
 def piloted(metrics: Sequence[CorpusMetric], sources: Sources, largest: Ksc, clock: Clock, share: float) -> Times:
     """The seconds of a repetition of small known-similarity corpora, metric by metric, at growing sizes.
 
-    A metric is not tried at a size that would take half of the time left until a share of the budget is spent.
+    A metric is not tried at a size that would take half of the time left until a share of the budget is spent, and
+    not at all where others have taken the time that loading may take.
     """
+    metrics = _loaded(metrics, sources, clock)
     times: Times = {metric.key: ([], []) for metric in metrics}
-    _used(metrics, Ksc(k=3, n=4, repetitions=1), sources, clock)  # the first use of a metric loads what it needs
     for n in [size for size in _PILOTS if size <= largest.n] or [largest.n]:
         going = [m for m in metrics if not times[m.key][0] or expected(*times[m.key], n) < clock.until(share) / 2.0]
         for metric, seconds in _used(going, replace(largest, n=n, repetitions=1), sources, clock).items():
             times[metric][0].append(n)
             times[metric][1].append(seconds)
     return times
+
+
+def _loaded(metrics: Sequence[CorpusMetric], sources: Sources, clock: Clock) -> list[CorpusMetric]:
+    """The metrics that there was time to use once, which loads what they need; at least two of them."""
+    found: list[CorpusMetric] = []
+    for metric in metrics:
+        if len(found) < 2 or clock.patient.until(_LOADED) > 0:
+            _used([metric], Ksc(k=3, n=4, repetitions=1), sources, clock)
+            found.append(metric)
+    return found
 
 
 def _used(metrics: Sequence[CorpusMetric], protocol: Ksc, sources: Sources, clock: Clock) -> dict[str, float]:
@@ -108,14 +120,40 @@ def _used(metrics: Sequence[CorpusMetric], protocol: Ksc, sources: Sources, cloc
     return seconds
 
 
-def chosen_ksc(whole: Ksc, times: Times, seconds: float) -> tuple[Ksc, list[str]]:
-    """The largest protocol that fits the time, and the metrics that alone would not fit the smallest one."""
+def judging_seconds(protocol: Ksc, clock: Clock) -> float:
+    """The seconds that judging one metric takes, after a first time that loads what it needs; texts do not matter."""
+    few = replace(protocol, n=max(protocol.k - 1, 4))
+    there = -(-few.k * few.n // 2) + few.n
+    sides = (Corpus.of([f"{side} {place}" for place in range(there)]) for side in "ab")
+    sources = Sources("", dict(zip("ab", sides, strict=True)))
+    batches = list(few.trials(sources, 0))
+    columns = {name: np.concatenate([batch.columns[name] for batch in batches]) for name in batches[0].columns}
+    numbers = np.concatenate([np.full(len(batch), batch.number) for batch in batches])
+    values = Observations(np.random.default_rng(0).random(len(numbers)), numbers, columns)
+    few.judge(values)
+    before = clock.spent
+    few.judge(values)
+    return clock.spent - before
+
+
+def chosen_ksc(
+    whole: Ksc, times: Times, seconds: float, *, judging: float = 0.0, most: float | None = None
+) -> tuple[Ksc, list[str]]:
+    """The largest protocol that fits the time, and the metrics that must go for the smallest one to fit.
+
+    `judging` are the seconds that it takes to judge one metric, `most` those that the smallest protocol may take.
+    """
     steps = [replace(whole, n=n, repetitions=r) for n, r in _STEPS if n <= whole.n] or [whole]
     if steps[0].n < whole.n:
         steps = [whole, *steps]
-    slow = [metric for metric in times if _seconds(steps[-1], {metric: times[metric]}) > seconds]
-    kept = {metric: found for metric, found in times.items() if metric not in slow}
-    fitting = [step for step in steps if _seconds(step, kept) <= seconds]
+    most = seconds if most is None else max(most, seconds)
+    alone = {metric: _seconds(steps[-1], {metric: found}) + judging for metric, found in times.items()}
+    kept, slow = dict(times), list[str]()
+    for metric in sorted(alone, key=lambda metric: -alone[metric]):
+        if alone[metric] > most or (len(kept) > 2 and sum(alone[name] for name in kept) > most):
+            slow.append(metric)
+            del kept[metric]
+    fitting = [step for step in steps if _seconds(step, kept) + judging * len(kept) <= seconds]
     return (fitting[0] if fitting else steps[-1]), slow
 
 

@@ -9,41 +9,55 @@ import numpy as np
 
 from textgauge.bench import Plan, Store
 from textgauge.bench.judge import read_all
-from textgauge.corpus import Corpus
 from textgauge.metrics import PairMetric
-from textgauge.protocols import Agreement, Observations, PairSources
+from textgauge.protocols import Agreement, PairBatch, PairSources
 from textgauge.recommending.answer import Recommendation
 from textgauge.recommending.budget import Clock
-from textgauge.recommending.pair_costs import chosen, expected_seconds, quickest_first, stored_costs
+from textgauge.recommending.pair_costs import chosen, judging_seconds, quickest_first, stored_costs, timed, used
+from textgauge.recommending.pair_draws import DrawnPairs
 from textgauge.recommending.pair_power import PairsNeeded, pairs_needed
-from textgauge.recommending.runs import Step, judged, store_in
+from textgauge.recommending.pair_runs import HeldPlan, run_in_time
+from textgauge.recommending.runs import Step, store_in, verdicts
+from textgauge.recommending.texts import embedder_of
+from textgauge.recommending.words import left_out, listed
 from textgauge.report import Leaderboard, leaderboard
 
 _FEWEST = 200  # rated pairs that a choice should rest on, where there are as many
-_USED = 0.8  # share of the budget by which metrics and judging are to be done
+# Shares of the budget by which a step is to be done: first texts, all texts, metrics and judging.
+_FIRST, _EMBEDDED, _USED = 0.3, 0.5, 0.85
 
 
 def recommend_pairs(
     sources: PairSources,
     *,
     metrics: str | Sequence[str | PairMetric],
-    budget: float,
+    clock: Clock,
     power: float = 0.8,
     seed: int = 0,
     out: str | os.PathLike[str] | None = None,
     on_step: Step = lambda _: None,
 ) -> Recommendation:
     """Rank metrics by agreement with ratings, within a budget of seconds."""
-    clock, protocol, asked = Clock(budget), Agreement(), chosen(metrics)
+    protocol, asked = Agreement(), chosen(metrics)
     protocol.check(sources)
-    seconds, judging = _piloted(asked, sources, protocol, clock, on_step)
-    kept, count, notes = fitting(seconds, judging, sources.pairs.n_items, clock.until(_USED))
-    plan = Plan(protocol, drawn(sources, count, seed), [metric for metric in asked if metric.key in kept], seed)
+    asked, pairs, have, notes = _first_pairs(sources, asked, seed, clock, on_step)
+    some = tuple(protocol.trials(pairs.first(have), seed))
+    seconds, late = timed(some[0], asked, clock, on_step)
+    judging = _judging(protocol, some, power, clock) / have
+    wanted = fitting(seconds, judging, pairs.there, clock)[1]
+    on_step("embedding")
+    ready = max(have, pairs.reach(wanted, clock, share=_EMBEDDED))
+    kept, count, gone = fitting(seconds, judging, ready, clock)
+    plan = _plan(protocol, pairs.first(count), [metric for metric in asked if metric.key in kept], seed)
     with store_in(out) as store:
-        found, failures = judged(plan, store, on_step)
-        board, costs = leaderboard(found), stored_costs(store, plan)
+        expected = {metric: each * count for metric, each in kept.items()}
+        plan, failures, more = run_in_time(plan, store, expected, judging * count, clock, on_step)
+        on_step("judging")
+        board, costs = leaderboard(verdicts(plan, store)), stored_costs(store, plan)
         on_step("resampling pairs")
-        needed = _needed(store, plan, board, power, seed)
+        needed, untold = _needed(store, plan, board, power, seed, clock)
+    if count < pairs.there:
+        gone = [*gone, f"{count:,} of {pairs.there:,} pairs were drawn at random, as many as fit the time"]
     experiment = f"agreement with the ratings of {count:,} pairs"
     return Recommendation(
         kind="pairs",
@@ -54,13 +68,13 @@ def recommend_pairs(
         costs=costs,
         warnings=failures,
         notes=(
-            *notes,
+            *(*notes, *late, *gone, *more, *untold),
             f"metrics are ranked by {experiment} (`textgauge run agreement`)",
-            f"all this took {clock.spent:.1f} s of a budget of {budget:.0f} s",
+            *clock.account,
         ),
         about={
             "power": power,
-            "budget": budget,
+            "budget": clock.budget,
             "seconds": clock.spent,
             "seed": seed,
             "protocol": protocol.key,
@@ -71,69 +85,72 @@ def recommend_pairs(
     )
 
 
-def _piloted(
-    metrics: Sequence[PairMetric], sources: PairSources, protocol: Agreement, clock: Clock, on_step: Step
-) -> tuple[dict[str, float], float]:
-    """Seconds of a pair for each metric, embedding included, and of judging a pair for one metric."""
-    some = drawn(sources, _FEWEST, seed=0)
-    batch, seconds = next(protocol.trials(some, 0)), {}
-    for metric in metrics:
-        on_step(f"timing {metric.key}")
-        seconds[metric.key] = expected_seconds(batch, metric, len(batch), clock) / len(batch)
-    before, values = clock.spent, np.random.default_rng(0).random(len(batch))
-    protocol.judge(Observations(values, np.zeros(len(values), np.int64), some.columns))
-    return seconds, (clock.spent - before) / len(batch)
+def _first_pairs(
+    sources: PairSources, asked: list[PairMetric], seed: int, clock: Clock, on_step: Step
+) -> tuple[list[PairMetric], DrawnPairs, int, list[str]]:
+    """As many pairs as a choice needs, with their rows; where these take too long, without the metrics that embed."""
+    pairs = DrawnPairs(sources, asked, seed)
+    least = min(_FEWEST, pairs.there)
+    on_step("embedding")
+    have = pairs.reach(least, clock.patient, share=_FIRST)
+    others = [metric for metric in asked if embedder_of(metric) is None]
+    if have == least or not others:
+        return asked, pairs, have, []
+    notes = left_out([metric.key for metric in asked if metric not in others], "embedding takes too long")
+    return others, DrawnPairs(sources, others, seed), least, notes
+
+
+def _judging(protocol: Agreement, batches: Sequence[PairBatch], power: float, clock: Clock) -> float:
+    """The seconds that one more metric takes to be judged and held against the best one, on these pairs."""
+    ratings = np.concatenate([batch.columns["rating"] for batch in batches]).astype(np.float64)
+    values = dict(zip("ab", np.random.default_rng(0).random((2, len(ratings))), strict=True))
+    held = used(lambda: pairs_needed(values, ratings, "a", ["b"], power=power), clock)
+    return judging_seconds(protocol, batches, clock) + held
 
 
 def fitting(
-    seconds: Mapping[str, float], judging: float, there: int, left: float
+    seconds: Mapping[str, float], judging: float, there: int, clock: Clock
 ) -> tuple[dict[str, float], int, list[str]]:
     """The metrics and the number of pairs that fit the time left; the slowest go where too few pairs would be left.
 
-    >>> fitting({"quick": 0.001, "slow": 1.0}, 0.001, 5000, 10.0)
-    ({'quick': 0.001}, 5000, ['slow was left out: it takes 1000.0 ms a pair'])
+    Two metrics stay in any case: with one there would be nothing to choose. `seconds` are those of one pair with each
+    metric, `judging` those of judging one pair for one metric.
+
+    >>> fitting({"quick": 0.001, "as quick": 0.001, "slow": 1.0}, 0.001, 5000, Clock(20.0))[0]
+    {'quick': 0.001, 'as quick': 0.001}
     """
     kept, notes, least = dict(seconds), list[str](), min(_FEWEST, there)
-    while len(kept) > 1 and left < least * (sum(kept.values()) + judging * len(kept)):
+    while len(kept) > 2 and clock.patient.until(_USED) < least * (sum(kept.values()) + judging * len(kept)):
         slowest = max(kept, key=lambda metric: kept[metric])
         notes.append(f"{slowest} was left out: it takes {1000 * kept.pop(slowest):.1f} ms a pair")
-    count = int(np.clip(left / (sum(kept.values()) + judging * len(kept)), least, there))
-    if count < there:
-        notes.append(f"{count:,} of {there:,} pairs were drawn at random, as many as fit the time")
-    return kept, count, notes
+    each = sum(kept.values()) + judging * len(kept)
+    return kept, int(np.clip(clock.until(_USED) / max(each, 1e-9), least, there)), notes
 
 
-def drawn(sources: PairSources, count: int, seed: int) -> PairSources:
-    """So many pairs drawn at random, in a pool of their own; all of them where there are no more."""
-    pairs = sources.pairs
-    if count >= pairs.n_items:
-        return sources
-    rows = np.sort(np.random.default_rng([seed, 9]).permutation(pairs.n_items)[:count])
-    columns = {name: column[rows] for name, column in sources.columns.items()}
-    some = pairs.take(rows)
-    items = None if sources.items is None else some.items
-    left = some.left if items is None else some.left.take(np.searchsorted(items, np.arange(count)))
-    return PairSources(sources.name, _own(left), _own(some.right), columns, items)
+def _plan(protocol: Agreement, sources: PairSources, metrics: list[PairMetric], seed: int) -> HeldPlan:
+    return HeldPlan(protocol, sources, metrics, seed, held=tuple(protocol.trials(sources, seed)))
 
 
-def _own(corpus: Corpus) -> Corpus:
-    return Corpus.of(list(corpus.texts))
-
-
-def _needed(store: Store, plan: Plan, board: Leaderboard, power: float, seed: int) -> list[PairsNeeded]:
-    """Rated pairs that tell the best metric from the others, the next one first."""
+def _needed(
+    store: Store, plan: Plan, board: Leaderboard, power: float, seed: int, clock: Clock
+) -> tuple[list[PairsNeeded], list[str]]:
+    """Rated pairs that tell the best metric from the others, the next one first; the first in any case."""
     ranked = [row.metric for row in board if not np.isnan(row.overall)]
     key = (plan.protocol, plan.sources.fingerprint, plan.seed)
     group = next(group for group in read_all(store) if (group.protocol, group.fingerprint, group.seed) == key)
     if len(ranked) < 2:
-        return []
-    columns = group.observed[ranked[0]].columns
-    return pairs_needed(
-        {metric: -group.observed[metric].value for metric in ranked},
-        columns["rating"].astype(np.float64),
-        ranked[0],
-        ranked[1:],
-        power=power,
-        seed=seed,
-        items=columns.get("item"),
-    )
+        return [], []
+    columns, found = group.observed[ranked[0]].columns, list[PairsNeeded]()
+    for place, other in enumerate(ranked[1:], 1):
+        if found and clock.patient.left <= 0:
+            return found, [f"no time was left to tell how many pairs part {ranked[0]} from {listed(ranked[place:])}"]
+        found += pairs_needed(
+            {metric: -group.observed[metric].value for metric in (ranked[0], other)},
+            columns["rating"].astype(np.float64),
+            ranked[0],
+            [other],
+            power=power,
+            seed=seed,
+            items=columns.get("item"),
+        )
+    return found, []

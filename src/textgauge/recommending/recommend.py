@@ -12,7 +12,7 @@ from textgauge.comparing.compare import Source
 from textgauge.errors import InputError, UnknownName
 from textgauge.protocols import PROTOCOLS, Agreement, PairSources, TaskSources
 from textgauge.recommending.answer import Recommendation
-from textgauge.recommending.budget import seconds_of
+from textgauge.recommending.budget import Clock, seconds_of
 from textgauge.recommending.corpora import recommend_corpora
 from textgauge.recommending.rated import recommend_pairs
 from textgauge.recommending.runs import Step
@@ -41,7 +41,8 @@ def recommend(
 
     Give two corpora (`reference`, `candidate`), or rated `pairs` (a table with its columns `left`, `right`, `rating`,
     a sample or a dataset), or the name of a `task` and its `data`. `budget` is the time it may take, as `90s` or `2m`;
-    how far the experiments go depends on it, and with it the answer. `effect` is the share of foreign texts that a
+    how far the experiments go depends on it, and with it the answer. The smallest sensible run may take 15 seconds,
+    whatever the budget, and the answer says so. `effect` is the share of foreign texts that a
     test should detect, `power` how often. `out` is a folder that keeps the runs; without it they are not kept.
 
     >>> words = [f"{colour} {animal} {i}" for i in range(12) for colour in ("red", "blue") for animal in ("cat", "dog")]
@@ -54,7 +55,7 @@ def recommend(
     given = [reference is not None or candidate is not None, pairs is not None, task is not None]
     if sum(given) != 1:
         raise InputError("give two corpora (reference and candidate), or rated pairs, or a task with its data")
-    common: dict[str, Any] = {"budget": seconds_of(budget), "seed": seed, "out": out, "on_step": on_step}
+    common: dict[str, Any] = {"clock": Clock(seconds_of(budget)), "seed": seed, "out": out, "on_step": on_step}
     if task is not None:
         return _of_task(task, data, metrics, common)
     if pairs is not None:

@@ -24,21 +24,31 @@ def store_in(folder: str | os.PathLike[str] | None) -> Iterator[Store]:
 
 
 def judged(plan: Plan, store: Store, on_step: Step) -> tuple[list[Judged], tuple[str, ...]]:
-    """Run a plan and judge its metrics; the store's other runs do not count. Gives verdicts, and what failed."""
+    """Run a plan and judge its metrics. Gives verdicts, and what failed."""
+    failures = computed(plan, store, on_step)
+    return verdicts(plan, store), failures
+
+
+def computed(plan: Plan, store: Store, on_step: Step) -> tuple[str, ...]:
+    """Run a plan; gives what failed."""
 
     def step(done: int, total: int, what: str) -> None:
         on_step(f"{plan.protocol.name}: {what}" if what else plan.protocol.name)
 
-    report = run([plan], store, on_progress=step)
+    return run([plan], store, on_progress=step).failures
+
+
+def verdicts(plan: Plan, store: Store) -> list[Judged]:
+    """Judge the metrics of a plan that are finished; the store's other runs do not count."""
     asked = {metric.key for metric in plan.metrics}
     found = []
     for group in read_all(store):
         if (group.protocol, group.fingerprint, group.seed) != (plan.protocol, plan.sources.fingerprint, plan.seed):
             continue
         there = {metric: seen for metric, seen in group.complete.items() if metric in asked}
-        for metric, verdicts in group.protocol.judge_all(there).items():
-            found.append(Judged(group.data, group.protocol, group.seed, metric, tuple(verdicts), 0, group.fingerprint))
-    return found, report.failures
+        for metric, said in group.protocol.judge_all(there).items():
+            found.append(Judged(group.data, group.protocol, group.seed, metric, tuple(said), 0, group.fingerprint))
+    return found
 
 
 def measured(found: Sequence[Judged], measure: str) -> dict[str, float]:

@@ -10,12 +10,19 @@ from numpy.typing import NDArray
 
 from textgauge.corpus import GIVEN, Corpus, Pool
 from textgauge.corpus.cache import encode_cached
-from textgauge.metrics import CorpusMetric
+from textgauge.metrics import CorpusMetric, PairMetric
 from textgauge.recommending.budget import Clock
 
 Index = NDArray[np.int64]
 
-_CHUNKS = (64, 1024)  # texts between two looks at the clock: few at first, as nobody knows what they take
+_CHUNKS = (16, 1024)  # texts between two looks at the clock: few at first, as nobody knows what they take
+
+
+def embedder_of(metric: CorpusMetric | PairMetric) -> str | None:
+    """The embedder whose rows a metric takes, if it takes any."""
+    if isinstance(metric, PairMetric):
+        return metric.on if metric.needs == "embeddings" else None
+    return None if metric.reads_texts else metric.embedder
 
 
 class Embedded:
@@ -24,11 +31,10 @@ class Embedded:
     `seconds` is the time that embedding took so far, texts found in the cache included.
     """
 
-    def __init__(self, joint: Corpus, metrics: Sequence[CorpusMetric]) -> None:
+    def __init__(self, joint: Corpus, metrics: Sequence[CorpusMetric | PairMetric]) -> None:
         self.joint = joint
-        named = dict.fromkeys(metric.embedder for metric in metrics if not metric.reads_texts)
         self._vectors: dict[str, NDArray[Any]] = {}
-        self._missing = [name for name in named if name != GIVEN]
+        self._missing = [name for name in dict.fromkeys(filter(None, map(embedder_of, metrics))) if name != GIVEN]
         self._ready = np.full(len(joint), not self._missing)
         self.seconds = 0.0
 
@@ -37,15 +43,22 @@ class Embedded:
         """The rows that have all they need."""
         return np.flatnonzero(self._ready)
 
-    def reach(self, rows: Iterable[int], clock: Clock, *, share: float) -> bool:
-        """Embed these rows until a share of the budget is spent; gives whether all of them are there."""
+    def reach(self, rows: Iterable[int], clock: Clock, *, share: float, whole: bool = False) -> bool:
+        """Embed these rows until a share of the budget is spent; gives whether all of them are there.
+
+        `whole` gives up as soon as it is clear that not all of them will be.
+        """
         wanted = np.array([row for row in rows if not self._ready[row]], dtype=np.int64)
-        chunk, done = _CHUNKS[0], 0
+        chunk, done, before = _CHUNKS[0], 0, clock.spent
         while done < len(wanted):
-            if done and clock.until(share) <= 0:
-                return False
+            if done:
+                each = (clock.spent - before) / done
+                within = max(clock.until(share), 0.0) / max(each, 1e-9)
+                chunk = min(2 * chunk, _CHUNKS[1], int(within))
+                if chunk == 0 or (whole and within < len(wanted) - done):
+                    return False
             self._embed(wanted[done : done + chunk], clock)
-            done, chunk = done + chunk, min(2 * chunk, _CHUNKS[1])
+            done += chunk
         return True
 
     def corpus(self, rows: Index) -> Corpus:
@@ -57,6 +70,11 @@ class Embedded:
         for name, vectors in self._vectors.items():
             small.adopt("embeddings", name, vectors[rows])
         return Corpus(small, np.arange(small.size))
+
+    def hand_over(self) -> None:
+        """Give the rows to the pool itself, once all of them are there."""
+        for name, vectors in self._vectors.items():
+            self.joint.pool.adopt("embeddings", name, vectors)
 
     def _embed(self, rows: Index, clock: Clock) -> None:
         from textgauge.represent.embedders import embedder

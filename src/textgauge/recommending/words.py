@@ -111,6 +111,15 @@ def listed(items: Sequence[str]) -> str:
     return " and ".join(filter(None, [", ".join(items[:-1]), *items[-1:]]))
 
 
+def left_out(metrics: Sequence[str], why: str) -> list[str]:
+    """That these metrics were left out, in one note; none where there are none.
+
+    >>> left_out(["a", "b"], "no time was left")
+    ['a and b were left out: no time was left']
+    """
+    return [f"{listed(metrics)} {'was' if len(metrics) == 1 else 'were'} left out: {why}"] if metrics else []
+
+
 def percent(share: float) -> str:
     """A share in percent.
 

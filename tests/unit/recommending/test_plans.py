@@ -90,7 +90,7 @@ def test_rows_are_embedded_until_the_time_is_up(make_sources, make_clock, hands,
     sources = make_sources(300)
     embedded = Embedded(sources.joint, get_corpus_metrics("energy@wordllama"))
     assert not embedded.reach(range(600), make_clock(1000.0), share=0.1)
-    assert embedded.ready.tolist() == list(range(64 + 128))
+    assert embedded.ready.tolist() == list(range(100))
     corpus = embedded.corpus(np.array([5, 7]))
     assert corpus.embeddings("wordllama")[:, 0].tolist() == [len(text) for text in corpus.texts]
     assert embedded.reach(range(10), make_clock(0.0), share=0.1)

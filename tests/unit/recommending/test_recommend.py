@@ -12,10 +12,9 @@ from textgauge.metrics import get_corpus_metrics, get_pair_metrics
 from textgauge.protocols import Agreement, PairSources
 from textgauge.protocols.batch import MatrixBatch, PairBatch
 from textgauge.recommending import recommend
-from textgauge.recommending.budget import Clock
-from textgauge.recommending.pair_costs import expected_seconds, part_of
+from textgauge.recommending.pair_costs import part_of
+from textgauge.recommending.pair_draws import DrawnPairs
 from textgauge.recommending.plans import fitting_ksc
-from textgauge.recommending.rated import drawn, fitting
 from textgauge.report import leaderboard
 
 CORPUS_METRICS = "jsd@words,energy@given,zipf@words,medoid@given"
@@ -133,21 +132,11 @@ def test_unknown_names_are_refused():
         recommend(pairs="sample:graded", metrics="energy")
 
 
-def test_as_many_pairs_as_fit_are_drawn():
-    quick = {"a": 0.001, "b": 0.001}
-    assert fitting(quick, 0.0, 5_000, 100.0) == (quick, 5_000, [])
-    kept, count, notes = fitting(quick, 0.001, 5_000, 4.0)
-    assert (kept, count) == (quick, 1_000)
-    assert notes == ["1,000 of 5,000 pairs were drawn at random, as many as fit the time"]
-    assert fitting({"a": 0.001, "b": 1.0, "c": 2.0}, 0.0, 5_000, 1.0)[0] == {"a": 0.001}
-    assert fitting({"a": 1.0}, 0.0, 50, 1.0)[1] == 50
-
-
 def test_drawn_pairs_keep_columns_and_references_together():
     left, texts = [f"l{i}" for i in range(30)], [f"r{i}.{j}" for i in range(30) for j in range(1 + i % 2)]
     items = np.repeat(np.arange(30), [1 + i % 2 for i in range(30)])
     sources = PairSources("x", Corpus.of(left), Corpus.of(texts), {"rating": np.arange(30.0)}, items)
-    some = drawn(sources, 10, seed=1)
+    some = DrawnPairs(sources, [], seed=1).first(10)
     assert some.pairs.n_items == len(some.left) == 10
     for pair in range(len(some.pairs)):
         item = some.items[pair]
@@ -155,13 +144,15 @@ def test_drawn_pairs_keep_columns_and_references_together():
         assert some.pairs.left.texts[pair] == f"l{number}"
         assert some.right.texts[pair].startswith(f"r{number}.")
         assert some.columns["rating"][item] == float(number)
-    assert drawn(sources, 30, seed=1) is sources
+    assert DrawnPairs(sources, [], seed=1).first(30).fingerprint == sources.fingerprint
 
 
 def test_parts_of_batches_are_small(make_sources):
     corpora = make_sources(60).corpora
     pairs = next(Agreement().trials(PairSources("x", corpora["a"], corpora["b"], {"rating": np.arange(60.0)}), 0))
     assert isinstance(pairs, PairBatch)
-    matrix = MatrixBatch(0, corpora["a"], None, {}, corpora["a"])
-    assert (len(part_of(pairs, 20)), len(part_of(matrix, 25))) == (20, 25)
-    assert expected_seconds(matrix, get_pair_metrics("jaccard")[0], 1_000, Clock(10.0)) > 0
+    jaccard = get_pair_metrics("jaccard")[0]
+    joint = corpora["a"] | corpora["b"]
+    a, b = joint.take(np.arange(60)), joint.take(np.arange(60, 120))
+    one, two = (MatrixBatch(0, a, others, {}, a) for others in (None, b))
+    assert [len(part_of(batch, 20, jaccard)) for batch in (pairs, one, two)] == [20, 28, 36]

@@ -1,0 +1,47 @@
+"""Rated pairs in a random order, of which as many have their rows as there was time for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textgauge.metrics import PairMetric
+from textgauge.protocols import PairSources
+from textgauge.recommending.budget import Clock
+from textgauge.recommending.texts import Embedded
+
+Index = NDArray[np.int64]
+
+
+class DrawnPairs:
+    """Pairs in an order of a seed's own: the first ones of it are a random sample, and more of them a larger one."""
+
+    def __init__(self, sources: PairSources, metrics: Sequence[PairMetric], seed: int) -> None:
+        self.sources = sources
+        self.there = sources.pairs.n_items
+        self.order: Index = np.random.default_rng([seed, 9]).permutation(self.there)
+        self._items = np.arange(self.there) if sources.items is None else sources.items
+        self._embedded = Embedded(sources.left | sources.right, metrics)
+
+    def reach(self, count: int, clock: Clock, *, share: float) -> int:
+        """Embed the texts of so many pairs until a share of the budget is spent; gives how many have all they need."""
+        wanted = self.order[:count]
+        starts = np.searchsorted(self._items, np.arange(self.there + 1))
+        rights = [np.arange(starts[pair], starts[pair + 1]) + len(self.sources.left) for pair in wanted]
+        rows = [row for pair, right in zip(wanted, rights, strict=True) for row in (pair, *right)]
+        if self._embedded.reach(rows, clock, share=share):
+            return len(wanted)
+        ready = np.isin(np.arange(len(self._embedded.joint)), self._embedded.ready)
+        whole = [ready[pair] and ready[right].all() for pair, right in zip(wanted, rights, strict=True)]
+        return whole.index(False) if False in whole else len(wanted)
+
+    def first(self, count: int) -> PairSources:
+        """The first pairs of the order, in the order of the data, in pools of their own with their rows."""
+        pairs = np.sort(self.order[:count])
+        rights = np.flatnonzero(np.isin(self._items, pairs))
+        left, right = (self._embedded.corpus(rows) for rows in (pairs, rights + len(self.sources.left)))
+        columns = {name: column[pairs] for name, column in self.sources.columns.items()}
+        items = None if self.sources.items is None else np.searchsorted(pairs, self._items[rights])
+        return PairSources(self.sources.name, left, right, columns, items)

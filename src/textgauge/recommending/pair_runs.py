@@ -1,0 +1,46 @@
+"""Run pair metrics one after the other, the quick ones first, for as long as there is time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from textgauge.bench import Plan, Store
+from textgauge.protocols.batch import Batch
+from textgauge.recommending.budget import Clock
+from textgauge.recommending.runs import Step, computed
+from textgauge.recommending.words import left_out
+
+
+@dataclass(frozen=True, eq=False)
+class HeldPlan(Plan):
+    """A plan whose batches are drawn already, with the rows that their texts were given."""
+
+    held: tuple[Batch, ...] = field(kw_only=True)
+
+    def batches(self) -> Iterator[Batch]:
+        """The batches, as they are held."""
+        return iter(self.held)
+
+
+def run_in_time(
+    plan: HeldPlan, store: Store, seconds: Mapping[str, float], judging: float, clock: Clock, on_step: Step
+) -> tuple[HeldPlan, tuple[str, ...], list[str]]:
+    """Run metric by metric; gives the plan of those that ran, what failed, and a note on those left out.
+
+    `seconds` are what each metric is expected to take, `judging` what it takes to judge one. Two metrics run in any
+    case: with one there would be nothing to choose.
+    """
+    done, failures, late, pace = list[str](), list[str](), list[str](), 1.0
+    for metric in sorted(plan.metrics, key=lambda metric: seconds[metric.key]):
+        room = clock.patient.left - judging * (len(done) + 1)
+        if len(done) > 1 and pace * seconds[metric.key] > room:
+            late.append(metric.key)
+            continue
+        before = clock.spent
+        failures += computed(replace(plan, metrics=[metric]), store, on_step)
+        # A machine that became slower stays slower; one that became quicker may not.
+        pace = max(pace, min((clock.spent - before) / max(seconds[metric.key], 0.01), 4.0))
+        done.append(metric.key)
+    ran = [metric for metric in plan.metrics if metric.key in done]
+    return replace(plan, metrics=ran), tuple(failures), left_out(late, "no time was left")
