@@ -51,6 +51,16 @@ def test_train_then_score(run, folder, model):
     assert max(values) > 0.8
 
 
+def test_other_rated_pairs_to_learn_from(run, folder):
+    lines = (folder / "rated.csv").read_text(encoding="utf-8").splitlines()
+    (folder / "more.csv").write_text("\n".join(lines[:51]) + "\n", encoding="utf-8")
+    code, out, _ = run(*GIVEN, "--also", "more.csv", "-f", "json")
+    assert code == 0
+    assert json.loads(out)[0]["n"] == 80
+    trained = json.loads((folder / "model.json").read_text(encoding="utf-8"))["trained"]
+    assert (trained["data"], trained["pairs"], trained["groups"]) == ("rated.csv and more.csv", 130, 8)
+
+
 def test_the_table_and_the_mean_of_several_ratings(run, folder):
     code, out, _ = run(*GIVEN, "--rating", "other")
     assert code == 0

@@ -55,6 +55,19 @@ class RatedFeatures:
         columns = {name: getattr(self, name)[rows] for name in ("values", "ratings", "groups", "folds")}
         return replace(self, **columns)
 
+    def joined(self, other: RatedFeatures) -> RatedFeatures:
+        """These pairs, then others on the same metrics, which are groups of their own and never left out (fold −1)."""
+        if self.metrics != other.metrics:
+            raise InputError("pairs to learn from need the same metrics as the pairs they are to help with")
+        return replace(
+            self,
+            values=np.concatenate([self.values, other.values]),
+            ratings=np.concatenate([self.ratings, other.ratings]),
+            groups=np.concatenate([self.groups, other.groups + self.groups.max() + 1]),
+            folds=np.concatenate([self.folds, np.full(len(other), -1)]),
+            fingerprint=f"{self.fingerprint}+{other.fingerprint}",
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class CrossValidated:
@@ -106,6 +119,7 @@ def rated_features(
 def train(
     rated: RatedFeatures,
     *,
+    also: RatedFeatures | None = None,
     model: Kind = "ridge",
     scale: tuple[float, float] | None = None,
     seed: int = 0,
@@ -114,15 +128,17 @@ def train(
     """A model trained on all pairs; `save` writes it to a file that `ensemble@FILE` scores pairs with.
 
     `scale` holds the ratings of texts with nothing in common and of texts that say the same; the smallest and the
-    largest rating unless given. Where small ratings mean closer, give the larger one first.
+    largest rating unless given. Where small ratings mean closer, give the larger one first. `also` holds rated pairs of
+    other data to learn from, larger ratings closer; its smallest and largest one are put on the ends of the scale.
     """
     worst, best = _scale(rated, scale)
-    fitted = _fit(rated, model, best > worst, seed)
+    known = _with(rated, also, worst, best)
+    fitted = _fit(known, model, best > worst, seed)
     trained = {
         "data": about,
-        "pairs": len(rated),
-        "groups": len(np.unique(rated.groups)),
-        "fingerprint": rated.fingerprint,
+        "pairs": len(known),
+        "groups": len(np.unique(known.groups)),
+        "fingerprint": known.fingerprint,
         "seed": seed,
         "versions": list(versions("textgauge", "numpy", "scikit-learn")),
     }
@@ -133,6 +149,7 @@ def train(
 def cross_validated(
     rated: RatedFeatures,
     *,
+    also: RatedFeatures | None = None,
     model: Kind = "ridge",
     scale: tuple[float, float] | None = None,
     seed: int = 0,
@@ -140,11 +157,11 @@ def cross_validated(
     level: float = 0.95,
     on_step: Step = lambda _: None,
 ) -> CrossValidated:
-    """Leave out one fold after the other, train on the rest, predict what was left out.
+    """Leave out one fold after the other, train on the rest and on all of `also`, predict what was left out.
 
     The parameters of a model, its penalty among them, come from the rest alone. The predictions of all models are
-    brought to one scale before they are put together: each has mean 0 and deviation 1 over all pairs. An undefined
-    value of a single metric counts as the mean of the others.
+    brought to one scale before they are put together: the rank that each gives a pair among all pairs, from 0 to 1. An
+    undefined value of a single metric counts as the mean of the others.
     """
     worst, best = _scale(rated, scale)
     up = best > worst
@@ -152,7 +169,7 @@ def cross_validated(
     for fold in np.unique(rated.folds):
         on_step(f"fold {fold + 1}")
         here = rated.folds == fold
-        fitted = _fit(rated.take(~here), model, up, seed)
+        fitted = _fit(_with(rated.take(~here), also, worst, best), model, up, seed)
         clamped = np.clip(fitted.predict(rated.values), min(worst, best), max(worst, best))
         predictions[here] = one_scale(clamped if up else -clamped)[here]
     gold = rated.ratings if up else -rated.ratings
@@ -169,9 +186,17 @@ def _fit(rated: RatedFeatures, model: Kind, up: bool, seed: int) -> Model:
         raise InputError(f"the model is one of {', '.join(KINDS)}, not {model!r}")
     if model == "boosting":
         return fit_boosting(rated.values, rated.ratings, rising=up, seed=seed)
-    # With one fold left there is nothing to choose a penalty by but halves of it.
-    folds = rated.folds if len(np.unique(rated.folds)) > 1 else np.arange(len(rated)) % 2
+    folds, own = rated.folds, rated.folds >= 0
+    if len(np.unique(folds[own])) < 2:  # nothing to choose a penalty by but halves of it
+        folds = np.where(own, np.arange(len(rated)) % 2, -1)
     return fit_ridge(rated.values, rated.ratings, rated.groups, folds)
+
+
+def _with(rated: RatedFeatures, also: RatedFeatures | None, worst: float, best: float) -> RatedFeatures:
+    if also is None:
+        return rated
+    low, high = float(also.ratings.min()), float(also.ratings.max())
+    return rated.joined(replace(also, ratings=worst + (also.ratings - low) * (best - worst) / (high - low)))
 
 
 def _values(metrics: tuple[PairMetric, ...], distinct: Pairs, on_step: Step) -> Floats:

@@ -39,11 +39,16 @@ def rated_sources(
     Of a table, `left` and `right` name the columns of texts, `ratings` one or more columns of ratings (larger is
     nearer), and `groups` the columns that tell `set`, `system` and `item`. Samples and published datasets bring theirs.
     """
-    if spec.startswith(PREFIX) or _is_published(spec):
+    if brings_ratings(spec):
         if ratings or groups:
             raise InputError(f"{spec} brings its own ratings and groups; columns are named for tables alone")
         return _known(spec, limit, seed)
     return _of_table(load_table(spec), left, right, ratings, groups or {}, limit, seed)
+
+
+def brings_ratings(spec: str) -> bool:
+    """Whether a spec names a sample or a published dataset, whose columns nobody need name."""
+    return spec.startswith(PREFIX) or _is_published(spec)
 
 
 def _is_published(spec: str) -> bool:

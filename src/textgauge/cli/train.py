@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -31,6 +31,12 @@ def ensemble(
     group: Annotated[
         str | None, typer.Option(help="The column of sets: one is left out after the other to see what was learned.")
     ] = None,
+    also: Annotated[
+        str | None,
+        typer.Option(
+            help="Rated pairs of other data to learn from too, never left out: a dataset, or a table as --pairs."
+        ),
+    ] = None,
     metrics: Annotated[
         list[str] | None, typer.Option("-m", "--metrics", help="Metrics to learn from, parts as rouge1.recall.")
     ] = None,
@@ -50,7 +56,7 @@ def ensemble(
     Example: textgauge train ensemble --pairs rated.csv --left a --right b --rating score --group set -o model.json
     """
     from textgauge.bench.ensemble import KINDS, cross_validated, rated_features, train
-    from textgauge.bench.rated import rated_sources
+    from textgauge.bench.rated import brings_ratings, rated_sources
     from textgauge.corpus import Pairs
 
     kind = next((known for known in KINDS if known == model), None)
@@ -58,18 +64,24 @@ def ensemble(
         raise InputError(f"--model is {' or '.join(KINDS)}, not {model!r}")
     ends = None if scale is None else _ends(scale)
     groups = None if group is None else {"set": group}
-    found = rated_sources(pairs, left=left, right=right, ratings=rating or (), groups=groups, limit=limit, seed=seed)
-    columns = found.columns
+    columns: dict[str, Any] = {"left": left, "right": right, "ratings": rating or (), "groups": groups}
+    sources = [rated_sources(pairs, **columns, limit=limit, seed=seed)]
+    if also is not None:
+        sources.append(rated_sources(also, **{} if brings_ratings(also) else columns, limit=limit, seed=seed))
     with progress() as step:
-        rated = rated_features(
-            Pairs(found.left, found.right),
-            columns["rating"],
-            metrics=metrics or DEFAULT_METRICS,
-            groups=columns.get("set"),
-            on_step=step,
-        )
-        trained = train(rated, model=kind, scale=ends, seed=seed, about=Path(found.name).name)
-        judged = cross_validated(rated, model=kind, scale=ends, seed=seed, resamples=resamples, on_step=step)
+        rated, *more = [
+            rated_features(
+                Pairs(found.left, found.right),
+                found.columns["rating"],
+                metrics=metrics or DEFAULT_METRICS,
+                groups=found.columns.get("set"),
+                on_step=step,
+            )
+            for found in sources
+        ]
+        options: dict[str, Any] = {"also": more[0] if more else None, "model": kind, "scale": ends, "seed": seed}
+        trained = train(rated, **options, about=" and ".join(Path(found.name).name for found in sources))
+        judged = cross_validated(rated, **options, resamples=resamples, on_step=step)
     trained.save(out)
     rows = judged.to_dicts()
     print_rows(rows if form in (Format.json, Format.csv) else [_readable(row) for row in rows], form)

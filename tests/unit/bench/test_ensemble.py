@@ -193,6 +193,43 @@ def test_scales_that_do_not_fit(scale):
         train(simulated(), scale=scale)
 
 
+@pytest.mark.parametrize("model", ["ridge", "boosting"])
+def test_other_data_help_where_there_is_little(model):
+    few, many = simulated(n=60, noise=2.0, spread=0.0), simulated(n=2_000, seed=5, noise=0.3, spread=0.0)
+    alone, helped = (cross_validated(few, also=also, model=model, resamples=100) for also in (None, many))
+    assert helped.stacked.spearman > alone.stacked.spearman + 0.02
+    assert len(helped.predictions) == len(few)
+    assert helped.singles == alone.singles
+
+
+def test_other_data_are_put_on_the_scale_and_never_left_out():
+    rated, other = simulated(n=300), simulated(n=120, seed=4)
+    far = RatedFeatures(other.metrics, other.values, 1_000 + 7 * other.ratings, other.groups, other.folds, "b")
+    near, moved = (train(rated, also=also, about="x").model for also in (other, far))
+    np.testing.assert_allclose(near.weights, moved.weights, rtol=1e-9)
+    joined = rated.joined(far)
+    assert (joined.folds[300:] == -1).all()
+    assert joined.groups.tolist() == [*rated.groups, *(other.groups + 6)]
+    assert joined.fingerprint == "+b"
+    assert train(rated, also=far).about["pairs"] == 420
+
+
+def test_other_data_teach_distances_turned_round():
+    rated, other = simulated(n=300, spread=0.0), simulated(n=300, seed=4, spread=0.0)
+    turned = RatedFeatures(rated.metrics, rated.values, -rated.ratings, rated.groups, rated.folds, "")
+    ends = (float(rated.ratings.min()), float(rated.ratings.max()))
+    up = train(rated, also=other, scale=ends)
+    down = train(turned, also=other, scale=(-ends[0], -ends[1]))
+    np.testing.assert_allclose(up.similarity(rated.values), down.similarity(rated.values), atol=1e-9)
+
+
+def test_other_data_need_the_same_metrics():
+    rated, other = simulated(n=60), simulated(n=60)
+    fewer = RatedFeatures(other.metrics[:2], other.values[:, :2], other.ratings, other.groups, other.folds, "")
+    with pytest.raises(InputError, match="the same metrics"):
+        train(rated, also=fewer)
+
+
 def test_unknown_models():
     with pytest.raises(InputError, match="ridge, boosting"):
         train(simulated(), model="forest")

@@ -50,7 +50,7 @@ _OURS = {
 _FIRST_TABLE = (_HUMAN, "pos_distance", "word_overlap", "chrf", "cosine_word2vec", "cosine_fasttext", "wmd")
 _DISTANCES = ("pos_distance", "cosine_word2vec", "cosine_fasttext", "wmd", "elmo_l2")
 _MISPRINT = {("paraphrase_random", "wmd"): 1.34}  # printed as 0.34, which no table or figure agrees with
-_ROUNDED = 0.01  # two means, each rounded by up to half of this
+_HALF = 0.005  # means are printed with two digits
 # What stands in for a model that is not to be had here.
 _INSTEAD = {
     "pos_distance": "{wordvec} in place of the paper's vectors",
@@ -79,12 +79,14 @@ def plans(asked: Asked) -> list[Plan]:
 def rows(store: Store, asked: Asked) -> list[Row]:
     """All tables and the figure: published numbers beside ours, and beside what our formulas make of theirs.
 
-    `note` says what stands in for a model, which misprint was put right, and how far rounding of the means reaches.
+    `note` says what stands in for a model and which misprint was put right. Variability is a small range over a large
+    one, so that printed means tell little of it: `low` and `high` are the ends of what means that round to the printed
+    ones can give.
     """
     found = _of_run(store, asked)
     made = [] if found is None else [_noted(row, asked) for row in _our_rows(published_numbers(), found)]
     theirs = published_numbers(corrected=True)
-    made += [row | {"note": _fed_note(row, theirs)} for row in _fed_rows(theirs)]
+    made += [row | _reach(row, theirs) | {"note": _fed_note(row)} for row in _fed_rows(theirs)]
     return [plain_row(row) for row in made]
 
 
@@ -111,14 +113,39 @@ def _noted(row: Row, asked: Asked) -> Row:
     return row | {"note": note}
 
 
-def _fed_note(row: Row, theirs: Numbers) -> str | None:
-    said = []
-    if row["source"] == "published means" and row["metric"] in {metric for _, metric in _MISPRINT}:
-        said.append(_said_misprint(row["metric"]))
-    if row["measure"] == "variability_on_random_pct":
-        reach = _ROUNDED * (100.0 + row["ours"]) / float(np.ptp(theirs.means[row["metric"]]))
-        said.append(f"means are rounded: ±{reach:.1f}")
-    return "; ".join(said) or None
+def _fed_note(row: Row) -> str | None:
+    misprinted = row["source"] == "published means" and row["metric"] in {metric for _, metric in _MISPRINT}
+    return _said_misprint(row["metric"]) if misprinted else None
+
+
+def _reach(row: Row, theirs: Numbers) -> Row:
+    if row["measure"] != _TABLE4["variability"][0]:
+        return {}
+    low, high = variability_of_rounded(theirs.means[row["metric"]], _random_sets(), _HALF)
+    return {"low": low, "high": high}
+
+
+def variability_of_rounded(means: Floats, random: NDArray[np.bool_], half: float) -> tuple[float, float]:
+    """The least and the greatest variability of means that lie within `half` of the ones given.
+
+    The greatest and the least of some means can each take every value within `half` of theirs. Variability grows with
+    the greatest on random sets and falls with the greatest on the others, and so with the least ones the other way
+    round: its ends are where all four are at theirs. There are at least two random sets and one other.
+
+    >>> low, high = variability_of_rounded(np.array([0.1, 0.1, 0.6]), np.array([True, True, False]), 0.05)
+    >>> low, round(high, 1)
+    (0.0, 20.0)
+    """
+    top, bottom, others_top, others_bottom = (
+        float(end(means[chosen])) for chosen in (random, ~random) for end in (np.max, np.min)
+    )
+
+    def share(step: float) -> float:
+        inner = max(top - bottom + 2 * step, 0.0)
+        whole = max(top + step, others_top - step) - min(bottom - step, others_bottom + step)
+        return 100.0 * inner / max(whole, inner)
+
+    return share(-half), share(half)
 
 
 def _said_misprint(metric: str) -> str:
@@ -195,7 +222,11 @@ def _order(name: str, numbers: Numbers) -> float:
 
 
 def _variability(name: str, numbers: Numbers) -> float:
-    return orders.variability(numbers.means[name], np.array([dataset.endswith("_random") for dataset in _SETS]))
+    return orders.variability(numbers.means[name], _random_sets())
+
+
+def _random_sets() -> NDArray[np.bool_]:
+    return np.array([dataset.endswith("_random") for dataset in _SETS])
 
 
 _TABLE4: dict[str, tuple[str, Callable[[str, Numbers], float]]] = {

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import rankdata
 
 from textgauge.stats.correlation import pearson
 
@@ -44,7 +45,8 @@ def fit_ridge(features: Floats, ratings: Floats, groups: Labels, folds: Labels) 
     between groups do not carry over to another one. So features and ratings are taken as differences from the means of
     their group: w minimises mean((y − ȳ_g − (Z − Z̄_g)w)²) + λ‖w‖², with Z the features at mean 0 and deviation 1. The
     line is plain least squares over all pairs. A feature that is missing somewhere gets a second column that says
-    where. λ is the one of a grid under which folds left out in turn are predicted best within their groups.
+    where. λ is the one of a grid under which folds left out in turn are predicted best within their groups. Pairs of
+    fold −1 are never left out: they help to learn, but it is not for them that λ is chosen.
     """
     penalty = max(zip(_held_out_correlations(features, ratings, groups, folds), PENALTIES, strict=True))[1]
     columns = _Columns.of(features)
@@ -59,15 +61,15 @@ def fit_ridge(features: Floats, ratings: Floats, groups: Labels, folds: Labels) 
 
 
 def one_scale(predictions: Floats) -> Floats:
-    """Predictions of one model for all rows with mean 0 and deviation 1, column by column; zeros where all are equal.
+    """The rank of each row among all rows by one model, from 0 to 1, column by column; ties share their mean rank.
 
-    A model fitted without a high group lies a little lower, without a low one a little higher. Predictions of left-out
-    groups by different models would say the opposite of the truth, were they not brought to one scale; no rating is
-    needed for that.
+    A model fitted without a high group lies a little lower, without a low one a little higher, and each spreads groups
+    in its own way. Predictions of left-out groups by different models would say the opposite of the truth, were they
+    not brought to one scale. Equal means and deviations do not do that, for predictions have two humps where half of
+    the pairs are unrelated; equal ranks do, and orders are all that is judged. No rating is needed.
     """
-    centred = predictions - predictions.mean(axis=0)
-    deviation = centred.std(axis=0)
-    return np.asarray(centred / np.where(deviation > 0, deviation, 1.0))
+    ranks: Floats = rankdata(predictions, axis=0)
+    return (ranks - 0.5) / len(ranks)
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,12 +122,13 @@ def _line(x: Floats, y: Floats) -> tuple[float, float]:
 
 def _held_out_correlations(features: Floats, ratings: Floats, groups: Labels, folds: Labels) -> list[float]:
     """Pearson's r, within groups, of ratings with predictions for left-out folds; one per penalty, −1 for none."""
+    own = folds >= 0
     held_out = np.empty((len(ratings), len(PENALTIES)))
-    for fold in np.unique(folds):
+    for fold in np.unique(folds[own]):
         here = folds == fold
         columns = _Columns.of(features[~here])
         weights = _weights(columns.matrix(features[~here]), ratings[~here], groups[~here], PENALTIES)
-        held_out[here] = one_scale(columns.matrix(features) @ weights.T)[here]
-    inner, level = _within(held_out, groups), _within(ratings[:, None], groups)[:, 0]
+        held_out[own] = np.where(here[own, None], one_scale(columns.matrix(features[own]) @ weights.T), held_out[own])
+    inner, level = _within(held_out[own], groups[own]), _within(ratings[own, None], groups[own])[:, 0]
     found = [pearson(np.ascontiguousarray(column), level) for column in inner.T]
     return [-1.0 if np.isnan(r) else r for r in found]

@@ -71,6 +71,16 @@ def test_a_penalty_is_chosen_by_what_is_left_out():
     assert noisy.penalty > clear.penalty
 
 
+def test_a_penalty_is_not_chosen_for_pairs_that_are_never_left_out():
+    rng = np.random.default_rng(4)
+    features, groups = rng.normal(size=(120, 40)), np.repeat([0, 1], 60)
+    ratings = np.where(groups, features[:, 0], 3 * rng.normal(size=120))
+    folds = np.arange(120) % 6
+    clear = fit_ridge(features, ratings, groups, np.where(groups, folds, -1)).penalty
+    noisy = fit_ridge(features, ratings, groups, np.where(groups, -1, folds)).penalty
+    assert noisy > clear
+
+
 def test_differences_between_groups_teach_ridge_nothing():
     rng = np.random.default_rng(2)
     groups = np.repeat(np.arange(6), 50)
@@ -88,8 +98,9 @@ def test_constant_and_missing_features_are_harmless():
 
 
 def test_one_scale():
-    assert one_scale(np.array([1.0, 3.0])).tolist() == [-1.0, 1.0]
-    assert one_scale(np.array([2.0, 2.0])).tolist() == [0.0, 0.0]
+    assert one_scale(np.array([1.0, 9.0, 3.0, 1.0])).tolist() == [0.25, 0.875, 0.625, 0.25]
+    two = one_scale(np.array([[1.0, 5.0], [2.0, 4.0]]))
+    assert two.tolist() == [[0.25, 0.75], [0.75, 0.25]]
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.3])

@@ -99,7 +99,7 @@ def test_values_do_not_depend_on_the_batch(name: str) -> None:
         assert get_metric(name).measure(some).values.tolist() == whole[rows].tolist()
 
 
-@pytest.mark.parametrize("name", [*BAGS, "bm25plus(normalise=false)", "jaccard@characters"])
+@pytest.mark.parametrize("name", [*BAGS, "bm25plus(normalise=false)", "bm25plus(scale=corpus)", "jaccard@characters"])
 def test_matrix_equals_pairs(name: str) -> None:
     rng = np.random.default_rng(5)
     words = ["the", "a", *(f"w{number}" for number in range(60))]
@@ -115,6 +115,23 @@ def test_matrix_equals_pairs(name: str) -> None:
         pairs = Pairs(rows.take(left), columns.take(right), background=corpus)
         expected = metric.compute(pairs)["value"].reshape(len(rows), len(columns))
         np.testing.assert_allclose(metric.matrix(rows, columns, background=corpus), expected, rtol=1e-13, atol=1e-13)
+
+
+def test_bm25plus_on_the_scale_of_its_background() -> None:
+    """Shares of one constant: raw-like order over documents, 1 for the text that holds most, the same for all pairs."""
+    texts = ["red cat sat on a mat by the door", "red cat", "a dog", ""]
+    corpus, metric, own = Corpus.of(texts), get_metric("bm25plus(scale=corpus)"), get_metric("bm25plus")
+    found, shares = metric.matrix(corpus, corpus, background=corpus), own.matrix(corpus, corpus, background=corpus)
+    assert found[0, 0] == 1.0
+    assert 0 < found[1, 1] < 0.5
+    assert shares[1, 1] == 1.0
+    # Each query's row is its self-scaled row times its share of the largest.
+    np.testing.assert_allclose(found[1, [0, 2]], shares[1, [0, 2]] * found[1, 1], rtol=1e-12)
+    assert found[3].tolist() == [0.0, 0.0, 0.0, 1.0]
+    assert found[:3, 3].tolist() == [0.0] * 3
+    few = metric.measure(Pairs(["red cat"], ["a red cat"], background=corpus)).values
+    more = metric.measure(Pairs(["red cat", "zebra"], ["a red cat", "dog"], background=corpus)).values
+    assert few[0] == more[0]
 
 
 @pytest.mark.parametrize("name", BAGS)
