@@ -34,7 +34,7 @@ NAMES: dict[Kind, str] = {
 SEEDS = 100
 _FOREST_SEEDS = 10  # splits of a forest
 _BOOSTED_SEEDS = 5
-_VERSION = 2
+_VERSION = 3
 
 
 @dataclass(frozen=True)

@@ -62,7 +62,10 @@ def leaderboard(
     if detail:
         print_rows(_detailed(judged), form)
         return
-    rows = rank(judged, _weights(weights)).to_dicts()
+    board = rank(judged, _weights(weights))
+    for line in board.notes:
+        note(f"note: {line}")
+    rows = board.to_dicts()
     print_rows(rows if form in (Format.json, Format.csv) else [_readable(row) for row in rows], form)
 
 

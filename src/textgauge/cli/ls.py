@@ -53,9 +53,10 @@ def _metrics() -> list[Row]:
 
 
 def _embedders() -> list[Row]:
-    from textgauge.represent.embedders import list_embedders
+    from textgauge.represent.embedders import list_embedders, list_prefixes
 
-    return list_embedders()
+    blank = {"dimension": None, "megabytes": None, "available": None}
+    return [*list_embedders(), *({"name": row["name"], **blank, "note": row["note"]} for row in list_prefixes())]
 
 
 def _tokenizers() -> list[Row]:

@@ -35,7 +35,8 @@ RESAMPLES = 1_000  # of repetitions or of pairs: one number, so that measures of
 class Measure:
     """A number about a metric: its name, its range, which end is the better one, and how it is computed.
 
-    `column` is the column of a leaderboard it counts for, its own unless given; a `detail` counts for none.
+    `column` is the column of a leaderboard it counts for, its own unless given; a `detail` counts for none. One without
+    `quality` tells what a metric is like, not how good it is.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Measure:
     about: str = ""
     column: str = ""
     detail: bool = False
+    quality: bool = True
 
     def share(self, value: Any) -> Any:
         """The value as a share of the way from the worst to the best; NaN for measures without two ends."""

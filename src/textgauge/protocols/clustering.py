@@ -15,7 +15,8 @@ from textgauge.protocols.base import Measure, TaskSources, generator
 from textgauge.protocols.batch import MatrixBatch
 from textgauge.protocols.task import Columns, Examples, Floats, Keys, Task, Units, ratio
 
-_EXAMPLES = 1_500  # pairs of one label, and pairs of two, that a forest learns from
+_EXAMPLES = 1_500  # pairs of one label that a forest learns from
+_OTHERS = 3  # pairs of two labels for each of them; chosen on texts drawn under another seed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,7 +24,8 @@ class Clustering(Task):
     """V-measure of agglomerative clusters on 1 − similarity against the labels, with the true number of labels.
 
     Texts are dealt at random into `folds` of `n`, each clustered by itself, and the score is the mean over folds: an
-    ensemble is trained on the pairs (same label or not) of the other folds, and all metrics face the same folds.
+    ensemble is trained on the pairs (same label or not) of the other folds, and all metrics face the same folds. It is
+    asked with similarities and with how far each is behind those of the two texts' nearest ones.
     """
 
     name = "clustering"
@@ -56,12 +58,15 @@ class Clustering(Task):
     def trials(self, sources: TaskSources, seed: int) -> Iterator[MatrixBatch]:
         """One batch per fold: all pairs of its texts."""
         label_of = dict(zip(sources.data.texts, sources.data.labels, strict=True))
-        corpus = Corpus.of(list(label_of)).canonical()
+        every = Corpus.of(list(label_of)).canonical()
+        order = generator(self, sources, seed, 0).permutation(len(every))
+        size = min(self.n, len(every) // self.folds)
+        # A pool of the texts that are drawn: models run on whole pools.
+        corpus = Corpus.of([every.texts[row] for row in order[: self.folds * size]])
         labels = np.unique([label_of[text] for text in corpus.texts], return_inverse=True)[1]
-        order = generator(self, sources, seed, 0).permutation(len(corpus))
-        size = min(self.n, len(corpus) // self.folds)
         for fold in range(self.folds):
-            rows = np.sort(order[fold * size : (fold + 1) * size])
+            # In the order of content keys, as the whole data are.
+            rows = fold * size + np.argsort(order[fold * size : (fold + 1) * size])
             texts, left, right = corpus.take(rows), *np.triu_indices(size, 1)
             columns: dict[str, NDArray[Any]] = {
                 "fold": np.full(len(left), fold),
@@ -114,15 +119,34 @@ class Clustering(Task):
         """1 for two texts of one label, 0 for others."""
         return np.asarray(columns["label"] == columns["other_label"], dtype=np.float64)
 
+    def inputs(self, features: Floats, columns: Columns) -> Floats:
+        """How far behind the nearest texts of its two texts a pair is by every metric, and the similarities."""
+        ends = [_ends(columns[name], columns["fold"]) for name in ("document", "other")]
+        texts, place = np.unique(np.concatenate(ends), return_inverse=True)
+        left, right = place[: len(features)], place[len(features) :]
+        best = np.full((len(texts), features.shape[1]), np.nan)
+        for side in (left, right):
+            np.fmax.at(best, side, features)
+        return np.hstack([features - (best[left] + best[right]) / 2.0, features])
+
     def examples(self, features: Floats, columns: Columns, seed: int) -> Examples:
-        """A random sample with as many pairs of one label as of two."""
+        """What `pair_examples` gives, asked as any answer is."""
+        return self.pair_examples(self.inputs(features, columns), columns, seed)
+
+    def pair_examples(self, features: Floats, columns: Columns, seed: int) -> Examples:
+        """A random sample of pairs of one label, and three times as many of two."""
         every = super().examples(features, columns, seed)
-        chosen = balanced(every.targets, _EXAMPLES, np.random.default_rng([seed, 11]))
+        chosen = sampled(every.targets, _EXAMPLES, _OTHERS, np.random.default_rng([seed, 11]))
         return Examples(every.features[chosen], every.targets[chosen], every.trials[chosen])
 
 
-def balanced(targets: Floats, most: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """At most so many random places of each of the two targets."""
-    sides = [np.flatnonzero(targets == side) for side in (0.0, 1.0)]
-    size = min(most, *(max(len(side), 1) for side in sides))
-    return np.sort(np.concatenate([rng.permutation(side)[:size] for side in sides]))
+def _ends(keys: NDArray[Any], fold: NDArray[Any]) -> NDArray[np.uint64]:
+    """A number for each text of each fold."""
+    return np.asarray(keys.astype(np.uint64) + fold.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15))
+
+
+def sampled(targets: Floats, most: int, others: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """At most so many random places of target 1, and `others` times as many of target 0."""
+    same, different = np.flatnonzero(targets == 1.0), np.flatnonzero(targets == 0.0)
+    size = min(most, max(len(same), 1))
+    return np.sort(np.concatenate([rng.permutation(same)[:size], rng.permutation(different)[: others * size]]))

@@ -38,7 +38,7 @@ def _measures(distributional: str, neighbours: str) -> tuple[Measure, ...]:
         for name in (distributional, neighbours)
     ]
     about = f"1 as {distributional}, −1 as {neighbours}; above 0 nearer to {distributional}"
-    return (*away, Measure(SCORE, low=-1.0, about=about))
+    return (*away, Measure(SCORE, low=-1.0, about=about, quality=False))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -31,7 +31,8 @@ class Retrieval(Task):
     documents, the share of them among the `top` nearest (0: the r nearest), before and after; the score is the sum
     after over the sum before, 0 where nothing is found at all. Equal similarities share their places. Documents are
     dealt into `folds`, each a corpus by itself, so that ensembles are trained on other documents; 1 fold is the whole
-    corpus, for which there is no ensemble.
+    corpus, for which there is no ensemble. An ensemble is asked with similarities and with how far each is behind the
+    query's best, because similarities of one query cannot be held against those of another.
     """
 
     name = "retrieval"
@@ -45,7 +46,7 @@ class Retrieval(Task):
     )
 
     n: int = 250
-    queries: int = 60
+    queries: int = 200
     folds: int = 5
     top: int = 5
 
@@ -112,7 +113,7 @@ class Retrieval(Task):
 
     def units(self, value: Floats, columns: Columns) -> Units:
         """The share of ideal documents at the top before and after, by fold and query."""
-        keys = columns["fold"].astype(np.int64) * (1 << 32) + columns["query"].astype(np.int64)
+        keys = _queries(columns)
         order = np.argsort(keys, kind="stable")
         labels, starts = np.unique(keys[order], return_index=True)
         rows = [self._found(value[part], columns, part) for part in np.split(order, starts[1:])]
@@ -140,7 +141,18 @@ class Retrieval(Task):
         """1 for ideal documents as they are, 0 for all others and for copies."""
         return np.asarray(columns["ideal"] & (columns["copy"] == ""), dtype=np.float64)
 
+    def inputs(self, features: Floats, columns: Columns) -> Floats:
+        """How far behind the query's nearest document or copy by every metric, and the similarities."""
+        _, query = np.unique(_queries(columns), return_inverse=True)
+        best = np.full((query.max(initial=-1) + 1, features.shape[1]), np.nan)
+        np.fmax.at(best, query, features)
+        return np.hstack([features - best[query], features])
+
     def examples(self, features: Floats, columns: Columns, seed: int) -> Examples:
+        """What `pair_examples` gives, asked as any answer is."""
+        return self.pair_examples(self.inputs(features, columns), columns, seed)
+
+    def pair_examples(self, features: Floats, columns: Columns, seed: int) -> Examples:
         """All ideal documents, for each of them two copies of ideal ones and ten other documents or copies."""
         every = super().examples(features, columns, seed)
         rng = np.random.default_rng([seed, 12])
@@ -150,6 +162,11 @@ class Retrieval(Task):
         sides = ((good, size), (copies, 2 * size), (np.flatnonzero(~ideal), 10 * size))
         chosen = np.sort(np.concatenate([rng.permutation(side)[:count] for side, count in sides]))
         return Examples(every.features[chosen], every.targets[chosen], every.trials[chosen])
+
+
+def _queries(columns: Columns) -> NDArray[np.int64]:
+    """One number for each query of each fold."""
+    return np.asarray(columns["fold"].astype(np.int64) * (1 << 32) + columns["query"].astype(np.int64))
 
 
 def copied(text: str, name: str, seed: int) -> str:

@@ -50,6 +50,7 @@ class Leaderboard(Tabular):
 
     rows: tuple[Row, ...]
     measures: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -108,8 +109,9 @@ def leaderboard(judged: Sequence[Judged], weights: Mapping[str, float] | None = 
     Repetitions, or the pairs of rated data, are resampled for all metrics alike, so that comparisons are paired. One
     metric surely is better than another if the 95 % interval of their difference is above 0: `rank_low` counts the
     metrics that surely are better, `rank_high` those that are not surely worse, and a cluster holds the metrics not
-    surely worse than its first. A measure without two ends (time) is shown, not averaged. `weights` by name; measures
-    not named weigh 1.
+    surely worse than its first. A measure without two ends (time) is shown, not averaged, and so is one that tells what
+    a metric is like, not how good it is (distributionality), unless it is named in `weights` or there is nothing else.
+    `weights` by name; measures not named weigh 1.
     """
     metrics = list(dict.fromkeys(item.metric for item in judged))
     tables = _tables(judged, metrics)
@@ -117,7 +119,8 @@ def leaderboard(judged: Sequence[Judged], weights: Mapping[str, float] | None = 
         raise InputError("there is nothing to rank: the run holds no finished cells")
     names = list(dict.fromkeys(table.column for table in tables))
     _check_weights(weights or {}, names)
-    given = weights or {}
+    shown_only = _no_qualities(tables, weights or {})
+    given = {**dict.fromkeys(shown_only, 0.0), **(weights or {})}
     overall = _overall(tables, [table.shares() for table in tables], given)[0]
     drawn = _overall(tables, [table.drawn(seed) for table in tables], given)
     order = sorted(range(len(metrics)), key=lambda m: (-_known(overall[m]), metrics[m]))
@@ -140,6 +143,7 @@ def leaderboard(judged: Sequence[Judged], weights: Mapping[str, float] | None = 
             for place, m in enumerate(order)
         ),
         tuple(names),
+        tuple(f"{name} tells what a metric is like, not how good it is: overall leaves it out" for name in shown_only),
     )
 
 
@@ -236,6 +240,14 @@ def _better(overall: Floats, drawn: Floats, first: int, second: int, repetitions
     gap = drawn[:, first] - drawn[:, second]
     low, _ = percentile_interval(gap, repetitions, _LEVEL)
     return bool(low > 0)
+
+
+def _no_qualities(tables: list[_Table], weights: Mapping[str, float]) -> list[str]:
+    """Columns that are shown and not averaged; none where nothing else could be averaged."""
+    counting = [table for table in tables if table.measure.best == "larger" and np.isfinite(table.measure.high)]
+    found = {table.column for table in counting if not table.measure.quality and table.column not in weights}
+    others = {table.column for table in counting} - found
+    return sorted(found) if others else []
 
 
 def _check_weights(weights: Mapping[str, float], names: list[str]) -> None:

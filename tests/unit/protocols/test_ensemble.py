@@ -227,3 +227,26 @@ def test_the_mean_over_seeds_settles_and_its_interval_holds_it():
     low, high = np.quantile(found.drawn[:, 0], [0.025, 0.975])
     assert low < found.value[0] < high
     assert high - low < 0.2
+
+
+def test_retrieval_is_asked_how_far_behind_the_best_of_its_query_a_document_is():
+    columns = {"fold": np.array([0, 0, 0, 1]), "query": np.array([4, 4, 5, 4])}
+    features = np.array([[0.9, 0.1], [0.4, 0.3], [0.2, np.nan], [0.5, 0.5]])
+    asked = Retrieval().inputs(features, columns)
+    assert asked[:, 2:].tolist()[:2] == features.tolist()[:2]
+    assert asked[:, 0].tolist() == pytest.approx([0.0, -0.5, 0.0, 0.0])
+    assert asked[[0, 1, 3], 1].tolist() == pytest.approx([-0.2, 0.0, 0.0])
+    assert np.isnan(asked[2, 1])
+
+
+def test_clustering_is_asked_how_far_behind_the_nearest_of_its_texts_a_pair_is():
+    columns = {
+        "fold": np.array([0, 0, 0, 1]),
+        "document": np.array([1, 1, 2, 1], dtype=np.uint64),
+        "other": np.array([2, 3, 3, 2], dtype=np.uint64),
+    }
+    features = np.array([[0.9], [0.5], [0.1], [0.3]])
+    asked = Clustering().inputs(features, columns)
+    # The nearest of text 1 and of text 2 are each other; that of text 3 is text 1.
+    assert asked[:, 0].tolist() == pytest.approx([0.0, 0.5 - 0.7, 0.1 - 0.7, 0.0])
+    assert asked[:, 1].tolist() == features[:, 0].tolist()

@@ -162,3 +162,14 @@ def test_two_processes_give_what_one_gives(tmp_path):
         for metric, seen in one.observed.items():
             assert seen.value.tobytes() == two.observed[metric].value.tobytes()
             assert all(np.array_equal(seen.columns[name], two.observed[metric].columns[name]) for name in seen.columns)
+
+
+def test_models_run_on_the_texts_that_are_drawn_only():
+    """Embeddings are computed for whole pools: texts of the data that no fold holds must not be in them."""
+    sources = task_sources(Clustering, "sample:intents")
+    batches = list(Clustering(n=20, folds=3).trials(sources, 0))
+    assert len(set(sources.data.texts)) > 60
+    assert {batch.rows.pool.size for batch in batches} == {60}
+    keys = [batch.rows.keys for batch in batches]
+    assert len(np.unique(np.concatenate(keys))) == 60
+    assert all(np.array_equal(found, np.sort(found)) for found in keys)

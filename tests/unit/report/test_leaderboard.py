@@ -7,7 +7,7 @@ import pytest
 
 from textgauge.bench.judge import Judged
 from textgauge.errors import InputError
-from textgauge.protocols import Ksc, Size, Speed
+from textgauge.protocols import Distributionality, Ksc, Size, Speed
 from textgauge.protocols.base import Verdict, over_repetitions
 from textgauge.report import leaderboard
 
@@ -150,6 +150,20 @@ def test_time_is_shown_and_not_averaged():
     )
     assert board.rows[0].measures["time"] == 2.0
     assert board.rows[0].overall == 0.5
+
+
+def test_what_a_metric_is_like_is_shown_and_not_averaged():
+    like = {"a": [-0.9, -0.9], "b": [0.9, 0.9]}
+    rows = [judged(name, protocol=Distributionality(), distributionality=found) for name, found in like.items()]
+    board = leaderboard([*rows, judged("a", accuracy=[0.8, 0.8]), judged("b", accuracy=[0.5, 0.5])])
+    assert [(row.metric, row.overall) for row in board] == [("a", pytest.approx(0.8)), ("b", pytest.approx(0.5))]
+    assert by_name(board)["b"].measures["distributionality"] == pytest.approx(0.9)
+    assert any("distributionality" in note for note in board.notes)
+    # Asked for by name, or alone, it decides.
+    weighted = leaderboard([*rows, judged("a", accuracy=[0.8, 0.8])], {"distributionality": 1, "accuracy": 0})
+    for decided in (weighted, leaderboard(rows)):
+        assert [row.metric for row in decided] == ["b", "a"]
+        assert not decided.notes
 
 
 def test_the_order_of_what_is_judged_changes_nothing():

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import builtins
+import re
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -15,6 +16,7 @@ from textgauge.represent.embedders import Embedder, base, embedder, list_embedde
 from textgauge.represent.embedders.minilm import load_numpy, minilm
 from textgauge.represent.embedders.st import SentenceTransformersEmbedder
 from textgauge.represent.embedders.transformer import TOKENS_PER_RUN, equal_length_batches
+from textgauge.represent.embedders.whole import WholeEmbedder
 
 NAMES = ["minilm", "minilm-int8", "wordllama", "paraphrase-minilm"]
 TEXTS = [
@@ -160,8 +162,26 @@ class Ones:
         return np.ones((len(texts), 2), dtype=np.float32)
 
 
+class FakeTokens(dict[str, Any]):
+    def word_ids(self) -> list[int]:
+        return list(range(len(self["offset_mapping"])))
+
+
+class FakeTokenizer:
+    is_fast = True
+
+    def num_special_tokens_to_add(self) -> int:
+        return 2
+
+    def __call__(self, text: str, *, add_special_tokens: bool, truncation: bool, **options: bool) -> FakeTokens:
+        assert not add_special_tokens
+        assert not truncation
+        return FakeTokens(offset_mapping=[found.span() for found in re.finditer(r"\S+", text)])
+
+
 class FakeSentenceTransformer:
     max_seq_length = 12
+    tokenizer: Any = FakeTokenizer()
 
     def __init__(self, model: str) -> None:
         if model == "nowhere":
@@ -196,6 +216,22 @@ def test_sentence_transformers_in_order_with_revision(fake_module: None, own_tab
     assert vectors.dtype == np.float32
     assert vectors.tolist() == [[1, 0, 0], [3, 0, 0], [1, 0, 0], [0, 0, 0], [2, 0, 0]]
     assert seen == [(2, 5), (4, 5), (5, 5)]
+
+
+def test_sentence_transformers_tell_where_they_stop_reading(
+    fake_module: None, own_table: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = embedder("whole:st:org/model")
+    assert isinstance(whole, WholeEmbedder)
+    assert "revision=abc123" in whole.identity
+    text = " ".join(f"word{number}" for number in range(40))
+    windows = [window.text for window in whole.windows([text])[0]]
+    assert " ".join(windows) == text
+    assert all(5 <= len(window.split()) <= 10 for window in windows[:-1])
+    assert whole.encode(["one two", text])[0].tolist() == embedder("st:org/model").encode(["one two"])[0].tolist()
+    monkeypatch.setattr(FakeTokenizer, "is_fast", False)
+    with pytest.raises(ResourceError, match="no fast tokenizer"):
+        WholeEmbedder.of(SentenceTransformersEmbedder("other")).encode([text])
 
 
 def test_a_folder_is_known_by_its_content(fake_module: None, tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Ackerman et al. 2023: which prototype each distance moves with, on duplicate questions.
 
-`definition` takes the paper's text (cosine distances), `paper` its authors' code (angles, the root of energy).
+`definition` takes the paper's text (cosine distances) and prototypes on each metric's own ground; `paper` its authors'
+code (angles, the root of energy) and these as prototypes of all metrics.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ leave it out, as the libraries do.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
 Idf = Literal["smooth", "plain", "none"]
+Scale = Literal["self", "corpus"]
 
 
 def inverse_frequency(background: Background, *, idf: Idf) -> Column:
@@ -114,8 +115,10 @@ class Bm25Plus(PairMetric):
     Like rank_bm25 and bm25s, it grants δ · idf for tokens that the document lacks too, so that a document without
     any of them is far above 0. Normalised: the same sum over the tokens that the document has, which is how Lv and
     Zhai define it, divided by that of the query as a document, at most 1: 0 means no common token, 1 as good as the
-    query itself. The background is all texts of the pairs unless given. Never undefined: two texts without tokens
-    score 1 (raw 0), a text without tokens and another 0.
+    query itself. `scale=corpus` divides by the largest such sum of any text of the background instead, one constant
+    for all pairs: long texts score above short ones, and equal texts 1 only if no text holds more. The background is
+    all texts of the pairs unless given. Never undefined: two texts without tokens score 1 (raw 0), a text without
+    tokens and another 0.
     Source: Lv and Zhai 2011; idf as in Kamphuis et al. 2020.
 
     >>> Bm25Plus()(left=["a red cat", "a dog"], right=["a red dog", "a cow"]).values
@@ -134,6 +137,7 @@ class Bm25Plus(PairMetric):
     b: float = 0.75
     delta: float = 1.0
     normalise: bool = True
+    scale: Scale = "self"
 
     def check(self) -> None:
         """Refuse values that make scores negative or infinite."""
@@ -152,7 +156,7 @@ class Bm25Plus(PairMetric):
         scores = row_sums(queries.multiply(self._weights(documents, background)))
         if not self.normalise:
             return {VALUE: scores + self._granted(queries, background)}
-        return {VALUE: _of_own(scores, self._own(queries, background), _is_empty(documents))}
+        return {VALUE: _share(scores, self._whole(queries, pairs.background), _is_empty(queries), _is_empty(documents))}
 
     def matrix(self, rows: Corpus, columns: Corpus, *, background: Corpus | None = None) -> Column:
         """The score of every row text, as a query, for every column text; the background is both unless given.
@@ -165,15 +169,21 @@ class Bm25Plus(PairMetric):
         queries, counted = rows.counts(self.on), corpus.derive(background_of, self.on)
         if not self.normalise:
             return product(with_column(queries, self._granted(queries, counted)), index.weights)
-        found = product(queries, index.weights)
-        for row, own in zip(found, self._own(queries, counted), strict=True):
-            row[:] = _of_own(row, own, index.empty)
+        found, without = product(queries, index.weights), _is_empty(queries)
+        for row, whole, empty in zip(found, self._whole(queries, corpus), without, strict=True):
+            row[:] = _share(row, whole, empty, index.empty)
         return found
 
     def _weights(self, counts: csr_matrix, background: Background) -> csr_matrix:
         delta = self.delta if self.normalise else 0.0
         gain = gains(counts, mean_length=background.mean_length, k1=self.k1, b=self.b, delta=delta)
         return with_data(counts, rarity(background, unseen=self.normalise)[counts.indices] * gain)
+
+    def _whole(self, queries: csr_matrix, background: Corpus) -> Column:
+        """What counts as 1 for each query."""
+        if self.scale == "corpus":
+            return np.full(queries.shape[0], background.derive(_largest_own, self))
+        return self._own(queries, background.derive(background_of, self.on))
 
     def _own(self, queries: csr_matrix, background: Background) -> Column:
         return row_sums(queries.multiply(self._weights(queries, background)))
@@ -197,9 +207,16 @@ def _index(documents: Corpus, background: Corpus, metric: Bm25Plus) -> _Index:
     return _Index(factor(weights), _is_empty(counts))
 
 
-def _of_own(scores: Column, own: Column, empty: NDArray[np.bool_]) -> Column:
-    """Scores as shares of the query's own; a query without tokens matches a document without tokens alone."""
-    return np.where(own > 0, np.minimum(scores / np.where(own > 0, own, 1.0), 1.0), empty * 1.0)
+def _largest_own(background: Corpus, metric: Bm25Plus) -> float:
+    """The largest score of a text of the background for itself."""
+    counts = background.counts(metric.on)
+    return float(metric._own(counts, background.derive(background_of, metric.on)).max(initial=0.0))
+
+
+def _share(scores: Column, whole: Any, without: Any, empty: NDArray[np.bool_]) -> Column:
+    """Scores as shares of a whole; a query without tokens matches a document without tokens alone."""
+    shares = np.minimum(scores / np.where(whole > 0, whole, 1.0), 1.0)
+    return np.where(without | (whole <= 0), (without & empty) * 1.0, shares)
 
 
 def _squares(weights: csr_matrix) -> Column:

@@ -1,4 +1,4 @@
-"""Embedders by name: built in, `st:MODEL` (sentence-transformers), `api:MODEL` (an OpenAI-compatible endpoint)."""
+"""Embedders by name: built in, `st:MODEL`, `api:MODEL`, and `whole:EMBEDDER`, which reads long texts to their end."""
 
 from textgauge.represent.embedders.base import (
     Embedder,
@@ -8,10 +8,11 @@ from textgauge.represent.embedders.base import (
     declare_prefix,
     embedder,
     list_embedders,
+    list_prefixes,
     register_embedder,
 )
 
-__all__ = ["Embedder", "Progress", "embedder", "list_embedders", "register_embedder"]
+__all__ = ["Embedder", "Progress", "embedder", "list_embedders", "list_prefixes", "register_embedder"]
 
 
 def _minilm() -> Embedder:
@@ -50,9 +51,16 @@ def _api(model: str) -> Embedder:
     return ApiEmbedder(model)
 
 
+def _whole(name: str) -> Embedder:
+    from textgauge.represent.embedders.whole import WholeEmbedder
+
+    return WholeEmbedder.of(embedder(name))
+
+
 declare("minilm", Entry(_minilm, 384, ("minilm",), "all-MiniLM-L6-v2, exact float32; the default"))
 declare("minilm-int8", Entry(_minilm_int8, 384, ("minilm-int8", "wordpiece"), "the same with int8 weights, light"))
 declare("wordllama", Entry(_wordllama, 256, ("wordllama",), "static word vectors, the fastest"))
 declare("paraphrase-minilm", Entry(_paraphrase_minilm, 384, ("paraphrase-minilm", "wordpiece"), "a third opinion"))
-declare_prefix("st", _st)
-declare_prefix("api", _api)
+declare_prefix("st", _st, note="a sentence-transformers model (extra `st`)")
+declare_prefix("api", _api, note="an OpenAI-compatible endpoint (extra `api`)")
+declare_prefix("whole", _whole, value="EMBEDDER", note="an embedder that reads texts to their end, in windows")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from threading import Lock
+from threading import RLock
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -51,10 +51,19 @@ class Entry:
     note: str = ""
 
 
+@dataclass(frozen=True)
+class Prefix:
+    """How `prefix:VALUE` is made, what VALUE stands for, and what it is."""
+
+    make: Callable[[str], Embedder]
+    value: str
+    note: str
+
+
 _ENTRIES: dict[str, Entry] = {}
-_PREFIXES: dict[str, Callable[[str], Embedder]] = {}
+_PREFIXES: dict[str, Prefix] = {}
 _MADE: dict[str, Embedder] = {}
-_LOCK = Lock()
+_LOCK = RLock()  # an embedder may be made of another
 
 
 def embedder(name: str) -> Embedder:
@@ -68,9 +77,9 @@ def embedder(name: str) -> Embedder:
 def _make(name: str) -> Embedder:
     prefix, colon, model = name.partition(":")
     if colon and model and prefix in _PREFIXES:
-        return _PREFIXES[prefix](model)
+        return _PREFIXES[prefix].make(model)
     if name not in _ENTRIES:
-        raise UnknownName.among("embedder", name, [*_ENTRIES, *(f"{prefix}:MODEL" for prefix in _PREFIXES)])
+        raise UnknownName.among("embedder", name, [*_ENTRIES, *(row["name"] for row in list_prefixes())])
     return _ENTRIES[name].make()
 
 
@@ -88,9 +97,14 @@ def declare(name: str, entry: Entry) -> None:
     _ENTRIES[name] = entry
 
 
-def declare_prefix(prefix: str, make: Callable[[str], Embedder]) -> None:
+def declare_prefix(prefix: str, make: Callable[[str], Embedder], *, value: str = "MODEL", note: str = "") -> None:
     """Let `prefix:MODEL` name an embedder made from MODEL."""
-    _PREFIXES[prefix] = make
+    _PREFIXES[prefix] = Prefix(make, value, note)
+
+
+def list_prefixes() -> list[dict[str, str]]:
+    """List the names that are made as they are asked for: form and note."""
+    return [{"name": f"{name}:{prefix.value}", "note": prefix.note} for name, prefix in _PREFIXES.items()]
 
 
 def list_embedders() -> list[dict[str, object]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,6 +13,7 @@ import numpy as np
 from textgauge.errors import MissingExtra, ResourceError
 from textgauge.represent.digest import tree_sha256
 from textgauge.represent.embedders.base import Progress, Vectors
+from textgauge.represent.embedders.windows import Words, words
 from textgauge.represent.tokenizers import without_surrogates
 
 
@@ -62,6 +63,26 @@ class SentenceTransformersEmbedder:
             if hasattr(self._encoder, method):
                 return int(getattr(self._encoder, method)())
         return int(self.encode(["dimension"]).shape[1])
+
+    @cached_property
+    def window(self) -> int | None:
+        """How many tokens of a text it reads; None where the model has no end."""
+        longest = getattr(self._encoder, "max_seq_length", None)
+        return None if longest is None else int(longest) - int(self._tokenizer.num_special_tokens_to_add())
+
+    @cached_property
+    def _tokenizer(self) -> Any:
+        found = getattr(self._encoder, "tokenizer", None)
+        if not getattr(found, "is_fast", False):
+            raise ResourceError(f"{self.name} has no fast tokenizer, which tells where its tokens stand in a text")
+        return found
+
+    def words(self, texts: Sequence[str]) -> Iterator[Words]:
+        """The words of each text with their numbers of tokens."""
+        options = {"add_special_tokens": False, "truncation": False, "verbose": False}
+        for text in texts:
+            found = self._tokenizer(without_surrogates(text), return_offsets_mapping=True, **options)
+            yield words(found.word_ids(), found["offset_mapping"])
 
     def encode(self, texts: Sequence[str], *, batch_size: int = 32, progress: Progress | None = None) -> Vectors:
         """Give one vector per text, shape (texts, dimension)."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.represent.embedders.base import Progress, Vectors
+from textgauge.represent.embedders.windows import Words, words_of
 from textgauge.represent.resources import locate, resource
 from textgauge.represent.tokenizers import without_surrogates
 
@@ -27,6 +28,7 @@ class StaticEmbedder:
 
     name: str = "wordllama"
     dimension: int = 256
+    window: None = None  # it reads everything
 
     @property
     def identity(self) -> str:
@@ -46,6 +48,10 @@ class StaticEmbedder:
         from tokenizers import Tokenizer
 
         return Tokenizer.from_file(str(locate("wordllama") / _TOKENIZER))
+
+    def words(self, texts: Sequence[str]) -> Iterator[Words]:
+        """The words of each text with their numbers of tokens."""
+        return words_of(self._tokenizer, texts)
 
     def encode(self, texts: Sequence[str], *, batch_size: int = 256, progress: Progress | None = None) -> Vectors:
         """Give one vector per text, shape (texts, dimension)."""

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.represent.embedders.base import Progress, Vectors
+from textgauge.represent.embedders.windows import Words, words_of
 from textgauge.represent.tokenizers import load_pieces, without_surrogates
 from textgauge.stats.parallel import workers
 
@@ -50,11 +51,21 @@ class TransformerEmbedder:
         """The network, loaded."""
         return self.load()
 
+    @property
+    def window(self) -> int:
+        """How many tokens of a text it reads; [CLS] and [SEP] take two places."""
+        return self.max_length - 2
+
+    def words(self, texts: Sequence[str]) -> Iterator[Words]:
+        """The words of each text with their numbers of pieces."""
+        _ = self.run  # the weights bring the word pieces with them
+        return words_of(load_pieces(), texts)
+
     def encode(self, texts: Sequence[str], *, batch_size: int = 64, progress: Progress | None = None) -> Vectors:
         """Give one vector per text, shape (texts, dimension)."""
         run, done = self.run, 0  # first of all, because the weights bring the word pieces with them
-        ids = token_ids(texts, self.max_length)
-        vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
+        ids, inverse = _distinct(token_ids(texts, self.max_length))
+        vectors = np.empty((len(ids), self.dimension), dtype=np.float32)
         with ThreadPoolExecutor(workers()) as pool:
             batches = list(equal_length_batches(ids, batch_size))
             blocks = pool.map(lambda rows: self._pool(run(np.stack([ids[row] for row in rows]))), batches)
@@ -62,8 +73,8 @@ class TransformerEmbedder:
                 vectors[rows] = block
                 done += len(rows)
                 if progress is not None:
-                    progress(done, len(texts))
-        return vectors
+                    progress(done * len(texts) // len(ids), len(texts))
+        return vectors[inverse]
 
     def _pool(self, hidden: Vectors) -> NDArray[np.float64]:
         mean: NDArray[np.float64] = hidden.mean(axis=1, dtype=np.float64)
@@ -76,6 +87,13 @@ def token_ids(texts: Sequence[str], max_length: int) -> list[Ids]:
     """Give the word-piece ids of each text with [CLS] and [SEP], cut at `max_length`."""
     encodings = load_pieces(max_length).encode_batch([without_surrogates(text) for text in texts])
     return [np.array(encoding.ids, dtype=np.int64) for encoding in encodings]
+
+
+def _distinct(ids: Sequence[Ids]) -> tuple[list[Ids], NDArray[np.intp]]:
+    """Different rows of tokens, and which one each text has: texts that differ in case or beyond the end share one."""
+    places: dict[bytes, int] = {}
+    inverse = np.array([places.setdefault(row.tobytes(), len(places)) for row in ids], dtype=np.intp)
+    return [np.frombuffer(row, dtype=np.int64) for row in places], inverse
 
 
 def equal_length_batches(ids: Sequence[Ids], batch_size: int) -> Iterator[list[int]]:
