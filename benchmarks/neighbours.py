@@ -12,8 +12,8 @@ import tracemalloc
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from benchmarks.authors import angles
 from benchmarks.timing import Row, Rows, race, synthetic, timed
 from textgauge.corpus import Comparison, Corpus, Draws
 from textgauge.metrics import get_metrics
@@ -95,25 +95,19 @@ def _prdc_twice(P: Rows, Q: Rows) -> Numbers:
     return _prdc(P, Q) | _prdc(P, Q)
 
 
-def _angular(P: Rows, Q: Rows) -> NDArray[np.float32]:
-    from sklearn.metrics.pairwise import cosine_similarity
-
-    return np.arccos(np.clip(cosine_similarity(P, Q), -1.0, 1.0)) / np.float32(np.pi)
-
-
 def _irpr(P: Rows, Q: Rows) -> Numbers:
-    distances = _angular(P, Q)
+    distances = angles(P, Q)
     precision, recall = (np.nanmin(distances, axis=axis).mean(dtype=float) for axis in (0, 1))
     return {"irpr": 2 * precision * recall / (precision + recall)}
 
 
 def _ahd(P: Rows, Q: Rows) -> Numbers:
-    distances = _angular(P, Q)
+    distances = angles(P, Q)
     return {"ahd": sum(np.nanmin(distances, axis=axis).mean(dtype=float) for axis in (0, 1)) / 2}
 
 
 def _energy(P: Rows, Q: Rows) -> Numbers:
-    across, within = _angular(P, Q).mean(dtype=float), (_angular(side, side).mean(dtype=float) for side in (P, Q))
+    across, within = angles(P, Q).mean(dtype=float), (angles(side).mean(dtype=float) for side in (P, Q))
     return {"energy": 2 * across - sum(within)}
 
 

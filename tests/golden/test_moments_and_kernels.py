@@ -6,6 +6,7 @@ from scipy import linalg, stats
 from scipy.spatial.distance import cdist
 
 from textgauge import get_metric
+from textgauge.metrics.corpus import _kernel_sums, _neighbour_statistics, kernels
 from textgauge.metrics.corpus.spread import vendi
 
 RNG = np.random.default_rng(20)
@@ -77,6 +78,18 @@ def test_energy_equals_the_plain_means_of_distances(ground):
     assert value(f"energy@{ground}", X, Y) == pytest.approx(expected, abs=1e-8)
     assert value(f"energy(root=true)@{ground}", X, Y) == pytest.approx(np.sqrt(expected), abs=1e-8)
     assert value(f"energy.coefficient@{ground}", X, Y) == pytest.approx(expected / (2 * mean(X, Y)), abs=1e-8)
+
+
+@pytest.mark.parametrize("zero", [False, True])
+def test_angular_energy_of_many_texts_equals_that_of_few(zero, monkeypatch):
+    rng = np.random.default_rng(5)
+    X, Y = rng.standard_normal((60, 12)).astype(np.float32), rng.standard_normal((80, 12)).astype(np.float32) + 0.5
+    if zero:
+        X[3] = Y[7] = 0.0
+    few = value("energy@angular", X, Y)
+    for module in (kernels, _kernel_sums, _neighbour_statistics):
+        monkeypatch.setattr(module, "MANY_ROWS", 10)
+    assert value("energy@angular", X, Y) == pytest.approx(few, abs=1e-6)
 
 
 def unbiased(K_xx, K_yy, K_xy):

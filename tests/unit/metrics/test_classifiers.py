@@ -115,6 +115,16 @@ def test_names_and_bad_parameters():
 
 
 class TestHoldOut:
+    @pytest.mark.parametrize(("n", "m", "share"), [(10, 10, 0.2), (7, 23, 0.5), (5, 2, 0.1), (2, 2, 0.9)])
+    def test_of_texts_without_copies_the_first_of_one_order(self, n, m, share):
+        texts = np.random.default_rng(n).permutation(1000)[: n + m]
+        held = np.concatenate(hold_out(texts[:n], texts[n:], share=share, seed=(3, 1)))
+        order = np.sort(texts)[np.random.default_rng((3, 1)).permutation(n + m)].tolist()
+        for side, size in ((slice(0, n), n), (slice(n, n + m), m)):
+            wanted = min(max(round(share * size), 1), size - 1)
+            own = [text for text in order if text in texts[side]]
+            assert sorted(texts[side][held[side]].tolist()) == sorted(own[:wanted])
+
     def test_share_of_each_corpus(self):
         left, right = hold_out(np.arange(100), np.arange(100, 150), share=0.2, seed=(0, 0))
         assert (left.sum(), right.sum()) == (20, 10)

@@ -6,16 +6,13 @@ import pytest
 
 from textgauge.corpus import Comparison, Corpus, Draws
 from textgauge.errors import UnknownName
-from textgauge.metrics.corpus import _kmeans, mauve
-from textgauge.metrics.corpus._kmeans import kmeans, one_by_one, side_by_side, split_for_empty
-from textgauge.metrics.corpus.mauve import (
-    Mauve,
-    area_under,
-    divergence_curve,
-    frontier_integral,
-    principal_components,
-    smoothed,
-)
+from textgauge.metrics.corpus import _kmeans_large, mauve
+from textgauge.metrics.corpus._kmeans import Problem, kmeans, kmeans_many
+from textgauge.metrics.corpus._kmeans_large import one_by_one
+from textgauge.metrics.corpus._kmeans_small import Points, side_by_side
+from textgauge.metrics.corpus._kmeans_start import Start, split_for_empty
+from textgauge.metrics.corpus._principal import principal_components
+from textgauge.metrics.corpus.mauve import Mauve, area_under, divergence_curve, frontier_integral, smoothed
 from textgauge.metrics.registry import get_metric
 
 METRIC = Mauve(on="given")
@@ -50,51 +47,71 @@ def lloyd(X, weights, k, rng):
             labels = None
 
 
+def in_step(X, weights, start):
+    """One problem in the form for many."""
+    return side_by_side([Points(X, weights)], start)[0]
+
+
 class TestKmeans:
-    @pytest.mark.parametrize("run", [side_by_side, one_by_one])
+    @pytest.mark.parametrize("run", [in_step, one_by_one])
     @pytest.mark.parametrize(("n", "d", "k"), [(60, 3, 4), (300, 8, 70), (500, 20, 12)])
     def test_is_lloyds_algorithm(self, run, n, d, k):
         rng = np.random.default_rng(n)
         X, weights = rng.standard_normal((n, d)), rng.integers(1, 4, n).astype(float)
-        runs = run(X, weights, k, np.random.default_rng(1).spawn(3))
-        for (labels, centroids, objective), each in zip(runs, np.random.default_rng(1).spawn(3), strict=True):
+        runs = run(X, weights, Start(k, 3, (1,)))
+        for (labels, objective), each in zip(runs, np.random.default_rng((1,)).spawn(3), strict=True):
             expected, least = lloyd(X, weights, k, each)
             assert (labels == expected).all()
             assert objective == pytest.approx(least)
-            assert centroids[labels[0]] == pytest.approx(
-                np.average(X[labels == labels[0]], axis=0, weights=weights[labels == labels[0]])
-            )
+
+    def test_problems_in_step_do_not_meet(self):
+        rng = np.random.default_rng(3)
+        sizes = [(70, 4, 6), (40, 9, 6), (200, 3, 6), (61, 5, 11), (5, 2, 6), (700, 4, 6)]
+        problems = [Problem(rng.standard_normal((n, d)), rng.integers(1, 3, n).astype(float), k) for n, d, k in sizes]
+        alone = [kmeans(problem, restarts=4, seed=(7, 1)) for problem in problems]
+        for one, many in zip(alone, kmeans_many(problems, restarts=4, seed=(7, 1)), strict=True):
+            assert (one == many).all()
+
+    def test_clusters_that_become_empty_are_split_for(self):
+        rng = np.random.default_rng(5)
+        X = np.concatenate([rng.standard_normal((60, 2)), 10.0 + np.arange(4.0)[:, None] * [1, 0]])
+        weights = np.append(np.ones(60), np.full(4, 200.0))
+        runs = in_step(X, weights, Start(12, 5, (2,)))
+        for (labels, _), each in zip(runs, np.random.default_rng((2,)).spawn(5), strict=True):
+            assert len(np.unique(labels)) == 12
+            assert (labels == lloyd(X, weights, 12, each)[0]).all()
 
     def test_ties_and_blocks_do_not_matter(self, monkeypatch):
         rng = np.random.default_rng(0)
         X = np.unique(rng.integers(0, 5, (400, 4)), axis=0).astype(float)
-        weights = np.ones(len(X))
-        whole = one_by_one(X, weights, 20, np.random.default_rng(1).spawn(2))
-        monkeypatch.setattr(_kmeans, "_BLOCK", 64)
-        for once, again in zip(whole, one_by_one(X, weights, 20, np.random.default_rng(1).spawn(2)), strict=True):
+        weights, start = np.ones(len(X)), Start(20, 2, (1,))
+        whole = one_by_one(X, weights, start)
+        monkeypatch.setattr(_kmeans_large, "_BLOCK", 64)
+        for once, again in zip(whole, one_by_one(X, weights, start), strict=True):
             assert (once[0] == again[0]).all()
 
     def test_a_wide_error_band_changes_nothing(self, monkeypatch):
         rng = np.random.default_rng(2)
-        X, weights = rng.standard_normal((300, 6)), np.ones(300)
-        narrow = one_by_one(X, weights, 15, np.random.default_rng(1).spawn(1))[0]
-        made = _kmeans._Points.of
-        monkeypatch.setattr(_kmeans._Points, "of", lambda X, weights: replace(made(X, weights), band=0.1))
-        assert (one_by_one(X, weights, 15, np.random.default_rng(1).spawn(1))[0][0] == narrow[0]).all()
+        X, weights, start = rng.standard_normal((300, 6)), np.ones(300), Start(15, 1, (1,))
+        narrow = one_by_one(X, weights, start)[0]
+        made = _kmeans_large._Points.of
+        monkeypatch.setattr(_kmeans_large._Points, "of", lambda X, weights: replace(made(X, weights), band=0.1))
+        assert (one_by_one(X, weights, start)[0][0] == narrow[0]).all()
 
     def test_no_more_rows_than_clusters(self):
         X = np.arange(4.0)[:, None]
-        assert kmeans(X, np.ones(4), 6, restarts=1, rng=np.random.default_rng(0)).tolist() == [0, 1, 2, 3]
+        assert kmeans(Problem(X, np.ones(4), 6), restarts=1, seed=(0,)).tolist() == [0, 1, 2, 3]
 
-    def test_samples_when_there_are_many(self):
-        X = np.concatenate([np.random.default_rng(0).standard_normal((900, 2)), 50 + np.zeros((1, 2))])
-        labels = kmeans(X, np.append(np.ones(900), 300.0), 2, restarts=5, rng=np.random.default_rng(0))
+    @pytest.mark.parametrize("n", [300, 900])
+    def test_samples_when_there_are_many(self, n):
+        X = np.concatenate([np.random.default_rng(0).standard_normal((n, 2)), 50 + np.zeros((1, 2))])
+        labels = kmeans(Problem(X, np.append(np.ones(n), 300.0), 2), restarts=5, seed=(0,))
         assert (labels[:-1] != labels[-1]).all()
 
     def test_sample_keeps_the_number_of_texts(self):
-        weights = np.array([5.0, 1.0, 30.0, 4.0])
-        used = _kmeans._sampled(weights, 12, np.random.default_rng(0))
-        assert used.sum() == 12
+        weights = np.array([500.0, 1.0, 30.0, 400.0])
+        used = Start(2, 1, (0,)).sampled(weights)
+        assert used.sum() == 512
         assert (used <= weights).all()
 
 
@@ -190,8 +207,8 @@ class TestMetric:
         several = value(P, Q, metric)
         left, right = sides(80, 80)
         each = [
-            METRIC._value("value", *(mauve._counts(side[None], labels, k) for side in (left, right)))[0]
-            for labels, k in metric._quantised(Comparison(P, Q).joint, left, right)
+            METRIC._value("value", *(mauve._counts(side[None], labels, 8) for side in (left, right)))[0]
+            for (labels,) in metric._clustered([metric._union(Comparison(P, Q).joint, left, right)])
         ]
         assert len(set(each)) > 1
         assert several == pytest.approx(np.mean(each))
@@ -199,8 +216,8 @@ class TestMetric:
 
     def test_buckets_are_a_tenth_of_the_smaller_corpus(self):
         for n, m, buckets in [(95, 300, 10), (205, 400, 20), (5, 9, 2)]:
-            ((_, found),) = METRIC._quantised(Comparison(cloud(1, n), cloud(2, m)).joint, *sides(n, m))
-            assert found == buckets
+            joint = Comparison(cloud(1, n), cloud(2, m)).joint
+            assert METRIC._union(joint, *sides(n, m)).buckets == buckets
 
     @pytest.mark.parametrize(
         "text", ["buckets=1", "buckets=-2", "restarts=0", "points=0", "seeds=0", "seed=-1", "scaling=0", "pca=1.5"]
@@ -230,14 +247,22 @@ class TestMany:
                 assert many[name][draw] == pytest.approx(expected, abs=1e-12, nan_ok=True)
         assert math.isnan(many["value"][7])
 
+    def test_few_texts_at_a_time_change_nothing(self, monkeypatch):
+        joint = Corpus.of(cloud(1, 120))
+        masks = np.array([np.random.default_rng(draw).permutation(120) for draw in range(5)])
+        draws = Draws(masks < 40, masks >= 70)
+        many = METRIC.compute_many(joint, draws)["value"]
+        monkeypatch.setattr(mauve, "_TEXTS", 150)
+        assert (METRIC.compute_many(joint, draws)["value"] == many).all()
+
     def test_permutations_share_one_clustering(self, monkeypatch):
         calls = []
 
-        def counted(*args, **options):
-            calls.append(1)
-            return kmeans(*args, **options)
+        def counted(problems, **options):
+            calls.extend(problems)
+            return kmeans_many(problems, **options)
 
-        monkeypatch.setattr(mauve, "kmeans", counted)
+        monkeypatch.setattr(mauve, "kmeans_many", counted)
         left = np.array([np.random.default_rng(draw).permutation(np.arange(90) < 50) for draw in range(200)])
         values = METRIC.compute_many(Corpus.of(cloud(1, 90)), Draws(left, ~left))["value"]
         assert len(calls) == 1

@@ -65,7 +65,8 @@ def frechet_many(rows: NDArray[np.floating], sides: Sides) -> Rows:
 def frechet_from_gram(gram: Gram, sides: Sides) -> Rows:
     """`frechet_many` without the rows, which is faster for sides that are small against the dimension."""
     n, within, diagonal = sides.sizes.astype(np.float64), np.zeros(len(sides)), gram.squares
-    for side, rows in enumerate(sides.rows):
+    ordered = [rows[gram.ordered(rows)] for rows in sides.rows]
+    for side, rows in enumerate(ordered):
         within[side] = gram.block(rows, rows).mean() if len(rows) else 0.0
     with np.errstate(divide="ignore", invalid="ignore"):  # sides of one text
         traces = (sides.masks @ diagonal - n * within) / (n - 1.0)
@@ -74,7 +75,7 @@ def frechet_from_gram(gram: Gram, sides: Sides) -> Rows:
         a, b = int(sides.left[draw]), int(sides.right[draw])
         if min(n[a], n[b]) < 2:
             return np.nan
-        across = gram.block(sides.rows[a], sides.rows[b])
+        across = gram.block(ordered[a], ordered[b])
         mean = float(across.mean())
         across -= across.mean(axis=0) - mean
         across -= across.mean(axis=1)[:, None]

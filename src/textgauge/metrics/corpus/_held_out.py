@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,9 +31,11 @@ def hold_out(first: Index, second: Index, *, share: float, seed: Sequence[int]) 
     """
     texts, place = np.unique(np.concatenate([first, second]), return_inverse=True)
     sides = place[: len(first)], place[len(first) :]
+    if len(texts) == len(place):
+        return _hold_out_single(*sides, share=share, order=_permutation(len(texts), tuple(seed)))
     counts = np.stack([np.bincount(side, minlength=len(texts)) for side in sides])
     wanted = np.clip(np.rint(share * counts.sum(axis=1)), 1, counts.sum(axis=1) - 1)
-    order = np.random.default_rng(seed).permutation(len(texts))
+    order = _permutation(len(texts), tuple(seed))
     both: Mask = np.all(counts > 0, axis=0)
     chosen = np.zeros(len(texts), dtype=bool)
     if both.any():
@@ -44,6 +47,22 @@ def hold_out(first: Index, second: Index, *, share: float, seed: Sequence[int]) 
     if all(mask.any() and not mask.all() for mask in masks):
         return masks
     return _single_rows(sides[0], int(wanted[0]), seed), _single_rows(sides[1], int(wanted[1]), seed)
+
+
+def _hold_out_single(first: Index, second: Index, *, share: float, order: Index) -> tuple[Mask, Mask]:
+    """The same where no text has a copy: the first texts of each corpus in this order."""
+    later = np.zeros(len(order), dtype=bool)
+    later[second] = True
+    held = np.zeros(len(order), dtype=bool)
+    for texts, own in ((first, order[~later[order]]), (second, order[later[order]])):
+        held[own[: min(max(round(share * len(texts)), 1), len(texts) - 1)]] = True
+    return held[first], held[second]
+
+
+@lru_cache(maxsize=64)
+def _permutation(texts: int, seed: tuple[int, ...]) -> Index:
+    order: Index = np.random.default_rng(seed).permutation(texts)
+    return order
 
 
 def _until_full(order: Index, allowed: Mask, counts: Index, room: Doubles) -> Mask:
@@ -71,12 +90,15 @@ class HeldOut:
     @property
     def rates(self) -> Doubles:
         """Shares of the reference's and of the candidate's texts that were told right."""
-        return np.array([1.0 - self.predicted[~self.truth].mean(), self.predicted[self.truth].mean()])
+        reference, candidate = self.sizes
+        hits = self.predicted @ self.truth
+        return np.array([1.0 - (self.predicted.sum() - hits) / reference, hits / candidate])
 
     @property
     def sizes(self) -> Doubles:
         """Number of held-out reference and candidate texts."""
-        return np.array([(~self.truth).sum(), self.truth.sum()], dtype=np.float64)
+        candidate = np.count_nonzero(self.truth)
+        return np.array([len(self.truth) - candidate, candidate], dtype=np.float64)
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,10 @@ class RowSums:
     x_self: Rows
     y_self: Rows
 
+    def times(self, factor: float) -> RowSums:
+        """The sums of a kernel that is this one times a number."""
+        return RowSums(*(factor * sums for sums in (self.xx, self.yy, self.xy, self.yx, self.x_self, self.y_self)))
+
     def discrepancy(self, *, with_self: bool) -> float:
         """A + B − 2C; the pairs of a row with itself are counted or left out."""
         n, m = len(self.xx), len(self.yy)

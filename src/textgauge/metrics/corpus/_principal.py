@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.corpus import Corpus
 from textgauge.metrics.corpus._gram import gram_of
+from textgauge.metrics.corpus._leading import leading
 from textgauge.metrics.corpus._sides import Atoms, Sides
 
 Rows = NDArray[np.float64]
@@ -18,18 +20,35 @@ Index = NDArray[np.int64]
 _SPREAD = 1e-4  # directions nearer to each other than this have too few digits in their products
 
 
+class Spread(NamedTuple):
+    """A matrix whose leading eigenvalues and vectors give the components of some rows, and how they give them."""
+
+    matrix: Rows
+    scores: Callable[[Rows, Rows], Rows]
+
+
+def components(spreads: Sequence[Spread], share: float) -> list[Rows]:
+    """Scores of rows on the fewest principal components that hold this share of the variance; matrices are used up."""
+    found = leading([spread.matrix for spread in spreads], share)
+    return [spread.scores(*pair) for spread, pair in zip(spreads, found, strict=True)]
+
+
 def principal_components(X: Rows, weights: Rows, share: float) -> Rows:
     """Scores of weighted rows on the fewest principal components that hold this share of the variance."""
+    return components([spread_of(X, weights)], share)[0]
+
+
+def spread_of(X: Rows, weights: Rows) -> Spread:
+    """The spread of weighted rows: over their products where these are fewer than the dimensions."""
     centred = X - (weights @ X) / weights.sum()
     if len(X) < X.shape[1]:
-        return components_of_products(centred @ centred.T, weights, share)
+        return spread_of_products(centred @ centred.T, weights)
     scaled = centred * np.sqrt(weights)[:, None] if weights.max() > 1 else centred
-    scores: Rows = centred @ _leading(scaled.T @ scaled, share)[1]
-    return scores
+    return Spread(scaled.T @ scaled, lambda values, vectors: centred @ vectors)
 
 
-def components_of_products(products: Rows, weights: Rows, share: float) -> Rows:
-    """The same scores from the products of rows about any origin; the products are overwritten."""
+def spread_of_products(products: Rows, weights: Rows) -> Spread:
+    """The same from the products of rows about any origin; these are overwritten."""
     means = products @ weights / weights.sum()
     products -= means
     products -= (means - weights @ means / weights.sum())[:, None]
@@ -37,16 +56,7 @@ def components_of_products(products: Rows, weights: Rows, share: float) -> Rows:
     if weights.max() > 1:
         products *= heavy
         products *= heavy.T
-    values, vectors = _leading(products, share)
-    return vectors * np.sqrt(values) / heavy
-
-
-def _leading(matrix: Rows, share: float) -> tuple[Rows, Rows]:
-    """The fewest largest eigenvalues of a covariance that hold this share of their sum, and their vectors."""
-    values, vectors = np.linalg.eigh(matrix)
-    values, vectors = np.maximum(values[::-1], 0.0), vectors[:, ::-1]
-    kept = 1 + int(np.searchsorted(np.cumsum(values), share * values.sum()))
-    return values[:kept], np.ascontiguousarray(vectors[:, :kept])
+    return Spread(products, lambda values, vectors: vectors * np.sqrt(values) / heavy)
 
 
 def unit(X: NDArray[np.floating[Any]]) -> Rows:
@@ -58,29 +68,27 @@ def unit(X: NDArray[np.floating[Any]]) -> Rows:
 
 
 class Directions:
-    """Rows of length one of a joint corpus: their components in any draw, from sums that all draws share."""
+    """Rows of length one of a joint corpus: their spread in any draw, from sums that all draws share."""
 
     def __init__(self, corpus: Corpus, embedder: str, sides: Sides) -> None:
         self._corpus, self._embedder, self._sides = corpus, embedder, sides
         self._few = corpus.embeddings(embedder).shape[1]
 
-    def components(self, draw: int, rows: Index, weights: Rows, share: float) -> Rows:
-        """Scores of the different rows of a draw: of few from the Gram matrix, of many from sums over sides."""
+    def spread(self, draw: int, rows: Index, weights: Rows) -> Spread:
+        """That of the different rows of a draw: of few from the Gram matrix, of many from sums over sides."""
         if len(rows) < self._few:
             gram = gram_of(self._corpus, self._embedder, self._sides)
             if gram is not None:
-                products = gram.cosines(rows, rows)
-                total = weights.sum()
-                if products.diagonal() @ weights - weights @ products @ weights / total > _SPREAD * total:
-                    return components_of_products(products, weights, share)
+                order = gram.ordered(rows)
+                products, heavy, total = gram.cosines(rows[order], rows[order]), weights[order], weights.sum()
+                if products.diagonal() @ heavy - heavy @ products @ heavy / total > _SPREAD * total:
+                    spread, back = spread_of_products(products, heavy), np.argsort(order)
+                    return Spread(spread.matrix, lambda values, vectors: spread.scores(values, vectors)[back])
         elif self._atoms is not None:
             scatter, mean = self._scatter(draw)
             if np.trace(scatter) > _SPREAD * weights.sum():
-                vectors = _leading(scatter, share)[1]
-                scores: Rows = self._rows[rows] @ vectors
-                scores -= mean @ vectors
-                return scores
-        return principal_components(self._rows[rows], weights, share)
+                return Spread(scatter, lambda values, vectors: self._rows[rows] @ vectors - mean @ vectors)
+        return spread_of(self._rows[rows], weights)
 
     @cached_property
     def _rows(self) -> Rows:

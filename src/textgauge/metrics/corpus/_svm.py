@@ -8,7 +8,7 @@ inside libsvm. The solver is sequential minimal optimisation with second-order c
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -147,6 +147,8 @@ def _decide_all_small(rows: Rows, tasks: Sequence[Task], products: Products | No
         return [found for task in tasks for found in _decide_small(*_alone(rows, task))]
     size = max(1, _BATCH_CELLS // max(len(task.train) for task in tasks) ** 2)
     distances = _Distances.of(rows, products)
+    if 2 * sum(len(task.train) ** 2 for task in tasks) > len(rows) ** 2:
+        distances = distances.prepared()
     batches = (tasks[start : start + size] for start in range(0, len(tasks), size))
     return [found for batch in batches for found in _decide_small(distances, batch)]
 
@@ -168,6 +170,7 @@ class _Distances:
     sums: Doubles
     squares: Doubles
     dimension: int
+    whole: Floats | None = None  # all squared distances, where tasks look at most of them
 
     @classmethod
     def of(cls, rows: Rows, products: Products | None = None) -> _Distances:
@@ -183,7 +186,14 @@ class _Distances:
         block *= np.float32(-_gamma(self.dimension, square - mean * mean))
         return np.exp(block, out=block)
 
+    def prepared(self) -> _Distances:
+        """With all distances at hand."""
+        rows = np.arange(len(self.norms))
+        return replace(self, whole=self._squared(rows, rows))
+
     def _squared(self, left: Index, right: Index) -> Floats:
+        if self.whole is not None:
+            return self.whole.ravel().take(len(self.whole) * left[:, None] + right)
         squared = self.products.matrix[np.ix_(self.products.place[left], self.products.place[right])]
         squared *= -2.0
         squared += self.norms[left, None]

@@ -16,6 +16,7 @@ from textgauge.metrics.base import VALUE, Part
 from textgauge.metrics.corpus import _pair_ground
 from textgauge.metrics.corpus._kernel_sums import Kernel, RowSums, discrepancy_interval, discrepancy_many, row_sums
 from textgauge.metrics.corpus._neighbour_statistics import MANY_ROWS, nearest
+from textgauge.metrics.corpus._principal import unit
 from textgauge.metrics.corpus_metric import CorpusMetric, EmbeddingMetric, GroundMetric, ManyValues, Values
 from textgauge.metrics.registry import register
 from textgauge.metrics.uncertainty import normal_reach
@@ -33,6 +34,23 @@ def negative(ground: str, X: Rows, Y: Rows) -> Rows:
     block = angle(X, Y) if ground == "angular" else GROUNDS[ground](X, Y)
     block *= -1.0 / np.pi if ground == "angular" else -1.0  # one pass over the block, not two
     return block
+
+
+class Angles:
+    """Angles in radians; those of float32 rows stand in one place, where the next block overwrites them."""
+
+    def __init__(self) -> None:
+        self._space = np.empty(0, dtype=np.float32)
+
+    def __call__(self, X: Rows, Y: Rows) -> Rows:
+        """The block of two lots of unit rows."""
+        if X.dtype != np.float32:
+            return angle(X, Y)
+        if len(self._space) < len(X) * len(Y):
+            self._space = np.empty(len(X) * len(Y), dtype=np.float32)
+        block = self._space[: len(X) * len(Y)].reshape(len(X), len(Y))
+        np.matmul(X, Y.T, out=block)
+        return np.asarray(np.arccos(np.clip(block, -1.0, 1.0, out=block), out=block))
 
 
 def negated(blocks: Kernel, X: Rows, Y: Rows) -> Rows:
@@ -96,13 +114,17 @@ def sums_over_pairs(comparison: Comparison, name: str) -> tuple[Rows, Rows, RowS
 def sums_over_ground(comparison: Comparison, on: tuple[str, str]) -> tuple[Rows, Rows, RowSums]:
     """Prepared rows and row sums of −δ, shared by all that need them."""
     embedder, ground = on
-    rows = prepare(comparison.joint.embeddings(embedder), ground)
+    vectors = comparison.joint.embeddings(embedder)
+    straight = ground != "euclidean" and bool(vectors.any(axis=1).all())  # no row needs a direction of its own
+    rows = unit(vectors) if straight else prepare(vectors, ground)
     X, Y = rows[: len(comparison.reference)], rows[len(comparison.reference) :]
-    across = None
-    if ground != "cosine" and min(len(X), len(Y)) >= MANY_ROWS:
-        found = nearest(comparison, embedder, ground).sums
-        across = (-found[0], -found[1]) if found else None
-    return X, Y, row_sums(X, Y, partial(negative, ground), across)
+    if ground == "cosine" or min(len(X), len(Y)) < MANY_ROWS:
+        return X, Y, row_sums(X, Y, partial(negative, ground))
+    found = nearest(comparison, embedder, ground).sums
+    if ground != "angular":
+        return X, Y, row_sums(X, Y, partial(negative, ground), (-found[0], -found[1]) if found else None)
+    across = (np.pi * found[0], np.pi * found[1]) if found else None
+    return X, Y, row_sums(X, Y, Angles(), across).times(-1.0 / np.pi)
 
 
 @register

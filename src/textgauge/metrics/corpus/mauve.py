@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from textgauge.corpus import Comparison, Corpus, Draws
 from textgauge.errors import UnknownName
 from textgauge.metrics.base import VALUE, Part
-from textgauge.metrics.corpus._kmeans import kmeans
-from textgauge.metrics.corpus._principal import Directions, principal_components, unit
+from textgauge.metrics.corpus._kmeans import Problem, kmeans_many
+from textgauge.metrics.corpus._principal import Directions, Spread, components, spread_of, unit
 from textgauge.metrics.corpus._sides import Sides
 from textgauge.metrics.corpus_metric import EmbeddingMetric, ManyValues, Values
 from textgauge.metrics.registry import register
@@ -23,13 +23,14 @@ from textgauge.metrics.registry import register
 Rows = NDArray[np.float64]
 Labels = NDArray[np.int64]
 Mask = NDArray[np.bool_]
-Components = Callable[[Labels, Rows, float], Rows]  # of rows with weights, holding a share of the variance
+Spreading = Callable[[Labels, Rows], Spread]  # of rows with weights
 
 _ENDS = 1e-6  # the mixtures run from this share of P to this share of Q, so that no divergence is infinite
 _CLUSTERINGS = 8  # for the standard error
 _UNSHARED = 1 / 3  # how much of a clustering's own jackknife variance is due to samples, at distance 1
 _ERROR_METHOD = "jackknife over clusterings"
 _CELLS = 1 << 20  # numbers held at a time while many curves are drawn
+_TEXTS = 1 << 15  # texts clustered at a time
 
 
 def divergence_curve(p: Rows, q: Rows, *, scaling: float = 5.0, points: int = 25) -> Rows:
@@ -137,14 +138,20 @@ class Mauve(EmbeddingMetric):
         many = {name: np.full(len(draws), np.nan) for name in (VALUE, *(part.name for part in self.parts))}
         directions = Directions(joint, self.embedder, Sides.of(draws))
         histograms: dict[int, list[tuple[Labels, Rows, Rows]]] = defaultdict(list)
-        for members in _same_union(draws, self.fewest):
+        for groups in _of_few_texts(_same_union(draws, self.fewest), draws):
             for values in many.values():
-                values[members] = 0.0
-            components = partial(directions.components, int(members[0]))
-            for labels, buckets in self._quantised(joint, draws.left[members[0]], draws.right[members[0]], components):
-                for some in _pieces(members, _CELLS // len(joint)):
-                    left, right = (_counts(sides[some], labels, buckets) for sides in (draws.left, draws.right))
-                    histograms[buckets].append((some, left, right))
+                values[np.concatenate(groups)] = 0.0
+            unions = [
+                self._union(joint, draws.left[first], draws.right[first], partial(directions.spread, int(first)))
+                for first in (members[0] for members in groups)
+            ]
+            for clusterings in self._clustered(unions):
+                for members, union, labels in zip(groups, unions, clusterings, strict=True):
+                    for some in _pieces(members, _CELLS // len(joint)):
+                        left, right = (
+                            _counts(sides[some], labels, union.buckets) for sides in (draws.left, draws.right)
+                        )
+                        histograms[union.buckets].append((some, left, right))
         for buckets, found in histograms.items():
             members = np.concatenate([some for some, _, _ in found])
             left, right = (np.concatenate([counts[side] for counts in found]) for side in (1, 2))
@@ -153,23 +160,22 @@ class Mauve(EmbeddingMetric):
                     np.add.at(values, members[some], self._value(name, left[some], right[some]) / self.seeds)
         return many
 
-    def _quantised(
-        self, joint: Corpus, left: Mask, right: Mask, components: Components | None = None
-    ) -> Iterator[tuple[Labels, int]]:
-        """The bucket of each text of a draw, and how many buckets there are, for one seed after the other."""
+    def _union(self, joint: Corpus, left: Mask, right: Mask, spreading: Spreading | None = None) -> _Union:
+        """The texts of a draw, as different rows to be clustered."""
         buckets = self.buckets or max(2, round(min(int(left.sum()), int(right.sum())) / 10))
         canonical = joint.derive(_canonical, self.embedder)
         present, place, weights = canonical.distinct(left.astype(np.int64) + right)
-        rows = present[np.unique(place, return_index=True)[1]]
-        if components is None:
-            X = principal_components(unit(canonical.embeddings[rows]), weights, self.pca)
-        else:
-            X = components(rows, weights, self.pca)
+        rows = present if len(present) == len(weights) else present[np.unique(place, return_index=True)[1]]
+        spread = spreading(rows, weights) if spreading else spread_of(unit(canonical.embeddings[rows]), weights)
+        return _Union(len(joint), present, place, weights, spread, buckets)
+
+    def _clustered(self, unions: Sequence[_Union]) -> Iterator[list[Labels]]:
+        """The bucket of each text of the joint corpus in each union, for one seed after the other."""
+        scores = components([union.spread for union in unions], self.pca)
+        problems = [Problem(X, union.weights, union.buckets) for X, union in zip(scores, unions, strict=True)]
         for index in range(self.seeds):
-            rng = np.random.default_rng([self.seed, index])
-            labels = np.zeros(len(joint), dtype=np.int64)
-            labels[present] = kmeans(X, weights, buckets, restarts=self.restarts, rng=rng)[place]
-            yield labels, buckets
+            found = kmeans_many(problems, restarts=self.restarts, seed=(self.seed, index))
+            yield [union.every(labels) for union, labels in zip(unions, found, strict=True)]
 
     def standard_error(self, comparison: Comparison, *, seed: int) -> tuple[float, str]:
         """Standard deviation of the shown value over fresh samples and seeds, by the law of total variance.
@@ -185,8 +191,9 @@ class Mauve(EmbeddingMetric):
         sides = np.arange(len(comparison.joint)) < len(comparison.reference)
         several = replace(self, seed=seed, seeds=max(self.seeds, _CLUSTERINGS))
         shown, distances, influences = [], [], []
-        for labels, buckets in several._quantised(comparison.joint, sides, ~sides):
-            left, right = (_counts(side[None], labels, buckets)[0] for side in (sides, ~sides))
+        union = several._union(comparison.joint, sides, ~sides)
+        for (labels,) in several._clustered([union]):
+            left, right = (_counts(side[None], labels, union.buckets)[0] for side in (sides, ~sides))
             shown.append(self._shown(left[None], right[None])[0])
             distances.append(self._value(VALUE, left[None], right[None])[0])
             removed = (self._influence(left, right, 0)[labels[sides]], self._influence(left, right, 1)[labels[~sides]])
@@ -226,6 +233,23 @@ class Mauve(EmbeddingMetric):
         return area_under(divergence_curve(p, q, scaling=self.scaling, points=self.points))
 
 
+class _Union(NamedTuple):
+    """The texts of a draw among those of a corpus: which, the different row of each, and what is known about rows."""
+
+    texts: int
+    present: Labels
+    place: Labels
+    weights: Rows
+    spread: Spread
+    buckets: int
+
+    def every(self, labels: Labels) -> Labels:
+        """Labels of different rows as labels of all texts; 0 for those that are not in the draw."""
+        found = np.zeros(self.texts, dtype=np.int64)
+        found[self.present] = labels[self.place]
+        return found
+
+
 @dataclass(frozen=True)
 class _Canonical:
     """A corpus's embeddings, an order of its rows by content, and which rows are equal."""
@@ -233,10 +257,13 @@ class _Canonical:
     embeddings: NDArray[np.floating]
     order: Labels
     same: Labels
+    all_different: bool
 
     def distinct(self, texts: Labels) -> tuple[Labels, Labels, Rows]:
         """Rows of which there are texts, in order; their places among the distinct ones; how many texts these have."""
         present = self.order[texts[self.order] > 0]
+        if self.all_different:
+            return present, np.arange(len(present)), texts[present].astype(np.float64)
         _, first, same = np.unique(self.same[present], return_index=True, return_inverse=True)
         place = np.argsort(np.argsort(first))[same].astype(np.int64)
         return present, place, np.bincount(place, weights=texts[present]).astype(np.float64)
@@ -248,7 +275,8 @@ def _canonical(corpus: Corpus, embedder: str) -> _Canonical:
     rank = {content: place for place, content in enumerate(sorted(set(contents)))}
     same = np.array([rank[content] for content in contents], dtype=np.int64)
     # Embeddings alone are their own content: no need to hash them.
-    return _Canonical(embeddings, np.lexsort((same, corpus.keys)) if corpus.pool.has_texts else np.argsort(same), same)
+    order = np.lexsort((same, corpus.keys)) if corpus.pool.has_texts else np.argsort(same)
+    return _Canonical(embeddings, order, same, len(rank) == len(contents))
 
 
 def _shared_variance(influences: Rows) -> tuple[float, float]:
@@ -261,12 +289,26 @@ def _shared_variance(influences: Rows) -> tuple[float, float]:
 
 def _same_union(draws: Draws, fewest: int) -> list[Labels]:
     """Draws that put the same texts on sides of the same sizes, together; draws with too few texts are left out."""
-    groups: dict[tuple[int, bytes], list[int]] = defaultdict(list)
-    for draw, (left, right) in enumerate(zip(draws.left, draws.right, strict=True)):
-        smaller = min(int(left.sum()), int(right.sum()))
-        if smaller >= fewest:
-            groups[smaller, np.packbits(left | right).tobytes() + np.packbits(left & right).tobytes()].append(draw)
+    groups: dict[tuple[int, bytes, bytes], list[int]] = defaultdict(list)
+    smaller = np.minimum(draws.left.sum(axis=1), draws.right.sum(axis=1))
+    union, overlap = np.packbits(draws.left | draws.right, axis=1), np.packbits(draws.left & draws.right, axis=1)
+    for draw in np.flatnonzero(smaller >= fewest).tolist():
+        groups[int(smaller[draw]), union[draw].tobytes(), overlap[draw].tobytes()].append(draw)
     return [np.array(group) for group in groups.values()]
+
+
+def _of_few_texts(groups: list[Labels], draws: Draws) -> Iterator[list[Labels]]:
+    """The groups, so many at a time that their unions have few texts, or one."""
+    some: list[Labels] = []
+    room = _TEXTS
+    for members in groups:
+        room -= int((draws.left[members[0]] | draws.right[members[0]]).sum())
+        if some and room < 0:
+            yield some
+            some, room = [], _TEXTS
+        some.append(members)
+    if some:
+        yield some
 
 
 def _pieces(members: Labels, size: int) -> Iterator[Labels]:
