@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.metrics.corpus._angles import to_angles
 from textgauge.metrics.corpus._neighbour_rows import (
     Cloud,
     Filter,
@@ -53,7 +54,7 @@ class DistanceSums:
         block += (float(angular) - a.slack[rows, None] / 2.0).astype(np.float32)
         block -= (b.slack[columns] / 2.0).astype(np.float32)
         if angular:
-            np.arccos(np.clip(block, -1.0, 1.0, out=block), out=block)
+            to_angles(block)
         else:
             np.sqrt(np.maximum(np.multiply(block, -2.0, out=block), 0.0, out=block), out=block)
         unit = 1.0 / np.pi if angular else a.scale

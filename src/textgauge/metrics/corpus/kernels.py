@@ -14,6 +14,7 @@ from textgauge.corpus import Comparison, Corpus, Draws, Pool
 from textgauge.errors import UnknownName
 from textgauge.metrics.base import VALUE, Part
 from textgauge.metrics.corpus import _pair_ground
+from textgauge.metrics.corpus._angles import to_angles
 from textgauge.metrics.corpus._kernel_sums import Kernel, RowSums, discrepancy_interval, discrepancy_many, row_sums
 from textgauge.metrics.corpus._neighbour_statistics import MANY_ROWS, nearest
 from textgauge.metrics.corpus._principal import unit
@@ -50,7 +51,7 @@ class Angles:
             self._space = np.empty(len(X) * len(Y), dtype=np.float32)
         block = self._space[: len(X) * len(Y)].reshape(len(X), len(Y))
         np.matmul(X, Y.T, out=block)
-        return np.asarray(np.arccos(np.clip(block, -1.0, 1.0, out=block), out=block))
+        return np.asarray(to_angles(block))
 
 
 def negated(blocks: Kernel, X: Rows, Y: Rows) -> Rows:
