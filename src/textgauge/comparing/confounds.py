@@ -8,6 +8,7 @@ import numpy as np
 
 from textgauge.corpus import Comparison, Corpus
 from textgauge.metrics import CorpusMetric
+from textgauge.represent.embedders import embedder, list_embedders
 
 _FEW_TEXTS = 50
 _SIZE_RATIO = 2.0
@@ -18,7 +19,9 @@ _REPEATED_SHARE = 0.2
 def confounds(comparison: Comparison, metrics: Sequence[CorpusMetric]) -> list[str]:
     """All warnings that apply to this comparison, each one sentence."""
     found = [*_sizes(comparison), *_shared(comparison), *_repeated(comparison), *_fid_bias(comparison, metrics)]
-    return found + (_lengths(comparison) if comparison.reference.pool.has_texts else [])
+    if comparison.reference.pool.has_texts:
+        found += [*_lengths(comparison), *_cut_off(comparison, metrics)]
+    return found
 
 
 def _sizes(comparison: Comparison) -> list[str]:
@@ -53,7 +56,25 @@ def _lengths(comparison: Comparison) -> list[str]:
 
 
 def _mean_words(corpus: Corpus) -> float:
-    return float(np.mean([len(text.split()) for text in corpus.texts]))
+    return float(np.mean(_words(corpus)))
+
+
+def _words(corpus: Corpus) -> list[int]:
+    return [len(text.split()) for text in corpus.texts]
+
+
+def _cut_off(comparison: Comparison, metrics: Sequence[CorpusMetric]) -> list[str]:
+    """A word is a token at least, so that texts of more words than the window has tokens are surely not read whole."""
+    local = {entry["name"] for entry in list_embedders()}  # others would be loaded, or asked, for a warning
+    names = {m.embedder for m in metrics if not m.reads_texts and m.embedder in local}
+    windows = {name: getattr(embedder(name), "window", None) for name in sorted(names)}
+    words = np.array(_words(comparison.joint))
+    found = {name: int((words > window).sum()) for name, window in windows.items() if window is not None}
+    return [
+        f"{count} of {len(words)} texts are longer than {name} reads ({windows[name]} tokens): whole:{name} reads on"
+        for name, count in found.items()
+        if count
+    ]
 
 
 def _fid_bias(comparison: Comparison, metrics: Sequence[CorpusMetric]) -> list[str]:
