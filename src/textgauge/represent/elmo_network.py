@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 Array = NDArray[np.float32]
 Ids = NDArray[np.int64]
 
-# Words or texts of a product: always as many, because a BLAS may round by the number of rows, and so few that its kernels
-# take them in one way; with 16 the last four are rounded differently on some processors.
+# Words or texts of a product: always as many, because a BLAS may round by the number of rows, and so few that its
+# kernels take all of them in one way; with 16 the last four are rounded differently on some processors.
 ROWS = 8
 
 
