@@ -196,6 +196,8 @@ def _with(rated: RatedFeatures, also: RatedFeatures | None, worst: float, best: 
     if also is None:
         return rated
     low, high = float(also.ratings.min()), float(also.ratings.max())
+    if low == high:
+        raise InputError("all ratings of the pairs to learn from, too, are equal")
     return rated.joined(replace(also, ratings=worst + (also.ratings - low) * (best - worst) / (high - low)))
 
 

@@ -223,8 +223,11 @@ def test_other_data_teach_distances_turned_round():
     np.testing.assert_allclose(up.similarity(rated.values), down.similarity(rated.values), atol=1e-9)
 
 
-def test_other_data_need_the_same_metrics():
+def test_other_data_need_the_same_metrics_and_different_ratings():
     rated, other = simulated(n=60), simulated(n=60)
+    equal = RatedFeatures(other.metrics, other.values, np.ones(60), other.groups, other.folds, "")
+    with pytest.raises(InputError, match="are equal"):
+        train(rated, also=equal)
     fewer = RatedFeatures(other.metrics[:2], other.values[:, :2], other.ratings, other.groups, other.folds, "")
     with pytest.raises(InputError, match="the same metrics"):
         train(rated, also=fewer)
