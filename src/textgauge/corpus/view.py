@@ -86,8 +86,17 @@ class Corpus:
         return self.pool.keys[self.index]
 
     def embeddings(self, embedder: str) -> Embeddings:
-        """Embedding rows of this corpus."""
-        return self.pool.embeddings(embedder)[self.index]
+        """Embedding rows of this corpus; not to be written to."""
+        rows = self.pool.embeddings(embedder)
+        if not self._is_whole:
+            return rows[self.index]
+        shared = rows.view()
+        shared.flags.writeable = False
+        return shared
+
+    @cached_property
+    def _is_whole(self) -> bool:
+        return np.array_equal(self.index, np.arange(self.pool.size))
 
     def tokens(self, tokenizer: str) -> Tokens:
         """Token ids of this corpus."""

@@ -8,7 +8,7 @@ from textgauge.corpus import Comparison, Corpus, Draws
 from textgauge.errors import UnknownName
 from textgauge.metrics.corpus import _kmeans_large, mauve
 from textgauge.metrics.corpus._kmeans import Problem, kmeans, kmeans_many
-from textgauge.metrics.corpus._kmeans_large import one_by_one
+from textgauge.metrics.corpus._kmeans_large import in_passes
 from textgauge.metrics.corpus._kmeans_small import Points, side_by_side
 from textgauge.metrics.corpus._kmeans_start import Start, split_for_empty
 from textgauge.metrics.corpus._principal import principal_components
@@ -53,7 +53,7 @@ def in_step(X, weights, start):
 
 
 class TestKmeans:
-    @pytest.mark.parametrize("run", [in_step, one_by_one])
+    @pytest.mark.parametrize("run", [in_step, in_passes])
     @pytest.mark.parametrize(("n", "d", "k"), [(60, 3, 4), (300, 8, 70), (500, 20, 12)])
     def test_is_lloyds_algorithm(self, run, n, d, k):
         rng = np.random.default_rng(n)
@@ -81,22 +81,34 @@ class TestKmeans:
             assert len(np.unique(labels)) == 12
             assert (labels == lloyd(X, weights, 12, each)[0]).all()
 
+    def test_clusters_that_become_empty_in_passes_are_split_for(self):
+        rng = np.random.default_rng(5)
+        X = np.concatenate([rng.standard_normal((60, 2)), 10.0 + np.arange(4.0)[:, None] * [1, 0]])
+        weights = np.append(np.ones(60), np.full(4, 200.0))
+        for labels, objective in in_passes(X, weights, Start(12, 5, (2,))):
+            assert len(np.unique(labels)) == 12
+            means = _kmeans_large.centroids(X, weights, labels)
+            distances = ((X[:, None] - means) ** 2).sum(axis=2)
+            assert distances[np.arange(len(X)), labels] == pytest.approx(distances.min(axis=1))
+            assert objective == pytest.approx(weights @ distances.min(axis=1))
+
     def test_ties_and_blocks_do_not_matter(self, monkeypatch):
         rng = np.random.default_rng(0)
         X = np.unique(rng.integers(0, 5, (400, 4)), axis=0).astype(float)
         weights, start = np.ones(len(X)), Start(20, 2, (1,))
-        whole = one_by_one(X, weights, start)
+        whole = in_passes(X, weights, start)
         monkeypatch.setattr(_kmeans_large, "_BLOCK", 64)
-        for once, again in zip(whole, one_by_one(X, weights, start), strict=True):
+        for once, again in zip(whole, in_passes(X, weights, start), strict=True):
             assert (once[0] == again[0]).all()
 
     def test_a_wide_error_band_changes_nothing(self, monkeypatch):
         rng = np.random.default_rng(2)
         X, weights, start = rng.standard_normal((300, 6)), np.ones(300), Start(15, 1, (1,))
-        narrow = one_by_one(X, weights, start)[0]
+        narrow = in_passes(X, weights, start)[0]
         made = _kmeans_large._Points.of
-        monkeypatch.setattr(_kmeans_large._Points, "of", lambda X, weights: replace(made(X, weights), band=0.1))
-        assert (one_by_one(X, weights, start)[0][0] == narrow[0]).all()
+        wide = np.float32(0.2)
+        monkeypatch.setattr(_kmeans_large._Points, "of", lambda X, weights: replace(made(X, weights), unclear=wide))
+        assert (in_passes(X, weights, start)[0][0] == narrow[0]).all()
 
     def test_no_more_rows_than_clusters(self):
         X = np.arange(4.0)[:, None]

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from textgauge.metrics.corpus._kmeans_large import centroids, nearest_centroid, one_by_one
+from textgauge.metrics.corpus._kmeans_large import centroids, in_passes, nearest_centroid
 from textgauge.metrics.corpus._kmeans_small import Points, side_by_side
 from textgauge.metrics.corpus._kmeans_start import SAMPLE_PER_CENTROID, Labels, Rows, Run, Start
 
@@ -66,7 +66,7 @@ def _alone(X: Rows, weights: Rows, start: Start) -> Labels:
     used = start.sampled(weights)
     kept = np.flatnonzero(used)
     points = Points(X[kept], used[kept])
-    labels = _best(side_by_side([points], start)[0] if _is_small(points.X, start.k) else one_by_one(*points, start))
+    labels = _best(side_by_side([points], start)[0] if _is_small(points.X, start.k) else in_passes(*points, start))
     return labels if len(kept) == len(X) else nearest_centroid(X, weights, centroids(*points, labels))
 
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 Rows = NDArray[np.float64]
 Pair = tuple[Rows, Rows]  # eigenvalues, falling, and their vectors as columns
 
-_FEW, _SMALL = 4, 48  # fewer matrices, or matrices so small: the whole work is cheaper
+_FEW, _SMALL, _LARGE = 4, 48, 256  # so small, or fewer than few and not large: the whole work is cheaper
 _GAP = 1e-5  # eigenvalues nearer than this, relative to the largest, have vectors wrong in the tenth digit
 _RESIDUAL = 1e-13  # of a vector, relative to the largest eigenvalue
 _CELLS = 1 << 18  # entries of vectors computed in step: 2 MB
@@ -29,7 +29,8 @@ def leading(matrices: Sequence[Rows], share: float) -> list[Pair]:
     found: dict[int, Pair] = {}
     waiting: list[tuple[int, _Reduced]] = []
     for place, matrix in enumerate(matrices):
-        reduced = _Reduced.of(matrix, share) if len(matrix) > _SMALL and len(matrices) >= _FEW else None
+        alone = len(matrices) < _FEW and len(matrix) < _LARGE
+        reduced = None if alone or len(matrix) <= _SMALL else _Reduced.of(matrix, share)
         if reduced is None:
             found[place] = _by_lapack(matrix, share)
         else:

@@ -16,8 +16,10 @@ from textgauge.metrics.corpus._sides import Atoms, Sides
 
 Rows = NDArray[np.float64]
 Index = NDArray[np.int64]
+Vectors = NDArray[np.floating[Any]]
 
 _SPREAD = 1e-4  # directions nearer to each other than this have too few digits in their products
+_BLOCK = 1_024  # rows in double precision at a time
 
 
 class Spread(NamedTuple):
@@ -59,12 +61,46 @@ def spread_of_products(products: Rows, weights: Rows) -> Spread:
     return Spread(products, lambda values, vectors: vectors * np.sqrt(values) / heavy)
 
 
-def unit(X: NDArray[np.floating[Any]]) -> Rows:
+def spread_of_directions(vectors: Vectors, weights: Rows) -> Spread:
+    """The spread of weighted rows brought to length one, a block at a time where they are many."""
+    n, d = vectors.shape
+    if n < d:
+        return spread_of(unit(vectors), weights)
+    scatter, sums, total, lengths = np.zeros((d, d)), np.zeros(d), weights.sum(), np.empty((n, 1))
+    parts = [slice(start, start + _BLOCK) for start in range(0, n, _BLOCK)]
+    for part in parts:
+        rows, share = vectors[part].astype(np.float64), weights[part]
+        lengths[part] = _lengths(rows)
+        rows /= lengths[part]
+        sums += share @ rows
+        if share.max() > 1:
+            rows *= np.sqrt(share)[:, None]
+        scatter += rows.T @ rows
+    if np.trace(scatter) - sums @ sums / total <= _SPREAD * total:
+        return spread_of(unit(vectors), weights)
+
+    def scores(values: Rows, directions: Rows) -> Rows:
+        found = np.empty((n, directions.shape[1]))
+        for part in parts:
+            np.matmul(vectors[part].astype(np.float64), directions, out=found[part])
+        found /= lengths
+        found -= sums @ directions / total
+        return found
+
+    return Spread(scatter - np.outer(sums, sums / total), scores)
+
+
+def unit(X: Vectors) -> Rows:
     """Rows brought to length one; a zero vector stays zero."""
     rows = X.astype(np.float64)
-    lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))[:, None]
-    rows /= np.where(lengths == 0, 1.0, lengths)
+    rows /= _lengths(rows)
     return rows
+
+
+def _lengths(rows: Rows) -> Rows:
+    """Of each row, as a column; 1 for a zero vector."""
+    lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))[:, None]
+    return np.where(lengths == 0, 1.0, lengths)
 
 
 class Directions:
@@ -88,7 +124,7 @@ class Directions:
             scatter, mean = self._scatter(draw)
             if np.trace(scatter) > _SPREAD * weights.sum():
                 return Spread(scatter, lambda values, vectors: self._rows[rows] @ vectors - mean @ vectors)
-        return spread_of(self._rows[rows], weights)
+        return spread_of_directions(self._corpus.embeddings(self._embedder)[rows], weights)
 
     @cached_property
     def _rows(self) -> Rows:

@@ -15,7 +15,7 @@ from textgauge.corpus import Comparison, Corpus, Draws
 from textgauge.errors import UnknownName
 from textgauge.metrics.base import VALUE, Part
 from textgauge.metrics.corpus._kmeans import Problem, kmeans_many
-from textgauge.metrics.corpus._principal import Directions, Spread, components, spread_of, unit
+from textgauge.metrics.corpus._principal import Directions, Spread, components, spread_of_directions
 from textgauge.metrics.corpus._sides import Sides
 from textgauge.metrics.corpus_metric import EmbeddingMetric, ManyValues, Values
 from textgauge.metrics.registry import register
@@ -166,7 +166,7 @@ class Mauve(EmbeddingMetric):
         canonical = joint.derive(_canonical, self.embedder)
         present, place, weights = canonical.distinct(left.astype(np.int64) + right)
         rows = present if len(present) == len(weights) else present[np.unique(place, return_index=True)[1]]
-        spread = spreading(rows, weights) if spreading else spread_of(unit(canonical.embeddings[rows]), weights)
+        spread = spreading(rows, weights) if spreading else spread_of_directions(canonical.embeddings[rows], weights)
         return _Union(len(joint), present, place, weights, spread, buckets)
 
     def _clustered(self, unions: Sequence[_Union]) -> Iterator[list[Labels]]:
@@ -271,12 +271,26 @@ class _Canonical:
 
 def _canonical(corpus: Corpus, embedder: str) -> _Canonical:
     embeddings = corpus.embeddings(embedder)
-    contents = [row.tobytes() for row in embeddings]
-    rank = {content: place for place, content in enumerate(sorted(set(contents)))}
-    same = np.array([rank[content] for content in contents], dtype=np.int64)
+    same = _ranks(embeddings)
     # Embeddings alone are their own content: no need to hash them.
     order = np.lexsort((same, corpus.keys)) if corpus.pool.has_texts else np.argsort(same)
-    return _Canonical(embeddings, order, same, len(rank) == len(contents))
+    return _Canonical(embeddings, order, same, int(same.max(initial=-1)) + 1 == len(same))
+
+
+def _ranks(rows: NDArray[np.floating]) -> Labels:
+    """The place of each row in the order of contents, equal for equal rows; few differ only after their first bytes."""
+    bytes_ = np.ascontiguousarray(rows).view(np.uint8)
+    head = np.zeros((len(rows), 8), dtype=np.uint8)
+    head[:, : bytes_.shape[1]] = bytes_[:, :8]
+    _, heads, count = np.unique(head.view(">u8").ravel(), return_inverse=True, return_counts=True)
+    several = np.flatnonzero(count[heads] > 1)
+    if not len(several):
+        return heads.astype(np.int64)
+    whole = {row: bytes_[row].tobytes() for row in several.tolist()}
+    later = {content: place for place, content in enumerate(sorted(set(whole.values())))}
+    tail = np.zeros(len(rows), dtype=np.int64)
+    tail[several] = [later[content] for content in whole.values()]
+    return np.unique(heads * (len(later) + 1) + tail, return_inverse=True)[1].astype(np.int64)
 
 
 def _shared_variance(influences: Rows) -> tuple[float, float]:
