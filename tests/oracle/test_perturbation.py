@@ -86,6 +86,7 @@ def verdicts(tmp_path, monkeypatch):
 def test_the_true_shift_rises_in_proportion(verdicts, name):
     (found,) = verdicts(name).values()
     assert found["early_rise"].value == pytest.approx(0.5)
+    assert found["tenth_rise"].value == pytest.approx(0.1)
     assert found["onset"].value == pytest.approx(0.0)
     assert found["saturation"].value == pytest.approx(0.5)
     for verdict in found.values():
@@ -105,6 +106,7 @@ def test_powers_of_the_shift_rise_late_or_early(verdicts):
 def test_a_jump_is_where_it_is(verdicts):
     found = verdicts("late")["late"]
     assert found["onset"].value == pytest.approx(4.5 / 6)
+    assert found["tenth_rise"].value == pytest.approx(4.55 / 6)
     assert found["early_rise"].value == pytest.approx(1 - 4.75 / 6)
     assert found["saturation"].value == 0.0
 
@@ -112,18 +114,20 @@ def test_a_jump_is_where_it_is(verdicts):
 def test_a_metric_that_sees_no_shift_never_leaves(verdicts):
     found = verdicts("blind")["blind"]
     assert (found["early_rise"].value, found["onset"].value) == (0.0, 1.0)
+    assert math.isnan(found["tenth_rise"].value)
     assert math.isnan(found["saturation"].value)
     for verdict in found.values():
         assert "stays within 2 standard deviations" in verdict.reason
 
 
 def test_neighbours_rise_before_moments_and_small_balls_before_large_ones(verdicts):
-    """Ackerman et al. 2023, section 3, in the order of early rise; draws are paired."""
+    """Ackerman et al. 2023, section 3, in the order of early rise and of tenth rise; draws are paired."""
     protocol = Perturbation(n=200, repetitions=8, steps=12, largest_q=2)
     found = verdicts("irpr,fid,pr(k=2|15),dc(k=2|15)", protocol)
     pairs = [("irpr@given:euclidean", "fid@given"), *((f"{m}(k=2)@given", f"{m}(k=15)@given") for m in ("pr", "dc"))]
     for first, second in pairs:
-        sooner, later = found[first]["early_rise"], found[second]["early_rise"]
-        assert sooner.value > later.value
-        assert np.quantile(np.subtract(sooner.draws, later.draws), 0.01) > 0
+        for measure, sign in (("early_rise", 1), ("tenth_rise", -1)):
+            sooner, later = found[first][measure], found[second][measure]
+            assert sign * (sooner.value - later.value) > 0
+            assert np.quantile(sign * np.subtract(sooner.draws, later.draws), 0.01) > 0
     assert found["fid@given"]["onset"].value < found["irpr@given:euclidean"]["onset"].value  # as documented

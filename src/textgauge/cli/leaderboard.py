@@ -28,9 +28,17 @@ def leaderboard(
     ] = False,
     measures: Annotated[str | None, typer.Option(help="Only these measures, as spearman,order_correlation.")] = None,
     tests: Annotated[
-        bool, typer.Option("--tests", help="Rated pairs: test every two metrics against each other, one row each.")
+        bool,
+        typer.Option(
+            "--tests", help="Hold every two metrics against each other, one row each: rated pairs, tasks, perturbation."
+        ),
     ] = False,
-    on: Annotated[str, typer.Option(help="The correlation of --tests: pearson, spearman or kendall.")] = "spearman",
+    on: Annotated[
+        str | None,
+        typer.Option(
+            help="What --tests compares: pearson, spearman (default) or kendall on rated pairs, else measures."
+        ),
+    ] = None,
     ceiling: Annotated[
         bool, typer.Option("--ceiling", help="Rated pairs: how far raters agree with each other.")
     ] = False,
@@ -40,14 +48,17 @@ def leaderboard(
 
     Trials are judged anew; what no option says is as the run was asked for.
     """
-    from textgauge.bench.agreement import ceiling_rows, contrast_rows
+    from textgauge.bench.agreement import ceiling_rows
 
     given = {"judgements": judgements, "ties": ties, "linearity": linearity}
     options = {name: value for name, value in given.items() if value is not None}
     _check(options)
     store = Store.open(folder)
-    if tests or ceiling:
-        print_rows(contrast_rows(store, correlation=on) if tests else ceiling_rows(store), form)
+    if tests:
+        _tests(store, on, options, form)
+        return
+    if ceiling:
+        print_rows(ceiling_rows(store), form)
         return
     judged = judge(store, options)
     missing = sum(item.missing for item in judged)
@@ -67,6 +78,16 @@ def leaderboard(
         note(f"note: {line}")
     rows = board.to_dicts()
     print_rows(rows if form in (Format.json, Format.csv) else [_readable(row) for row in rows], form)
+
+
+def _tests(store: Store, on: str | None, options: dict[str, str], form: Format) -> None:
+    from textgauge.bench.agreement import contrast_rows, rated_runs
+    from textgauge.bench.contrasts import SHOWN, paired_rows
+
+    if rated_runs(store):
+        print_rows(contrast_rows(store, correlation=on or "spearman"), form)
+    else:
+        print_rows(paired_rows(_only(judge(store, options), on)), form, columns=SHOWN)
 
 
 _CHOICES = {"judgements": ("distinct", "paper"), "ties": ("half", "right", "wrong"), "linearity": ("r2", "r")}

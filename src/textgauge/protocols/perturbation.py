@@ -32,6 +32,7 @@ Index = NDArray[np.int64]
 POINTS = Sources("gaussian blobs", {})  # the protocol draws its points itself
 POINT_METRICS = "irpr,fid,pr(k=2|15),dc(k=2|15),energy,ahd"
 LEFT = 2.0  # standard deviations of unperturbed values that count as having left their level
+TENTH = 0.1  # of the largest rise: the share that tells where a rise begins
 _BLOBS = 3
 _P_STEPS = 10
 _STAYS = f"stays within {LEFT:g} standard deviations of its unperturbed level"
@@ -82,24 +83,32 @@ class Perturbation(Protocol):
     `largest_delta` in `steps`, at p; p up to `largest_p`, at δ = `delta`; q up to `largest_q`, at p and `delta`.
 
     Measures, of the mean over repetitions along the sweep of δ, r(δ) = d(δ) − d(0), with intervals from resampling
-    repetitions:
+    repetitions. Curves of different distances can be put side by side in two ways, and their orders may differ. In the
+    range of each, as a reader does who looks at curves on axes of their own, and without unit or noise:
 
     - `early_rise`: area under r/max r as a share of the sweep. 1/2 for a distance that grows in proportion to δ, 1/3
       for one that grows with δ², near 1 for one that jumps at once: 1 less the mean place at which a distance rises.
-      It compares shapes and has no unit, so distances of any scale can be put side by side.
-    - `onset`: the smallest δ, interpolated, at which r passes two standard deviations of unperturbed values, as a
-      share of the sweep. It tells what could be noticed in one comparison, which is another question: B is a copy of
-      A, so that a distance of moments hardly varies unperturbed and is noticed early however late it rises. The two
-      orders differ: `fid` comes after `irpr` by early rise, as in the paper, and before it by onset.
+    - `tenth_rise`: the smallest δ, interpolated, at which r passes a tenth of max r, as a share of the sweep: where the
+      rise begins. 0.1 in proportion to δ, 0.32 with δ².
     - `saturation`: the share of max r that is reached half-way: 1/2 in proportion, 1 for a distance that is done.
 
-    A distance that never passes the two standard deviations has early rise 0, onset 1, no saturation, and a reason.
+    Against its own noise, as a test does:
+
+    - `onset`: the smallest δ, interpolated, at which r passes two standard deviations of unperturbed values, as a
+      share of the sweep: what could be noticed in one comparison. B is a copy of A, so that a distance of moments
+      hardly varies unperturbed and is noticed early however late it rises: `fid` comes after `irpr` by early rise and
+      tenth rise, as in the paper, and before it by onset.
+
+    A distance that never passes the two standard deviations has early rise 0, onset 1, no tenth rise and no saturation,
+    and a reason. All metrics see the same resamples, so that `textgauge leaderboard --tests` holds every two against
+    each other.
     Source: Ackerman et al. 2023, section 3; the measures are ours, the paper compares curves by eye.
     """
 
     name = "perturbation"
     measures = (
         Measure("early_rise", about="area under the rise over δ, as a share of its largest value"),
+        Measure("tenth_rise", best="smaller", about="δ at which a tenth of the largest rise is made, as a share"),
         Measure("onset", best="smaller", about="δ at which the rise passes two standard deviations, as a share"),
         Measure("saturation", best="smaller", about="share of the largest rise that is reached half-way"),
     )
@@ -166,42 +175,47 @@ class Perturbation(Protocol):
     def judge(self, observations: Observations) -> list[Verdict]:
         """All measures, from the repetitions whose values are all finite."""
         deltas, curves, left_out = rising_curves(observations, q=self.q, p=self.p)
-        if not len(curves):
+        whole = np.isfinite(curves).all(axis=1)
+        if not whole.any():
             why = left_out or "no repetition is finished"
             return [Verdict(measure.name, float("nan"), reason=why) for measure in self.measures]
-        once = np.ones((1, len(curves)))
-        values = rise_measures(curves, deltas, once)[:, 0]
-        drawn = rise_measures(curves, deltas, resampled_sums(np.eye(len(curves)), RESAMPLES, 0))
+        values = rise_measures(curves[whole], deltas, np.ones((1, whole.sum())))[:, 0]
+        weights = resampled_sums(np.eye(len(curves)), RESAMPLES, 0)[:, whole]  # all drawn: metrics stay paired
+        some = weights.any(axis=1)
+        drawn = np.full((len(values), RESAMPLES), np.nan)
+        drawn[:, some] = rise_measures(curves[whole], deltas, weights[some])
         stays = _STAYS if np.isnan(values[-1]) else None
         reason = "; ".join(filter(None, (stays, left_out))) or None
         names = [measure.name for measure in self.measures]
-        return [_verdict(*of, len(curves), reason) for of in zip(names, values.tolist(), drawn, strict=True)]
+        return [_verdict(*of, int(whole.sum()), reason) for of in zip(names, values.tolist(), drawn, strict=True)]
 
     def _number(self, q: int, repetition: int) -> int:
         return (q - self.q) * self.repetitions + repetition
 
 
 def rising_curves(observations: Observations, *, q: int, p: float) -> tuple[Floats, Floats, str | None]:
-    """The values of δ, distances over them, one row per repetition, and how many repetitions are left out and why."""
+    """The values of δ, distances over them, one row per repetition, and how many are not all finite and why."""
     here = observations.of("q", q).of("p", p)
     batches = list(here.batches())
-    whole = [batch for batch in batches if np.isfinite(batch.value).all()]
-    if not whole:
-        return np.empty(0), np.empty((0, 0)), why_undefined(here) or ("a distance is infinite" if batches else None)
-    order = np.argsort(whole[0].columns["delta"])
-    value = settled(np.concatenate([batch.value[order] for batch in whole])).reshape(len(whole), -1)
-    fewer = len(batches) - len(whole)
-    said = f"{fewer} of {len(batches)} repetitions left out: {why_undefined(here) or 'a distance is infinite'}"
-    return whole[0].columns["delta"][order], value, said if fewer else None
+    if not batches:
+        return np.empty(0), np.empty((0, 0)), None
+    order = np.argsort(batches[0].columns["delta"])
+    value = np.array([batch.value[order] for batch in batches])
+    whole = np.isfinite(value).all(axis=1)
+    if whole.any():
+        value[whole] = settled(value[whole].ravel()).reshape(-1, value.shape[1])
+    why, fewer = why_undefined(here) or "a distance is infinite", int((~whole).sum())
+    said = f"{fewer} of {len(batches)} repetitions left out: {why}" if whole.any() else why
+    return batches[0].columns["delta"][order], value, said if fewer else None
 
 
 def rise_measures(curves: Floats, deltas: Floats, weights: Floats) -> Floats:
-    """Early rise, onset and saturation of mean curves, one column for each row of weights of repetitions.
+    """Early rise, tenth rise, onset and saturation of mean curves, one column for each row of weights of repetitions.
 
     >>> deltas = np.linspace(0.0, 2.0, 5)
     >>> line = rise_measures(np.array([deltas, deltas]), deltas, np.ones((1, 2)))
     >>> line.ravel().tolist()
-    [0.5, 0.0, 0.5]
+    [0.5, 0.1, 0.0, 0.5]
     """
     total = weights.sum(axis=1)
     mean = weights @ curves / total[:, None]
@@ -214,6 +228,7 @@ def rise_measures(curves: Floats, deltas: Floats, weights: Floats) -> Floats:
     return np.array(
         [
             np.where(leaves, np.maximum(area, 0.0) / scale, 0.0),
+            np.where(leaves, (_crossings(rise, TENTH * top, deltas) - deltas[0]) / span, np.nan),
             np.where(leaves, (_crossings(rise, level, deltas) - deltas[0]) / span, 1.0),
             np.where(leaves, half / scale, np.nan),
         ]

@@ -1,5 +1,7 @@
 """What is moved, by how much, what stays; and the numbers made of curves."""
 
+import json
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,8 +13,9 @@ from textgauge.cli import app
 from textgauge.errors import InputError
 from textgauge.metrics import list_metrics
 from textgauge.protocols import Perturbation
-from textgauge.protocols.base import Observations
+from textgauge.protocols.base import RESAMPLES, Observations
 from textgauge.protocols.perturbation import POINTS, on_points, rise_measures, sample
+from textgauge.stats.bootstrap import resampled_sums
 
 TINY = Perturbation(n=30, repetitions=2, largest_q=3, steps=2)
 
@@ -106,17 +109,41 @@ def test_what_makes_no_sense_is_refused(options, complaint):
 def test_onset_is_where_the_mean_passes_two_deviations():
     deltas = np.linspace(0.0, 4.0, 9)
     curves = deltas + np.array([[-0.3], [0.0], [0.3]])
-    early, onset, half = rise_measures(curves, deltas, np.ones((1, 3)))[:, 0]
-    assert (early, onset, half) == pytest.approx((0.5, 2 * 0.3 / 4.0, 0.5))
+    early, tenth, onset, half = rise_measures(curves, deltas, np.ones((1, 3)))[:, 0]
+    assert (early, tenth, onset, half) == pytest.approx((0.5, 0.1, 2 * 0.3 / 4.0, 0.5))
     drawn = rise_measures(curves, deltas, np.array([[3.0, 0, 0], [1, 1, 1], [2, 0, 1]]))
     spread = [np.std(rows, ddof=1) for rows in ([-0.3] * 3, [-0.3, 0, 0.3], [-0.3, -0.3, 0.3])]
-    assert drawn[1] == pytest.approx(np.array(spread) / 2.0)
+    assert drawn[2] == pytest.approx(np.array(spread) / 2.0)
 
 
 def test_a_curve_that_saturates_and_falls_is_measured_against_its_top():
     deltas = np.linspace(0.0, 4.0, 5)
-    early, onset, half = rise_measures(np.array([[0.0, 2.0, 2.0, 2.0, 1.0]]), deltas, np.ones((1, 1)))[:, 0]
-    assert (early, onset, half) == pytest.approx((6.5 / 8, 0.0, 1.0))
+    found = rise_measures(np.array([[0.0, 2.0, 2.0, 2.0, 1.0]]), deltas, np.ones((1, 1)))[:, 0]
+    assert found == pytest.approx((6.5 / 8, 0.1 / 4, 0.0, 1.0))
+
+
+@pytest.mark.parametrize(
+    ("curve", "tenth"),
+    [
+        ([5.0, 5.0, 5.0, 7.0, 9.0], 2.2 / 4),  # a tenth of 4 is a fifth of the third step
+        ([0.0, -1.0, -1.0, 1.0, 10.0], 3 / 4),  # what falls first is at its tenth where it has come back and gone on
+        ([0.0, 2.0, 0.0, 0.0, 10.0], 0.5 / 4),  # the first passing counts
+        ([0.0, 1.0, 4.0, 9.0, 16.0], 1.2 / 4),  # δ² between its steps
+    ],
+)
+def test_tenth_rise_is_where_a_tenth_of_the_largest_rise_is_first_passed(curve, tenth):
+    deltas = np.linspace(0.0, 4.0, 5)
+    for scale in (1.0, 1e-6, 1e6):
+        found = rise_measures(scale * np.array([curve]), deltas, np.ones((1, 1)))[:, 0]
+        assert found[1] == pytest.approx(tenth)
+
+
+def test_noise_moves_the_onset_and_not_the_tenth():
+    deltas = np.linspace(0.0, 4.0, 9)
+    quiet, loud = (deltas**2 + noise * np.array([[-1.0], [0.0], [1.0]]) for noise in (0.01, 1.0))
+    first, second = (rise_measures(curves, deltas, np.ones((1, 3)))[:, 0] for curves in (quiet, loud))
+    assert first[[0, 1, 3]] == pytest.approx(second[[0, 1, 3]])
+    assert first[2] < second[2]
 
 
 def observed(values, reasons=None):
@@ -137,9 +164,26 @@ def test_repetitions_without_a_value_are_left_out_and_said():
 
 
 def test_distances_that_differ_by_rounding_have_not_risen():
-    early, onset, half = Perturbation().judge(observed([[0.3, 0.1 + 0.2, 0.3], [0.3, 0.3, 0.3]]))
+    early, tenth, onset, half = Perturbation().judge(observed([[0.3, 0.1 + 0.2, 0.3], [0.3, 0.3, 0.3]]))
     assert (early.value, onset.value) == (0.0, 1.0)
-    assert np.isnan(half.value)
+    for verdict in (tenth, half):
+        assert np.isnan(verdict.value)
+        assert "stays within 2 standard deviations" in verdict.reason
+
+
+def test_a_repetition_that_is_left_out_does_not_shift_the_resamples_of_the_others():
+    curves = np.array([[0.0, 1.0, 2.0], [0.0, 3.0, 4.0], [0.1, 1.0, 3.0], [0.0, 0.5, 5.0]])
+    lacking = curves.copy()
+    lacking[1, 1] = np.nan
+    verdicts = Perturbation().judge(observed(lacking))
+    counts = resampled_sums(np.eye(4), RESAMPLES, 0)[:, [0, 2, 3]]
+    expected = rise_measures(curves[[0, 2, 3]], np.linspace(0, 1, 3), counts[counts.any(axis=1)])
+    for verdict, row in zip(verdicts, expected, strict=True):
+        draws = np.array(verdict.draws)
+        assert verdict.units == 3
+        assert np.array_equal(draws[counts.any(axis=1)], row, equal_nan=True)
+        assert np.isnan(draws[~counts.any(axis=1)]).all()
+    assert 0 < (~counts.any(axis=1)).sum() < 20
 
 
 def test_every_metric_of_embeddings_runs_and_nothing_runs_twice(tmp_path):
@@ -172,7 +216,12 @@ def test_the_command_needs_no_sources(tmp_path):
     assert done.exit_code == 0, done.output
     shown = CliRunner().invoke(app, ["leaderboard", out, "--format", "csv"])
     assert "fid@given" in shown.stdout
-    assert "early_rise" in shown.stdout
+    assert "early_rise,tenth_rise,onset" in shown.stdout
+    tested = CliRunner().invoke(app, ["leaderboard", out, "--tests", "--on", "tenth_rise", "--format", "json"])
+    (row,) = json.loads(tested.stdout)
+    assert (row["metric"], row["other"], row["measure"]) == ("fid@given", "pr(k=2)@given", "tenth_rise")
+    assert row["difference"] == pytest.approx(row["value"] - row["other_value"])
+    assert row["low"] <= row["difference"] <= row["high"]
     wrong = CliRunner().invoke(app, ["run", "perturbation", "--source-a", "a.txt", "--out", out])
     assert isinstance(wrong.exception, InputError)
     assert "takes no corpora" in str(wrong.exception)

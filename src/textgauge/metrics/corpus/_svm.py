@@ -262,8 +262,10 @@ def _curvatures(rows: Floats) -> Floats:
     matrix = np.empty((n, n), dtype=np.float32)
     for start in range(0, n, _BLOCK):
         stop = min(start + _BLOCK, n)
-        np.subtract(_ABOVE_ONE, _kernel_of(left[start:stop], right[:stop]), out=matrix[start:stop, :stop])
-        matrix[:start, start:stop] = matrix[start:stop, :start].T
+        block = matrix[start:stop, :stop]
+        np.subtract(_ABOVE_ONE, _kernel_of(left[start:stop], right[:stop], block), out=block)
+        for first in range(0, start, _BLOCK):
+            matrix[first : first + _BLOCK, start:stop] = block[:, first : first + _BLOCK].T
     return matrix
 
 
@@ -276,8 +278,8 @@ def _as_right(rows: Floats) -> Floats:
     return np.column_stack([rows + rows, np.ones(len(rows), dtype=np.float32), -np.einsum("ij,ij->i", rows, rows)])
 
 
-def _kernel_of(left: Floats, right: Floats) -> Floats:
-    block: Floats = left @ right.T
+def _kernel_of(left: Floats, right: Floats, out: Floats | None = None) -> Floats:
+    block: Floats = np.matmul(left, right.T, out=out)
     np.minimum(block, 0.0, out=block)
     return np.exp(block, out=block)
 
