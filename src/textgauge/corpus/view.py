@@ -88,11 +88,7 @@ class Corpus:
     def embeddings(self, embedder: str) -> Embeddings:
         """Embedding rows of this corpus; not to be written to."""
         rows = self.pool.embeddings(embedder)
-        if not self._is_whole:
-            return rows[self.index]
-        shared = rows.view()
-        shared.flags.writeable = False
-        return shared
+        return rows if self._is_whole else rows[self.index]
 
     @cached_property
     def _is_whole(self) -> bool:

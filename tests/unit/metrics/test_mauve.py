@@ -244,6 +244,14 @@ def sides(n, m):
     return left, ~left
 
 
+@pytest.mark.parametrize(("d", "dtype"), [(1, np.float32), (2, np.float32), (3, np.float64), (5, np.float32)])
+def test_ranks_are_those_of_the_contents(d, dtype):
+    rows = np.random.default_rng(d).integers(-2, 3, (60, d)).astype(dtype)
+    contents = [row.tobytes() for row in rows]
+    order = sorted(set(contents))
+    assert mauve._ranks(rows).tolist() == [order.index(content) for content in contents]
+
+
 class TestMany:
     def test_equals_one_by_one(self):
         joint = Corpus.of(np.concatenate([cloud(1, 60), cloud(2, 45, shift=1.0), cloud(1, 15)]))

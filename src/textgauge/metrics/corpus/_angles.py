@@ -12,7 +12,7 @@ Block = NDArray[np.float32]
 # arccos x = √(1 − x)·p(x) for 0 ≤ x ≤ 1 within 2e-8, highest power first. Source: Abramowitz and Stegun 1964, 4.4.46.
 _P = (-0.0012624911, 0.0066700901, -0.0170881256, 0.030891881, -0.0501743046, 0.0889789874, -0.2145988016, 1.570796305)
 _RIGHT = np.float32(np.pi / 2.0)
-_CHUNK = 1 << 15  # numbers at a time: with what is computed from them they stay in the second cache
+CHUNK = 1 << 15  # numbers at a time: with what is computed from them they stay in the second cache
 
 
 def to_angles(cosines: Block) -> Block:
@@ -23,8 +23,7 @@ def to_angles(cosines: Block) -> Block:
     >>> to_angles(np.array([1.0, 0.0, -1.0], dtype=np.float32)).round(4).tolist()
     [0.0, 1.5708, 3.1416]
     """
-    np.clip(cosines, -1.0, 1.0, out=cosines)
-    return np.arccos(cosines, out=cosines) if _vectorised() else _by_polynomial(cosines)
+    return _by_numpy(cosines) if _vectorised() else _by_polynomial(cosines)
 
 
 @cache
@@ -36,13 +35,19 @@ def _vectorised() -> bool:
     return not all("baseline" in kind["current"] for kind in found.values())
 
 
+def _by_numpy(cosines: Block) -> Block:
+    np.clip(cosines, -1.0, 1.0, out=cosines)
+    return np.arccos(cosines, out=cosines)
+
+
 def _by_polynomial(cosines: Block) -> Block:
     flat = cosines.reshape(-1)
-    size, p = np.empty((2, min(_CHUNK, flat.size)), dtype=np.float32)
-    for start in range(0, flat.size, _CHUNK):
-        x = flat[start : start + _CHUNK]
+    size, p = np.empty((2, min(CHUNK, flat.size)), dtype=np.float32)
+    for start in range(0, flat.size, CHUNK):
+        x = flat[start : start + CHUNK]
         y, sums = size[: x.size], p[: x.size]
         np.abs(x, out=y)
+        np.minimum(y, np.float32(1.0), out=y)
         np.multiply(y, np.float32(_P[0]), out=sums)
         for coefficient in _P[1:-1]:
             sums += np.float32(coefficient)

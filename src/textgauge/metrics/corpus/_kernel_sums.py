@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,10 +52,11 @@ class RowSums:
 def row_sums(X: Rows, Y: Rows, kernel: Kernel, across: tuple[Rows, Rows] | None = None) -> RowSums:
     """One pass over the blocks; symmetric ones are computed once.
 
-    The blocks of many rows are float32, their sums are added up in float64: the mean is within 1e-7 of the float64 one.
+    Float32 rows stay so, and those of many different ones become so; their blocks are float32, and sums are added up in
+    float64: the mean is within 1e-7 of the float64 one.
     `across` are the row sums across the samples, where another pass has them already.
     """
-    if min(len(X), len(Y)) >= MANY_ROWS and _mostly_different(X) and _mostly_different(Y):
+    if X.dtype != np.float32 and min(len(X), len(Y)) >= MANY_ROWS and mostly_different(X) and mostly_different(Y):
         X, Y = X.astype(np.float32), Y.astype(np.float32)
     xx, x_self = _within(X, kernel)
     yy, y_self = _within(Y, kernel)
@@ -121,9 +123,13 @@ def _slope(X: Rows, Y: Rows, kernel: Kernel, sums: RowSums, second: float) -> fl
     return float(np.clip((first - 2.0 * second) / estimate, least, most)) if estimate > 0 else most
 
 
+def _some(X: Rows) -> Rows:
+    return X[:_MOMENT_ROWS].astype(np.float64, copy=False)
+
+
 def _largest_variance(kernel: Kernel, X: Rows) -> float:
     """Largest variance of the sample along any one direction of the kernel's feature space."""
-    A = X[:_MOMENT_ROWS]
+    A = _some(X)
     K = kernel(A, A)
     K = K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()
     return float(np.linalg.norm(K @ _leading(K)) / len(A))
@@ -138,7 +144,7 @@ def _leading(K: Rows, steps: int = 30) -> Rows:
 
 def _second_order(X: Rows, Y: Rows, kernel: Kernel) -> float:
     n, m = len(X), len(Y)
-    A, B = X[:_MOMENT_ROWS], Y[:_MOMENT_ROWS]
+    A, B = _some(X), _some(Y)
     xx, yy, xy = _centred_square(kernel(A, A), True), _centred_square(kernel(B, B), True), _centred_square(kernel(A, B))
     return 2.0 * xx / (n * (n - 1)) + 2.0 * yy / (m * (m - 1)) + 4.0 * xy / (n * m)
 
@@ -154,9 +160,10 @@ def _centred_square(K: Rows, symmetric: bool = False) -> float:
     return float((centred[off] ** 2).mean())
 
 
-def _mostly_different(X: Rows) -> bool:
+def mostly_different(X: NDArray[np.floating[Any]]) -> bool:
     """Whether hardly any rows are equal: the distance of equal rows is where float32 products err most."""
-    return len(np.unique(X @ np.linspace(0.5, 1.5, X.shape[1]))) >= 0.99 * len(X)
+    direction = np.linspace(0.5, 1.5, X.shape[1])
+    return len(np.unique(np.concatenate([X[some] @ direction for some in _blocks(len(X))]))) >= 0.99 * len(X)
 
 
 def _within(X: Rows, kernel: Kernel) -> tuple[Rows, Rows]:

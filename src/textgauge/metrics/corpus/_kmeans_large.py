@@ -40,7 +40,8 @@ def centroids(X: Rows, weights: Rows, labels: Labels) -> Rows:
 
 def nearest_centroid(X: Rows, weights: Rows, centroids: Rows) -> Labels:
     """The label of each row."""
-    return _Restarts(_Points.of(X, weights), centroids[None]).labels[0]
+    labels: Labels = _Restarts(_Points.of(X, weights), centroids[None]).labels[0]
+    return labels
 
 
 @dataclass(frozen=True)
@@ -177,7 +178,7 @@ class _Restarts:
             labels[some], scores[some], others[some] = base + nearest, best, second
 
     def _multiply(self, cells: Labels, near: Filter) -> Labels:
-        """Scores of cells with all clusters of their restarts, into `near`; the first cluster of each cell's restart."""
+        """Scores of cells with all clusters of their restarts, into `near`; the first of these clusters, by cell."""
         run, row = np.divmod(cells, self.n)
         ends = np.searchsorted(run, np.arange(self.runs + 1)).tolist()
         for restart in range(int(run[0]), int(run[-1]) + 1):
@@ -196,7 +197,8 @@ class _Restarts:
         X, C = self.points.X[cells % self.n], self.centroids[rivals]
         score = np.einsum("ij,ij->i", X, C) - 0.5 * np.einsum("ij,ij->i", C, C)
         order = np.lexsort((rivals, self.labels.ravel()[cells] != rivals, -score, cells))
-        return rivals[order[np.append(True, np.diff(cells[order]) > 0)]]
+        first: Labels = rivals[order[np.append(True, np.diff(cells[order]) > 0)]]
+        return first
 
 
 def _union(these: Labels, those: Labels) -> Labels:

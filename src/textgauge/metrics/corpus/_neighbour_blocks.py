@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.metrics.corpus._angles import to_angles
+from textgauge.metrics.corpus._angles import CHUNK, to_angles
 from textgauge.metrics.corpus._neighbour_rows import (
     Cloud,
     Filter,
@@ -51,12 +51,17 @@ class DistanceSums:
         """Take one block of products, and overwrite it."""
         a, b = filters
         angular = self._ground == "angular"
-        block += (float(angular) - a.slack[rows, None] / 2.0).astype(np.float32)
-        block -= (b.slack[columns] / 2.0).astype(np.float32)
-        if angular:
-            to_angles(block)
-        else:
-            np.sqrt(np.maximum(np.multiply(block, -2.0, out=block), 0.0, out=block), out=block)
+        down = (float(angular) - a.slack[rows, None] / 2.0).astype(np.float32)
+        across = (b.slack[columns] / 2.0).astype(np.float32)
+        step = max(1, CHUNK // block.shape[1])  # what is worked on stays in the second cache
+        for part in (slice(start, start + step) for start in range(0, len(block), step)):
+            some = block[part]
+            some += down[part]
+            some -= across
+            if angular:
+                to_angles(some)
+            else:
+                np.sqrt(np.maximum(np.multiply(some, -2.0, out=some), 0.0, out=some), out=some)
         unit = 1.0 / np.pi if angular else a.scale
         self.of_a[rows] += unit * (block @ self._weights[1][columns])
         self.of_b[columns] += unit * (self._weights[0][rows] @ block)
@@ -74,9 +79,12 @@ def nearest_both(
     found: tuple[list[Pairs], list[Pairs]] = [], []
     for block, top, left in _blocks(a, b):
         rows, columns = slice(top, top + len(block)), slice(left, left + block.shape[1])
-        low = _below(block.max(axis=1) - a.slack[rows] - b.slack[columns].max())
+        best = block.max(axis=1)
+        low = _below(best - a.slack[rows] - b.slack[columns].max())
         bounds[0][rows] = np.maximum(bounds[0][rows], low)
-        found[0].append(_passing(block, bounds[0][rows, None], top, left))
+        hopeful = np.flatnonzero(best >= bounds[0][rows])
+        i, j, high = _passing(block[hopeful], bounds[0][rows][hopeful, None], 0, left)
+        found[0].append((top + hopeful[i], j, high))
         low = _below(block.max(axis=0) - b.slack[columns] - a.slack[rows].max())
         bounds[1][columns] = np.maximum(bounds[1][columns], low)
         j, i, high = _passing(block, bounds[1][columns], top, left)

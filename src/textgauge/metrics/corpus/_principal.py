@@ -97,6 +97,14 @@ def unit(X: Vectors) -> Rows:
     return rows
 
 
+def narrow_unit(X: Vectors) -> NDArray[np.float32]:
+    """The same rounded to float32, a block at a time."""
+    rows = np.empty(X.shape, dtype=np.float32)
+    for start in range(0, len(X), _BLOCK):
+        rows[start : start + _BLOCK] = unit(X[start : start + _BLOCK])
+    return rows
+
+
 def _lengths(rows: Rows) -> Rows:
     """Of each row, as a column; 1 for a zero vector."""
     lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))[:, None]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 from math import comb
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +15,16 @@ from textgauge.errors import UnknownName
 from textgauge.metrics.base import VALUE, Part
 from textgauge.metrics.corpus import _pair_ground
 from textgauge.metrics.corpus._angles import to_angles
-from textgauge.metrics.corpus._kernel_sums import Kernel, RowSums, discrepancy_interval, discrepancy_many, row_sums
+from textgauge.metrics.corpus._kernel_sums import (
+    Kernel,
+    RowSums,
+    discrepancy_interval,
+    discrepancy_many,
+    mostly_different,
+    row_sums,
+)
 from textgauge.metrics.corpus._neighbour_statistics import MANY_ROWS, nearest
-from textgauge.metrics.corpus._principal import unit
+from textgauge.metrics.corpus._principal import narrow_unit, unit
 from textgauge.metrics.corpus_metric import CorpusMetric, EmbeddingMetric, GroundMetric, ManyValues, Values
 from textgauge.metrics.registry import register
 from textgauge.metrics.uncertainty import normal_reach
@@ -116,10 +123,14 @@ def sums_over_ground(comparison: Comparison, on: tuple[str, str]) -> tuple[Rows,
     """Prepared rows and row sums of −δ, shared by all that need them."""
     embedder, ground = on
     vectors = comparison.joint.embeddings(embedder)
+    n = len(comparison.reference)
     straight = ground != "euclidean" and bool(vectors.any(axis=1).all())  # no row needs a direction of its own
-    rows = unit(vectors) if straight else prepare(vectors, ground)
-    X, Y = rows[: len(comparison.reference)], rows[len(comparison.reference) :]
-    if ground == "cosine" or min(len(X), len(Y)) < MANY_ROWS:
+    many = min(n, len(vectors) - n) >= MANY_ROWS
+    narrow = many and straight and mostly_different(vectors[:n]) and mostly_different(vectors[n:])
+    exact = unit if straight else partial(prepare, ground=ground)
+    rows: Any = narrow_unit(vectors) if narrow else exact(vectors)
+    X, Y = rows[:n], rows[n:]
+    if ground == "cosine" or not many:
         return X, Y, row_sums(X, Y, partial(negative, ground))
     found = nearest(comparison, embedder, ground).sums
     if ground != "angular":

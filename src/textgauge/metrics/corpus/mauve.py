@@ -290,7 +290,8 @@ def _ranks(rows: NDArray[np.floating]) -> Labels:
     later = {content: place for place, content in enumerate(sorted(set(whole.values())))}
     tail = np.zeros(len(rows), dtype=np.int64)
     tail[several] = [later[content] for content in whole.values()]
-    return np.unique(heads * (len(later) + 1) + tail, return_inverse=True)[1].astype(np.int64)
+    ranks: Labels = np.unique(heads * (len(later) + 1) + tail, return_inverse=True)[1].astype(np.int64)
+    return ranks
 
 
 def _shared_variance(influences: Rows) -> tuple[float, float]:
