@@ -9,10 +9,12 @@ from numpy.typing import NDArray
 
 Block = NDArray[np.float32]
 
-# arccos x = √(1 − x)·p(x) for 0 ≤ x ≤ 1 within 2e-8, highest power first. Source: Abramowitz and Stegun 1964, 4.4.46.
-_P = (-0.0012624911, 0.0066700901, -0.0170881256, 0.030891881, -0.0501743046, 0.0889789874, -0.2145988016, 1.570796305)
+# arccos x = √(1 − x)·p(x) for 0 ≤ x ≤ 1 within 9e-8, highest power first: the least largest error of this degree.
+_P = (0.002611721741, -0.01200339836, 0.02776291704, -0.04919743873, 0.0888358862, -0.2145910887, 1.570796239)
 _RIGHT = np.float32(np.pi / 2.0)
+_SIGN = np.uint32(1 << 31)
 CHUNK = 1 << 15  # numbers at a time: with what is computed from them they stay in the second cache
+_ONES = np.ones(CHUNK, dtype=np.float32)
 
 
 def to_angles(cosines: Block) -> Block:
@@ -41,13 +43,14 @@ def _by_numpy(cosines: Block) -> Block:
 
 
 def _by_polynomial(cosines: Block) -> Block:
+    """Signs are moved as bits and the bound is an array: at copysign and at scalar bounds numpy is far slower."""
     flat = cosines.reshape(-1)
     size, p = np.empty((2, min(CHUNK, flat.size)), dtype=np.float32)
     for start in range(0, flat.size, CHUNK):
         x = flat[start : start + CHUNK]
         y, sums = size[: x.size], p[: x.size]
         np.abs(x, out=y)
-        np.minimum(y, np.float32(1.0), out=y)
+        np.minimum(y, _ONES[: x.size], out=y)
         np.multiply(y, np.float32(_P[0]), out=sums)
         for coefficient in _P[1:-1]:
             sums += np.float32(coefficient)
@@ -58,6 +61,8 @@ def _by_polynomial(cosines: Block) -> Block:
         y *= sums
         # arccos(−x) = π − arccos x
         np.subtract(_RIGHT, y, out=y)
-        np.copysign(y, x, out=y)
+        sign, arcsine = x.view(np.uint32), y.view(np.uint32)
+        sign &= _SIGN
+        arcsine |= sign
         np.subtract(_RIGHT, y, out=x)
     return cosines

@@ -7,7 +7,6 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
 from textgauge.stats.correlation import pearson
 
@@ -68,6 +67,8 @@ def one_scale(predictions: Floats) -> Floats:
     not brought to one scale. Equal means and deviations do not do that, for predictions have two humps where half of
     the pairs are unrelated; equal ranks do, and orders are all that is judged. No rating is needed.
     """
+    from scipy.stats import rankdata  # here: the registry reads this file, and loading scipy.stats takes a second
+
     ranks: Floats = rankdata(predictions, axis=0)
     return (ranks - 0.5) / len(ranks)
 
