@@ -1,18 +1,29 @@
-"""`make demo`: what its steps print after the runs is true of the files they leave."""
+"""`make demo`: every line it prints is true of the files it leaves."""
 
-import json
+import os
 import re
 import shlex
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import polars as pl
 import pytest
+from tests.end_to_end import demo_claims as claims
+from tests.end_to_end.demo_standings import cells_of, check_report
 
+from textgauge.bench import suites
+from textgauge.bench.rated import rated_sources
+from textgauge.bench.suites import plans_of, sources_of
+from textgauge.bench.tasks import task_plans
+from textgauge.protocols import PROTOCOLS, Agreement, Ksc, Size
 from textgauge.represent.resources import available
 
 ROOT = Path(__file__).parents[2]
+STEPS = ["resources", "run", "datasets", "generate", "describe", "compare", "report"]
+PROMISED = {"ksc", "size", "distributionality", "agreement"}  # mixtures, size, paraphrases, ratings
+TASKS = {"axis", "comparisons", "robustness", "sensitivity", "clustering", "retrieval"}  # the first two are one of five
 
 pytestmark = [
     pytest.mark.skipif(not available("minilm"), reason="not here: textgauge resources fetch minilm"),
@@ -20,47 +31,95 @@ pytestmark = [
 ]
 
 
-@pytest.fixture(scope="module")
-def recipe(tmp_path_factory):
-    """The commands of the demo, in a folder of the test's own."""
-    folder = tmp_path_factory.mktemp("demo")
+@pytest.fixture
+def recipe(tmp_path):
+    """The lines of the demo after its set-up, in a folder of the test's own."""
     told = subprocess.run(
-        ["make", "--dry-run", "demo", f"DEMO={folder}", "VENV=venv"],
+        ["make", "--dry-run", "demo", f"DEMO={tmp_path}", "VENV=venv"],
         cwd=ROOT,
         check=True,
         capture_output=True,
         text=True,
     ).stdout
-    lines = [line for line in told.replace("\\\n", " ").splitlines() if line.startswith("venv/bin/textgauge ")]
-    words = [shlex.split(line.partition(" > ")[0])[1:] for line in lines]
-    return folder, {command[0]: command for command in words}
+    script = told.replace("\\\n", " ").splitlines()
+    return script[script.index(f"mkdir -p {tmp_path}") :]
 
 
 @pytest.fixture
-def step(recipe, run):
-    """Run one step of the demo in this process."""
-    folder, commands = recipe
-    return folder, lambda name: run(*commands[name])
+def commands(recipe):
+    """The words of each textgauge command of the demo."""
+    lines = [line for line in recipe if line.startswith("venv/bin/textgauge ")]
+    words = [shlex.split(line.partition(" > ")[0])[1:] for line in lines]
+    return {command[0]: command for command in words}
 
 
-def test_the_demo_has_its_steps(recipe):
-    assert list(recipe[1]) == ["resources", "run", "datasets", "generate", "describe", "compare", "report"]
+def test_the_demo_has_its_steps(commands):
+    assert list(commands) == STEPS
 
 
-def test_describe_prints_what_it_keeps(step):
-    folder, demo = step
-    whole = pl.read_csv(demo("datasets")[1].encode())
-    whole.head(400).write_csv(folder / "train.csv")
-    whole.tail(200).write_csv(folder / "test.csv")
-    code, _, err = demo("generate")
-    assert (code, len(pl.read_csv(folder / "eda.csv"))) == (0, 200), err
-    code, out, err = demo("describe")
-    assert code == 0, err
-    kept = {row["property"]: row for row in json.loads((folder / "describe.json").read_text("utf-8"))}
-    for name, row in kept.items():
-        (line,) = [line for line in out.splitlines() if line.split()[:1] == [name]]
-        numbers = [
-            cell for cell in (row["value"], row["low"], row["high"], row["test"], row["train"]) if cell is not None
-        ]
-        assert [f"{cell:.4g}" for cell in numbers] == re.findall(r"\d[\d.e+-]*", line.replace(name, ""))[: len(numbers)]
-    assert len(pl.read_csv(folder / "eda-texts.csv")) == 200
+def small_suite(metrics=None, seed=0):
+    """The suite `quick` with fewer protocols, metrics, texts and repetitions."""
+    assert metrics is None
+    corpora = [sources_of("sample:banking", "sample:travel")]
+    size = Size(smallest=20, step=20, total=60, large=60, draws=2, repetitions=2)
+    tasks = {PROTOCOLS["axis"]: ("sample:articles",), PROTOCOLS["clustering"]: ("sample:intents",)}
+    return [
+        *plans_of([Ksc(k=5, n=20, repetitions=3), size], corpora, "energy,pr,jsd", seed),
+        *plans_of([Agreement()], [rated_sources("sample:graded", limit=60)], "jaccard,chrf", seed),
+        *task_plans(tasks, "jaccard,levenshtein", seed, {PROTOCOLS["clustering"]: {"n": 20, "folds": 3}}),
+    ]
+
+
+def test_a_small_demo_prints_the_truth(tmp_path, commands, run, monkeypatch):
+    monkeypatch.setitem(suites.SUITES, "quick", small_suite)
+
+    def printed(name, *options):
+        code, out, err = run(*commands[name], *options)
+        assert code == 0, err
+        return claims.words(out) + claims.words(err)
+
+    assert printed("run") == claims.run(tmp_path / "run", 0)
+    assert printed("run") == claims.run(tmp_path / "run", len(list((tmp_path / "run").rglob("*.parquet"))))
+    whole = pl.read_csv(run(*commands["datasets"])[1].encode())
+    whole.head(400).write_csv(tmp_path / "train.csv")
+    whole.tail(200).write_csv(tmp_path / "test.csv")
+    assert printed("generate") == claims.generated(tmp_path)
+    assert printed("describe") == claims.describe(tmp_path)
+    limit = commands["compare"].index("--limit") + 1
+    commands["compare"][limit] = "60"
+    assert claims.without_times(printed("compare")) == claims.compared(tmp_path, commands["compare"])
+    code, out, err = run(*commands["report"])
+    assert code == 0
+    *sentences, size = claims.words(err)
+    check_report(tmp_path, [*sentences, *claims.words(out), size])
+
+
+@pytest.mark.slow
+def test_the_demo_prints_the_truth(tmp_path, recipe, commands):
+    script = "\n".join(recipe).replace("venv/bin/", f"{shlex.quote(str(Path(sys.executable).parent))}/")
+    done = subprocess.run(
+        ["sh", "-e", "-c", script],
+        cwd=ROOT,
+        check=False,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env={**os.environ, "COLUMNS": "160"},
+    )
+    assert done.returncode == 0, done.stdout
+    before, *parts = re.split(r"^\d\. (.*)$", done.stdout, flags=re.MULTILINE)
+    assert not before.strip()
+    titles, printed = parts[::2], [claims.words(part) for part in parts[1::2]]
+    fetched, ran, described, compared, reported = printed
+
+    assert fetched == claims.resources(commands["resources"][2:], fetched)
+    assert titles[1].endswith("mixtures, size, paraphrases, ratings, five tasks")
+    assert cells_of(tmp_path / "run").keys() == PROMISED | TASKS
+    assert ran == claims.run(tmp_path / "run", 0)
+    train, test = (pl.read_csv(tmp_path / f"{name}.csv")["text"] for name in ("train", "test"))
+    assert f"made from {len(train)} others, beside {len(test)} real ones that were held out" in titles[2]
+    assert not set(train) & set(test)
+    assert described == [*claims.generated(tmp_path), *claims.describe(tmp_path)]
+    assert claims.without_times(compared) == claims.compared(tmp_path, commands["compare"])
+    check_report(tmp_path, reported)
+    assert (tmp_path / "report.html").stat().st_size < 3e6

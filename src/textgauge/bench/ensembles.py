@@ -1,15 +1,18 @@
 """Ensembles of the metrics of a run: trained on what the store holds, scored like any metric, kept in the store.
 
-Three kinds: `task ensemble` (one for each data set of a task, linear or forest as the task says), `boosted ensemble`
-(the same by gradient boosting) and `universal ensemble` (one model for all tasks and data sets). Metrics on several
-embedders give one ensemble for each, and the mean of them counts; so does the mean of the metrics themselves.
+Four kinds: `task ensemble` (one for each data set of a task, linear or forest as the task says), `ranked ensemble` (the
+same, but in clustering and retrieval it also sees how far each similarity is behind the nearest text's or the query's
+best), `boosted ensemble` (the ranked one by gradient boosting) and `universal ensemble` (one model for all tasks and
+data sets). Metrics on several embedders give one ensemble for each, and the mean of them counts; so does the mean of
+the metrics themselves.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor, as_completed
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,13 +31,14 @@ Step = Callable[[str], None]
 
 NAMES: dict[Kind, str] = {
     "task": "task ensemble",
+    "ranked": "ranked ensemble",
     "boosting": "boosted ensemble",
     "universal": "universal ensemble",
 }
 SEEDS = 100
 _FOREST_SEEDS = 10  # splits of a forest
 _BOOSTED_SEEDS = 5
-_VERSION = 3
+_VERSION = 4
 
 
 @dataclass(frozen=True)
@@ -57,19 +61,28 @@ class Ensembles:
     contributions: tuple[Contribution, ...]
 
 
-def ensembles(store: Store, read: Sequence[Read], *, seeds: int = SEEDS, on_step: Step = lambda _: None) -> Ensembles:
-    """All ensembles of the tasks of a store; each is computed once and kept in it."""
+def _silent(_: str) -> None:
+    return None
+
+
+def ensembles(
+    store: Store,
+    read: Sequence[Read],
+    *,
+    seeds: int = SEEDS,
+    on_step: Step = _silent,
+    executor: Executor | None = None,
+) -> Ensembles:
+    """All ensembles of the tasks of a store; each is computed once, here or by the executor, and kept in it."""
     # Sorted, so that neither the order of metrics nor that of runs changes a number.
     tasks = sorted((item for item in read if isinstance(item.protocol, Task) and len(item.complete) > 1), key=_place)
-    rows: list[dict[str, Any]] = []
-    for kind, members in _jobs(tasks):
-        name = _name(kind, members, seeds)
-        kept = store.read_extra(name)
-        if kept is None:
-            kept = {"rows": _computed(kind, members, seeds, on_step)}
-            store.write_extra(name, kept)
-        rows += kept["rows"]
-    return _restored(rows, tasks)
+    jobs = {_name(kind, members, seeds): (kind, members) for kind, members in _jobs(tasks)}
+    kept = {name: store.read_extra(name) for name in jobs}
+    for name, found in _trained({name: jobs[name] for name in jobs if kept[name] is None}, seeds, on_step, executor):
+        kept[name] = {"rows": found}
+        store.write_extra(name, {"rows": found})
+    rows = [row for name in jobs for row in (kept[name] or {})["rows"]]
+    return _restored([*rows, *_as_ranked(rows, tasks)], tasks)
 
 
 def embedder_sets(metrics: Sequence[str]) -> dict[str, list[str]]:
@@ -110,12 +123,29 @@ def _metrics(keys: Iterable[str]) -> dict[str, PairMetric]:
     return {key: metric for key in keys if isinstance(metric := get_metric(key), PairMetric)}
 
 
-def _computed(kind: Kind, members: Sequence[Read], seeds: int, on_step: Step) -> list[dict[str, Any]]:
+def _trained(
+    jobs: Mapping[str, tuple[Kind, list[Read]]], seeds: int, on_step: Step, executor: Executor | None
+) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """Rows of each job as they are made; the last job, which is the longest, is sent out first."""
+    if executor is None:
+        yield from ((name, _computed(*job, seeds, on_step)) for name, job in jobs.items())
+        return
+    sent = {executor.submit(_computed, *jobs[name], seeds): name for name in reversed(list(jobs))}
+    for count, done in enumerate(as_completed(sent)):
+        kind, members = jobs[sent[done]]
+        on_step(f"{NAMES[kind]} of {_about(members)} ({count + 1} of {len(sent)})")
+        yield sent[done], done.result()
+
+
+def _about(members: Sequence[Read]) -> str:
+    return ", ".join(dict.fromkeys(item.protocol.name for item in members))
+
+
+def _computed(kind: Kind, members: Sequence[Read], seeds: int, on_step: Step = _silent) -> list[dict[str, Any]]:
     metrics = sorted(key for key in members[0].complete if all(key in other.complete for other in members))
-    about = ", ".join(dict.fromkeys(item.protocol.name for item in members))
     runs = []
     for embedder, chosen in embedder_sets(metrics).items():
-        on_step(f"{NAMES[kind]} of {about} on {embedder or 'texts'}")
+        on_step(f"{NAMES[kind]} of {_about(members)} on {embedder or 'texts'}")
         data = [_features(item, chosen) for item in members]
         count = _seeds(members, kind, seeds)
         runs.append((chosen, ensembled(data, kind, seeds=count, permute=kind != "boosting")[0]))
@@ -125,9 +155,19 @@ def _computed(kind: Kind, members: Sequence[Read], seeds: int, on_step: Step) ->
 def _jobs(tasks: Sequence[Read]) -> list[tuple[Kind, list[Read]]]:
     """What is trained together: each data set of a task by itself, and everything for the universal ensemble."""
     usable = [item for item in tasks if _several_folds(item)]
-    kinds: tuple[Kind, ...] = ("task", "boosting")
-    jobs: list[tuple[Kind, list[Read]]] = [(kind, [item]) for item in usable for kind in kinds]
+    kinds: tuple[Kind, ...] = ("task", "ranked", "boosting")
+    jobs: list[tuple[Kind, list[Read]]] = [
+        (kind, [item]) for item in usable for kind in kinds if kind != "ranked" or _task(item).ranked
+    ]
     return [*jobs, ("universal", usable)] if len({item.protocol.name for item in usable}) > 1 else jobs
+
+
+def _as_ranked(rows: Sequence[Mapping[str, Any]], tasks: Sequence[Read]) -> list[dict[str, Any]]:
+    """Task ensembles of tasks in which a ranked one sees nothing else, so that it too has a score in every task."""
+    alike = {_place(item) for item in tasks if not _task(item).ranked}
+    if all(row["kind"] != "ranked" for row in rows):
+        return []
+    return [{**row, "kind": "ranked"} for row in rows if row["kind"] == "task" and row["place"] in alike]
 
 
 def _several_folds(item: Read) -> bool:
@@ -136,7 +176,7 @@ def _several_folds(item: Read) -> bool:
 
 
 def _seeds(members: Sequence[Read], kind: Kind, seeds: int) -> int:
-    if kind != "task":
+    if kind in ("boosting", "universal"):
         return min(seeds, _BOOSTED_SEEDS)
     return seeds if _task(members[0]).model == "linear" else min(seeds, _FOREST_SEEDS)
 

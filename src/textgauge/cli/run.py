@@ -107,12 +107,13 @@ def run(
         return
     from textgauge.bench.execute import executor
 
-    with executor(jobs=jobs, scheduler=scheduler) as where, progress_bar() as step:
-        report = run_plans(plans, store, executor=where, ahead=max(8, 2 * jobs), on_progress=step)
-    note(f"{report.cells} cells: {report.found} were there, {report.computed} computed, kept in {out}")
-    if any(isinstance(plan.protocol, Task) for plan in plans):
+    with executor(jobs=jobs, scheduler=scheduler) as where:
         with progress_bar() as step:
-            ensembles(store, read_all(store), on_step=lambda said: step(0, 0, said))
+            report = run_plans(plans, store, executor=where, ahead=max(8, 2 * jobs), on_progress=step)
+        note(f"{report.cells} cells: {report.found} were there, {report.computed} computed, kept in {out}")
+        if any(isinstance(plan.protocol, Task) for plan in plans):
+            with progress_bar() as step:
+                ensembles(store, read_all(store), on_step=lambda said: step(0, 0, said), executor=where)
     for failure in report.failures:
         note(f"warning: {failure}")
     if report.failures:

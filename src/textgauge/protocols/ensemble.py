@@ -18,7 +18,8 @@ from textgauge.protocols.models import Fitted, fit
 from textgauge.protocols.task import Columns, Examples, Floats, Keys, Task
 from textgauge.stats.parallel import one_thread
 
-Kind = Literal["task", "boosting", "universal"]
+Kind = Literal["task", "ranked", "boosting", "universal"]
+RANKED: tuple[Kind, ...] = ("ranked", "boosting")  # that also see how far each similarity is behind the best
 
 _TEST = 0.2  # share of documents left out
 _PAIRS = 3_000  # examples of one data set that a universal ensemble learns from
@@ -77,7 +78,7 @@ def ensembled(
     models = []
     with one_thread():
         for seed, left_out in enumerate(splits(data, seeds)):
-            model = fit(*_training(data, left_out, kind, seed), kind=_model(data[0].task, kind), seed=seed)
+            model = _fitted(_training(data, left_out, kind, seed), data[0].task, kind, seed)
             models.append(model)
             for place, (item, out) in enumerate(zip(data, left_out, strict=True)):
                 sums[place].append(_scored(item, out, model, kind, labels[place]))
@@ -131,6 +132,8 @@ def _looks_at(item: TaskFeatures, unseen: Keys) -> NDArray[np.bool_]:
 
 def _examples(item: TaskFeatures, here: NDArray[np.bool_], kind: Kind, seed: int) -> Examples:
     features, columns = item.features[here], _where(item.columns, here)
+    if kind in RANKED and item.task.ranked:
+        return item.task.examples(item.task.ranked_inputs(features, columns), columns, seed)
     if kind != "universal":
         return item.task.examples(features, columns, seed)
     found = item.task.pair_examples(features, columns, seed)
@@ -146,7 +149,7 @@ def _scored(
     if by is not None:
         features = features.copy()
         features[:, by] = np.random.default_rng([by, 14]).permutation(features[:, by])
-    inputs = features if kind == "universal" else item.task.inputs(features, columns)
+    inputs = _inputs(item.task, features, columns, kind)
     answers = np.full(len(inputs), np.nan)
     known = np.isfinite(inputs).all(axis=1)
     answers[known] = model.predict(inputs[known])
@@ -154,6 +157,12 @@ def _scored(
     sums = np.zeros((len(labels), units.sums.shape[1]))
     sums[np.searchsorted(labels, units.labels)] = units.sums
     return sums
+
+
+def _inputs(task: Task, features: Floats, columns: Columns, kind: Kind) -> Floats:
+    if kind == "universal":
+        return features
+    return task.ranked_inputs(features, columns) if kind in RANKED else task.inputs(features, columns)
 
 
 def _drops(
@@ -191,5 +200,6 @@ def _where(columns: Columns, here: NDArray[np.bool_]) -> Mapping[str, NDArray[An
     return {name: column[here] for name, column in columns.items()}
 
 
-def _model(task: Task, kind: Kind) -> str:
-    return task.model if kind == "task" else "boosting"
+def _fitted(training: tuple[Floats, Floats, Floats], task: Task, kind: Kind, seed: int) -> Fitted:
+    model = task.model if kind in ("task", "ranked") else "boosting"
+    return fit(*training, kind=model, seed=seed, forest=task.forest if kind == "task" else None)

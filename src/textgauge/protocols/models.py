@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,25 @@ class Fitted:
     shares: Floats
 
 
-def fit(features: Floats, targets: Floats, weights: Floats, *, kind: str, seed: int) -> Fitted:
+@dataclass(frozen=True)
+class Forest:
+    """What "a random forest" leaves open: its trees, the fewest examples of a leaf, how many features a split looks at
+    (a share of them, or their root), whether both classes weigh the same, and whether answers never fall where a
+    feature rises.
+
+    Answers rank thousands of pairs: large leaves and many trees keep ties and noise out of the top.
+    """
+
+    trees: int = 100
+    leaf: int = 40
+    tried: float | Literal["sqrt"] = "sqrt"
+    balanced: bool = True
+    rising: bool = False
+
+
+def fit(
+    features: Floats, targets: Floats, weights: Floats, *, kind: str, seed: int, forest: Forest | None = None
+) -> Fitted:
     """Train a model; weights are relative, and the answers are similarities. Threads are the caller's affair.
 
     >>> X = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
@@ -27,7 +46,9 @@ def fit(features: Floats, targets: Floats, weights: Floats, *, kind: str, seed: 
     array([0.25, 0.75])
     """
     scaled = weights * len(weights) / weights.sum()
-    return {"linear": _line, "forest": _forest, "boosting": _boosting}[kind](features, targets, scaled, seed)
+    if kind == "forest":
+        return _forest(features, targets, scaled, seed, forest or Forest())
+    return {"linear": _line, "boosting": _boosting}[kind](features, targets, scaled, seed)
 
 
 def _line(features: Floats, targets: Floats, weights: Floats, seed: int) -> Fitted:
@@ -38,13 +59,18 @@ def _line(features: Floats, targets: Floats, weights: Floats, seed: int) -> Fitt
     return Fitted(lambda asked: np.asarray(asked @ beta), np.abs(beta) / total if total else np.abs(beta))
 
 
-def _forest(features: Floats, targets: Floats, weights: Floats, seed: int) -> Fitted:
+def _forest(features: Floats, targets: Floats, weights: Floats, seed: int, settings: Forest) -> Fitted:
     """A random forest; answers are the probability of the upper class, shares the mean decreases in impurity."""
     from sklearn.ensemble import RandomForestClassifier
 
-    # Large leaves: answers are a ranking of thousands of pairs, and small ones leave ties and noise at the top.
-    leaf = min(40, max(1, len(targets) // 20))
-    forest = RandomForestClassifier(100, min_samples_leaf=leaf, class_weight="balanced", random_state=seed)
+    forest = RandomForestClassifier(
+        settings.trees,
+        min_samples_leaf=min(settings.leaf, max(1, len(targets) // 20)),
+        max_features=settings.tried,
+        class_weight="balanced" if settings.balanced else None,
+        monotonic_cst=[1] * features.shape[1] if settings.rising else None,
+        random_state=seed,
+    )
     forest.fit(features, targets > 0.5, sample_weight=weights)
     upper = list(forest.classes_).index(True) if True in forest.classes_ else None
     if upper is None:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from textgauge.protocols.base import RESAMPLES, Observations, Protocol, TaskSources, Verdict, why_undefined
 from textgauge.protocols.batch import Column
+from textgauge.protocols.models import Forest
 
 Floats = NDArray[np.float64]
 Keys = NDArray[np.uint64]
@@ -47,7 +48,9 @@ class Task(Protocol):
     similarities = True
     task: ClassVar[str]
     model: ClassVar[Model]
+    forest: ClassVar[Forest] = Forest()  # of the task ensemble, where the model is one
     folded: ClassVar[bool] = False  # whether ensembles leave out whole folds, not documents
+    ranked: ClassVar[bool] = False  # whether `ranked_inputs` tells more than the similarities
 
     def notes(self, sources: TaskSources) -> tuple[str, ...]:
         """What was left out on reading."""
@@ -124,6 +127,10 @@ class Task(Protocol):
     def inputs(self, features: Floats, columns: Columns) -> Floats:
         """What a model of this task is asked, one row per answer."""
         return features
+
+    def ranked_inputs(self, features: Floats, columns: Columns) -> Floats:
+        """What a ranked ensemble is asked: beside the similarities, how far each is behind the best of its kind."""
+        return self.inputs(features, columns)
 
     def values_of(self, answers: Floats, columns: Columns) -> Floats:
         """The answers of a model as a similarity of each trial."""

@@ -34,12 +34,25 @@ class Cost:
 
 
 @dataclass(frozen=True)
+class LeftOut:
+    """A metric that the budget had no room for; `seconds` is about the budget that would have, NaN where unknown."""
+
+    metric: str
+    seconds: float = float("nan")
+
+    def to_dict(self) -> dict[str, Any]:
+        """A flat row."""
+        return plain_row({name: getattr(self, name) for name in ("metric", "seconds")})
+
+
+@dataclass(frozen=True)
 class Recommendation(Tabular):
     """The answer to "which metric should I use on these data?", with the numbers it rests on.
 
     `choice` is the top cluster of the leaderboard, the metric to take first; the others are `runners_up`, which the
     data cannot tell from the best one. `power` tells how many texts (or rated pairs) are needed, `costs` how long a
-    comparison takes, `warnings` what to beware of, `notes` how all this was found. `about` holds the settings.
+    comparison takes, `left_out` which metrics there was no time for, `warnings` what to beware of, `notes` how all this
+    was found. `about` holds the settings.
     """
 
     kind: Kind
@@ -48,6 +61,7 @@ class Recommendation(Tabular):
     board: Leaderboard
     power: tuple[Needed, ...] | tuple[PairsNeeded, ...] = ()
     costs: tuple[Cost, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     about: Mapping[str, Any] = field(default_factory=dict)
@@ -89,6 +103,7 @@ class Recommendation(Tabular):
             "choice": list(self.choice),
             "runners_up": list(self.runners_up),
             "sentences": list(self.sentences),
+            "left_out": [item.to_dict() for item in self.left_out],
             "warnings": list(self.warnings),
             "notes": list(self.notes),
             "leaderboard": self.board.to_dicts(),

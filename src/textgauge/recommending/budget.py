@@ -12,6 +12,7 @@ import numpy as np
 from textgauge.errors import InputError
 
 LEAST = 15.0  # seconds that the smallest sensible run may take, models to load included, whatever the budget
+GRACE = 2.0  # seconds that quick metrics may take where a slow start has used up the time
 _UNITS = {"h": 3600.0, "m": 60.0, "s": 1.0, "": 1.0}
 _SHORTEST = 5.0
 _GROWTHS = (0.0, 2.5)
@@ -72,6 +73,10 @@ class Clock:
     def patient(self) -> Clock:
         """The same clock with the time that the smallest run may take, where the budget is shorter than that."""
         return Clock(max(self.budget, LEAST), self.now, self.start)
+
+    def room(self, share: float) -> float:
+        """Seconds until this share is spent of the time that the smallest run may take; a few in any case."""
+        return max(self.patient.until(share), GRACE)
 
     @property
     def account(self) -> list[str]:

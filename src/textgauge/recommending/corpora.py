@@ -20,7 +20,7 @@ from textgauge.errors import InputError
 from textgauge.metrics import CorpusMetric, get_corpus_metrics
 from textgauge.protocols import Ksc, Sources
 from textgauge.protocols.batch import compact_pool
-from textgauge.recommending.answer import Cost, Recommendation
+from textgauge.recommending.answer import Cost, LeftOut, Recommendation
 from textgauge.recommending.budget import Clock, expected
 from textgauge.recommending.needed import Needed, needed_texts
 from textgauge.recommending.order import in_order
@@ -37,16 +37,18 @@ from textgauge.recommending.plans import (
 from textgauge.recommending.runs import Step, judged, measured, store_in
 from textgauge.recommending.samples import Contaminated
 from textgauge.recommending.texts import Embedded
-from textgauge.recommending.words import left_out, listed
+from textgauge.recommending.words import listed
 from textgauge.report import Leaderboard, leaderboard
 
 Index = NDArray[np.int64]
 
 # Shares of the budget by which a step is to be done; what one leaves over, the next may use.
-_FIRST, _PILOTED, _EMBEDDED, _RANKED = 0.30, 0.20, 0.45, 0.70
+_FIRST, _FIRST_AT_LAST, _PILOTED, _EMBEDDED, _RANKED = 0.30, 0.55, 0.20, 0.45, 0.70
 _TIMED, _SIZED, _ALL_EMBEDDED, _POWERED = 0.71, 0.74, 0.80, 0.94
 _FIRST_TEXTS = 720  # embedded before anything is known about time: two sides for one repetition
+_FEWEST_TEXTS = 160  # seven mixtures of twenty: fewer hardly tell metrics apart, so that these may take longer
 _TEXTS_PER_SECOND = 100  # of the budget, for power: more samples than can be tested in the time need no more texts
+_OF_TOP = 0.5  # share of the time for power that the metrics of the top cluster have
 _UNSTEADY = 0.5
 _HARDLY_APART = 0.7  # accuracy of judgements; 0.5 is chance
 
@@ -77,6 +79,13 @@ class _Setting:
         place = np.concatenate([np.arange(len(side)) for side in sides])
         return np.concatenate(sides)[np.argsort(place, kind="stable")]
 
+    def in_turns(self, rows: Index) -> Index:
+        """These rows in the same order, so that both sources have as many wherever one stops."""
+        place = np.full(len(self.sources.joint), len(self.sources.joint))
+        order = self.order()
+        place[order] = np.arange(len(order))
+        return rows[np.argsort(place[rows], kind="stable")]
+
 
 @dataclass(frozen=True, eq=False)
 class _Ranked:
@@ -86,8 +95,14 @@ class _Ranked:
     board: Leaderboard
     costs: tuple[Cost, ...]
     robustness: Mapping[str, float]
+    left_out: list[LeftOut]
     notes: list[str]
     warnings: list[str]
+
+    @property
+    def top(self) -> list[str]:
+        """The metrics of the top cluster."""
+        return [row.metric for row in self.board if row.cluster == 1 and not np.isnan(row.overall)]
 
 
 def recommend_corpora(
@@ -108,9 +123,8 @@ def recommend_corpora(
     setting = _setting(comparison, metrics, clock, seed, names, on_step)
     ranked = _ranked(setting, out)
     confounding = confounds(comparison, _without_fid(setting.metrics))
-    top = [row.metric for row in ranked.board if row.cluster == 1 and not np.isnan(row.overall)]
     needed, notes = _needed(setting, ranked, effect, power)
-    choice, named_by = in_order(top, ranked.robustness, ranked.costs, needed)
+    choice, named_by = in_order(ranked.top, ranked.robustness, ranked.costs, needed)
     about = {
         "effect": effect,
         "power": power,
@@ -129,6 +143,7 @@ def recommend_corpora(
         ranked.board,
         tuple(needed),
         ranked.costs,
+        tuple(ranked.left_out),
         tuple(warnings),
         (*ranked.notes, *notes, *clock.account),
         about,
@@ -158,7 +173,7 @@ def _setting(
 
 
 def _ranked(setting: _Setting, out: str | os.PathLike[str] | None) -> _Ranked:
-    plan, times, notes = _plan(setting)
+    plan, times, gone, notes = _plan(setting)
     with store_in(out) as store:
         found, failures = judged(plan, store, setting.on_step)
         board = leaderboard(found)
@@ -173,16 +188,17 @@ def _ranked(setting: _Setting, out: str | os.PathLike[str] | None) -> _Ranked:
             notes.append(
                 f"robustness to size: samples of {size.smallest} to {size.sizes[-1]} texts against {size.large}"
             )
-    return _Ranked(plan, board, costs, robustness, notes, list(failures))
+    return _Ranked(plan, board, costs, robustness, gone, notes, list(failures))
 
 
-def _plan(setting: _Setting) -> tuple[Plan, Times, list[str]]:
+def _plan(setting: _Setting) -> tuple[Plan, Times, list[LeftOut], list[str]]:
     """The known-similarity corpora that fit texts and time, on the whole sources where their texts can be embedded."""
     clock, sources, notes = setting.clock, setting.sources, list[str]()
     whole = fitting_ksc(sources)
     first = setting.order()[:_FIRST_TEXTS]
     setting.on_step("embedding")
     setting.embedded.reach(first, clock.patient, share=_FIRST)
+    setting.embedded.reach(first[:_FEWEST_TEXTS], clock.patient, share=_FIRST_AT_LAST)
     ready = setting.embedded.ready
     some = setting.among(ready)
     setting.on_step("timing metrics")
@@ -190,20 +206,21 @@ def _plan(setting: _Setting) -> tuple[Plan, Times, list[str]]:
     judging = judging_seconds(whole, clock)
     room = (_RANKED - _EMBEDDED) * np.array([clock.budget, clock.patient.budget])
     protocol, slow = chosen_ksc(whole, times, room[0], judging=judging, most=room[1])
-    notes += left_out([m.key for m in setting.metrics if m.key not in times], "no time was left to try it")
-    notes += left_out(slow, "with it, the smallest run would take longer than the budget allows")
+    gone = [LeftOut(metric.key) for metric in setting.metrics if metric.key not in times]
+    gone += [LeftOut(metric, seconds / (_RANKED - _EMBEDDED)) for metric, seconds in slow.items()]
     metrics = [metric for metric in setting.metrics if metric.key in times and metric.key not in slow]
     if not metrics:
         raise InputError("no metric fits the budget; give more time, or quicker metrics with -m")
     plan = CutPlan(protocol, sources, metrics, setting.seed, embedded=setting.embedded)
     setting.on_step("embedding")
-    if not setting.embedded.reach(plan.touched.tolist(), clock.patient, share=_EMBEDDED):
+    if not setting.embedded.reach(setting.in_turns(plan.touched), clock.patient, share=_EMBEDDED):
         sources = setting.among(setting.embedded.ready)
-        protocol = replace(fitting_ksc(sources), repetitions=protocol.repetitions)
+        small_ksc = fitting_ksc(sources)
+        protocol = replace(small_ksc, n=min(small_ksc.n, protocol.n), repetitions=protocol.repetitions)
         small = Plan(protocol, sources, metrics, setting.seed)
         notes.append(f"only {len(setting.embedded.ready):,} texts could be embedded in the time")
-        return small, times, [*notes, _said(protocol)]
-    return plan, times, [*notes, _said(protocol)]
+        return small, times, gone, [*notes, _said(protocol)]
+    return plan, times, gone, [*notes, _said(protocol)]
 
 
 def _said(protocol: Ksc) -> str:
@@ -237,7 +254,7 @@ def _costs(
 
 
 def _needed(setting: _Setting, ranked: _Ranked, effect: float, power: float) -> tuple[list[Needed], list[str]]:
-    """What each metric needs, the quick ones first."""
+    """What each metric needs; those that rank first have half of the time, and the quick ones are first."""
     clock, order = setting.clock, setting.order()
     setting.on_step("embedding")
     setting.embedded.reach(order[: int(_TEXTS_PER_SECOND * clock.budget)], clock, share=_ALL_EMBEDDED)
@@ -247,9 +264,13 @@ def _needed(setting: _Setting, ranked: _Ranked, effect: float, power: float) -> 
     seconds = {cost.metric: cost.seconds for cost in ranked.costs}
     rank = {row.metric: row.rank for row in ranked.board if not np.isnan(row.overall)}
     known = [metric for metric in ranked.plan.metrics if metric.key in rank]
-    by_cost = sorted(known, key=lambda metric: seconds.get(metric.key, np.inf))
-    own = Clock(clock.until(_POWERED), clock.now)
-    found = needed_texts(by_cost, samples, power=power, clock=own, on_step=setting.on_step)  # type: ignore[arg-type]
+    in_line = sorted(known, key=lambda metric: seconds.get(metric.key, np.inf))
+    top = [metric for metric in in_line if metric.key in ranked.top]
+    rest = [metric for metric in in_line if metric.key not in ranked.top]
+    found, own = list[Needed](), Clock(clock.until(_POWERED), clock.now)
+    for group, share in ((top, _OF_TOP if rest else 1.0), (rest, 1.0)):
+        for_group = Clock(share * own.left, clock.now)
+        found += needed_texts(group, samples, power=power, clock=for_group, on_step=setting.on_step)  # type: ignore[arg-type]
     tests, late = sum(row.tests for row in found), [row.metric for row in found if not row.tests]
     notes = [f"no time was left to look at the power of {listed(late)}"] if late else []
     if tests:

@@ -13,17 +13,16 @@ from textgauge.errors import InputError, TextgaugeError
 from textgauge.metrics import PairMetric, get_pair_metrics
 from textgauge.protocols import MatrixBatch, Observations, PairBatch, Protocol
 from textgauge.protocols.batch import Batch
-from textgauge.recommending.answer import Cost
-from textgauge.recommending.budget import Clock
+from textgauge.recommending.answer import Cost, LeftOut
+from textgauge.recommending.budget import GRACE, Clock
 from textgauge.recommending.runs import Step
-from textgauge.recommending.words import left_out
 from textgauge.report import Leaderboard
 from textgauge.stats.parallel import one_blas_thread
 
 PAIRS = 1_000  # that a cost is given for
-_PARTS = (8, 30, 200)  # trials: the first time loads what a metric needs, the others are its own
+PARTS = (8, 30, 200)  # trials: the first time loads what a metric needs, the others are its own
 _LONG = 0.05  # share of the time left that the last part may take
-_TRIED = 0.4  # share of the budget by which metrics are to be tried
+_TRIED = 0.8  # share of the budget by which metrics are to be tried
 
 
 def chosen(metrics: str | Sequence[str | PairMetric]) -> list[PairMetric]:
@@ -36,25 +35,25 @@ def chosen(metrics: str | Sequence[str | PairMetric]) -> list[PairMetric]:
 
 def timed(
     batch: Batch, metrics: Sequence[PairMetric], clock: Clock, on_step: Step
-) -> tuple[dict[str, float], list[str]]:
-    """Seconds of one trial with each metric, rows prepared; and a note on those there was no time to try."""
-    seconds, late = dict[str, float](), list[str]()
+) -> tuple[dict[str, float], list[LeftOut]]:
+    """Seconds of one trial with each metric, rows prepared; and those there was no time to try."""
+    seconds, late = dict[str, float](), list[LeftOut]()
     for metric in metrics:
-        if len(seconds) > 1 and clock.patient.until(_TRIED) <= 0:
-            late.append(metric.key)
+        if len(seconds) > 1 and clock.patient.until(_TRIED) + GRACE <= 0:
+            late.append(LeftOut(metric.key))
             continue
         on_step(f"timing {metric.key}")
         seconds[metric.key] = seconds_each(batch, metric, clock)
-    return seconds, left_out(late, "no time was left to try it")
+    return seconds, late
 
 
 def seconds_each(batch: Batch, metric: PairMetric, clock: Clock) -> float:
     """The seconds of one trial, from a small part of a batch whose rows are prepared."""
     took = 0.0
-    for place, count in enumerate(_PARTS):
+    for place, count in enumerate(PARTS):
         if place > 1 and took * count > _LONG * clock.patient.left:
             break
-        part = part_of(batch, count, metric)
+        part = part_of(batch, count, [metric])
         took = used(lambda part=part: part.compute(metric), clock) / max(len(part), 1)  # type: ignore[misc]
     return took
 
@@ -81,21 +80,21 @@ def judging_seconds(protocol: Protocol, batches: Sequence[Batch], clock: Clock) 
     return used(lambda: protocol.judge(values), clock)
 
 
-def part_of(batch: Batch, count: int, metric: PairMetric) -> Batch:
-    """About so many trials of a batch, chosen at random, in a pool of their own with the rows the metric needs.
+def part_of(batch: Batch, count: int, metrics: Sequence[PairMetric]) -> Batch:
+    """About so many trials of a batch, chosen at random, in a pool of their own with the rows the metrics need.
 
     Fitted weights are those of the part.
     """
     rng = np.random.default_rng(count)
     if isinstance(batch, PairBatch):
         some = batch.pairs.take(np.sort(rng.permutation(len(batch))[:count]))
-        return PairBatch(batch.number, Pairs(some.left, some.right, items=some.items), {}).compact([metric])
+        return PairBatch(batch.number, Pairs(some.left, some.right, items=some.items), {}).compact(metrics)
     if isinstance(batch, MatrixBatch):
         side = 1 + int(np.ceil(np.sqrt(count if batch.others is not None else 2 * count)))
         rows = batch.rows.take(rng.permutation(len(batch.rows))[:side])
         others = None if batch.others is None else batch.others.take(rng.permutation(len(batch.others))[:side])
         background = rows if others is None else rows | others
-        return MatrixBatch(batch.number, rows, others, {}, background).compact([metric])
+        return MatrixBatch(batch.number, rows, others, {}, background).compact(metrics)
     return batch
 
 

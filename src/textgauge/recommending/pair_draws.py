@@ -25,17 +25,25 @@ class DrawnPairs:
         self._items = np.arange(self.there) if sources.items is None else sources.items
         self._embedded = Embedded(sources.left | sources.right, metrics)
 
-    def reach(self, count: int, clock: Clock, *, share: float) -> int:
-        """Embed the texts of so many pairs until a share of the budget is spent; gives how many have all they need."""
+    @property
+    def embedding(self) -> float:
+        """The seconds that the texts of a pair took of late; 0 where they need no rows, or nothing is known."""
+        return float(np.nan_to_num(self._embedded.pace)) * len(self._embedded.joint) / self.there
+
+    def reach(self, count: int, clock: Clock, *, share: float, whole: bool = False) -> int:
+        """Embed the texts of so many pairs until a share of the budget is spent; gives how many have all they need.
+
+        `whole` gives up as soon as it is clear that not all of them will.
+        """
         wanted = self.order[:count]
         starts = np.searchsorted(self._items, np.arange(self.there + 1))
         rights = [np.arange(starts[pair], starts[pair + 1]) + len(self.sources.left) for pair in wanted]
         rows = [row for pair, right in zip(wanted, rights, strict=True) for row in (pair, *right)]
-        if self._embedded.reach(rows, clock, share=share):
+        if self._embedded.reach(rows, clock, share=share, whole=whole):
             return len(wanted)
         ready = np.isin(np.arange(len(self._embedded.joint)), self._embedded.ready)
-        whole = [ready[pair] and ready[right].all() for pair, right in zip(wanted, rights, strict=True)]
-        return whole.index(False) if False in whole else len(wanted)
+        done = [ready[pair] and ready[right].all() for pair, right in zip(wanted, rights, strict=True)]
+        return done.index(False) if False in done else len(wanted)
 
     def first(self, count: int) -> PairSources:
         """The first pairs of the order, in the order of the data, in pools of their own with their rows."""

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 
 from textgauge.bench import Plan, Store
 from textgauge.protocols.batch import Batch
-from textgauge.recommending.budget import Clock
+from textgauge.recommending.answer import LeftOut
+from textgauge.recommending.budget import GRACE, Clock
 from textgauge.recommending.runs import Step, computed
-from textgauge.recommending.words import left_out
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,17 +25,16 @@ class HeldPlan(Plan):
 
 def run_in_time(
     plan: HeldPlan, store: Store, seconds: Mapping[str, float], judging: float, clock: Clock, on_step: Step
-) -> tuple[HeldPlan, tuple[str, ...], list[str]]:
-    """Run metric by metric; gives the plan of those that ran, what failed, and a note on those left out.
+) -> tuple[HeldPlan, tuple[str, ...], list[LeftOut]]:
+    """Run metric by metric; gives the plan of those that ran, what failed, and those left out. One runs in any case.
 
-    `seconds` are what each metric is expected to take, `judging` what it takes to judge one. Two metrics run in any
-    case: with one there would be nothing to choose.
+    `seconds` are what each metric is expected to take, `judging` what it takes to judge one.
     """
-    done, failures, late, pace = list[str](), list[str](), list[str](), 1.0
+    done, failures, late, pace = list[str](), list[str](), list[LeftOut](), 1.0
     for metric in sorted(plan.metrics, key=lambda metric: seconds[metric.key]):
-        room = clock.patient.left - judging * (len(done) + 1)
-        if len(done) > 1 and pace * seconds[metric.key] > room:
-            late.append(metric.key)
+        wanted = pace * seconds[metric.key] + judging * (len(done) + 1)
+        if done and wanted > clock.patient.left + GRACE:
+            late.append(LeftOut(metric.key, clock.spent + wanted))
             continue
         before = clock.spent
         failures += computed(replace(plan, metrics=[metric]), store, on_step)
@@ -43,4 +42,4 @@ def run_in_time(
         pace = max(pace, min((clock.spent - before) / max(seconds[metric.key], 0.01), 4.0))
         done.append(metric.key)
     ran = [metric for metric in plan.metrics if metric.key in done]
-    return replace(plan, metrics=ran), tuple(failures), left_out(late, "no time was left")
+    return replace(plan, metrics=ran), tuple(failures), late

@@ -26,7 +26,7 @@ Times = dict[str, tuple[list[int], list[float]]]  # by metric: sizes and seconds
 _STEPS = ((100, 5), (70, 5), (50, 5), (50, 3), (30, 3), (20, 3))
 _PILOTS = (10, 40, 100)
 _LARGE = (1_000, 500, 250, 120, 60)
-_LOADED = 0.4  # share of the budget by which metrics are to be loaded
+_LOADED = 0.62  # share of the budget by which metrics are to be loaded
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,8 +138,10 @@ def judging_seconds(protocol: Ksc, clock: Clock) -> float:
 
 def chosen_ksc(
     whole: Ksc, times: Times, seconds: float, *, judging: float = 0.0, most: float | None = None
-) -> tuple[Ksc, list[str]]:
+) -> tuple[Ksc, dict[str, float]]:
     """The largest protocol that fits the time, and the metrics that must go for the smallest one to fit.
+
+    These come with the seconds that the smallest one would have taken with them.
 
     `judging` are the seconds that it takes to judge one metric, `most` those that the smallest protocol may take.
     """
@@ -148,10 +150,11 @@ def chosen_ksc(
         steps = [whole, *steps]
     most = seconds if most is None else max(most, seconds)
     alone = {metric: _seconds(steps[-1], {metric: found}) + judging for metric, found in times.items()}
-    kept, slow = dict(times), list[str]()
+    kept, slow = dict(times), dict[str, float]()
     for metric in sorted(alone, key=lambda metric: -alone[metric]):
-        if alone[metric] > most or (len(kept) > 2 and sum(alone[name] for name in kept) > most):
-            slow.append(metric)
+        together = sum(alone[name] for name in kept)
+        if alone[metric] > most or (len(kept) > 1 and together > most):
+            slow[metric] = together
             del kept[metric]
     fitting = [step for step in steps if _seconds(step, kept) + judging * len(kept) <= seconds]
     return (fitting[0] if fitting else steps[-1]), slow

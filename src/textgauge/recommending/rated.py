@@ -11,20 +11,21 @@ from textgauge.bench import Plan, Store
 from textgauge.bench.judge import read_all
 from textgauge.metrics import PairMetric
 from textgauge.protocols import Agreement, PairBatch, PairSources
-from textgauge.recommending.answer import Recommendation
+from textgauge.recommending.answer import LeftOut, Recommendation
 from textgauge.recommending.budget import Clock
 from textgauge.recommending.pair_costs import chosen, judging_seconds, quickest_first, stored_costs, timed, used
 from textgauge.recommending.pair_draws import DrawnPairs
 from textgauge.recommending.pair_power import PairsNeeded, pairs_needed
 from textgauge.recommending.pair_runs import HeldPlan, run_in_time
 from textgauge.recommending.runs import Step, store_in, verdicts
-from textgauge.recommending.texts import embedder_of
-from textgauge.recommending.words import left_out, listed
+from textgauge.recommending.texts import embedder_of, paces
+from textgauge.recommending.words import listed
 from textgauge.report import Leaderboard, leaderboard
 
 _FEWEST = 200  # rated pairs that a choice should rest on, where there are as many
-# Shares of the budget by which a step is to be done: first texts, all texts, metrics and judging.
-_FIRST, _EMBEDDED, _USED = 0.3, 0.5, 0.85
+_EMBEDDED_ONLY = (200, 140, 100)  # as many as may do where embedding is slow, so that encoders can take part
+# Shares of the budget by which a step is to be done: the texts of the fewest pairs; all texts, metrics and judging.
+_FIRST, _USED = 0.65, 0.85
 
 
 def recommend_pairs(
@@ -40,14 +41,13 @@ def recommend_pairs(
     """Rank metrics by agreement with ratings, within a budget of seconds."""
     protocol, asked = Agreement(), chosen(metrics)
     protocol.check(sources)
-    asked, pairs, have, notes = _first_pairs(sources, asked, seed, clock, on_step)
+    asked, pairs, have, gone = _first_pairs(sources, asked, seed, clock, on_step)
     some = tuple(protocol.trials(pairs.first(have), seed))
     seconds, late = timed(some[0], asked, clock, on_step)
     judging = _judging(protocol, some, power, clock) / have
-    wanted = fitting(seconds, judging, pairs.there, clock)[1]
     on_step("embedding")
-    ready = max(have, pairs.reach(wanted, clock, share=_EMBEDDED))
-    kept, count, gone = fitting(seconds, judging, ready, clock)
+    ready = max(have, _more_pairs(pairs, have, seconds, judging, clock))
+    kept, count, slow = fitting(seconds, judging, ready, clock)
     plan = _plan(protocol, pairs.first(count), [metric for metric in asked if metric.key in kept], seed)
     with store_in(out) as store:
         expected = {metric: each * count for metric, each in kept.items()}
@@ -56,8 +56,7 @@ def recommend_pairs(
         board, costs = leaderboard(verdicts(plan, store)), stored_costs(store, plan)
         on_step("resampling pairs")
         needed, untold = _needed(store, plan, board, power, seed, clock)
-    if count < pairs.there:
-        gone = [*gone, f"{count:,} of {pairs.there:,} pairs were drawn at random, as many as fit the time"]
+    fewer = f"{count:,} of {pairs.there:,} pairs were drawn at random, as many as fit the time"
     experiment = f"agreement with the ratings of {count:,} pairs"
     return Recommendation(
         kind="pairs",
@@ -66,9 +65,10 @@ def recommend_pairs(
         board=board,
         power=tuple(needed),
         costs=costs,
+        left_out=(*gone, *late, *slow, *more),
         warnings=failures,
         notes=(
-            *(*notes, *late, *gone, *more, *untold),
+            *(*([fewer] if count < pairs.there else []), *untold),
             f"metrics are ranked by {experiment} (`textgauge run agreement`)",
             *clock.account,
         ),
@@ -87,17 +87,37 @@ def recommend_pairs(
 
 def _first_pairs(
     sources: PairSources, asked: list[PairMetric], seed: int, clock: Clock, on_step: Step
-) -> tuple[list[PairMetric], DrawnPairs, int, list[str]]:
-    """As many pairs as a choice needs, with their rows; where these take too long, without the metrics that embed."""
-    pairs = DrawnPairs(sources, asked, seed)
-    least = min(_FEWEST, pairs.there)
+) -> tuple[list[PairMetric], DrawnPairs, int, list[LeftOut]]:
+    """As many pairs as a choice needs, with their rows; without the slowest encoders where these take too long.
+
+    The pairs of a smaller number are the first ones of a larger, so that no text is embedded for nothing.
+    """
     on_step("embedding")
-    have = pairs.reach(least, clock.patient, share=_FIRST)
-    others = [metric for metric in asked if embedder_of(metric) is None]
-    if have == least or not others:
-        return asked, pairs, have, []
-    notes = left_out([metric.key for metric in asked if metric not in others], "embedding takes too long")
-    return others, DrawnPairs(sources, others, seed), least, notes
+    texts = sources.left | sources.right
+    pace, gone = paces(texts, asked, clock), list[LeftOut]()
+    while True:
+        pairs = DrawnPairs(sources, asked, seed)
+        enough = list(dict.fromkeys(min(count, pairs.there) for count in _EMBEDDED_ONLY))
+        have = max(pairs.reach(count, clock.patient, share=_FIRST, whole=True) for count in enough)
+        slowest = max(pace, key=lambda name: pace[name], default="")
+        others = [metric for metric in asked if embedder_of(metric) != slowest]
+        if not others:
+            have = pairs.reach(enough[0], clock.patient, share=_FIRST)
+        if have >= enough[-1] or not others:
+            return asked, pairs, have, gone
+        seconds = enough[-1] * len(texts) / pairs.there * pace.pop(slowest)
+        wanted = (clock.spent + seconds) / _FIRST
+        gone += [LeftOut(metric.key, wanted) for metric in asked if metric not in others]
+        asked = others
+
+
+def _more_pairs(pairs: DrawnPairs, have: int, seconds: Mapping[str, float], judging: float, clock: Clock) -> int:
+    """Embed as many pairs more as leave the time to score and judge all of them; gives how many have their rows."""
+    kept, most, _ = fitting(seconds, judging, pairs.there, clock)
+    each = _each(kept, judging)
+    room = clock.until(_USED) - have * each
+    wanted = min(most, have + int(max(room, 0.0) / max(each + pairs.embedding, 1e-9)))
+    return pairs.reach(wanted, clock, share=_USED - wanted * each / clock.budget)
 
 
 def _judging(protocol: Agreement, batches: Sequence[PairBatch], power: float, clock: Clock) -> float:
@@ -110,21 +130,24 @@ def _judging(protocol: Agreement, batches: Sequence[PairBatch], power: float, cl
 
 def fitting(
     seconds: Mapping[str, float], judging: float, there: int, clock: Clock
-) -> tuple[dict[str, float], int, list[str]]:
+) -> tuple[dict[str, float], int, list[LeftOut]]:
     """The metrics and the number of pairs that fit the time left; the slowest go where too few pairs would be left.
 
-    Two metrics stay in any case: with one there would be nothing to choose. `seconds` are those of one pair with each
-    metric, `judging` those of judging one pair for one metric.
+    `seconds` are those of one pair with each metric, `judging` those of judging one pair for one metric.
 
     >>> fitting({"quick": 0.001, "as quick": 0.001, "slow": 1.0}, 0.001, 5000, Clock(20.0))[0]
     {'quick': 0.001, 'as quick': 0.001}
     """
-    kept, notes, least = dict(seconds), list[str](), min(_FEWEST, there)
-    while len(kept) > 2 and clock.patient.until(_USED) < least * (sum(kept.values()) + judging * len(kept)):
+    kept, gone, least = dict(seconds), list[LeftOut](), min(_FEWEST, there)
+    while len(kept) > 1 and clock.room(_USED) < (all_of_them := least * _each(kept, judging)):
         slowest = max(kept, key=lambda metric: kept[metric])
-        notes.append(f"{slowest} was left out: it takes {1000 * kept.pop(slowest):.1f} ms a pair")
-    each = sum(kept.values()) + judging * len(kept)
-    return kept, int(np.clip(clock.until(_USED) / max(each, 1e-9), least, there)), notes
+        gone.append(LeftOut(slowest, (clock.spent + all_of_them) / _USED))
+        del kept[slowest]
+    return kept, int(np.clip(clock.until(_USED) / max(_each(kept, judging), 1e-9), least, there)), gone
+
+
+def _each(seconds: Mapping[str, float], judging: float) -> float:
+    return sum(seconds.values()) + judging * len(seconds)
 
 
 def _plan(protocol: Agreement, sources: PairSources, metrics: list[PairMetric], seed: int) -> HeldPlan:

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.corpus import Comparison, Corpus
+from textgauge.corpus import Comparison
 from textgauge.metrics import CorpusMetric
 from textgauge.metrics.base import Undefined
 from textgauge.protocols import Sources
@@ -64,23 +64,3 @@ def rejects(
         except Undefined:
             return False
     return bool(p_value <= level + 1e-9)
-
-
-def simulated_power(
-    metric: CorpusMetric,
-    *,
-    reference: Corpus,
-    candidate: Corpus,
-    n: int,
-    effect: float,
-    tests: int = 100,
-    permutations: int = 199,
-    seed: int = 0,
-) -> float:
-    """The share of samples in which the metric's test sees that a share `effect` of the candidate is foreign.
-
-    This is what `recommend` predicts, found directly: every test is a permutation test of a sample of n texts a side.
-    """
-    samples = Contaminated(Sources("", {"a": reference, "b": candidate}), effect, seed)
-    found = [rejects(metric, samples.sample(n, i), permutations=permutations, seed=i) for i in range(tests)]
-    return float(np.mean(found))

@@ -15,7 +15,11 @@ from textgauge.recommending.budget import Clock
 
 Index = NDArray[np.int64]
 
-_CHUNKS = (16, 1024)  # texts between two looks at the clock: few at first, as nobody knows what they take
+_CHUNKS = (12, 1024)  # texts between two looks at the clock: few at first, as nobody knows what they take
+_FIRST = 4  # texts whose time does not count, because the first use of an encoder loads it
+_PROBED = (4, 8, 16)  # texts that tell how quick an encoder is; a later part only where there is time for it
+PROBED = _FIRST + sum(_PROBED)
+_LONG = 0.05  # share of the time left that a later part may take
 
 
 def embedder_of(metric: CorpusMetric | PairMetric) -> str | None:
@@ -25,18 +29,50 @@ def embedder_of(metric: CorpusMetric | PairMetric) -> str | None:
     return None if metric.reads_texts else metric.embedder
 
 
+def embedders_of(metrics: Sequence[CorpusMetric | PairMetric]) -> list[str]:
+    """The embedders whose rows these metrics take, each once, but for ready-made rows."""
+    return [name for name in dict.fromkeys(filter(None, map(embedder_of, metrics))) if name != GIVEN]
+
+
+def paces(corpus: Corpus, metrics: Sequence[CorpusMetric | PairMetric], clock: Clock) -> dict[str, float]:
+    """The seconds that a text takes with each embedder, from some texts of a corpus chosen at random.
+
+    The least of up to three parts: others may hold up any single one, and embedding itself notices if it is slower.
+    """
+    order = np.random.default_rng(len(corpus)).permutation(len(corpus))[:PROBED]
+    asked, found = embedders_of(metrics), dict[str, float]()
+    some = corpus.take(order).texts if asked else ()
+    for name in asked:
+        _encoded(name, some[:_FIRST])
+        place = min(_FIRST, len(some) - 1)
+        for count in _PROBED:
+            if name in found and (place >= len(some) or found[name] * count > _LONG * clock.patient.left):
+                break
+            before, part = clock.spent, some[place : place + count]
+            _encoded(name, part)
+            each = (clock.spent - before) / len(part)
+            found[name], place = min(each, found.get(name, each)), place + count
+    return found
+
+
+def _encoded(name: str, texts: Sequence[str]) -> NDArray[Any]:
+    from textgauge.represent.embedders import embedder
+
+    return encode_cached(embedder(name), texts)
+
+
 class Embedded:
     """A corpus of which some rows have embeddings, in memory; equal to those that the pool itself would compute.
 
-    `seconds` is the time that embedding took so far, texts found in the cache included.
+    `pace` are the seconds that one text took of late, NaN before anything is known.
     """
 
     def __init__(self, joint: Corpus, metrics: Sequence[CorpusMetric | PairMetric]) -> None:
         self.joint = joint
         self._vectors: dict[str, NDArray[Any]] = {}
-        self._missing = [name for name in dict.fromkeys(filter(None, map(embedder_of, metrics))) if name != GIVEN]
+        self._missing = embedders_of(metrics)
         self._ready = np.full(len(joint), not self._missing)
-        self.seconds = 0.0
+        self.pace = float("nan")
 
     @property
     def ready(self) -> Index:
@@ -49,16 +85,19 @@ class Embedded:
         `whole` gives up as soon as it is clear that not all of them will be.
         """
         wanted = np.array([row for row in rows if not self._ready[row]], dtype=np.int64)
+        if np.isnan(self.pace) and len(wanted):
+            self._embed(wanted[:_FIRST])
+            wanted = wanted[_FIRST:]
         chunk, done, before = _CHUNKS[0], 0, clock.spent
         while done < len(wanted):
-            if done:
-                each = (clock.spent - before) / done
-                within = max(clock.until(share), 0.0) / max(each, 1e-9)
-                chunk = min(2 * chunk, _CHUNKS[1], int(within))
+            if done or not np.isnan(self.pace):
+                within = max(clock.until(share), 0.0) / max(self.pace, 1e-9)
+                chunk = min(2 * chunk, _CHUNKS[1], int(min(within, len(wanted))))
                 if chunk == 0 or (whole and within < len(wanted) - done):
                     return False
-            self._embed(wanted[done : done + chunk], clock)
+            self._embed(wanted[done : done + chunk])
             done += chunk
+            self.pace = (clock.spent - before) / min(done, len(wanted))
         return True
 
     def corpus(self, rows: Index) -> Corpus:
@@ -76,14 +115,10 @@ class Embedded:
         for name, vectors in self._vectors.items():
             self.joint.pool.adopt("embeddings", name, vectors)
 
-    def _embed(self, rows: Index, clock: Clock) -> None:
-        from textgauge.represent.embedders import embedder
-
+    def _embed(self, rows: Index) -> None:
         texts = self.joint.take(rows).texts
-        before = clock.spent
         for name in self._missing:
-            self._keep(name, rows, encode_cached(embedder(name), texts))
-        self.seconds += clock.spent - before
+            self._keep(name, rows, _encoded(name, texts))
         self._ready[rows] = True
 
     def _keep(self, name: str, rows: Index, vectors: NDArray[Any]) -> None:

@@ -11,7 +11,7 @@ from textgauge.recommending.needed import Needed
 from textgauge.recommending.pair_power import PairsNeeded
 
 if TYPE_CHECKING:
-    from textgauge.recommending.answer import Recommendation
+    from textgauge.recommending.answer import LeftOut, Recommendation
     from textgauge.report.leaderboard import Row
 
 
@@ -27,21 +27,28 @@ def sentences(answer: Recommendation) -> Iterator[str]:
 
 
 def _choice(answer: Recommendation) -> Iterator[str]:
-    if not answer.choice:
-        yield "No metric has a value on these data."
-        return
-    first, *others = answer.choice
-    behind = len(answer.board) - len(answer.choice)
-    if others:
-        yield f"Use {first}; {listed(others)} cannot be told from it on these data."
-    elif behind:
-        yield f"Use {first}: it is surely better than {_the_other(behind)}."
-    else:
-        yield f"Only {first} was looked at: there is nothing to compare it with."
+    said = _best(answer)
+    if answer.left_out:
+        within = f"Of the metrics that fit into {duration(answer.about['budget'])}, "
+        said = f"{within}{said[0].lower()}{said[1:]}; {missing(answer.left_out)}"
+    yield f"{said}."
+    first, others = answer.choice[:1], answer.choice[1:]
     if others and answer.about.get("named_by"):
         by = listed(answer.about["named_by"])
         how = f"it has the best mean place in {by}" if len(answer.about["named_by"]) > 1 else f"it is best in {by}"
-        yield f"Of these {len(answer.choice)}, {first} is named first: {how}."
+        yield f"Of these {len(answer.choice)}, {first[0]} is named first: {how}."
+
+
+def _best(answer: Recommendation) -> str:
+    if not answer.choice:
+        return "No metric has a value on these data" if not answer.left_out else "None has a value on these data"
+    first, *others = answer.choice
+    behind = len(answer.board) - len(answer.choice)
+    if others:
+        return f"Use {first}; {listed(others)} cannot be told from it on these data"
+    if behind:
+        return f"Use {first}: it is surely better than {_the_other(behind)}"
+    return f"Only {first} was looked at: there is nothing to compare it with"
 
 
 def _the_other(count: int) -> str:
@@ -111,13 +118,31 @@ def listed(items: Sequence[str]) -> str:
     return " and ".join(filter(None, [", ".join(items[:-1]), *items[-1:]]))
 
 
-def left_out(metrics: Sequence[str], why: str) -> list[str]:
-    """That these metrics were left out, in one note; none where there are none.
+def missing(gone: Sequence[LeftOut]) -> str:
+    """That metrics were left out, and the budget that has room for them where it is known."""
+    known = [item for item in gone if not np.isnan(item.seconds)]
+    unknown = [item for item in gone if np.isnan(item.seconds)]
+    said = []
+    if known:
+        most = max(item.seconds for item in known)
+        said.append(f"{_left_out(known)}, with {_them(known)} about {duration(_enough(most))} are needed")
+    if unknown:
+        said.append(f"{_left_out(unknown)}, there was no time to try {_them(unknown)}")
+    return "; ".join(said)
 
-    >>> left_out(["a", "b"], "no time was left")
-    ['a and b were left out: no time was left']
-    """
-    return [f"{listed(metrics)} {'was' if len(metrics) == 1 else 'were'} left out: {why}"] if metrics else []
+
+def _enough(seconds: float) -> float:
+    """A budget that is no less: in steps of five seconds, from a hundred on of the second digit."""
+    step = 5.0 if seconds < 100.0 else 10.0 ** (int(np.log10(seconds)) - 1)
+    return float(np.ceil(seconds / step) * step)
+
+
+def _left_out(items: Sequence[LeftOut]) -> str:
+    return f"{listed([item.metric for item in items])} {'was' if len(items) == 1 else 'were'} left out"
+
+
+def _them(items: Sequence[LeftOut]) -> str:
+    return "it" if len(items) == 1 else "them"
 
 
 def percent(share: float) -> str:
@@ -146,5 +171,5 @@ def duration(seconds: float) -> str:
     ('1.2 ms', '200 ms', '75 s')
     """
     if seconds >= 1.0:
-        return f"{seconds:.3g} s"
+        return f"{seconds:.3g} s" if seconds < 100.0 else f"{seconds:,.0f} s"
     return f"{1000 * seconds:.2g} ms" if seconds < 0.0995 else f"{1000 * seconds:.0f} ms"

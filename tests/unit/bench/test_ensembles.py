@@ -106,6 +106,21 @@ def test_linear_shares_are_of_one_and_boosting_has_none(found):
         assert all(np.isnan(item.share) for item in boosted)
 
 
+def test_a_ranked_ensemble_is_the_task_ensemble_where_it_sees_nothing_else(found):
+    both = {
+        (item.metric, item.protocol.name): [verdict.draws for verdict in item.verdicts]
+        for item in found.judged
+        if item.metric in (ensembles.NAMES["task"], ensembles.NAMES["ranked"])
+    }
+    same = {
+        task.name: np.array_equal(
+            both[ensembles.NAMES["task"], task.name], both[ensembles.NAMES["ranked"], task.name], equal_nan=True
+        )
+        for task in TASKS
+    }
+    assert same == {"robustness": True, "sensitivity": True, "clustering": False}
+
+
 def test_an_incomplete_metric_is_no_part_of_an_ensemble(tmp_path):
     store = make(tmp_path)
     remove_cell(store, "rouge", "clustering")

@@ -19,7 +19,7 @@ from textgauge.protocols import (
     ensemble,
 )
 from textgauge.protocols.ensemble import TaskFeatures, ensembled, splits
-from textgauge.protocols.models import Fitted, fit
+from textgauge.protocols.models import Fitted, Forest, fit
 
 SAMPLES = {
     Axis(): "sample:articles",
@@ -58,7 +58,7 @@ def watched(monkeypatch):
     """What each model was trained on and asked: (features, targets, weights) and features, split by split."""
     seen = []
 
-    def watching(features, targets, weights, *, kind, seed):
+    def watching(features, targets, weights, **_):
         asked = []
         seen.append((features, targets, weights, asked))
 
@@ -90,12 +90,37 @@ def check_no_leak(data, seen, splits_wanted):
         assert not trained & tested
 
 
-@pytest.mark.parametrize("kind", ["task", "boosting"])
+@pytest.mark.parametrize("kind", ["task", "ranked", "boosting"])
 @pytest.mark.parametrize("task", SAMPLES, ids=lambda task: task.name)
 def test_no_document_is_in_training_and_test_of_a_task(task, kind, watched):
     data = telling([built_in(task)])
     ensembled(data, kind, seeds=4, permute=False)
     check_no_leak(data, watched, 3 if task.folded else 4)
+
+
+@pytest.mark.parametrize("task", [task for task in SAMPLES if task.ranked], ids=lambda task: task.name)
+def test_a_task_ensemble_learns_from_and_is_asked_with_similarities_alone(task, watched):
+    (item,) = telling([built_in(task)])
+    ensembled([item], "task", seeds=1, permute=False)
+    for features, targets, _, asked in watched:
+        trials = features[:, 1].astype(int)
+        assert features.tolist() == item.features[trials].tolist()
+        assert targets.tolist() == task.targets(item.columns)[trials].tolist()
+        (rows,) = asked
+        assert rows.tolist() == item.features[rows[:, 1].astype(int)].tolist()
+
+
+@pytest.mark.parametrize("task", [task for task in SAMPLES if task.ranked], ids=lambda task: task.name)
+def test_a_ranked_ensemble_learns_from_the_same_trials_and_sees_the_other_half_too(task, watched):
+    (item,) = telling([built_in(task)])
+    ensembled([item], "task", seeds=1, permute=False)
+    plain = [features for features, *_ in watched]
+    watched.clear()
+    ensembled([item], "ranked", seeds=1, permute=False)
+    for mine, (features, *_, asked) in zip(plain, watched, strict=True):
+        assert features[:, 2:].tolist() == mine.tolist()
+        assert features.shape[1] == asked[0].shape[1] == 4
+        assert (features[:, :2] <= 0).all()
 
 
 def test_no_document_is_in_training_and_test_of_all_tasks_together(watched):
@@ -205,6 +230,38 @@ def test_shares_are_of_absolute_weights_and_boosting_has_none():
     assert forest.shares.argmax() == 1
 
 
+def test_answers_have_more_steps_with_more_trees_and_fewer_with_larger_leaves():
+    features = np.random.default_rng(2).random((400, 1))
+    targets = np.round(features[:, 0] + np.random.default_rng(3).normal(0, 0.2, 400)).clip(0, 1)
+    asked = np.linspace(0, 1, 400)[:, None]
+
+    def steps(settings):
+        model = fit(features, targets, np.ones(400), kind="forest", seed=0, forest=settings)
+        return np.count_nonzero(np.diff(model.predict(asked)))
+
+    assert steps(Forest(trees=30, leaf=10)) > 2 * steps(Forest(trees=1, leaf=10))
+    assert 2 * steps(Forest(trees=1, leaf=20)) < steps(Forest(trees=1, leaf=1))
+
+
+def test_answers_of_a_rising_forest_never_fall():
+    rng = np.random.default_rng(5)
+    features = rng.random((400, 2))
+    targets = np.round(np.clip(features[:, 0] + rng.normal(0, 0.3, 400), 0, 1))
+    asked = np.column_stack([np.linspace(0, 1, 300), np.full(300, 0.5)])
+    falls = {}
+    for rising in (True, False):
+        model = fit(features, targets, np.ones(400), kind="forest", seed=0, forest=Forest(50, 5, rising=rising))
+        falls[rising] = bool((np.diff(model.predict(asked)) < -1e-12).any())
+    assert falls == {True: False, False: True}
+
+
+def test_classes_weigh_the_same_unless_a_forest_is_told_otherwise():
+    features, targets = np.zeros((100, 1)), (np.arange(100) < 10).astype(float)
+    for balanced, middle in ((True, 0.5), (False, 0.1)):
+        made = fit(features, targets, np.ones(100), kind="forest", seed=0, forest=Forest(300, balanced=balanced))
+        assert made.predict(features[:1])[0] == pytest.approx(middle, abs=0.02)
+
+
 def test_a_feature_that_says_nothing_has_no_importance():
     item = linear_axis([1.0])
     noise = np.random.default_rng(4).random(len(item.features))
@@ -229,24 +286,24 @@ def test_the_mean_over_seeds_settles_and_its_interval_holds_it():
     assert high - low < 0.2
 
 
-def test_retrieval_is_asked_how_far_behind_the_best_of_its_query_a_document_is():
+def test_a_ranked_ensemble_of_retrieval_is_asked_how_far_behind_the_best_of_its_query_a_document_is():
     columns = {"fold": np.array([0, 0, 0, 1]), "query": np.array([4, 4, 5, 4])}
     features = np.array([[0.9, 0.1], [0.4, 0.3], [0.2, np.nan], [0.5, 0.5]])
-    asked = Retrieval().inputs(features, columns)
+    asked = Retrieval().ranked_inputs(features, columns)
     assert asked[:, 2:].tolist()[:2] == features.tolist()[:2]
     assert asked[:, 0].tolist() == pytest.approx([0.0, -0.5, 0.0, 0.0])
     assert asked[[0, 1, 3], 1].tolist() == pytest.approx([-0.2, 0.0, 0.0])
     assert np.isnan(asked[2, 1])
 
 
-def test_clustering_is_asked_how_far_behind_the_nearest_of_its_texts_a_pair_is():
+def test_a_ranked_ensemble_of_clustering_is_asked_how_far_behind_the_nearest_of_its_texts_a_pair_is():
     columns = {
         "fold": np.array([0, 0, 0, 1]),
         "document": np.array([1, 1, 2, 1], dtype=np.uint64),
         "other": np.array([2, 3, 3, 2], dtype=np.uint64),
     }
     features = np.array([[0.9], [0.5], [0.1], [0.3]])
-    asked = Clustering().inputs(features, columns)
+    asked = Clustering().ranked_inputs(features, columns)
     # The nearest of text 1 and of text 2 are each other; that of text 3 is text 1.
     assert asked[:, 0].tolist() == pytest.approx([0.0, 0.5 - 0.7, 0.1 - 0.7, 0.0])
     assert asked[:, 1].tolist() == features[:, 0].tolist()

@@ -61,6 +61,19 @@ def test_what_one_metric_does_not_use_goes_to_the_next(needs, hands):
     assert needs(quick, slow, budget=30.0)[1].tests == alone
 
 
+def test_a_single_hold_up_does_not_leave_a_metric_without_tests(needs, hands):
+    class HeldUp(Known):
+        calls = 0
+
+        def p_value(self, comparison, **given):
+            self.calls += 1
+            self.hands.seconds += 3.0 * (self.calls == 2)
+            return super().p_value(comparison, **given)
+
+    (found,) = needs(HeldUp(100, hands, seconds=0.01), budget=10.0)
+    assert found.count == pytest.approx(100, rel=0.3)
+
+
 def test_without_time_nothing_is_said(needs, hands):
     (found,) = needs(Known(100, hands), budget=0.0)
     assert (found.tests, np.isnan(found.count), np.isnan(found.low)) == (0, True, True)

@@ -155,4 +155,4 @@ def test_parts_of_batches_are_small(make_sources):
     joint = corpora["a"] | corpora["b"]
     a, b = joint.take(np.arange(60)), joint.take(np.arange(60, 120))
     one, two = (MatrixBatch(0, a, others, {}, a) for others in (None, b))
-    assert [len(part_of(batch, 20, jaccard)) for batch in (pairs, one, two)] == [20, 28, 36]
+    assert [len(part_of(batch, 20, [jaccard])) for batch in (pairs, one, two)] == [20, 28, 36]

@@ -1,4 +1,4 @@
-"""Contaminated samples: what is on which side, how often, and that power found directly is power."""
+"""Contaminated samples: what is on which side, how often, and how often a test of them rejects."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ import pytest
 from textgauge import get_metric
 from textgauge.corpus import Corpus
 from textgauge.protocols import Sources
-from textgauge.recommending.samples import Contaminated, simulated_power
+from textgauge.recommending.samples import Contaminated, rejects
 
 
 def test_the_reference_is_of_one_source_and_a_share_of_the_candidate_of_the_other(make_sources):
@@ -51,9 +51,8 @@ def test_the_largest_sample_can_be_drawn(make_sources, effect):
 
 def test_power_is_high_for_far_corpora_and_the_level_for_equal_ones(make_sources):
     def power(apart):
-        corpora = make_sources(80, apart=apart).corpora
-        metric = get_metric("energy@given")
-        return simulated_power(metric, reference=corpora["a"], candidate=corpora["b"], n=20, effect=1.0, tests=60)
+        metric, samples = get_metric("energy@given"), Contaminated(make_sources(80, apart=apart), 1.0)
+        return np.mean([rejects(metric, samples.sample(20, i), permutations=199, seed=i) for i in range(60)])
 
     assert power(2.0) == 1.0
     assert power(0.0) < 0.2

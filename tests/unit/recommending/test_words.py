@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from textgauge.recommending import LeftOut
 from textgauge.recommending.needed import Needed
 from textgauge.recommending.pair_power import PairsNeeded
 
@@ -37,6 +38,32 @@ def test_a_sole_winner_and_a_sole_metric(make_answer):
     alone = make_answer(choice=("quick",), board=board)
     assert alone.sentences[0] == "Only quick was looked at: there is nothing to compare it with."
     assert not any("rest" in sentence for sentence in alone.sentences)
+
+
+def test_what_was_left_out_is_in_the_first_sentence(make_answer):
+    nan, about = float("nan"), {**make_answer().about, "budget": 20.0}
+    gone = (LeftOut("cosine", 24.3), LeftOut("wmd"), LeftOut("meteor", 1_220.0), LeftOut("ter", nan))
+    one = make_answer(left_out=gone[:1], about=about)
+    assert one.sentences[0] == (
+        "Of the metrics that fit into 20 s, use quick; slow cannot be told from it on these data; "
+        "cosine was left out, with it about 25 s are needed."
+    )
+    sole = make_answer(left_out=gone, choice=("quick",), about=about)
+    assert sole.sentences[0] == (
+        "Of the metrics that fit into 20 s, use quick: it is surely better than the other 2 metrics; "
+        "cosine and meteor were left out, with them about 1,300 s are needed; "
+        "wmd and ter were left out, there was no time to try them."
+    )
+    none = make_answer(left_out=gone[1:2], choice=(), power=(), costs=(), about=about)
+    assert none.sentences == (
+        "Of the metrics that fit into 20 s, none has a value on these data; "
+        "wmd was left out, there was no time to try it.",
+    )
+    for page in (one.markdown(), one.html(), str(one)):
+        assert page.index("cosine was left out") < page.index("quick reaches")
+    found = json.loads(sole.to_json(), parse_constant=pytest.fail)
+    assert found["sentences"][0] == sole.sentences[0]
+    assert found["left_out"][:2] == [{"metric": "cosine", "seconds": 24.3}, {"metric": "wmd", "seconds": None}]
 
 
 def test_no_choice_is_said(make_answer):

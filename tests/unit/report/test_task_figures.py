@@ -51,6 +51,13 @@ def bent(found):
     return next(group for group in found if group.protocol == BENT)
 
 
+def test_a_page_judges_a_run_once(store, monkeypatch):
+    seen = []
+    monkeypatch.setattr("textgauge.report.figures.read.judge", lambda of: seen.append(of) or judge(of))
+    assert "Scores in all tasks" in page([store])
+    assert seen == [store]
+
+
 def test_the_heat_map_is_the_leaderboard(store, found):
     judged = judge(store)
     cells, board = task_cells(judged), leaderboard(judged)
@@ -88,7 +95,7 @@ def test_a_task_without_a_score_is_a_dash_and_is_named():
     ]
     cells = task_cells(known)
     assert cells.filter(pl.col("metric") == "levenshtein")["value"].to_list() == [0.25, None, None]
-    chart = draw.task_figure(SimpleNamespace(judged=known))
+    chart = draw.task_figure(SimpleNamespace(tasks=known))
     spec = chart.to_dict()
     assert spec["title"]["subtitle"][-1].endswith("without an overall score: levenshtein")
     (rows,) = spec["datasets"].values()
@@ -165,6 +172,8 @@ def test_a_run_of_tasks_gives_its_figures_and_no_others(found):
         "sensitivity-sample-articles",
         "contributions-task-ensemble-share",
         "contributions-task-ensemble-importance",
+        "contributions-ranked-ensemble-share",
+        "contributions-ranked-ensemble-importance",
         "contributions-universal-ensemble-importance",
     ]
 

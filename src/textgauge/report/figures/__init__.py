@@ -35,6 +35,7 @@ __all__ = [
     "KINDS",
     "Figure",
     "Group",
+    "Run",
     "box_figure",
     "bump_figure",
     "component_figure",

@@ -8,7 +8,18 @@ import numpy as np
 
 from textgauge.protocols.base import Verdict
 from textgauge.report.figures.read import Group
-from textgauge.report.figures.style import BLUE, COLUMNS, DARK, VERMILION, about, finished, plain, printable, titled
+from textgauge.report.figures.style import (
+    BLUE,
+    COLUMNS,
+    DARK,
+    VERMILION,
+    about,
+    finished,
+    layered,
+    plain,
+    printable,
+    titled,
+)
 
 if TYPE_CHECKING:
     import altair as alt
@@ -84,18 +95,19 @@ def _panel(
     ]
     ticks = alt.Axis(tickCount=4, format="~g", labelOverlap=True)
     whisker = known.mark_rule(color=DARK).encode(
-        alt.X("smallest:Q", title=None, scale=across, axis=ticks), x2="largest", tooltip=exact
+        alt.X("smallest:Q", title=None, scale=across, axis=ticks), alt.X2("largest"), tooltip=exact
     )
-    box = known.mark_bar(color="#9CC8E3", size=10).encode(x="lower_quartile:Q", x2="upper_quartile", tooltip=exact)
-    median = known.mark_tick(color=DARK, size=10, thickness=1.5).encode(x="median:Q", tooltip=exact)
+    box = known.mark_bar(color="#9CC8E3", size=10).encode(
+        alt.X("lower_quartile:Q"), alt.X2("upper_quartile"), tooltip=exact
+    )
+    median = known.mark_tick(color=DARK, size=10, thickness=1.5).encode(alt.X("median:Q"), tooltip=exact)
     mean = known.mark_point(color=VERMILION, filled=True, shape="diamond", size=30, opacity=1).encode(
-        x="mean:Q", tooltip=exact
+        alt.X("mean:Q"), tooltip=exact
     )
     dots = alt.Chart(plain(points)).mark_circle(color=BLUE, size=12, opacity=0.7)
     tip = [alt.Tooltip("metric:N"), alt.Tooltip("repetition:Q"), alt.Tooltip("value:Q", format=".6g")]
     absent = undefined.mark_text(text="undefined", align="left", fontSize=9, color="#777777").encode(
         x=alt.value(4), tooltip=[alt.Tooltip("metric:N"), alt.Tooltip("reason:N")]
     )
-    layers = alt.LayerChart(layer=[whisker, box, median, dots.encode(y, x="value:Q", tooltip=tip), mean, absent])
-    height = 18 * len(metrics)
-    return layers.properties(width=150, height=height, title=titled(measure.replace("_", " ")))
+    layers = [whisker, box, median, dots.encode(y, alt.X("value:Q"), tooltip=tip), mean, absent]
+    return layered(layers, width=150, height=18 * len(metrics), title=titled(measure.replace("_", " ")))

@@ -9,7 +9,18 @@ import numpy as np
 from textgauge.protocols import Agreement
 from textgauge.report.figures.order_matrix import PEOPLE, set_orders
 from textgauge.report.figures.read import Group
-from textgauge.report.figures.style import BLUE, PAGE, VERMILION, about, finished, not_shown, plain, printable, titled
+from textgauge.report.figures.style import (
+    BLUE,
+    PAGE,
+    VERMILION,
+    about,
+    finished,
+    layered,
+    not_shown,
+    plain,
+    printable,
+    titled,
+)
 
 if TYPE_CHECKING:
     import altair as alt
@@ -57,10 +68,9 @@ def _panel(rows: pl.DataFrame) -> alt.LayerChart:
     labels = alt.Legend(title=None, labelExpr="datum.value ? 'random pairs' : 'related pairs'", orient="top")
     colour = alt.Color("random:N", scale=kind, legend=labels)
     tip = [alt.Tooltip("set:N"), alt.Tooltip("metric:N"), alt.Tooltip("rank:Q")]
-    base = alt.Chart(plain(rows)).encode(x, y, color=colour, detail="set:N", tooltip=tip)
+    base = alt.Chart(plain(rows)).encode(x, y, alt.Detail("set:N"), color=colour, tooltip=tip)
     lines, dots = base.mark_line(strokeWidth=1.5, opacity=0.6), base.mark_circle(size=40, opacity=1)
-    first = alt.Chart(plain(rows.filter(pl.col("metric") == PEOPLE))).encode(x, y, text="set:N")
+    first = alt.Chart(plain(rows.filter(pl.col("metric") == PEOPLE))).encode(x, y, alt.Text("set:N"))
     words = first.mark_text(align="right", dx=-8, fontSize=9)
     width = min(PAGE - 150, 40 * len(names))
-    layers = alt.LayerChart(layer=[lines, dots, words])
-    return layers.properties(width=width, height=max(20 * sets, 80), title=titled(""))
+    return layered([lines, dots, words], width=width, height=max(20 * sets, 80), title=titled(""))

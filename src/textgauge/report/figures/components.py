@@ -9,7 +9,7 @@ import numpy as np
 
 from textgauge.metrics import get_metric
 from textgauge.report.figures.read import Group, finite
-from textgauge.report.figures.style import PANEL, about, finished, plain, titled
+from textgauge.report.figures.style import PANEL, about, finished, layered, plain, titled
 
 if TYPE_CHECKING:
     import altair as alt
@@ -71,4 +71,4 @@ def _panel(rows: pl.DataFrame) -> alt.LayerChart:
         base.mark_area(opacity=0.15).encode(low, alt.Y2("high:Q")),
         base.mark_line(strokeWidth=1.5, point={"size": 14}).encode(alt.Y("mean:Q"), tooltip=exact),
     ]
-    return alt.LayerChart(layer=layers).properties(width=PANEL, height=140, title=titled(rows["component"][0]))
+    return layered(layers, width=PANEL, height=140, title=titled(rows["component"][0]))

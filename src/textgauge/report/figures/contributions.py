@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Literal, get_args
 
 from textgauge.bench.ensembles import Contribution
-from textgauge.report.figures.style import BLUE, DARK, PANEL, finished, plain, printable, titled
+from textgauge.report.figures.style import BLUE, DARK, PANEL, finished, layered, plain, printable, titled
 
 if TYPE_CHECKING:
     import altair as alt
@@ -73,5 +73,4 @@ def _panel(task: str, rows: pl.DataFrame, names: list[str], across: str, of: Of)
     if of == "importance":
         dots = alt.Chart(plain(rows)).mark_circle(color=DARK, size=14, opacity=0.7)
         layers.append(dots.encode(alt.X("value:Q"), y, tooltip=tip))
-    panel = alt.LayerChart(layer=layers)
-    return panel.properties(width=PANEL - 80, height=_BAR * len(names), title=titled(task))
+    return layered(layers, width=PANEL - 80, height=_BAR * len(names), title=titled(task))

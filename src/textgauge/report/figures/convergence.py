@@ -10,7 +10,18 @@ from textgauge.protocols import Size
 from textgauge.protocols.base import over_repetitions
 from textgauge.protocols.size import ASYMPTOTE
 from textgauge.report.figures.read import Group, own_values
-from textgauge.report.figures.style import BLUE, PANEL, VERMILION, about, finished, not_shown, plain, thinned, titled
+from textgauge.report.figures.style import (
+    BLUE,
+    PANEL,
+    VERMILION,
+    about,
+    finished,
+    layered,
+    not_shown,
+    plain,
+    thinned,
+    titled,
+)
 
 if TYPE_CHECKING:
     import altair as alt
@@ -77,14 +88,14 @@ def _panel(metric: str, points: pl.DataFrame, large: float, across: str) -> alt.
     exact = [alt.Tooltip("size:Q", format=","), *(alt.Tooltip(f"{n}:Q", format=".6g") for n in ("mean", "low", "high"))]
     layers: list[alt.Chart] = [
         base.mark_area(color=BLUE, opacity=0.25).encode(
-            alt.Y("low:Q", title="value", axis=alt.Axis(minExtent=30)), y2="high:Q"
+            alt.Y("low:Q", title="value", axis=alt.Axis(minExtent=30)), alt.Y2("high:Q")
         ),
-        base.mark_line(color=BLUE, strokeWidth=1.5).encode(y="mean:Q", tooltip=exact),
+        base.mark_line(color=BLUE, strokeWidth=1.5).encode(alt.Y("mean:Q"), tooltip=exact),
         alt.Chart(plain(shown))
         .mark_circle(color=BLUE, size=10, opacity=0.45)
         .encode(
             x,
-            y="value:Q",
+            alt.Y("value:Q"),
             tooltip=[
                 alt.Tooltip("size:Q", title="texts, first sample", format=","),
                 alt.Tooltip("other:Q", title="texts, second sample", format=","),
@@ -95,6 +106,8 @@ def _panel(metric: str, points: pl.DataFrame, large: float, across: str) -> alt.
     ]
     if np.isfinite(large):
         rule = alt.Chart(plain(pl.DataFrame({"large": [large]}))).mark_rule(color=VERMILION, strokeDash=[5, 3], size=2)
-        layers.append(rule.encode(y="large:Q", tooltip=[alt.Tooltip("large:Q", title="large samples", format=".6g")]))
+        layers.append(
+            rule.encode(alt.Y("large:Q"), tooltip=[alt.Tooltip("large:Q", title="large samples", format=".6g")])
+        )
     said = f"large samples: {large:.4g}" if np.isfinite(large) else "large samples: undefined"
-    return alt.LayerChart(layer=layers).properties(width=PANEL, height=140, title=titled(metric, said, fewer))
+    return layered(layers, width=PANEL, height=140, title=titled(metric, said, fewer))

@@ -8,7 +8,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.report.figures.read import Group, finite, own_values
-from textgauge.report.figures.style import BLUE, PANEL, VERMILION, about, finished, not_shown, plain, thinned, titled
+from textgauge.report.figures.style import (
+    BLUE,
+    PANEL,
+    VERMILION,
+    about,
+    finished,
+    layered,
+    not_shown,
+    plain,
+    thinned,
+    titled,
+)
 from textgauge.stats.effect import r_squared
 
 if TYPE_CHECKING:
@@ -91,9 +102,11 @@ def _panel(metric: str, points: pl.DataFrame) -> alt.LayerChart:
     axis = alt.Axis(format="d", tickMinStep=1, grid=False)
     step = alt.X("step:Q", title="steps apart (ℓ)", axis=axis, scale=steps)
     base = alt.Chart(plain(line)).encode(step)
-    band = base.mark_area(color=VERMILION, opacity=0.25).encode(alt.Y("low:Q").title("distance (z-score)"), y2="high:Q")
+    band = base.mark_area(color=VERMILION, opacity=0.25).encode(
+        alt.Y("low:Q").title("distance (z-score)"), alt.Y2("high:Q")
+    )
     fit = base.mark_line(color=VERMILION, strokeWidth=1.5).encode(
-        y="fit:Q",
+        alt.Y("fit:Q"),
         tooltip=[alt.Tooltip(f"{name}:Q", format=".6g") for name in ("step", "fit", "low", "high", "r2")],
     )
     shown, fewer = thinned(points.drop_nulls("z"))
@@ -102,7 +115,7 @@ def _panel(metric: str, points: pl.DataFrame) -> alt.LayerChart:
         .mark_circle(color=BLUE, size=14, opacity=0.45)
         .encode(
             step,
-            y="z:Q",
+            alt.Y("z:Q"),
             tooltip=[
                 alt.Tooltip("i:Q", title="corpus i"),
                 alt.Tooltip("j:Q", title="corpus j"),
@@ -113,4 +126,4 @@ def _panel(metric: str, points: pl.DataFrame) -> alt.LayerChart:
         )
     )
     heading = titled(metric, f"R² of the line {line['r2'][0]:.3f}", fewer)
-    return alt.LayerChart(layer=[band, dots, fit]).properties(width=PANEL, height=140, title=heading)
+    return layered([band, dots, fit], width=PANEL, height=140, title=heading)

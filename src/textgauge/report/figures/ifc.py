@@ -9,7 +9,18 @@ import numpy as np
 from textgauge.protocols.ifc import Ifc
 from textgauge.report.figures.distance import regression_band
 from textgauge.report.figures.read import Group, own_values
-from textgauge.report.figures.style import BLUE, PANEL, VERMILION, about, finished, not_shown, plain, thinned, titled
+from textgauge.report.figures.style import (
+    BLUE,
+    PANEL,
+    VERMILION,
+    about,
+    finished,
+    layered,
+    not_shown,
+    plain,
+    thinned,
+    titled,
+)
 
 if TYPE_CHECKING:
     import altair as alt
@@ -87,12 +98,14 @@ def _panel(name: str, points: pl.DataFrame, up: str, said: str) -> alt.LayerChar
     y = alt.Y("low:Q", title=up, axis=alt.Axis(minExtent=30), scale=alt.Scale(zero=False))
     exact = [alt.Tooltip("step:Q"), alt.Tooltip("repetition:Q"), alt.Tooltip("value:Q", format=".6g")]
     layers: list[alt.Chart] = [
-        base.mark_area(color=BLUE, opacity=0.2).encode(y, y2="high:Q"),
-        base.mark_line(color=BLUE, strokeWidth=1.5).encode(y="fit:Q"),
-        alt.Chart(plain(shown)).mark_circle(color=BLUE, size=14, opacity=0.5).encode(x, y="value:Q", tooltip=exact),
+        base.mark_area(color=BLUE, opacity=0.2).encode(y, alt.Y2("high:Q")),
+        base.mark_line(color=BLUE, strokeWidth=1.5).encode(alt.Y("fit:Q")),
+        alt.Chart(plain(shown))
+        .mark_circle(color=BLUE, size=14, opacity=0.5)
+        .encode(x, alt.Y("value:Q"), tooltip=exact),
     ]
     if own:
         mean = plain(pl.DataFrame({"own": [float(np.mean(own))]}))
         rule = alt.Chart(mean).mark_rule(color=VERMILION, strokeDash=[5, 3], size=2)
-        layers.append(rule.encode(y="own:Q", tooltip=[alt.Tooltip("own:Q", title="the reference", format=".6g")]))
-    return alt.LayerChart(layer=layers).properties(width=PANEL, height=140, title=titled(name, said, fewer))
+        layers.append(rule.encode(alt.Y("own:Q"), tooltip=[alt.Tooltip("own:Q", title="the reference", format=".6g")]))
+    return layered(layers, width=PANEL, height=140, title=titled(name, said, fewer))

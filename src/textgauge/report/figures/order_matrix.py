@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from textgauge.bench.agreement import set_means
 from textgauge.report.figures.read import Group
-from textgauge.report.figures.style import about, finished, not_shown, plain, printable, titled
+from textgauge.report.figures.style import about, finished, layered, not_shown, plain, printable, titled
 from textgauge.stats.orders import order_correlations, ranks
 
 if TYPE_CHECKING:
@@ -73,4 +73,4 @@ def _panel(cells: pl.DataFrame) -> alt.LayerChart:
     dark = alt.condition("datum.rho > 0.6", alt.value("white"), alt.value("#222222"))
     numbers = base.mark_text(fontSize=9).encode(text=alt.Text("rho:Q", format=".2f"), color=dark)
     side = _CELL * len(names)
-    return alt.LayerChart(layer=[squares, numbers]).properties(width=side, height=side, title=titled(""))
+    return layered([squares, numbers], width=side, height=side, title=titled(""))

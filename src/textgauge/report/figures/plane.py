@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from textgauge.describing import Description
 from textgauge.describing.measured import Measured
 from textgauge.errors import InputError
-from textgauge.report.figures.style import DARK, PANEL, VERMILION, finished, not_shown, plain, titled
+from textgauge.report.figures.style import DARK, PANEL, VERMILION, finished, layered, not_shown, plain, titled
 
 if TYPE_CHECKING:
     import altair as alt
@@ -72,10 +72,10 @@ def _panel(measured: Measured, cells: pl.DataFrame, low: float, full: float) -> 
     shade = alt.Color("share:Q", scale=scale, legend=None)
     tip = [alt.Tooltip(f"{name}:Q", format=".4g") for name in ("x", "y", "share")]
     layers = [
-        alt.Chart(plain(cells)).mark_rect().encode(across, upward, shade, x2="x2", y2="y2", tooltip=tip),
+        alt.Chart(plain(cells)).mark_rect().encode(across, upward, shade, alt.X2("x2"), alt.Y2("y2"), tooltip=tip),
         alt.Chart(plain(middle))
         .mark_point(shape="cross", color=VERMILION, filled=True, size=60, opacity=1, stroke=DARK, strokeWidth=0.5)
         .encode(across, upward, tooltip=tip[:2]),
     ]
     title = titled(measured.name, f"mean {x.mean():.3f}, {y.mean():.3f}; n {len(x):,}")
-    return alt.LayerChart(layer=layers).properties(width=PANEL, height=PANEL, title=title)
+    return layered(layers, width=PANEL, height=PANEL, title=title)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from textgauge.protocols.base import Measure
 from textgauge.report.figures.read import Group
-from textgauge.report.figures.style import BLUE, DARK, PANEL, finished, plain, titled
+from textgauge.report.figures.style import BLUE, DARK, PANEL, finished, layered, plain, titled
 
 if TYPE_CHECKING:
     import altair as alt
@@ -105,11 +105,10 @@ def rings(corners: int) -> pl.DataFrame:
 
 
 def _panel(values: pl.DataFrame) -> alt.LayerChart:
-    import altair as alt
 
     layers = [*_web(values), *_shape(values), *_labels(values)]
     title = titled(values["metric"][0])
-    return alt.LayerChart(layer=layers).properties(width=PANEL, height=PANEL * _HIGH / _WIDE, title=title)
+    return layered(layers, width=PANEL, height=PANEL * _HIGH / _WIDE, title=title)
 
 
 def _at(chart: alt.Chart, x: str = "x", y: str = "y") -> alt.Chart:
@@ -125,7 +124,7 @@ def _web(values: pl.DataFrame) -> list[alt.Chart]:
     ring = _at(alt.Chart(plain(rings(len(values)))).mark_line(color="#DDDDDD", strokeWidth=1))
     spoke = _at(alt.Chart(plain(values)).mark_rule(color="#DDDDDD"), "rim_x", "rim_y")
     centre = alt.datum(0)
-    return [ring.encode(order="order:Q", detail="level:N"), spoke.encode(x2=centre, y2=centre)]
+    return [ring.encode(alt.Order("order:Q"), alt.Detail("level:N")), spoke.encode(x2=centre, y2=centre)]
 
 
 def _shape(values: pl.DataFrame) -> list[alt.Chart]:
@@ -144,12 +143,12 @@ def _shape(values: pl.DataFrame) -> list[alt.Chart]:
         alt.Tooltip("value:Q", format=".6g"),
         alt.Tooltip("share:Q", title="share of the best", format=".6g"),
     ]
-    side = _at(alt.Chart(plain(sides)).mark_rule(color=BLUE, strokeWidth=2)).encode(x2="next_x", y2="next_y")
+    side = _at(alt.Chart(plain(sides)).mark_rule(color=BLUE, strokeWidth=2)).encode(alt.X2("next_x"), alt.Y2("next_y"))
     dots = _at(alt.Chart(plain(corners)).mark_circle(color=BLUE, size=28, opacity=1)).encode(tooltip=exact)
     if len(corners) < len(values):
         return [side, dots]
     fill = _at(alt.Chart(plain(corners)).mark_line(filled=True, fill=BLUE, fillOpacity=0.2, strokeWidth=0))
-    return [fill.encode(order="order:Q"), side, dots]
+    return [fill.encode(alt.Order("order:Q")), side, dots]
 
 
 def _labels(values: pl.DataFrame) -> list[alt.Chart]:
@@ -165,6 +164,6 @@ def _labels(values: pl.DataFrame) -> list[alt.Chart]:
     return [
         _at(alt.Chart(plain(away.filter(here))), "text_x", "text_y")
         .mark_text(align=align, baseline="middle", fontSize=9, lineBreak="\n", lineHeight=_LINE, color=DARK)  # type: ignore[arg-type]
-        .encode(text="text:N")
+        .encode(alt.Text("text:N"))
         for align, here in sides.items()
     ]

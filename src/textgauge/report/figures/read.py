@@ -21,20 +21,25 @@ Key = tuple[str, str, str, int]
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """A store, and what its tasks say together: verdicts, ensembles among them; made when a figure first asks."""
+    """A store and what is judged of it, ensembles among it; made when it is first asked for, and once."""
 
     store: Store
 
     @cached_property
     def judged(self) -> list[Judged]:
-        """All verdicts of tasks."""
-        return [item for item in judge(self.store) if isinstance(item.protocol, Task)]
+        """All verdicts."""
+        return judge(self.store)
+
+    @property
+    def tasks(self) -> list[Judged]:
+        """The verdicts of tasks."""
+        return [item for item in self.judged if isinstance(item.protocol, Task)]
 
     @cached_property
     def made(self) -> set[str]:
         """What is judged beside the metrics of the store: means over embedders, ensembles."""
         asked = {cell["metric"] for manifest in self.store.manifests() for cell in manifest["cells"]}
-        return {item.metric for item in self.judged} - asked
+        return {item.metric for item in self.tasks} - asked
 
     @cached_property
     def contributions(self) -> tuple[Contribution, ...]:
@@ -59,17 +64,17 @@ class Group:
     run: Run | None = None
 
 
-def groups(store: Store) -> list[Group]:
+def groups(of: Store | Run) -> list[Group]:
     """The groups of a store and their metrics, both in the order of their names; later runs go before earlier ones."""
+    run = of if isinstance(of, Run) else Run(of)
     protocols: dict[Key, Protocol] = {}
     cells: dict[Key, dict[str, list[Cell]]] = {}
-    for manifest in store.manifests():
+    for manifest in run.store.manifests():
         protocol = protocol_of(manifest["protocol"], {})
         data = manifest["data"]
         key = (data["name"], protocol.key, data["fingerprint"], int(manifest["seed"]))
         protocols[key] = protocol
         cells.setdefault(key, {}).update(cells_by_metric(manifest["cells"]))
-    run = Run(store)
     return [_group(run, key, protocols[key], cells[key]) for key in sorted(cells)]
 
 

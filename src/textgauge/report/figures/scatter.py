@@ -9,7 +9,18 @@ from numpy.typing import NDArray
 
 from textgauge.protocols.base import over_repetitions
 from textgauge.report.figures.read import Group, own_values
-from textgauge.report.figures.style import BLUE, PANEL, VERMILION, about, finished, not_shown, plain, thinned, titled
+from textgauge.report.figures.style import (
+    BLUE,
+    PANEL,
+    VERMILION,
+    about,
+    finished,
+    layered,
+    not_shown,
+    plain,
+    thinned,
+    titled,
+)
 from textgauge.stats.correlation import spearman
 from textgauge.stats.intervals import correlation_interval
 
@@ -83,10 +94,8 @@ def _panel(metric: str, group: Group, points: pl.DataFrame) -> alt.LayerChart:
     exact = [alt.Tooltip(f"{name}:Q", format=".6g") for name in ("rating", "mean", "low", "high", "pairs")]
     layers = [
         dots.encode(x, alt.Y("value:Q", title="value", axis=alt.Axis(minExtent=30)), tooltip=tip),
-        means.mark_rule(color=VERMILION, strokeWidth=2).encode(y="low:Q", y2="high:Q", tooltip=exact),
-        means.mark_line(color=VERMILION, strokeWidth=1.5).encode(y="mean:Q"),
-        means.mark_circle(color=VERMILION, size=24, opacity=1).encode(y="mean:Q", tooltip=exact),
+        means.mark_rule(color=VERMILION, strokeWidth=2).encode(alt.Y("low:Q"), alt.Y2("high:Q"), tooltip=exact),
+        means.mark_line(color=VERMILION, strokeWidth=1.5).encode(alt.Y("mean:Q")),
+        means.mark_circle(color=VERMILION, size=24, opacity=1).encode(alt.Y("mean:Q"), tooltip=exact),
     ]
-    return alt.LayerChart(layer=layers).properties(
-        width=PANEL, height=140, title=titled(metric, _rho(metric, group), fewer)
-    )
+    return layered(layers, width=PANEL, height=140, title=titled(metric, _rho(metric, group), fewer))

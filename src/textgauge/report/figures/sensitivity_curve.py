@@ -12,7 +12,7 @@ from textgauge.protocols.base import over_repetitions
 from textgauge.protocols.sensitivity import ideal_similarity
 from textgauge.protocols.transformations import PLACES
 from textgauge.report.figures.read import Group, finite
-from textgauge.report.figures.style import DARK, PALETTE, PANEL, about, finished, not_shown, plain, titled
+from textgauge.report.figures.style import DARK, PALETTE, PANEL, about, finished, layered, not_shown, plain, titled
 
 if TYPE_CHECKING:
     import altair as alt
@@ -87,9 +87,9 @@ def _panel(place: str, rows: pl.DataFrame, ideal: pl.DataFrame, metrics: list[st
     exact = [alt.Tooltip("metric:N"), *(alt.Tooltip(f"{name}:Q", format=".4f") for name in _NUMBERS)]
     base = alt.Chart(plain(rows)).encode(x)
     layers = [
-        base.mark_area(opacity=0.15).encode(y, color=colour, y2="high:Q"),
-        base.mark_line(strokeWidth=1.5).encode(y="mean:Q", color=colour, strokeDash=dash, tooltip=exact),
-        base.mark_circle(size=10).encode(y="mean:Q", color=colour, tooltip=exact),
-        alt.Chart(plain(ideal)).mark_line(color=DARK, strokeWidth=1.5, strokeDash=[5, 3]).encode(x, y="ideal:Q"),
+        base.mark_area(opacity=0.15).encode(y, alt.Y2("high:Q"), color=colour),
+        base.mark_line(strokeWidth=1.5).encode(alt.Y("mean:Q"), color=colour, strokeDash=dash, tooltip=exact),
+        base.mark_circle(size=10).encode(alt.Y("mean:Q"), color=colour, tooltip=exact),
+        alt.Chart(plain(ideal)).mark_line(color=DARK, strokeWidth=1.5, strokeDash=[5, 3]).encode(x, alt.Y("ideal:Q")),
     ]
-    return alt.LayerChart(layer=layers).properties(width=PANEL, height=220, title=titled(f"{place} of the text"))
+    return layered(layers, width=PANEL, height=220, title=titled(f"{place} of the text"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from textgauge.protocols import Ksc, Size
@@ -31,9 +31,16 @@ def plain(frame: pl.DataFrame) -> pl.DataFrame:
     import polars.selectors as cs
 
     numbers = cs.float()
-    names = [name for name, kind in frame.schema.items() if kind == pl.String]
-    text = [pl.Series(name, [t if t is None else printable(t) for t in frame[name]], dtype=pl.String) for name in names]
+    text = [_printable(column) for column in frame.select(cs.string())]
     return frame.with_columns(pl.when(numbers.is_finite()).then(numbers).name.keep(), *text)
+
+
+def _printable(column: pl.Series) -> pl.Series:
+    """Few texts repeat in many rows: each is looked at once."""
+    import polars as pl
+
+    known = {text: text if text is None else printable(text) for text in column.unique()}
+    return pl.Series(column.name, [known[text] for text in column], dtype=pl.String)
 
 
 def thinned(points: pl.DataFrame) -> tuple[pl.DataFrame, str]:
@@ -65,6 +72,29 @@ def _title(text: str, lines: Sequence[str], **look: Any) -> alt.TitleParams:
 
 def _one_line(text: str) -> str:
     return printable(text).replace("\n", " ")
+
+
+def layered(
+    layers: Iterable[alt.Chart], *, width: float, height: float, title: alt.TitleParams | None = None, **more: Any
+) -> alt.LayerChart:
+    """A panel of layers.
+
+    Altair copies all that a chart consists of whenever charts are put together, and its objects hold every property
+    there is: marks, encodings and the title are written out first, as dictionaries of the few that are set.
+    """
+    import altair as alt
+
+    if title is not None:
+        more["title"] = title.to_dict(validate=False)
+    return alt.LayerChart(layer=[written_out(layer) for layer in layers], width=width, height=height, **more)
+
+
+def written_out(chart: alt.Chart) -> alt.Chart:
+    """The chart with its mark and its encoding as dictionaries."""
+    import altair as alt
+
+    mark: Any = chart.mark.to_dict(validate=False) if isinstance(chart.mark, alt.MarkDef) else chart.mark
+    return alt.Chart(chart.data, mark=mark, encoding=alt.FacetedEncoding(**chart.encoding.to_dict(validate=False)))
 
 
 def finished(charts: Sequence[alt.LayerChart], title: str, *lines: str, shared: bool = False) -> alt.ConcatChart:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from textgauge.bench.judge import Judged
 from textgauge.protocols.base import RESAMPLES, Verdict
 from textgauge.report.figures.read import Run
-from textgauge.report.figures.style import finished, plain, printable, titled
+from textgauge.report.figures.style import finished, layered, plain, printable, titled
 from textgauge.report.leaderboard import leaderboard
 from textgauge.stats.bootstrap import percentile_interval
 
@@ -50,11 +50,11 @@ def task_figure(run: Run, metrics: Collection[str] | None = None) -> alt.ConcatC
     """One cell per metric and task, with the overall score last; `metrics` are the rows that are wanted."""
     import polars as pl
 
-    cells = task_cells(run.judged)
+    cells = task_cells(run.tasks)
     if metrics is not None:
         cells = cells.filter(pl.col("metric").is_in(list(metrics)))
     lacking = cells.filter((pl.col("task") == OVERALL) & pl.col("value").is_null())["metric"].to_list()
-    data = ", ".join(dict.fromkeys(item.data for item in run.judged))
+    data = ", ".join(dict.fromkeys(item.data for item in run.tasks))
     line = "1 is best; beneath each score its 95 % interval over documents, queries or folds."
     missing = f"undefined in a task, so without an overall score: {', '.join(lacking)}" if lacking else ""
     return finished([_panel(cells)], "Scores in all tasks", data, line, missing)
@@ -102,7 +102,7 @@ def _panel(cells: pl.DataFrame) -> alt.LayerChart:
     shades = alt.Scale(scheme="blues", domain=[0.0, 1.0])
     squares = base.mark_rect(stroke="white").encode(color=alt.Color("value:Q", title="score", scale=shades))
     dark = alt.condition("datum.value > 0.6", alt.value("white"), alt.value("#222222"))
-    numbers = base.mark_text(fontSize=11, dy=-5).encode(text="score:N", color=dark)
-    ends = base.mark_text(fontSize=8, dy=8).encode(text="between:N", color=dark)
-    panel = alt.LayerChart(layer=[squares, numbers, ends])
-    return panel.properties(width=_WIDE * len(tasks), height=_HIGH * len(names), title=titled(""))
+    numbers = base.mark_text(fontSize=11, dy=-5).encode(alt.Text("score:N"), color=dark)
+    ends = base.mark_text(fontSize=8, dy=8).encode(alt.Text("between:N"), color=dark)
+    width, height = _WIDE * len(tasks), _HIGH * len(names)
+    return layered([squares, numbers, ends], width=width, height=height, title=titled(""))

@@ -12,7 +12,19 @@ from textgauge.protocols import Distributionality
 from textgauge.protocols.base import Observations
 from textgauge.report.figures.distance import z_scores
 from textgauge.report.figures.read import Group, finite
-from textgauge.report.figures.style import BLUE, DARK, PANEL, VERMILION, about, finished, not_shown, plain, titled
+from textgauge.report.figures.style import (
+    BLUE,
+    DARK,
+    PANEL,
+    VERMILION,
+    about,
+    finished,
+    layered,
+    not_shown,
+    plain,
+    titled,
+    written_out,
+)
 from textgauge.stats.density import HIGH, LOW, group_densities
 
 if TYPE_CHECKING:
@@ -97,7 +109,9 @@ def density_figure(group: Group, metric: str, *, sample: int = 0) -> alt.ConcatC
     rows = pl.concat([frame.with_columns(curve=pl.lit(shown)) for shown, frame in frames.items()])
     steps = np.unique(rows["step"].to_numpy())
     chosen = steps[np.unique(np.linspace(0, len(steps) - 1, min(PANELS, len(steps))).round().astype(int))]
-    panels = [_density(int(step), rows.filter(pl.col("step") == step), tuple(beside)) for step in chosen]
+    parts = plain(rows).partition_by("step", as_dict=True)
+    lines = _density_lines(tuple(beside))
+    panels = [_density(int(step), parts[(step,)], lines) for step in chosen]
     fewer = f"{len(chosen)} of {len(steps)} steps are drawn." if len(chosen) < len(steps) else ""
     missing = not_shown([names[shown] for shown, frame in frames.items() if not len(frame)], "constant or undefined")
     title = f"Densities of {metric} at each step, beside two prototypes"
@@ -145,20 +159,27 @@ def _trajectory(metric: str, rows: pl.DataFrame, prototypes: dict[str, pl.DataFr
         own.mark_rule().encode(alt.Y("low:Q", title="distance (z-score)"), alt.Y2("high:Q")),
         own.mark_line(strokeWidth=1.5, point={"size": 16}).encode(alt.Y("mean:Q")),
     ]
-    return alt.LayerChart(layer=layers).properties(width=PANEL, height=140, title=titled(metric))
+    return layered(layers, width=PANEL, height=140, title=titled(metric))
 
 
-def _density(step: int, rows: pl.DataFrame, prototypes: tuple[str, ...]) -> alt.LayerChart:
+def _density_lines(prototypes: tuple[str, ...]) -> alt.Chart:
+    """The lines of every step, without data: panels of a figure differ in nothing else."""
     import altair as alt
 
-    lines = (
-        alt.Chart(plain(rows))
-        .mark_line(strokeWidth=1.5)
-        .encode(
+    tip = [alt.Tooltip("curve:N"), *(alt.Tooltip(f"{name}:Q", format=".4g") for name in ("z", "density"))]
+    lines = alt.Chart().mark_line(strokeWidth=1.5)
+    return written_out(
+        lines.encode(
             alt.X("z:Q", title=None, axis=alt.Axis(grid=False, tickCount=5)),
             alt.Y("density:Q", title=None, axis=alt.Axis(minExtent=24, tickCount=4)),
             _colour(prototypes, mark="stroke"),
-            tooltip=[alt.Tooltip("curve:N"), *(alt.Tooltip(f"{name}:Q", format=".4g") for name in ("z", "density"))],
+            tooltip=tip,
         )
     )
-    return alt.LayerChart(layer=[lines]).properties(width=PANEL, height=90, title=titled(f"ℓ = {step}"))
+
+
+def _density(step: int, rows: pl.DataFrame, lines: alt.Chart) -> alt.LayerChart:
+    import altair as alt
+
+    drawn = alt.Chart(rows, mark=lines.mark, encoding=lines.encoding)
+    return layered([drawn], width=PANEL, height=90, title=titled(f"ℓ = {step}"))

@@ -13,7 +13,7 @@ from textgauge.protocols import Ksc
 from textgauge.protocols.base import Observations
 from textgauge.protocols.judgements import accuracy, corpus_pairs, judgements, settled
 from textgauge.report.figures.read import Group, finite, own_values
-from textgauge.report.figures.style import DARK, GREY, PAGE, VERMILION, about, finished, plain
+from textgauge.report.figures.style import DARK, GREY, PAGE, VERMILION, about, finished, layered, plain
 
 if TYPE_CHECKING:
     import altair as alt
@@ -64,17 +64,17 @@ def tree_edges(distances: Floats, k: int) -> pl.DataFrame:
 
 def tree_figure(group: Group, metric: str, *, repetition: int = 0) -> alt.ConcatChart:
     """Corpora on the base, a node for every pair above the two it spans, a line for every judgement that fails."""
-    import altair as alt
 
     k = _protocol(group).k
     distances = settled(finite(_of(group, metric, repetition).value))
     edges = tree_edges(distances, k)
     height = min(60 * k, 560)
     layers = [_structure(k), _edges(edges.head(_EDGES), k), *_nodes(tree_nodes(group, metric, repetition), k)]
-    chart = alt.LayerChart(layer=[*layers, *_base(k)]).properties(width=PAGE - 60, height=height)
+    apart = {"scale": {"stroke": "independent"}}
+    chart = layered([*layers, *_base(k)], width=PAGE - 60, height=height, resolve=apart)
     key = "Squares: corpora, with their share of texts from the first source; circles: pairs, with their value."
     lines = (about(group), f"Repetition {repetition + 1}: {_verdict(distances, edges, k)}.", key)
-    return finished([chart.resolve_scale(stroke="independent")], f"Judgement tree of {metric}", *lines)
+    return finished([chart], f"Judgement tree of {metric}", *lines)
 
 
 def _protocol(group: Group) -> Ksc:
@@ -129,8 +129,8 @@ def _edges(edges: pl.DataFrame, k: int) -> alt.Chart:
     few = len(edges) <= 120
     lines = alt.Chart(plain(_curves(edges))).mark_line(strokeWidth=1.8 if few else 0.8, opacity=0.8 if few else 0.5)
     return _placed(lines, "y", k).encode(
-        order="t:Q",
-        detail="edge:N",
+        alt.Order("t:Q"),
+        alt.Detail("edge:N"),
         stroke=alt.Stroke("judged:N", scale=colour, legend=legend),
         tooltip=[
             alt.Tooltip("inner:N", title="inner pair"),
@@ -151,7 +151,9 @@ def _structure(k: int) -> alt.Chart:
         for j in range(i + 1, k + 1)
         for side in (-1, 1)
     ]
-    return _placed(alt.Chart(plain(pl.DataFrame(rows))).mark_rule(color="#DDDDDD"), "y", k).encode(x2="x2", y2="y2")
+    return _placed(alt.Chart(plain(pl.DataFrame(rows))).mark_rule(color="#DDDDDD"), "y", k).encode(
+        alt.X2("x2"), alt.Y2("y2")
+    )
 
 
 def _placed(chart: alt.Chart, row: str, k: int) -> alt.Chart:
@@ -185,7 +187,7 @@ def _nodes(nodes: pl.DataFrame, k: int) -> list[alt.Chart]:
         return [dots]
     labelled = nodes.with_columns(pl.Series("text", short(nodes["value"].to_list()), dtype=pl.String))
     label = _placed(alt.Chart(plain(labelled)), "step", k).mark_text(fontSize=9, color=DARK, tooltip=None)
-    return [dots, label.encode(text="text:N")]
+    return [dots, label.encode(alt.Text("text:N"))]
 
 
 def short(values: list[float | None]) -> list[str]:
@@ -211,6 +213,6 @@ def _base(k: int) -> list[alt.Chart]:
     tip = [alt.Tooltip("name:N", title="corpus"), alt.Tooltip("share:N", title="texts of the first source")]
     return [
         base.mark_square(size=260, color=DARK, opacity=1).encode(tooltip=tip),
-        base.mark_text(color="white", fontSize=9).encode(text="name:N"),
-        base.mark_text(color=DARK, fontSize=9, dy=17).encode(text="share:N"),
+        base.mark_text(color="white", fontSize=9).encode(alt.Text("name:N")),
+        base.mark_text(color=DARK, fontSize=9, dy=17).encode(alt.Text("share:N")),
     ]

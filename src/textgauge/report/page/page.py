@@ -7,15 +7,15 @@ import hashlib
 import re
 import zlib
 from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from importlib.metadata import version
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from textgauge.bench.judge import judge
 from textgauge.bench.store import Store
 from textgauge.errors import InputError
-from textgauge.report.figures import Figure, groups
+from textgauge.report.figures import Figure, Run, groups
 from textgauge.report.figures.style import printable
 from textgauge.report.page.boards import board_table, boards, verdict_table
 from textgauge.report.page.cards import cards
@@ -64,11 +64,15 @@ def page_and_summary(
     """The page of `page`, and the sentences of its summary under what they are about."""
     if not (stores or results or texts):
         raise InputError("there is nothing to report: give the folder of a run or a JSON file of results")
-    judged = [item for store in stores for item in judge(store)]
+    runs = [Run(store) for store in stores]
+    with ThreadPoolExecutor(1) as beside:
+        if stores:  # seconds of another thread's time, which Python's lock does not hold back
+            beside.submit(library)
+        judged = [item for run in runs for item in run.judged]
+        kinds = list(drawn([group for run in runs for group in groups(run)]))
     found, spent = boards(judged), costs(stores)
     rows = [row for result in results for row in result.rows]
     named = [*(item.metric for item in judged), *(str(row["metric"]) for row in rows)]
-    kinds = list(drawn([group for store in stores for group in groups(store)]))
     own = drawings(charts)
     summary = [(board.title, board_sentences(board)) for board in found]
     summary += [(result.name, list(result.sentences)) for result in results if result.sentences]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal
 
 from textgauge.stats.numbers import plain
@@ -101,7 +102,11 @@ class Table:
 
     def numeric(self, place: int) -> bool:
         """Whether a column holds numbers."""
-        return any(row[place].numeric for row in self.rows)
+        return self._numbers[place]
+
+    @cached_property
+    def _numbers(self) -> list[bool]:
+        return [any(row[place].numeric for row in self.rows) for place in range(len(self.columns))]
 
 
 def table_of(title: str, rows: Sequence[Mapping[str, Any]], *, about: str = "") -> Table:

@@ -1,0 +1,212 @@
+"""What the steps of `make demo` should print, computed anew by plain code from the files they leave.
+
+Lines are compared word by word, without the spaces that align tables and without times.
+"""
+
+import json
+import math
+import re
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from textgauge.comparing import compare
+from textgauge.corpus import Comparison, Corpus
+from textgauge.datasets import load_texts
+from textgauge.represent.digest import file_sha256
+from textgauge.represent.resources import resource
+
+EXAMPLES = 5  # that a list of texts shows
+WIDTH = 60  # characters of a text in a table
+
+
+def words(text: str) -> list[str]:
+    """The lines that say something, their words one space apart; the rules of tables left out."""
+    lines = (" ".join(line.split()) for line in text.splitlines())
+    return [line for line in lines if line.strip("─ ")]
+
+
+def row(*cells: object) -> str:
+    """A line of a table; four digits of a number, a dash for nothing."""
+    told = ["–" if cell is None else f"{cell:.4g}" if isinstance(cell, float) else str(cell) for cell in cells]
+    return " ".join(" ".join(told).split())
+
+
+def resources(names: list[str], printed: list[str]) -> list[str]:
+    """The folders that are named, each with the files of its resource, as their digests say."""
+    folders = [Path(line.partition(" ")[2]) for line in printed]
+    for name, folder in zip(names, folders, strict=True):
+        for pattern, digest in resource(name).files.items():
+            found = list(folder.glob(pattern))
+            assert found
+            assert "*" in pattern or file_sha256(found[0]) == digest
+    return [f"{name} {folder}" for name, folder in zip(names, folders, strict=True)]
+
+
+def run(folder: Path, there: int) -> list[str]:
+    """Cells that the manifests ask for, all of them files that can be read."""
+    manifests = [json.loads(path.read_text("utf-8")) for path in (folder / "manifests").glob("*.json")]
+    asked = {cell["name"] for manifest in manifests for cell in manifest["cells"]}
+    kept = {path.stem for path in (folder / "cells").rglob("*.parquet") if len(pl.read_parquet(path))}
+    assert kept == asked
+    return [f"{len(asked)} cells: {there} were there, {len(kept) - there} computed, kept in {folder}"]
+
+
+def generated(folder: Path) -> list[str]:
+    """The texts of the file, counted."""
+    return [f"wrote {len(pl.read_csv(folder / 'eda.csv'))} texts to {folder / 'eda.csv'}"]
+
+
+def describe(folder: Path) -> list[str]:
+    """The kept rows as a table, then the test texts that nothing comes near, then texts that repeat."""
+    kept = json.loads((folder / "describe.json").read_text("utf-8"))
+    table = ["property value interval test train empty because", *map(_property, kept)]
+    covered = next(item for item in kept if item["property"] == "covered")
+    return [*table, *_uncovered(folder, covered["value"], covered["train"]), *_modes(folder)]
+
+
+def _property(kept: dict) -> str:
+    interval = "" if kept["low"] is None else f"{kept['low']:.4g} … {kept['high']:.4g}"
+    empty = kept["reason"] if kept["value"] is None else kept["test_reason"] or kept["train_reason"]
+    return row(kept["property"], kept["value"], interval, kept["test"], kept["train"], empty or "")
+
+
+def _uncovered(folder: Path, covered: float, covered_by_train: float) -> list[str]:
+    """Test texts less near to a generated one than train is to 95 % of them, by cosines of embeddings."""
+    made, test, train = (pl.read_csv(folder / name)["text"].to_list() for name in ("eda.csv", "test.csv", "train.csv"))
+    near, nearest_train = (_cosines(test, others) for others in (made, train))
+    reach = np.quantile(nearest_train.max(axis=1), 0.05)
+    best = near.max(axis=1)
+    found = [place for place in np.argsort(best, kind="stable") if best[place] < reach]
+    assert math.isclose(covered, 1 - len(found) / len(test))
+    assert math.isclose(covered_by_train, (nearest_train.max(axis=1) >= reach).mean())
+    shown = [
+        row("generated", place, _short(test[place]), float(best[place]), _short(made[int(near[place].argmax())]))
+        for place in found[:EXAMPLES]
+    ]
+    more = f", the first {EXAMPLES}" if len(found) > EXAMPLES else ""
+    title = [f"uncovered test texts: {len(found)}{more}", "corpus index test semantic nearest"]
+    return [*title, *shown] if found else []
+
+
+def _modes(folder: Path) -> list[str]:
+    """Groups of alike texts; the demo has one, and more could not be told apart by their sizes."""
+    texts = pl.read_csv(folder / "eda-texts.csv")
+    alike = texts.filter(pl.col("mode_size") > 1)
+    if not len(alike):
+        return []
+    size = alike["mode_size"][0]
+    assert len(alike) == size, "several groups: check them by their texts"
+    different = sorted(set(alike["text"]))
+    example = _short(different[0])
+    title = ["modes: 1", "corpus texts share different example"]
+    return [*title, row("generated", size, size / len(texts), len(different), example)]
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= WIDTH else f"{text[: WIDTH - 1]}…"
+
+
+def _cosines(texts: list[str], others: list[str]) -> np.ndarray:
+    return _unit(texts) @ _unit(others).T
+
+
+def _unit(texts: list[str]) -> np.ndarray:
+    rows = np.asarray(Corpus.of(texts).embeddings("minilm"), dtype=np.float64)
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+def compared(folder: Path, command: list[str]) -> list[str]:
+    """The table without times, what is explained, and the warning of few texts in many dimensions.
+
+    Values of energy, fid, pr and jsd by their definitions; mauve, intervals and tests by a second call, from Python.
+    """
+    limit = int(command[command.index("--limit") + 1])
+    metrics = command[command.index("-m") + 1].split(",")
+    texts = [load_texts(name, limit=limit).texts for name in command[1:3]]
+    again = {
+        score["metric"]: score
+        for score in compare(reference=texts[0], candidate=texts[1], metrics=metrics, ci=True, test=True).to_dicts()
+    }
+    pair = Comparison(*texts)
+    plain = {"energy": _energy(pair), "fid": _fid(pair), "pr": _pr(pair), "jsd": _jsd(pair)}
+    for metric, value in plain.items():
+        assert math.isclose(again[metric]["value"], value, rel_tol=1e-5)
+    lines = ["metric value interval p null parts"]
+    for metric in metrics:
+        said = again[metric] | {"value": plain.get(metric, again[metric]["value"])}
+        parts = [f"{name[5:]} {value:.4g}" for name, value in said.items() if name.startswith("part.")]
+        interval = f"{said['low']:.4g} … {said['high']:.4g}"
+        lines.append(row(metric, said["value"], interval, said["p_value"], said["null"], ", ".join(parts)))
+    return [*lines, *_explained(folder / "explained.json", metrics, plain), _biased(pair)]
+
+
+def _explained(path: Path, metrics: list[str], values: dict[str, float]) -> list[str]:
+    rows = [entry for entry in json.loads(path.read_text("utf-8")) if entry["kind"] == "text"]
+    split = list(dict.fromkeys(entry["metric"] for entry in rows))
+    for metric in split:
+        total = math.fsum(entry["contribution"] for entry in rows if entry["metric"] == metric)
+        assert math.isclose(total, values[metric], rel_tol=1e-5)
+    left = ", ".join(metric for metric in metrics if metric not in split)
+    known = "energy, mmd, kid, irpr, ahd, pr, dc, chi, cbdf, classifier, c2st"
+    return [
+        f"not explained, because they do not split into texts: {left}; those that do: {known}",
+        f"explanations written to {path}",
+    ]
+
+
+def _biased(pair: Comparison) -> str:
+    texts, dimensions = min(map(len, (pair.reference, pair.candidate))), pair.reference.embeddings("minilm").shape[1]
+    assert texts < 2 * dimensions
+    told = "compare it with its null only, or use fid(correct=extrapolate)"
+    return f"warning: fid is strongly biased upwards with {texts} texts in {dimensions} dimensions: {told}"
+
+
+def without_times(lines: list[str]) -> list[str]:
+    """The lines of a comparison without the last column, which is milliseconds."""
+    bare = [re.sub(r" ms$", "", line) for line in lines]
+    return [re.sub(r"^((?:\w+) [\d.e-]+ [\d.e-]+ … .*) [\d.]+$", r"\1", line) for line in bare]
+
+
+def _rows(pair: Comparison) -> list[np.ndarray]:
+    return [np.asarray(side.embeddings("minilm"), dtype=np.float64) for side in (pair.reference, pair.candidate)]
+
+
+def _energy(pair: Comparison) -> float:
+    a, b = (_unit(list(side.texts)) for side in (pair.reference, pair.candidate))
+    between, within = 1 - (a @ b.T).mean(), [1 - (side @ side.T).mean() for side in (a, b)]
+    return float(2 * between - sum(within))
+
+
+def _fid(pair: Comparison) -> float:
+    from scipy.linalg import sqrtm
+
+    a, b = _rows(pair)
+    first, second = np.cov(a.T), np.cov(b.T)
+    means = ((a.mean(axis=0) - b.mean(axis=0)) ** 2).sum()
+    return float(means + np.trace(first + second - 2 * sqrtm(first @ second).real))
+
+
+def _pr(pair: Comparison, k: int = 5) -> float:
+    a, b = _rows(pair)
+    precision, recall = _inside(b, a, k), _inside(a, b, k)
+    return 1 - 2 * precision * recall / (precision + recall) if precision + recall else 1.0
+
+
+def _inside(points: np.ndarray, centres: np.ndarray, k: int) -> float:
+    from scipy.spatial.distance import cdist
+
+    radii = np.sort(cdist(centres, centres), axis=1)[:, k]
+    return float((cdist(points, centres) <= radii).any(axis=1).mean())
+
+
+def _jsd(pair: Comparison) -> float:
+    counts = [np.asarray(side.counts("wordpiece").sum(axis=0)).ravel() for side in (pair.reference, pair.candidate)]
+    p, q = (count / count.sum() for count in counts)
+    return _entropy((p + q) / 2) - (_entropy(p) + _entropy(q)) / 2
+
+
+def _entropy(shares: np.ndarray) -> float:
+    known = shares[shares > 0]
+    return float(-(known * np.log2(known)).sum())

@@ -1,0 +1,231 @@
+"""What a report says of a run, computed anew: standings by plain code, the counts behind them from the cells."""
+
+import json
+import math
+import re
+from collections import defaultdict
+from html.parser import HTMLParser
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from scipy.stats import spearmanr
+
+from textgauge.bench import Store
+from textgauge.bench.judge import judge
+from textgauge.metrics import get_metric
+from textgauge.stats.bootstrap import percentile_interval
+
+RESAMPLES = 1_000
+# What is resampled, where it is not documents: pairs, folds, the queries of each fold.
+UNITS = {"agreement": None, "clustering": ["fold"], "retrieval": ["fold", "query"]}
+
+SENTENCES = re.compile(
+    r"(?P<title>[^`:]+): `(?P<best>[^`]+)` comes first of (?P<count>\d+) metrics?"
+    r"(?:, which fall into (?P<clusters>\d+) clusters)?: overall (?P<overall>[\d.]+) of 1\."
+    r"(?: (?P<tied>`[^.]*) cannot be told apart from it\.)?"
+    r"(?P<surely> It is surely better than every other: the 95 % interval of each difference lies above 0\.)?"
+    r"(?: (?P<unranked>`[^.]*) ha(?:s|ve) no overall score here\.)?"
+    r" This rests on (?P<few>\d+)(?: to (?P<many>\d+))? (?P<things>repetitions|resampled units)"
+    r" (?:with|of) (?P<data>.*)\."
+)
+
+
+class Tables(HTMLParser):
+    """The tables of a page: under its caption, rows of cells as the CSV has them."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.found: dict[str, list[list[str]]] = {}
+        self.title = self.place = ""
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        known = dict(attrs)
+        if tag in ("caption", "strong"):
+            self.place, self.title = tag, self.title if tag == "strong" else ""
+        elif tag == "tr":
+            self.found[self.title].append([])
+        elif tag in ("td", "th"):
+            self.place = "cell"
+            self.found[self.title][-1].append(known.get("data-value", known.get("data-name", "")))
+            self.exact = "data-value" in known or "data-name" in known
+
+    def handle_endtag(self, tag):
+        if tag in ("strong", "td", "th"):
+            self.place = ""
+
+    def handle_data(self, data):
+        if self.place == "strong":
+            self.title += data
+            self.found.setdefault(self.title, [])
+        elif self.place == "cell" and not self.exact:
+            self.found[self.title][-1][-1] += data.strip()
+
+    def rows(self, title: str) -> list[dict[str, str]]:
+        """The rows of one table."""
+        names, *rows = self.found[title]
+        return [dict(zip(names, cells, strict=True)) for cells in rows]
+
+
+def cells_of(folder: Path) -> dict[str, list[tuple[dict, pl.DataFrame]]]:
+    """All cells of a run by protocol: what the manifest says of each, and its rows."""
+    found = defaultdict(list)
+    for path in sorted((folder / "manifests").glob("*.json")):
+        manifest = json.loads(path.read_text("utf-8"))
+        for cell in manifest["cells"]:
+            frame = pl.read_parquet(folder / "cells" / cell["name"][:2] / f"{cell['name']}.parquet")
+            found[manifest["protocol"]["name"]].append((cell | manifest["protocol"], frame))
+    return found
+
+
+def rests_on(cells: list[tuple[dict, pl.DataFrame]], protocol: str) -> int:
+    """Repetitions, or how many things were resampled: counted in the cells of one metric."""
+    metric = cells[0][0]["metric"]
+    mine = [(about, frame) for about, frame in cells if about["metric"] == metric]
+    if "repetitions" in mine[0][0]["parameters"]:
+        return mine[0][0]["parameters"]["repetitions"]
+    columns, whole = UNITS.get(protocol, ["document"]), pl.concat([frame for _, frame in mine])
+    return len(whole) if columns is None else whole.select(columns).n_unique()
+
+
+def standings(items: list) -> tuple[dict[str, float], np.ndarray, int]:
+    """The overall score of each metric, its resamples, and the fewest things that were resampled.
+
+    The mean over columns; in a column the mean over measures, of a measure the mean over data sets.
+    """
+    metrics = list(dict.fromkeys(item.metric for item in items))
+    groups = defaultdict(dict)
+    for item in items:
+        groups[(item.data, item.fingerprint, item.protocol, item.seed)][item.metric] = item.verdicts
+    counting = [m for _, _, protocol, _ in groups for m in protocol.measures if not m.detail and _has_two_ends(m)]
+    # What tells what a metric is like, not how good it is, counts only where nothing else does.
+    qualities = any(measure.quality for measure in counting)
+    columns, fewest = defaultdict(lambda: defaultdict(list)), []
+    for (_, _, protocol, _), of in groups.items():
+        for measure in protocol.measures:
+            named = [[v for v in of.get(metric, ()) if v.measure == measure.name] for metric in metrics]
+            known = [found[0] for found in named if found and found[0].values]
+            if measure.detail or not known:
+                continue
+            count = max(len(v.values) for v in known)
+            fewest.append(max(v.units for v in known) if known[0].draws else count)
+            if _has_two_ends(measure) and (measure.quality or not qualities):
+                pairs = [_value_and_draws(found, measure, count) for found in named]
+                columns[measure.column or measure.name][measure.name].append(pairs)
+    means = [np.mean([np.mean(sets, axis=0) for sets in of.values()], axis=0) for of in columns.values()]
+    whole = np.mean([mean for mean in means if not np.isnan(mean).all()], axis=0)
+    return dict(zip(metrics, whole[:, 0].tolist(), strict=True)), whole[:, 1:], min(fewest)
+
+
+def _has_two_ends(measure) -> bool:
+    return measure.best == "larger" and math.isfinite(measure.high)
+
+
+def _value_and_draws(found: list, measure, count: int) -> np.ndarray:
+    """A value and its resamples, as shares of the way from the worst to the best."""
+    if not found or np.isnan(found[0].values).all():
+        return np.full(1 + RESAMPLES, np.nan)
+    values = np.array(found[0].values)
+    if found[0].draws:
+        drawn = np.array(found[0].draws)
+    else:
+        padded = np.concatenate([values, np.full(count - len(values), np.nan)])
+        weights = np.random.default_rng([0, 4]).multinomial(count, np.full(count, 1 / count), size=RESAMPLES)
+        known = ~np.isnan(padded)
+        drawn = weights @ np.where(known, padded, 0.0) / (weights @ known)
+    return np.clip((np.concatenate([[np.nanmean(values)], drawn]) - measure.low) / (measure.high - measure.low), 0, 1)
+
+
+def clusters_of(overall: dict[str, float], drawn: np.ndarray, n: int) -> dict[str, int]:
+    """The ranked metrics, best first, with their clusters: a new one begins with the first that surely is worse."""
+    places = {metric: place for place, metric in enumerate(overall)}
+    ranked = sorted((m for m in overall if not math.isnan(overall[m])), key=lambda m: (-overall[m], m))
+    found, first = {}, ranked[0]
+    for metric in ranked:
+        low, _ = percentile_interval(drawn[places[first]] - drawn[places[metric]], n, 0.95)
+        if low > 0:
+            first, found[metric] = metric, found[list(found)[-1]] + 1
+        else:
+            found[metric] = found[list(found)[-1]] if found else 1
+    return found
+
+
+def check_report(folder: Path, lines: list[str]) -> None:
+    """Every sentence of the report's summary, the tables they come from, its path and its size."""
+    store, page = folder / "run", (folder / "report.html").read_text("utf-8")
+    *said, path, size = lines
+    assert path == str(folder / "report.html")
+    assert size == f"{(folder / 'report.html').stat().st_size / 1e6:.1f} MB; open it in any browser"
+    cells, judged, tables = cells_of(store), judge(Store(store)), Tables(page)
+    titles = []
+    for line in said:
+        found = SENTENCES.fullmatch(line)
+        assert found, f"nothing checks this line: {line}"
+        titles.append(found["title"])
+        _check_sentences(found.groupdict(), cells, judged, tables)
+    assert sorted(title for title in titles if not title.endswith(" together")) == sorted(cells)
+    assert titles == [name.removeprefix("Leaderboard: ") for name in tables.found if name.startswith("Leaderboard: ")]
+    if "ksc" in cells:
+        _check_ksc(cells["ksc"], tables.rows("All verdicts: ksc"))
+    if "agreement" in cells:
+        _check_agreement(cells["agreement"], tables.rows("All verdicts: agreement"))
+
+
+def _check_sentences(said: dict[str, str | None], cells: dict, judged: list, tables: Tables) -> None:
+    protocols = said["title"].removesuffix(" together").replace(" and ", ", ").split(", ")
+    overall, drawn, n = standings([item for item in judged if item.protocol.name in protocols])
+    clusters = clusters_of(overall, drawn, n)
+    best, *others = clusters
+    tied = [metric for metric in others if clusters[metric] == 1]
+    assert (said["best"], int(said["count"]), said["overall"]) == (best, len(clusters), f"{overall[best]:.3f}")
+    assert int(said["clusters"] or 1) == max(clusters.values())
+    assert names(said["tied"]) == tied
+    assert bool(said["surely"]) == (not tied and bool(others))
+    assert names(said["unranked"]) == sorted(metric for metric in overall if metric not in clusters)
+    counts = [rests_on(cells[name], name) for name in protocols]
+    assert [int(said["few"]), int(said["many"] or said["few"])] == [min(counts), max(counts)]
+    repeated = ["repetitions" in cells[name][0][0]["parameters"] for name in protocols]
+    assert {"repetitions": all(repeated), "resampled units": not any(repeated)}[said["things"]]
+    assert set(names(said["data"])) == {about["data"] for name in protocols for about, _ in cells[name]}
+    rows = tables.rows(f"Leaderboard: {said['title']}")
+    assert [(line["metric"], int(line["cluster"])) for line in rows[: len(clusters)]] == list(clusters.items())
+    for line in rows[: len(clusters)]:
+        assert math.isclose(float(line["overall"]), overall[line["metric"]], rel_tol=1e-9)
+
+
+def names(listed: str | None) -> list[str]:
+    """What stands between backticks."""
+    return re.findall("`([^`]+)`", listed or "")
+
+
+def _check_ksc(cells: list[tuple[dict, pl.DataFrame]], verdicts: list[dict[str, str]]) -> None:
+    """Accuracy by looking at all pairs of pairs: of [a, b] within [c, d], the inner should be nearer; ties half."""
+    found = defaultdict(list)
+    for about, frame in cells:
+        distances = np.asarray(get_metric(about["metric"]).orient(frame["value"].to_numpy()))
+        spans = list(zip(frame["i"].to_list(), frame["j"].to_list(), distances.tolist(), strict=True))
+        right = [
+            0.5 if math.isclose(inner[2], outer[2], rel_tol=1e-9, abs_tol=1e-12) else float(inner[2] < outer[2])
+            for one, other in combinations(spans, 2)
+            for inner, outer in ((one, other), (other, one))
+            if outer[0] <= inner[0] and inner[1] <= outer[1]
+        ]
+        found[about["metric"]].append(np.mean(right))
+    _same(found, "accuracy", verdicts)
+
+
+def _check_agreement(cells: list[tuple[dict, pl.DataFrame]], verdicts: list[dict[str, str]]) -> None:
+    found = {}
+    for about, frame in cells:
+        near = -np.asarray(get_metric(about["metric"]).orient(frame["value"].to_numpy()))
+        found[about["metric"]] = [spearmanr(near, frame["rating"].to_numpy()).statistic]
+    _same(found, "spearman", verdicts)
+
+
+def _same(found: dict[str, list[float]], measure: str, verdicts: list[dict[str, str]]) -> None:
+    shown = {line["metric"]: float(line["value"]) for line in verdicts if line["measure"] == measure}
+    assert shown.keys() == found.keys()
+    for metric, values in found.items():
+        assert math.isclose(shown[metric], float(np.mean(values)), rel_tol=1e-9), metric
