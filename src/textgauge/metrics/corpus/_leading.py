@@ -20,7 +20,7 @@ Pair = tuple[Rows, Rows]  # eigenvalues, falling, and their vectors as columns
 _FEW, _SMALL, _LARGE = 4, 48, 256  # so small, or fewer than few and not large: the whole work is cheaper
 _GAP = 1e-5  # eigenvalues nearer than this, relative to the largest, have vectors wrong in the tenth digit
 _RESIDUAL = 1e-13  # of a vector, relative to the largest eigenvalue
-_CELLS = 1 << 18  # entries of vectors computed in step: 2 MB
+_CELLS = 1 << 16  # entries of vectors computed in step: half a megabyte, and as much again for each way
 _BLOCK = 64  # columns that LAPACK takes at a time
 
 
@@ -124,37 +124,36 @@ def _twisted(some: Sequence[_Reduced]) -> tuple[Rows, NDArray[np.bool_]]:
     wanted = np.stack([np.append(one.values, np.repeat(one.values[-1:], widest - len(one.values))) for one in some])
     beside = np.stack([one.beside for one in some], axis=1)[:, :, None]
     shifted = np.stack([one.diagonal for one in some], axis=1)[:, :, None] - wanted
-    square, last = beside * beside, len(shifted) - 1
-    above, below = np.empty_like(shifted), np.empty_like(shifted)
-    above[0], below[last] = shifted[0], shifted[last]
+    square, last = _both_ways(beside * beside), len(shifted) - 1
+    pivots = _both_ways(shifted)
     with np.errstate(all="ignore"):  # what is not finite is not right
+        step = np.empty_like(pivots[0])
         for i in range(last):
-            np.divide(square[i], above[i], out=above[i + 1])
-            np.subtract(shifted[i + 1], above[i + 1], out=above[i + 1])
-        for i in range(last, 0, -1):
-            np.divide(square[i - 1], below[i], out=below[i - 1])
-            np.subtract(shifted[i - 1], below[i - 1], out=below[i - 1])
+            np.divide(square[i], pivots[i], out=step)
+            pivots[i + 1] -= step
+        above, below = pivots[:, 0], pivots[::-1, 1]
         shifted -= above
         shifted -= below
         np.abs(shifted, out=shifted)
         middle = shifted.argmin(axis=0)[None]
         residual = np.take_along_axis(shifted, middle, axis=0)[0]
-        upwards, downwards = (
-            np.divide(-beside, above[:-1], out=above[:-1]),
-            np.divide(-beside, below[1:], out=below[1:]),
-        )
         place = np.arange(last)[:, None, None]
+        upwards, downwards = np.divide(-beside, above[:-1]), np.divide(-beside, below[1:])
         upwards[place >= middle], downwards[place < middle] = 0.0, 0.0
         vectors = np.zeros_like(shifted)
         np.put_along_axis(vectors, middle, 1.0, axis=0)
-        step = np.empty_like(wanted)
-        for i in range(last - 1, -1, -1):
-            np.multiply(upwards[i], vectors[i + 1], out=step)
-            vectors[i] += step
+        parts, ratios = _both_ways(vectors), np.stack([downwards, upwards[::-1]], axis=1)
         for i in range(last):
-            np.multiply(downwards[i], vectors[i], out=step)
-            vectors[i + 1] += step
+            np.multiply(ratios[i], parts[i], out=step)
+            parts[i + 1] += step
+        np.add(parts[:, 0], parts[::-1, 1], out=vectors)
+        np.put_along_axis(vectors, middle, 1.0, axis=0)
         lengths = np.sqrt(np.einsum("ipm,ipm->pm", vectors, vectors))
         vectors /= lengths
         largest = np.array([one.largest for one in some])[:, None]
         return vectors, residual / lengths <= _RESIDUAL * largest
+
+
+def _both_ways(rows: Rows) -> Rows:
+    """From the first row on and from the last one back, beside each other, so that one loop goes both ways."""
+    return np.stack([rows, rows[::-1]], axis=1)
