@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from textgauge.bench.judge import Judged
-from textgauge.protocols import Ksc, Size, Speed
+from textgauge.protocols import Distributionality, Ksc, Size, Speed
 from textgauge.protocols.base import Verdict, over_repetitions
 from textgauge.report.page.boards import boards
 from textgauge.report.page.summary import board_sentences, comparison_sentences, score_sentences, warnings
@@ -79,6 +79,20 @@ def test_protocols_that_rank_the_same_metrics_are_also_ranked_together():
     assert [board.title for board in both] == ["ksc and size together", "ksc", "size"]
     assert [row.metric for row in both[0].ranking if math.isnan(row.overall)] == ["zipf"]
     assert [board.title for board in boards([*ranked, sized("energy", 0.5)])] == ["ksc", "size"]
+
+
+def test_a_board_names_the_measures_that_its_overall_score_is_a_mean_of():
+    def like(metric, score):
+        verdict = over_repetitions("distributionality", [score] * 3, [None])
+        return Judged("a,b", Distributionality(), 0, metric, (verdict,), 0)
+
+    likes = [like("energy", 0.9), like("fid", -0.2)]
+    together = boards([*likes, judged("energy", 0.9), judged("fid", 0.5)])[0]
+    assert together.title == "distributionality and ksc together"
+    assert set(together.averaged) == set(MEASURES)
+    row = next(row for row in together.ranking if row.metric == "fid")
+    assert row.overall == pytest.approx(np.mean([m.share(row.measures[m.name]) for m in Ksc.measures]))
+    assert boards(likes)[0].averaged == ("distributionality",)
 
 
 def test_missing_cells_and_reasons_are_warned_of():

@@ -37,9 +37,7 @@ class Board:
     def about(self) -> list[str]:
         """The paragraphs of the protocol's own description; of several, how they are joined."""
         if len(self.protocols) > 1:
-            return [
-                "The mean of all measures of these protocols, each as a share of the way from its worst to its best."
-            ]
+            return ["The mean of the measures named below, each as a share of the way from its worst to its best."]
         return inspect.cleandoc(type(self.judged[0].protocol).__doc__ or "").split("\n\n")
 
     @cached_property
@@ -71,8 +69,9 @@ class Board:
 
     @property
     def averaged(self) -> tuple[str, ...]:
-        """The columns that the overall score is a mean of: those whose measures have a worst and a best end."""
-        return tuple(name for name, of in self.columns.items() if any(not math.isnan(m.share(m.low)) for m in of))
+        """The columns that the overall score is a mean of: with two ends, and about how good a metric is."""
+        ended = {name: of for name, of in self.columns.items() if any(not math.isnan(m.share(m.low)) for m in of)}
+        return tuple([name for name, of in ended.items() if any(m.quality for m in of)] or ended)
 
     def first(self) -> list[Row]:
         """The rows that cannot be told from the first; none where nothing has an overall score."""
