@@ -112,6 +112,31 @@ def test_a_constant_metric_gets_what_ties_give(task, expected):
     assert verdicts(task, sources_of(type(task)), constant)[task.measures[0].name].value == pytest.approx(expected)
 
 
+def test_folds_that_repeat_others_do_not_shrink_the_interval_of_retrieval():
+    task = Retrieval(folds=4)
+    once = observed(task, sources_of(Retrieval), at_random)
+    columns = {name: np.concatenate([column, column]) for name, column in once.columns.items()}
+    columns["fold"] = np.concatenate([once.columns["fold"], once.columns["fold"] + task.folds])
+    twice = Observations(np.tile(once.value, 2), np.tile(once.batch, 2), columns)
+    for mine, others in zip(task.judge(once), task.judge(twice), strict=True):
+        assert others.value == pytest.approx(mine.value)
+        assert (others.low, others.high) == pytest.approx((mine.low, mine.high))
+        assert others.units == mine.units == len(np.unique(once.columns["query"]))
+
+
+def test_a_query_that_some_folds_leave_undefined_counts_where_it_is_defined():
+    task = Retrieval(folds=4)
+    seen = observed(task, sources_of(Retrieval), perfect(task))
+    asked = [set(seen.columns["query"][seen.columns["fold"] == fold].tolist()) for fold in range(task.folds)]
+    several = next(query for query in sorted(asked[0]) if any(query in other for other in asked[1:]))
+    here = (seen.columns["query"] == several) & (seen.columns["fold"] == 0)
+    all_of_it, rest = task.units(seen.value, seen.columns), task.units(np.where(here, np.nan, seen.value), seen.columns)
+    row = all_of_it.labels == several
+    assert (all_of_it.sums[row] - rest.sums[row]).tolist() == [[1.0, 1.0, 1.0]]
+    assert rest.sums[row][0, 0] >= 1
+    assert np.array_equal(all_of_it.sums[~row], rest.sums[~row])
+
+
 def test_a_constant_metric_has_no_correlation_and_says_why():
     found = verdicts(Axis(), sources_of(Axis), constant)["axis"]
     assert math.isnan(found.value)

@@ -38,7 +38,7 @@ NAMES: dict[Kind, str] = {
 SEEDS = 100
 _FOREST_SEEDS = 10  # splits of a forest
 _BOOSTED_SEEDS = 5
-_VERSION = 4
+_VERSION = 5
 
 
 @dataclass(frozen=True)

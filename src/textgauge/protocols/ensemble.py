@@ -134,6 +134,8 @@ def _examples(item: TaskFeatures, here: NDArray[np.bool_], kind: Kind, seed: int
     features, columns = item.features[here], _where(item.columns, here)
     if kind in RANKED and item.task.ranked:
         return item.task.examples(item.task.ranked_inputs(features, columns), columns, seed)
+    if kind == "task":
+        return item.task.task_examples(features, columns, seed)
     if kind != "universal":
         return item.task.examples(features, columns, seed)
     found = item.task.pair_examples(features, columns, seed)

@@ -23,10 +23,12 @@ class Fitted:
 @dataclass(frozen=True)
 class Forest:
     """What "a random forest" leaves open: its trees, the fewest examples of a leaf, how many features a split looks at
-    (a share of them, or their root), whether both classes weigh the same, and whether answers never fall where a
-    feature rises.
+    (a share of them, or their root), whether both classes weigh the same in training, whether answers never fall where
+    a feature rises, the most examples that a tree grows from (never more than a fifth of them; 0: as many as there
+    are), and whether answers are those for classes of equal size, whatever the sizes were in training.
 
-    Answers rank thousands of pairs: large leaves and many trees keep ties and noise out of the top.
+    Answers rank thousands of pairs: large leaves and many trees keep ties and noise out of the top, and so do trees
+    that share few examples.
     """
 
     trees: int = 100
@@ -34,6 +36,8 @@ class Forest:
     tried: float | Literal["sqrt"] = "sqrt"
     balanced: bool = True
     rising: bool = False
+    grown_from: int = 0
+    even: bool = False
 
 
 def fit(
@@ -69,13 +73,30 @@ def _forest(features: Floats, targets: Floats, weights: Floats, seed: int, setti
         max_features=settings.tried,
         class_weight="balanced" if settings.balanced else None,
         monotonic_cst=[1] * features.shape[1] if settings.rising else None,
+        max_samples=min(settings.grown_from, max(1, round(len(targets) / 5))) or None,
         random_state=seed,
     )
     forest.fit(features, targets > 0.5, sample_weight=weights)
     upper = list(forest.classes_).index(True) if True in forest.classes_ else None
     if upper is None:
         return Fitted(lambda asked: np.zeros(len(asked)), forest.feature_importances_)
-    return Fitted(lambda asked: np.asarray(forest.predict_proba(asked)[:, upper]), forest.feature_importances_)
+    share = float(weights[targets > 0.5].sum() / weights.sum())
+
+    def predict(asked: Floats) -> Floats:
+        found = np.asarray(forest.predict_proba(asked)[:, upper])
+        return at_even_odds(found, share) if settings.even else found
+
+    return Fitted(predict, forest.feature_importances_)
+
+
+def at_even_odds(probability: Floats, share: float) -> Floats:
+    """The probability of a class, were it as frequent as the other, from that where it has a share of the examples.
+
+    >>> at_even_odds(np.array([0.0, 0.25, 0.5, 1.0]), 0.25)
+    array([0.  , 0.5 , 0.75, 1.  ])
+    """
+    upper, lower = probability * (1.0 - share), (1.0 - probability) * share
+    return np.asarray(upper / (upper + lower)) if 0.0 < share < 1.0 else probability
 
 
 def _boosting(features: Floats, targets: Floats, weights: Floats, seed: int) -> Fitted:

@@ -116,12 +116,18 @@ class Retrieval(Task):
             number += 1
 
     def units(self, value: Floats, columns: Columns) -> Units:
-        """The share of ideal documents at the top before and after, by fold and query."""
-        keys = _queries(columns)
-        order = np.argsort(keys, kind="stable")
-        labels, starts = np.unique(keys[order], return_index=True)
-        rows = [self._found(value[part], columns, part) for part in np.split(order, starts[1:])]
-        return Units(labels, np.array(rows))
+        """Sums over folds of the share of ideal documents at the top before and after, by query.
+
+        What a query finds in one fold tells of what it finds in another, so folds of one query are one unit.
+        """
+        asked = _queries(columns)
+        order = np.argsort(asked, kind="stable")
+        starts = np.unique(asked[order], return_index=True)[1]
+        found = np.array([self._found(value[part], columns, part) for part in np.split(order, starts[1:])])
+        labels, place = np.unique(columns["query"][order[starts]], return_inverse=True)
+        sums = np.zeros((len(labels), found.shape[1]))
+        np.add.at(sums, place, found)
+        return Units(labels, sums)
 
     def _found(self, value: Floats, columns: Columns, part: NDArray[np.int64]) -> list[float]:
         original = columns["copy"][part] == ""

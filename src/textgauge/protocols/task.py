@@ -116,6 +116,10 @@ class Task(Protocol):
         trials = np.flatnonzero(np.isfinite(targets) & np.isfinite(features).all(axis=1))
         return Examples(features[trials], targets[trials], trials)
 
+    def task_examples(self, features: Floats, columns: Columns, seed: int) -> Examples:
+        """What the model of a task ensemble learns from: by default what any model of this task does."""
+        return self.examples(features, columns, seed)
+
     def pair_examples(self, features: Floats, columns: Columns, seed: int) -> Examples:
         """What a model of all tasks learns from: single pairs with the similarity they should have."""
         return self.examples(features, columns, seed)

@@ -19,7 +19,7 @@ from textgauge.protocols import (
     ensemble,
 )
 from textgauge.protocols.ensemble import TaskFeatures, ensembled, splits
-from textgauge.protocols.models import Fitted, Forest, fit
+from textgauge.protocols.models import Fitted
 
 SAMPLES = {
     Axis(): "sample:articles",
@@ -219,47 +219,14 @@ def test_a_linear_ensemble_finds_the_line_its_shares_and_what_matters():
     assert np.isnan(found.value[1:]).all()
 
 
-def test_shares_are_of_absolute_weights_and_boosting_has_none():
-    rng = np.random.default_rng(1)
-    features = rng.random((50, 3))
-    made = fit(features, features @ [1.0, -2.0, 1.0], np.ones(50), kind="linear", seed=0)
-    assert made.shares == pytest.approx([0.25, 0.5, 0.25])
-    assert np.isnan(fit(features, features[:, 0], np.ones(50), kind="boosting", seed=0).shares).all()
-    forest = fit(features, np.round(features[:, 1]), np.ones(50), kind="forest", seed=0)
-    assert forest.shares.sum() == pytest.approx(1.0)
-    assert forest.shares.argmax() == 1
-
-
-def test_answers_have_more_steps_with_more_trees_and_fewer_with_larger_leaves():
-    features = np.random.default_rng(2).random((400, 1))
-    targets = np.round(features[:, 0] + np.random.default_rng(3).normal(0, 0.2, 400)).clip(0, 1)
-    asked = np.linspace(0, 1, 400)[:, None]
-
-    def steps(settings):
-        model = fit(features, targets, np.ones(400), kind="forest", seed=0, forest=settings)
-        return np.count_nonzero(np.diff(model.predict(asked)))
-
-    assert steps(Forest(trees=30, leaf=10)) > 2 * steps(Forest(trees=1, leaf=10))
-    assert 2 * steps(Forest(trees=1, leaf=20)) < steps(Forest(trees=1, leaf=1))
-
-
-def test_answers_of_a_rising_forest_never_fall():
-    rng = np.random.default_rng(5)
-    features = rng.random((400, 2))
-    targets = np.round(np.clip(features[:, 0] + rng.normal(0, 0.3, 400), 0, 1))
-    asked = np.column_stack([np.linspace(0, 1, 300), np.full(300, 0.5)])
-    falls = {}
-    for rising in (True, False):
-        model = fit(features, targets, np.ones(400), kind="forest", seed=0, forest=Forest(50, 5, rising=rising))
-        falls[rising] = bool((np.diff(model.predict(asked)) < -1e-12).any())
-    assert falls == {True: False, False: True}
-
-
-def test_classes_weigh_the_same_unless_a_forest_is_told_otherwise():
-    features, targets = np.zeros((100, 1)), (np.arange(100) < 10).astype(float)
-    for balanced, middle in ((True, 0.5), (False, 0.1)):
-        made = fit(features, targets, np.ones(100), kind="forest", seed=0, forest=Forest(300, balanced=balanced))
-        assert made.predict(features[:1])[0] == pytest.approx(middle, abs=0.02)
+def test_a_task_ensemble_of_clustering_learns_from_more_pairs_in_the_same_shares():
+    task = Clustering()
+    label, other = (np.random.default_rng(seed).integers(0, 4, 60_000) for seed in (8, 9))
+    columns, features = {"label": label, "other_label": other}, np.zeros((60_000, 2))
+    few, many = task.examples(features, columns, 0), task.task_examples(features, columns, 0)
+    assert (len(few.targets), len(many.targets)) == (6_000, 24_000)
+    assert few.targets.mean() == many.targets.mean() == 0.25
+    assert set(few.trials.tolist()) < set(many.trials.tolist())
 
 
 def test_a_feature_that_says_nothing_has_no_importance():
