@@ -7,6 +7,9 @@ BENCH := .bench-venv
 TORCH ?= torch==2.13.0
 PEERS ?= prdc==0.2 mauve-text==0.4.0 faiss-cpu sentence-transformers gensim
 
+# What an installation is made from: after a change of these it is made anew.
+BUILD := pyproject.toml setup.py $(wildcard src/textgauge/native/*.[ch])
+
 DEMO := demo
 TEST_RESOURCES := minilm minilm-int8 wordllama paraphrase-minilm bible-web bible-kjv bible-asv bible-ylt home-assistant-intents ovos-skill-weather ovos-skill-date-time wordnet pos-en
 
@@ -57,23 +60,23 @@ $(VENV)/.venv:
 	$(PYTHON) -m venv $(VENV)
 	@touch $@
 
-$(VENV)/.core: $(VENV)/.venv pyproject.toml
+$(VENV)/.core: $(VENV)/.venv $(BUILD)
 	$(BIN)/python -m pip install -q -e .
 	@touch $@
 
-$(VENV)/.dev: $(VENV)/.venv pyproject.toml
+$(VENV)/.dev: $(VENV)/.venv $(BUILD)
 	$(BIN)/python -m pip install -q -e '.[dev,api,pos,elmo,dask]'
 	@touch $@
 
-$(VENV)/.docs: $(VENV)/.venv pyproject.toml
+$(VENV)/.docs: $(VENV)/.venv $(BUILD)
 	$(BIN)/python -m pip install -q -e '.[docs]'
 	@touch $@
 
-$(BENCH)/.done: pyproject.toml
+$(BENCH)/.done: $(BUILD)
 	$(PYTHON) -m venv $(BENCH)
 	$(BENCH)/bin/python -m pip install -q $(TORCH)
 	$(BENCH)/bin/python -m pip install -q -e '.[oracles]' $(PEERS)
 	@touch $@
 
 clean:
-	rm -rf $(VENV) $(BENCH) $(DEMO) site dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(BENCH) $(DEMO) site dist build src/*.egg-info src/textgauge/native/*.so .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+os.environ["TEXTGAUGE_THREADS"] = "1"
+
 T = TypeVar("T")
 Rows = NDArray[np.float32]
 Row = dict[str, Any]

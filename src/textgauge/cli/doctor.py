@@ -19,6 +19,7 @@ def doctor(form: FormatOption = Format.table) -> None:
         "textgauge": lambda: version("textgauge"),
         "python": platform.python_version,
         "numpy, scipy, scikit-learn": lambda: ", ".join(version(name) for name in ("numpy", "scipy", "scikit-learn")),
+        "compiled kernels": _kernels,
         "cores": lambda: str(os.cpu_count()),
         "cache folder": _cache_root,
         "data folder": lambda: os.environ.get("TEXTGAUGE_DATA") or "not set (TEXTGAUGE_DATA)",
@@ -37,6 +38,14 @@ def _run(name: str, check: Callable[[], str]) -> Row:
         return {"check": name, "ok": True, "found": check()}
     except (TextgaugeError, OSError, ImportError) as error:
         return {"check": name, "ok": False, "found": str(error)}
+
+
+def _kernels() -> str:
+    from textgauge.native import kernels
+
+    return (
+        "here" if kernels.built() else "not here: numpy does their work, more slowly (install again with a C compiler)"
+    )
 
 
 def _cache_root() -> str:

@@ -5,12 +5,15 @@ import pytest
 
 from textgauge.corpus import Comparison, Corpus, Draws
 from textgauge.errors import UnknownName
-from textgauge.metrics.corpus import _held_out, _svm
+from textgauge.metrics.corpus import _held_out, _svm, _svm_large
 from textgauge.metrics.corpus._held_out import HeldOut, held_out_p, hold_out, likely_range, wilson
 from textgauge.metrics.corpus._svm import Task
+from textgauge.metrics.corpus._svm_large import curvatures, scaled
+from textgauge.metrics.corpus._svm_solver import solve, solve_many
 from textgauge.metrics.corpus.classifiers import Classifier, ClassifierTwoSample, HeldOutMetric
 from textgauge.metrics.corpus_metric import CorpusMetric
 from textgauge.metrics.registry import get_metric
+from textgauge.native import kernels
 
 BOTH = [Classifier(on="given"), ClassifierTwoSample(on="given")]
 CHANCE = {"value": 0.5, "accuracy": 0.5, "balanced": 0.5, "f1": 0.5}
@@ -161,8 +164,8 @@ class TestSolver:
 
     def test_optimal(self):
         task = task_of(self.rows)
-        curvature = _svm._curvatures(_svm._scaled(self.rows[task.train], self.rows[task.test])[0])
-        beta, intercept = _svm.solve(curvature, task.labels)
+        curvature = curvatures(scaled(self.rows[task.train], self.rows[task.test])[0])
+        beta, intercept = solve(curvature, task.labels)
         slack = task.labels - (1.0 - curvature.astype(np.float64)) @ beta - intercept
         assert abs(beta.sum()) < 1e-9
         assert ((beta * task.labels >= 0) & (np.abs(beta) <= 1)).all()
@@ -175,20 +178,26 @@ class TestSolver:
         labels, curvature = np.zeros((3, 190), dtype=np.float32), np.ones((3, 190, 190), dtype=np.float32)
         for place, n in enumerate(sizes):
             labels[place, :n] = np.where(np.arange(n) % 2, 1, -1)
-            curvature[place, :n, :n] = _svm._curvatures(cloud(place, n) / 3)
-        betas, intercepts = _svm.solve_many(curvature, labels)
+            curvature[place, :n, :n] = curvatures(cloud(place, n) / 3)
+        betas, intercepts = solve_many(curvature, labels)
         for place, n in enumerate(sizes):
-            beta, intercept = _svm.solve(np.ascontiguousarray(curvature[place, :n, :n]), labels[place, :n])
+            beta, intercept = solve(np.ascontiguousarray(curvature[place, :n, :n]), labels[place, :n])
             np.testing.assert_array_equal(betas[place, :n], beta)
             assert intercepts[place] == intercept
 
+    @pytest.mark.parametrize("compiled", [True, False])
     @pytest.mark.parametrize(
-        ("limit", "value"), [("SMALL_TRAIN", 10), ("SHARED_ROWS", 10), ("_BATCH_CELLS", 1), ("_BLOCK", 7)]
+        ("module", "limit", "value"),
+        [(_svm, "SMALL_TRAIN", 10), (_svm, "SHARED_ROWS", 10), (_svm, "_BATCH_CELLS", 1), (_svm_large, "_BLOCK", 7)],
     )
-    def test_ways_agree(self, monkeypatch, limit, value):
+    def test_ways_agree(self, monkeypatch, module, limit, value, compiled):
         tasks = [task_of(self.rows, seed) for seed in range(3)]
         expected = _svm.decide(self.rows, tasks)
-        monkeypatch.setattr(_svm, limit, value)
+        monkeypatch.setattr(module, limit, value)
+        if module is _svm_large:
+            monkeypatch.setattr(_svm, "SMALL_TRAIN", 10)
+        if not compiled:
+            monkeypatch.setattr(kernels, "built", lambda: False)
         for ours, theirs in zip(_svm.decide(self.rows, tasks), expected, strict=True):
             np.testing.assert_allclose(ours, theirs, atol=5e-3)
 

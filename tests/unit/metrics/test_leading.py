@@ -3,6 +3,14 @@ import pytest
 
 from textgauge.metrics.corpus import _gram, _leading
 from textgauge.metrics.corpus._leading import leading
+from textgauge.native import kernels
+
+
+@pytest.fixture(params=[True, False], ids=["compiled", "numpy"])
+def way(request, monkeypatch):
+    """Where no kernels are compiled both ways are the same."""
+    if not request.param:
+        monkeypatch.setattr(kernels, "built", lambda: False)
 
 
 def covariance(seed, n, spectrum):
@@ -16,6 +24,7 @@ def part(pair):
     return (vectors * values) @ vectors.T
 
 
+@pytest.mark.usefixtures("way")
 class TestLeading:
     @pytest.mark.parametrize("share", [0.3, 0.9])
     def test_many_sizes_at_once_equal_the_whole_work(self, share):

@@ -6,7 +6,7 @@ import pytest
 
 from textgauge.corpus import Comparison, Corpus, Draws
 from textgauge.errors import UnknownName
-from textgauge.metrics.corpus import _kmeans_large, mauve
+from textgauge.metrics.corpus import _kmeans_large, _kmeans_small, mauve
 from textgauge.metrics.corpus._kmeans import Problem, kmeans, kmeans_many
 from textgauge.metrics.corpus._kmeans_large import in_passes
 from textgauge.metrics.corpus._kmeans_small import Points, side_by_side
@@ -47,13 +47,18 @@ def lloyd(X, weights, k, rng):
             labels = None
 
 
-def in_step(X, weights, start):
-    """One problem in the form for many."""
+def by_products(X, weights, start):
+    """One problem in the form for many, by the kernel where it is compiled."""
     return side_by_side([Points(X, weights)], start)[0]
 
 
+def in_step(X, weights, start):
+    """The same by numpy."""
+    return _kmeans_small._in_step([Points(X, weights)], start)[0]
+
+
 class TestKmeans:
-    @pytest.mark.parametrize("run", [in_step, in_passes])
+    @pytest.mark.parametrize("run", [by_products, in_step, in_passes])
     @pytest.mark.parametrize(("n", "d", "k"), [(60, 3, 4), (300, 8, 70), (500, 20, 12)])
     def test_is_lloyds_algorithm(self, run, n, d, k):
         rng = np.random.default_rng(n)
@@ -72,11 +77,12 @@ class TestKmeans:
         for one, many in zip(alone, kmeans_many(problems, restarts=4, seed=(7, 1)), strict=True):
             assert (one == many).all()
 
-    def test_clusters_that_become_empty_are_split_for(self):
+    @pytest.mark.parametrize("run", [by_products, in_step])
+    def test_clusters_that_become_empty_are_split_for(self, run):
         rng = np.random.default_rng(5)
         X = np.concatenate([rng.standard_normal((60, 2)), 10.0 + np.arange(4.0)[:, None] * [1, 0]])
         weights = np.append(np.ones(60), np.full(4, 200.0))
-        runs = in_step(X, weights, Start(12, 5, (2,)))
+        runs = run(X, weights, Start(12, 5, (2,)))
         for (labels, _), each in zip(runs, np.random.default_rng((2,)).spawn(5), strict=True):
             assert len(np.unique(labels)) == 12
             assert (labels == lloyd(X, weights, 12, each)[0]).all()

@@ -6,6 +6,7 @@ where there are fewer rows than dimensions, a Cholesky factor of the covariance 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -13,12 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.metrics.corpus._gram import Gram
+from textgauge.metrics.corpus._leading import eigenvalues
 from textgauge.metrics.corpus._sides import Sides
-from textgauge.stats.parallel import map_threads
+from textgauge.metrics.corpus._tridiagonal import Tridiagonal
+from textgauge.stats.parallel import map_threads, one_blas_thread
 
 Rows = NDArray[np.float64]
+Index = NDArray[np.int64]
 
 _FEW_SIDES = 64  # so many factors of 1 MB may be kept
+_LONG, _AT_ONCE = 192, 8  # eigenvalues of fewer rows take less than a millisecond, and are found for some at once
 _MANY_ROWS = 4_000
 _FLOAT32_BLOCK = 512
 
@@ -35,16 +40,22 @@ def _between(first: Moments, second: Moments) -> float:
 
 
 def nuclear_norm(M: Rows) -> float:
-    """Sum of singular values, from the eigenvalues of the smaller Gram matrix.
+    """Sum of singular values."""
+    return nuclear_norms([M])[0]
+
+
+def nuclear_norms(matrices: Sequence[Rows]) -> list[float]:
+    """Sums of singular values, from the eigenvalues of the smaller Gram matrices.
 
     Eigenvalues below rounding (the usual numerical rank) are zeros and must not enter as square roots of noise.
     """
-    if not M.size:  # a constant sample has a factor without rows
-        return 0.0
-    gram = M @ M.T if M.shape[0] <= M.shape[1] else M.T @ M
-    eigenvalues = np.linalg.eigvalsh(gram)
-    noise = len(gram) * np.finfo(np.float64).eps * eigenvalues[-1]
-    return float(np.sqrt(eigenvalues[eigenvalues > noise]).sum())
+    norms = [0.0] * len(matrices)
+    filled = [place for place, M in enumerate(matrices) if M.size]  # a constant sample has a factor without rows
+    grams = (M @ M.T if M.shape[0] <= M.shape[1] else M.T @ M for M in (matrices[place] for place in filled))
+    for place, values in zip(filled, eigenvalues([Tridiagonal.of(gram) for gram in grams]), strict=True):
+        noise = len(values) * np.finfo(np.float64).eps * values[0]
+        norms[place] = float(np.sqrt(values[values > noise]).sum())
+    return norms
 
 
 def frechet_many(rows: NDArray[np.floating], sides: Sides) -> Rows:
@@ -71,19 +82,32 @@ def frechet_from_gram(gram: Gram, sides: Sides) -> Rows:
     with np.errstate(divide="ignore", invalid="ignore"):  # sides of one text
         traces = (sides.masks @ diagonal - n * within) / (n - 1.0)
 
-    def one(draw: int) -> float:
-        a, b = int(sides.left[draw]), int(sides.right[draw])
-        if min(n[a], n[b]) < 2:
-            return np.nan
-        across = gram.block(ordered[a], ordered[b])
-        mean = float(across.mean())
-        across -= across.mean(axis=0) - mean
-        across -= across.mean(axis=1)[:, None]
-        gap = max(float(within[a] + within[b]) - 2.0 * mean, 0.0)
-        root = nuclear_norm(across) / float(np.sqrt((n[a] - 1.0) * (n[b] - 1.0)))
-        return max(gap + float(traces[a] + traces[b]) - 2.0 * root, 0.0)
+    def some(draws: Index) -> Rows:
+        left, right = sides.left[draws], sides.right[draws]
+        blocks = [gram.block(ordered[a], ordered[b]) for a, b in zip(left.tolist(), right.tolist(), strict=True)]
+        means = np.array([_centre(block) for block in blocks])
+        gaps = np.maximum(within[left] + within[right] - 2.0 * means, 0.0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            roots = np.array(nuclear_norms(blocks)) / np.sqrt((n[left] - 1.0) * (n[right] - 1.0))
+            values = np.maximum(gaps + traces[left] + traces[right] - 2.0 * roots, 0.0)
+        return np.where(np.minimum(n[left], n[right]) < 2, np.nan, values)
 
-    return map_threads(one, len(sides.left))
+    draws = np.arange(len(sides.left))
+    if n.max(initial=0.0) >= _LONG:
+        return map_threads(lambda draw: float(some(draws[draw : draw + 1])[0]), len(draws))
+    with one_blas_thread():  # threads would spend more on taking turns
+        return np.concatenate([some(draws[at : at + _AT_ONCE]) for at in range(0, len(draws), _AT_ONCE)])
+
+
+def _centre(block: Rows) -> float:
+    """Take the means of rows and columns from a block; its own mean."""
+    if not block.size:
+        return 0.0
+    across = block.mean(axis=0)
+    mean = float(across.mean())
+    block -= across - mean
+    block -= block.mean(axis=1)[:, None]
+    return mean
 
 
 class Moments(NamedTuple):

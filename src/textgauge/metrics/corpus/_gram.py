@@ -115,7 +115,10 @@ def _picked(matrix: Floats, rows: Index, columns: Index) -> Floats:
 
 def _stretches(places: Index) -> list[tuple[int, int, int]]:
     """Where places that follow each other start, at which place, and how many they are."""
-    start = np.append(0, np.flatnonzero(places[1:] - places[:-1] != 1) + 1) if len(places) else places
+    cuts = np.flatnonzero(places[1:] - places[:-1] != 1)
+    if not len(cuts):
+        return [(0, int(places[0]), len(places))] if len(places) else []
+    start = np.append(0, cuts + 1)
     length = np.append(start[1:], len(places)) - start
     return list(zip(start.tolist(), places[start].tolist(), length.tolist(), strict=True))
 

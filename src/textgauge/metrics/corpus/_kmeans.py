@@ -1,4 +1,4 @@
-"""Weighted k-means to the fixed point: best of some restarts, as faiss does it, by numpy alone."""
+"""Weighted k-means to the fixed point: best of some restarts, as faiss does it, by compiled kernels or numpy alone."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from textgauge.metrics.corpus._kmeans_bounded import MOST_BOUNDS, bounded
 from textgauge.metrics.corpus._kmeans_large import centroids, in_passes, nearest_centroid
 from textgauge.metrics.corpus._kmeans_small import Points, side_by_side
 from textgauge.metrics.corpus._kmeans_start import SAMPLE_PER_CENTROID, Labels, Rows, Run, Start
+from textgauge.native import kernels
 
 _SMALL = 512  # rows of which all products are computed
 _MOST = 2_048  # rows for which that is done where the clusters are few: 32 MB
@@ -66,8 +68,15 @@ def _alone(X: Rows, weights: Rows, start: Start) -> Labels:
     used = start.sampled(weights)
     kept = np.flatnonzero(used)
     points = Points(X[kept], used[kept])
-    labels = _best(side_by_side([points], start)[0] if _is_small(points.X, start.k) else in_passes(*points, start))
+    labels = _best(_solved(points, start))
     return labels if len(kept) == len(X) else nearest_centroid(X, weights, centroids(*points, labels))
+
+
+def _solved(points: Points, start: Start) -> list[Run]:
+    if _is_small(points.X, start.k):
+        return side_by_side([points], start)[0]
+    by_kernels = kernels.built() and len(points.X) * start.k <= MOST_BOUNDS
+    return (bounded if by_kernels else in_passes)(*points, start)
 
 
 def _best(runs: list[Run]) -> Labels:

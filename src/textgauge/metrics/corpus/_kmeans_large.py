@@ -14,6 +14,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.metrics.corpus._kmeans_bounded import doubt, narrowed
 from textgauge.metrics.corpus._kmeans_start import MOST_STEPS, Labels, Rows, Run, Start, split_for_empty, sums_over
 
 Filter = NDArray[np.float32]
@@ -54,13 +55,9 @@ class _Points:
 
     @classmethod
     def of(cls, X: Rows, weights: Rows) -> _Points:
-        narrow = np.ones((len(X), X.shape[1] + 1), dtype=np.float32)
-        narrow[:, :-1] = X
-        # d + 1 products and sums rounded to 2⁻²⁴ each, both factors and thresholds; no centroid is longer than the
-        # longest row but for the push of a split.
         squares = np.einsum("ij,ij->i", X, X)
-        band = (X.shape[1] + 8) * 2.0**-24 * 1.51 * float(squares.max())
-        return cls(X, weights, narrow, np.float32(2.0 * band), float(weights @ squares))
+        unclear = np.float32(doubt(X.shape[1], float(squares.max())))
+        return cls(X, weights, narrowed(X, 1.0), unclear, float(weights @ squares))
 
 
 class _Restarts:
@@ -206,8 +203,4 @@ def _union(these: Labels, those: Labels) -> Labels:
 
 
 def _narrow(C: Rows) -> Filter:
-    """Centroids in float32, with the column −‖c‖²/2 that the filter's column of ones takes up."""
-    narrow = np.empty((len(C), C.shape[1] + 1), dtype=np.float32)
-    narrow[:, :-1] = C
-    narrow[:, -1] = -0.5 * np.einsum("ij,ij->i", C, C)
-    return narrow
+    return narrowed(C, -0.5 * np.einsum("ij,ij->i", C, C))

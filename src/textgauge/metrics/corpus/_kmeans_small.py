@@ -1,4 +1,4 @@
-"""Many small k-means problems in step: all restarts of all of them at once, because calls are what they cost.
+"""Many small k-means problems: by the compiled kernel, or in step, all restarts of all at once, as calls are the cost.
 
 Only inner products of rows are looked at: a cluster is known by the products of its sum with all rows and with itself,
 and a row that goes from one cluster to another is added here and taken away there. The clusters of all restarts of all
@@ -23,6 +23,7 @@ from textgauge.metrics.corpus._kmeans_start import (
     split_for_empty,
     sums_over,
 )
+from textgauge.native import kernels
 
 _MANY = 4  # where more than one row in so many changes, all are looked at
 
@@ -36,6 +37,19 @@ class Points(NamedTuple):
 
 def side_by_side(problems: Sequence[Points], start: Start) -> list[list[Run]]:
     """The restarts of each problem, to their fixed points."""
+    if not kernels.built():
+        return _in_step(problems, start)
+    return [_compiled(points, start) or _in_step([points], start)[0] for points in problems]
+
+
+def _compiled(points: Points, start: Start) -> list[Run] | None:
+    """The same by the kernel; None where a cluster runs empty."""
+    starts = start.rows(points.weights).astype(np.int64, copy=False)
+    found = kernels.lloyd_by_products(points.X @ points.X.T, points.weights, starts, steps=MOST_STEPS)
+    return None if found is None else list(zip(found[0].astype(np.intp, copy=False), found[1].tolist(), strict=True))
+
+
+def _in_step(problems: Sequence[Points], start: Start) -> list[list[Run]]:
     state = _Restarts(problems, start)
     for _ in range(MOST_STEPS):
         if not state.step():

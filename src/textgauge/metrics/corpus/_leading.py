@@ -1,49 +1,86 @@
 """The largest eigenvalues of symmetric matrices and their vectors, without the vectors that nobody asked for.
 
-LAPACK brings each matrix to tridiagonal form and finds its eigenvalues. The vectors of the tridiagonal form come from
-twisted factorisations (Parlett and Dhillon 1997), for all wanted eigenvalues of many matrices in step. That is
-inverse iteration without orthogonalisation, right to ε·‖T‖/gap: where eigenvalues are too near to each other for
-that, and for small or few matrices, LAPACK does the whole work.
+LAPACK brings each matrix to tridiagonal form. The eigenvalues and vectors of that come from compiled kernels, or from
+LAPACK and numpy. Vectors are found by inverse iteration without orthogonalisation, right to ε·‖T‖/gap: where
+eigenvalues are too near to each other for that, and for small matrices, LAPACK does the whole work.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.metrics.corpus._tridiagonal import CACHED, Tridiagonal
+from textgauge.metrics.corpus._twisted import in_step
+from textgauge.native import kernels
+
 Rows = NDArray[np.float64]
 Pair = tuple[Rows, Rows]  # eigenvalues, falling, and their vectors as columns
 
-_FEW, _SMALL, _LARGE = 4, 48, 256  # so small, or fewer than few and not large: the whole work is cheaper
+_SMALL = 48  # up to here the whole work is cheaper
+_FEW = 4  # fewer that fit into the cache are left to LAPACK as well, if numpy is to find the vectors
+_AT_ONCE = 8  # matrices reduced before their eigenvalues are looked for
 _GAP = 1e-5  # eigenvalues nearer than this, relative to the largest, have vectors wrong in the tenth digit
 _RESIDUAL = 1e-13  # of a vector, relative to the largest eigenvalue
-_CELLS = 1 << 16  # entries of vectors computed in step: half a megabyte, and as much again for each way
-_BLOCK = 64  # columns that LAPACK takes at a time
 
 
 def leading(matrices: Sequence[Rows], share: float) -> list[Pair]:
     """For each covariance the fewest largest eigenvalues that hold this share of their sum, and their vectors."""
-    found: dict[int, Pair] = {}
-    waiting: list[tuple[int, _Reduced]] = []
-    for place, matrix in enumerate(matrices):
-        alone = len(matrices) < _FEW and len(matrix) < _LARGE
-        reduced = None if alone or len(matrix) <= _SMALL else _Reduced.of(matrix, share)
-        if reduced is None:
-            found[place] = _by_lapack(matrix, share)
-        else:
-            waiting.append((place, reduced))
-    for some in _together(waiting):
-        vectors, right = _twisted([reduced for _, reduced in some])
-        for at, (place, reduced) in enumerate(some):
-            values = reduced.values
-            if right[at, : len(values)].all():
-                found[place] = values, reduced.back(vectors[:, at, : len(values)])
-            else:
-                found[place] = _by_lapack(reduced.whole(), share)
-    return [found[place] for place in range(len(matrices))]
+    found: dict[int, Pair | None] = {}
+    for places in _together(matrices):
+        reduced = [Tridiagonal.of(matrices[place]) for place in places]
+        wanted = [_wanted(values, share) for values in eigenvalues(reduced)]
+        sure = [at for at, values in enumerate(wanted) if len(values)]
+        vectors = _vectors([reduced[at] for at in sure], [wanted[at] for at in sure])
+        for at, (columns, residuals) in zip(sure, vectors, strict=True):
+            if (residuals <= _RESIDUAL * wanted[at][0]).all():
+                found[places[at]] = wanted[at], columns
+    return [found.get(place) or _by_lapack(matrix, share) for place, matrix in enumerate(matrices)]
+
+
+def eigenvalues(matrices: Sequence[Tridiagonal]) -> list[Rows]:
+    """Falling, of matrices that have none below 0; those of a matrix do not depend on the others."""
+    short = [place for place, one in enumerate(matrices) if len(one.diagonal) <= CACHED and kernels.built()]
+    by_kernel = kernels.eigenvalues([(matrices[place].diagonal, matrices[place].beside) for place in short])
+    found = dict(zip(short, by_kernel, strict=True))
+    return [
+        one.eigenvalues() if (values := found.get(place)) is None else np.maximum(values[::-1], 0.0)
+        for place, one in enumerate(matrices)
+    ]
+
+
+def _together(matrices: Sequence[Rows]) -> Iterator[list[int]]:
+    """Places of the matrices that are not left to LAPACK, those of like size beside each other."""
+    few = len(matrices) < _FEW and not kernels.built()
+    large = [place for place, matrix in enumerate(matrices) if len(matrix) > (CACHED - 1 if few else _SMALL)]
+    large.sort(key=lambda place: len(matrices[place]))
+    for start in range(0, len(large), _AT_ONCE):
+        yield large[start : start + _AT_ONCE]
+
+
+def _wanted(values: Rows, share: float) -> Rows:
+    """The eigenvalues asked for; none where they are too near to each other or to the next."""
+    kept = _kept(values, share)
+    near = -np.diff(values[: kept + 1]).max(initial=-np.inf) <= _GAP * values[0]
+    return values[: 0 if near else kept]
+
+
+def _vectors(matrices: Sequence[Tridiagonal], values: Sequence[Rows]) -> list[Pair]:
+    """Vectors as columns for eigenvalues of each matrix, and what is left of (T − λ)z."""
+    if not kernels.built():
+        found = in_step(matrices, values)
+        return [(matrix.back(z), residuals) for matrix, (z, residuals) in zip(matrices, found, strict=True)]
+    return [_by_kernel(matrix, wanted) for matrix, wanted in zip(matrices, values, strict=True)]
+
+
+def _by_kernel(matrix: Tridiagonal, values: Rows) -> Pair:
+    if len(matrix.diagonal) <= CACHED:
+        turned = matrix.reflections.T, matrix.factors
+        return kernels.eigenvectors(matrix.diagonal, matrix.beside, values, turned)
+    vectors, residuals = kernels.eigenvectors(matrix.diagonal, matrix.beside, values)
+    return matrix.back(vectors), residuals
 
 
 def _kept(values: Rows, share: float) -> int:
@@ -55,105 +92,3 @@ def _by_lapack(matrix: Rows, share: float) -> Pair:
     values, vectors = np.maximum(values[::-1], 0.0), vectors[:, ::-1]
     kept = _kept(values, share)
     return values[:kept], np.ascontiguousarray(vectors[:, :kept])
-
-
-@dataclass(frozen=True)
-class _Reduced:
-    """A matrix as Q T Qᵀ, Q the product of reflections, T tridiagonal; and the eigenvalues that are wanted."""
-
-    reflections: Rows
-    factors: Rows
-    diagonal: Rows
-    beside: Rows
-    values: Rows
-    largest: float
-
-    @classmethod
-    def of(cls, matrix: Rows, share: float) -> _Reduced | None:
-        """None where wanted eigenvalues are too near to each other or to the next; the matrix stays as it is."""
-        from scipy.linalg.lapack import dsterf, dsytrd
-
-        reflections, diagonal, beside, factors, failed = dsytrd(matrix.T, lower=1, lwork=_BLOCK * len(matrix))
-        if failed:
-            return None
-        values, failed = dsterf(diagonal, beside)
-        if failed:
-            return None
-        values = np.maximum(values[::-1], 0.0)
-        kept = _kept(values, share)
-        if -np.diff(values[: kept + 1]).max(initial=-np.inf) <= _GAP * values[0]:
-            return None
-        return cls(reflections, factors, diagonal, beside, values[:kept], float(values[0]))
-
-    def back(self, vectors: Rows) -> Rows:
-        """Vectors of T as vectors of the matrix."""
-        from scipy.linalg.lapack import dormqr
-
-        vectors = np.ascontiguousarray(vectors)
-        turned, _, _ = dormqr(
-            "R", "T", self.reflections[1:, :-1], self.factors, vectors[1:].T, _BLOCK * vectors.shape[1], overwrite_c=1
-        )
-        vectors[1:] = turned.T
-        return vectors
-
-    def whole(self) -> Rows:
-        """The matrix again."""
-        T = np.diag(self.diagonal) + np.diag(self.beside, 1) + np.diag(self.beside, -1)
-        half = self.back(T)
-        return self.back(np.ascontiguousarray(half.T))
-
-
-def _together(waiting: list[tuple[int, _Reduced]]) -> Iterator[list[tuple[int, _Reduced]]]:
-    """Matrices of one size, with about as many wanted vectors, as many at a time as may be held."""
-    waiting = sorted(waiting, key=lambda one: (-len(one[1].diagonal), -len(one[1].values)))
-    while waiting:
-        size, kept = len(waiting[0][1].diagonal), len(waiting[0][1].values)
-        most = waiting[: max(1, _CELLS // (size * kept))]
-        some = [one for one in most if len(one[1].diagonal) == size]
-        yield some
-        waiting = waiting[len(some) :]
-
-
-def _twisted(some: Sequence[_Reduced]) -> tuple[Rows, NDArray[np.bool_]]:
-    """Vectors of the tridiagonal matrices, rows by matrices by eigenvalues, and which of them are right.
-
-    With T − λ = L D Lᵀ from above and U E Uᵀ from below, the place where D + E − (T − λ) is least is where the vector
-    is large; from there it is a product of ratios upwards and downwards.
-    """
-    widest = max(len(one.values) for one in some)
-    wanted = np.stack([np.append(one.values, np.repeat(one.values[-1:], widest - len(one.values))) for one in some])
-    beside = np.stack([one.beside for one in some], axis=1)[:, :, None]
-    shifted = np.stack([one.diagonal for one in some], axis=1)[:, :, None] - wanted
-    square, last = _both_ways(beside * beside), len(shifted) - 1
-    pivots = _both_ways(shifted)
-    with np.errstate(all="ignore"):  # what is not finite is not right
-        step = np.empty_like(pivots[0])
-        for i in range(last):
-            np.divide(square[i], pivots[i], out=step)
-            pivots[i + 1] -= step
-        above, below = pivots[:, 0], pivots[::-1, 1]
-        shifted -= above
-        shifted -= below
-        np.abs(shifted, out=shifted)
-        middle = shifted.argmin(axis=0)[None]
-        residual = np.take_along_axis(shifted, middle, axis=0)[0]
-        place = np.arange(last)[:, None, None]
-        upwards, downwards = np.divide(-beside, above[:-1]), np.divide(-beside, below[1:])
-        upwards[place >= middle], downwards[place < middle] = 0.0, 0.0
-        vectors = np.zeros_like(shifted)
-        np.put_along_axis(vectors, middle, 1.0, axis=0)
-        parts, ratios = _both_ways(vectors), np.stack([downwards, upwards[::-1]], axis=1)
-        for i in range(last):
-            np.multiply(ratios[i], parts[i], out=step)
-            parts[i + 1] += step
-        np.add(parts[:, 0], parts[::-1, 1], out=vectors)
-        np.put_along_axis(vectors, middle, 1.0, axis=0)
-        lengths = np.sqrt(np.einsum("ipm,ipm->pm", vectors, vectors))
-        vectors /= lengths
-        largest = np.array([one.largest for one in some])[:, None]
-        return vectors, residual / lengths <= _RESIDUAL * largest
-
-
-def _both_ways(rows: Rows) -> Rows:
-    """From the first row on and from the last one back, beside each other, so that one loop goes both ways."""
-    return np.stack([rows, rows[::-1]], axis=1)

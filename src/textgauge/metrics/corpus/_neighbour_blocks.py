@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.metrics.corpus._angles import CHUNK, to_angles
+from textgauge.metrics.corpus._angles import angle_sums
 from textgauge.metrics.corpus._neighbour_rows import (
     Cloud,
     Filter,
@@ -50,21 +50,17 @@ class DistanceSums:
     def add(self, block: Block, filters: tuple[Filter, Filter], rows: slice, columns: slice) -> None:
         """Take one block of products, and overwrite it."""
         a, b = filters
-        angular = self._ground == "angular"
-        down = (float(angular) - a.slack[rows, None] / 2.0).astype(np.float32)
-        across = (b.slack[columns] / 2.0).astype(np.float32)
-        step = max(1, CHUNK // block.shape[1])  # what is worked on stays in the second cache
-        for part in (slice(start, start + step) for start in range(0, len(block), step)):
-            some = block[part]
-            some += down[part]
-            some -= across
-            if angular:
-                to_angles(some)
-            else:
-                np.sqrt(np.maximum(np.multiply(some, -2.0, out=some), 0.0, out=some), out=some)
-        unit = 1.0 / np.pi if angular else a.scale
-        self.of_a[rows] += unit * (block @ self._weights[1][columns])
-        self.of_b[columns] += unit * (self._weights[0][rows] @ block)
+        of_a, of_b = a.slack[rows] / 2.0, (b.slack[columns] / 2.0).astype(np.float32)
+        weights = self._weights[0][rows], self._weights[1][columns]
+        if self._ground == "angular":  # the products are of cosines less 1
+            unit, sums = 1.0 / np.pi, angle_sums(block, ((1.0 - of_a).astype(np.float32), of_b), weights)
+        else:
+            block -= of_a.astype(np.float32)[:, None]
+            block -= of_b
+            np.sqrt(np.maximum(np.multiply(block, -2.0, out=block), 0.0, out=block), out=block)
+            unit, sums = a.scale, (block @ weights[1], weights[0] @ block)
+        self.of_a[rows] += unit * sums[0]
+        self.of_b[columns] += unit * sums[1]
 
 
 def nearest_both(

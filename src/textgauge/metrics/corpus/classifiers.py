@@ -16,7 +16,8 @@ from textgauge.metrics.corpus import _svm
 from textgauge.metrics.corpus._gram import gram_of
 from textgauge.metrics.corpus._held_out import SCORES, HeldOut, Trial, held_out_p, likely_range, scores
 from textgauge.metrics.corpus._sides import Sides
-from textgauge.metrics.corpus._svm import Doubles, Index, Products, Rows, Task
+from textgauge.metrics.corpus._svm import Doubles, Index, Rows, Task
+from textgauge.metrics.corpus._svm_kernel import Products
 from textgauge.metrics.corpus_metric import EmbeddingMetric, ManyValues, Values
 from textgauge.metrics.registry import register
 from textgauge.metrics.uncertainty import normal_reach

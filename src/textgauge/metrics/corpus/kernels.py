@@ -14,7 +14,7 @@ from textgauge.corpus import Comparison, Corpus, Draws, Pool
 from textgauge.errors import UnknownName
 from textgauge.metrics.base import VALUE, Part
 from textgauge.metrics.corpus import _pair_ground
-from textgauge.metrics.corpus._angles import to_angles
+from textgauge.metrics.corpus._angles import angle_sums, to_angles
 from textgauge.metrics.corpus._kernel_sums import (
     Kernel,
     RowSums,
@@ -52,13 +52,20 @@ class Angles:
 
     def __call__(self, X: Rows, Y: Rows) -> Rows:
         """The block of two lots of unit rows."""
-        if X.dtype != np.float32:
-            return angle(X, Y)
+        return np.asarray(to_angles(self._cosines(X, Y)) if X.dtype == np.float32 else angle(X, Y))
+
+    def sums(self, X: Rows, Y: Rows) -> tuple[Rows, Rows]:
+        """Sums of the block by row and by column."""
+        if X.dtype == np.float32:
+            by_row, by_column = angle_sums(self._cosines(X, Y))
+            return by_row.astype(np.float64), by_column.astype(np.float64)
+        block = angle(X, Y)
+        return block.sum(axis=1), block.sum(axis=0)
+
+    def _cosines(self, X: Rows, Y: Rows) -> NDArray[np.float32]:
         if len(self._space) < len(X) * len(Y):
             self._space = np.empty(len(X) * len(Y), dtype=np.float32)
-        block = self._space[: len(X) * len(Y)].reshape(len(X), len(Y))
-        np.matmul(X, Y.T, out=block)
-        return np.asarray(to_angles(block))
+        return np.matmul(X, Y.T, out=self._space[: len(X) * len(Y)].reshape(len(X), len(Y)))
 
 
 def negated(blocks: Kernel, X: Rows, Y: Rows) -> Rows:

@@ -1,0 +1,117 @@
+"""The solver and the radial kernel against numpy."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from textgauge.metrics.corpus._svm_kernel import ABOVE_ONE
+from textgauge.metrics.corpus._svm_solver import TOLERANCE, _intercept, solve, solve_by_numpy
+from textgauge.native import kernels
+
+pytestmark = pytest.mark.skipif(not kernels.built(), reason="the kernels are not compiled")
+
+
+def curvature_of(rows):
+    squared = ((rows[:, None] - rows) ** 2).sum(axis=2)
+    return (ABOVE_ONE - np.exp(-squared / rows.shape[1])).astype(np.float32)
+
+
+def cloud(seed, n, d=4, digits=6):
+    return np.random.default_rng(seed).standard_normal((n, d)).round(digits)
+
+
+def equal_to_the_bit(curvature, labels):
+    beta, rise, fall = kernels.svm(curvature, labels, tolerance=TOLERANCE)
+    expected, intercept = solve_by_numpy(curvature, labels)
+    assert beta.tobytes() == expected.tobytes()
+    assert _intercept(rise, fall) == intercept
+    assert solve(curvature, labels)[1] == intercept
+
+
+class TestSolver:
+    @pytest.mark.parametrize("n", [2, 3, 7, 8, 9, 16, 31, 150, 401])
+    @pytest.mark.parametrize("digits", [6, 0])  # whole numbers bring copies, with either label
+    def test_bit_for_bit_that_of_numpy(self, n, digits):
+        labels = np.where(np.arange(n) % 2, 1, -1).astype(np.float32)
+        equal_to_the_bit(curvature_of(cloud(n, n, digits=digits)), labels)
+
+    @pytest.mark.parametrize("few", [1, 5])
+    def test_few_of_one_label(self, few):
+        labels = np.where(np.arange(60) < few, 1, -1).astype(np.float32)
+        equal_to_the_bit(curvature_of(cloud(1, 60)), labels)
+
+    def test_all_rows_equal(self):
+        equal_to_the_bit(curvature_of(np.ones((20, 3))), np.where(np.arange(20) < 9, 1, -1).astype(np.float32))
+
+    @pytest.mark.parametrize("label", [-1, 1])
+    def test_one_label_is_no_problem(self, label):
+        curvature = curvature_of(cloud(2, 10))
+        assert not kernels.svm(curvature, np.full(10, label, dtype=np.float32), tolerance=TOLERANCE)[0].any()
+
+    def test_a_wide_tolerance_stops_early(self):
+        labels = np.where(np.arange(50) % 2, 1, -1).astype(np.float32)
+        curvature = curvature_of(cloud(3, 50))
+        assert not kernels.svm(curvature, labels, tolerance=3)[0].any()
+        assert kernels.svm(curvature, labels, tolerance=1.0)[0].any()
+
+    @given(st.integers(2, 40), st.integers(0, 2**32 - 1), st.integers(0, 2), st.integers(1, 39))
+    def test_any_small_problem(self, n, seed, digits, positive):
+        labels = np.where(np.arange(n) < max(1, min(positive, n - 1)), 1, -1).astype(np.float32)
+        equal_to_the_bit(curvature_of(cloud(seed, n, 2, digits)), np.random.default_rng(seed).permutation(labels))
+
+
+def ulps(found, exact):
+    return np.abs(found.astype(np.float64) - exact) / np.spacing(exact.astype(np.float32)).astype(np.float64)
+
+
+class TestRbf:
+    def test_is_exp(self):
+        exponents = -np.linspace(0.0, 86.9, 500_001, dtype=np.float32)
+        exact = np.exp(exponents.astype(np.float64))
+        assert ulps(kernels.rbf(exponents.copy(), 1.0, 0.0, 1.0), exact).max() <= 3.0
+
+    def test_of_the_smallest_exponents(self):
+        exponents = -np.geomspace(1e-45, 1e-3, 10_000).astype(np.float32)
+        exact = np.exp(exponents.astype(np.float64))
+        assert ulps(kernels.rbf(exponents.copy(), 1.0, 0.0, 1.0), exact).max() <= 3.0
+
+    def test_above_zero_it_is_one(self):
+        above = np.array([0.0, 1e-45, 1e-7, 1.0, 88.0, 3e38, np.inf], dtype=np.float32)
+        assert (kernels.rbf(above, 1.0, 0.0, 1.0) == 1.0).all()
+
+    def test_far_below_it_is_zero(self):
+        below = np.array([-87.0, -87.5, -88.0, -104.0, -1e30, -np.inf], dtype=np.float32)
+        assert (kernels.rbf(below, 1.0, 0.0, 1.0) == 0.0).all()
+
+    @pytest.mark.parametrize("size", [0, 1, 5, 8, 33])
+    def test_factor_start_and_sign(self, size):
+        squared = np.random.default_rng(size).uniform(0.0, 9.0, size).astype(np.float32)
+        exact = 1.5 - 0.25 * np.exp(-0.7 * squared.astype(np.float64))
+        found = kernels.rbf(squared, -0.7, 1.5, -0.25)
+        assert found is squared
+        assert found == pytest.approx(exact, abs=3e-7)
+
+    def test_place_in_the_array_does_not_matter(self):
+        squared = np.random.default_rng(0).uniform(0.0, 90.0, 77).astype(np.float32)
+        alone = [kernels.rbf(squared[at : at + 1].copy(), -1.0, 0.0, 1.0)[0] for at in range(77)]
+        assert (kernels.rbf(squared.copy(), -1.0, 0.0, 1.0) == alone).all()
+
+
+class TestPicked:
+    @pytest.mark.parametrize(
+        ("left", "right"), [([3, 0, 3], [5, 1, 4, 4, 2, 0, 5, 3, 1, 1]), ([], [1]), ([2], []), ([5], [5])]
+    )
+    def test_equals_rbf_of_the_picked(self, left, right):
+        squared = np.random.default_rng(1).uniform(0.0, 20.0, (6, 6)).astype(np.float32)
+        before, left, right = squared.copy(), np.array(left, dtype=np.intp), np.array(right, dtype=np.intp)
+        found = kernels.rbf_picked(squared, left, right, -0.3, 1.0, -1.0)
+        assert (squared == before).all()
+        assert (found == kernels.rbf(squared[np.ix_(left, right)], -0.3, 1.0, -1.0)).all()
+        assert found.shape == (len(left), len(right))
+
+    def test_narrow_places(self):
+        squared = np.arange(9, dtype=np.float32).reshape(3, 3)
+        places = np.array([2, 0], dtype=np.int32)
+        found = kernels.rbf_picked(squared, places, places, -1.0, 0.0, 1.0)
+        assert found == pytest.approx(np.exp(-squared[np.ix_(places, places)]), rel=1e-6)
