@@ -7,6 +7,7 @@ import json
 import math
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -117,43 +118,52 @@ def _unit(texts: list[str]) -> np.ndarray:
     return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
 
-def compared(folder: Path, command: list[str]) -> list[str]:
-    """The table without times, what is explained, and the warning of few texts in many dimensions.
+def compared(command: list[str]) -> list[str]:
+    """The table without times, and the warning of few texts in many dimensions.
 
-    Values of energy, fid, pr and jsd by their definitions; mauve, intervals and tests by a second call, from Python.
+    Values of energy, fid, pr and jsd by their definitions; the rest by a second call, from Python.
     """
-    limit = int(command[command.index("--limit") + 1])
-    metrics = command[command.index("-m") + 1].split(",")
-    texts = [load_texts(name, limit=limit).texts for name in command[1:3]]
+    pair, metrics = _compared(command)
     again = {
         score["metric"]: score
-        for score in compare(reference=texts[0], candidate=texts[1], metrics=metrics, ci=True, test=True).to_dicts()
+        for score in compare(
+            reference=pair.reference.texts, candidate=pair.candidate.texts, metrics=metrics, ci=True, test=True
+        ).to_dicts()
     }
-    pair = Comparison(*texts)
     plain = {"energy": _energy(pair), "fid": _fid(pair), "pr": _pr(pair), "jsd": _jsd(pair)}
     for metric, value in plain.items():
         assert math.isclose(again[metric]["value"], value, rel_tol=1e-5)
     lines = ["metric value interval p null parts"]
     for metric in metrics:
         said = again[metric] | {"value": plain.get(metric, again[metric]["value"])}
-        parts = [f"{name[5:]} {value:.4g}" for name, value in said.items() if name.startswith("part.")]
         interval = f"{said['low']:.4g} … {said['high']:.4g}"
-        lines.append(row(metric, said["value"], interval, said["p_value"], said["null"], ", ".join(parts)))
-    return [*lines, *_explained(folder / "explained.json", metrics, plain), _biased(pair)]
+        lines.append(row(metric, said["value"], interval, said["p_value"], said["null"], _parts(said)))
+    return [*lines, _biased(pair)]
 
 
-def _explained(path: Path, metrics: list[str], values: dict[str, float]) -> list[str]:
+def explained(folder: Path, command: list[str]) -> list[str]:
+    """Values by their definitions, which the contributions of all texts add up to."""
+    pair, metrics = _compared(command)
+    again = compare(reference=pair.reference.texts, candidate=pair.candidate.texts, metrics=metrics).to_dicts()
+    plain = {"energy": _energy(pair), "pr": _pr(pair)}
+    path = folder / "explained.json"
     rows = [entry for entry in json.loads(path.read_text("utf-8")) if entry["kind"] == "text"]
-    split = list(dict.fromkeys(entry["metric"] for entry in rows))
-    for metric in split:
+    assert list(dict.fromkeys(entry["metric"] for entry in rows)) == metrics
+    for metric in metrics:
         total = math.fsum(entry["contribution"] for entry in rows if entry["metric"] == metric)
-        assert math.isclose(total, values[metric], rel_tol=1e-5)
-    left = ", ".join(metric for metric in metrics if metric not in split)
-    known = "energy, mmd, kid, irpr, ahd, pr, dc, chi, cbdf, classifier, c2st"
-    return [
-        f"not explained, because they do not split into texts: {left}; those that do: {known}",
-        f"explanations written to {path}",
-    ]
+        assert math.isclose(total, plain[metric], rel_tol=1e-5)
+    lines = [row(said["metric"], plain[said["metric"]], _parts(said)) for said in again]
+    return ["metric value parts", *lines, f"explanations written to {path}"]
+
+
+def _compared(command: list[str]) -> tuple[Comparison, list[str]]:
+    limit = int(command[command.index("--limit") + 1])
+    texts = (load_texts(name, limit=limit).texts for name in command[1:3])
+    return Comparison(*texts), command[command.index("-m") + 1].split(",")
+
+
+def _parts(said: dict[str, Any]) -> str:
+    return ", ".join(f"{name[5:]} {value:.4g}" for name, value in said.items() if name.startswith("part."))
 
 
 def _biased(pair: Comparison) -> str:
@@ -166,7 +176,7 @@ def _biased(pair: Comparison) -> str:
 def without_times(lines: list[str]) -> list[str]:
     """The lines of a comparison without the last column, which is milliseconds."""
     bare = [re.sub(r" ms$", "", line) for line in lines]
-    return [re.sub(r"^((?:\w+) [\d.e-]+ [\d.e-]+ … .*) [\d.]+$", r"\1", line) for line in bare]
+    return [re.sub(r"^(\w+ [\d.e-]+ (?:[\d.e-]+ … |[a-z_]+ [\d.e-]+).*) [\d.]+$", r"\1", line) for line in bare]
 
 
 def _rows(pair: Comparison) -> list[np.ndarray]:

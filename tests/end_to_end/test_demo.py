@@ -21,7 +21,7 @@ from textgauge.protocols import PROTOCOLS, Agreement, Ksc, Size
 from textgauge.represent.resources import available
 
 ROOT = Path(__file__).parents[2]
-STEPS = ["resources", "run", "datasets", "generate", "describe", "compare", "report"]
+STEPS = ["resources", "compare", "run", "datasets", "generate", "describe", "explain", "report"]
 PROMISED = {"ksc", "size", "distributionality", "agreement"}  # mixtures, size, paraphrases, ratings
 TASKS = {"axis", "comparisons", "robustness", "sensitivity", "clustering", "retrieval"}  # the first two are one of five
 
@@ -50,11 +50,13 @@ def commands(recipe):
     """The words of each textgauge command of the demo."""
     lines = [line for line in recipe if line.startswith("venv/bin/textgauge ")]
     words = [shlex.split(line.partition(" > ")[0])[1:] for line in lines]
-    return {command[0]: command for command in words}
+    return {"explain" if "--explain-to" in command else command[0]: command for command in words}
 
 
-def test_the_demo_has_its_steps(commands):
+def test_the_demo_has_its_steps(recipe, commands):
     assert list(commands) == STEPS
+    assert len(commands["compare"][-1].split(",")) == 16
+    assert any("by sixteen metrics with intervals and tests" in line for line in recipe)
 
 
 def small_suite(metrics=None, seed=0):
@@ -78,6 +80,9 @@ def test_a_small_demo_prints_the_truth(tmp_path, commands, run, monkeypatch):
         assert code == 0, err
         return claims.words(out) + claims.words(err)
 
+    for name in ("compare", "explain"):
+        commands[name][commands[name].index("--limit") + 1] = "60"
+    assert claims.without_times(printed("compare")) == claims.compared(commands["compare"])
     assert printed("run") == claims.run(tmp_path / "run", 0)
     assert printed("run") == claims.run(tmp_path / "run", len(list((tmp_path / "run").rglob("*.parquet"))))
     whole = pl.read_csv(run(*commands["datasets"])[1].encode())
@@ -85,9 +90,7 @@ def test_a_small_demo_prints_the_truth(tmp_path, commands, run, monkeypatch):
     whole.tail(200).write_csv(tmp_path / "test.csv")
     assert printed("generate") == claims.generated(tmp_path)
     assert printed("describe") == claims.describe(tmp_path)
-    limit = commands["compare"].index("--limit") + 1
-    commands["compare"][limit] = "60"
-    assert claims.without_times(printed("compare")) == claims.compared(tmp_path, commands["compare"])
+    assert claims.without_times(printed("explain")) == claims.explained(tmp_path, commands["explain"])
     code, out, err = run(*commands["report"])
     assert code == 0
     *sentences, size = claims.words(err)
@@ -110,16 +113,17 @@ def test_the_demo_prints_the_truth(tmp_path, recipe, commands):
     before, *parts = re.split(r"^\d\. (.*)$", done.stdout, flags=re.MULTILINE)
     assert not before.strip()
     titles, printed = parts[::2], [claims.words(part) for part in parts[1::2]]
-    fetched, ran, described, compared, reported = printed
+    fetched, compared, ran, described, explained, reported = printed
 
     assert fetched == claims.resources(commands["resources"][2:], fetched)
-    assert titles[1].endswith("mixtures, size, paraphrases, ratings, five tasks")
+    assert claims.without_times(compared) == claims.compared(commands["compare"])
+    assert titles[2].endswith("mixtures, size, paraphrases, ratings, five tasks")
     assert cells_of(tmp_path / "run").keys() == PROMISED | TASKS
     assert ran == claims.run(tmp_path / "run", 0)
     train, test = (pl.read_csv(tmp_path / f"{name}.csv")["text"] for name in ("train", "test"))
-    assert f"made from {len(train)} others, beside {len(test)} real ones that were held out" in titles[2]
+    assert f"made from {len(train)} others, beside {len(test)} real ones that were held out" in titles[3]
     assert not set(train) & set(test)
     assert described == [*claims.generated(tmp_path), *claims.describe(tmp_path)]
-    assert claims.without_times(compared) == claims.compared(tmp_path, commands["compare"])
+    assert claims.without_times(explained) == claims.explained(tmp_path, commands["explain"])
     check_report(tmp_path, reported)
     assert (tmp_path / "report.html").stat().st_size < 3e6
