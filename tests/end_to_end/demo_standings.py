@@ -18,8 +18,8 @@ from textgauge.metrics import get_metric
 from textgauge.stats.bootstrap import percentile_interval
 
 RESAMPLES = 1_000
-# What is resampled, where it is not documents: pairs, folds, the queries of each fold.
-UNITS = {"agreement": None, "clustering": ["fold"], "retrieval": ["fold", "query"]}
+# What is resampled, where it is not documents: pairs, folds, queries.
+UNITS = {"agreement": None, "clustering": ["fold"], "retrieval": ["query"]}
 
 SENTENCES = re.compile(
     r"(?P<title>[^`:]+): `(?P<best>[^`]+)` comes first of (?P<count>\d+) metrics?"
