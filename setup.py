@@ -3,7 +3,7 @@
 from setuptools import Extension, setup
 
 NATIVE = "src/textgauge/native"
-KERNELS = "angles eigenvalues eigenvectors kmeans kmeans_by_products rbf svm tridiagonal"
+KERNELS = "angles eigenvalues eigenvectors interface kmeans kmeans_by_products rbf svm tridiagonal"
 
 setup(
     ext_modules=[

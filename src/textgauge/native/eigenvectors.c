@@ -7,8 +7,6 @@ D + E − (T − λ) is least is where the vector is large; from there it is a p
 
 #define LANES 16 /* vectors computed side by side; with their factors they stay in the first cache */
 
-EXPORT int64_t textgauge_interface(void) { return INTERFACE; }
-
 /* Vectors of T of length one, lane by lane in z (n × LANES), and the length of (T − λ)z. */
 static inline __attribute__((always_inline)) void twisted(ptrdiff_t n, const double *restrict diagonal,
                                                           const double *restrict beside, const double *restrict value,

@@ -5,9 +5,9 @@ is added here and taken away there. */
 
 #include "kernels.h"
 
-/* The sum of a cluster grows by `share` times a row; `own` is the row's product with itself. */
+/* The sum of a cluster grows by `share` times a row. */
 static inline __attribute__((always_inline)) void grow(ptrdiff_t n, ptrdiff_t row, double share,
-                                                                   const double *restrict products, double *restrict sums,
+                                                       const double *restrict products, double *restrict sums,
                                                        double *restrict square, double *restrict size) {
     const double *restrict added = products + row * n;
     *square += share * (2.0 * sums[row] + share * added[row]);
@@ -17,12 +17,13 @@ static inline __attribute__((always_inline)) void grow(ptrdiff_t n, ptrdiff_t ro
 }
 
 /* products: n × n; starts: restarts × k rows, the first centroids; into labels (restarts × n) and objectives
-Σ w·‖x − c‖². work: 2 k n + n + 2 k, changed: n + k. Of equally near centroids a row stays with its own, else it takes
+Σ w·‖x − c‖². work: 2 k n + n + 2 k, nearest: n + k. Of equally near centroids a row stays with its own, else it takes
 the first. Returns 1 where a cluster runs empty, which is not decided here. */
 WIDE EXPORT int64_t textgauge_kmeans_by_products(int64_t n, int64_t k, int64_t restarts, int64_t steps,
                                                  const double *restrict products, const double *restrict weights,
-                                     const int64_t *restrict starts, int64_t *restrict labels,
-                                     double *restrict objectives, double *restrict work, int64_t *restrict nearest) {
+                                                 const int64_t *restrict starts, int64_t *restrict labels,
+                                                 double *restrict objectives, double *restrict work,
+                                                 int64_t *restrict nearest) {
     double *sums = work, *scores = work + k * n, *best = work + 2 * k * n, *squares = best + n, *sizes = squares + k;
     int64_t *moved = nearest + n;
     for (ptrdiff_t run = 0; run < restarts; run++, labels += n, starts += k) {

@@ -67,11 +67,8 @@ class Lloyd:
         self._shape = n, d, k
         self.labels, self._counted = np.full((2, n), -1, dtype=np.int64)
         self.sums, self.sizes = np.zeros((k, d)), np.zeros(k)
-        self._bounded, self._narrow, self._halves = (
-            np.empty((k, d)),
-            np.empty((k, d + 1), dtype=np.float32),
-            np.empty(k),
-        )
+        self._bounded, self._halves = np.empty((k, d)), np.empty(k)
+        self._narrow = np.empty((k, d + 1), dtype=np.float32)
         self._own, self._moved = np.empty(n), np.empty(k, dtype=np.int64)
         self._drift = np.empty(k, dtype=np.float32)
 
@@ -97,9 +94,8 @@ class Lloyd:
 
     def run(self, steps: int) -> int:
         """Take steps until a centroid has no rows, and tell how many have none; 0 after the last, −1 at the end."""
-        self._moved[
-            :
-        ] = not self.sizes.all()  # those pushed for an empty cluster go back to their means, which is a step
+        # Centroids that were pushed for an empty one go back to their means, which is a step.
+        self._moved.fill(not self.sizes.all())
         rows, slack = self.rows, float((steps + 2) * _ROUNDING * 4.0 * np.sqrt(self.rows.squares.max()))
         clusters = self.centroids, self._bounded, self._narrow, self._halves, self.sums, self.sizes
         state = self.labels, self._counted, self._moved, self._own, self.lower, self._drift

@@ -65,12 +65,7 @@ def metric_of(name, comparison):
 @pytest.mark.parametrize("name", EXACT + NEAR)
 def test_values(without, name, n, m, d):
     P, Q = cloud(n, n, d), cloud(m, m, d, 1.0)
-
-    def compute():
-        comparison = Comparison(P, Q)
-        return metric_of(name, comparison).compute(comparison)
-
-    ours, theirs, used = without(compute)
+    ours, theirs, used = without(lambda: values_of(name, P, Q))
     same(name, ours, theirs)
     assert name.endswith("@angular") or used
 
@@ -91,17 +86,17 @@ def test_many(without, name):
     assert name.endswith("@angular") or used
 
 
+def values_of(name, P, Q):
+    comparison = Comparison(P, Q)
+    return metric_of(name, comparison).compute(comparison)
+
+
 @pytest.mark.parametrize("name", ["energy@angular", "irpr@angular", "ahd@angular"])
 def test_values_of_many_texts(without, monkeypatch, name):
     for module in (_kernel_sums, _neighbour_statistics, kernel_metrics):
         monkeypatch.setattr(module, "MANY_ROWS", 200)
     P, Q = cloud(1, 1100, 16), cloud(2, 900, 16, 1.5)
-
-    def compute():
-        comparison = Comparison(P, Q)
-        return metric_of(name, comparison).compute(comparison)
-
-    ours, theirs, used = without(compute)
+    ours, theirs, used = without(lambda: values_of(name, P, Q))
     same(name, ours, theirs, beside=4e-8)  # energy is a difference of float32 means, which are near 0.4
     assert "angle_sums" in used
 
@@ -110,24 +105,14 @@ def test_mauve_by_bounds(without, monkeypatch):
     monkeypatch.setattr(_kmeans, "_SMALL", 0)
     monkeypatch.setattr(_kmeans, "_MOST", 0)
     P, Q = cloud(1, 400, 20), cloud(2, 300, 20, 1.0)
-
-    def compute():
-        comparison = Comparison(P, Q)
-        return metric_of("mauve(buckets=20)", comparison).compute(comparison)
-
-    ours, theirs, used = without(compute)
+    ours, theirs, used = without(lambda: values_of("mauve(buckets=20)", P, Q))
     same("mauve(seeds=2)", ours, theirs)
     assert "kmeans_run" in used
 
 
 def test_classifier_of_many_texts(without):
     P, Q = cloud(1, 450, 20), cloud(2, 450, 20, 1.0)
-
-    def compute():
-        comparison = Comparison(P, Q)
-        return metric_of("classifier", comparison).compute(comparison)
-
-    ours, theirs, used = without(compute)
+    ours, theirs, used = without(lambda: values_of("classifier", P, Q))
     same("classifier", ours, theirs)
     assert used == {"rbf", "svm"}
 
