@@ -1,16 +1,15 @@
 """The compiled kernels; all else is in pyproject.toml. Without a compiler, numpy does their work."""
 
-from setuptools import Extension, setup
+from glob import glob
 
-NATIVE = "src/textgauge/native"
-KERNELS = "angles eigenvalues eigenvectors interface kmeans kmeans_by_products rbf svm tridiagonal"
+from setuptools import Extension, setup
 
 setup(
     ext_modules=[
         Extension(
             "textgauge.native._kernels",
-            sources=[f"{NATIVE}/{name}.c" for name in KERNELS.split()],
-            depends=[f"{NATIVE}/kernels.h"],
+            sources=sorted(glob("src/textgauge/native/*.c")),
+            depends=sorted(glob("src/textgauge/native/*.h")),
             # No contraction: what is computed entry by entry has the same bits as in numpy.
             extra_compile_args=[
                 "-O3",

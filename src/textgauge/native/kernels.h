@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define INTERFACE 1 /* raise it with every change of a signature: libraries built before are then left alone */
+#define INTERFACE 2 /* raise it with every change of a signature: libraries built before are then left alone */
 
 #if defined(_WIN32)
 #define EXPORT __declspec(dllexport)

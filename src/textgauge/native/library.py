@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-_INTERFACE = 1  # of kernels.h; another number belongs to other signatures
+_INTERFACE = 2  # of kernels.h; another number belongs to other signatures
 _SWITCH = "TEXTGAUGE_NATIVE"
 
 

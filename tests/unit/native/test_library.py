@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from textgauge.native import kernels, library
-from textgauge.native.lloyd import Lloyd, Rows, lloyd_by_products
+from textgauge.native.lloyd import Lloyd, Rows, bounds_for, lloyd_by_products
 
 needs_kernels = pytest.mark.skipif(not kernels.built(), reason="the kernels are not compiled")
 SEVEN = np.zeros(7, dtype=np.float32)
@@ -157,13 +157,10 @@ WRONG = {
     "lloyd_by_products: below": lambda: lloyd_by_products(np.ones((4, 4)), np.ones(4), wholes(1, 2) - 1, steps=9),
     "lloyd_by_products: above": lambda: lloyd_by_products(np.ones((4, 4)), np.ones(4), wholes(1, 2) + 4, steps=9),
     "lloyd_by_products: gaps": lambda: lloyd_by_products(np.ones((4, 4)), np.ones(4), wholes(1, 4)[:, ::2], steps=9),
-    "Rows: type": lambda: Rows(floats(4, 2), np.ones(4), floats(4, 3), 0.0),
-    "Rows: weights": lambda: Rows(np.ones((4, 2)), np.ones(5), floats(4, 3), 0.0),
-    "Rows: narrow": lambda: Rows(np.ones((4, 2)), np.ones(4), floats(4, 2), 0.0),
-    "Lloyd: centroids": lambda: Lloyd(
-        Rows(np.ones((4, 2)), np.ones(4), floats(4, 3), 0.0), np.ones((2, 3)), floats(4, 2)
-    ),
-    "Lloyd: bounds": lambda: Lloyd(Rows(np.ones((4, 2)), np.ones(4), floats(4, 3), 0.0), np.ones((2, 2)), floats(4, 3)),
+    "Rows: type": lambda: Rows(floats(4, 2), np.ones(4)),
+    "Rows: weights": lambda: Rows(np.ones((4, 2)), np.ones(5)),
+    "Lloyd: centroids": lambda: Lloyd(Rows(np.ones((4, 2)), np.ones(4)), np.ones((2, 3)), bounds_for(4, 2)),
+    "Lloyd: bounds": lambda: Lloyd(Rows(np.ones((4, 2)), np.ones(4)), np.ones((2, 2)), floats(4, 2)),
 }
 
 

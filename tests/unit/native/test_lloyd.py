@@ -5,12 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textgauge.metrics.corpus import _kmeans_bounded, _kmeans_small
+from textgauge.metrics.corpus import _kmeans_small
+from textgauge.metrics.corpus._kmeans import Problem, kmeans
 from textgauge.metrics.corpus._kmeans_bounded import bounded
 from textgauge.metrics.corpus._kmeans_large import in_passes
 from textgauge.metrics.corpus._kmeans_small import Points
 from textgauge.metrics.corpus._kmeans_start import MOST_STEPS, Start
-from textgauge.native import kernels
+from textgauge.native import kernels, lloyd
 
 pytestmark = pytest.mark.skipif(not kernels.built(), reason="the kernels are not compiled")
 
@@ -73,6 +74,7 @@ def same(found, expected):
 
 
 SHAPES = [(30, 1, 3), (60, 3, 4), (200, 17, 11), (300, 8, 70), (500, 20, 12), (40, 5, 39), (700, 33, 16), (90, 2, 17)]
+SHAPES += [(97, 16, 5), (149, 48, 64), (53, 31, 16), (130, 15, 65), (48, 384, 3)]  # around whole groups and blocks
 
 
 @pytest.mark.parametrize("heaviest", [1, 4])
@@ -82,7 +84,7 @@ class TestAgainstNumpy:
         X, weights = problem(n, n, d, heaviest)
         start = Start(k, 3, (n,))
         found = bounded(X, weights, start)
-        if heaviest == 1 or k < n // 2:
+        if heaviest == 1 or k < n // 4:
             same(found, in_passes(X, weights, start))
         settled(X, weights, found, k)  # where one heavy row is split, rounding decides which half it goes to
 
@@ -139,10 +141,9 @@ def test_clusters_that_run_empty_on_the_way():
 
 def test_a_centroid_that_was_pushed_goes_back_to_its_mean():
     X, weights = np.array([[0.0], [1.0], [10.0], [11.0]]), np.ones(4)
-    rows = kernels.Rows(X, weights, _kmeans_bounded.narrowed(X, 1.0), _kmeans_bounded.doubt(1, 121.0))
-    for run in ((lambda state: state.run(9)), (lambda state: (state.assign(block=8, bounds=True), state.means()))):
-        state = kernels.Lloyd(rows, X[[0, 3]], np.empty((4, 2), dtype=np.float32))
-        state.assign(block=8, bounds=True)
+    for run in ((lambda state: state.run(9)), (lambda state: (state.assign(bounds=True), state.means()))):
+        state = kernels.Lloyd(kernels.Rows(X, weights), X[[0, 3]], lloyd.bounds_for(4, 2))
+        state.assign(bounds=True)
         assert state.means() == 0
         state.centroids[0] += 0.01  # as a split does, and no row changes
         run(state)
@@ -161,21 +162,50 @@ class TestTies:
         if found is not None:
             same(found, in_step(X, weights, start))
 
-    def test_blocks_do_not_matter(self, monkeypatch):
-        X, weights = problem(8, 400, 5)
-        start = Start(13, 2, (1,))
-        whole = bounded(X, weights, start)
-        monkeypatch.setattr(_kmeans_bounded, "_BLOCK", 1)
-        for once, again in zip(whole, bounded(X, weights, start), strict=True):
-            assert (once[0] == again[0]).all()
-            assert once[1] == again[1]
-
     def test_a_wide_error_band_changes_nothing(self, monkeypatch):
         X, weights = problem(2, 300, 6)
         start = Start(15, 2, (1,))
         narrow = bounded(X, weights, start)
-        monkeypatch.setattr(_kmeans_bounded, "doubt", lambda dimension, longest: 0.5)
+        monkeypatch.setattr(lloyd, "doubt", lambda dimension, longest, scale: 0.5)
         same(bounded(X, weights, start), narrow)
+
+
+@pytest.mark.parametrize("size", [2.0**-50, 2.0**-20, 2.0**20, 2.0**50])
+def test_size_does_not_matter(size):
+    X, weights = problem(3, 300, 9)
+    start = Start(14, 2, (1,))
+    for (labels, objective), (wanted, least) in zip(
+        bounded(size * X, weights, start), bounded(X, weights, start), strict=True
+    ):
+        assert (labels == wanted).all()
+        assert objective == pytest.approx(size**2 * least)
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf, 1e39, 1e200])
+@pytest.mark.filterwarnings("ignore:invalid value", "ignore:overflow")
+def test_numbers_without_distances_do_no_harm(wrong):
+    X, weights = problem(3, 90, 5)
+    X[7, 2] = wrong
+    state = kernels.Lloyd(kernels.Rows(X, weights), X[[1, 3, 7, 20]], lloyd.bounds_for(90, 4))
+    state.assign(bounds=True)
+    state.means()
+    state.run(20)
+    assert state.labels.min() >= 0
+    assert state.labels.max() < 4
+
+
+@pytest.mark.parametrize("where", ["rows", "a corner", "a hair apart"])
+def test_products_in_16_bits_at_their_ends(where):
+    """Rows whose numbers and products are as large as 16 and 32 bits hold, and rows they do not tell apart."""
+    X, weights = problem(6, 200, 4)
+    if where == "rows":
+        X = np.sign(X) * [1.0, 1e-3, 1e-3, 1e-3] + 1e-4 * X
+    elif where == "a corner":
+        X = 1.0 + 1e-6 * X
+    else:
+        X[100:] = X[:100] + 1e-9
+    X, start = np.ascontiguousarray(X), Start(9, 3, (2,))
+    same(bounded(X, weights, start), in_passes(X, weights, start))
 
 
 @pytest.mark.parametrize(("n", "k", "d"), [(400, 40, 2), (1500, 25, 24)])
@@ -201,3 +231,12 @@ class TestAgainstLoops:
         for labels, (ours, objective) in zip(expected, found or [], strict=found is not None):
             assert ours.tolist() == labels
             assert objective == pytest.approx(objective_of(X, weights, ours, start.k), abs=1e-9)
+
+
+def test_processors_without_fast_products_do_without_bounds(monkeypatch):
+    X, weights = problem(3, 700, 9)
+    task = Problem(X, weights, 80)
+    with_bounds = kmeans(task, restarts=2, seed=(0,))
+    monkeypatch.setattr(lloyd, "fast", lambda: False)
+    monkeypatch.setattr(lloyd, "bounds_for", lambda rows, k: pytest.fail("bounds were asked for"))
+    assert (kmeans(task, restarts=2, seed=(0,)) == with_bounds).all()

@@ -14,7 +14,6 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.metrics.corpus._kmeans_bounded import doubt, narrowed
 from textgauge.metrics.corpus._kmeans_start import MOST_STEPS, Labels, Rows, Run, Start, split_for_empty, sums_over
 
 Filter = NDArray[np.float32]
@@ -204,3 +203,20 @@ def _union(these: Labels, those: Labels) -> Labels:
 
 def _narrow(C: Rows) -> Filter:
     return narrowed(C, -0.5 * np.einsum("ij,ij->i", C, C))
+
+
+def narrowed(rows: Rows, last: Rows | float) -> Filter:
+    """Rows in float32 with one more column, so that the products of rows and centroids are scores."""
+    narrow = np.empty((len(rows), rows.shape[1] + 1), dtype=np.float32)
+    narrow[:, :-1] = rows
+    narrow[:, -1] = last
+    return narrow
+
+
+def doubt(dimension: int, longest: float) -> float:
+    """Scores in float32 that differ by less may be the other way round.
+
+    Of d + 1 products and sums each is rounded to 2⁻²⁴, and so are both factors and thresholds; no centroid is longer
+    than the longest row, given by its square, but for the push of a split.
+    """
+    return 2.0 * (dimension + 8) * 2.0**-24 * 1.51 * longest
