@@ -5,7 +5,8 @@ import pytest
 
 from textgauge.corpus import Comparison, Corpus, Draws
 from textgauge.metrics import get_metric
-from textgauge.metrics.corpus import _gram, _neighbour_sides, _principal, _sides, neighbours
+from textgauge.metrics.corpus import _frechet, _gram, _neighbour_pairs, _neighbour_sides, _principal, _sides, neighbours
+from textgauge.metrics.corpus._neighbour_rows import Cloud, levels, squared_pairs
 from textgauge.metrics.corpus._sides import Atoms, Sides
 from textgauge.metrics.corpus_metric import CorpusMetric
 
@@ -65,10 +66,41 @@ def test_equals_one_by_one(monkeypatch, name, make, by_products):
 
 
 @pytest.mark.parametrize("name", ["pr(k=3)", "dc(k=3,ties=open)", "irpr@angular"])
-def test_atoms_in_pieces(monkeypatch, name):
+@pytest.mark.parametrize("most_rows", [_gram.MOST_ROWS, 0])
+@pytest.mark.parametrize("pieces", [2, 7])
+def test_atoms_in_pieces(monkeypatch, name, most_rows, pieces):
     monkeypatch.setattr(neighbours, "_loop_is_cheaper", lambda draws: False)
-    monkeypatch.setattr(_sides, "_MOST_ROWS", 7)
+    monkeypatch.setattr(_sides, "_MOST_ROWS", pieces)
+    monkeypatch.setattr(_neighbour_pairs, "_WIDE", 16)
+    monkeypatch.setattr(_gram, "MOST_ROWS", most_rows)
     equal_one_by_one(get_metric(name), all_pairs(disjoint()))
+
+
+@pytest.mark.parametrize(("name", "most"), [("pr(k=6)", 5), ("dc(k=2,ties=open)@angular", 4), ("irpr@angular", 4)])
+def test_many_neighbours_or_copies(monkeypatch, name, most):
+    monkeypatch.setattr(neighbours, "_loop_is_cheaper", lambda draws: False)
+    monkeypatch.setattr(_gram, "MOST_ROWS", 0)
+    monkeypatch.setattr(_neighbour_sides, "_MOST_NEAR", most)  # one text is there five times
+    monkeypatch.setattr(_neighbour_sides, "PairStatistics", None)
+    equal_one_by_one(get_metric(name), all_pairs(nested()))
+
+
+@pytest.mark.parametrize("make", [disjoint, nested, overlapping])
+@pytest.mark.parametrize("ground", ["euclidean", "angular"])
+def test_near_pairs_are_the_nearest_of_all(make, ground):
+    sides = Sides.of(all_pairs(make()))
+    cloud = Cloud.of(rows(), ground)
+    few = _neighbour_sides.PairStatistics(sides, Atoms.of(sides), cloud)
+    first, second = np.indices((120, 120)).reshape(2, -1)
+    squares = squared_pairs(cloud, cloud, cloud.inverse[first], cloud.inverse[second]).reshape(120, 120)
+    for found, own, other in zip(few.nearest(), (sides.left, sides.right), (sides.right, sides.left), strict=True):
+        for numbers, a, b in zip(found, own, other, strict=True):
+            near = squares[sides.rows[a]][:, sides.rows[b]].min(axis=1)
+            assert (numbers[: len(near)] == near).all()
+            assert np.isnan(numbers[len(near) :]).all()
+    np.fill_diagonal(squares, np.inf)
+    for radii, own in zip(few.radii(4), sides.rows, strict=True):
+        assert (radii[own] == levels(np.sort(squares[own][:, own], axis=1)[:, 3])).all()
 
 
 def test_neighbour_lists_are_not_needed(monkeypatch):
@@ -97,6 +129,19 @@ def test_nearly_parallel_rows_are_not_reduced_by_products(monkeypatch):
     expected = metric.compute_many(joint, draws)["value"]
     monkeypatch.setattr(_principal, "gram_of", lambda *args: None)
     assert metric.compute_many(Corpus.of(X), draws)["value"] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("thin", [0, _frechet._THIN])
+def test_fid_of_sides_far_from_each_other(monkeypatch, thin):
+    monkeypatch.setattr(_frechet, "_THIN", thin)
+    X = np.random.default_rng(4).normal(size=(120, 5))
+    X[:, 4] = X[:, 3]  # a singular covariance
+    far, first = np.arange(120) % 2 == 1, np.arange(120) < 50
+    X[far] += 1e5
+    sides = Sides.of(all_pairs(np.stack([far, far & first, ~far, ~far & first])))
+    pairs = zip(sides.left, sides.right, strict=True)
+    expected = [_frechet.frechet(X[sides.masks[a]], X[sides.masks[b]]) for a, b in pairs]
+    np.testing.assert_allclose(_frechet.frechet_many(X, sides), expected, rtol=1e-9, atol=1e-9)
 
 
 def test_sides_are_met_once():

@@ -160,13 +160,13 @@ def test_draws_in_several_chunks(monkeypatch):
     np.testing.assert_allclose(fast["value"], loop["value"], rtol=0, atol=1e-12)
 
 
-def test_blocks_halves_and_samples_find_the_same(monkeypatch):
+def test_blocks_and_halves_find_the_same(monkeypatch):
     rng = np.random.default_rng(5)
     X, Y = rng.standard_normal((150, 6)), rng.standard_normal((130, 6))
     Y[:20] = X[:20]
     metrics = [kind(k=k) for kind in BALL_KINDS for k in (1, 5)] + [kind() for kind in NEAREST_KINDS]
     whole = [values(metric, X, Y) for metric in metrics]
-    for name, size in {"_TALL": 16, "_WIDE": 64, "_SMALL": 8, "_SAMPLE": 12}.items():
+    for name, size in {"_TALL": 16, "_WIDE": 64, "_SMALL": 8, "_GROUPS": 1}.items():
         monkeypatch.setattr(blocks, name, size)
     assert [values(metric, X, Y) for metric in metrics] == whole
 

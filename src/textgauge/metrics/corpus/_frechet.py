@@ -6,7 +6,7 @@ where there are fewer rows than dimensions, a Cholesky factor of the covariance 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from textgauge.metrics.corpus._gram import Gram
 from textgauge.metrics.corpus._leading import eigenvalues
-from textgauge.metrics.corpus._sides import Sides
+from textgauge.metrics.corpus._sides import Atoms, Sides
 from textgauge.metrics.corpus._tridiagonal import Tridiagonal
 from textgauge.stats.parallel import map_threads, one_blas_thread
 
@@ -24,6 +24,7 @@ Index = NDArray[np.int64]
 
 _FEW_SIDES = 64  # so many factors of 1 MB may be kept
 _LONG, _AT_ONCE = 192, 8  # eigenvalues of fewer rows take less than a millisecond, and are found for some at once
+_THIN = 8  # parts of fewer rows than this fraction of the dimension are not worth a matrix of each
 _MANY_ROWS = 4_000
 _FLOAT32_BLOCK = 512
 
@@ -60,17 +61,36 @@ def nuclear_norms(matrices: Sequence[Rows]) -> list[float]:
 
 def frechet_many(rows: NDArray[np.floating], sides: Sides) -> Rows:
     """`frechet` of all draws of these sides; NaN where a side has fewer than two rows."""
-    X = rows - rows.mean(axis=0, dtype=np.float64)  # the distance does not move with the origin, and cancels less
-    moments = cache(lambda side: _moments(X[sides.masks[side]]))  # of a side that many draws share, once
-    shared = len(sides) < _FEW_SIDES
+    moments = _of_sides(rows, sides)
+    if len(sides) < _FEW_SIDES:
+        moments = cache(moments)
 
     def one(draw: int) -> float:
         a, b = int(sides.left[draw]), int(sides.right[draw])
-        if min(sides.sizes[a], sides.sizes[b]) < 2:
-            return np.nan
-        return _between(moments(a), moments(b)) if shared else frechet(X[sides.masks[a]], X[sides.masks[b]])
+        return np.nan if min(sides.sizes[a], sides.sizes[b]) < 2 else _between(moments(a), moments(b))
 
     return map_threads(one, len(sides.left))
+
+
+def _of_sides(rows: NDArray[np.floating], sides: Sides) -> Callable[[int], Moments]:
+    """What gives the moments of a side, of many rows from the parts that it shares with others."""
+    centre = rows.mean(axis=0, dtype=np.float64)  # the distance does not move with the origin, and cancels less
+    atoms = Atoms.of(sides)
+
+    def alone(side: int) -> Moments:
+        return _moments(rows[sides.rows[side]] - centre)
+
+    if atoms is None or _THIN * len(rows) < len(atoms.rows) * rows.shape[1]:
+        return alone
+    texts, members = atoms.rows, atoms.members
+    part = cache(lambda atom: _Part.of(rows[texts[atom]] - centre))
+
+    def moments(side: int) -> Moments:
+        if sides.sizes[side] <= rows.shape[1]:
+            return alone(side)
+        return _of_parts([part(atom) for atom in np.flatnonzero(members[side]).tolist()])
+
+    return moments
 
 
 def frechet_from_gram(gram: Gram, sides: Sides) -> Rows:
@@ -125,8 +145,37 @@ def _moments(X: NDArray[np.floating]) -> Moments:
         F = X - mean
         F *= 1.0 / np.sqrt(n - 1.0)
         return Moments(mean, float(np.vdot(F, F)), F)
-    covariance = _scatter(X, mean) / (n - 1.0)
+    return _of_scatter(n, mean, _scatter(X, mean))
+
+
+def _of_scatter(n: int, mean: Rows, scatter: Rows) -> Moments:
+    covariance = scatter / (n - 1.0)
     return Moments(mean, float(np.trace(covariance)), _factor(covariance))
+
+
+class _Part(NamedTuple):
+    """What some of the rows of several sides add to the moments of each."""
+
+    size: int
+    mean: Rows
+    scatter: Rows
+
+    @classmethod
+    def of(cls, X: Rows) -> _Part:
+        mean = X.mean(axis=0)
+        return cls(len(X), mean, _scatter(X, mean))
+
+
+def _of_parts(parts: Sequence[_Part]) -> Moments:
+    """Moments of all rows of the parts: they scatter within the parts, and with the means of these."""
+    sizes, means = np.array([part.size for part in parts]), np.stack([part.mean for part in parts])
+    n = int(sizes.sum())
+    mean = sizes @ means / n
+    gaps = np.sqrt(sizes)[:, None] * (means - mean)
+    scatter = gaps.T @ gaps
+    for part in parts:
+        scatter += part.scatter
+    return _of_scatter(n, mean, scatter)
 
 
 def _scatter(X: NDArray[np.floating], mean: Rows) -> Rows:
@@ -150,7 +199,7 @@ def _factor(covariance: Rows) -> Rows:
     """Cholesky; with pivots where the covariance is singular (repeated texts, constant coordinates)."""
     from scipy.linalg.lapack import dpotrf, dpstrf
 
-    upper, failed = dpotrf(covariance)
+    upper, failed = dpotrf(covariance.T)  # in the order of LAPACK, and symmetric
     if not failed:
         return np.asarray(upper)
     upper, pivots, rank, _ = dpstrf(covariance, tol=len(covariance) * 1e-16 * covariance.diagonal().max())

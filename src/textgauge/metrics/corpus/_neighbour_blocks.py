@@ -10,11 +10,13 @@ from numpy.typing import NDArray
 
 from textgauge.metrics.corpus._angles import angle_sums
 from textgauge.metrics.corpus._neighbour_rows import (
+    ROUNDED,
     Cloud,
     Filter,
     Floats,
     Index,
     Levels,
+    below,
     filters,
     levels,
     squared_pairs,
@@ -24,9 +26,9 @@ Block = NDArray[np.float32]
 Pairs = tuple[Index, Index, Block]  # rows, columns, and the upper bound of −(squared distance)/2
 
 _TALL, _WIDE = 512, 1024  # a block of products: 2 MB
-_SMALL = 2048  # up to here the whole matrix, 16 MB, is cheaper than bookkeeping
-_SAMPLE = 128  # rows that give each row of a larger corpus its first bound
-_ROUNDED = 4e-7  # more than rounding a distance to float32 changes its square
+_SMALL = 512  # up to here the whole matrix is cheaper than bookkeeping
+_LEAST = np.finfo(np.float32).min
+_GROUPS = 4  # for each neighbour looked for, so many groups of rows of which only the nearest is ranked
 
 
 @dataclass(frozen=True)
@@ -76,12 +78,12 @@ def nearest_both(
     for block, top, left in _blocks(a, b):
         rows, columns = slice(top, top + len(block)), slice(left, left + block.shape[1])
         best = block.max(axis=1)
-        low = _below(best - a.slack[rows] - b.slack[columns].max())
+        low = below(best - a.slack[rows] - b.slack[columns].max())
         bounds[0][rows] = np.maximum(bounds[0][rows], low)
         hopeful = np.flatnonzero(best >= bounds[0][rows])
         i, j, high = _passing(block[hopeful], bounds[0][rows][hopeful, None], 0, left)
         found[0].append((top + hopeful[i], j, high))
-        low = _below(block.max(axis=0) - b.slack[columns] - a.slack[rows].max())
+        low = below(block.max(axis=0) - b.slack[columns] - a.slack[rows].max())
         bounds[1][columns] = np.maximum(bounds[1][columns], low)
         j, i, high = _passing(block, bounds[1][columns], top, left)
         found[1].append((i, j, high))
@@ -154,7 +156,7 @@ class _Counting:
         self._clouds, self._radii, self._closed = clouds, radii, closed
         self._slack = rows[0].slack, rows[1].slack
         half = radii.astype(np.float64) ** 2 / (-2.0 * rows[0].scale ** 2)
-        self.bound, self._inner = _below(half * (1.0 + _ROUNDED)), half * (1.0 - _ROUNDED)
+        self.bound, self._inner = below(half * (1.0 + ROUNDED)), half * (1.0 - ROUNDED)
         self.balls = Balls(np.zeros(len(clouds[0]), dtype=bool), np.zeros(len(clouds[1]), dtype=np.int64))
 
     def add(self, centre: Index, point: Index, high: Block) -> None:
@@ -174,66 +176,52 @@ def _near(rows: Filter, k: int) -> Pairs:
 
 
 def _near_small(rows: Filter, k: int) -> Pairs:
-    """From the whole symmetric matrix of products, of which one half is computed and the other copied."""
-    size, found = len(rows.rows), []
-    whole, right = np.empty((size, size), dtype=np.float32), rows.against(slice(None))
-    for top in range(0, size, _TALL):
-        stop = min(top + _TALL, size)
-        np.matmul(rows.rows[top:stop], right[:, top:], out=whole[top:stop, top:])
-        whole[stop:, top:stop] = whole[top:stop, stop:].T
+    """From the whole matrix of products."""
+    whole = rows.rows @ rows.against(slice(None))
     np.fill_diagonal(whole, -np.inf)
-    for top in range(0, size, _TALL):
-        block = whole[top : top + _TALL]
-        best = np.partition(block, size - k, axis=1)[:, -k]
-        bound = _below(best - rows.slack[top : top + _TALL] - rows.slack.max())
-        found.append(_passing(block, bound[:, None], top, 0))
-    return _joined(found)
+    best = np.partition(whole, len(whole) - k, axis=1)[:, -k]
+    return _passing(whole, below(best - rows.slack - rows.slack.max())[:, None], 0, 0)
 
 
 def _near_large(rows: Filter, k: int) -> Pairs:
-    running = _Running(rows, k)
+    running, found = Running(rows.slack, k), []
     for block, top, left in _blocks(rows, rows, half=True):
-        running.add(*_passing(block, running.bound[top : top + len(block), None], top, left))
-        i, j, high = _passing(block, running.bound[left : left + block.shape[1]], top, left)
-        running.add(j, i, high)
-    return _still(running.found, running.bound)
+        down, across = slice(top, top + len(block)), slice(left, left + block.shape[1])
+        found.append(_passing(block, running.bound(block, down, across)[:, None], top, left))
+        i, j, high = _passing(block, running.bound(block.T, across, down), top, left)
+        found.append((j, i, high))
+    return _still(found, running.reached(slice(None)))
 
 
-class _Running:
+class Running:
     """The k best lower bounds of each row so far; the worst of them is what a pair must reach to matter."""
 
-    def __init__(self, rows: Filter, k: int) -> None:
-        self._slack = rows.slack
-        self._best = np.full((len(rows.rows), k), -np.inf)
-        self.found: list[Pairs] = []
-        self.bound = _sampled_bound(rows, k)
+    def __init__(self, slack: Floats, k: int) -> None:
+        self._slack, self._k = slack, k
+        self._best = np.full((len(slack), k), -np.inf, dtype=np.float32)
 
-    def add(self, i: Index, j: Index, high: Block) -> None:
-        """Take pairs that passed, and raise the bounds of their rows."""
-        if not len(i):
-            return
-        self.found.append((i, j, high))
-        low, k = high - self._slack[i] - self._slack[j], self._best.shape[1]
-        order = np.lexsort((-low, i))
-        rows, start, size = np.unique(i[order], return_index=True, return_counts=True)
-        rank = np.arange(len(i)) - np.repeat(start, size)
-        kept = rank < k
-        fresh = np.full((len(rows), k), -np.inf)
-        fresh[np.repeat(np.arange(len(rows)), size)[kept], rank[kept]] = low[order][kept]
-        self._best[rows] = np.partition(np.hstack([self._best[rows], fresh]), k, axis=1)[:, k:]
-        self.bound[rows] = np.maximum(self.bound[rows], _below(self._best[rows].min(axis=1)))
+    def bound(self, block: Block, rows: slice, columns: slice, holds: NDArray[np.bool_] | None = None) -> Block:
+        """What the rows of a block must reach, this block seen; where nothing `holds` of what was, by it alone."""
+        if holds is not None:
+            self._best[rows][~holds] = -np.inf
+        slack = self._slack[rows] + self._slack[columns].max()
+        fresh = below(_folded(block, _GROUPS * self._k) - slack[:, None])
+        both = np.hstack([self._best[rows], fresh])
+        self._best[rows] = np.partition(both, both.shape[1] - self._k, axis=1)[:, -self._k :]
+        return self.reached(rows)
+
+    def reached(self, rows: slice) -> Block:
+        """The bounds of some rows, and above −∞, which stands for no pair."""
+        bounds: Block = np.maximum(self._best[rows].min(axis=1), _LEAST)
+        return bounds
 
 
-def _sampled_bound(rows: Filter, k: int) -> Block:
-    """A first bound from a sample, so that the first blocks do not let everything through."""
-    picked = np.arange(0, len(rows.rows), max(1, len(rows.rows) // max(_SAMPLE, 4 * k)))
-    sample, bounds = rows.against(picked), []
-    for top in range(0, len(rows.rows), _TALL):
-        some = slice(top, top + _TALL)
-        low = rows.rows[some] @ sample - rows.slack[some, None] - rows.slack[picked]
-        low[picked == np.arange(len(rows.rows))[some, None]] = -np.inf
-        bounds.append(_below(np.partition(low, len(picked) - k, axis=1)[:, -k]))
-    return np.concatenate(bounds)
+def _folded(block: Block, groups: int) -> Block:
+    """The largest number of each of some groups of columns, these so many at least; single columns are left out."""
+    while block.shape[1] >= 2 * groups:
+        half = block.shape[1] // 2
+        block = np.maximum(block[:, :half], block[:, half : 2 * half])
+    return block
 
 
 def _blocks(a: Filter, b: Filter, *, half: bool = False) -> Iterator[tuple[Block, int, int]]:
@@ -277,8 +265,3 @@ def _first(A: Cloud, B: Cloud, pairs: Pairs) -> tuple[Floats, Index]:
     order = np.lexsort((B.first[j], squares, i))
     best = order[np.searchsorted(i[order], np.arange(len(A)))]
     return squares[best], j[best]
-
-
-def _below(values: NDArray[np.floating]) -> Block:
-    """Float32 numbers just under these."""
-    return np.nextafter(values.astype(np.float32), np.float32(-np.inf))

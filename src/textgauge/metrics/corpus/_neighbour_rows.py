@@ -15,6 +15,7 @@ Levels = NDArray[np.float32]
 
 _UNIT = 2.0**-24  # half the spacing of float32 at 1
 _AT_ONCE = 128
+ROUNDED = 4e-7  # more than rounding a distance to float32 changes its square
 # Scaling a row to length one leaves some 1e-16 in each coordinate: directions this near to each other are one.
 _SAME_DIRECTION = 1e-28
 
@@ -88,6 +89,11 @@ def levels(squares: Floats) -> Levels:
     """Distances as balls compare them: rounded to float32, so that rounding in float64 makes and breaks no ties."""
     with np.errstate(over="ignore"):
         return np.sqrt(squares).astype(np.float32)
+
+
+def below(values: NDArray[np.floating]) -> Levels:
+    """Float32 numbers just under these."""
+    return np.nextafter(values.astype(np.float32), np.float32(-np.inf))
 
 
 def to_ground(squares: Floats, ground: str) -> Floats:

@@ -12,10 +12,13 @@ from numpy.typing import NDArray
 from textgauge.corpus import Corpus
 from textgauge.metrics.corpus._gram import Gram, gram_of
 from textgauge.metrics.corpus._neighbour_lists import Joint, squares_of
+from textgauge.metrics.corpus._neighbour_pairs import Near, Pairs
 from textgauge.metrics.corpus._neighbour_rows import Cloud, Floats, Index, Levels, levels
 from textgauge.metrics.corpus._sides import Atoms, Sides
 
 Mask = NDArray[np.bool_]
+
+_MOST_NEAR = 32  # neighbours looked for or copies of a text: with more of them near pairs are no longer few
 
 
 class Blocks(Protocol):
@@ -45,12 +48,6 @@ class GramBlocks:
         return block
 
 
-def _blocks_of(corpus: Corpus, embedder: str, ground: str, sides: Sides) -> Blocks:
-    """Distances over a ground: from the Gram matrix of a small corpus, from the rows of a large one."""
-    X, gram = corpus.embeddings(embedder), gram_of(corpus, embedder, sides)
-    return Joint(X, ground) if gram is None else GramBlocks(gram, Cloud.of(X, ground))
-
-
 class ManyShares(NamedTuple):
     """Precision, recall, density and coverage of each draw."""
 
@@ -62,7 +59,7 @@ class ManyShares(NamedTuple):
 
 def shares_of_sides(corpus: Corpus, embedder: str, ground: str, k: int, ties: str, sides: Sides) -> ManyShares | None:
     """Shares of texts inside balls that reach to the k-th neighbour; None where sides have too little in common."""
-    few = _common(corpus, embedder, ground, sides)
+    few = _common(corpus, embedder, ground, sides, k)
     return None if few is None else few.shares(k, closed=ties == "closed")
 
 
@@ -71,13 +68,84 @@ def nearest_of_sides(corpus: Corpus, embedder: str, ground: str, sides: Sides) -
 
     None where sides have too little in common.
     """
-    few = _common(corpus, embedder, ground, sides)
+    few = _common(corpus, embedder, ground, sides, 1)
     return None if few is None else few.nearest()
 
 
-def _common(corpus: Corpus, embedder: str, ground: str, sides: Sides) -> SideStatistics | None:
+def _common(corpus: Corpus, embedder: str, ground: str, sides: Sides, k: int) -> SideStatistics | PairStatistics | None:
+    """From the Gram matrix of a small corpus, from the near pairs of a large one if these are few."""
     atoms = Atoms.of(sides)
-    return None if atoms is None else SideStatistics(sides, atoms, _blocks_of(corpus, embedder, ground, sides))
+    if atoms is None:
+        return None
+    X, gram = corpus.embeddings(embedder), gram_of(corpus, embedder, sides)
+    cloud = Cloud.of(X, ground)
+    if gram is not None:
+        return SideStatistics(sides, atoms, GramBlocks(gram, cloud))
+    if max(k, cloud.weight.max()) > _MOST_NEAR:
+        return SideStatistics(sides, atoms, Joint(X, ground))
+    return PairStatistics(sides, atoms, cloud)
+
+
+def _faced(sides: Sides, atoms: Atoms) -> Mask:
+    """Which atoms each side meets on the other side of a draw."""
+    faced = np.zeros_like(atoms.members)
+    for a, b in zip(sides.left, sides.right, strict=True):
+        faced[a] |= atoms.members[b]
+        faced[b] |= atoms.members[a]
+    return faced
+
+
+@dataclass(frozen=True)
+class PairStatistics:
+    """Neighbour statistics of draws, from the near pairs of texts."""
+
+    sides: Sides
+    atoms: Atoms
+    cloud: Cloud
+
+    def nearest(self) -> tuple[Floats, Floats]:
+        """Squared distances of left and right texts to the nearest on the other side."""
+        pairs = self._across.nearest(1, itself=True)
+        left, right = np.full((2, len(self.sides.left), self.sides.sizes.max()), np.nan)
+        for draw, (a, b) in enumerate(zip(self.sides.left, self.sides.right, strict=True)):
+            for squares, own, other in ((left, a, b), (right, b, a)):
+                squares[draw, : self.sides.sizes[own]] = self._ranked(pairs, own, other, 1)
+        return left, right
+
+    def radii(self, k: int) -> Levels:
+        """Distance of each text of each side to its k-th neighbour on that side; 0 off the side."""
+        pairs = Near(self.cloud, self.atoms, self.atoms.members).nearest(k, itself=False)
+        radii = np.zeros(self.sides.masks.shape, dtype=np.float32)
+        for side, rows in enumerate(self.sides.rows):
+            radii[side, rows] = levels(self._ranked(pairs, side, side, k))
+        return radii
+
+    def shares(self, k: int, *, closed: bool) -> ManyShares:
+        """Shares of texts inside balls that reach to the k-th neighbour."""
+        radii, inside = self.radii(k), np.less_equal if closed else np.less
+        centres, texts, squares = self._across.within(radii.max(axis=0))
+        distances, masks = levels(squares), self.sides.masks
+        held = [
+            np.flatnonzero(own[centres] & inside(distances, radius[centres]))
+            for own, radius in zip(masks, radii, strict=True)
+        ]
+        found = []
+        for a, b in zip(self.sides.left, self.sides.right, strict=True):
+            of_a, of_b = (held[own][masks[other][texts[held[own]]]] for own, other in ((a, b), (b, a)))
+            n, m = self.sides.sizes[[a, b]]
+            precision, recall, reached = (len(np.unique(some)) for some in (texts[of_a], texts[of_b], centres[of_a]))
+            found.append((precision / m, recall / n, len(of_a) / (k * m), reached / n))
+        return ManyShares(*np.array(found).T)
+
+    @cached_property
+    def _across(self) -> Near:
+        return Near(self.cloud, self.atoms, _faced(self.sides, self.atoms))
+
+    def _ranked(self, pairs: Pairs, own: int, other: int, k: int) -> Floats:
+        """Squared distances of a side's texts to the k-th nearest text of another."""
+        first, second, squares = pairs
+        chosen = np.flatnonzero(self.sides.masks[own][first] & self.sides.masks[other][second])
+        return squares[chosen[np.searchsorted(first[chosen], self.sides.rows[own]) + k - 1]]
 
 
 @dataclass(frozen=True)
@@ -141,12 +209,7 @@ class SideStatistics:
 
     @cached_property
     def _faced(self) -> Mask:
-        """Which atoms each side meets on the other side of a draw."""
-        faced = np.zeros_like(self.atoms.members)
-        for a, b in zip(self.sides.left, self.sides.right, strict=True):
-            faced[a] |= self.atoms.members[b]
-            faced[b] |= self.atoms.members[a]
-        return faced
+        return _faced(self.sides, self.atoms)
 
     def _met(self) -> list[tuple[int, int]]:
         """Pairs of atoms that a draw puts on different sides."""
