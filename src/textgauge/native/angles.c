@@ -2,7 +2,7 @@
 
 #include "kernels.h"
 
-static inline __attribute__((always_inline)) float angle(float cosine, const float *restrict p) {
+INLINE float angle(float cosine, const float *restrict p) {
     const float right = 1.57079632679489661923f;
     float size = fabsf(cosine);
     size = size < 1.0f ? size : 1.0f;

@@ -8,7 +8,7 @@ D + E − (T − λ) is least is where the vector is large; from there it is a p
 #define LANES 16 /* vectors computed side by side; with their factors they stay in the first cache */
 
 /* Vectors of T of length one, lane by lane in z (n × LANES), and the length of (T − λ)z. */
-static inline __attribute__((always_inline)) void twisted(ptrdiff_t n, const double *restrict diagonal,
+INLINE void twisted(ptrdiff_t n, const double *restrict diagonal,
                                                           const double *restrict beside, const double *restrict value,
                                                           double *restrict above, double *restrict below,
                                                           double *restrict z, double *restrict residual) {
@@ -69,7 +69,7 @@ static inline __attribute__((always_inline)) void twisted(ptrdiff_t n, const dou
 }
 
 /* z becomes Q z; the reflections whose product is Q stand in the rows of a, as LAPACK's dsytrd leaves them. */
-static inline __attribute__((always_inline)) void turn(ptrdiff_t n, const double *restrict a,
+INLINE void turn(ptrdiff_t n, const double *restrict a,
                                                        const double *restrict tau, double *restrict z) {
     for (ptrdiff_t k = n - 2; k >= 0; k--) {
         const double *restrict v = a + k * n;

@@ -17,8 +17,12 @@
 #define EXPORT __attribute__((visibility("default")))
 #endif
 
+/* Into the loops that call it, for their processor. */
+#define INLINE static inline __attribute__((always_inline))
+
 /* One build for all processors: the loops are compiled twice, and the wider form is taken where it runs. */
 #if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12
+#define CLONED 1
 #define WIDE __attribute__((target_clones("arch=x86-64-v3", "default")))
 #else
 #define WIDE

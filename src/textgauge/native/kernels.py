@@ -19,17 +19,24 @@ __all__ = [
     "eigenvalues",
     "eigenvectors",
     "lloyd_by_products",
+    "products",
     "rbf",
     "rbf_picked",
+    "rbf_weighted",
+    "squares",
     "svm",
+    "svm_by_products",
     "tridiagonal",
+    "wide",
 ]
 
 Doubles = NDArray[np.float64]
 Floats = NDArray[np.float32]
+Index = NDArray[np.intp]
 
 _LANES = 16  # of eigenvectors.c
 _SIDE = 8  # of eigenvalues.c
+_DOWN, _ACROSS, _BAND = 6, 16, 144  # of products.c
 _ROUNDING = 2.0**-53
 _LARGE = 2.0**200  # squares of larger entries, and of those below its inverse, may leave the range of float64
 
@@ -37,6 +44,11 @@ _LARGE = 2.0**200  # squares of larger entries, and of those below its inverse, 
 def built() -> bool:
     """Whether the kernels are compiled."""
     return compiled() is not None
+
+
+def wide() -> bool:
+    """Whether they are, in a form that makes products about as fast as a BLAS."""
+    return built() and bool(call("wide"))
 
 
 def tridiagonal(matrix: Doubles) -> tuple[Doubles, Doubles, Doubles, Doubles]:
@@ -108,9 +120,61 @@ def svm(curvature: Floats, labels: Floats, *, tolerance: float) -> tuple[Doubles
     """Coefficients β, and y − f of the rows whose β may grow and may shrink, infinite elsewhere."""
     n = len(labels)
     checked(curvature, np.float32, n, n), checked(labels, np.float32, n)
-    beta, rise, fall, work = np.empty(n), *np.empty((2, n), dtype=np.float32), np.empty(2 * n, dtype=np.float32)
-    call("svm", n, curvature, labels, float(tolerance), beta, rise, fall, work)
+    return _svm(curvature, np.ones(n, dtype=np.uint8), (0, None, None, None, 0.0, 0.0), labels, tolerance)
+
+
+def svm_by_products(
+    products: Floats,
+    places: Index | None,
+    squares: Floats,
+    labels: Floats,
+    *,
+    factor: float,
+    above: float,
+    tolerance: float,
+) -> tuple[Doubles, Floats, Floats]:
+    """The same with the curvature `above` − exp(factor·‖x − y‖²), from products of the rows and of each with itself.
+
+    The rows are those at some places of the products; where none are told they are all, and the products are lost.
+    """
+    n, size = len(labels), len(products)
+    checked(products, np.float32, size, size), checked(squares, np.float32, n), checked(labels, np.float32, n)
+    within = None if places is None else checked(_within(places, size), np.int64, n)
+    curvature = checked(products, np.float32, n, n) if places is None else np.empty((n, n), dtype=np.float32)
+    made = (size, products, within, squares, float(factor), float(above))
+    return _svm(curvature, np.zeros(n, dtype=np.uint8), made, labels, tolerance)
+
+
+def _svm(
+    curvature: Floats,
+    ready: NDArray[np.uint8],
+    made: tuple[int, Floats | None, NDArray[np.int64] | None, Floats | None, float, float],
+    labels: Floats,
+    tolerance: float,
+) -> tuple[Doubles, Floats, Floats]:
+    n = len(labels)
+    beta, (rise, fall, gain) = np.empty(n), np.empty((3, n), dtype=np.float32)
+    call("svm", n, curvature, ready, *made, labels, float(tolerance), beta, rise, fall, gain)
     return beta, rise, fall
+
+
+def products(left: Floats, right: Floats | None = None) -> Floats:
+    """Products of rows with others, or among themselves: each the same bits whatever other rows there are."""
+    (n, d), m = left.shape, len(left if right is None else right)
+    checked(left, np.float32, n, d), right is None or checked(right, np.float32, m, d)
+    panels = -(-n // _DOWN) * _DOWN + -(-m // _ACROSS) * _ACROSS
+    found, work = np.empty((n, m), dtype=np.float32), np.empty(_BAND * _ACROSS + panels * d + 16, dtype=np.float32)
+    call("products", n, m, d, left, right, found, work)
+    return found
+
+
+def squares(rows: Floats) -> Floats:
+    """Products of rows with themselves, to the same bits as in `products`."""
+    n, d = rows.shape
+    checked(rows, np.float32, n, d)
+    found = np.empty(n, dtype=np.float32)
+    call("squares", n, d, rows, found)
+    return found
 
 
 def rbf(squared: Floats, factor: float, start: float, sign: float) -> Floats:
@@ -120,18 +184,34 @@ def rbf(squared: Floats, factor: float, start: float, sign: float) -> Floats:
     return squared
 
 
-def rbf_picked(
-    squared: Floats, left: NDArray[np.intp], right: NDArray[np.intp], factor: float, start: float, sign: float
-) -> Floats:
+def rbf_picked(squared: Floats, left: Index, right: Index, factor: float, start: float, sign: float) -> Floats:
     """The same of some rows and columns of a square matrix."""
-    size, (left, right) = len(squared), (places.astype(np.int64, copy=False) for places in (left, right))
+    size = len(squared)
     checked(squared, np.float32, size, size)
-    for places in (left, right):
-        if len(places) and not 0 <= places.min() <= places.max() < size:
-            raise ValueError("a place outside of the matrix")
+    left, right = _within(left, size), _within(right, size)
     found = np.empty((len(left), len(right)), dtype=np.float32)
     call("rbf_picked", *found.shape, size, squared, left, right, float(factor), float(start), float(sign), found)
     return found
+
+
+def rbf_weighted(
+    products: Floats, places: tuple[Index, Index], squares: tuple[Floats, Floats], weights: Doubles, *, factor: float
+) -> Doubles:
+    """Σ weight·exp(factor·‖x − y‖²) over the rows of some columns, for each of some rows, from their products."""
+    (height, width), (left, right) = products.shape, places
+    left, right = _within(left, height), _within(right, width)
+    checked(products, np.float32, height, width), checked(weights, np.float64, len(right))
+    checked(squares[0], np.float32, len(left)), checked(squares[1], np.float32, len(right))
+    found, work = np.empty(len(left)), np.empty(len(right), dtype=np.float32)
+    told = len(left), len(right), width, products, left, right, *squares, float(factor), weights
+    call("rbf_weighted", *told, found, work)
+    return found
+
+
+def _within(places: Index, size: int) -> NDArray[np.int64]:
+    if len(places) and not 0 <= places.min() <= places.max() < size:
+        raise ValueError("a place outside of the matrix")
+    return places.astype(np.int64, copy=False)
 
 
 def angles(cosines: Floats, polynomial: Floats) -> Floats:

@@ -25,8 +25,6 @@ is the larger, float64 decides.
 #define FOUR 4
 #define CHUNK 16
 
-#define INLINE static inline __attribute__((always_inline))
-
 int64_t textgauge_kmeans_means(int64_t n, int64_t d, int64_t k, const double *restrict x, const double *restrict weights,
                                const int64_t *restrict labels, int64_t *restrict counted, double *restrict sums,
                                double *restrict sizes, double *restrict centroids, int64_t *restrict moved);

@@ -6,7 +6,7 @@ is added here and taken away there. */
 #include "kernels.h"
 
 /* The sum of a cluster grows by `share` times a row. */
-static inline __attribute__((always_inline)) void grow(ptrdiff_t n, ptrdiff_t row, double share,
+INLINE void grow(ptrdiff_t n, ptrdiff_t row, double share,
                                                        const double *restrict products, double *restrict sums,
                                                        double *restrict square, double *restrict size) {
     const double *restrict added = products + row * n;

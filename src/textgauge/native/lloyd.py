@@ -68,11 +68,6 @@ def doubt(dimension: int, longest: float, scale: float) -> float:
     return 2.0 * (2.05 * longest * rounding + 8.0 * 2.0**-24 * 1.6 * longest**2)
 
 
-def fast() -> bool:
-    """Whether this processor has the products in 16 bits that make bounds worth their while."""
-    return call("narrow_fast") == 1
-
-
 def bounds_for(rows: int, k: int) -> Floats:
     """Space for the bounds of a restart."""
     return np.empty((rows, _whole(k, _GROUP)), dtype=np.float32)

@@ -66,6 +66,3 @@ void narrow_products(ptrdiff_t n, ptrdiff_t width, ptrdiff_t k, const int16_t *r
         for (ptrdiff_t i = 0; i < n; i += TALL)
             (wide ? wide_tile : tile)(width, rows + i * width, packed + j * width, out + i * k + j, k);
 }
-
-/* Whether the products are as fast as promised. */
-EXPORT int64_t textgauge_narrow_fast(void) { return HAS_WIDE != 0; }

@@ -17,8 +17,7 @@ void narrow_pack(ptrdiff_t width, ptrdiff_t k, const int16_t *restrict rows, int
 void narrow_products(ptrdiff_t n, ptrdiff_t width, ptrdiff_t k, const int16_t *restrict rows,
                      const int16_t *restrict packed, int32_t *restrict out);
 
-static inline __attribute__((always_inline)) int32_t narrow_product(ptrdiff_t width, const int16_t *restrict x,
-                                                                    const int16_t *restrict y) {
+INLINE int32_t narrow_product(ptrdiff_t width, const int16_t *restrict x, const int16_t *restrict y) {
     int32_t sum = 0;
     for (ptrdiff_t l = 0; l < width; l++) sum += (int32_t)x[l] * y[l];
     return sum;

@@ -1,24 +1,8 @@
 /* The radial kernel of squared distances: start + sign·exp(factor·x). */
 
-#include "kernels.h"
+#include "rbf.h"
 
-/* exp, within two units of the last place; below −87 it is 0, above 0 it is 1. */
-static inline __attribute__((always_inline)) float power(float x) {
-    float below = x < 0.0f ? x : 0.0f, bounded = below > -87.0f ? below : -87.0f;
-    float whole = (bounded * 1.44269504f + 12582912.0f) - 12582912.0f; /* to the nearest whole number */
-    float rest = (bounded - whole * 0.693359375f) + whole * 2.12194440e-4f;
-    float sum = 1.9875691500e-4f;
-    sum = sum * rest + 1.3981999507e-3f;
-    sum = sum * rest + 8.3334519073e-3f;
-    sum = sum * rest + 4.1665795894e-2f;
-    sum = sum * rest + 1.6666665459e-1f;
-    sum = sum * rest + 5.0000001201e-1f;
-    sum = sum * (rest * rest) + rest + 1.0f;
-    int32_t bits = ((int32_t)whole + 127) << 23;
-    float scale;
-    memcpy(&scale, &bits, sizeof scale);
-    return x > -87.0f ? sum * scale : 0.0f;
-}
+enum { LANES = 8 }; /* of a sum, so that its order is told here and not by the compiler */
 
 /* In place. */
 WIDE EXPORT void textgauge_rbf(int64_t count, float *restrict x, double factor, double start, double sign) {
@@ -28,15 +12,34 @@ WIDE EXPORT void textgauge_rbf(int64_t count, float *restrict x, double factor, 
 }
 
 /* Of some rows and columns of a square matrix. */
-WIDE EXPORT void textgauge_rbf_picked(int64_t rows, int64_t columns, int64_t size, const float *restrict squared,
+WIDE EXPORT void textgauge_rbf_picked(int64_t rows, int64_t columns, int64_t size, const float *restrict matrix,
                                       const int64_t *restrict left, const int64_t *restrict right, double factor,
                                       double start, double sign, float *restrict out) {
     float f = (float)factor, a = (float)start, b = (float)sign;
     for (ptrdiff_t i = 0; i < rows; i++) {
-        const float *restrict row = squared + left[i] * size;
         float *restrict found = out + i * columns;
-        for (ptrdiff_t j = 0; j < columns; j++) found[j] = row[right[j]];
+        picked(columns, matrix + left[i] * size, right, found);
 #pragma omp simd
         for (ptrdiff_t j = 0; j < columns; j++) found[j] = a + b * power(f * found[j]);
+    }
+}
+
+/* Σ weight · exp(factor · squared distance) from some rows to some others, of which `products` has all products, in
+rows of `size`; squares: of the rows with themselves. work: columns. */
+WIDE EXPORT void textgauge_rbf_weighted(int64_t rows, int64_t columns, int64_t size, const float *restrict products,
+                                        const int64_t *restrict left, const int64_t *restrict right,
+                                        const float *restrict left_squares, const float *restrict right_squares,
+                                        double factor, const double *restrict weights, double *restrict out,
+                                        float *restrict work) {
+    float f = (float)factor;
+    for (ptrdiff_t i = 0; i < rows; i++) {
+        double sums[LANES] = {0};
+        picked(columns, products + left[i] * size, right, work);
+#pragma omp simd
+        for (ptrdiff_t j = 0; j < columns; j++) work[j] = power(f * squared(left_squares[i], right_squares[j], work[j]));
+        for (ptrdiff_t start = 0; start < columns; start += LANES)
+            for (ptrdiff_t j = start; j < columns && j < start + LANES; j++) sums[j - start] += weights[j] * work[j];
+        out[i] = 0.0;
+        for (int lane = 0; lane < LANES; lane++) out[i] += sums[lane];
     }
 }

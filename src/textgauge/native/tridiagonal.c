@@ -6,7 +6,7 @@ that follows. */
 #include "kernels.h"
 
 /* v = (1, …) and tau with (1 − tau v vᵀ) x = (beta, 0, …); x becomes v but for its first entry. */
-static inline __attribute__((always_inline)) double reflect(ptrdiff_t m, double *restrict x, double *restrict beta) {
+INLINE double reflect(ptrdiff_t m, double *restrict x, double *restrict beta) {
     double squares = 0.0, alpha = x[0];
 #pragma omp simd reduction(+ : squares)
     for (ptrdiff_t j = 1; j < m; j++) squares += x[j] * x[j];

@@ -5,7 +5,7 @@ import pytest
 
 from textgauge.corpus import Comparison, Corpus, Draws
 from textgauge.errors import UnknownName
-from textgauge.metrics.corpus import _held_out, _svm, _svm_large
+from textgauge.metrics.corpus import _held_out, _svm, _svm_large, _svm_near
 from textgauge.metrics.corpus._held_out import HeldOut, held_out_p, hold_out, likely_range, wilson
 from textgauge.metrics.corpus._svm import Task
 from textgauge.metrics.corpus._svm_large import curvatures, scaled
@@ -93,6 +93,16 @@ def test_many_equals_loop(metric):
     draws = Draws(left, right)
     many, loop = metric.compute_many(joint, draws), CorpusMetric.compute_many(metric, joint, draws)
     assert np.isnan(many["value"]).nonzero()[0].tolist() == [5]
+    for name, values in loop.items():
+        np.testing.assert_array_equal(many[name], values)
+
+
+def test_many_large_equal_loop(monkeypatch):
+    monkeypatch.setattr(_svm, "SMALL_TRAIN", 30)
+    joint = Corpus.of(np.vstack([cloud(1, 90), cloud(2, 90, shift=1.5), cloud(1, 20)]))
+    left, right = (np.random.default_rng(seed).random((8, 200)) < np.linspace(0.1, 0.9, 8)[:, None] for seed in (0, 1))
+    draws, metric = Draws(left, right), Classifier(on="given", repeats=2)
+    many, loop = metric.compute_many(joint, draws), CorpusMetric.compute_many(metric, joint, draws)
     for name, values in loop.items():
         np.testing.assert_array_equal(many[name], values)
 
@@ -188,13 +198,22 @@ class TestSolver:
     @pytest.mark.parametrize("compiled", [True, False])
     @pytest.mark.parametrize(
         ("module", "limit", "value"),
-        [(_svm, "SMALL_TRAIN", 10), (_svm, "SHARED_ROWS", 10), (_svm, "_BATCH_CELLS", 1), (_svm_large, "_BLOCK", 7)],
+        [
+            (_svm, "SMALL_TRAIN", 10),
+            (_svm, "SHARED_ROWS", 10),
+            (_svm, "_BATCH_CELLS", 1),
+            (_svm_large, "_BLOCK", 7),
+            (kernels, "wide", lambda: False),
+            (_svm_near, "SHARED_PRODUCTS", 10),
+            (_svm_near, "FARTHEST", 0.0),
+            (_svm_near, "_CELLS", 100),
+        ],
     )
     def test_ways_agree(self, monkeypatch, module, limit, value, compiled):
         tasks = [task_of(self.rows, seed) for seed in range(3)]
         expected = _svm.decide(self.rows, tasks)
         monkeypatch.setattr(module, limit, value)
-        if module is _svm_large:
+        if module is not _svm:
             monkeypatch.setattr(_svm, "SMALL_TRAIN", 10)
         if not compiled:
             monkeypatch.setattr(kernels, "built", lambda: False)
@@ -207,6 +226,45 @@ class TestSolver:
         assert [task.small for task in tasks] == [True, False, True, False]
         for task, found in zip(tasks, _svm.decide(self.rows, tasks), strict=True):
             np.testing.assert_array_equal(_svm.decide(self.rows, [task])[0], found)
+
+    def test_large_tasks_to_the_bit_whoever_shares(self, monkeypatch):
+        monkeypatch.setattr(_svm, "SMALL_TRAIN", 10)
+        copies = np.random.default_rng(0).integers(0, 120, 150)
+        labels = np.where(np.arange(150) % 4, 1, -1).astype(np.float32)
+        tasks = [task_of(self.rows, seed, cut) for seed, cut in enumerate((0.3, 0.8, 0.5))]
+        tasks += [
+            Task(copies, labels, np.arange(120, 190)),
+            Task(np.arange(240)[::-1], np.tile(labels[:60], 4), copies),
+        ]
+        expected = [_svm.decide(self.rows, [task])[0] for task in tasks]
+        many = np.vstack([cloud(7, 33, shift=0.5), self.rows, cloud(8, 7)])
+        moved = [Task(task.train + 33, task.labels, task.test + 33) for task in tasks]
+        far = Task(np.arange(33), labels[:33], np.arange(33, 280))
+        for found in (
+            _svm.decide(self.rows, tasks),
+            _svm.decide(many, [*moved, far]),
+            _svm.decide(many, moved[::-1])[::-1],
+        ):
+            for ours, theirs in zip(found, expected, strict=False):
+                np.testing.assert_array_equal(ours, theirs)
+
+    @pytest.mark.skipif(not kernels.wide(), reason="large tasks share nothing")
+    def test_large_tasks_share_products(self, monkeypatch):
+        monkeypatch.setattr(_svm, "SMALL_TRAIN", 10)
+        made, products = [], kernels.products
+        monkeypatch.setattr(kernels, "products", lambda *rows: made.append(len(rows[0])) or products(*rows))
+        tasks = [task_of(self.rows, seed) for seed in range(3)]
+        _svm.decide(self.rows, tasks)
+        assert made == [240]
+        _svm.decide(self.rows, tasks[:1])
+        assert made == [240, 192, 48]
+
+    @pytest.mark.parametrize("offset", [0.1, 1.0, 30.0, 1000.0])
+    def test_large_tasks_far_from_the_origin(self, monkeypatch, offset):
+        rows = self.rows.astype(np.float64) + offset
+        (expected,) = _svm.decide(rows, [task_of(rows)])
+        monkeypatch.setattr(_svm, "SMALL_TRAIN", 10)
+        np.testing.assert_allclose(_svm.decide(rows, [task_of(rows)])[0], expected, atol=5e-3)
 
     def test_libsvm_beyond_the_limit(self, monkeypatch):
         task = task_of(self.rows)

@@ -24,6 +24,15 @@ def wholes(*shape):
     return np.zeros(shape, dtype=np.int64)
 
 
+def by_products(products, places, squares, labels):
+    return kernels.svm_by_products(products, places, squares, labels, factor=-1.0, above=1.0, tolerance=1.0)
+
+
+def weighted(products, left, right, weights):
+    squares = floats(len(left)), floats(len(right))
+    return kernels.rbf_weighted(products, (left, right), squares, weights, factor=-1.0)
+
+
 @pytest.fixture
 def stem(tmp_path):
     return tmp_path / "_kernels"
@@ -127,6 +136,27 @@ WRONG = {
     "svm: shape": lambda: kernels.svm(floats(4, 3), floats(4), tolerance=1.0),
     "svm: labels": lambda: kernels.svm(floats(4, 4), np.zeros(4), tolerance=1.0),
     "svm: gaps": lambda: kernels.svm(floats(4, 8)[:, ::2], floats(4), tolerance=1.0),
+    "svm_by_products: type": lambda: by_products(np.ones((4, 4)), wholes(3), floats(3), floats(3)),
+    "svm_by_products: shape": lambda: by_products(floats(4, 5), wholes(3), floats(3), floats(3)),
+    "svm_by_products: gaps": lambda: by_products(floats(4, 8)[:, ::2], wholes(3), floats(3), floats(3)),
+    "svm_by_products: places": lambda: by_products(floats(4, 4), wholes(2), floats(3), floats(3)),
+    "svm_by_products: a place outside": lambda: by_products(floats(4, 4), wholes(3) + 4, floats(3), floats(3)),
+    "svm_by_products: not all": lambda: by_products(floats(4, 4), None, floats(3), floats(3)),
+    "svm_by_products: squares": lambda: by_products(floats(4, 4), None, floats(3), floats(4)),
+    "svm_by_products: labels": lambda: by_products(floats(4, 4), None, floats(4), np.zeros(4)),
+    "products: type": lambda: kernels.products(np.zeros((4, 3))),
+    "products: gaps": lambda: kernels.products(floats(4, 8)[:, ::2]),
+    "products: dimension": lambda: kernels.products(floats(4, 3), floats(2, 4)),
+    "products: order": lambda: kernels.products(floats(4, 3), floats(3, 2).T),
+    "squares: type": lambda: kernels.squares(np.zeros((4, 3))),
+    "squares: gaps": lambda: kernels.squares(floats(4, 8)[:, ::2]),
+    "rbf_weighted: type": lambda: weighted(np.zeros((4, 5)), wholes(2), wholes(3), np.zeros(3)),
+    "rbf_weighted: weights": lambda: weighted(floats(4, 5), wholes(2), wholes(3), np.zeros(2)),
+    "rbf_weighted: row outside": lambda: weighted(floats(4, 5), wholes(2) + 4, wholes(3), np.zeros(3)),
+    "rbf_weighted: column outside": lambda: weighted(floats(4, 5), wholes(2), wholes(3) - 1, np.zeros(3)),
+    "rbf_weighted: squares": lambda: kernels.rbf_weighted(
+        floats(4, 5), (wholes(2), wholes(3)), (floats(3), floats(2)), np.zeros(3), factor=-1.0
+    ),
     "rbf: type": lambda: kernels.rbf(np.zeros(4), -1.0, 0.0, 1.0),
     "rbf: gaps": lambda: kernels.rbf(floats(4, 8)[:, ::2], -1.0, 0.0, 1.0),
     "rbf_picked: shape": lambda: kernels.rbf_picked(floats(4, 5), wholes(1), wholes(1), -1.0, 0.0, 1.0),

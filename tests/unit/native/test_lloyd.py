@@ -237,6 +237,6 @@ def test_processors_without_fast_products_do_without_bounds(monkeypatch):
     X, weights = problem(3, 700, 9)
     task = Problem(X, weights, 80)
     with_bounds = kmeans(task, restarts=2, seed=(0,))
-    monkeypatch.setattr(lloyd, "fast", lambda: False)
+    monkeypatch.setattr(kernels, "wide", lambda: False)
     monkeypatch.setattr(lloyd, "bounds_for", lambda rows, k: pytest.fail("bounds were asked for"))
     assert (kmeans(task, restarts=2, seed=(0,)) == with_bounds).all()

@@ -114,7 +114,7 @@ def test_classifier_of_many_texts(without):
     P, Q = cloud(1, 450, 20), cloud(2, 450, 20, 1.0)
     ours, theirs, used = without(lambda: values_of("classifier", P, Q))
     same("classifier", ours, theirs)
-    assert used == {"rbf", "svm"}
+    assert used >= {"products", "rbf_weighted", "svm"} if kernels.wide() else used >= {"rbf", "svm"}
 
 
 @pytest.mark.parametrize("exponent", [-240, -130, 130, 240])

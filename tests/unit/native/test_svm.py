@@ -61,6 +61,77 @@ class TestSolver:
         equal_to_the_bit(curvature_of(cloud(seed, n, 2, digits)), np.random.default_rng(seed).permutation(labels))
 
 
+def products_of(rows):
+    """Products of rows, those of each with itself, and the curvature that they stand for."""
+    products, squares = kernels.products(rows), kernels.squares(rows)
+    squared = (squares[:, None] + squares) - np.float32(2.0) * products
+    return products, squares, kernels.rbf(squared, -0.3, ABOVE_ONE, -1.0)
+
+
+def by_products(products, places, squares, labels):
+    return kernels.svm_by_products(products, places, squares, labels, factor=-0.3, above=ABOVE_ONE, tolerance=TOLERANCE)
+
+
+class TestSolverByProducts:
+    rows = cloud(5, 90).astype(np.float32)
+
+    @pytest.mark.parametrize(
+        "places",
+        [np.arange(90), np.arange(3, 80, 2), np.array([7, 7, 1, 88, 1, 40, 7]), np.arange(90)[::-1].copy()],
+        ids=["all", "some", "copies", "turned"],
+    )
+    def test_bit_for_bit_that_of_the_curvature(self, places):
+        products, squares, curvature = products_of(self.rows)
+        before, labels = products.copy(), np.where(np.arange(len(places)) % 3, 1, -1).astype(np.float32)
+        expected = kernels.svm(np.ascontiguousarray(curvature[np.ix_(places, places)]), labels, tolerance=TOLERANCE)
+        found = by_products(products, places, squares[places], labels)
+        assert [part.tobytes() for part in found] == [part.tobytes() for part in expected]
+        assert (products == before).all()
+
+    def test_in_the_place_of_the_products(self):
+        products, squares, curvature = products_of(self.rows)
+        labels = np.where(np.arange(90) % 2, 1, -1).astype(np.float32)
+        expected = kernels.svm(curvature, labels, tolerance=TOLERANCE)
+        assert (by_products(products, None, squares, labels)[0] == expected[0]).all()
+
+    def test_only_rows_that_are_looked_at_are_made(self):
+        rows = np.vstack([self.rows[:5], self.rows[5:] + 9.0])
+        products, squares, curvature = products_of(rows)
+        before, labels = products.copy(), np.where(np.arange(90) < 5, 1, -1).astype(np.float32)
+        beta, _, _ = by_products(products, None, squares, labels)
+        made = (products != before).any(axis=1)
+        assert made[beta != 0].all()
+        assert 0 < made.sum() < 90
+        assert (products[made] == curvature[made]).all()
+
+
+class TestWeighted:
+    left, right = cloud(1, 9).astype(np.float32), cloud(2, 21).astype(np.float32)
+    weights = np.random.default_rng(3).standard_normal(21)
+
+    def decide(self, left, right):
+        products, squares = (
+            kernels.products(self.left, self.right),
+            (kernels.squares(self.left), kernels.squares(self.right)),
+        )
+        squares = squares[0][left], squares[1][right]
+        return kernels.rbf_weighted(products, (left, right), squares, self.weights[right], factor=-0.3)
+
+    def test_is_the_sum(self):
+        squared = ((self.left[:, None].astype(np.float64) - self.right) ** 2).sum(axis=2)
+        found = self.decide(np.arange(9), np.arange(21))
+        assert found == pytest.approx(np.exp(-0.3 * squared) @ self.weights, abs=1e-5)
+
+    def test_of_some(self):
+        right = np.array([20, 3, 4, 4, 9, 0, 1, 2, 5, 6, 7])
+        some = self.decide(np.array([8, 2, 2]), right)
+        assert (some == self.decide(np.arange(9), right)[[8, 2, 2]]).all()
+        assert len(self.decide(np.arange(0), right)) == 0
+
+    def test_of_none_it_is_zero(self):
+        assert (self.decide(np.arange(9), np.arange(0)) == 0.0).all()
+
+
 def ulps(found, exact):
     return np.abs(found.astype(np.float64) - exact) / np.spacing(exact.astype(np.float32)).astype(np.float64)
 

@@ -12,7 +12,7 @@ from textgauge.metrics.corpus._kmeans_bounded import MOST_BOUNDS, bounded
 from textgauge.metrics.corpus._kmeans_large import centroids, in_passes, nearest_centroid
 from textgauge.metrics.corpus._kmeans_small import Points, side_by_side
 from textgauge.metrics.corpus._kmeans_start import SAMPLE_PER_CENTROID, Labels, Rows, Run, Start
-from textgauge.native import kernels, lloyd
+from textgauge.native import kernels
 
 _SMALL = 512  # rows of which all products are computed
 _MOST = 2_048  # rows for which that is done where the clusters are few: 32 MB
@@ -75,7 +75,7 @@ def _alone(X: Rows, weights: Rows, start: Start) -> Labels:
 def _solved(points: Points, start: Start) -> list[Run]:
     if _is_small(points.X, start.k):
         return side_by_side([points], start)[0]
-    by_kernels = len(points.X) * start.k <= MOST_BOUNDS and kernels.built() and lloyd.fast()
+    by_kernels = len(points.X) * start.k <= MOST_BOUNDS and kernels.wide()
     return (bounded if by_kernels else in_passes)(*points, start)
 
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from textgauge.metrics.corpus._svm_kernel import Distances, Products
 from textgauge.metrics.corpus._svm_large import curvatures, scaled, weighted
+from textgauge.metrics.corpus._svm_near import Near
 from textgauge.metrics.corpus._svm_solver import solve, solve_many
 from textgauge.native import kernels
 
@@ -55,7 +56,8 @@ def decide(rows: Rows, tasks: Sequence[Task], products: Products | None = None) 
     unit = magnitude(rows)
     rows = rows / rows.dtype.type(unit)
     small = iter(_decide_all_small(rows, [task for task in tasks if task.small], products and products.over(unit)))
-    return [next(small) if task.small else _decide_large(rows, task) for task in tasks]
+    large = _decide_all_large(rows, [task for task in tasks if not task.small])
+    return [next(small if task.small else large) for task in tasks]
 
 
 def magnitude(rows: Rows) -> float:
@@ -104,6 +106,22 @@ def _support(train: Index, beta: Doubles) -> tuple[Index, Doubles]:
     weight = np.bincount(train, weights=beta).astype(np.float64, copy=False)
     support = np.flatnonzero(weight)
     return support, weight[support]
+
+
+def _decide_all_large(rows: Rows, tasks: Sequence[Task]) -> Iterator[Doubles]:
+    near = Near.of(rows) if tasks and kernels.wide() else None
+    if near is None:
+        yield from (_decide_large(rows, task) for task in tasks)
+        return
+    held = [len(task.train) <= KERNEL_ROWS and near.holds(task.train) for task in tasks]
+    near = near.shared([(task.train, task.test) for task, fits in zip(tasks, held, strict=True) if fits])
+    for task, fits in zip(tasks, held, strict=True):
+        yield _decide_near(near, task) if fits else _decide_large(rows, task)
+
+
+def _decide_near(near: Near, task: Task) -> Doubles:
+    beta, intercept = near.solve(task.train, task.labels)
+    return near.weighted(task.test, *_support(task.train, beta), near.gamma(task.train)) + intercept
 
 
 def _decide_large(rows: Rows, task: Task) -> Doubles:

@@ -8,10 +8,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.metrics.corpus._svm_kernel import ABOVE_ONE
 from textgauge.native import kernels
 
 Floats = NDArray[np.float32]
 Doubles = NDArray[np.float64]
+Index = NDArray[np.intp]
 
 TOLERANCE = 1e-3
 _INF = np.float32(np.inf)
@@ -22,6 +24,18 @@ def solve(curvature: Floats, labels: Floats) -> tuple[Doubles, float]:
     if not kernels.built():
         return solve_by_numpy(curvature, labels)
     beta, rise, fall = kernels.svm(curvature, labels, tolerance=TOLERANCE)
+    return beta, _intercept(rise, fall)
+
+
+def solve_by_products(
+    products: Floats, places: Index | None, squares: Floats, labels: Floats, gamma: float
+) -> tuple[Doubles, float]:
+    """`solve` with a kernel whose rows are made, from products of the rows at some places, when they are needed.
+
+    Without places the rows are all, and the products are lost.
+    """
+    told = {"factor": -gamma, "above": float(ABOVE_ONE), "tolerance": TOLERANCE}
+    beta, rise, fall = kernels.svm_by_products(products, places, squares, labels, **told)
     return beta, _intercept(rise, fall)
 
 
