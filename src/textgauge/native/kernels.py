@@ -132,15 +132,18 @@ def svm_by_products(
     factor: float,
     above: float,
     tolerance: float,
+    room: Floats | None = None,
 ) -> tuple[Doubles, Floats, Floats]:
     """The same with the curvature `above` − exp(factor·‖x − y‖²), from products of the rows and of each with itself.
 
     The rows are those at some places of the products; where none are told they are all, and the products are lost.
+    Room for the curvature saves the time of getting it from the system.
     """
     n, size = len(labels), len(products)
     checked(products, np.float32, size, size), checked(squares, np.float32, n), checked(labels, np.float32, n)
     within = None if places is None else checked(_within(places, size), np.int64, n)
-    curvature = checked(products, np.float32, n, n) if places is None else np.empty((n, n), dtype=np.float32)
+    space = np.empty(n * n, dtype=np.float32) if room is None else room
+    curvature = checked(products if places is None else space[: n * n].reshape(n, n), np.float32, n, n)
     made = (size, products, within, squares, float(factor), float(above))
     return _svm(curvature, np.zeros(n, dtype=np.uint8), made, labels, tolerance)
 

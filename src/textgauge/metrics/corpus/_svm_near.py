@@ -28,6 +28,7 @@ class Near:
     squares: Floats
     products: Floats | None = None
     place: Index | None = None  # of a row in the products
+    room: Floats | None = None  # for the kernel of one problem after the other
 
     @classmethod
     def of(cls, rows: Rows) -> Near:
@@ -58,13 +59,14 @@ class Near:
         many = np.count_nonzero(used)
         if many > SHARED_PRODUCTS or many**2 >= sum(len(train) ** 2 for train, _ in problems):
             return self
-        return replace(self, products=kernels.products(self.rows[used]), place=np.cumsum(used) - 1)
+        room = np.empty(max(len(train) for train, _ in problems) ** 2, dtype=np.float32)
+        return replace(self, products=kernels.products(self.rows[used]), place=np.cumsum(used) - 1, room=room)
 
     def solve(self, train: Index, labels: Floats) -> tuple[Doubles, float]:
         """Coefficients and intercept of a problem."""
         squares, gamma = self.squares[train], self.gamma(train)
         if self.products is not None and self.place is not None:
-            return solve_by_products(self.products, self.place[train], squares, labels, gamma)
+            return solve_by_products(self.products, self.place[train], squares, labels, gamma, self.room)
         distinct, place = np.unique(train, return_inverse=True)
         products, copies = kernels.products(self.rows[distinct]), not np.array_equal(distinct, train)
         return solve_by_products(products, place if copies else None, squares, labels, gamma)

@@ -28,14 +28,15 @@ def solve(curvature: Floats, labels: Floats) -> tuple[Doubles, float]:
 
 
 def solve_by_products(
-    products: Floats, places: Index | None, squares: Floats, labels: Floats, gamma: float
+    products: Floats, places: Index | None, squares: Floats, labels: Floats, gamma: float, room: Floats | None = None
 ) -> tuple[Doubles, float]:
     """`solve` with a kernel whose rows are made, from products of the rows at some places, when they are needed.
 
     Without places the rows are all, and the products are lost.
     """
-    told = {"factor": -gamma, "above": float(ABOVE_ONE), "tolerance": TOLERANCE}
-    beta, rise, fall = kernels.svm_by_products(products, places, squares, labels, **told)
+    beta, rise, fall = kernels.svm_by_products(
+        products, places, squares, labels, factor=-gamma, above=float(ABOVE_ONE), tolerance=TOLERANCE, room=room
+    )
     return beta, _intercept(rise, fall)
 
 
