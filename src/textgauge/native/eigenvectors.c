@@ -8,10 +8,9 @@ D + E − (T − λ) is least is where the vector is large; from there it is a p
 #define LANES 16 /* vectors computed side by side; with their factors they stay in the first cache */
 
 /* Vectors of T of length one, lane by lane in z (n × LANES), and the length of (T − λ)z. */
-INLINE void twisted(ptrdiff_t n, const double *restrict diagonal,
-                                                          const double *restrict beside, const double *restrict value,
-                                                          double *restrict above, double *restrict below,
-                                                          double *restrict z, double *restrict residual) {
+INLINE void twisted(ptrdiff_t n, const double *restrict diagonal, const double *restrict beside,
+                    const double *restrict value, double *restrict above, double *restrict below, double *restrict z,
+                    double *restrict residual) {
     double least[LANES], middle[LANES], length[LANES];
     for (int l = 0; l < LANES; l++) above[l] = diagonal[0] - value[l];
     for (ptrdiff_t i = 1; i < n; i++) {
@@ -69,8 +68,7 @@ INLINE void twisted(ptrdiff_t n, const double *restrict diagonal,
 }
 
 /* z becomes Q z; the reflections whose product is Q stand in the rows of a, as LAPACK's dsytrd leaves them. */
-INLINE void turn(ptrdiff_t n, const double *restrict a,
-                                                       const double *restrict tau, double *restrict z) {
+INLINE void turn(ptrdiff_t n, const double *restrict a, const double *restrict tau, double *restrict z) {
     for (ptrdiff_t k = n - 2; k >= 0; k--) {
         const double *restrict v = a + k * n;
         double *restrict head = z + (k + 1) * LANES, sums[LANES];

@@ -6,9 +6,8 @@ is added here and taken away there. */
 #include "kernels.h"
 
 /* The sum of a cluster grows by `share` times a row. */
-INLINE void grow(ptrdiff_t n, ptrdiff_t row, double share,
-                                                       const double *restrict products, double *restrict sums,
-                                                       double *restrict square, double *restrict size) {
+INLINE void grow(ptrdiff_t n, ptrdiff_t row, double share, const double *restrict products, double *restrict sums,
+                 double *restrict square, double *restrict size) {
     const double *restrict added = products + row * n;
     *square += share * (2.0 * sums[row] + share * added[row]);
     *size += share;
