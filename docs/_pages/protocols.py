@@ -18,7 +18,8 @@ def protocols_page() -> str:
     """Every protocol: what it does, its parameters, its measures, the data it reads."""
     intro = (
         "A protocol puts metrics to the test: it draws trials that know no metric, and judges what each metric gave. "
-        "`textgauge run PROTOCOL` runs one on your data; parameters are set by `--param name=value`."
+        "`textgauge run PROTOCOL` runs one on your data; parameters are set by `--param name=value`. In Python it is "
+        "`textgauge.run(PROTOCOL, name=value)`."
     )
     return page("Protocols", intro, *(_protocol(kind) for kind in PROTOCOLS.values()))
 

@@ -11,6 +11,7 @@ from textgauge.scoring import Contrast, ScoreReport, contrast, score
 if TYPE_CHECKING:
     from textgauge.describing import Description, describe
     from textgauge.recommending import Recommendation, recommend
+    from textgauge.running import Run, run
 
 __all__ = [
     "CompareReport",
@@ -24,6 +25,7 @@ __all__ = [
     "PairScores",
     "Pairs",
     "Recommendation",
+    "Run",
     "Score",
     "ScoreReport",
     "TextgaugeError",
@@ -35,6 +37,7 @@ __all__ = [
     "list_metrics",
     "recommend",
     "register",
+    "run",
     "score",
 ]
 
@@ -44,6 +47,8 @@ _ROOMS = {
     "describe": "textgauge.describing",
     "Recommendation": "textgauge.recommending",
     "recommend": "textgauge.recommending",
+    "Run": "textgauge.running",
+    "run": "textgauge.running",
 }
 
 

@@ -1,11 +1,13 @@
-"""Results as tables: JSON, frames, and HTML for notebooks, all made of the same flat rows."""
+"""Results as tables: JSON, frames, text, and HTML for notebooks, all made of the same flat rows."""
 
 from __future__ import annotations
 
 import html
+import io
 import json
 import re
 from collections.abc import Sequence
+from textwrap import dedent
 from typing import TYPE_CHECKING, Any
 
 from textgauge.errors import MissingExtra
@@ -13,6 +15,7 @@ from textgauge.errors import MissingExtra
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
+    from rich.table import Table
 
 Row = dict[str, Any]
 
@@ -21,6 +24,7 @@ _ACTING = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
 )
 _ROWS_SHOWN = 200
+TEXT_WIDTH = 160  # of tables that no terminal bounds
 
 
 class Tabular:
@@ -65,6 +69,48 @@ def html_table(rows: Sequence[Row]) -> str:
     left = len(rows) - _ROWS_SHOWN
     more = f"<p>… and {left:,} more rows</p>" if left > 0 else ""
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
+
+
+def text_table(rows: Sequence[Row]) -> str:
+    """Rows as a table for people.
+
+    >>> print(text_table([{"metric": "jsd", "value": 0.51239}]))
+    metric    value
+    ───────────────
+    jsd      0.5124
+    """
+    from rich.console import Console
+
+    told = io.StringIO()
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    Console(file=told, width=TEXT_WIDTH, color_system=None, force_jupyter=False).print(rich_table(rows, names))
+    return dedent("\n".join(line.rstrip() for line in told.getvalue().splitlines() if line.strip()))
+
+
+def rich_table(rows: Sequence[Row], names: Sequence[str]) -> Table:
+    """These columns of rows as a table that fits itself to the width it is printed at."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for name in names:
+        numeric = any(isinstance(row.get(name), int | float) and not isinstance(row.get(name), bool) for row in rows)
+        table.add_column(
+            name, justify="right" if numeric else "left", overflow="fold", no_wrap=name in ("name", "metric")
+        )
+    for row in rows:
+        table.add_row(*(Text(shown(row.get(name))) for name in names))
+    return table
+
+
+def shown(value: Any) -> str:
+    """A cell for people: four digits, a dash for nothing."""
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def printable(text: str) -> str:

@@ -109,7 +109,7 @@ def one_line(result):
 @pytest.fixture
 def whole(run, tmp_path, monkeypatch):
     """All tasks on files, in one folder; ensembles are left to the leaderboard, which makes them once for all."""
-    monkeypatch.setattr("textgauge.cli.run.ensembles", lambda *_, **__: None)
+    monkeypatch.setattr("textgauge.running.compute.ensembles", lambda *_, **__: None)
 
     def call(what, *args):
         code, out, err = run("run", what, *args, *METRICS, "--out", tmp_path / "run")

@@ -7,6 +7,8 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from textgauge.bench.corpora import corpus_from, name_of
+from textgauge.comparing.compare import Source
 from textgauge.corpus import Corpus
 from textgauge.datasets import load_texts
 from textgauge.errors import InputError
@@ -18,14 +20,17 @@ _ENDINGS = (".txt", ".csv", ".tsv", ".jsonl", ".parquet", ".txt.gz", ".csv.gz", 
 _QUICK = "sample:banking"
 
 
-def ifc_sources(steps: str | os.PathLike[str] | Sequence[str], reference: str, *, column: str | None = None) -> Sources:
+def ifc_sources(
+    steps: str | os.PathLike[str] | Sequence[Source], reference: Source, *, column: str | None = None
+) -> Sources:
     """The reference and the corpora of the steps: all text files of a folder in natural order (2 before 10), or files
-    in the order given.
+    or texts in the order given.
     """
-    files = step_files(steps) if isinstance(steps, str | os.PathLike) else list(steps)
-    texts = [load_texts(name, column=column).texts for name in files]
-    name = Path(steps).name if isinstance(steps, str | os.PathLike) else f"{len(files)} files"
-    return _sources(f"{name or 'steps'},{Path(reference).name}", load_texts(reference, column=column).texts, texts)
+    found = step_files(steps) if isinstance(steps, str | os.PathLike) else list(steps)
+    corpora = [corpus_from(step, f"step {number}", column=column) for number, step in enumerate(found, start=1)]
+    folder = Path(steps).name if isinstance(steps, str | os.PathLike) else f"{len(found)} files"
+    beside = Path(name_of(reference, REFERENCE)).name
+    return _sources(f"{folder or 'steps'},{beside}", corpus_from(reference, REFERENCE, column=column), corpora)
 
 
 def step_files(folder: str | os.PathLike[str]) -> list[str]:
@@ -54,9 +59,9 @@ def ifc_quick_sources(*, steps: int = 8, texts: int = 2_000, per_step: int = 300
     """Built-in texts, and what a back-off trigram model writes that has seen 1/128, 1/64, … and all of them."""
     learned = load_texts(_QUICK, limit=texts).texts
     corpora = ngram_corpora(learned, steps=steps, per_step=per_step, seed=seed)
-    return _sources(f"trigrams,{_QUICK}", learned, corpora)
+    return _sources(f"trigrams,{_QUICK}", Corpus.of(learned), [Corpus.of(list(texts)) for texts in corpora])
 
 
-def _sources(name: str, reference: Sequence[str], steps: Sequence[Sequence[str]]) -> Sources:
-    corpora = {step_role(number): Corpus.of(list(texts)) for number, texts in enumerate(steps, start=1)}
-    return Sources(name, {REFERENCE: Corpus.of(list(reference)), **corpora})
+def _sources(name: str, reference: Corpus, steps: Sequence[Corpus]) -> Sources:
+    corpora = {step_role(number): corpus for number, corpus in enumerate(steps, start=1)}
+    return Sources(name, {REFERENCE: reference, **corpora})

@@ -7,14 +7,14 @@ from dataclasses import fields
 from itertools import product
 from typing import Any
 
+from textgauge.bench.corpora import corpus_from, name_of
 from textgauge.bench.ifc_sources import ifc_quick_sources
 from textgauge.bench.paraphrases import paraphrase_sources
 from textgauge.bench.plan import Plan
 from textgauge.bench.rated import rated_sources
 from textgauge.bench.tasks import usmb, usmb_quick
 from textgauge.bench.zwerdling2021 import Zwerdling2021
-from textgauge.corpus import Corpus
-from textgauge.datasets import load_texts
+from textgauge.comparing.compare import Source
 from textgauge.errors import InputError, UnknownName
 from textgauge.metrics import Metric, get_corpus_metrics, get_metrics, get_pair_metrics
 from textgauge.protocols import Agreement, Distributionality, Ifc, Ksc, Protocol, Size, Sources, Speed
@@ -46,13 +46,14 @@ FIRST_PAIR_METRICS = "cosine@minilm|wordllama,bertscore,chrf,bleu,rouge1,meteor,
 QUICK_PAIR_METRICS = "cosine,chrf,bleu,rouge1,jaccard,levenshtein,wmd"
 
 
-def sources_of(a: str, b: str, *, column: str | None = None, limit: int | None = None, seed: int = 0) -> Sources:
-    """Two corpora by path, sample or dataset name."""
+def sources_of(a: Source, b: Source, *, column: str | None = None, limit: int | None = None, seed: int = 0) -> Sources:
+    """Two corpora, by path, sample or dataset name, or as texts."""
+    given = {"a": a, "b": b}
     corpora = {
-        role: Corpus.of(load_texts(name, column=column, limit=limit, seed=seed).texts)
-        for role, name in (("a", a), ("b", b))
+        role: corpus_from(source, f"source {role}", column=column, limit=limit, seed=seed)
+        for role, source in given.items()
     }
-    return Sources(f"{a},{b}", corpora)
+    return Sources(",".join(name_of(source, role) for role, source in given.items()), corpora)
 
 
 def plans_of(

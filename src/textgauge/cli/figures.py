@@ -9,7 +9,8 @@ import typer
 
 from textgauge.bench import Store
 from textgauge.cli.output import note
-from textgauge.errors import InputError, ResourceError
+from textgauge.errors import InputError
+from textgauge.report.files import written
 
 
 def figures(
@@ -38,12 +39,12 @@ def figures(
     missing = sum(group.missing for group in found)
     if missing:
         note(f"warning: {missing} cells are missing; the same `textgauge run` command computes them")
-    chosen = _chosen(metrics, {metric for group in found for metric in group.observed})
+    chosen = draw.chosen_metrics(found, metrics)
     drawn = 0
     for figure in draw.figures(found, kinds=kinds, metrics=chosen, repetition=repetition - 1):
         for ending in formats:
             drawn += 1
-            typer.echo(_written(out / f"{figure.name}.{ending}", draw.rendered(figure.chart, ending)))
+            typer.echo(written(out / f"{figure.name}.{ending}", draw.rendered(figure.chart, ending)))
     if not drawn:
         raise InputError(f"{folder} holds nothing to draw as {', '.join(kinds)}")
 
@@ -54,24 +55,3 @@ def _listed(text: str | None, known: tuple[str, ...], what: str) -> list[str]:
     if wrong or not names:
         raise InputError(f"no {what} {wrong[0] if wrong else text!r}; choose among {', '.join(known)}")
     return list(dict.fromkeys(names))
-
-
-def _chosen(metrics: list[str] | None, there: set[str]) -> set[str] | None:
-    if not metrics:
-        return None
-    from textgauge.metrics import get_metrics
-
-    asked = [metric.key for metric in get_metrics(metrics)]
-    absent = [name for name in asked if name not in there]
-    if absent:
-        raise InputError(f"the run has no metric {absent[0]!r}; it has {', '.join(sorted(there))}")
-    return set(asked)
-
-
-def _written(path: Path, content: bytes) -> Path:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
-    except OSError as error:
-        raise ResourceError(f"cannot write {path}: {error.strerror or error}") from None
-    return path

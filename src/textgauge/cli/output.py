@@ -9,11 +9,13 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-Row = dict[str, Any]
+from textgauge.tabular import TEXT_WIDTH, Row, rich_table, shown
+
+__all__ = ["Format", "FormatOption", "Row", "note", "print_rows", "progress", "shown"]
 
 
 class Format(StrEnum):
@@ -57,31 +59,10 @@ def progress() -> Iterator[Callable[[str], None]]:
         yield status.update
 
 
-def shown(value: Any) -> str:
-    """A cell for people: four digits, a dash for nothing."""
-    if value is None:
-        return "–"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
-
-
 def _table(rows: Sequence[Row], names: Sequence[str]) -> None:
-    from rich.box import SIMPLE_HEAD
     from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
 
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for name in names:
-        numeric = any(isinstance(row.get(name), int | float) and not isinstance(row.get(name), bool) for row in rows)
-        table.add_column(
-            name, justify="right" if numeric else "left", overflow="fold", no_wrap=name in ("name", "metric")
-        )
-    for row in rows:
-        table.add_row(*(Text(shown(row.get(name))) for name in names))
-    width = None if sys.stdout.isatty() else 160
-    Console(width=width).print(table)
+    Console(width=None if sys.stdout.isatty() else TEXT_WIDTH).print(rich_table(rows, names))
 
 
 def _csv(rows: Sequence[Row], names: Sequence[str]) -> None:

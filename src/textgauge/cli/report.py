@@ -9,7 +9,8 @@ import typer
 
 from textgauge.bench import Store
 from textgauge.cli.output import note
-from textgauge.errors import InputError, ResourceError
+from textgauge.errors import InputError
+from textgauge.report.files import written
 
 if TYPE_CHECKING:
     from textgauge.report.page import Result
@@ -35,11 +36,12 @@ def report(
     stores, results = _read(sources)
     tables = [table for path in texts or () for table in read_texts(path)]
     made, summary = page_and_summary(stores, results, tables, title=title)
-    _write(out, made)
+    content = made.encode()
+    written(out, content)
     for about, sentences in summary:
         note(f"{about}: {' '.join(sentences)}")
     typer.echo(out)
-    note(f"{len(made.encode()) / 1e6:.1f} MB; open it in any browser")
+    note(f"{len(content) / 1e6:.1f} MB; open it in any browser")
 
 
 def _read(sources: list[Path]) -> tuple[list[Store], list[Result]]:
@@ -54,11 +56,3 @@ def _read(sources: list[Path]) -> tuple[list[Store], list[Result]]:
         else:
             stores.append(Store.open(source))
     return stores, results
-
-
-def _write(path: Path, content: str) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(content, encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise ResourceError(f"cannot write {path}: {error.strerror or error}") from None

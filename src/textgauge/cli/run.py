@@ -10,14 +10,13 @@ from typing import Annotated, Any
 
 import typer
 
-from textgauge.bench import Plan, Store
-from textgauge.bench import run as run_plans
-from textgauge.bench.ensembles import ensembles
-from textgauge.bench.judge import read_all
+from textgauge.bench import Plan, RunReport, Store
+from textgauge.bench.suites import PROGRAMS
 from textgauge.cli.output import Format, FormatOption, Row, note, print_rows, progress, shown
-from textgauge.cli.run_data import DataOptions, plans_of
 from textgauge.errors import InputError
-from textgauge.protocols import Sources, Task
+from textgauge.running.compute import computed, warnings_of
+from textgauge.running.data import DataOptions, said, task_columns
+from textgauge.running.plans import plans_of
 
 
 def run(
@@ -85,35 +84,29 @@ def run(
     parameters: dict[str, Any] = {"k": k, "n": n, "repetitions": repetitions, **_params(param or [])}
     groups = {"set": set_column, "system": system_column, "item": item_column}
     options = DataOptions(
-        _said({"a": source_a, "b": source_b, "steps": steps, "reference": reference, "column": column}),
-        _said({"spec": pairs, "ratings": rating, "groups": _said(groups) or None, "only": only, "limit": limit}),
+        said({"a": source_a, "b": source_b, "steps": steps, "reference": reference, "column": column}),
+        said({"spec": pairs, "ratings": rating, "groups": said(groups) or None, "only": only, "limit": limit}),
         (left, right),
-        _said({"rated": rated, "comparisons": comparisons, "documents": documents, "labelled": labelled, "beir": beir}),
-        _task_columns(columns or []),
+        said({"rated": rated, "comparisons": comparisons, "documents": documents, "labelled": labelled, "beir": beir}),
+        task_columns(_params([part for item in columns or [] for part in item.split(",")])),
     )
-    from textgauge.bench.suites import PROGRAMS
-
     if what in PROGRAMS:
         if metrics or options or dry_run:
             raise InputError(f"the suite {what} sets its own data and has no metrics or cells; it takes -n and -p")
-        print_rows(_rounded(run_program(what, _said(parameters), out, seed), form), form)
+        print_rows(_rounded(run_program(what, said(parameters), out, seed), form), form)
         return
-    plans = plans_of(what, metrics, _said(parameters), seed, options)
-    for text in dict.fromkeys(warning for plan in plans for warning in warnings_of(plan)):
+    plans = plans_of(what, metrics or None, said(parameters), seed, options)
+    for text in warnings_of(plans):
         note(f"warning: {text}")
     store = Store(out)
     if dry_run:
         print_rows(_listed(plans, store), form)
         return
-    from textgauge.bench.execute import executor
 
-    with executor(jobs=jobs, scheduler=scheduler) as where:
-        with progress_bar() as step:
-            report = run_plans(plans, store, executor=where, ahead=max(8, 2 * jobs), on_progress=step)
+    def tell(report: RunReport) -> None:
         note(f"{report.cells} cells: {report.found} were there, {report.computed} computed, kept in {out}")
-        if any(isinstance(plan.protocol, Task) for plan in plans):
-            with progress_bar() as step:
-                ensembles(store, read_all(store), on_step=lambda said: step(0, 0, said), executor=where)
+
+    report = computed(plans, store, jobs=jobs, scheduler=scheduler, progress=progress_bar, on_cells=tell)
     for failure in report.failures:
         note(f"warning: {failure}")
     if report.failures:
@@ -128,7 +121,7 @@ def run_program(name: str, parameters: dict[str, Any], out: Path, seed: int) -> 
     chosen = program(name, parameters)
     with progress() as step:
         found = chosen.run(out, seed=seed, on_step=step, on_note=note)
-    for text in [f"{one.name}: {said}" for one in found for said in one.warnings]:
+    for text in [f"{one.name}: {told}" for one in found for told in one.warnings]:
         note(f"warning: {text}")
     return side_by_side(found)
 
@@ -139,22 +132,6 @@ def _rounded(rows: list[Row], form: Format) -> list[Row]:
     return [{name: shown(value) for name, value in row.items()} for row in rows]
 
 
-def warnings_of(plan: Plan) -> list[str]:
-    """What is left out of the data, and whether both sources hold the same texts."""
-    import numpy as np
-
-    left_out = list(plan.protocol.notes(plan.sources))
-    if not isinstance(plan.sources, Sources) or not plan.sources.corpora.keys() >= {"a", "b"}:
-        return left_out
-    corpora = plan.sources.corpora
-    shared = len(np.intersect1d(corpora["a"].keys, corpora["b"].keys))
-    return [*left_out, *([f"{plan.sources.name}: {shared} different texts are in both sources"] if shared else [])]
-
-
-def _said(options: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in options.items() if value is not None}
-
-
 def _params(items: list[str]) -> dict[str, str]:
     found = {}
     for item in items:
@@ -162,18 +139,6 @@ def _params(items: list[str]) -> dict[str, str]:
         if not equals:
             raise InputError(f"parameters are written name=value, not {item!r}")
         found[name] = value
-    return found
-
-
-def _task_columns(items: list[str]) -> dict[str, Any]:
-    """Columns as name=column; `ratings` may be said several times, as ratings.coverage=column for one aspect."""
-    found: dict[str, Any] = {}
-    for name, value in _params([part for item in items for part in item.split(",")]).items():
-        group, dot, aspect = name.partition(".")
-        if group == "ratings":
-            found.setdefault("ratings", {})[aspect if dot else "overall"] = value
-        else:
-            found[name] = value
     return found
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
+from textgauge.bench.corpora import name_of
 from textgauge.comparing import DEFAULT_METRICS
 from textgauge.comparing.compare import Source
 from textgauge.errors import InputError, UnknownName
@@ -62,7 +62,7 @@ def recommend(
         return _of_pairs(pairs, (left, right), rating, metrics, power, common)
     if reference is None or candidate is None:
         raise InputError("two corpora are needed: reference and candidate")
-    names = (_name(reference, "reference"), _name(candidate, "candidate"))
+    names = (name_of(reference, "reference"), name_of(candidate, "candidate"))
     asked = metrics or DEFAULT_METRICS
     return recommend_corpora(reference, candidate, metrics=asked, effect=effect, power=power, names=names, **common)
 
@@ -72,10 +72,6 @@ def _check(effect: float, power: float) -> None:
         raise InputError(f"the effect is a share of foreign texts above 0 and up to 1, not {effect}")
     if not 0.05 < power < 1.0:
         raise InputError(f"the power lies between 0.05, the level of the test, and 1, not {power}")
-
-
-def _name(source: Source, role: str) -> str:
-    return str(source) if isinstance(source, str | Path) else role
 
 
 def _of_pairs(

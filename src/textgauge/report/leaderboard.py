@@ -15,7 +15,7 @@ from textgauge.errors import InputError
 from textgauge.protocols.base import RESAMPLES, Measure, Protocol, Verdict
 from textgauge.stats.bootstrap import percentile_interval, resampled_sums
 from textgauge.stats.numbers import plain_row
-from textgauge.tabular import Tabular
+from textgauge.tabular import Tabular, shown, text_table
 
 if TYPE_CHECKING:
     import altair as alt
@@ -62,11 +62,24 @@ class Leaderboard(Tabular):
         """One flat dictionary per metric."""
         return [row.to_dict() for row in self.rows]
 
+    def readable(self) -> list[dict[str, Any]]:
+        """The rows as tables for people have them: the ranks of a metric in one cell, numbers of four digits."""
+        return [_readable(row) for row in self.to_dicts()]
+
     def plot(self) -> alt.LayerChart:
         """The rank of every metric with the ranks it may have, coloured by cluster."""
         from textgauge.report.ranks import rank_chart
 
         return rank_chart(self.to_dicts())
+
+    def __str__(self) -> str:
+        return "\n".join([text_table(self.readable()), *(f"note: {line}" for line in self.notes)])
+
+
+def _readable(row: dict[str, Any]) -> dict[str, Any]:
+    ranks = f"{row.pop('rank')} ({row.pop('rank_low')}–{row.pop('rank_high')})"
+    cluster = row.pop("cluster")
+    return {"rank": ranks, **{name: shown(value) for name, value in row.items()}, "cluster": cluster}
 
 
 @dataclass(frozen=True, eq=False)

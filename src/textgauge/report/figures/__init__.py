@@ -19,7 +19,7 @@ from textgauge.report.figures.ifc import ifc_figure
 from textgauge.report.figures.order_matrix import order_figure
 from textgauge.report.figures.perturbation import OVERS, perturbation_figure, sample_figure
 from textgauge.report.figures.radar import radar_figure
-from textgauge.report.figures.read import Group, Run, groups
+from textgauge.report.figures.read import Group, Run, chosen_metrics, groups
 from textgauge.report.figures.render import FORMATS, rendered
 from textgauge.report.figures.scatter import scatter_figure
 from textgauge.report.figures.sensitivity_curve import sensitivity_figure
@@ -38,6 +38,7 @@ __all__ = [
     "Run",
     "box_figure",
     "bump_figure",
+    "chosen_metrics",
     "component_figure",
     "contribution_figure",
     "convergence_figure",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -12,7 +13,8 @@ from textgauge.bench.ensembles import Contribution, ensembles
 from textgauge.bench.judge import Judged, cells_by_metric, judge, observations, protocol_of, read_all
 from textgauge.bench.plan import Cell
 from textgauge.bench.store import Store
-from textgauge.metrics import get_metric
+from textgauge.errors import InputError
+from textgauge.metrics import get_metric, get_metrics
 from textgauge.protocols.base import Observations, Protocol
 from textgauge.protocols.task import Task
 
@@ -76,6 +78,18 @@ def groups(of: Store | Run) -> list[Group]:
         protocols[key] = protocol
         cells.setdefault(key, {}).update(cells_by_metric(manifest["cells"]))
     return [_group(run, key, protocols[key], cells[key]) for key in sorted(cells)]
+
+
+def chosen_metrics(found: Sequence[Group], metrics: str | Sequence[str] | None) -> set[str] | None:
+    """The keys of the metrics that are asked for; None where all are."""
+    if not metrics:
+        return None
+    there = {metric for group in found for metric in group.observed}
+    asked = [metric.key for metric in get_metrics(metrics)]
+    absent = [name for name in asked if name not in there]
+    if absent:
+        raise InputError(f"the run has no metric {absent[0]!r}; it has {', '.join(sorted(there))}")
+    return set(asked)
 
 
 def own_values(metric: str, observed: Observations) -> NDArray[np.float64]:
