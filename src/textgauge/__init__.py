@@ -9,6 +9,7 @@ from textgauge.metrics import CorpusMetric, PairMetric, PairScores, Score, get_m
 from textgauge.scoring import Contrast, ScoreReport, contrast, score
 
 if TYPE_CHECKING:
+    from textgauge.bench.stack import Stack, ensemble
     from textgauge.describing import Description, describe
     from textgauge.recommending import Recommendation, recommend
     from textgauge.running import Run, run
@@ -28,10 +29,12 @@ __all__ = [
     "Run",
     "Score",
     "ScoreReport",
+    "Stack",
     "TextgaugeError",
     "compare",
     "contrast",
     "describe",
+    "ensemble",
     "explain",
     "get_metric",
     "list_metrics",
@@ -47,6 +50,8 @@ _ROOMS = {
     "describe": "textgauge.describing",
     "Recommendation": "textgauge.recommending",
     "recommend": "textgauge.recommending",
+    "Stack": "textgauge.bench.stack",
+    "ensemble": "textgauge.bench.stack",
     "Run": "textgauge.running",
     "run": "textgauge.running",
 }

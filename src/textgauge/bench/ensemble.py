@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -13,13 +14,12 @@ from numpy.typing import NDArray
 from textgauge.bench._ensemble_scores import Agreement, Contrast, agreement, contrast
 from textgauge.corpus import Pairs
 from textgauge.errors import InputError
-from textgauge.metrics import Metric, PairMetric, get_pair_metrics
+from textgauge.metrics import Metric, PairMetric, get_pair_metrics, list_metrics
 from textgauge.metrics.base import versions
 from textgauge.metrics.pair._boosting import fit_boosting
-from textgauge.metrics.pair._ensemble_file import Model, Trained, checked_feature
+from textgauge.metrics.pair._ensemble_file import Model, Trained, checked_feature, is_feature
 from textgauge.metrics.pair._ridge import fit_ridge, one_scale
 from textgauge.metrics.pair.ensemble import feature_values
-from textgauge.scoring import DEFAULT_METRICS
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.int64]
@@ -27,6 +27,10 @@ Kind = Literal["ridge", "boosting"]
 Step: TypeAlias = Callable[[str], None]
 
 KINDS: tuple[Kind, ...] = ("ridge", "boosting")
+
+# Beside every metric in its default form: encoders that were trained on other data than the default one.
+_ENCODERS = "cosine@paraphrase-minilm|wordllama"
+_PACKAGES = {"pos_distance": "pycrfsuite"}  # of extras
 
 _MOST_FOLDS = 20
 _FEWEST_PAIRS = 20
@@ -87,21 +91,33 @@ class CrossValidated:
         return [row.to_dict() for row in self.contrasts]
 
 
+def all_features() -> list[PairMetric]:
+    """Every pair metric that is computed here, its parts, and `cosine` of the other built-in encoders.
+
+    Left out are metrics that ask a model or service of the user's, and those whose optional package is not installed.
+    """
+    found: list[PairMetric] = list_metrics(kind="pair")
+    here = [metric for metric in found if is_feature(metric) and _installed(metric)]
+    parts = [replace(metric, part=part.name) for metric in here for part in metric.parts]
+    return [*here, *parts, *get_pair_metrics(_ENCODERS)]
+
+
 def rated_features(
     pairs: Pairs,
     ratings: Iterable[float],
     *,
-    metrics: str | Iterable[str | Metric] = DEFAULT_METRICS,
+    metrics: str | Iterable[str | Metric] | None = None,
     groups: Iterable[Any] | None = None,
     folds: Iterable[Any] | None = None,
     on_step: Step = lambda _: None,
 ) -> RatedFeatures:
-    """The values of metrics on rated pairs, ready for training.
+    """The values of metrics on rated pairs, ready for training; of `all_features` unless some are named.
 
     Without `folds`, whole groups are left out, up to 20 at a time where there are more; without groups, the pairs of
     one left text. Metrics with fitted weights take them from the texts of all pairs; no rating has a part in that.
     """
-    chosen = tuple(checked_feature(metric) for metric in get_pair_metrics(metrics))
+    named = all_features() if metrics is None else get_pair_metrics(metrics)
+    chosen = tuple(checked_feature(metric) for metric in named)
     if not chosen:
         raise InputError("an ensemble needs at least one metric")
     grades = _checked_ratings(ratings, len(pairs))
@@ -179,6 +195,10 @@ def cross_validated(
     options: dict[str, Any] = {"resamples": resamples, "level": level, "seed": seed}
     contrasts = contrast(gold, predictions, columns, rated.groups, stacked, singles, **options)
     return CrossValidated(predictions, stacked, singles, contrasts)
+
+
+def _installed(metric: PairMetric) -> bool:
+    return metric.name not in _PACKAGES or find_spec(_PACKAGES[metric.name]) is not None
 
 
 def _fit(rated: RatedFeatures, model: Kind, up: bool, seed: int) -> Model:

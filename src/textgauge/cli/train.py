@@ -9,7 +9,8 @@ import typer
 
 from textgauge.cli.output import Format, FormatOption, Row, note, print_rows, progress, shown
 from textgauge.errors import InputError
-from textgauge.scoring import DEFAULT_METRICS
+
+_NAMED = 5  # metrics of which the share is told
 
 app = typer.Typer(help="Train metrics on people's ratings.", no_args_is_help=True)
 
@@ -38,7 +39,10 @@ def ensemble(
         ),
     ] = None,
     metrics: Annotated[
-        list[str] | None, typer.Option("-m", "--metrics", help="Metrics to learn from, parts as rouge1.recall.")
+        list[str] | None,
+        typer.Option(
+            "-m", "--metrics", help="Metrics to learn from, parts as rouge1.recall; all that run here unless named."
+        ),
     ] = None,
     model: Annotated[str, typer.Option(help="ridge or boosting.")] = "ridge",
     scale: Annotated[
@@ -55,9 +59,9 @@ def ensemble(
 
     Example: textgauge train ensemble --pairs rated.csv --left a --right b --rating score --group set -o model.json
     """
-    from textgauge.bench.ensemble import KINDS, cross_validated, rated_features, train
+    from textgauge.bench.ensemble import KINDS
     from textgauge.bench.rated import brings_ratings, rated_sources
-    from textgauge.corpus import Pairs
+    from textgauge.bench.stack import ensemble as stack
 
     kind = next((known for known in KINDS if known == model), None)
     if kind is None:
@@ -68,24 +72,31 @@ def ensemble(
     sources = [rated_sources(pairs, **columns, limit=limit, seed=seed)]
     if also is not None:
         sources.append(rated_sources(also, **{} if brings_ratings(also) else columns, limit=limit, seed=seed))
+    own, *more = [
+        (source.left, source.right, source.columns["rating"], source.columns.get("set")) for source in sources
+    ]
     with progress() as step:
-        rated, *more = [
-            rated_features(
-                Pairs(found.left, found.right),
-                found.columns["rating"],
-                metrics=metrics or DEFAULT_METRICS,
-                groups=found.columns.get("set"),
-                on_step=step,
-            )
-            for found in sources
-        ]
-        options: dict[str, Any] = {"also": more[0] if more else None, "model": kind, "scale": ends, "seed": seed}
-        trained = train(rated, **options, about=" and ".join(Path(found.name).name for found in sources))
-        judged = cross_validated(rated, **options, resamples=resamples, on_step=step)
-    trained.save(out)
-    rows = judged.to_dicts()
+        found = stack(
+            left=own[0],
+            right=own[1],
+            target=own[2],
+            metrics=metrics,
+            groups=own[3],
+            also=more[0] if more else None,
+            model=kind,
+            scale=ends,
+            seed=seed,
+            resamples=resamples,
+            about=" and ".join(Path(source.name).name for source in sources),
+            on_step=step,
+        )
+    found.trained.save(out)
+    rows = found.to_dicts()
     print_rows(rows if form in (Format.json, Format.csv) else [_readable(row) for row in rows], form)
-    note(f"wrote {out}: {kind} over {len(rated.metrics)} metrics, {len(rated)} pairs; score with -m ensemble@{out}")
+    most = ", ".join(f"{row['metric']} {row['share']:.0%}" for row in found.shares()[:_NAMED])
+    size = f"{kind} over {len(found.trained.metrics)} metrics, {len(own[2])} pairs"
+    note(f"wrote {out}: {size}; score with -m ensemble@{out}")
+    note(f"most of it is {most}")
 
 
 def _ends(text: str) -> tuple[float, float]:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from textgauge import Pairs, get_metric
+from textgauge import Pairs, get_metric, list_metrics
 from textgauge.bench import ensemble
 from textgauge.bench.ensemble import RatedFeatures, cross_validated, rated_features, train
 from textgauge.errors import InputError
@@ -237,3 +237,24 @@ def test_unknown_models():
     with pytest.raises(InputError, match="ridge, boosting"):
         train(simulated(), model="forest")
     assert ensemble.KINDS == ("ridge", "boosting")
+
+
+def test_all_features_are_every_metric_that_is_computed_here_with_its_parts():
+    keys = [metric.key for metric in ensemble.all_features()]
+    assert len(set(keys)) == len(keys)
+    assert {"chrf", "rouge1.recall", "meteor.fragmentation", "cosine", "cosine@wordllama", "pos_distance"} <= set(keys)
+    hosted = {metric.key for metric in list_metrics(kind="pair") if metric.needs in ("model", "service")}
+    assert not hosted & set(keys)
+    assert {metric.key for metric in list_metrics(kind="pair")} - hosted <= set(keys)
+
+
+def test_metrics_of_a_package_that_is_not_installed_are_left_out(monkeypatch):
+    monkeypatch.setattr(ensemble, "find_spec", lambda _: None)
+    assert not any(metric.name == "pos_distance" for metric in ensemble.all_features())
+
+
+def test_what_is_not_named_is_learned_from_all_features(monkeypatch):
+    left, right, ratings, _ = texts()
+    some = [get_metric("jaccard"), get_metric("chrf.recall")]
+    monkeypatch.setattr(ensemble, "all_features", lambda: some)
+    assert rated_features(Pairs(left, right), ratings).metrics == tuple(some)

@@ -49,6 +49,12 @@ class Boosting:
             nodes = np.unique(np.concatenate([self.left[inner], self.right[inner]]))
         return MAX_DEPTH + 1
 
+    def shares(self, width: int) -> Floats:
+        """Each feature's share of the splits."""
+        inner = self.left != np.arange(len(self.left))
+        splits = np.bincount(self.feature[inner], minlength=width)
+        return np.asarray(splits / max(int(splits.sum()), 1))
+
     def predict(self, features: Floats) -> Floats:
         """One rating per row; a row depends on itself alone, bit by bit."""
         step = max(1, _BLOCK_CELLS // len(self.roots))

@@ -134,11 +134,16 @@ def checked_feature(metric: PairMetric) -> PairMetric:
     A model file travels. A path means nothing elsewhere, and a file that names a service or a model of the hub would
     decide where texts are sent and what is fetched.
     """
-    if metric.needs in _HOSTED:
+    if not is_feature(metric):
         raise InputError(f"{metric.key} needs a {metric.needs} of its own and cannot be a feature of an ensemble")
     if not _BUILT_IN.fullmatch(metric.on):
         raise InputError(f"{metric.key}: a feature of an ensemble can look at built-in names only, not {metric.on}")
     return metric
+
+
+def is_feature(metric: PairMetric) -> bool:
+    """Whether a metric asks no model or service of its own."""
+    return metric.needs not in _HOSTED
 
 
 def _document(data: bytes | str) -> dict[str, Any]:

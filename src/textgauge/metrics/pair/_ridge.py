@@ -8,12 +8,15 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.stats.correlation import pearson
+from textgauge.stats.correlation import spearman
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.int64]
 
 PENALTIES = tuple(10.0 ** (step / 2) for step in range(-8, 3))
+
+_MOST_TURNS = 200
+_STILL = 1e-8
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +32,11 @@ class Ridge:
     intercept: float
     penalty: float
 
+    def shares(self, width: int) -> Floats:
+        """Each of `width` features' share of the sum of |weights|."""
+        size = np.abs(self.weights[:width])
+        return np.asarray(size / max(float(size.sum()), np.finfo(float).tiny))
+
     def predict(self, features: Floats) -> Floats:
         """One rating per row; a row depends on itself alone, bit by bit."""
         known = ~np.isnan(features)
@@ -42,15 +50,20 @@ def fit_ridge(features: Floats, ratings: Floats, groups: Labels, folds: Labels) 
 
     Groups differ in more than features can tell, and there are few of them: weights that explain the differences
     between groups do not carry over to another one. So features and ratings are taken as differences from the means of
-    their group: w minimises mean((y − ȳ_g − (Z − Z̄_g)w)²) + λ‖w‖², with Z the features at mean 0 and deviation 1. The
-    line is plain least squares over all pairs. A feature that is missing somewhere gets a second column that says
-    where. λ is the one of a grid under which folds left out in turn are predicted best within their groups. Pairs of
-    fold −1 are never left out: they help to learn, but it is not for them that λ is chosen.
+    their group. Raters of one group may spread their ratings more than those of another, and where they do not agree at
+    all there is nothing to learn. So each group may have its own slope s_g ≥ 0: w and s minimise
+    mean((y − ȳ_g − s_g·(Z − Z̄_g)w)²) + λ‖w‖², with Z the features at mean 0 and deviation 1, and mean(s²) = 1 over
+    pairs; or s_g = 1 for all, which asks for less data. The line is plain least squares over all pairs. A feature that
+    is missing somewhere gets a second column that says where.
+
+    λ is one of a grid. It, and whether slopes differ, is what predicts folds left out in turn best, by Spearman's ρ
+    over all pairs. Pairs of fold −1 are never left out: they help to learn, but it is not for them that this is chosen.
     """
-    penalty = max(zip(_held_out_correlations(features, ratings, groups, folds), PENALTIES, strict=True))[1]
+    chosen = int(np.argmax(_held_out_correlations(features, ratings, groups, folds)))
+    penalty = PENALTIES[chosen % len(PENALTIES)]
     columns = _Columns.of(features)
     matrix = columns.matrix(features)
-    (weights,) = _weights(matrix, ratings, groups, (penalty,))
+    weights = _weights(matrix, ratings, groups, (penalty,))[chosen // len(PENALTIES)]
     slope, intercept = _line(matrix @ weights, ratings)
     weights = slope * weights
     width = features.shape[1]
@@ -97,11 +110,34 @@ class _Columns:
 
 
 def _weights(matrix: Floats, ratings: Floats, groups: Labels, penalties: tuple[float, ...]) -> Floats:
-    """The weights under each penalty, one row each."""
+    """The weights under each penalty with one slope for all groups, a row each, then those with slopes of their own."""
+    labels, place = np.unique(groups, return_inverse=True)
     inner, level = _within(matrix, groups), _within(ratings[:, None], groups)[:, 0]
-    values, vectors = np.linalg.eigh(inner.T @ inner / len(inner))
-    along = vectors.T @ (inner.T @ level / len(inner))
-    return np.asarray(along / (np.maximum(values, 0.0) + np.array(penalties)[:, None]) @ vectors.T)
+    members = [place == label for label in range(len(labels))]
+    products = np.array([inner[here].T @ inner[here] for here in members]) / len(inner)
+    along = np.array([inner[here].T @ level[here] for here in members]) / len(inner)
+    shares = np.bincount(place) / len(inner)
+    turns = [_by_turns(products, along, shares, penalty) for penalty in penalties]
+    return np.array([first for first, _ in turns] + [last for _, last in turns])
+
+
+def _by_turns(products: Floats, along: Floats, shares: Floats, penalty: float) -> tuple[Floats, Floats]:
+    """Weights under equal slopes of groups; and after slopes under weights, weights under slopes, until none moves.
+
+    `products` and `along` are each group's part of the normal equations, `shares` its share of the pairs.
+    """
+    slopes = np.ones(len(shares))
+    ridge = penalty * np.eye(products.shape[1])
+    first = weights = np.linalg.solve(products.sum(axis=0) + ridge, along.sum(axis=0))
+    for _ in range(_MOST_TURNS):
+        spread = np.einsum("gij,i,j->g", products, weights, weights)
+        found = np.divide(np.maximum(along @ weights, 0.0), spread, out=np.zeros_like(spread), where=spread > 0)
+        size = float(np.sqrt(shares @ found**2))
+        if size == 0.0 or np.abs(found / size - slopes).max() < _STILL:
+            break
+        slopes = found / size
+        weights = np.linalg.solve(np.tensordot(slopes**2, products, 1) + ridge, slopes @ along)
+    return first, weights
 
 
 def _within(columns: Floats, groups: Labels) -> Floats:
@@ -122,14 +158,13 @@ def _line(x: Floats, y: Floats) -> tuple[float, float]:
 
 
 def _held_out_correlations(features: Floats, ratings: Floats, groups: Labels, folds: Labels) -> list[float]:
-    """Pearson's r, within groups, of ratings with predictions for left-out folds; one per penalty, −1 for none."""
+    """Spearman's ρ of ratings with predictions for left-out folds; one per row of `_weights`, −1 for none."""
     own = folds >= 0
-    held_out = np.empty((len(ratings), len(PENALTIES)))
+    held_out = np.empty((len(ratings), 2 * len(PENALTIES)))
     for fold in np.unique(folds[own]):
         here = folds == fold
         columns = _Columns.of(features[~here])
         weights = _weights(columns.matrix(features[~here]), ratings[~here], groups[~here], PENALTIES)
         held_out[own] = np.where(here[own, None], one_scale(columns.matrix(features[own]) @ weights.T), held_out[own])
-    inner, level = _within(held_out[own], groups[own]), _within(ratings[own, None], groups[own])[:, 0]
-    found = [pearson(np.ascontiguousarray(column), level) for column in inner.T]
-    return [-1.0 if np.isnan(r) else r for r in found]
+    found = [spearman(np.ascontiguousarray(column), ratings[own]) for column in held_out[own].T]
+    return [-1.0 if np.isnan(rho) else rho for rho in found]

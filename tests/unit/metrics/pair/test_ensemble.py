@@ -13,7 +13,7 @@ from textgauge.errors import InputError, ResourceError, TextgaugeError
 from textgauge.metrics.pair import _ensemble_file as file
 from textgauge.metrics.pair._boosting import MAX_DEPTH, Boosting, exported, fit_boosting
 from textgauge.metrics.pair._ensemble_file import Trained, checked_feature, parse
-from textgauge.metrics.pair._ridge import PENALTIES, Ridge, fit_ridge, one_scale
+from textgauge.metrics.pair._ridge import PENALTIES, Ridge, _held_out_correlations, _weights, fit_ridge, one_scale
 from textgauge.metrics.pair.ensemble import feature_values
 from textgauge.testing import check_metric
 
@@ -42,24 +42,86 @@ def content(request):
     return json.loads(trained(request.param).to_json())
 
 
-def test_ridge_is_least_squares_with_a_penalty():
-    features, ratings, groups = data()
-    model = fit_ridge(features, ratings, groups, groups)
-    mean, scale = np.nanmean(features, axis=0), np.nanstd(features, axis=0)
+def standardised(features):
+    """Columns at mean 0 and deviation 1, and those that say where one is missing."""
     gaps = np.isnan(features)
-    columns = np.hstack([np.where(gaps, 0, (features - mean) / scale), gaps[:, gaps.any(axis=0)]])
-    inner, level = columns.copy(), ratings.copy()
-    for group in range(5):
+    standard = (features - np.nanmean(features, axis=0)) / np.nanstd(features, axis=0)
+    return np.hstack([np.where(gaps, 0, standard), gaps[:, gaps.any(axis=0)]])
+
+
+def within(columns, groups):
+    inner = columns.copy()
+    for group in np.unique(groups):
         inner[groups == group] -= columns[groups == group].mean(axis=0)
-        level[groups == group] -= ratings[groups == group].mean()
-    # The penalty as further rows of an ordinary least-squares problem.
-    root = math.sqrt(model.penalty * len(ratings))
-    rows = np.vstack([inner, root * np.eye(columns.shape[1])])
-    weights = np.linalg.lstsq(rows, np.append(level, np.zeros(columns.shape[1])))[0]
+    return inner
+
+
+def with_penalty(columns, ratings, penalty):
+    """Least squares, the penalty as further rows."""
+    width = columns.shape[1]
+    rows = np.vstack([columns, math.sqrt(penalty * len(ratings)) * np.eye(width)])
+    return np.linalg.lstsq(rows, np.append(ratings, np.zeros(width)))[0]
+
+
+def test_ridge_is_least_squares_with_a_penalty():
+    features, ratings, _ = data()
+    model = fit_ridge(features, ratings, np.zeros(400, dtype=np.int64), np.arange(400) % 5)
+    columns = standardised(features)
+    weights = with_penalty(columns - columns.mean(axis=0), ratings - ratings.mean(), model.penalty)
     slope, intercept = np.polyfit(columns @ weights, ratings, 1)
     np.testing.assert_allclose(model.predict(features), slope * (columns @ weights) + intercept, atol=1e-9)
     assert model.penalty in PENALTIES
     assert model.missing[2] == 0.0
+
+
+def test_weights_and_slopes_of_groups_are_each_best_beside_the_other():
+    features, ratings, groups = data(gaps=False)
+    ratings = ratings * np.array([0.2, 1.0, 3.0, 0.5, 2.0])[groups]
+    columns, level = within(features, groups), within(ratings, groups)
+    common, own = _weights(features, ratings, groups, (0.01,))
+    np.testing.assert_allclose(common, with_penalty(columns, level, 0.01), atol=1e-12)
+    told = columns @ own
+    slopes = np.array([told[groups == g] @ level[groups == g] / (told[groups == g] ** 2).sum() for g in range(5)])
+    slopes /= np.sqrt((slopes[groups] ** 2).mean())
+    np.testing.assert_allclose(own, with_penalty(slopes[groups][:, None] * columns, level, 0.01), atol=1e-6)
+    assert slopes[2] > 10 * slopes[0]
+
+
+def test_groups_without_agreement_do_not_thin_what_others_teach():
+    rng = np.random.default_rng(5)
+    features, groups = rng.normal(size=(2_000, 6)), np.arange(2_000) % 10
+    true = np.array([1.0, 0.6, 0.3, 0.0, 0.0, 0.0])
+    ratings = np.where(groups < 2, features @ true, 0.0) + rng.normal(size=2_000)
+    likeness = [
+        weights @ true / np.linalg.norm(weights) / np.linalg.norm(true)
+        for weights in _weights(features, ratings, groups, (0.01,))
+    ]
+    assert likeness[1] > max(0.98, likeness[0])
+
+
+def test_slopes_differ_where_that_predicts_better():
+    rng = np.random.default_rng(6)
+    features, groups = rng.normal(size=(1_000, 2)), np.arange(1_000) % 10
+    # Two groups know what is right; the raters of the others follow the second feature a little.
+    ratings = np.where(groups < 2, 3 * features[:, 0], 0.5 * features[:, 1] + rng.normal(size=1_000))
+    found = fit_ridge(features, ratings, groups, np.where(groups == 0, 0, np.where(groups == 1, 1, -1)))
+    assert found.weights[0] > 5 * abs(found.weights[1])
+    common = _weights(features, ratings, groups, (found.penalty,))[0]
+    assert common[0] < 5 * abs(common[1])
+
+
+def test_ratings_without_any_relation_still_give_a_model():
+    features = np.tile([[1.0, 2.0], [1.0, 2.0]], (30, 1))
+    model = fit_ridge(features, np.arange(60.0), np.repeat([0, 1], 30), np.repeat([0, 1], 30))
+    np.testing.assert_allclose(model.predict(features), 29.5)
+
+
+@pytest.mark.parametrize("kind", ["ridge", "boosting"])
+def test_shares_tell_which_features_matter(kind):
+    shares = trained(kind, gaps=False).model.shares(4)
+    assert shares.sum() == pytest.approx(1.0)
+    assert shares.argmax() == 0
+    assert shares.argmin() == 2
 
 
 def test_a_penalty_is_chosen_by_what_is_left_out():
@@ -71,14 +133,12 @@ def test_a_penalty_is_chosen_by_what_is_left_out():
     assert noisy.penalty > clear.penalty
 
 
-def test_a_penalty_is_not_chosen_for_pairs_that_are_never_left_out():
+def test_no_choice_is_made_for_pairs_that_are_never_left_out():
     rng = np.random.default_rng(4)
-    features, groups = rng.normal(size=(120, 40)), np.repeat([0, 1], 60)
-    ratings = np.where(groups, features[:, 0], 3 * rng.normal(size=120))
-    folds = np.arange(120) % 6
-    clear = fit_ridge(features, ratings, groups, np.where(groups, folds, -1)).penalty
-    noisy = fit_ridge(features, ratings, groups, np.where(groups, -1, folds)).penalty
-    assert noisy > clear
+    features, groups = rng.normal(size=(120, 1)), np.repeat([0, 1], [20, 100])
+    ratings = np.where(groups, features[:, 0], -features[:, 0])  # the other way round where it is judged
+    folds = np.where(groups, -1, np.arange(120) % 4)
+    assert max(_held_out_correlations(features, ratings, groups, folds)) < 0
 
 
 def test_differences_between_groups_teach_ridge_nothing():
