@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import multiprocessing
+import os
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor
@@ -125,10 +128,21 @@ def executor(*, jobs: int = 1, scheduler: str | None = None) -> Iterator[Executo
     if jobs <= 1:
         yield None
         return
-    import multiprocessing
-
-    with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn")) as pool:
+    spawn = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(jobs, mp_context=spawn, initializer=_end_with_parent) as pool:
         try:
             yield pool
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _end_with_parent() -> None:
+    """End this worker when the process that started it is gone: killed, it could not say so."""
+    parent = multiprocessing.parent_process()
+
+    def wait() -> None:
+        if parent is not None:
+            parent.join()
+            os._exit(1)
+
+    threading.Thread(target=wait, daemon=True).start()

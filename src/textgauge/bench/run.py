@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from textgauge.bench.execute import Outcome, Task, compute, computed
+from textgauge.bench.execute import Outcome, Task, computed
 from textgauge.bench.plan import Cell, Plan
 from textgauge.bench.store import Store
 from textgauge.errors import ResourceError, TextgaugeError
@@ -32,9 +32,10 @@ class RunReport:
 
 @dataclass(frozen=True, eq=False)
 class _Work:
-    plan: Plan
-    batch: Batch
+    """A batch with the metrics it lacks, and the cells of these."""
+
     task: Task
+    cells: tuple[Cell, ...]
 
 
 def run(
@@ -56,12 +57,10 @@ def run(
     failures = [text for name, frame in there.items() for text in _failures(cells[name], frame)]
     done = len(there)
     on_progress(done, len(cells), "")
-    for work, outcome in _outcomes(_work(plans, set(there), on_progress), executor, ahead):
-        cell, frame = work.plan.cell(outcome.number, outcome.metric), _frame(work.batch, outcome)
-        store.write(cell, frame)
-        failures += _failures(cell, frame)
+    for cell, failed in _kept(_work(plans, set(there), on_progress), store, executor, ahead):
+        failures += failed
         done += 1
-        on_progress(done, len(cells), outcome.metric.key)
+        on_progress(done, len(cells), cell.metric)
     return RunReport(len(cells), len(there), done - len(there), tuple(failures))
 
 
@@ -95,7 +94,8 @@ def _work(plans: Iterable[Plan], known: set[str], on_progress: Progress) -> Iter
             if not prepared:
                 _prepare(plan, batch, on_progress)
                 prepared = True
-            yield _Work(plan, batch, Task(batch.compact(missing), missing, plan.protocol.timed))
+            cells = tuple(plan.cell(batch.number, metric) for metric in missing)
+            yield _Work(Task(batch.compact(missing), missing, plan.protocol.timed), cells)
 
 
 def _prepare(plan: Plan, batch: Batch, on_progress: Progress) -> None:
@@ -105,33 +105,59 @@ def _prepare(plan: Plan, batch: Batch, on_progress: Progress) -> None:
         batch.prepare(metric)
 
 
-def _outcomes(work: Iterator[_Work], executor: Executor | None, ahead: int) -> Iterator[tuple[_Work, Outcome]]:
+def _kept(
+    work: Iterator[_Work], store: Store, executor: Executor | None, ahead: int
+) -> Iterator[tuple[Cell, list[str]]]:
+    """Cells as they are written, with what failed in them."""
     if executor is None:
         for item in work:
-            for outcome in computed(item.task):
-                yield item, outcome
+            yield from _keep(item, store)
         return
-    running: dict[Future[list[Outcome]], _Work] = {}
+    # Processes of this machine write a cell as soon as it is there; other machines may not see the folder.
+    local = isinstance(executor, ProcessPoolExecutor)
+    running: set[Future[Any]] = set()
     for item in work:
-        running[executor.submit(compute, item.task)] = item
+        running.add(executor.submit(_keep_all, item, store) if local else executor.submit(_observe_all, item))
         if len(running) >= ahead:
-            yield from _finished(running)
+            yield from _finished(running, store, local)
     while running:
-        yield from _finished(running)
+        yield from _finished(running, store, local)
 
 
-def _finished(running: dict[Future[list[Outcome]], _Work]) -> Iterator[tuple[_Work, Outcome]]:
+def _finished(running: set[Future[Any]], store: Store, local: bool) -> Iterator[tuple[Cell, list[str]]]:
     for future in wait(running, return_when=FIRST_COMPLETED).done:
-        item = running.pop(future)
+        running.remove(future)
         try:
-            outcomes = future.result()
+            found = future.result()
         except TextgaugeError:
             raise
         except Exception as error:  # metrics' own errors are caught where they run: this one is the worker's
             said = f"a worker process ended early ({type(error).__name__}: {error})"
             raise ResourceError(f"{said}; the same command goes on from what is finished") from error
-        for outcome in outcomes:
-            yield item, outcome
+        yield from found if local else _written(found, store)
+
+
+def _keep_all(work: _Work, store: Store) -> list[tuple[Cell, list[str]]]:
+    return list(_keep(work, store))
+
+
+def _keep(work: _Work, store: Store) -> Iterator[tuple[Cell, list[str]]]:
+    return _written(_observe(work), store)
+
+
+def _observe_all(work: _Work) -> list[tuple[Cell, pl.DataFrame]]:
+    return list(_observe(work))
+
+
+def _observe(work: _Work) -> Iterator[tuple[Cell, pl.DataFrame]]:
+    for cell, outcome in zip(work.cells, computed(work.task), strict=True):
+        yield cell, _frame(work.task.batch, outcome)
+
+
+def _written(observed: Iterable[tuple[Cell, pl.DataFrame]], store: Store) -> Iterator[tuple[Cell, list[str]]]:
+    for cell, frame in observed:
+        store.write(cell, frame)
+        yield cell, _failures(cell, frame)
 
 
 def _frame(batch: Batch, outcome: Outcome) -> pl.DataFrame:
@@ -152,4 +178,5 @@ def _failures(cell: Cell, frame: pl.DataFrame) -> list[str]:
     if not len(failed):
         return []
     count = f"{len(failed)} of {len(frame)} trials"
-    return [f"{cell.metric} failed in {count} ({cell.data}, batch {cell.batch}): {failed['reason'][0]}"]
+    where = f"{cell.protocol} on {cell.data}, batch {cell.batch}"
+    return [f"{cell.metric} failed in {count} ({where}): {failed['reason'][0]}"]

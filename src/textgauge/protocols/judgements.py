@@ -123,6 +123,6 @@ def settled(values: Floats) -> Floats:
 
 
 def _counted(distances: Floats, of: Judgements, weighted: bool, ties: Ties) -> tuple[Floats, Floats]:
-    gap = distances[of.outer] - distances[of.inner]
-    right = (gap > 0) + {"half": 0.5, "right": 1.0, "wrong": 0.0}[ties] * (gap == 0)
+    outer, inner = distances[of.outer], distances[of.inner]  # compared, not subtracted: two may be infinite
+    right = (outer > inner) + {"half": 0.5, "right": 1.0, "wrong": 0.0}[ties] * (outer == inner)
     return right, of.count / of.gap if weighted else of.count

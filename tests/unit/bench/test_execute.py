@@ -1,10 +1,18 @@
 """One process, two, or a cluster: the same observations bit by bit."""
 
+import subprocess
+import sys
+import time
+from importlib import import_module
+from pathlib import Path
+
 import pytest
 
 from textgauge.bench import Store, run
 from textgauge.bench.execute import executor
 from textgauge.errors import InputError, ResourceError
+
+run_module = import_module("textgauge.bench.run")  # the package has a function of that name
 
 METRICS = "jsd@words,cbdf@words,zipf@words,energy@given,mmd@given,fid@given,pr@given,classifier@given,mauve@given"
 
@@ -59,3 +67,56 @@ def test_a_worker_that_dies_is_one_clear_error_and_the_run_goes_on_later(tmp_pat
     with pytest.raises(ResourceError, match=r"a worker process ended early .*goes on from what is finished"):
         run([make_plan()], Store(tmp_path), executor=_Dying())
     assert run([make_plan()], Store(tmp_path)).computed == 6
+
+
+class _Gone(BaseException):
+    """The end of a process."""
+
+
+def test_a_worker_keeps_every_metric_of_a_batch_as_soon_as_it_is_there(tmp_path, make_plan, monkeypatch):
+    plan, store = make_plan("jsd@words,zipf@words"), Store(tmp_path)
+    work = next(run_module._work([plan], set(), lambda *_: None))
+    real = run_module._frame
+
+    def killed(batch, outcome):
+        if outcome.metric.name == "zipf":
+            raise _Gone
+        return real(batch, outcome)
+
+    monkeypatch.setattr(run_module, "_frame", killed)
+    with pytest.raises(_Gone):
+        run_module._keep_all(work, store)
+    assert [store.has(cell) for cell in work.cells] == [True, False]
+
+
+ORPHANS = """
+import os, time
+from textgauge.bench.execute import executor
+if __name__ == "__main__":
+    with executor(jobs=2) as pool:
+        print(*{pool.submit(os.getpid).result() for _ in range(4)}, flush=True)
+        time.sleep(60)
+"""
+
+
+def running(pid):
+    """Whether a process is there and no zombie that waits for somebody to look at it."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks at processes in /proc")
+def test_workers_end_with_the_process_that_started_them(tmp_path):
+    script = tmp_path / "orphans.py"
+    script.write_text(ORPHANS, encoding="utf-8")
+    with subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, text=True) as process:
+        workers = [int(pid) for pid in process.stdout.readline().split()]
+        assert workers
+        assert all(map(running, workers))
+        process.kill()
+    until = time.monotonic() + 30
+    while any(map(running, workers)) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not any(map(running, workers))

@@ -50,20 +50,20 @@ def fit_ridge(features: Floats, ratings: Floats, groups: Labels, folds: Labels) 
 
     Groups differ in more than features can tell, and there are few of them: weights that explain the differences
     between groups do not carry over to another one. So features and ratings are taken as differences from the means of
-    their group. Raters of one group may spread their ratings more than those of another, and where they do not agree at
-    all there is nothing to learn. So each group may have its own slope s_g ≥ 0: w and s minimise
-    mean((y − ȳ_g − s_g·(Z − Z̄_g)w)²) + λ‖w‖², with Z the features at mean 0 and deviation 1, and mean(s²) = 1 over
-    pairs; or s_g = 1 for all, which asks for less data. The line is plain least squares over all pairs. A feature that
-    is missing somewhere gets a second column that says where.
+    their group. Raters of one group spread their ratings more than those of another, and where they do not agree at all
+    there is nothing to learn. So each group has a slope s_g ≥ 0 of its own: w minimises
+    mean((y − ȳ_g − s_g·(Z − Z̄_g)w)²) + λ‖w‖², with Z the features at mean 0 and deviation 1; s_g is the slope of the
+    group's ratings over Zw beside that of all, drawn to 1 the more, the fewer pairs the group has for each feature, and
+    mean(s²) = 1 over pairs. The line is plain least squares over all pairs. A feature that is missing somewhere gets a
+    second column that says where.
 
-    λ is one of a grid. It, and whether slopes differ, is what predicts folds left out in turn best, by Spearman's ρ
-    over all pairs. Pairs of fold −1 are never left out: they help to learn, but it is not for them that this is chosen.
+    λ is the one of a grid under which folds left out in turn are predicted best, by Spearman's ρ over all pairs. Pairs
+    of fold −1 are never left out: they help to learn, but it is not for them that λ is chosen.
     """
-    chosen = int(np.argmax(_held_out_correlations(features, ratings, groups, folds)))
-    penalty = PENALTIES[chosen % len(PENALTIES)]
+    penalty = PENALTIES[int(np.argmax(_held_out_correlations(features, ratings, groups, folds)))]
     columns = _Columns.of(features)
     matrix = columns.matrix(features)
-    weights = _weights(matrix, ratings, groups, (penalty,))[chosen // len(PENALTIES)]
+    (weights,) = _weights(matrix, ratings, groups, (penalty,))
     slope, intercept = _line(matrix @ weights, ratings)
     weights = slope * weights
     width = features.shape[1]
@@ -110,34 +110,36 @@ class _Columns:
 
 
 def _weights(matrix: Floats, ratings: Floats, groups: Labels, penalties: tuple[float, ...]) -> Floats:
-    """The weights under each penalty with one slope for all groups, a row each, then those with slopes of their own."""
+    """The weights under each penalty, one row each."""
     labels, place = np.unique(groups, return_inverse=True)
     inner, level = _within(matrix, groups), _within(ratings[:, None], groups)[:, 0]
     members = [place == label for label in range(len(labels))]
     products = np.array([inner[here].T @ inner[here] for here in members]) / len(inner)
     along = np.array([inner[here].T @ level[here] for here in members]) / len(inner)
-    shares = np.bincount(place) / len(inner)
-    turns = [_by_turns(products, along, shares, penalty) for penalty in penalties]
-    return np.array([first for first, _ in turns] + [last for _, last in turns])
+    sizes = np.bincount(place)
+    return np.array([_by_turns(products, along, sizes, penalty) for penalty in penalties])
 
 
-def _by_turns(products: Floats, along: Floats, shares: Floats, penalty: float) -> tuple[Floats, Floats]:
-    """Weights under equal slopes of groups; and after slopes under weights, weights under slopes, until none moves.
+def _by_turns(products: Floats, along: Floats, sizes: Labels, penalty: float) -> Floats:
+    """Weights under equal slopes of the groups; then slopes under weights and weights under slopes, until none moves.
 
-    `products` and `along` are each group's part of the normal equations, `shares` its share of the pairs.
+    `products` and `along` are each group's part of the normal equations, `sizes` its number of pairs.
     """
-    slopes = np.ones(len(shares))
+    slopes = np.ones(len(sizes))
+    few = products.shape[1] / sizes
     ridge = penalty * np.eye(products.shape[1])
-    first = weights = np.linalg.solve(products.sum(axis=0) + ridge, along.sum(axis=0))
+    weights = np.linalg.solve(products.sum(axis=0) + ridge, along.sum(axis=0))
     for _ in range(_MOST_TURNS):
-        spread = np.einsum("gij,i,j->g", products, weights, weights)
-        found = np.divide(np.maximum(along @ weights, 0.0), spread, out=np.zeros_like(spread), where=spread > 0)
-        size = float(np.sqrt(shares @ found**2))
-        if size == 0.0 or np.abs(found / size - slopes).max() < _STILL:
+        told, spread = along @ weights, np.einsum("gij,i,j->g", products, weights, weights)
+        if not (told.sum() > 0 and spread.sum() > 0):
             break
-        slopes = found / size
+        own = np.divide(np.maximum(told, 0.0), spread, out=np.zeros_like(spread), where=spread > 0)
+        drawn = (own * spread.sum() / told.sum() + few) / (1.0 + few)
+        before, slopes = slopes, drawn / np.sqrt(np.average(drawn**2, weights=sizes))
         weights = np.linalg.solve(np.tensordot(slopes**2, products, 1) + ridge, slopes @ along)
-    return first, weights
+        if np.abs(slopes - before).max() < _STILL:
+            break
+    return np.asarray(weights)
 
 
 def _within(columns: Floats, groups: Labels) -> Floats:
@@ -158,9 +160,9 @@ def _line(x: Floats, y: Floats) -> tuple[float, float]:
 
 
 def _held_out_correlations(features: Floats, ratings: Floats, groups: Labels, folds: Labels) -> list[float]:
-    """Spearman's ρ of ratings with predictions for left-out folds; one per row of `_weights`, −1 for none."""
+    """Spearman's ρ of ratings with predictions for left-out folds; one per penalty, −1 for none."""
     own = folds >= 0
-    held_out = np.empty((len(ratings), 2 * len(PENALTIES)))
+    held_out = np.empty((len(ratings), len(PENALTIES)))
     for fold in np.unique(folds[own]):
         here = folds == fold
         columns = _Columns.of(features[~here])
