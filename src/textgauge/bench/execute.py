@@ -136,6 +136,12 @@ def executor(*, jobs: int = 1, scheduler: str | None = None) -> Iterator[Executo
             pool.shutdown(wait=False, cancel_futures=True)
 
 
+def workers(where: Executor | None, jobs: int) -> int:
+    """How many tasks an executor can work on at once."""
+    client = getattr(where, "_client", None)  # a Dask executor's
+    return jobs if client is None else sum(client.nthreads().values())
+
+
 def _end_with_parent() -> None:
     """End this worker when the process that started it is gone: killed, it could not say so."""
     parent = multiprocessing.parent_process()

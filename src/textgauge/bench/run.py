@@ -117,6 +117,11 @@ def _kept(
     local = isinstance(executor, ProcessPoolExecutor)
     running: set[Future[Any]] = set()
     for item in work:
+        if item.task.timed:  # here, and with nothing beside it
+            while running:
+                yield from _finished(running, store, local)
+            yield from _keep(item, store)
+            continue
         running.add(executor.submit(_keep_all, item, store) if local else executor.submit(_observe_all, item))
         if len(running) >= ahead:
             yield from _finished(running, store, local)

@@ -90,7 +90,12 @@ class Store:
         content = {"format": _FORMAT, **about, "cells": [cell.to_dict() for cell in cells]}
         text = json.dumps(content, indent=1, ensure_ascii=False, sort_keys=True)
         name = hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
-        self._keep(self.folder / "manifests" / f"{name}.json", text.encode())
+        path = self.folder / "manifests" / f"{name}.json"
+        try:
+            self._keep(path, text.encode())
+        except ResourceError:
+            if not path.exists():  # a finished run that can only be read may be asked for again
+                raise
 
     def manifests(self) -> list[dict[str, Any]]:
         """What the runs of this store asked for, the latest last."""

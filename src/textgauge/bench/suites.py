@@ -26,6 +26,8 @@ KOUR_PAPER_METRICS = (
     "chi(df=paper),zipf,fid,pr(ties=open),dc(ties=open,compat=compcor),mauve,classifier(score=f1),"
     "irpr(compat=compcor)@angular"
 )
+# In their order of the sizes' two samples DC has the roles of its definition.
+KOUR_PAPER_SIZE_METRICS = KOUR_PAPER_METRICS.replace("dc(ties=open,compat=compcor)", "dc(ties=open)")
 # Yamshchikov et al.'s thirteen; word vectors and encoders are the built-in ones where theirs are not to be had.
 YAMSHCHIKOV_METRICS = (
     "pos_distance,overlap,chrf,wordvec_cosine,wmd,contextual_l2,rouge1@rouge,rouge2@rouge,rougeL@rouge,"
@@ -95,9 +97,16 @@ def ksc_quick(metrics: str | Sequence[str] | None = None, seed: int = 0) -> list
 
 def kour2022(metrics: str | Sequence[str] | None = None, seed: int = 0) -> list[Plan]:
     """The tables of Kour et al. 2022: two pairs of sources, k of 7 and 12, size and imbalance, time."""
+    return kour_plans(metrics or KOUR_METRICS, metrics or KOUR_METRICS, seed)
+
+
+def kour_plans(mixed: str | Sequence[str], sized: str | Sequence[str], seed: int) -> list[Plan]:
+    """The same with metrics of known-similarity corpora, and metrics of size and time."""
     data = [sources_of("clinc150", "banking77"), sources_of("atis", "nfcats")]
-    protocols = [Ksc(k=7), Ksc(k=12), Size(), Speed(repetitions=3)]
-    return plans_of(protocols, data, metrics or KOUR_METRICS, seed)
+    return [
+        *plans_of([Ksc(k=7), Ksc(k=12)], data, mixed, seed),
+        *plans_of([Size(), Speed(repetitions=3)], data, sized, seed),
+    ]
 
 
 def yamshchikov2020(metrics: str | Sequence[str] | None = None, seed: int = 0) -> list[Plan]:

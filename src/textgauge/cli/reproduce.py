@@ -45,13 +45,18 @@ def reproduce(
         raise InputError(f"{paper} has no table {table!r} here; the tables are {', '.join(chosen.tables)}")
     asked = Asked(_variants(variant, chosen.variants), seed, word_vectors)
     store = Store(out or cache_root() / "runs" / paper)
+    failures: tuple[str, ...] = ()
     if chosen.program is not None:
         run_program(paper, dict(chosen.program), store.folder, seed)
     else:
         with executor(jobs=jobs) as where, progress_bar() as step:
-            run_plans(_plans(chosen, asked), store, executor=where, on_progress=step)
+            failures = run_plans(_plans(chosen, asked), store, executor=where, on_progress=step).failures
     rows = [row for row in chosen.rows(store, asked) if table in (None, row["table"])]
     print_rows(rows if form in (Format.json, Format.csv) else [_readable(row) for row in rows], form)
+    for failure in failures:
+        note(f"warning: {failure}")
+    if failures:
+        raise typer.Exit(1)
 
 
 def _variants(name: str, known: tuple[str, ...]) -> tuple[str, ...]:

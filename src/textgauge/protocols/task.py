@@ -88,7 +88,7 @@ class Task(Protocol):
                 said = reason or f"{measure.name} does not exist for these values"
                 yield Verdict(measure.name, float("nan"), values=(float("nan"),), reason=said, n=units, units=units)
                 continue
-            interval = percentile_interval(column, units, 0.95)
+            interval = np.clip(percentile_interval(column, units, 0.95), measure.low, measure.high).tolist()
             yield Verdict(
                 measure.name,
                 float(number),

@@ -126,8 +126,9 @@ def leaderboard(judged: Sequence[Judged], weights: Mapping[str, float] | None = 
     a metric is like, not how good it is (distributionality), unless it is named in `weights` or there is nothing else.
     `weights` by name; measures not named weigh 1.
     """
-    metrics = list(dict.fromkeys(item.metric for item in judged))
-    tables = _tables(judged, metrics)
+    latest, notes = _latest(judged)
+    metrics = list(dict.fromkeys(item.metric for item in latest))
+    tables = _tables(latest, metrics)
     if not tables:
         raise InputError("there is nothing to rank: the run holds no finished cells")
     names = list(dict.fromkeys(table.column for table in tables))
@@ -156,8 +157,26 @@ def leaderboard(judged: Sequence[Judged], weights: Mapping[str, float] | None = 
             for place, m in enumerate(order)
         ),
         tuple(names),
-        tuple(f"{name} tells what a metric is like, not how good it is: overall leaves it out" for name in shown_only),
+        (
+            *notes,
+            *(f"{name} tells what a metric is like, not how good it is: overall leaves it out" for name in shown_only),
+        ),
     )
+
+
+def _latest(judged: Sequence[Judged]) -> tuple[list[Judged], list[str]]:
+    """The last verdicts on each metric's trials: trials that were judged in several ways are not counted twice."""
+    ways: dict[tuple[str, str, str, int], Protocol] = {}
+    for item in judged:
+        ways[_trials(item)] = item.protocol
+    found = [item for item in judged if item.protocol == ways[_trials(item)]]
+    told = {f"{item.protocol.key} on {item.data}" for item in judged if item.protocol != ways[_trials(item)]}
+    notes = [f"{trials}: judged in several ways, the last one that was asked for counts" for trials in sorted(told)]
+    return found, notes
+
+
+def _trials(item: Judged) -> tuple[str, str, str, int]:
+    return item.data, item.fingerprint, item.protocol.key, item.seed
 
 
 def _tables(judged: Sequence[Judged], metrics: list[str]) -> list[_Table]:
@@ -267,8 +286,8 @@ def _check_weights(weights: Mapping[str, float], names: list[str]) -> None:
     unknown = [name for name in weights if name not in names]
     if unknown:
         raise InputError(f"no measure {unknown[0]!r} in this run; the measures are {', '.join(names)}")
-    if any(not weight >= 0 for weight in weights.values()):
-        raise InputError("weights are zero or more")
+    if any(not (weight >= 0 and math.isfinite(weight)) for weight in weights.values()):
+        raise InputError("weights are finite numbers, zero or more")
 
 
 def _mean_of(values: list[Floats]) -> Floats:

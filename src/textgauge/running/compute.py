@@ -10,7 +10,7 @@ import numpy as np
 from textgauge.bench import Plan, RunReport, Store
 from textgauge.bench import run as run_plans
 from textgauge.bench.ensembles import ensembles
-from textgauge.bench.execute import executor
+from textgauge.bench.execute import executor, workers
 from textgauge.bench.judge import read_all
 from textgauge.bench.run import Progress
 from textgauge.protocols import Sources, Task
@@ -45,7 +45,7 @@ def computed(
     """
     with executor(jobs=jobs, scheduler=scheduler) as where:
         with progress() as step:
-            report = run_plans(plans, store, executor=where, ahead=max(8, 2 * jobs), on_progress=step)
+            report = run_plans(plans, store, executor=where, ahead=max(8, 2 * workers(where, jobs)), on_progress=step)
         on_cells(report)
         if any(isinstance(plan.protocol, Task) for plan in plans):
             with progress() as step:

@@ -41,14 +41,20 @@ def percentile_interval(values: Floats, n: int, level: float) -> tuple[float, fl
     """The middle `level` of bootstrap values, widened for small samples.
 
     The plain percentile interval is too narrow by √((n − 1)/n) and takes normal quantiles where Student's belong;
-    both are put right by a wider level (Hesterberg 2015, "expanded percentile"). NaN for a single item.
+    both are put right by a wider level (Hesterberg 2015, "expanded percentile"). Of fewer than five items even the most
+    extreme resample, which is one of nⁿ, lies inside: then it is Student's interval with the resamples' own deviation.
+    NaN for a single item.
     """
     from scipy.special import ndtr, stdtrit
 
     usable = values[np.isfinite(values)]
     if n < 2 or not len(usable):
         return float("nan"), float("nan")
-    tail = float(ndtr(np.sqrt(n / (n - 1)) * stdtrit(n - 1, (1.0 - level) / 2.0)))
+    reach = float(np.sqrt(n / (n - 1)) * stdtrit(n - 1, (1.0 - level) / 2.0))
+    tail = float(ndtr(reach))
+    if tail < float(n) ** -n:
+        middle, deviation = float(usable.mean()), float(usable.std())
+        return middle + reach * deviation, middle - reach * deviation
     low, high = np.quantile(usable, [tail, 1.0 - tail])
     return float(low), float(high)
 

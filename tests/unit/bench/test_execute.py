@@ -3,14 +3,16 @@
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 from textgauge.bench import Store, run
-from textgauge.bench.execute import executor
+from textgauge.bench.execute import executor, workers
 from textgauge.errors import InputError, ResourceError
+from textgauge.protocols import Speed
 
 run_module = import_module("textgauge.bench.run")  # the package has a function of that name
 
@@ -69,6 +71,38 @@ def test_a_worker_that_dies_is_one_clear_error_and_the_run_goes_on_later(tmp_pat
     assert run([make_plan()], Store(tmp_path)).computed == 6
 
 
+class _Busy:
+    """An executor that does its work at once and tells when."""
+
+    def __init__(self):
+        self.asked = []
+
+    def submit(self, call, work, *_):
+        from concurrent.futures import Future
+
+        self.asked.append(work.cells[0].protocol)
+        future = Future()
+        future.set_result(call(work))
+        return future
+
+
+def test_times_are_taken_here_one_by_one(tmp_path, make_plan):
+    plan = make_plan()
+    timed = replace(plan, protocol=Speed(n=5, largest=20, repetitions=2))
+    where = _Busy()
+    report = run([plan, timed], Store(tmp_path), executor=where)
+    assert report.computed == 6 + 4
+    assert [protocol.partition("(")[0] for protocol in where.asked] == ["ksc"] * 3
+
+
+def test_a_cluster_holds_more_batches_than_it_has_threads():
+    distributed = pytest.importorskip("distributed")
+    options = {"n_workers": 2, "processes": False, "threads_per_worker": 5, "dashboard_address": None}
+    with distributed.LocalCluster(**options) as cluster, executor(scheduler=cluster.scheduler_address) as where:
+        assert workers(where, jobs=1) == 10
+    assert workers(None, jobs=3) == 3
+
+
 class _Gone(BaseException):
     """The end of a process."""
 
@@ -91,7 +125,7 @@ def test_a_worker_keeps_every_metric_of_a_batch_as_soon_as_it_is_there(tmp_path,
 
 ORPHANS = """
 import os, time
-from textgauge.bench.execute import executor
+from textgauge.bench.execute import executor, workers
 if __name__ == "__main__":
     with executor(jobs=2) as pool:
         print(*{pool.submit(os.getpid).result() for _ in range(4)}, flush=True)

@@ -135,3 +135,9 @@ def test_settled_values_forget_rounding_and_nothing_else(numbers, seed):
 def test_settled_keeps_tiny_and_infinite_values_apart():
     values = np.array([1e-300, 1.0, np.inf, 1e-200, -np.inf, np.inf, 0.0])
     assert (settled(values) == values).all()
+
+
+def test_two_infinite_distances_are_a_tie():
+    distances = np.array([1.0, np.inf, np.inf])
+    found = [accuracy(distances, judgements(3), ties=ties) for ties in ("half", "right", "wrong")]
+    assert found == [0.75, 1.0, 0.5]

@@ -128,6 +128,41 @@ def test_all_weights_zero_is_no_order():
     assert {(row.rank_low, row.rank_high, row.cluster) for row in board} == {(1, 2, 1)}
 
 
+@pytest.mark.parametrize("weight", [-1.0, math.inf, math.nan])
+def test_weights_are_finite_and_not_negative(weight):
+    with pytest.raises(InputError, match="zero or more"):
+        leaderboard([judged(name, accuracy=[0.5, 0.6]) for name in "ab"], {"accuracy": weight})
+
+
+def test_trials_that_were_judged_in_several_ways_count_once():
+    ways = [Ksc(), Ksc(ties="wrong", judgements="paper")]
+    rows = [
+        judged(name, "d", way, accuracy=[value] * 3)
+        for way, value in zip(ways, (0.9, 0.5), strict=True)
+        for name in "ab"
+    ]
+    board = leaderboard(rows)
+    assert [row.measures["accuracy"] for row in board] == [0.5, 0.5]
+    assert any("judged in several ways" in note for note in board.notes)
+    assert not leaderboard(rows[:2]).notes
+
+
+@pytest.mark.parametrize("repetitions", [2, 3, 4])
+def test_few_repetitions_part_equal_metrics_seldom(repetitions):
+    rng = np.random.default_rng(repetitions)
+    parted = [
+        len(
+            {
+                row.cluster
+                for row in leaderboard([judged(n, accuracy=rng.normal(0.8, 0.02, repetitions).tolist()) for n in "ab"])
+            }
+        )
+        > 1
+        for _ in range(150)
+    ]
+    assert np.mean(parted) < 0.12  # 5 % are due; all that are won throughout would be 50, 25 and 12 %
+
+
 def test_data_sets_of_one_measure_share_its_weight():
     rows = [judged("a", data, accuracy=[value] * 2, linearity=[0.0] * 2) for data, value in (("x", 0.2), ("y", 0.6))]
     rows.append(judged("a", "z", Size(), size_robustness=[1.0] * 4))

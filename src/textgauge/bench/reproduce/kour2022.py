@@ -11,21 +11,27 @@ from textgauge.bench.judge import Judged, judge
 from textgauge.bench.plan import Plan
 from textgauge.bench.reproduce.paper import Asked, Paper, Row, compared, published
 from textgauge.bench.store import Store
-from textgauge.bench.suites import KOUR_METRICS, KOUR_PAPER_METRICS, kour2022
+from textgauge.bench.suites import KOUR_METRICS, KOUR_PAPER_METRICS, KOUR_PAPER_SIZE_METRICS, kour_plans
 from textgauge.metrics import get_corpus_metrics
+from textgauge.naming import parse
+from textgauge.protocols import Ksc
 from textgauge.stats.correlation import spearman
 from textgauge.stats.numbers import plain_row
 
 _OUR_DATA = {("clinc150", "banking77"): "clinc150,banking77", ("atis", "yahoo"): "atis,nfcats"}
 _OUR_MEASURE = {"time_100ops": "time"}
-_METRICS = {"definition": KOUR_METRICS, "paper": KOUR_PAPER_METRICS}
+# Of known-similarity corpora, and of size and time.
+_METRICS = {
+    "definition": (KOUR_METRICS, KOUR_METRICS),
+    "paper": (KOUR_PAPER_METRICS, KOUR_PAPER_SIZE_METRICS),
+}
 # How the authors' code judges: repeated judgements, ties wrong, r for R², imbalance not divided.
 _PAPER = {"judgements": "paper", "ties": "wrong", "linearity": "r", "scale": "paper"}
 
 
 def plans(asked: Asked) -> list[Plan]:
     """The suite with the metrics of every variant."""
-    return [plan for variant in asked.variants for plan in kour2022(_METRICS[variant], asked.seed)]
+    return [plan for variant in asked.variants for plan in kour_plans(*_METRICS[variant], asked.seed)]
 
 
 def rows(store: Store, asked: Asked) -> list[Row]:
@@ -37,10 +43,13 @@ def rows(store: Store, asked: Asked) -> list[Row]:
 
 
 def _rows(store: Store, variant: str) -> list[Row]:
-    metrics = _METRICS[variant]
-    names = {metric.key: metric.name.upper() for metric in get_corpus_metrics(metrics)}
-    judged = [item for item in judge(store, _PAPER if variant == "paper" else {}) if item.metric in names]
-    ours = _ours(judged, names)
+    mixed, sized = ({metric.key for metric in get_corpus_metrics(names)} for names in _METRICS[variant])
+    judged = [
+        item
+        for item in judge(store, _PAPER if variant == "paper" else {})
+        if item.metric in (mixed if isinstance(item.protocol, Ksc) else sized)
+    ]
+    ours = _ours(judged)
     found = []
     for row in published("kour2022_table3").iter_rows(named=True):
         key = (row["source_a"], row["source_b"], row["k"], row["metric"], row["measure"])
@@ -50,7 +59,7 @@ def _rows(store: Store, variant: str) -> list[Row]:
     return _with_rank_correlation(found)
 
 
-def _ours(judged: Sequence[Judged], names: dict[str, str]) -> dict[tuple[Any, ...], float]:
+def _ours(judged: Sequence[Judged]) -> dict[tuple[Any, ...], float]:
     found: dict[tuple[Any, ...], float] = {}
     theirs = {ours: published for published, ours in _OUR_DATA.items()}
     measures = {ours: published for published, ours in _OUR_MEASURE.items()}
@@ -62,7 +71,7 @@ def _ours(judged: Sequence[Judged], names: dict[str, str]) -> dict[tuple[Any, ..
             measure = measures.get(verdict.measure, verdict.measure)
             # Time does not depend on k; the paper prints it for both.
             for place in (7, 12) if measure == "time_100ops" else (k,):
-                found[*theirs[item.data], place, names[item.metric], measure] = verdict.value
+                found[*theirs[item.data], place, parse(item.metric).name.upper(), measure] = verdict.value
     return found
 
 
