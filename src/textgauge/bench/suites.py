@@ -80,10 +80,10 @@ def quick(metrics: str | Sequence[str] | None = None, seed: int = 0) -> list[Pla
     if metrics is not None:
         raise InputError("the suite quick runs metrics of corpora and of pairs and names its own; name a protocol")
     corpora = [sources_of("sample:banking", "sample:travel")]
-    size = Size(smallest=50, step=100, total=400, large=450, draws=3, repetitions=3)
+    size = Size(smallest=50, step=100, total=400, large=450, draws=3, repetitions=5)
     return [
         *plans_of([Ksc(n=50, repetitions=5), size], corpora, FIRST_METRICS, seed),
-        *plans_of([Distributionality(repetitions=3)], [paraphrase_sources("sample:banking")], FIRST_METRICS, seed),
+        *plans_of([Distributionality()], [paraphrase_sources("sample:banking")], FIRST_METRICS, seed),
         *plans_of([Agreement()], [rated_sources("sample:graded", limit=300)], FIRST_PAIR_METRICS, seed),
         *usmb_quick(seed=seed),
     ]

@@ -22,8 +22,9 @@ from textgauge.stats.parallel import one_blas_thread
 Index = NDArray[np.int64]
 Times = dict[str, tuple[list[int], list[float]]]  # by metric: sizes and seconds of one repetition
 
-# From the whole protocol, as `textgauge run ksc` has it, down to the least that still orders metrics.
-_STEPS = ((100, 5), (70, 5), (50, 5), (50, 3), (30, 3), (20, 3))
+# From the whole protocol, as `textgauge run ksc` has it, down to the least that still orders metrics. Always five
+# repetitions: fewer can hardly tell metrics apart, however many texts they have.
+_STEPS = ((100, 5), (70, 5), (50, 5), (30, 5), (20, 5), (12, 5))
 _PILOTS = (10, 40, 100)
 _LARGE = (1_000, 500, 250, 120, 60)
 _LOADED = 0.62  # share of the budget by which metrics are to be loaded

@@ -46,6 +46,9 @@ def _best(answer: Recommendation) -> str:
     behind = len(answer.board) - len(answer.choice)
     if others:
         return f"Use {first}; {listed(others)} cannot be told from it on these data"
+    worse = len(answer.board) - next(row.rank_high for row in answer.board if row.metric == first)
+    if behind and worse < behind:
+        return f"Use {first}: it comes first, and is surely better than {worse} of the other {behind} metrics"
     if behind:
         return f"Use {first}: it is surely better than {_the_other(behind)}"
     return f"Only {first} was looked at: there is nothing to compare it with"

@@ -33,10 +33,11 @@ class Bootstrap:
 
 @dataclass(frozen=True, eq=False)
 class Summed:
-    """Statistics of every item, and the score their sums make."""
+    """Statistics of every item, the score their sums make, and the bounds it has."""
 
     rows: Floats
     score: Callable[[Floats], Floats]
+    bounds: tuple[float, float] = (-np.inf, np.inf)
 
     @property
     def value(self) -> float:
@@ -45,12 +46,13 @@ class Summed:
 
     def ordered(self, order: NDArray[np.int64]) -> Summed:
         """The same items in another order."""
-        return Summed(self.rows[order], self.score)
+        return Summed(self.rows[order], self.score, self.bounds)
 
     def interval(self, how: Bootstrap) -> tuple[float, float]:
         """Low and high end of the score over resamples of the items."""
         values = self.score(resampled_sums(self.rows, how.resamples, how.seed))
-        return percentile_interval(values, len(self.rows), how.level)
+        low, high = percentile_interval(values, len(self.rows), how.level)
+        return max(low, self.bounds[0]), min(high, self.bounds[1])
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,9 +66,9 @@ class ItemStatistics:
 def item_statistics(metric: PairMetric, pairs: Pairs, values: Floats) -> ItemStatistics:
     """Statistics of a metric whose values on these pairs are known."""
     defined = ~np.isnan(values)
-    mean = Summed(np.column_stack([np.where(defined, values, 0.0), defined]), _ratio)
+    mean = Summed(np.column_stack([np.where(defined, values, 0.0), defined]), _ratio, metric.bounds)
     counts = metric.statistics(pairs) if metric.part is None else None
-    return ItemStatistics(mean, None if counts is None else Summed(counts, metric.of_statistics))
+    return ItemStatistics(mean, None if counts is None else Summed(counts, metric.of_statistics, metric.bounds))
 
 
 def canonical_order(*systems: Pairs) -> NDArray[np.int64]:

@@ -1,6 +1,7 @@
 """Sentences, pages and JSON say what the numbers say."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -34,6 +35,9 @@ def test_where_only_bounds_are_known(make_answer):
 def test_a_sole_winner_and_a_sole_metric(make_answer):
     whole = make_answer()
     assert make_answer(choice=("quick",)).sentences[0] == "Use quick: it is surely better than the other 2 metrics."
+    unsure = (replace(whole.board.rows[0], rank_high=2), *whole.board.rows[1:])
+    first = make_answer(choice=("quick",), board=type(whole.board)(unsure, whole.board.measures))
+    assert first.sentences[0] == "Use quick: it comes first, and is surely better than 1 of the other 2 metrics."
     board = type(whole.board)(whole.board.rows[:1], whole.board.measures)
     alone = make_answer(choice=("quick",), board=board)
     assert alone.sentences[0] == "Only quick was looked at: there is nothing to compare it with."
