@@ -88,7 +88,8 @@ class Task(Protocol):
                 said = reason or f"{measure.name} does not exist for these values"
                 yield Verdict(measure.name, float("nan"), values=(float("nan"),), reason=said, n=units, units=units)
                 continue
-            interval = np.clip(percentile_interval(column, units, 0.95), measure.low, measure.high).tolist()
+            low, high = percentile_interval(column, units, 0.95)
+            interval = max(low, measure.low), min(high, measure.high)
             yield Verdict(
                 measure.name,
                 float(number),
