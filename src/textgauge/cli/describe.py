@@ -14,7 +14,8 @@ from textgauge.describing import Description
 from textgauge.describing import describe as run_describe
 from textgauge.describing.export import check_ending, write_frame
 from textgauge.describing.lists import check_threshold
-from textgauge.errors import InputError, ResourceError
+from textgauge.errors import InputError
+from textgauge.report.files import written
 
 if TYPE_CHECKING:
     import polars as pl
@@ -112,7 +113,7 @@ class _Files:
     def write(self, found: Description) -> None:
         """Write all of them."""
         if self.save is not None:
-            _write(self.save, json.dumps(found.to_dicts(), indent=1, ensure_ascii=False, allow_nan=False).encode())
+            written(self.save, json.dumps(found.to_dicts(), indent=1, ensure_ascii=False, allow_nan=False).encode())
         if self.per_text is not None:
             write_frame(found.per_text, self.per_text)
         if self.pick is not None and self.out is not None:
@@ -229,12 +230,4 @@ def _draw(found: Description, path: Path) -> None:
     from textgauge.report.figures.plane import plane_figure
     from textgauge.report.figures.render import rendered
 
-    _write(path, rendered(plane_figure(found), path.suffix.removeprefix(".")))
-
-
-def _write(path: Path, content: bytes) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
-    except OSError as error:
-        raise ResourceError(f"cannot write {path}: {error.strerror or error}") from None
+    written(path, rendered(plane_figure(found), path.suffix.removeprefix(".")))

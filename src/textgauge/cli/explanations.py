@@ -12,7 +12,7 @@ import typer
 from textgauge.cli.output import Format, Row, note, print_rows
 from textgauge.comparing import CompareReport, Explanation
 from textgauge.comparing.contributions import EXPLAINED
-from textgauge.errors import ResourceError
+from textgauge.report.files import written
 from textgauge.tabular import one_line, printable
 
 FILES = (".json", ".csv", ".html", ".svg", ".png")
@@ -41,11 +41,7 @@ def print_explanations(report: CompareReport, top: int, form: Format) -> None:
 def write_explanations(report: CompareReport, path: Path, top: int) -> None:
     """Write all rows (.json, .csv) or a figure of the top ones (.html, .svg, .png)."""
     _name_unexplained(report)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(_content(report, path.suffix, top))
-    except OSError as error:
-        raise ResourceError(f"cannot write {path}: {error.strerror or error}") from None
+    written(path, _content(report, path.suffix, top))
     note(f"explanations written to {path}")
 
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from textgauge.cli.output import Format, note, print_rows, progress
-from textgauge.errors import InputError, ResourceError
+from textgauge.errors import InputError
+from textgauge.report.files import written
 
 if TYPE_CHECKING:
     from textgauge.recommending import Recommendation
@@ -83,10 +84,7 @@ _WRITERS = {".md": "markdown", ".json": "to_json", ".html": "html"}
 
 
 def _write(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise ResourceError(f"cannot write {path}: {error.strerror or error}") from None
+    written(path, text.encode())
     note(f"written to {path}")
 
 

@@ -11,8 +11,9 @@ from functools import cached_property
 from textgauge.bench.judge import Judged
 from textgauge.protocols.base import Measure, Verdict
 from textgauge.report.leaderboard import Leaderboard, Row, leaderboard
-from textgauge.report.page.tables import Cell, Column, Mark, Span, Table, axis_of, cell, spoken
+from textgauge.report.page.tables import Cell, Column, Mark, Span, Table, axis_of, cell
 from textgauge.stats.numbers import plain
+from textgauge.tabular import shown
 
 _LARGE = 100.0  # from here on four digits say more than three decimals
 _FEW = 8  # measures that a table shows at first
@@ -185,7 +186,7 @@ def _cells(board: Board, name: str) -> list[Cell]:
 def _decimals(value: float, mark: Mark | None = None) -> Cell:
     """A cell with three decimals, so that a column lines up."""
     known = plain(value)
-    return Cell(known, spoken(known) if known is None or abs(known) >= _LARGE else f"{known:.3f}", mark)
+    return Cell(known, shown(known) if known is None or abs(known) >= _LARGE else f"{known:.3f}", mark)
 
 
 def _span(board: Board, metric: str, counted: Collection[str]) -> Span | None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from textgauge.bench.judge import Judged
 from textgauge.report.page.boards import Board
-from textgauge.report.page.tables import spoken
+from textgauge.tabular import shown
 
 _SURE = 0.05
 
@@ -90,8 +90,8 @@ def comparison_sentences(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 def score_sentences(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """What the rows of `score --summary` say: the mean of every metric."""
     return [
-        f"`{row['metric']}`: mean {spoken(row['mean'])} over {_count(row['n'], 'pair')}"
-        + ("." if row.get("low") is None else f" (interval {spoken(row['low'])} to {spoken(row['high'])}).")
+        f"`{row['metric']}`: mean {shown(row['mean'])} over {_count(row['n'], 'pair')}"
+        + ("." if row.get("low") is None else f" (interval {shown(row['low'])} to {shown(row['high'])}).")
         for row in rows
         if row.get("mean") is not None
     ]

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 from textgauge.stats.numbers import plain
+from textgauge.tabular import shown
 
 WIDTH = 72  # pixels of a drawn interval
 _EDGE = 4  # pixels kept free at each end, so that a dot is never cut
@@ -131,16 +132,7 @@ def cell(value: Any, *, mark: Mark | None = None, link: str = "") -> Cell:
         kept = ", ".join(map(str, kept))
     if isinstance(kept, str) and len(kept) > _MOST_CHARACTERS:
         kept = f"{kept[:_MOST_CHARACTERS]} … ({len(kept) - _MOST_CHARACTERS:,} characters more)"
-    return Cell(kept, spoken(kept), mark, link)
-
-
-def spoken(value: Any) -> str:
-    """A value for people."""
-    if value is None:
-        return "–"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    return Cell(kept, shown(kept), mark, link)
 
 
 def _place(value: float, start: float, stop: float) -> float:
