@@ -144,6 +144,8 @@ def test_a_read_only_folder_is_one_clear_error(make_plan):
         before = files(store.folder)
         with an_ordinary_user(), pytest.raises(ResourceError, match=f"^cannot write to {name}: Permission denied$"):
             run([make_plan()], store)
+        with an_ordinary_user():  # nothing is to be written for what is finished
+            assert run([make_plan(repetitions=1)], store).computed == 0
         for folder in folders:
             folder.chmod(0o755)
         assert files(store.folder) == before

@@ -28,6 +28,26 @@ _METRICS = {
 # How the authors' code judges: repeated judgements, ties wrong, r for R², imbalance not divided.
 _PAPER = {"judgements": "paper", "ties": "wrong", "linearity": "r", "scale": "paper"}
 
+# Why a number may differ: the reason, and the rows it is about.
+_REASONS: tuple[tuple[str, dict[str, tuple[str, ...]]], ...] = (
+    ("other questions in place of Yahoo's", {"source_b": ("yahoo",)}),
+    ("another machine and other code", {"measure": ("time_100ops",)}),
+    (
+        "the paper's code lists judgements more than once and counts ties as wrong",
+        {"variant": ("definition",), "measure": ("accuracy", "weighted_accuracy")},
+    ),
+    ("the paper prints r, not R²", {"variant": ("definition",), "measure": ("linearity",)}),
+    (
+        "the paper's code does not divide by the distance of large samples",
+        {"variant": ("definition",), "measure": ("imbalance_robustness",)},
+    ),
+    (
+        "the paper's code divides each sum by the other corpus's size",
+        {"variant": ("definition",), "metric": ("IRPR",), "measure": ("imbalance_robustness",)},
+    ),
+    ("the paper's code counts padding and special tokens", {"metric": ("CHI",)}),
+)
+
 
 def plans(asked: Asked) -> list[Plan]:
     """The suite with the metrics of every variant."""
@@ -35,7 +55,7 @@ def plans(asked: Asked) -> list[Plan]:
 
 
 def rows(store: Store, asked: Asked) -> list[Row]:
-    """Each published number beside ours.
+    """Each published number beside ours, with the `reason` of their difference where one is known.
 
     `rank_correlation` is Spearman's between the published and our order of the metrics for that measure and data.
     """
@@ -55,8 +75,15 @@ def _rows(store: Store, variant: str) -> list[Row]:
         key = (row["source_a"], row["source_b"], row["k"], row["metric"], row["measure"])
         about = {name: row[name] for name in ("source_a", "source_b", "k", "metric", "measure")}
         mine = ours.get(key, float("nan"))
-        found.append(compared("3", {"variant": variant, **about}, row["value"], mine, "our data"))
+        told = compared("3", {"variant": variant, **about}, row["value"], mine, "our data")
+        found.append(told | {"reason": _reason(told)})
     return _with_rank_correlation(found)
+
+
+def _reason(row: Row) -> str | None:
+    """What is known to make the two numbers differ."""
+    known = [said for said, about in _REASONS if all(row[name] in values for name, values in about.items())]
+    return "; ".join(known) or None
 
 
 def _ours(judged: Sequence[Judged]) -> dict[tuple[Any, ...], float]:
