@@ -11,7 +11,7 @@ from textgauge.bench import Store
 from textgauge.bench.judge import judge
 from textgauge.cli.output import Format, FormatOption, note, print_rows
 from textgauge.errors import InputError
-from textgauge.report import leaderboard as rank
+from textgauge.report.apart import leaderboards
 from textgauge.running.verdicts import detailed, doubts, judging, only
 
 
@@ -44,6 +44,7 @@ def leaderboard(
 ) -> None:
     """Rank the metrics of a run, with rank intervals and clusters of metrics that cannot be told apart.
 
+    Protocols that rank mostly the same metrics share a table; a run of several kinds of metrics has one for each.
     Trials are judged anew; what no option says is as the run was asked for.
     """
     from textgauge.bench.agreement import ceiling_rows
@@ -63,10 +64,20 @@ def leaderboard(
     if detail:
         print_rows(detailed(judged), form)
         return
-    board = rank(judged, _weights(weights))
-    for line in board.notes:
+    boards = leaderboards(judged, _weights(weights))
+    for line in dict.fromkeys(line for board in boards.values() for line in board.notes):
         note(f"note: {line}")
-    print_rows(board.to_dicts() if form in (Format.json, Format.csv) else board.readable(), form)
+    if form in (Format.json, Format.csv):
+        print_rows([_of_board(title) | row for title, board in boards.items() for row in board.to_dicts()], form)
+        return
+    for title, board in boards.items():
+        if title:
+            typer.echo(f"\n{title}")
+        print_rows(board.readable(), form)
+
+
+def _of_board(title: str) -> dict[str, str]:
+    return {"board": title} if title else {}
 
 
 def _tests(store: Store, on: str | None, options: dict[str, str], form: Format) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from textgauge.bench import Store
 from textgauge.bench.judge import Judged, judge, read_all
 from textgauge.report import Leaderboard, leaderboard
+from textgauge.report.apart import leaderboards
 from textgauge.running.verdicts import doubts, judging, observed, only, verdict_frame
 from textgauge.running.words import told_in_python
 from textgauge.tabular import Tabular
@@ -104,7 +105,8 @@ class Run(Tabular):
     def __str__(self) -> str:
         judged = self._judged()
         told = [*self.warnings, *doubts(judged)]
-        return "\n".join([str(leaderboard(judged)), *(f"warning: {text}" for text in told)])
+        boards = [f"{title}\n{board}" if title else str(board) for title, board in leaderboards(judged).items()]
+        return "\n".join(["\n\n".join(boards), *(f"warning: {text}" for text in told)])
 
     def __repr__(self) -> str:
         failed = f", {len(self.failures)} failures" if self.failures else ""

@@ -87,6 +87,23 @@ def boards(judged: Sequence[Judged]) -> list[Board]:
     return [*joint, *single]
 
 
+def apart(judged: Sequence[Judged]) -> list[Board]:
+    """A board for all protocols that rank mostly the same metrics; every protocol is in one.
+
+    One that ranks nothing (speed) goes with the others that its metrics went through.
+    """
+    names = list(dict.fromkeys(item.protocol.name for item in judged if item.verdicts))
+    groups = _alike([_board((name,), judged) for name in names])
+    went = {name: {item.metric for item in judged if item.protocol.name == name} for name in names}
+    for name in [name for name in names if not any(name in group for group in groups)]:
+        with_it = [group for group in groups if went[name] & set().union(*(went[other] for other in group))]
+        if with_it:
+            with_it[0].append(name)
+        else:
+            groups.append([name])
+    return [_board(tuple(group), judged) for group in groups]
+
+
 def _alike(single: Sequence[Board]) -> list[list[str]]:
     """The names of protocols that rank mostly the same metrics: at least half of all are ranked by each."""
     groups: list[tuple[list[str], frozenset[str], frozenset[str]]] = []
