@@ -1,5 +1,7 @@
 """Shared by all tests."""
 
+import sys
+
 import pytest
 from hypothesis import settings
 
@@ -11,3 +13,18 @@ settings.load_profile("textgauge")
 @pytest.fixture(autouse=True)
 def _no_progress(monkeypatch):
     monkeypatch.setenv("NO_COLOR", "1")
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """Run `textgauge ...` in this process; gives exit code, standard output, standard error."""
+    from textgauge.cli import main
+
+    def command(*args):
+        monkeypatch.setattr(sys, "argv", ["textgauge", *map(str, args)])
+        with pytest.raises(SystemExit) as stop:
+            main()
+        out, err = capsys.readouterr()
+        return stop.value.code or 0, out, err
+
+    return command

@@ -26,7 +26,7 @@ KOUR_PAPER_METRICS = (
     "chi(df=paper),zipf,fid,pr(ties=open),dc(ties=open,compat=compcor),mauve,classifier(score=f1),"
     "irpr(compat=compcor)@angular"
 )
-# In their order of the sizes' two samples DC has the roles of its definition.
+# On samples of different size their DC has the roles of its definition.
 KOUR_PAPER_SIZE_METRICS = KOUR_PAPER_METRICS.replace("dc(ties=open,compat=compcor)", "dc(ties=open)")
 # Yamshchikov et al.'s thirteen; word vectors and encoders are the built-in ones where theirs are not to be had.
 YAMSHCHIKOV_METRICS = (

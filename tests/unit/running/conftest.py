@@ -1,12 +1,10 @@
 """Two small corpora in memory and as files, the command, a metric that fails now and then."""
 
 import json
-import sys
 from dataclasses import dataclass
 
 import pytest
 
-from textgauge.cli import main
 from textgauge.metrics import Part, TokenMetric, registry
 
 COLOURS, ANIMALS = ("red", "green", "blue"), ("cat", "dog", "bird", "cow")
@@ -43,15 +41,12 @@ def rated(tmp_path):
 
 
 @pytest.fixture
-def command(monkeypatch, capsys):
-    """Run `textgauge ...` in this process; gives standard output and standard error."""
+def command(run):
+    """Run `textgauge ...` in this process, which must go well; gives standard output and standard error."""
 
     def call(*args):
-        monkeypatch.setattr(sys, "argv", ["textgauge", *map(str, args)])
-        with pytest.raises(SystemExit) as stop:
-            main()
-        out, err = capsys.readouterr()
-        assert not stop.value.code, err
+        code, out, err = run(*args)
+        assert not code, err
         return out, err
 
     return call

@@ -107,12 +107,12 @@ def test_small_groups_with_many_features_share_their_slope():
     true, gains = np.r_[np.ones(3), np.zeros(37)], []
     for seed in range(20):
         rng = np.random.default_rng(seed)
-        features, groups = rng.normal(size=(160, 40)), np.arange(160) % 8
-        ratings = features @ true + 2 * rng.normal(size=160)
+        features, groups = rng.normal(size=(120, 40)), np.arange(120) % 30
+        ratings = features @ true + 2 * rng.normal(size=120)
         (weights,) = _weights(features, ratings, groups, (1.0,))
         plain = with_penalty(within(features, groups), within(ratings, groups), 1.0)
         gains.append(likeness(weights, true) - likeness(plain, true))
-    assert np.mean(gains) > -0.02
+    assert np.mean(gains) > -0.01  # slopes left to themselves lose 0.04
 
 
 def test_ratings_without_any_relation_still_give_a_model():
