@@ -8,7 +8,7 @@ TORCH ?= torch==2.13.0
 PEERS ?= prdc==0.2 mauve-text==0.4.0 faiss-cpu sentence-transformers gensim
 
 # What an installation is made from: after a change of these it is made anew.
-BUILD := pyproject.toml setup.py $(wildcard src/textgauge/native/*.[ch])
+BUILD := pyproject.toml setup.py $(wildcard src/textgauge/numerics/native/*.[ch])
 
 DEMO := demo
 TEST_RESOURCES := minilm minilm-int8 wordllama paraphrase-minilm bible-web bible-kjv bible-asv bible-ylt home-assistant-intents ovos-skill-weather ovos-skill-date-time wordnet pos-en
@@ -81,4 +81,4 @@ $(BENCH)/.done: $(BUILD)
 	@touch $@
 
 clean:
-	rm -rf $(VENV) $(BENCH) $(DEMO) site dist build src/*.egg-info src/textgauge/native/*.so .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(BENCH) $(DEMO) site dist build src/*.egg-info src/textgauge/numerics/native/*.so .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -7,9 +7,9 @@ from setuptools import Extension, setup
 setup(
     ext_modules=[
         Extension(
-            "textgauge.native._kernels",
-            sources=sorted(glob("src/textgauge/native/*.c")),
-            depends=sorted(glob("src/textgauge/native/*.h")),
+            "textgauge.numerics.native._kernels",
+            sources=sorted(glob("src/textgauge/numerics/native/*.c")),
+            depends=sorted(glob("src/textgauge/numerics/native/*.h")),
             # No contraction: what is computed entry by entry has the same bits as in numpy.
             extra_compile_args=[
                 "-O3",

@@ -32,7 +32,7 @@ from benchmarks import (
 )
 from benchmarks.encoder import race_row
 from benchmarks.timing import Row, embeddings
-from textgauge.datasets import is_here
+from textgauge.data import is_here
 
 PAIRS, QUERIED = 13_225, 15_000
 BARS = {

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge import get_metric, list_metrics
-from textgauge.corpus import Comparison, Corpus
+from textgauge.data import Comparison, Corpus
 from textgauge.metrics import CorpusMetric
 from textgauge.testing import without_models
 

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks.timing import Row, race
-from textgauge.datasets import is_here, load_texts
-from textgauge.represent.embedders import embedder
+from textgauge.data import is_here, load_texts
+from textgauge.encode.embedders import embedder
 
 
 def race_row(n: int = 2_000) -> Row:
@@ -47,7 +47,7 @@ def _peer(folder: Path) -> Any:
 
 def peer_model(folder: Path) -> Path:
     """Make the folder sentence-transformers wants, around the weights of our resource."""
-    from textgauge.represent.resources import locate
+    from textgauge.encode.resources import locate
 
     source = locate("minilm")
     (folder / "1_Pooling").mkdir(parents=True)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from textgauge.corpus import Comparison, Corpus, Draws
+from textgauge.data import Comparison, Corpus, Draws
 from textgauge.metrics.corpus_metric import CorpusMetric
 from textgauge.metrics.registry import get_metrics
 
@@ -24,7 +24,7 @@ RECOMPUTED = 20
 
 def rows(sizes: Sequence[int] = (500,)) -> list[dict[str, Any]]:
     """One row per metric and corpus size."""
-    return [_row(metric.looking_at("words"), n) for n in sizes for metric in get_metrics(NAMES)]
+    return [_row(metric.with_input("words"), n) for n in sizes for metric in get_metrics(NAMES)]
 
 
 def _row(metric: CorpusMetric, n: int) -> dict[str, Any]:

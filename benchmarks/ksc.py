@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 from benchmarks.authors import DISTANCES, Side
 from benchmarks.timing import Row, quiet, timed
-from textgauge.bench.execute import Task, compute
-from textgauge.bench.suites import sources_of
+from textgauge.evaluate.execute import Task, compute
+from textgauge.evaluate.protocols import Ksc, Protocol, Size, Sources
+from textgauge.evaluate.protocols.batch import CorpusBatch
+from textgauge.evaluate.suites import sources_of
 from textgauge.metrics import get_corpus_metrics
-from textgauge.protocols import Ksc, Protocol, Size, Sources
-from textgauge.protocols.batch import CorpusBatch
 
 METRICS = get_corpus_metrics(
     "chi(df=paper),zipf,fid,pr(ties=open),dc(ties=open),mauve,classifier,irpr@angular,medoid,ttest"

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from benchmarks.timing import Row, Rows, quiet, race, synthetic
-from textgauge.corpus import Comparison
+from textgauge.data import Comparison
 from textgauge.metrics.corpus.mauve import Mauve
 
 REPEATS = {100: 20, 1_000: 7, 3_000: 3, 10_000: 2}

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from benchmarks.timing import Row, Rows, race, synthetic, timed
-from textgauge.corpus import Comparison, Draws
+from textgauge.data import Comparison, Draws
 from textgauge.metrics import get_metric
-from textgauge.metrics.corpus._frechet import frechet
 from textgauge.metrics.corpus_metric import CorpusMetric
-from textgauge.stats.resample import permuted
+from textgauge.numerics.frechet import frechet
+from textgauge.stats.resampling import permuted
 
 REPEATS = {100: 20, 1_000: 8, 3_000: 5, 10_000: 3}
 PERMUTATIONS = 1_000

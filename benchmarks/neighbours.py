@@ -15,9 +15,9 @@ import numpy as np
 
 from benchmarks.authors import angles
 from benchmarks.timing import Row, Rows, race, synthetic, timed
-from textgauge.corpus import Comparison, Corpus, Draws
+from textgauge.data import Comparison, Corpus, Draws
 from textgauge.metrics import get_metrics
-from textgauge.stats.resample import permuted
+from textgauge.stats.resampling import permuted
 
 Numbers = dict[str, float]
 Side = Callable[[Rows, Rows], Numbers]

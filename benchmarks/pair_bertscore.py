@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 
 from benchmarks.encoder import peer_model
 from benchmarks.timing import Row, race
-from textgauge.corpus import Pairs
+from textgauge.data import Pairs
+from textgauge.encode.embedders.minilm import LAYERS
 from textgauge.metrics import get_metric
-from textgauge.represent.embedders.minilm import LAYERS
 
 
 def layers() -> list[Row]:
@@ -86,7 +86,7 @@ def _peer(folder: Path) -> Any:
 
 
 def _sentences(part: str) -> tuple[list[str], list[str], NDArray[np.float64]]:
-    from textgauge.datasets.catalog.pairs import stsb
+    from textgauge.data.catalogue.readers import stsb
 
     items = [item for item in stsb() if item.split == part]
     return [item.left for item in items], [str(item.right) for item in items], np.array([item.grade for item in items])

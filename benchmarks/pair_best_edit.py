@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.timing import Row, race
-from textgauge.metrics.pair._best_edit import best_matches
-from textgauge.represent.tokenizers import Tokens, tokenizer
+from textgauge.encode.tokenizers import Tokens, tokenizer
+from textgauge.numerics.edit_search import best_matches
 
 DATASETS = ("clinc150", "banking77", "nfcats")
 Ints = NDArray[np.int64]
@@ -33,7 +33,7 @@ def rows(n: int = 10_000) -> list[Row]:
 
 def sentences(n: int) -> Tokens:
     """4n sentences of three datasets, shuffled, the last with changed words where they do not suffice; else made up."""
-    from textgauge.datasets import is_here, load_texts
+    from textgauge.data import is_here, load_texts
 
     rng = np.random.default_rng(0)
     if not all(map(is_here, DATASETS)):

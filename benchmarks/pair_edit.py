@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from benchmarks.pair_weighted import texts
 from benchmarks.timing import Row, race
-from textgauge.corpus import Corpus, Pairs
+from textgauge.data import Corpus, Pairs
+from textgauge.encode.tokenizers import characters_of, words_of
 from textgauge.metrics import get_metric
-from textgauge.represent.tokenizers import characters_of, words_of
 
 Scores = NDArray[np.float64]
 

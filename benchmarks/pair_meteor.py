@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.timing import Row, race
-from textgauge.datasets import load_pairs
+from textgauge.data import load_pairs
+from textgauge.encode import stems, wordnet
+from textgauge.encode.resources import locate
 from textgauge.metrics import get_metric
-from textgauge.represent import stems, wordnet
-from textgauge.represent.resources import locate
 
 Values = NDArray[np.float64]
 Texts = tuple[str, ...]

@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.timing import Row, race, timed
-from textgauge.corpus import Corpus, Pairs
-from textgauge.datasets import is_here
-from textgauge.datasets.catalog.pairs import yamshchikov14
+from textgauge.data import Corpus, Pairs, is_here
+from textgauge.data.catalogue.readers import yamshchikov14
 from textgauge.metrics import get_metric
 
 Scores = NDArray[np.float64]

@@ -17,10 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.timing import Row, race
-from textgauge.corpus import Pairs
-from textgauge.datasets import is_here, load_pairs
+from textgauge.data import Pairs, is_here, load_pairs
+from textgauge.encode.word_vectors import word_vectors
 from textgauge.metrics import get_metric
-from textgauge.represent.wordvectors import word_vectors
 
 Values = NDArray[np.float64]
 Sentences = list[tuple[list[str], list[str]]]

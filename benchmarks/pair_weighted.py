@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.timing import Row, race
-from textgauge.corpus import Corpus, Pairs
+from textgauge.data import Corpus, Pairs
+from textgauge.encode.tokenizers import words_of
 from textgauge.metrics import get_metric
-from textgauge.represent.tokenizers import words_of
 
 QUERIES = 200
 FEW = 5  # queries for the slowest peer
@@ -25,7 +25,7 @@ Scoring = Callable[[], list[Scores]]
 
 def texts(n: int) -> list[str]:
     """n different texts of the style-transfer study where the data folder has it, else made-up ones of Zipf's law."""
-    from textgauge.datasets import is_here, published_pairs
+    from textgauge.data import is_here, published_pairs
 
     if is_here("yamshchikov14"):
         pairs = published_pairs("yamshchikov14")

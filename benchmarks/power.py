@@ -18,12 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge import get_metric
-from textgauge.corpus import Corpus
-from textgauge.datasets import load_texts
+from textgauge.data import Corpus, load_texts
+from textgauge.evaluate.protocols import Sources
+from textgauge.evaluate.recommend import recommend
+from textgauge.evaluate.recommend.samples import Contaminated, rejects
 from textgauge.metrics import CorpusMetric
-from textgauge.protocols import Sources
-from textgauge.recommending import recommend
-from textgauge.recommending.samples import Contaminated, rejects
 
 Floats = NDArray[np.float64]
 Curve = dict[int, tuple[int, int]]  # by texts a side: rejections, tests

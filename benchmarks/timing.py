@@ -51,9 +51,9 @@ def synthetic(n: int, side: int, *, topics: int = 60) -> Rows:
 
 def embeddings(n: int) -> tuple[Rows, Rows]:
     """Embeddings of n texts of banking77 and of clinc150 where the data folder has them, else made-up ones."""
-    from textgauge.corpus.cache import encode_cached
-    from textgauge.datasets import is_here, load_texts
-    from textgauge.represent.embedders import embedder
+    from textgauge.data import is_here, load_texts
+    from textgauge.data.cache import encode_cached
+    from textgauge.encode.embedders import embedder
 
     if not (is_here("banking77") and is_here("clinc150")):
         return synthetic(n, 0), synthetic(n, 1)

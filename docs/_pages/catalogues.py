@@ -6,11 +6,12 @@ import textwrap
 from typing import Any
 
 from _pages.markup import code, listing, page, plain, table
-from textgauge.bench.tasks import BUILT_IN, LOADERS, REAL
 from textgauge.cli.datasets import dataset_rows
 from textgauge.cli.resources import resource_rows
 from textgauge.describing.properties import COVERED, ESTIMATES, NEAR_COPY
-from textgauge.represent import embedders, grammar, grounds, language_models, tokenizers, wordvectors
+from textgauge.encode import embedders, grammar, grounds, language_models, tokenizers
+from textgauge.encode import word_vectors as wordvectors
+from textgauge.evaluate.tasks import BUILT_IN, LOADERS, REAL
 
 # What is the same but for case and punctuation is one text.
 ABOUT_PROPERTIES = {
@@ -90,7 +91,7 @@ def representations_page() -> str:
         "Embedders, tokenizers, language models",
         "## Embedders",
         listing([*embedders.list_embedders(), *map(_row, others)], vectors),
-        "Your own: `textgauge.represent.embedders.register_embedder`.",
+        "Your own: `textgauge.encode.embedders.register_embedder`.",
         "## Grounds",
         "Distances between embeddings: " + ", ".join(code(name) for name in grounds.GROUNDS) + ".",
         "## Tokenizers",

@@ -52,7 +52,7 @@ def undefined(metric: Metric) -> str:
     """When the value is NaN, in one sentence."""
     reasons = [getattr(metric, "undefined", "")]
     if isinstance(metric, CorpusMetric):
-        reasons.append(f"a corpus has fewer than {metric.fewest} texts" if metric.fewest > 1 else "")
+        reasons.append(f"a corpus has fewer than {metric.min_texts} texts" if metric.min_texts > 1 else "")
     told = ", or ".join(reason for reason in reasons if reason)
     return f"The value is NaN, with a reason, where {plain(told)}." if told else "Never: there is always a value."
 
@@ -68,7 +68,7 @@ def example(metric: Metric) -> str:
 def _of_corpora(metric: CorpusMetric) -> tuple[str, str]:
     python = (
         "import textgauge\n"
-        "from textgauge.datasets import sample\n\n"
+        "from textgauge.data import sample\n\n"
         "report = textgauge.compare(\n"
         '    reference=sample("banking", n=50).texts,\n'
         '    candidate=sample("travel", n=50).texts,\n'

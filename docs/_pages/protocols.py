@@ -7,11 +7,11 @@ from dataclasses import fields
 from typing import get_type_hints
 
 from _pages.markup import code, default_of, page, paragraphs, parameter_row, plain, shown, table
-from textgauge.bench import suites
-from textgauge.bench.tasks import LOADERS
-from textgauge.datasets import tasks
-from textgauge.protocols import PROTOCOLS, Measure, Protocol
-from textgauge.protocols.transformations import TRANSFORMATIONS
+from textgauge.data import tasks
+from textgauge.evaluate.protocols import PROTOCOLS, Measure, Protocol
+from textgauge.evaluate.tasks import LOADERS
+from textgauge.evaluate.transformations import TRANSFORMATIONS
+from textgauge.papers.programs import described
 
 
 def protocols_page() -> str:
@@ -26,7 +26,7 @@ def protocols_page() -> str:
 
 def suites_page() -> str:
     """Every suite with the first line of what it says of itself."""
-    rows = [[code(name), plain(about)] for name, about in suites.described()]
+    rows = [[code(name), plain(about)] for name, about in described()]
     intro = "A suite names data, protocols and metrics: `textgauge run SUITE --out FOLDER`."
     data = "The data of the five tasks are listed among the [datasets](datasets.md#data-of-the-tasks)."
     return page("Suites", intro, table(["suite", "what it runs"], rows), data)

@@ -3,15 +3,15 @@
 from typing import TYPE_CHECKING, Any
 
 from textgauge.comparing import CompareReport, Explanation, compare, explain
-from textgauge.corpus import Comparison, Corpus, Pairs
+from textgauge.data import Comparison, Corpus, Pairs
 from textgauge.errors import TextgaugeError
 from textgauge.metrics import CorpusMetric, PairMetric, PairScores, Score, get_metric, list_metrics, register
 from textgauge.scoring import Contrast, ScoreReport, contrast, score
 
 if TYPE_CHECKING:
-    from textgauge.bench.stack import Stack, ensemble
     from textgauge.describing import Description, describe
-    from textgauge.recommending import Recommendation, recommend
+    from textgauge.evaluate.learned_metric import Stack, ensemble
+    from textgauge.evaluate.recommend import Recommendation, recommend
     from textgauge.running import Run, run
 
 __all__ = [
@@ -48,10 +48,10 @@ __all__ = [
 _ROOMS = {
     "Description": "textgauge.describing",
     "describe": "textgauge.describing",
-    "Recommendation": "textgauge.recommending",
-    "recommend": "textgauge.recommending",
-    "Stack": "textgauge.bench.stack",
-    "ensemble": "textgauge.bench.stack",
+    "Recommendation": "textgauge.evaluate.recommend",
+    "recommend": "textgauge.evaluate.recommend",
+    "Stack": "textgauge.evaluate.learned_metric",
+    "ensemble": "textgauge.evaluate.learned_metric",
     "Run": "textgauge.running",
     "run": "textgauge.running",
 }

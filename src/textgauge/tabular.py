@@ -5,8 +5,9 @@ from __future__ import annotations
 import html
 import io
 import json
+import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from textwrap import dedent
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 Row = dict[str, Any]
-
 # Control characters act on terminals, marks of direction reorder what follows, lone surrogates cannot be encoded.
 _ACTING = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
@@ -142,3 +142,17 @@ def _cell(value: Any) -> str:
 
 def _escaped(text: str) -> str:
     return html.escape(printable(text))
+
+
+def plain(value: Any) -> Any:
+    """The value, or None for a number that does not exist or is not finite.
+
+    >>> plain(0.5), plain(float("nan")), plain("text")
+    (0.5, None, 'text')
+    """
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def plain_row(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row with all its values plain."""
+    return {name: plain(value) for name, value in row.items()}

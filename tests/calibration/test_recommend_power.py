@@ -5,12 +5,12 @@ import pytest
 from benchmarks.power import direct, halves, hits_of
 
 from textgauge import get_metric
-from textgauge.corpus import Corpus
+from textgauge.data import Corpus
 from textgauge.errors import ResourceError
-from textgauge.protocols import Sources
-from textgauge.recommending.budget import Clock
-from textgauge.recommending.needed import needed_texts
-from textgauge.recommending.samples import Contaminated
+from textgauge.evaluate.protocols import Sources
+from textgauge.evaluate.recommend.budget import Clock
+from textgauge.evaluate.recommend.needed import needed_texts
+from textgauge.evaluate.recommend.samples import Contaminated
 
 
 @pytest.mark.parametrize("start", [30, 100, 350])

@@ -13,10 +13,9 @@ import numpy as np
 import polars as pl
 
 from textgauge.comparing import compare
-from textgauge.corpus import Comparison, Corpus
-from textgauge.datasets import load_texts
-from textgauge.represent.digest import file_sha256
-from textgauge.represent.resources import resource
+from textgauge.data import Comparison, Corpus, load_texts
+from textgauge.encode.resource_sources import file_sha256
+from textgauge.encode.resources import resource
 
 EXAMPLES = 5  # that a list of texts shows
 WIDTH = 60  # characters of a text in a table

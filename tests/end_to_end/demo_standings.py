@@ -12,10 +12,10 @@ import numpy as np
 import polars as pl
 from scipy.stats import spearmanr
 
-from textgauge.bench import Store
-from textgauge.bench.judge import judge
+from textgauge.evaluate import Store
+from textgauge.evaluate.results import judge
 from textgauge.metrics import get_metric
-from textgauge.stats.bootstrap import percentile_interval
+from textgauge.stats.resampling import percentile_interval
 
 RESAMPLES = 1_000
 # What is resampled, where it is not documents: pairs, folds, queries.

@@ -9,10 +9,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
 
-from textgauge.datasets import load_pairs, load_texts, sample
-from textgauge.datasets.catalog import fetch
-from textgauge.datasets.tasks import load_retrieval
-from textgauge.represent.digest import file_sha256
+from textgauge.data import load_pairs, load_texts, sample
+from textgauge.data.catalogue import files as fetch
+from textgauge.data.tasks import load_retrieval
+from textgauge.encode.resource_sources import file_sha256
 
 STYLES = ("Bible", "GYAFC_formal", "GYAFC_informal", "GYAFC_rewrites", "Paralex", "Paraphrase", "Yelp")
 

@@ -13,12 +13,12 @@ import pytest
 from tests.end_to_end import demo_claims as claims
 from tests.end_to_end.demo_standings import cells_of, check_report
 
-from textgauge.bench import suites
-from textgauge.bench.rated import rated_sources
-from textgauge.bench.suites import plans_of, sources_of
-from textgauge.bench.tasks import task_plans
-from textgauge.protocols import PROTOCOLS, Agreement, Ksc, Size
-from textgauge.represent.resources import available
+from textgauge.encode.resources import available
+from textgauge.evaluate import suites
+from textgauge.evaluate.protocols import PROTOCOLS, Agreement, Ksc, Size
+from textgauge.evaluate.rated import rated_sources
+from textgauge.evaluate.suites import plans_of, sources_of
+from textgauge.evaluate.tasks import task_plans
 
 ROOT = Path(__file__).parents[2]
 STEPS = ["resources", "compare", "run", "datasets", "generate", "describe", "explain", "report"]

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from textgauge.represent.embedders import base
+from textgauge.encode.embedders import base
 
 FIELDS = {"property", "value", "low", "high", "test", "train", "backend"}
 PROPERTIES = {

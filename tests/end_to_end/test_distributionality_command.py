@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from textgauge.datasets import sample_pairs
+from textgauge.data import sample_pairs
 
 PROTOTYPES = ("-p", "distributional=jsd@words", "-p", "neighbours=zipf@words")
 MEASURES = ["deviation_jsd@words", "deviation_zipf@words", "distributionality"]

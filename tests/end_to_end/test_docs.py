@@ -30,11 +30,11 @@ import pytest
 from tests.end_to_end.docs_folder import chat_service, prepare, use_stand_ins, write_stand_ins
 
 from textgauge.cli import main
+from textgauge.encode.resources import available
 from textgauge.errors import MissingExtra
+from textgauge.evaluate.protocols import PROTOCOLS
 from textgauge.metrics import get_metrics, list_metrics, registry
 from textgauge.metrics.base import parameters
-from textgauge.protocols import PROTOCOLS
-from textgauge.represent.resources import available
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"

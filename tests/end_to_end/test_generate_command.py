@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from textgauge.represent import synonyms
+from textgauge.encode import wordnet as synonyms
 
 THINGS = ["cat", "dog", "card", "bill"]
 TEXTS = [

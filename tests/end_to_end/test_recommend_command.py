@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from textgauge.datasets import load_texts
+from textgauge.data import load_texts
 
 CORPORA = ["--reference", "sample:cooking", "--candidate", "sample:travel", "-m", "jsd@words,zipf@words"]
 

@@ -13,12 +13,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from textgauge.bench import Plan, Store, run
-from textgauge.bench.judge import judge
-from textgauge.corpus import Corpus
+from textgauge.data import Corpus
+from textgauge.evaluate import Plan, Store, run
+from textgauge.evaluate.leaderboard import leaderboard
+from textgauge.evaluate.protocols import Ksc, Sources
+from textgauge.evaluate.results import judge
 from textgauge.metrics import get_corpus_metrics
-from textgauge.protocols import Ksc, Sources
-from textgauge.report.leaderboard import leaderboard
 from textgauge.report.page import page as page_of
 from textgauge.report.page import table_of
 

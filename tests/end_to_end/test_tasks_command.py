@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 
-from textgauge.bench import ensembles
+from textgauge.evaluate import ensembles
 
 METRICS = ("-m", "levenshtein,jaccard")
 COLUMNS = ["alignment", "robustness", "sensitivity", "clustering", "retrieval"]
@@ -109,7 +109,7 @@ def one_line(result):
 @pytest.fixture
 def whole(run, tmp_path, monkeypatch):
     """All tasks on files, in one folder; ensembles are left to the leaderboard, which makes them once for all."""
-    monkeypatch.setattr("textgauge.running.compute.ensembles", lambda *_, **__: None)
+    monkeypatch.setattr("textgauge.evaluate.compute.ensembles", lambda *_, **__: None)
 
     def call(what, *args):
         code, out, err = run("run", what, *args, *METRICS, "--out", tmp_path / "run")

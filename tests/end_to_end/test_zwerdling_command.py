@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from textgauge.bench import zwerdling2021
-from textgauge.bench.zwerdling_described import Backends
+from textgauge.papers import zwerdling_suite as zwerdling2021
+from textgauge.papers.zwerdling_described import Backends
 
 TRAIN = [
     "the cat sat on a mat",

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from tests.golden.pairs import PAIRS, REFERENCES, SCRIPTS
 
-from textgauge.datasets import is_here
-from textgauge.datasets.catalog.pairs import yamshchikov14
+from textgauge.data import is_here
+from textgauge.data.catalogue.readers import yamshchikov14
 
 PLACE = Path(__file__).with_name("pair_ngrams.json")
 BOTH = PAIRS + SCRIPTS

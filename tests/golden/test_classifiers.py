@@ -8,9 +8,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from textgauge.corpus import Comparison
-from textgauge.metrics.corpus._held_out import Trial
+from textgauge.data import Comparison
 from textgauge.metrics.corpus.classifiers import Classifier, ClassifierTwoSample, distinct_rows
+from textgauge.numerics.held_out import Trial
 
 
 def corpora(n, m, d=48, shift=1.0):

@@ -16,8 +16,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from textgauge.represent.language_models import get_language_model
-from textgauge.represent.language_models.kneser_ney import train
+from textgauge.encode.language_models import get_language_model
+from textgauge.encode.language_models.kneser_ney import train
 
 QUERIES = [
     "w0 w1 w2 w0 w3",

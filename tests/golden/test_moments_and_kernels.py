@@ -6,8 +6,10 @@ from scipy import linalg, stats
 from scipy.spatial.distance import cdist
 
 from textgauge import get_metric
-from textgauge.metrics.corpus import _kernel_sums, _neighbour_statistics, kernels
-from textgauge.metrics.corpus.spread import vendi
+from textgauge.metrics import neighbour_statistics as _neighbour_statistics
+from textgauge.metrics.corpus import kernels
+from textgauge.metrics.corpus.vendi import vendi
+from textgauge.numerics import kernel_sums as _kernel_sums
 
 RNG = np.random.default_rng(20)
 SPECTRUM = np.exp(-np.arange(40) / 8)  # falls like that of sentence embeddings

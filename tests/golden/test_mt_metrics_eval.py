@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 from tests.golden import mtme
 
-from textgauge.protocols.levels import between_groups
+from textgauge.evaluate.protocols.levels import between_groups
 from textgauge.stats.correlation import averaged, complete, pearson, spearman
-from textgauge.stats.dependent import williams_test
-from textgauge.stats.kendall import accuracy_eq, kendall_b, kendall_c, tau_eq
-from textgauge.stats.ties import calibrate_ties
+from textgauge.stats.kendall import accuracy_eq, calibrate_ties, kendall_b, kendall_c, tau_eq
+from textgauge.stats.paired_tests import williams_test
 
 EXPECTED = json.loads(mtme.PLACE.read_text(encoding="utf-8"))
 CORRELATIONS = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from textgauge.corpus import Comparison
+from textgauge.data import Comparison
 from textgauge.metrics.corpus.neighbours import (
     AverageHausdorff,
     DensityCoverage,

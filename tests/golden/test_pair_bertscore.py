@@ -13,12 +13,11 @@ import numpy as np
 import pytest
 from tests.golden.pairs import PAIRS, REFERENCES, SCRIPTS
 
-from textgauge.corpus import Corpus, Pairs
-from textgauge.datasets import is_here
+from textgauge.data import Corpus, Pairs, is_here
+from textgauge.encode.resources import locate
 from textgauge.errors import ResourceError
 from textgauge.metrics import get_metric
-from textgauge.metrics.pair._greedy import f1, greedy_match, match_all, match_pairs, unit
-from textgauge.represent.resources import locate
+from textgauge.numerics.greedy_matching import f1, greedy_match, match_all, match_pairs, unit
 
 COLUMNS = ("precision", "recall", "value")
 # Tokens left and right, precision, recall, F1.
@@ -148,7 +147,7 @@ def test_agreement_with_people_on_stsb(name: str, least: float) -> None:
         pytest.skip("the data folder has no stsb")
     from scipy.stats import spearmanr
 
-    from textgauge.datasets.catalog.pairs import stsb
+    from textgauge.data.catalogue.readers import stsb
 
     items = [item for item in stsb() if item.split == "test"]
     found = get_metric(name)(left=[item.left for item in items], right=[str(item.right) for item in items])
@@ -162,8 +161,8 @@ def test_all_pairs_of_yamshchikov14() -> None:
     utils = pytest.importorskip("bert_score.utils")
     if not is_here("yamshchikov14"):
         pytest.skip("the data folder has no yamshchikov14")
-    from textgauge.datasets.catalog.pairs import yamshchikov14
-    from textgauge.represent.token_vectors import token_encoder
+    from textgauge.data.catalogue.readers import yamshchikov14
+    from textgauge.encode.token_vectors import token_encoder
 
     items = list(yamshchikov14())
     metric = get_metric("bertscore(compat=bert_score)")

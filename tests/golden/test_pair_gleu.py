@@ -7,7 +7,7 @@ import pytest
 from tests.golden.pair_ngrams import CANDIDATES, LEFT, RIGHT, SEVERAL, numbers, study
 
 from textgauge import get_metric
-from textgauge.corpus import Pairs
+from textgauge.data import Pairs
 
 METRIC = get_metric("gleu@whitespace")
 

@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 from tests.golden.pairs import PAIRS, REFERENCES, SCRIPTS
 
-from textgauge.datasets import TextPairs, is_here, load_pairs
+from textgauge.data import TextPairs, is_here, load_pairs
+from textgauge.encode import resources
 from textgauge.errors import ResourceError
 from textgauge.metrics import get_metric
-from textgauge.represent import resources
 
 LEFT, RIGHT = ([pair[side] for pair in PAIRS + SCRIPTS] for side in (0, 1))
 
@@ -110,7 +110,7 @@ def test_all_pairs_have_the_values_of_nltk(tokenizer: str, folder: Path, tmp_pat
     pytest.importorskip("nltk")
     from nltk.translate.meteor_score import single_meteor_score
 
-    from textgauge.represent.tokenizers import words_of
+    from textgauge.encode.tokenizers import words_of
 
     pairs, split = all_pairs(), {"whitespace": str.split, "words": words_of}[tokenizer]
     reader = nltk_reader(folder, tmp_path)

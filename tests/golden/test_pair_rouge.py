@@ -7,7 +7,7 @@ import pytest
 from tests.golden.pair_ngrams import CANDIDATES, LEFT, RIGHT, SEVERAL, SUMMARIES, numbers, study
 
 from textgauge import get_metric
-from textgauge.metrics.pair_scores import PairScores
+from textgauge.metrics.score import PairScores
 
 NAMES = [f"{name}{stem}" for name in ("rouge1", "rouge2", "rougeL", "rougeLsum") for stem in ("", "(stem=true)")]
 

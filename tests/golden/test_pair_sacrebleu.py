@@ -7,7 +7,7 @@ import pytest
 from tests.golden.pair_ngrams import BLEU, CANDIDATES, CHRF, LEFT, RIGHT, SEVERAL, TER, numbers, study
 
 from textgauge import get_metric
-from textgauge.corpus import Pairs
+from textgauge.data import Pairs
 
 # Of TER, one variant on all pairs takes minutes.
 PEERS = [("BLEU", BLEU), ("CHRF", CHRF), ("TER", {"ter": TER["ter"]})]

@@ -11,10 +11,9 @@ import pytest
 from tests.golden.pairs import PAIRS, SCRIPTS
 
 from textgauge import get_metric
-from textgauge.corpus import Pairs
-from textgauge.datasets import is_here
-from textgauge.datasets.catalog.pairs import yamshchikov14
-from textgauge.represent.tokenizers import words_of
+from textgauge.data import Pairs, is_here
+from textgauge.data.catalogue.readers import yamshchikov14
+from textgauge.encode.tokenizers import words_of
 
 LEFT, RIGHT = ([pair[side] for pair in PAIRS + SCRIPTS] for side in (0, 1))
 EXPECTED = {

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from textgauge.bench import Plan, Store, run
-from textgauge.bench.judge import judge
-from textgauge.corpus import Corpus
+from textgauge.data import Corpus
+from textgauge.evaluate import Plan, Store, run
+from textgauge.evaluate.protocols import Sources
+from textgauge.evaluate.results import judge
 from textgauge.metrics import EmbeddingMetric, Part, registry
-from textgauge.protocols import Sources
 
 
 class Oracle(EmbeddingMetric):

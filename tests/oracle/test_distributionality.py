@@ -6,12 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from textgauge.bench import Store, run
-from textgauge.bench.judge import judge
-from textgauge.bench.suites import plans_of
-from textgauge.corpus import Corpus
+from textgauge.data import Corpus
+from textgauge.evaluate import Store, run
+from textgauge.evaluate.protocols import Distributionality, PairSources
+from textgauge.evaluate.results import judge
+from textgauge.evaluate.suites import plans_of
 from textgauge.metrics import EmbeddingMetric, Part, get_metric, registry
-from textgauge.protocols import Distributionality, PairSources
 
 PROTOTYPES = {"distributional": "energy@given:euclidean", "neighbours": "ahd@given:euclidean"}
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from textgauge.bench import Plan, Store, run
-from textgauge.bench.judge import judge
+from textgauge.evaluate import Plan, Store, run
+from textgauge.evaluate.protocols import Perturbation
+from textgauge.evaluate.protocols.perturbation import POINTS, on_points
+from textgauge.evaluate.results import judge
 from textgauge.metrics import EmbeddingMetric, Part, registry
-from textgauge.protocols import Perturbation
-from textgauge.protocols.perturbation import POINTS, on_points
 
 EXACT = Perturbation(n=40, repetitions=4, sigma=0.0, steps=12, largest_q=3)  # without noise only the shift is left
 

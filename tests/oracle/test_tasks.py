@@ -7,12 +7,12 @@ from functools import cache
 import numpy as np
 import pytest
 
-from textgauge.bench.tasks import task_sources
+from textgauge.evaluate.protocols import Axis, Clustering, Comparisons, Retrieval, Robustness, Sensitivity
+from textgauge.evaluate.protocols.base import Observations
+from textgauge.evaluate.protocols.retrieval import COPIES
+from textgauge.evaluate.tasks import task_sources
 from textgauge.metrics import Part
 from textgauge.metrics.pair_metric import PairMetric, similarity_of
-from textgauge.protocols import Axis, Clustering, Comparisons, Retrieval, Robustness, Sensitivity
-from textgauge.protocols.base import Observations
-from textgauge.protocols.retrieval import COPIES
 
 SPECS = {Clustering: "sample:intents", Retrieval: "sample:library"}
 

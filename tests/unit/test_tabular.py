@@ -10,8 +10,8 @@ import pytest
 
 from textgauge import compare, get_metric, score
 from textgauge.errors import MissingExtra
+from textgauge.evaluate.leaderboard import Leaderboard, Row
 from textgauge.metrics import PairScores
-from textgauge.report.leaderboard import Leaderboard, Row
 from textgauge.tabular import Tabular, html_table, one_line, printable
 
 REFERENCE, CANDIDATE = ["a red cat", "a red dog", "a blue dog"], ["one cat", "one dog", "a cow"]
@@ -63,7 +63,7 @@ def test_charts_are_valid_and_hold_the_metrics(kind):
 
 
 def test_a_histogram_counts_every_defined_pair():
-    from textgauge.scoring.charts import spread_chart
+    from textgauge.scoring.report import spread_chart
 
     values = np.array([0.1, 0.2, np.nan, 0.2, np.inf])
     made = spread_chart([PairScores(metric="m", values=values), PairScores(metric="n", values=values[2:3])]).to_dict()

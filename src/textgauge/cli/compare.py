@@ -87,7 +87,7 @@ def compare(
 
 
 def _read(path: str, column: str | None, limit: int | None, seed: int) -> Source:
-    from textgauge.datasets import load_texts, read_embeddings
+    from textgauge.data import load_texts, read_embeddings
 
     if path.endswith(".npy"):
         return read_embeddings(path)[:limit]

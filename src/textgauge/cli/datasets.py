@@ -7,18 +7,10 @@ from typing import Annotated
 import typer
 
 from textgauge.cli.output import Format, FormatOption, Row, print_rows
-from textgauge.datasets import (
-    Card,
-    fetch_dataset,
-    is_here,
-    list_published,
-    list_samples,
-    load_pairs,
-    load_texts,
-)
-from textgauge.datasets.sample import PREFIX
+from textgauge.data import Card, fetch_dataset, is_here, list_published, list_samples, load_pairs, load_texts
+from textgauge.data.samples import PREFIX
+from textgauge.encode import resources
 from textgauge.errors import UnknownName
-from textgauge.represent import resources
 
 app = typer.Typer(help="Samples and published datasets.", no_args_is_help=True)
 

@@ -126,7 +126,7 @@ class _Files:
 
 
 def _texts(path: str, column: str | None) -> tuple[str, ...]:
-    from textgauge.datasets import load_texts
+    from textgauge.data import load_texts
 
     return load_texts(path, column=column if path.removesuffix(".gz").endswith(_TABLES) else None).texts
 
@@ -134,7 +134,7 @@ def _texts(path: str, column: str | None) -> tuple[str, ...]:
 def _generated(
     paths: list[str], column: str | None, rating: str | None, limit: int | None, seed: int
 ) -> tuple[dict[str, tuple[str, ...]], dict[str, list[float]] | None]:
-    from textgauge.datasets import load_texts
+    from textgauge.data import load_texts
 
     names = [Path(path).name.partition(".")[0] or "generated" for path in paths]
     names = (

@@ -41,7 +41,7 @@ def _run(name: str, check: Callable[[], str]) -> Row:
 
 
 def _kernels() -> str:
-    from textgauge.native import kernels
+    from textgauge.numerics.native import kernels
 
     return (
         "here" if kernels.built() else "not here: numpy does their work, more slowly (install again with a C compiler)"
@@ -49,7 +49,7 @@ def _kernels() -> str:
 
 
 def _cache_root() -> str:
-    from textgauge.represent.resources import cache_root
+    from textgauge.encode.resources import cache_root
 
     folder = cache_root()
     folder.mkdir(parents=True, exist_ok=True)
@@ -59,7 +59,7 @@ def _cache_root() -> str:
 
 
 def _resources() -> str:
-    from textgauge.represent.resources import available, resources
+    from textgauge.encode.resources import available, resources
 
     here = [item.name for item in resources() if available(item.name)]
     return f"{len(here)} of {len(resources())} here: {', '.join(here) or 'none'}"
@@ -74,8 +74,8 @@ def _metrics() -> str:
 def _encoder() -> str:
     import numpy as np
 
+    from textgauge.encode.embedders import embedder
     from textgauge.errors import ResourceError
-    from textgauge.represent.embedders import embedder
 
     near, same, far = embedder("minilm").encode(["A cat sat down.", "A cat was sitting.", "Stocks fell sharply."])
     if not float(near @ same) > float(near @ far) + 0.3 or not np.isclose(np.linalg.norm(near), 1.0, atol=1e-5):

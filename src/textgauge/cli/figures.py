@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from textgauge.bench import Store
 from textgauge.cli.output import note
 from textgauge.errors import InputError
+from textgauge.evaluate import Store
 from textgauge.report.files import written
 
 

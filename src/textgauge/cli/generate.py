@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from textgauge.cli.output import note, progress
-from textgauge.datasets import load_texts
+from textgauge.data import load_texts
 from textgauge.errors import InputError
 from textgauge.generate import GptSettings, Sampling, VaeSettings
 from textgauge.generate.settings import settings_of

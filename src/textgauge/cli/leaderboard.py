@@ -7,12 +7,12 @@ from typing import Annotated
 
 import typer
 
-from textgauge.bench import Store
-from textgauge.bench.judge import judge
 from textgauge.cli.output import Format, FormatOption, note, print_rows
 from textgauge.errors import InputError
-from textgauge.report.apart import leaderboards
-from textgauge.running.verdicts import detailed, doubts, judging, only
+from textgauge.evaluate import Store
+from textgauge.evaluate.results import judge
+from textgauge.evaluate.verdicts import detailed, doubts, judging, only
+from textgauge.report.leaderboards import leaderboards
 
 
 def leaderboard(
@@ -47,7 +47,7 @@ def leaderboard(
     Protocols that rank mostly the same metrics share a table; a run of several kinds of metrics has one for each.
     Trials are judged anew; what no option says is as the run was asked for.
     """
-    from textgauge.bench.agreement import ceiling_rows
+    from textgauge.evaluate.agreement import ceiling_rows
 
     options = judging(judgements=judgements, ties=ties, linearity=linearity)
     store = Store.open(folder)
@@ -81,8 +81,8 @@ def _of_board(title: str) -> dict[str, str]:
 
 
 def _tests(store: Store, on: str | None, options: dict[str, str], form: Format) -> None:
-    from textgauge.bench.agreement import contrast_rows, rated_runs
-    from textgauge.bench.contrasts import SHOWN, paired_rows
+    from textgauge.evaluate.agreement import contrast_rows, rated_runs
+    from textgauge.evaluate.contrasts import SHOWN, paired_rows
 
     if rated_runs(store):
         print_rows(contrast_rows(store, correlation=on or "spearman"), form)

@@ -53,26 +53,26 @@ def _metrics() -> list[Row]:
 
 
 def _embedders() -> list[Row]:
-    from textgauge.represent.embedders import list_embedders, list_prefixes
+    from textgauge.encode.embedders import list_embedders, list_prefixes
 
     blank = {"dimension": None, "megabytes": None, "available": None}
     return [*list_embedders(), *({"name": row["name"], **blank, "note": row["note"]} for row in list_prefixes())]
 
 
 def _tokenizers() -> list[Row]:
-    from textgauge.represent.tokenizers import list_tokenizers
+    from textgauge.encode.tokenizers import list_tokenizers
 
     return [{"name": name} for name in list_tokenizers()]
 
 
 def _word_vectors() -> list[Row]:
-    from textgauge.represent.wordvectors import list_word_vectors
+    from textgauge.encode.word_vectors import list_word_vectors
 
     return list_word_vectors()
 
 
 def _protocols() -> list[Row]:
-    from textgauge.protocols import PROTOCOLS
+    from textgauge.evaluate.protocols import PROTOCOLS
 
     return [
         {
@@ -86,7 +86,7 @@ def _protocols() -> list[Row]:
 
 
 def _suites() -> list[Row]:
-    from textgauge.bench.suites import described
+    from textgauge.papers.programs import described
 
     return [{"name": name, "about": about} for name, about in described()]
 

@@ -13,7 +13,7 @@ from textgauge.errors import InputError
 from textgauge.report.files import written
 
 if TYPE_CHECKING:
-    from textgauge.recommending import Recommendation
+    from textgauge.evaluate.recommend import Recommendation
 
 
 class AnswerFormat(StrEnum):
@@ -56,7 +56,7 @@ def recommend(
     textgauge recommend --pairs rated.csv --left a --right b --rating score · textgauge recommend --task clustering
     --data sample:intents
     """
-    from textgauge.recommending import recommend as run_recommend
+    from textgauge.evaluate.recommend import recommend as run_recommend
 
     if to is not None and to.suffix not in _WRITERS:
         raise InputError(f"{to}: the answer is written to a file that ends in {', '.join(_WRITERS)}")
@@ -89,7 +89,7 @@ def _write(path: Path, text: str) -> None:
 
 
 def _show(answer: Recommendation, form: AnswerFormat) -> None:
-    from textgauge.recommending.pages import tables
+    from textgauge.evaluate.recommend.render import tables
 
     if form is not AnswerFormat.table:
         typer.echo(answer.to_json() if form is AnswerFormat.json else answer.markdown(), nl=form is AnswerFormat.json)

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from textgauge.bench import Plan, Store
-from textgauge.bench import run as run_plans
 from textgauge.cli.output import Format, FormatOption, Row, note, print_rows, shown
 from textgauge.cli.run import progress_bar, run_program
 from textgauge.errors import InputError, ResourceError, UnknownName
+from textgauge.evaluate import Plan, Store
+from textgauge.evaluate import run as run_plans
 
 if TYPE_CHECKING:
-    from textgauge.bench.reproduce import Asked, Paper
+    from textgauge.papers import Asked, Paper
 
 
 def reproduce(
@@ -34,9 +34,9 @@ def reproduce(
     form: FormatOption = Format.table,
 ) -> None:
     """Compute a paper's tables on the same data and print our numbers beside the published ones."""
-    from textgauge.bench.execute import executor
-    from textgauge.bench.reproduce import PAPERS, Asked
-    from textgauge.represent.resources import cache_root
+    from textgauge.encode.resources import cache_root
+    from textgauge.evaluate.execute import executor
+    from textgauge.papers import PAPERS, Asked
 
     if paper not in PAPERS:
         raise UnknownName.among("paper", paper, PAPERS)

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from textgauge.cli.output import Format, FormatOption, Row, print_rows
-from textgauge.represent import resources as store
+from textgauge.encode import resources as store
 
 app = typer.Typer(help="List, fetch and verify models and data files.", no_args_is_help=True)
 

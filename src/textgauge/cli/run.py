@@ -10,13 +10,13 @@ from typing import Annotated, Any
 
 import typer
 
-from textgauge.bench import Plan, RunReport, Store
-from textgauge.bench.suites import PROGRAMS
 from textgauge.cli.output import Format, FormatOption, Row, note, print_rows, progress, shown
 from textgauge.errors import InputError
-from textgauge.running.compute import computed, warnings_of
-from textgauge.running.data import DataOptions, said, task_columns
-from textgauge.running.plans import plans_of
+from textgauge.evaluate import Plan, RunReport, Store
+from textgauge.evaluate.compute import computed, warnings_of
+from textgauge.evaluate.run_data import DataOptions, said, task_columns
+from textgauge.evaluate.run_plans import plans_of
+from textgauge.papers.programs import PROGRAMS
 
 
 def run(
@@ -115,8 +115,8 @@ def run(
 
 def run_program(name: str, parameters: dict[str, Any], out: Path, seed: int) -> list[Row]:
     """Run a suite that is no set of cells, and give its table."""
-    from textgauge.bench.suites import program
-    from textgauge.bench.zwerdling2021 import side_by_side
+    from textgauge.papers.programs import program
+    from textgauge.papers.zwerdling_suite import side_by_side
 
     chosen = program(name, parameters)
     with progress() as step:
@@ -143,7 +143,7 @@ def _params(items: list[str]) -> dict[str, str]:
 
 
 def _listed(plans: list[Plan], store: Store) -> list[Row]:
-    from textgauge.bench.run import plan_cells
+    from textgauge.evaluate.run import plan_cells
 
     rows: list[Row] = []
     for plan in plans:

@@ -89,7 +89,7 @@ def _read(
     limit: int | None,
     seed: int,
 ) -> tuple[Any, Any]:
-    from textgauge.datasets.load import load_pairs
+    from textgauge.data.source import load_pairs
 
     if pairs is not None:
         if left is not None:
@@ -106,7 +106,7 @@ def _read(
 
 
 def _aligned(path: str, column: str | None) -> Any:
-    from textgauge.datasets import load_aligned, read_embeddings
+    from textgauge.data import load_aligned, read_embeddings
 
     return read_embeddings(path) if path.endswith(".npy") else load_aligned(path, column=column)
 

@@ -59,9 +59,9 @@ def ensemble(
 
     Example: textgauge train ensemble --pairs rated.csv --left a --right b --rating score --group set -o model.json
     """
-    from textgauge.bench.ensemble import KINDS
-    from textgauge.bench.rated import brings_ratings, rated_sources
-    from textgauge.bench.stack import ensemble as stack
+    from textgauge.evaluate.learned_metric import KINDS
+    from textgauge.evaluate.learned_metric import ensemble as stack
+    from textgauge.evaluate.rated import brings_ratings, rated_sources
 
     kind = next((known for known in KINDS if known == model), None)
     if kind is None:

@@ -1,8 +1,7 @@
 """Compare two corpora with many metrics at once, and explain their distance text by text."""
 
 from textgauge.comparing.compare import DEFAULT_METRICS, compare
-from textgauge.comparing.explain import explain
-from textgauge.comparing.explanation import Explanation
+from textgauge.comparing.explain import Explanation, explain
 from textgauge.comparing.report import CompareReport
 
 __all__ = ["DEFAULT_METRICS", "CompareReport", "Explanation", "compare", "explain"]

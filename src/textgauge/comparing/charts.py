@@ -11,7 +11,7 @@ from textgauge.tabular import Row, one_line
 if TYPE_CHECKING:
     import altair as alt
 
-    from textgauge.comparing.explanation import Explanation, Side
+    from textgauge.comparing.explain import Explanation, Side
     from textgauge.comparing.terms import Terms
 
 # Okabe and Ito's palette: safe for the common kinds of colour blindness.

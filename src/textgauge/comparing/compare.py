@@ -10,13 +10,13 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from textgauge.comparing.confounds import confounds
 from textgauge.comparing.report import CompareReport
-from textgauge.corpus import Comparison, Corpus
-from textgauge.corpus.view import TextsLike
+from textgauge.comparing.warnings import confounds
+from textgauge.data import Comparison, Corpus
+from textgauge.data.view import TextsLike
 from textgauge.errors import InputError
 from textgauge.metrics import CorpusMetric, Score, get_corpus_metrics
-from textgauge.metrics.corpus._pair_ground import ground_matrix
+from textgauge.metrics.ground_matrix import ground_matrix
 
 Source: TypeAlias = "TextsLike | str | Path"
 Step: TypeAlias = Callable[[str], None]
@@ -26,7 +26,7 @@ DEFAULT_METRICS = "energy,mmd,fid,mauve,pr,dc,irpr,ahd,medoid,classifier,cbdf,js
 
 
 @dataclass(frozen=True)
-class Doubt:
+class UncertaintyOptions:
     """What uncertainty is asked for."""
 
     ci: bool
@@ -57,7 +57,7 @@ def compare(
 ) -> CompareReport:
     """Measure how far the candidate corpus is from the reference corpus.
 
-    Corpora are lists of texts, `Corpus` objects, embedding arrays, or what `textgauge.datasets.load_texts` reads: a
+    Corpora are lists of texts, `Corpus` objects, embedding arrays, or what `textgauge.data.load_texts` reads: a
     path, `sample:NAME`, a catalogue name. `ci` adds an interval to every value, `test` a permutation p-value for "same
     distribution"; either adds the null distance; `explain` what each text adds, for metrics that split into texts (see
     `textgauge.comparing.explain`). `on_step` is told what is being done.
@@ -67,13 +67,13 @@ def compare(
     >>> report["jsd@words"].n_candidate
     3
     """
-    asked = Doubt(ci, test, level, permutations, seed)
+    asked = UncertaintyOptions(ci, test, level, permutations, seed)
     comparison, chosen = prepared(reference, candidate, metrics, seed, on_step)
     scores = []
     with blas_threads(comparison):
         for metric in chosen:
             on_step(metric.key)
-            scores.append(_with_doubt(metric.measure(comparison), metric, comparison, asked))
+            scores.append(_add_uncertainty(metric.measure(comparison), metric, comparison, asked))
         report = CompareReport(tuple(scores), tuple(confounds(comparison, chosen)))
         return _explained(report, comparison, chosen, on_step) if explain else report
 
@@ -119,8 +119,8 @@ def _explained(
 def corpus_of(source: Source, role: str) -> Corpus:
     """Read and check one corpus: at least two different, not all blank, texts."""
     if isinstance(source, str | Path):
-        from textgauge.datasets import read_embeddings
-        from textgauge.datasets.load import load_texts
+        from textgauge.data import read_embeddings
+        from textgauge.data.source import load_texts
 
         is_array = str(source).endswith(".npy")
         corpus = Corpus.of(read_embeddings(source)) if is_array else Corpus.of(load_texts(str(source)).texts)
@@ -161,7 +161,7 @@ def _prepare_ground(comparison: Comparison, name: str, on_step: Step) -> None:
     matrix.rows(comparison.joint, lambda done, total: on_step(f"{name} of all pairs: {100 * done // total} %"))
 
 
-def _with_doubt(score: Score, metric: CorpusMetric, comparison: Comparison, asked: Doubt) -> Score:
+def _add_uncertainty(score: Score, metric: CorpusMetric, comparison: Comparison, asked: UncertaintyOptions) -> Score:
     if score.reason is not None:
         return score
     if asked.ci:

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from textgauge.corpus import Comparison, Corpus
+from textgauge.data import Comparison, Corpus
 from textgauge.metrics import CorpusMetric
-from textgauge.metrics.corpus import _pair_ground
-from textgauge.metrics.corpus._neighbour_statistics import Nearest, nearest
+from textgauge.metrics import ground_matrix as _pair_ground
+from textgauge.metrics.neighbour_statistics import Nearest, nearest
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

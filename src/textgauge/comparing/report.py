@@ -14,7 +14,7 @@ from textgauge.tabular import Tabular
 if TYPE_CHECKING:
     import altair as alt
 
-    from textgauge.comparing.explanation import Explanation
+    from textgauge.comparing.explain import Explanation
     from textgauge.comparing.terms import Terms
 
 

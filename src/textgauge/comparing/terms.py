@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.corpus import Comparison
+from textgauge.data import Comparison
 from textgauge.errors import InputError
-from textgauge.metrics.corpus._counts import token_totals
-from textgauge.stats.numbers import plain
-from textgauge.tabular import Tabular
+from textgauge.metrics.token_counts import token_totals
+from textgauge.tabular import Tabular, plain
 
 Floats = NDArray[np.float64]
 

@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.describing.doubts import doubts
 from textgauge.describing.measure import Measuring
 from textgauge.describing.properties import Asked, reach_of_train, table
 from textgauge.describing.report import Description
 from textgauge.describing.rows import Step
 from textgauge.describing.sets import GENERATED, Sets, Source, gather, texts_of_source
 from textgauge.describing.significance import rating_links
+from textgauge.describing.warnings import doubts
 from textgauge.errors import InputError
 
 Ratings = Sequence[float] | NDArray[np.floating]
@@ -37,7 +37,7 @@ def describe(
 ) -> Description:
     """Describe generated texts: unique, new words, grammar, plausibility, near to test by meaning, copied from train.
 
-    Corpora are lists of texts, `Corpus` objects or what `textgauge.datasets.load_texts` reads; `generated` may be
+    Corpora are lists of texts, `Corpus` objects or what `textgauge.data.load_texts` reads; `generated` may be
     several, by name. Every property comes with an interval and with the same property of test and train. Without
     `test`, what needs it is empty and says so. `representative` texts are what plausibility is judged by: train and
     validation unless given. `ratings` are people's, one for each generated text. A backend of None is left out.

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.corpus import Corpus
+from textgauge.data import Corpus
 from textgauge.describing.measured import Measured
 from textgauge.errors import InputError
-from textgauge.metrics.describe.nearest import Nearest
-from textgauge.metrics.describe.trade_off import best_trade_offs
+from textgauge.metrics.properties.nearest import Nearest
+from textgauge.metrics.properties.trade_off import best_trade_offs
 
 if TYPE_CHECKING:
     import polars as pl

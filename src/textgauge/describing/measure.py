@@ -9,17 +9,16 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.corpus import Corpus
+from textgauge.data import Corpus
 from textgauge.describing.measured import Measured, Modes
 from textgauge.describing.models import grammar_row, made_from_train, surprise_row
 from textgauge.describing.rows import Row, Step
 from textgauge.describing.sets import Sets
 from textgauge.metrics.base import versions
-from textgauge.metrics.describe.forms import form, numbered
-from textgauge.metrics.describe.nearest import Nearest, nearest_meaning, nearest_wording
-from textgauge.metrics.describe.repetition import groups
-from textgauge.metrics.describe.uniqueness import Counts
-from textgauge.metrics.describe.vocabulary import new_terms
+from textgauge.metrics.properties.nearest import Nearest, nearest_meaning, nearest_wording
+from textgauge.metrics.properties.repetition import groups
+from textgauge.metrics.properties.uniqueness import Counts, form, numbered
+from textgauge.metrics.properties.vocabulary import new_terms
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -89,7 +88,7 @@ class Measuring:
         found = {"unique": "form=lower-case,no-punctuation", "vocab": TOKENIZER}
         found["syntactic"] = f"synsim@{TOKENIZER}({','.join(versions('rapidfuzz'))})"
         if self.embedder is not None:
-            from textgauge.represent.embedders import embedder
+            from textgauge.encode.embedders import embedder
 
             found["semantic"] = f"cosine@{embedder(self.embedder).identity}"
         rows = {"grammar": self._grammar, "plausibility": self._surprise}
@@ -115,8 +114,8 @@ class Measuring:
 
     @cached_property
     def _vectors(self) -> NDArray[np.float32]:
-        from textgauge.corpus.cache import encode_cached
-        from textgauge.represent.embedders import embedder
+        from textgauge.data.cache import encode_cached
+        from textgauge.encode.embedders import embedder
 
         def told(done: int, total: int) -> None:
             self.on_step(f"embedding: {100 * done // total} %")

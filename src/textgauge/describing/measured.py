@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.corpus import Corpus
-from textgauge.metrics.describe.nearest import Nearest
-from textgauge.metrics.describe.uniqueness import Counts
-from textgauge.metrics.describe.vocabulary import NewTerms
+from textgauge.data import Corpus
+from textgauge.metrics.properties.nearest import Nearest
+from textgauge.metrics.properties.uniqueness import Counts
+from textgauge.metrics.properties.vocabulary import NewTerms
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

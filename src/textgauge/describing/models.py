@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from textgauge.corpus import Corpus
+from textgauge.data import Corpus
 from textgauge.describing.rows import Row, Step, measured, sampled
 from textgauge.describing.sets import Sets
 
@@ -13,11 +13,11 @@ YARDSTICK = 5_000  # texts of train that are enough for a mean: its standard err
 
 def grammar_row(name: str, sets: Sets, on_step: Step) -> Row:
     """Grammatical errors and words of generated and test texts, and of a sample of train."""
-    from textgauge.represent.grammar import get_grammar_checker
+    from textgauge.encode.grammar import get_grammar_checker
 
     checker = get_grammar_checker(name)
     return measured(
-        _looked_at(sets, sampled(sets.train, YARDSTICK)),
+        _input_identity(sets, sampled(sets.train, YARDSTICK)),
         lambda texts: (checker.errors(texts), checker.lengths(texts)),
         backend=checker.signature,
         doing="grammar",
@@ -27,13 +27,13 @@ def grammar_row(name: str, sets: Sets, on_step: Step) -> Row:
 
 def surprise_row(name: str, sets: Sets, representative: Sequence[str] | None, on_step: Step) -> Row:
     """−ln P and tokens of generated and test texts, and of a sample of train unless the model was made from it."""
-    from textgauge.represent.language_models import get_language_model
+    from textgauge.encode.language_models import get_language_model
 
     on_step("plausibility: language model")
     told = made_from_train(name, representative)
     known = [*sets.train.texts, *sets.validation] if told else representative
     model = get_language_model(name, representative=known)
-    corpora = _looked_at(sets, None if told else sampled(sets.train, YARDSTICK))
+    corpora = _input_identity(sets, None if told else sampled(sets.train, YARDSTICK))
     return measured(corpora, model.surprise, backend=model.signature, doing="plausibility", on_step=on_step)
 
 
@@ -42,5 +42,5 @@ def made_from_train(name: str, representative: Sequence[str] | None) -> bool:
     return name.startswith("kneser-ney") and representative is None
 
 
-def _looked_at(sets: Sets, train: Corpus | None) -> list[Corpus]:
+def _input_identity(sets: Sets, train: Corpus | None) -> list[Corpus]:
     return [*sets.generated.values(), *(corpus for corpus in (sets.test, train) if corpus is not None)]

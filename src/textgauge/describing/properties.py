@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.describing.measured import Measured
-from textgauge.metrics.describe.counting import Interval, share_interval
-from textgauge.metrics.describe.coverage import Estimate, f1, mean, perplexity
-from textgauge.metrics.describe.nearest import Nearest
-from textgauge.metrics.describe.repetition import repetition
-from textgauge.metrics.describe.uniqueness import distinct_interval, unique_interval
-from textgauge.metrics.describe.vocabulary import vocab_interval
-from textgauge.stats.numbers import plain_row
+from textgauge.metrics.properties.counting import Interval, share_interval
+from textgauge.metrics.properties.coverage import Estimate, f1, mean, perplexity
+from textgauge.metrics.properties.nearest import Nearest
+from textgauge.metrics.properties.repetition import repetition
+from textgauge.metrics.properties.uniqueness import distinct_interval, unique_interval
+from textgauge.metrics.properties.vocabulary import vocab_interval
+from textgauge.tabular import plain_row
 
 NEAR_COPY = 0.9  # SynSim: one word in nine is another
 COVERED = 0.05  # train is as near or nearer to all but this share of the test texts

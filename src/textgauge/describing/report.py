@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.corpus import Corpus
+from textgauge.data import Corpus
 from textgauge.describing import lists
 from textgauge.describing.measured import Measured
 from textgauge.describing.properties import NEAR_COPY, Property
 from textgauge.describing.significance import Difference, RatingLink, differences
 from textgauge.errors import InputError, UnknownName
-from textgauge.metrics.describe.uniqueness import curve
+from textgauge.metrics.properties.uniqueness import curve
 
 if TYPE_CHECKING:
     import pandas as pd

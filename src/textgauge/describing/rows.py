@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.corpus import Corpus
+from textgauge.data import Corpus
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -10,10 +10,10 @@ from typing import TypeAlias
 
 import numpy as np
 
-from textgauge.corpus import Corpus
-from textgauge.corpus.pool import Pool
+from textgauge.data import Corpus
+from textgauge.data.pool import Pool
+from textgauge.encode.tokenizers import without_surrogates
 from textgauge.errors import InputError
-from textgauge.represent.tokenizers import without_surrogates
 
 Source: TypeAlias = "Corpus | Sequence[str] | str | Path"
 
@@ -60,7 +60,7 @@ def gather(
 def texts_of_source(source: Source, role: str) -> Sequence[str]:
     """Read the texts of one corpus and check them."""
     if isinstance(source, str | Path):
-        from textgauge.datasets.load import load_texts
+        from textgauge.data.source import load_texts
 
         texts: Sequence[str] = load_texts(source).texts
     else:

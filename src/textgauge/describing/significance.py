@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from textgauge.describing.measured import Measured
 from textgauge.stats.correlation import complete, spearman
-from textgauge.stats.intervals import correlation_interval
-from textgauge.stats.numbers import plain_row
+from textgauge.stats.resampled_correlation import correlation_interval
+from textgauge.tabular import plain_row
 
 Floats = NDArray[np.float64]
 

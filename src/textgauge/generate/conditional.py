@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.corpus import Corpus
+from textgauge.data import Corpus
 from textgauge.errors import InputError
-from textgauge.generate.content import content_key
 from textgauge.generate.language_model import GptSettings, train_language_model
 from textgauge.generate.sampling import Sampling
+from textgauge.generate.settings import content_key
 from textgauge.generate.training import Say, silent
 
 # From texts to the probabilities of all labels, one row a text.

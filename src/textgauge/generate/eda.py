@@ -10,9 +10,9 @@ from typing import Literal
 
 import numpy as np
 
+from textgauge.encode.wordnet import Synonyms
 from textgauge.errors import InputError
-from textgauge.generate.content import content_key, generator_of
-from textgauge.represent.synonyms import Synonyms
+from textgauge.generate.settings import content_key, generator_of
 
 Compat = Literal["none", "eda"]
 Rng = np.random.Generator
@@ -99,7 +99,7 @@ def eda(
     """
     _check(texts, n, {"alpha_sr": alpha_sr, "alpha_ri": alpha_ri, "alpha_rs": alpha_rs, "p_rd": p_rd}, compat)
     if synonyms is None and (alpha_sr or alpha_ri):
-        from textgauge.represent.synonyms import thesaurus
+        from textgauge.encode.wordnet import thesaurus
 
         synonyms = thesaurus().synonyms_of
     lookup = _Lookup(synonyms or (lambda _: ()))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from textgauge.errors import InputError
-from textgauge.generate.content import generator_of
+from textgauge.generate.settings import generator_of
 from textgauge.generate.word_level import join_words, split_words
 
 _END = ""

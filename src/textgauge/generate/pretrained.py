@@ -7,12 +7,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from textgauge.encode.resource_sources import tree_sha256
+from textgauge.encode.tokenizers import without_surrogates
 from textgauge.errors import InputError, ResourceError
-from textgauge.generate.extras import need_transformers
 from textgauge.generate.language_model import LanguageModel
+from textgauge.generate.settings import need_transformers
 from textgauge.generate.training import Ids, Recipe
-from textgauge.represent.digest import tree_sha256
-from textgauge.represent.tokenizers import without_surrogates
 
 _SEPARATOR = " SEP "
 

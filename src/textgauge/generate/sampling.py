@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from textgauge.errors import InputError
-from textgauge.generate.content import generator_of
-from textgauge.generate.extras import need_torch
+from textgauge.generate.settings import generator_of, need_torch
 
 # From tokens (texts by places) and memory to the logits of the next token and the new memory.
 Step = Callable[[Any, Any], tuple[Any, Any]]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import fields
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from textgauge.errors import InputError, UnknownName
+import numpy as np
+
+from textgauge.errors import InputError, MissingExtra, UnknownName
 
 T = TypeVar("T")
 
@@ -31,3 +34,40 @@ def settings_of(kind: type[T], given: Sequence[str]) -> T:
         except ValueError:
             raise InputError(f"the setting {name} is a number, not {value!r}") from None
     return kind(**values)
+
+
+def content_key(text: str) -> int:
+    """A whole number that stands for a text, the same on every machine."""
+    return int.from_bytes(hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
+
+
+def generator_of(seed: int, *words: int) -> np.random.Generator:
+    """A generator for one purpose, told apart from others by whole numbers."""
+    return np.random.default_rng(np.random.SeedSequence([seed, *words]))
+
+
+def fingerprint(texts: Sequence[str]) -> str:
+    """A short hash of texts in their order."""
+    digest = hashlib.blake2b(digest_size=8)
+    for text in texts:
+        digest.update(content_key(text).to_bytes(8, "little"))
+    return digest.hexdigest()
+
+
+def need_torch(what: str) -> Any:
+    """Give torch."""
+    try:
+        import torch
+    except ImportError:
+        raise MissingExtra.named(what, "generate") from None
+    return torch
+
+
+def need_transformers(what: str) -> Any:
+    """Give transformers, which can do nothing here without torch."""
+    try:
+        import torch  # noqa: F401
+        import transformers
+    except ImportError:
+        raise MissingExtra.named(what, "hf") from None
+    return transformers

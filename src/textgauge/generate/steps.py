@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from textgauge.errors import InputError
-from textgauge.generate.content import fingerprint, generator_of
 from textgauge.generate.language_model import GptSettings, language_model
 from textgauge.generate.ngram import ngram_corpora
 from textgauge.generate.sampling import Sampling
+from textgauge.generate.settings import fingerprint, generator_of
 from textgauge.generate.training import Say, Training, silent
 
 NGRAM, GPT, READY = "ngram", "gpt", "hf:"

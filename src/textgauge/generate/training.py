@@ -7,27 +7,28 @@ between give the same weights, on the same machine with as many threads.
 
 from __future__ import annotations
 
+import json
+import os
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
 from textgauge.errors import InputError
-from textgauge.generate import checkpoint as files
-from textgauge.generate.checkpoint import Checkpoint
-from textgauge.generate.content import generator_of
-from textgauge.generate.extras import need_torch
+from textgauge.generate.settings import generator_of, need_torch
 
 Ids = list[int]
 Say = Callable[[str], None]
-
 _CLIP = 1.0  # largest norm of a step's gradient
 _TOGETHER = 32  # batches whose texts are sorted by length together
 _ORDER, _STEP, _START = 11, 12, 13  # purposes of random numbers
+FILE = "checkpoint.safetensors"
+_FORMAT = 1
 
 
 def silent(_: str) -> None:
@@ -94,7 +95,7 @@ class Training:
         self._sum = 0.0
         self._named = dict(model.network.named_parameters())
         self._optimizer = torch.optim.AdamW(self._named.values(), lr=recipe.rate, betas=(0.9, 0.98), weight_decay=0.01)
-        found = None if folder is None else files.load(folder)
+        found = None if folder is None else load_checkpoint(folder)
         if found is not None:
             self._take_up(found)
 
@@ -123,7 +124,7 @@ class Training:
         for name, parameter in self._named.items():
             tensors |= {f"{key}.{name}": value for key, value in self._optimizer.state.get(parameter, {}).items()}
         about = {**self._identity(), "epoch": self.epoch, "batch": self.batch, "steps": self.steps}
-        files.save(Checkpoint({**about, "losses": self.losses, "sum": self._sum}, tensors), self.folder)
+        save_checkpoint(Checkpoint({**about, "losses": self.losses, "sum": self._sum}, tensors), self.folder)
 
     @property
     def _mean(self) -> float:
@@ -203,3 +204,48 @@ def padded(rows: Sequence[Ids], fill: int = 0) -> Any:
     torch = need_torch("training")
     width = max(map(len, rows))
     return torch.tensor([[*row, *[fill] * (width - len(row))] for row in rows])
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """Tensors by name, and what is known about them: `about` is plain JSON."""
+
+    about: dict[str, Any]
+    tensors: dict[str, Any] = field(repr=False)
+
+
+def save_checkpoint(checkpoint: Checkpoint, folder: Path) -> None:
+    """Write a checkpoint whole or not at all, over the one before."""
+    from safetensors.torch import save_file
+
+    header = {"textgauge": json.dumps({"format": _FORMAT, **checkpoint.about})}
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        descriptor, name = tempfile.mkstemp(dir=folder, prefix=".new-")
+    except OSError as error:
+        raise InputError(f"cannot write a checkpoint into {folder}: {error.strerror or error}") from None
+    os.close(descriptor)
+    try:
+        save_file({key: tensor.contiguous() for key, tensor in checkpoint.tensors.items()}, name, metadata=header)
+        os.replace(name, folder / FILE)
+    except BaseException:
+        os.unlink(name)
+        raise
+
+
+def load_checkpoint(folder: Path) -> Checkpoint | None:
+    """Read the checkpoint of a folder; None where there is none."""
+    from safetensors import SafetensorError, safe_open
+
+    path = folder / FILE
+    if not path.exists():
+        return None
+    try:
+        with safe_open(path, framework="pt") as opened:
+            about = json.loads((opened.metadata() or {})["textgauge"])
+            tensors = {key: opened.get_tensor(key) for key in opened.keys()}  # noqa: SIM118, it is no dictionary
+    except (OSError, SafetensorError, KeyError, ValueError, RecursionError) as error:
+        raise InputError(f"{path} is no checkpoint of textgauge, or damaged ({type(error).__name__})") from None
+    if not isinstance(about, dict) or about.get("format") != _FORMAT:
+        raise InputError(f"{path} was written by another version of textgauge; train again in a new folder")
+    return Checkpoint(about, tensors)

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from textgauge.errors import InputError
-from textgauge.generate.content import fingerprint
-from textgauge.generate.extras import need_torch
 from textgauge.generate.sampling import Sampling, continued, texts_of, uniforms_of
+from textgauge.generate.settings import fingerprint, need_torch
 from textgauge.generate.training import Ids, Recipe, Say, Training, padded, silent, started, train
 from textgauge.generate.word_level import END, PAD, START, UNKNOWN, Vocabulary
 
@@ -25,7 +24,7 @@ class VaeSettings:
     """
 
     vocabulary: int = 8_000
-    fewest: int = 2
+    min_texts: int = 2
     embedding: int = 128
     hidden: int = 256
     latent: int = 32
@@ -36,7 +35,7 @@ class VaeSettings:
     rate: float = 2e-3
 
     def __post_init__(self) -> None:
-        sizes = (self.vocabulary, self.fewest, self.embedding, self.hidden, self.latent, self.longest, self.batch)
+        sizes = (self.vocabulary, self.min_texts, self.embedding, self.hidden, self.latent, self.longest, self.batch)
         if min(sizes) < 1 or not 0 <= self.word_dropout < 1 or self.anneal < 0 or not self.rate > 0:
             raise InputError(f"sizes are 1 or more, word_dropout in [0, 1), anneal 0 or more, rate above 0: {self}")
 
@@ -147,11 +146,11 @@ def train_vae(
 ) -> Vae:
     """Train a sentence VAE; with a `checkpoint` folder it goes on where it was left (extra `generate`)."""
     chosen = settings or VaeSettings()
-    vocabulary = Vocabulary.of(texts, largest=chosen.vocabulary, fewest=chosen.fewest)
+    vocabulary = Vocabulary.of(texts, largest=chosen.vocabulary, fewest=chosen.min_texts)
     model = Vae(vocabulary, chosen, seed=seed)
     examples = model.examples(texts)
     if not examples or len(vocabulary) <= UNKNOWN + 1:
-        raise InputError(f"no word occurs {chosen.fewest} times in the texts: a VAE has nothing to learn")
+        raise InputError(f"no word occurs {chosen.min_texts} times in the texts: a VAE has nothing to learn")
     training = Training(
         model,
         Recipe(batch=chosen.batch, rate=chosen.rate),

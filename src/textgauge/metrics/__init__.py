@@ -3,7 +3,6 @@
 from textgauge.metrics.base import Metric, Part, Undefined
 from textgauge.metrics.corpus_metric import CorpusMetric, EmbeddingMetric, GroundMetric, TokenMetric
 from textgauge.metrics.pair_metric import PairMetric
-from textgauge.metrics.pair_scores import PairScores
 from textgauge.metrics.registry import (
     get_corpus_metrics,
     get_metric,
@@ -12,7 +11,7 @@ from textgauge.metrics.registry import (
     list_metrics,
     register,
 )
-from textgauge.metrics.score import Score
+from textgauge.metrics.score import PairScores, Score
 
 __all__ = [
     "CorpusMetric",

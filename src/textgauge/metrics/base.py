@@ -96,16 +96,16 @@ class Metric:
         """Everything that decides the number: all parameters, what it looks at, versions."""
         given = tuple((name, _written(getattr(self, name))) for name in parameters(type(self)))
         spelled = str(Name(self.name, self.part, given, self.on or None))
-        return "|".join([spelled, f"v{self.version}", *self.looked_at(), *versions("textgauge", "numpy", "scipy")])
+        return "|".join([spelled, f"v{self.version}", *self.input_identity(), *versions("textgauge", "numpy", "scipy")])
 
     def __str__(self) -> str:
         return self.key
 
-    def looking_at(self, on: str) -> Self:
+    def with_input(self, on: str) -> Self:
         """The same metric on another embedder, tokenizer or ground."""
         return replace(self, on=on)
 
-    def looked_at(self) -> list[str]:
+    def input_identity(self) -> list[str]:
         """What the metric looks at, spelled out for the signature: `name=identity`."""
         return []
 

@@ -11,12 +11,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.corpus import GIVEN, Comparison, Corpus, Draws
-from textgauge.corpus.view import TextsLike
+from textgauge.data import GIVEN, Comparison, Corpus, Draws
+from textgauge.data.view import TextsLike
+from textgauge.encode.grounds import GROUNDS
 from textgauge.metrics import uncertainty
 from textgauge.metrics.base import VALUE, Metric, Undefined
 from textgauge.metrics.score import Score
-from textgauge.represent.grounds import GROUNDS
 
 Values = dict[str, float]
 ManyValues = dict[str, NDArray[np.float64]]
@@ -30,11 +30,11 @@ class CorpusMetric(Metric):
     or embedder and ground).
     """
 
-    error_by: ClassVar[str] = uncertainty.SECOND_ORDER
+    interval_method: ClassVar[str] = uncertainty.SECOND_ORDER
     on_scale: ClassVar[bool] = False  # whether values are on the scale of the ground, not merely ordered by it
 
     @property
-    def fewest(self) -> int:
+    def min_texts(self) -> int:
         """The fewest texts each corpus must have."""
         return 2
 
@@ -58,7 +58,7 @@ class CorpusMetric(Metric):
         """The ground's name, for metrics over a ground of embeddings."""
         return self.on.rpartition(":")[2]
 
-    def looked_at(self) -> list[str]:
+    def input_identity(self) -> list[str]:
         """The tokenizer, or the embedder with its revision."""
         if self.needs == "tokens":
             return [f"tokenizer={self.on}"]
@@ -66,7 +66,7 @@ class CorpusMetric(Metric):
             return [f"ground={_pair_key(self.pair_ground, full=True)}"]
         if self.embedder == GIVEN:
             return ["embeddings=given"]
-        from textgauge.represent.embedders import embedder
+        from textgauge.encode.embedders import embedder
 
         return [f"embedder={embedder(self.embedder).identity}"]
 
@@ -85,11 +85,11 @@ class CorpusMetric(Metric):
 
     def standard_error(self, comparison: Comparison, *, seed: int) -> tuple[float, str]:
         """Standard deviation of the value over samples of these sizes, and the method's name."""
-        return uncertainty.standard_error(self, comparison, by=self.error_by, seed=seed)
+        return uncertainty.standard_error(self, comparison, by=self.interval_method, seed=seed)
 
     def interval(self, comparison: Comparison, *, level: float, seed: int) -> tuple[float, float, str]:
         """Low and high end for the expected value at these sizes, and the method's name."""
-        value = float(self.shown_of(self.compute(comparison)))
+        value = float(self.select(self.compute(comparison)))
         error, method = self.standard_error(comparison, seed=seed)
         return (*uncertainty.around(value, error, self.bounds, level), method)
 
@@ -122,16 +122,16 @@ class CorpusMetric(Metric):
             signature=self.signature,
         )
 
-    def shown_of(self, values: Mapping[str, Any]) -> Any:
+    def select(self, values: Mapping[str, Any]) -> Any:
         """The number this metric shows, out of headline and parts."""
         return values[self.part or VALUE]
 
     def require(self, comparison: Comparison) -> None:
         """Raise `Undefined` if a corpus has too few texts."""
         for role, corpus in (("reference", comparison.reference), ("candidate", comparison.candidate)):
-            if len(corpus) < self.fewest:
+            if len(corpus) < self.min_texts:
                 count = f"{len(corpus)} text{'s' if len(corpus) != 1 else ''}"
-                raise Undefined(f"the {role} has {count}; {self.key} needs at least {self.fewest}")
+                raise Undefined(f"the {role} has {count}; {self.key} needs at least {self.min_texts}")
 
     def __call__(self, *, reference: TextsLike, candidate: TextsLike) -> Score:
         """Score two corpora given as texts, corpora or embedding arrays."""
@@ -143,7 +143,7 @@ class CorpusMetric(Metric):
         default = self.default_on.partition(":")[0]
         if self.reads_texts or self.embedder != default or not comparison.reference.pool.has_given:
             return self
-        return self.looking_at(f"{GIVEN}:{self.ground}" if self.needs == "ground" else GIVEN)
+        return self.with_input(f"{GIVEN}:{self.ground}" if self.needs == "ground" else GIVEN)
 
     def _values_or_nan(self, comparison: Comparison) -> Values:
         try:
@@ -191,7 +191,7 @@ class TokenMetric(CorpusMetric):
     needs = "tokens"
     default_on = "wordpiece"
     # Rare tokens make these metrics far from linear in the texts.
-    error_by = uncertainty.DISJOINT
+    interval_method = uncertainty.DISJOINT
 
 
 class EmbeddingMetric(CorpusMetric):

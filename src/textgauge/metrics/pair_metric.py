@@ -10,11 +10,11 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.corpus import GIVEN, Corpus, Pairs
-from textgauge.corpus.view import TextsLike
+from textgauge.data import GIVEN, Corpus, Pairs
+from textgauge.data.view import TextsLike
 from textgauge.errors import UnknownName
 from textgauge.metrics.base import VALUE, Metric, Part
-from textgauge.metrics.pair_scores import PairScores
+from textgauge.metrics.score import PairScores
 
 Column = NDArray[np.float64]
 Columns = dict[str, Column]
@@ -67,10 +67,10 @@ class PairMetric(Metric):
             left = rows.take(np.repeat(block, len(columns)))
             right = columns.take(np.tile(np.arange(len(columns)), len(block)))
             pairs = Pairs(left, right, background=background)
-            found[block] = self.shown_of(self.compute(pairs)).reshape(len(block), len(columns))
+            found[block] = self.select(self.compute(pairs)).reshape(len(block), len(columns))
         return found
 
-    def shown_of(self, values: dict[str, Any]) -> Any:
+    def select(self, values: dict[str, Any]) -> Any:
         """The number this metric shows, out of headline and parts."""
         return values[self.part or VALUE]
 
@@ -84,9 +84,9 @@ class PairMetric(Metric):
         columns = self.compute_items(pairs)
         return PairScores(
             metric=self.key,
-            values=self.shown_of(columns),
+            values=self.select(columns),
             parts={part.name: columns[part.name] for part in self.parts},
-            reason=self.undefined if np.isnan(self.shown_of(columns)).any() else None,
+            reason=self.undefined if np.isnan(self.select(columns)).any() else None,
             seconds=time.perf_counter() - start,
             signature=self.signature,
         )
@@ -94,7 +94,7 @@ class PairMetric(Metric):
     def on_given(self, pairs: Pairs) -> PairMetric:
         """This metric, moved to the ready-made embeddings if the pairs bring them and no embedder was named."""
         moves = self.needs == "embeddings" and self.on == self.default_on and pairs.left.pool.has_given
-        return self.looking_at(GIVEN) if moves else self
+        return self.with_input(GIVEN) if moves else self
 
     def __call__(self, *, left: TextsLike, right: TextsLike | Sequence[Sequence[str]]) -> PairScores:
         """Score aligned texts; `right` may hold several references for each."""

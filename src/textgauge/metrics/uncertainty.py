@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.corpus import Comparison, Corpus, Draws
-from textgauge.stats import resample
+from textgauge.data import Comparison, Corpus, Draws
+from textgauge.stats import resampling as resample
 
 if TYPE_CHECKING:
     from textgauge.metrics.corpus_metric import CorpusMetric
@@ -48,7 +48,7 @@ def standard_error(metric: CorpusMetric, comparison: Comparison, *, by: str, see
 
 
 def _shown_values(metric: CorpusMetric, joint: Corpus, draws: Draws) -> Column:
-    values: Column = metric.shown_of(metric.compute_many(joint, draws))
+    values: Column = metric.select(metric.compute_many(joint, draws))
     return values
 
 
@@ -138,13 +138,13 @@ def permutation_test(metric: CorpusMetric, comparison: Comparison, *, permutatio
     observed = np.arange(n + m) < n
     joint = comparison.reference.canonical() | comparison.candidate.canonical()
     draws = Draws(np.vstack([observed, left]), np.vstack([~observed, right]))
-    values = metric.orient(metric.shown_of(metric.compute_many(joint, draws)))
+    values = metric.orient(metric.select(metric.compute_many(joint, draws)))
     return resample.permutation_p(values[0], values[1:]) if np.isfinite(values[0]) else float("nan")
 
 
 def null_distance(metric: CorpusMetric, reference: Corpus, *, seed: int) -> float:
     """Mean value of the reference split at random against itself."""
     draws = Draws(*resample.halves(len(reference), _SPLITS, seed))
-    values = metric.shown_of(metric.compute_many(reference.canonical(), draws))
+    values = metric.select(metric.compute_many(reference.canonical(), draws))
     defined = values[np.isfinite(values)]
     return float(defined.mean()) if len(defined) else float("nan")

@@ -1,5 +1,5 @@
 """Renderers of stored results: leaderboards, figures."""
 
-from textgauge.report.leaderboard import Leaderboard, leaderboard
+from textgauge.evaluate.leaderboard import Leaderboard, leaderboard
 
 __all__ = ["Leaderboard", "leaderboard"]

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from textgauge.bench import Store
-from textgauge.bench.judge import Judged, judge, read_all
+from textgauge.evaluate import Store
+from textgauge.evaluate.results import Judged, judge, read_all
+from textgauge.evaluate.verdicts import doubts, judging, observed, only, verdict_frame
 from textgauge.report import Leaderboard, leaderboard
-from textgauge.report.apart import leaderboards
-from textgauge.running.verdicts import doubts, judging, observed, only, verdict_frame
+from textgauge.report.leaderboards import leaderboards
 from textgauge.running.words import told_in_python
 from textgauge.tabular import Tabular
 

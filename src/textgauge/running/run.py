@@ -12,17 +12,16 @@ from contextlib import nullcontext
 from dataclasses import fields
 from typing import Any, TypeAlias
 
-from textgauge.bench import Store
-from textgauge.bench.rated import GROUPS
-from textgauge.bench.run import Progress
-from textgauge.bench.suites import PROGRAMS
 from textgauge.comparing.compare import Source
 from textgauge.errors import InputError
-from textgauge.protocols import PROTOCOLS, PairSources, TaskSources
-from textgauge.running.compute import computed, warnings_of
-from textgauge.running.data import DataOptions, said, task_columns
-from textgauge.running.pairs import pairs_of
-from textgauge.running.plans import plans_of
+from textgauge.evaluate import Store
+from textgauge.evaluate.compute import computed, warnings_of
+from textgauge.evaluate.protocols import PROTOCOLS, PairSources, TaskSources
+from textgauge.evaluate.rated import GROUPS
+from textgauge.evaluate.run import Progress
+from textgauge.evaluate.run_data import DataOptions, pairs_of, said, task_columns
+from textgauge.evaluate.run_plans import plans_of
+from textgauge.papers.programs import PROGRAMS
 from textgauge.running.result import Run
 from textgauge.running.words import told_in_python
 

@@ -10,15 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.corpus import Corpus, Pairs
-from textgauge.corpus.view import TextsLike
+from textgauge.data import Corpus, Pairs
+from textgauge.data.view import TextsLike
 from textgauge.errors import InputError
 from textgauge.metrics import Metric, PairMetric, get_pair_metrics
 from textgauge.scoring.score import References, Step, checked_pairs, require_texts
 from textgauge.scoring.statistics import Bootstrap, Summed, canonical_order, item_statistics
-from textgauge.stats.bootstrap import percentile_interval, resampled_sums, swapped_sums
-from textgauge.stats.numbers import plain_row
-from textgauge.stats.resample import permutation_p
+from textgauge.stats.resampling import percentile_interval, permutation_p, resampled_sums, swapped_sums
+from textgauge.tabular import plain_row
 
 Floats = NDArray[np.float64]
 

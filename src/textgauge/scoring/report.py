@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -15,11 +15,12 @@ from textgauge.errors import UnknownName
 from textgauge.metrics import PairScores
 from textgauge.naming import parse
 from textgauge.scoring.statistics import Bootstrap, ItemStatistics
-from textgauge.stats.numbers import plain, plain_row
-from textgauge.tabular import Tabular
+from textgauge.tabular import Tabular, plain, plain_row
 
 if TYPE_CHECKING:
     import altair as alt
+
+_BINS = 30
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,7 +112,6 @@ class ScoreReport(Tabular):
 
     def plot(self) -> alt.VConcatChart:
         """How the values of every metric are spread over the pairs, with their mean."""
-        from textgauge.scoring.charts import spread_chart
 
         return spread_chart(self.scores)
 
@@ -121,3 +121,37 @@ class ScoreReport(Tabular):
             f"{row.metric:<{width}}  {row.mean:8.4g} ± {row.std:.4g}  [{row.low:.4g}, {row.high:.4g}]"
             for row in self.summary()
         )
+
+
+_BLUE, _VERMILION = "#0072B2", "#D55E00"
+
+
+def spread_chart(scores: Sequence[PairScores]) -> alt.VConcatChart:
+    """One histogram per metric, each on a scale of its own, with a line at the mean."""
+    import altair as alt
+
+    return alt.vconcat(*(_histogram(one) for one in scores), spacing=8)
+
+
+def _histogram(scores: PairScores) -> alt.LayerChart:
+    import altair as alt
+
+    values = scores.defined[np.isfinite(scores.defined)]
+    counts, edges = np.histogram(values, bins=_BINS) if len(values) else (np.empty(0), np.empty(1))
+    bins = [
+        {"low": float(low), "high": float(high), "pairs": int(count)}
+        for low, high, count in zip(edges[:-1], edges[1:], counts, strict=True)
+    ]
+    mean = [{"mean": scores.mean}] if np.isfinite(scores.mean) else []
+    axis = alt.Axis(tickCount=5, format=".3~g")
+    x = alt.X("low:Q", bin="binned", title=None, scale=alt.Scale(zero=False), axis=axis)
+    tip = [alt.Tooltip("low:Q", format=".4g"), alt.Tooltip("high:Q", format=".4g"), alt.Tooltip("pairs:Q")]
+    y = alt.Y("pairs:Q", title="pairs", axis=alt.Axis(tickCount=3))
+    bars = alt.Chart(alt.InlineData(values=bins)).mark_bar(color=_BLUE).encode(x, y, x2="high:Q", tooltip=tip)
+    middle = alt.Chart(alt.InlineData(values=mean)).mark_rule(color=_VERMILION, strokeWidth=2)
+    line = middle.encode(x="mean:Q", tooltip=[alt.Tooltip("mean:Q", format=".6g")])
+    missing = len(scores) - len(scores.defined)
+    title = f"{scores.metric}, mean {scores.mean:.4g}" + (f"; undefined for {missing} pairs" if missing else "")
+    return alt.LayerChart(layer=[bars, line]).properties(
+        width=360, height=60, title=alt.TitleParams(title, anchor="start", fontSize=11)
+    )

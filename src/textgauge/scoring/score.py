@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias
 
-from textgauge.corpus import Corpus, Pairs
-from textgauge.corpus.view import TextsLike
+from textgauge.data import Corpus, Pairs
+from textgauge.data.view import TextsLike
 from textgauge.errors import InputError
 from textgauge.metrics import Metric, PairMetric, get_pair_metrics
 from textgauge.scoring.report import ScoreReport

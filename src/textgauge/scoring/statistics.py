@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.corpus import Pairs
+from textgauge.data import Pairs
 from textgauge.errors import InputError
 from textgauge.metrics import PairMetric
-from textgauge.stats.bootstrap import percentile_interval, resampled_sums
+from textgauge.stats.resampling import percentile_interval, resampled_sums
 
 Floats = NDArray[np.float64]
 

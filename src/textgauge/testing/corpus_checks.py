@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from textgauge.corpus import GIVEN, Comparison, Corpus, Draws
+from textgauge.data import GIVEN, Comparison, Corpus, Draws
 from textgauge.metrics import CorpusMetric
 from textgauge.metrics.base import VALUE
 from textgauge.testing.declared_checks import ODD_TEXTS, global_state
@@ -115,10 +115,10 @@ def check_repeatable(metric: CorpusMetric) -> None:
 def check_too_few(metric: CorpusMetric) -> None:
     """With fewer texts than it needs a metric is NaN, with a reason; with as many as it needs it is not a crash."""
     comparison = _near_and_far(metric)[1]
-    for size in range(metric.fewest + 1):
+    for size in range(metric.min_texts + 1):
         score = metric.measure(Comparison(comparison.reference.take(range(size)), comparison.candidate))
         assert not math.isnan(score.value) or score.reason, "NaN without a reason"
-        assert size >= metric.fewest or math.isnan(score.value), f"{size} texts should be too few"
+        assert size >= metric.min_texts or math.isnan(score.value), f"{size} texts should be too few"
 
 
 def check_degenerate(metric: CorpusMetric) -> None:
@@ -155,10 +155,10 @@ CORPUS_CHECKS: tuple[Check, ...] = (
 def without_models(metric: CorpusMetric) -> CorpusMetric:
     """The metric on something that needs no model: the given vectors, or plain words."""
     if metric.needs == "tokens":
-        return metric.looking_at("words")
+        return metric.with_input("words")
     if metric.reads_texts:
         return metric
-    return metric.looking_at(f"{GIVEN}:{metric.ground}" if metric.needs == "ground" else GIVEN)
+    return metric.with_input(f"{GIVEN}:{metric.ground}" if metric.needs == "ground" else GIVEN)
 
 
 def _corpora(metric: CorpusMetric, seed: int, sizes: tuple[int, int, int]) -> tuple[Corpus, Corpus, Corpus]:

@@ -9,7 +9,7 @@ from dataclasses import fields
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.corpus import Corpus, Pairs
+from textgauge.data import Corpus, Pairs
 from textgauge.metrics import PairMetric
 from textgauge.testing.declared_checks import ODD_TEXTS, global_state
 

@@ -8,10 +8,12 @@ import pytest
 from textgauge import Corpus, CorpusMetric, get_metric
 from textgauge.comparing.contributions import EXPLAINED, contributions, explained
 from textgauge.comparing.contributions import balls as ball_terms
-from textgauge.corpus import Comparison
+from textgauge.data import Comparison
 from textgauge.errors import InputError
-from textgauge.metrics.corpus import _kernel_sums, _neighbour_statistics, kernels
+from textgauge.metrics import neighbour_statistics as _neighbour_statistics
+from textgauge.metrics.corpus import kernels
 from textgauge.metrics.registry import known_metrics
+from textgauge.numerics import kernel_sums as _kernel_sums
 
 EXACT = 1e-9
 WORDS = ["red", "green", "blue", "cat", "dog", "bird", "pay", "card", "bank", "loan"]
@@ -69,7 +71,7 @@ def test_contributions_add_up_to_the_number(comparison, name):
     found = contributions(metric, comparison)
     values = metric.compute(comparison)
     assert found.total == pytest.approx(values[found.of], abs=EXACT, rel=EXACT)
-    assert values[found.of] == pytest.approx(float(metric.shown_of(values)))
+    assert values[found.of] == pytest.approx(float(metric.select(values)))
     assert (len(found.reference.adds), len(found.candidate.adds)) == (41, 33)
 
 

@@ -4,7 +4,7 @@ import math
 import numpy as np
 import pytest
 
-from textgauge.corpus import Corpus
+from textgauge.data import Corpus
 from textgauge.describing import describe as run
 from textgauge.describing import models
 from textgauge.errors import InputError, UnknownName

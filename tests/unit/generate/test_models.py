@@ -7,13 +7,12 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="the extra `generate` is not installed")
 
+from textgauge.encode.tokenizers import words_of  # noqa: E402
 from textgauge.errors import InputError  # noqa: E402
 from textgauge.generate import GptSettings, Sampling, VaeSettings, ifc_corpora, train_language_model, train_vae  # noqa: E402
-from textgauge.generate.checkpoint import FILE, load  # noqa: E402
 from textgauge.generate.language_model import Pieces, SmallGpt  # noqa: E402
 from textgauge.generate.sampling import drawn  # noqa: E402
-from textgauge.generate.training import Training, batches_of  # noqa: E402
-from textgauge.represent.tokenizers import words_of  # noqa: E402
+from textgauge.generate.training import FILE, Training, batches_of, load_checkpoint  # noqa: E402
 
 THINGS = ["cat", "dog", "card"]
 TEXTS = [
@@ -61,7 +60,7 @@ def test_training_goes_on_exactly_where_it_was_left(trained, tmp_path, monkeypat
     with pytest.raises(KeyboardInterrupt):
         trained(3, tmp_path / "b")
     monkeypatch.setattr(Training, "_step", step)
-    assert load(tmp_path / "b").about["batch"] > 0
+    assert load_checkpoint(tmp_path / "b").about["batch"] > 0
     assert same(whole, weights(trained(3, tmp_path / "b")))
 
 
@@ -69,7 +68,7 @@ def test_training_goes_on_exactly_where_it_was_left(trained, tmp_path, monkeypat
 def test_training_learns_and_leaves_global_random_numbers_alone(trained, tmp_path):
     before = torch.get_rng_state()
     model = trained(12, tmp_path)
-    losses = load(tmp_path).about["losses"]
+    losses = load_checkpoint(tmp_path).about["losses"]
     model.generate(3)
     assert torch.equal(before, torch.get_rng_state())
     assert np.mean(losses[-2:]) < 0.9 * losses[0]

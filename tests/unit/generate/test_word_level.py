@@ -4,10 +4,10 @@ import random
 
 import pytest
 
+from textgauge.encode.tokenizers import words_of
 from textgauge.errors import InputError
 from textgauge.generate.ngram import NgramModel, ngram_corpora
 from textgauge.generate.word_level import UNKNOWN, Vocabulary, join_words, split_words
-from textgauge.represent.tokenizers import words_of
 
 TEXTS = ["It's well-known: don't panic (at all).", "My card isn't here, is it?", "Rock'n'roll at 5 o'clock, a_b 3.5%!"]
 

@@ -3,17 +3,20 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from textgauge.corpus import Comparison, Corpus, Draws
+from textgauge.data import Comparison, Corpus, Draws
 from textgauge.errors import UnknownName
-from textgauge.metrics.corpus import _held_out, _svm, _svm_large, _svm_near
-from textgauge.metrics.corpus._held_out import HeldOut, held_out_p, hold_out, likely_range, wilson
-from textgauge.metrics.corpus._svm import Task
-from textgauge.metrics.corpus._svm_large import curvatures, scaled
-from textgauge.metrics.corpus._svm_solver import solve, solve_many
 from textgauge.metrics.corpus.classifiers import Classifier, ClassifierTwoSample, HeldOutMetric
 from textgauge.metrics.corpus_metric import CorpusMetric
 from textgauge.metrics.registry import get_metric
-from textgauge.native import kernels
+from textgauge.numerics import held_out as _held_out
+from textgauge.numerics import svm as _svm
+from textgauge.numerics import svm_large as _svm_large
+from textgauge.numerics import svm_near as _svm_near
+from textgauge.numerics.held_out import HeldOut, held_out_p, hold_out, likely_range, wilson
+from textgauge.numerics.native import kernels
+from textgauge.numerics.svm import Task
+from textgauge.numerics.svm_large import curvatures, scaled
+from textgauge.numerics.svm_solver import solve, solve_many
 
 BOTH = [Classifier(on="given"), ClassifierTwoSample(on="given")]
 CHANCE = {"value": 0.5, "accuracy": 0.5, "balanced": 0.5, "f1": 0.5}

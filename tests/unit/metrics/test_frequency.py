@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textgauge.corpus import Comparison, Draws
+from textgauge.data import Comparison, Draws
 from textgauge.errors import UnknownName
-from textgauge.metrics.corpus._counts import CountMetric
 from textgauge.metrics.corpus.frequency import Chi, ChiByDf, JensenShannon, KullbackLeibler, Zipf, top_weights
 from textgauge.metrics.corpus_metric import CorpusMetric
+from textgauge.metrics.token_counts import CountMetric
 
 ALL = [Chi, ChiByDf, Zipf, JensenShannon, KullbackLeibler]
 FARM = ["the cow sees the dog", "a dog and a cow", "the hen", "hen and cow and dog", "no cow here"]

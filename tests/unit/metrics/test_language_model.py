@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from textgauge.corpus import Comparison, Corpus, Draws
+from textgauge.data import Comparison, Corpus, Draws
 from textgauge.errors import UnknownName
 from textgauge.metrics.corpus.language_model import CrossEntropy, ngram_table, witten_bell
 from textgauge.metrics.corpus_metric import CorpusMetric

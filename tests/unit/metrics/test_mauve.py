@@ -4,16 +4,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from textgauge.corpus import Comparison, Corpus, Draws
+from textgauge.data import Comparison, Corpus, Draws
 from textgauge.errors import UnknownName
-from textgauge.metrics.corpus import _kmeans_large, _kmeans_small, mauve
-from textgauge.metrics.corpus._kmeans import Problem, kmeans, kmeans_many
-from textgauge.metrics.corpus._kmeans_large import in_passes
-from textgauge.metrics.corpus._kmeans_small import Points, side_by_side
-from textgauge.metrics.corpus._kmeans_start import Start, split_for_empty
-from textgauge.metrics.corpus._principal import principal_components
+from textgauge.metrics.corpus import mauve
 from textgauge.metrics.corpus.mauve import Mauve, area_under, divergence_curve, frontier_integral, smoothed
 from textgauge.metrics.registry import get_metric
+from textgauge.numerics import kmeans_large as _kmeans_large
+from textgauge.numerics import kmeans_small as _kmeans_small
+from textgauge.numerics.kmeans import Problem, kmeans, kmeans_many
+from textgauge.numerics.kmeans_large import in_passes
+from textgauge.numerics.kmeans_small import Points, side_by_side
+from textgauge.numerics.kmeans_start import Start, split_for_empty
+from textgauge.numerics.principal import principal_components
 
 METRIC = Mauve(on="given")
 

@@ -10,10 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from textgauge.corpus import Comparison, Corpus, Draws
+from textgauge.data import Comparison, Corpus, Draws
 from textgauge.errors import UnknownName
-from textgauge.metrics.corpus import _neighbour_blocks as blocks
-from textgauge.metrics.corpus import _neighbour_draws as many
 from textgauge.metrics.corpus.neighbours import (
     AverageHausdorff,
     DensityCoverage,
@@ -22,6 +20,8 @@ from textgauge.metrics.corpus.neighbours import (
     PrecisionRecall,
     nearest,
 )
+from textgauge.numerics import neighbour_blocks as blocks
+from textgauge.numerics import neighbour_draws as many
 
 GROUNDS = ("euclidean", "cosine", "angular")
 NEAREST_KINDS = (NearestPrecisionRecall, AverageHausdorff, Hausdorff)
@@ -172,7 +172,7 @@ def test_blocks_and_halves_find_the_same(monkeypatch):
 
 
 def test_filter_never_loses_a_near_pair():
-    from textgauge.metrics.corpus._neighbour_rows import Cloud, filters, squared_pairs
+    from textgauge.numerics.neighbour_rows import Cloud, filters, squared_pairs
 
     rng = np.random.default_rng(6)
     for X in (

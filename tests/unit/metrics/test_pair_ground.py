@@ -5,7 +5,7 @@ import pytest
 
 from textgauge import Comparison, Corpus, compare, get_metric
 from textgauge.errors import InputError, UnknownName
-from textgauge.metrics.corpus._pair_ground import ground_matrix
+from textgauge.metrics.ground_matrix import ground_matrix
 
 WORDS = ["red", "blue", "cat", "dog", "old", "new", "tea", "sees", "likes", "the", "a", "near"]
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from textgauge.corpus import Comparison, Draws
+from textgauge.data import Comparison, Draws
 from textgauge.errors import UnknownName
 from textgauge.metrics.corpus.self_bleu import SelfBleuGap, closest_lengths
 from textgauge.metrics.corpus_metric import CorpusMetric

@@ -3,10 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from textgauge.corpus import Comparison, Corpus, Draws
-from textgauge.metrics.corpus._gaps import folded_interval, folded_mean
+from textgauge.data import Comparison, Corpus, Draws
 from textgauge.metrics.corpus.frequency import Chi, JensenShannon, Zipf
 from textgauge.metrics.corpus.self_bleu import SelfBleuGap
+from textgauge.metrics.gaps import folded_interval, folded_mean
 from textgauge.metrics.uncertainty import DISJOINT, disjoint_error
 
 

@@ -5,10 +5,10 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from textgauge.corpus import Comparison, Draws
-from textgauge.metrics.corpus._counts import CountMetric
+from textgauge.data import Comparison, Draws
 from textgauge.metrics.corpus.vocabulary import TypeTokenGap, VocabularyOverlap, expected_types
 from textgauge.metrics.corpus_metric import CorpusMetric
+from textgauge.metrics.token_counts import CountMetric
 
 FARM = ["the cow sees the dog", "a dog and a cow", "the hen"]
 TOWN = ["the tram", "a bus"]

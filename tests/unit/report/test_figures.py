@@ -8,13 +8,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from textgauge.bench import Plan, Store, run
-from textgauge.corpus import Corpus
-from textgauge.datasets import load_texts
+from textgauge.data import Corpus, load_texts
 from textgauge.errors import InputError
+from textgauge.evaluate import Plan, Store, run
+from textgauge.evaluate.protocols import Ksc, Size, Sources
+from textgauge.evaluate.protocols.base import Observations
 from textgauge.metrics import get_corpus_metrics
-from textgauge.protocols import Ksc, Size, Sources
-from textgauge.protocols.base import Observations
 from textgauge.report import figures as draw
 from textgauge.report.figures.boxes import box_points, box_rows
 from textgauge.report.figures.convergence import asymptote, sweep_means, sweep_points

@@ -12,15 +12,14 @@ from itertools import pairwise
 
 import pytest
 
-from textgauge.bench import Plan, Store, run
-from textgauge.bench.judge import judge
-from textgauge.corpus import Corpus
-from textgauge.datasets import load_texts
+from textgauge.data import Corpus, load_texts
 from textgauge.errors import InputError
+from textgauge.evaluate import Plan, Store, run
+from textgauge.evaluate.leaderboard import leaderboard
+from textgauge.evaluate.protocols import Ksc, Size, Sources
+from textgauge.evaluate.results import judge
 from textgauge.metrics import get_corpus_metrics
-from textgauge.protocols import Ksc, Size, Sources
 from textgauge.report import figures as draw
-from textgauge.report.leaderboard import leaderboard
 from textgauge.report.page import page, table_of
 from textgauge.report.page.boards import board_table, boards, verdict_table
 from textgauge.report.page.drawings import drawings

@@ -6,9 +6,9 @@ import re
 import numpy as np
 import pytest
 
-from textgauge.bench.judge import Judged
-from textgauge.protocols import Distributionality, Ksc, Size, Speed
-from textgauge.protocols.base import Verdict, over_repetitions
+from textgauge.evaluate.protocols import Distributionality, Ksc, Size, Speed
+from textgauge.evaluate.protocols.base import Verdict, over_repetitions
+from textgauge.evaluate.results import Judged
 from textgauge.report.page.boards import boards
 from textgauge.report.page.summary import board_sentences, comparison_sentences, score_sentences, warnings
 

@@ -7,12 +7,12 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from textgauge.bench import Plan, Store, run
 from textgauge.errors import InputError
-from textgauge.protocols import Distributionality, Ksc, Perturbation
-from textgauge.protocols.base import Observations
-from textgauge.protocols.perturbation import POINTS, on_points
-from textgauge.protocols.trajectory import trajectory
+from textgauge.evaluate import Plan, Store, run
+from textgauge.evaluate.protocols import Distributionality, Ksc, Perturbation
+from textgauge.evaluate.protocols.base import Observations
+from textgauge.evaluate.protocols.perturbation import POINTS, on_points
+from textgauge.evaluate.protocols.trajectory import trajectory
 from textgauge.report import figures as draw
 from textgauge.report.figures.components import component_rows
 from textgauge.report.figures.perturbation import SHIFTED, UNPERTURBED, perturbation_rows, sample_rows

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from textgauge.corpus import Corpus
+from textgauge.data import Corpus
 from textgauge.describing import Description
 from textgauge.describing.measured import Measured, Modes
 from textgauge.errors import InputError
-from textgauge.metrics.describe.nearest import Nearest
-from textgauge.metrics.describe.uniqueness import Counts
-from textgauge.metrics.describe.vocabulary import NewTerms
+from textgauge.metrics.properties.nearest import Nearest
+from textgauge.metrics.properties.uniqueness import Counts
+from textgauge.metrics.properties.vocabulary import NewTerms
 from textgauge.report.figures.plane import plane_cells, plane_figure
 from textgauge.report.figures.render import rendered
 

@@ -9,14 +9,14 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from textgauge.bench import Plan, Store, run
-from textgauge.bench.ensembles import NAMES, Contribution
-from textgauge.bench.judge import Judged, judge
-from textgauge.bench.tasks import task_sources
 from textgauge.errors import InputError
+from textgauge.evaluate import Plan, Store, run
+from textgauge.evaluate.ensembles import NAMES, Contribution
+from textgauge.evaluate.protocols import Clustering, Ksc, Retrieval, Robustness, Sensitivity
+from textgauge.evaluate.protocols.base import Verdict
+from textgauge.evaluate.results import Judged, judge
+from textgauge.evaluate.tasks import task_sources
 from textgauge.metrics import get_pair_metrics
-from textgauge.protocols import Clustering, Ksc, Retrieval, Robustness, Sensitivity
-from textgauge.protocols.base import Verdict
 from textgauge.report import figures as draw
 from textgauge.report import leaderboard
 from textgauge.report.figures.contributions import contribution_rows

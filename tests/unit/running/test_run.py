@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import textgauge
-from textgauge.corpus import Corpus
+from textgauge.data import Corpus
 from textgauge.errors import InputError, UnknownName
-from textgauge.protocols import PairSources, TaskSources
+from textgauge.evaluate.protocols import PairSources, TaskSources
 
 METRICS = "jsd@words,zipf@words"
 SMALL = {"metrics": METRICS, "k": 4, "n": 10, "repetitions": 2}
@@ -105,7 +105,7 @@ def test_a_task_on_a_table_and_on_its_card(command, tmp_path):
         1
     ]
     assert "2 were there, 0 computed" in told
-    from textgauge.datasets.tasks import load_labelled
+    from textgauge.data.tasks import load_labelled
 
     card = load_labelled(tmp_path / "texts.csv", text="body", label="topic")
     assert counts(textgauge.run("clustering", labelled=TaskSources("mine", card), **asked)) == (2, 0)
@@ -166,7 +166,7 @@ def test_progress_jobs_and_scheduler_are_handed_on(corpora, monkeypatch):
         asked.append(options)
         yield None
 
-    monkeypatch.setattr("textgauge.running.compute.executor", executor)
+    monkeypatch.setattr("textgauge.evaluate.compute.executor", executor)
     textgauge.run("ksc", **corpora, **SMALL, jobs=3, scheduler="tcp://x", on_progress=lambda *told: steps.append(told))
     assert asked == [{"jobs": 3, "scheduler": "tcp://x"}]
     assert (steps[0], steps[-1][:2]) == ((0, 4, ""), (4, 4))

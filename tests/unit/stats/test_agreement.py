@@ -13,9 +13,8 @@ from scipy.stats import t as student
 
 from textgauge.stats.annotators import krippendorff_alpha, leave_one_out
 from textgauge.stats.correlation import averaged, pearson, spearman
-from textgauge.stats.dependent import bootstrap_test, permutation_test, williams_t, williams_test
-from textgauge.stats.exchange import exchanged
 from textgauge.stats.kendall import accuracy_eq, kendall_b
+from textgauge.stats.paired_tests import bootstrap_test, exchanged, permutation_test, williams_t, williams_test
 
 NAN = float("nan")
 # Krippendorff 2011, "Computing Krippendorff's Alpha-Reliability", section D: four observers, twelve units.

@@ -4,8 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import kstest
 
-from textgauge.stats.bootstrap import percentile_interval, resampled_sums, swapped_sums
-from textgauge.stats.resample import permutation_p
+from textgauge.stats.resampling import percentile_interval, permutation_p, resampled_sums, swapped_sums
 
 
 def test_resampled_sums_are_sums_of_n_rows_drawn_with_replacement():

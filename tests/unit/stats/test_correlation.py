@@ -10,10 +10,15 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from textgauge.stats.correlation import averaged, by_group, complete, pearson, rows_of_groups, spearman
-from textgauge.stats.intervals import chance_level, correlation_draws, correlation_interval, fisher_interval
-from textgauge.stats.kendall import PairCounts, accuracy_eq, kendall_b, kendall_c, pair_counts, tau_eq
-from textgauge.stats.ties import calibrate_ties
-from textgauge.stats.weighted import draws, resampled
+from textgauge.stats.kendall import PairCounts, accuracy_eq, calibrate_ties, kendall_b, kendall_c, pair_counts, tau_eq
+from textgauge.stats.resampled_correlation import (
+    chance_level,
+    correlation_draws,
+    correlation_interval,
+    draws,
+    fisher_interval,
+    resampled,
+)
 
 NAN = float("nan")
 values = st.one_of(st.integers(-4, 4).map(float), st.integers(-9, 9).map(lambda tenths: tenths / 10))
@@ -150,7 +155,7 @@ def test_draws_take_n_rows_or_whole_clusters():
 def test_draws_do_not_depend_on_how_many_are_held_at_once(monkeypatch):
     gold, metric = related(40, 3)
     whole = correlation_draws(spearman, gold, metric, resamples=50)
-    monkeypatch.setattr("textgauge.stats.weighted._CELLS", 300)
+    monkeypatch.setattr("textgauge.stats.resampled_correlation._CELLS", 300)
     np.testing.assert_array_equal(correlation_draws(spearman, gold, metric, resamples=50), whole)
 
 

@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textgauge.stats.correlation import pearson, spearman
-from textgauge.stats.effect import omega_squared, r_squared
+from textgauge.stats.correlation import omega_squared, pearson, r_squared, spearman
 
 columns = st.lists(st.tuples(st.integers(-9, 9), st.integers(-9, 9)), min_size=3, max_size=30).filter(
     lambda rows: all(len(set(column)) > 1 for column in zip(*rows, strict=True))

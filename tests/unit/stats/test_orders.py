@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from textgauge.stats.correlation import pearson
 from textgauge.stats.orders import coinciding, inversions, misplaced, order_correlations, ranks, swaps, variability
 
-PUBLISHED = files("textgauge.bench") / "published"
+PUBLISHED = files("textgauge.papers") / "published"
 TABLE_3 = "yamshchikov2020_table3_ranks.csv"
 TABLES_4_5 = "yamshchikov2020_table4_5.csv"
 FIGURE_1 = "yamshchikov2020_figure1_order_correlation.csv"

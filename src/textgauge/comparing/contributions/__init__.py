@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from textgauge.comparing.contributions.terms import Contributions, SideTerms
-from textgauge.corpus import Comparison
+from textgauge.data import Comparison
 from textgauge.errors import InputError
 from textgauge.metrics import CorpusMetric
 

@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.comparing.contributions.terms import Contributions, Floats, SideTerms, harmonic_weights
-from textgauge.corpus import Comparison, Corpus
+from textgauge.data import Comparison, Corpus
 from textgauge.metrics.base import VALUE
-from textgauge.metrics.corpus._neighbour_blocks import balls_both
-from textgauge.metrics.corpus._neighbour_statistics import _cloud, _reach
-from textgauge.metrics.corpus._pair_ground import ground_matrix
 from textgauge.metrics.corpus.neighbours import DensityCoverage, PrecisionRecall
+from textgauge.metrics.ground_matrix import ground_matrix
+from textgauge.metrics.neighbour_statistics import _cloud, _reach
+from textgauge.numerics.neighbour_blocks import balls_both
 
 Flags = NDArray[np.bool_]
 Whole = NDArray[np.int64]

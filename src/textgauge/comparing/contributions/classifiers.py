@@ -7,11 +7,11 @@ from collections.abc import Callable
 import numpy as np
 
 from textgauge.comparing.contributions.terms import Contributions, Floats, SideTerms
-from textgauge.corpus import Comparison
+from textgauge.data import Comparison
 from textgauge.metrics.base import VALUE
-from textgauge.metrics.corpus._held_out import HeldOut, Trial
-from textgauge.metrics.corpus._svm import Index
 from textgauge.metrics.corpus.classifiers import HeldOutMetric, distinct_rows
+from textgauge.numerics.held_out import HeldOut, Trial
+from textgauge.numerics.svm import Index
 
 _FORMULAS = {
     "accuracy": "held out and told right: 1 / number of held-out texts, averaged over splits",

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from textgauge.comparing.contributions.terms import Contributions, Floats, SideTerms
-from textgauge.corpus import Comparison
+from textgauge.data import Comparison
+from textgauge.encode.grounds import prepare
 from textgauge.metrics.base import VALUE
-from textgauge.metrics.corpus._kernel_sums import RowSums
 from textgauge.metrics.corpus.kernels import (
     Energy,
     KernelDiscrepancy,
@@ -13,7 +13,7 @@ from textgauge.metrics.corpus.kernels import (
     sums_over_ground,
     sums_over_pairs,
 )
-from textgauge.represent.grounds import prepare
+from textgauge.numerics.kernel_sums import RowSums
 
 _ENERGY = "(mean distance to the other corpus − mean distance to the own one) / number of texts of the own one"
 _MMD = "(mean kernel with the own corpus − mean kernel with the other one) / number of texts of the own one"
@@ -28,7 +28,7 @@ def of_energy(metric: Energy, comparison: Comparison) -> Contributions:
     total = float(sides[0].sum() + sides[1].sum())
     scale, formula = 1.0, _ENERGY
     if metric.root or metric.part is not None:
-        shown = float(metric.shown_of(metric.compute(comparison)))
+        shown = float(metric.select(metric.compute(comparison)))
         scale, formula = shown / total if total > 0 else 0.0, f"{_ENERGY}, scaled to the value"
     reference, candidate = (SideTerms(scale * side) for side in sides)
     return Contributions(metric.part or VALUE, formula, reference, candidate)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textgauge.comparing.contributions.terms import Contributions, Floats, SideTerms
 from textgauge.comparing.nearest import nearest_other
-from textgauge.corpus import Comparison
+from textgauge.data import Comparison
 from textgauge.metrics.base import VALUE
 from textgauge.metrics.corpus.neighbours import AverageHausdorff, NearestPrecisionRecall
 

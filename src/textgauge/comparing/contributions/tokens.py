@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from textgauge.comparing.contributions.terms import Contributions, Floats, SideTerms
-from textgauge.corpus import Comparison, Corpus
+from textgauge.data import Comparison, Corpus
 from textgauge.metrics.base import VALUE
-from textgauge.metrics.corpus._counts import token_totals
 from textgauge.metrics.corpus.frequency import Chi, ChiByDf, top_weights
+from textgauge.metrics.token_counts import token_totals
 
 _TEXT = "sum over the text's tokens of (observed / expected count of the token in its corpus − 1)"
 

@@ -9,18 +9,18 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from textgauge.corpus import GIVEN, Comparison, Corpus, Draws, Pool
+from textgauge.data import GIVEN, Comparison, Corpus, Draws, Pool
 from textgauge.errors import UnknownName
 from textgauge.metrics.base import VALUE, Part
-from textgauge.metrics.corpus import _svm
-from textgauge.metrics.corpus._gram import gram_of
-from textgauge.metrics.corpus._held_out import SCORES, HeldOut, Trial, held_out_p, likely_range, scores
-from textgauge.metrics.corpus._sides import Sides
-from textgauge.metrics.corpus._svm import Doubles, Index, Rows, Task
-from textgauge.metrics.corpus._svm_kernel import Products
 from textgauge.metrics.corpus_metric import EmbeddingMetric, ManyValues, Values
+from textgauge.metrics.neighbour_statistics import gram_of
 from textgauge.metrics.registry import register
 from textgauge.metrics.uncertainty import normal_reach
+from textgauge.numerics import svm as _svm
+from textgauge.numerics.held_out import SCORES, HeldOut, Trial, held_out_p, likely_range, scores
+from textgauge.numerics.partition import Subsets
+from textgauge.numerics.svm import Doubles, Index, Rows, Task
+from textgauge.numerics.svm_kernel import Products
 
 Decide: TypeAlias = Callable[[Rows, Sequence[Task], Products | None], list[Doubles]]
 
@@ -68,7 +68,7 @@ class HeldOutMetric(EmbeddingMetric):
             raise UnknownName(f"{self.name}: share must lie between 0 and 1, repeats be at least 1, seed at least 0")
 
     @property
-    def fewest(self) -> int:
+    def min_texts(self) -> int:
         """So many that a fifth is one text."""
         return 5
 
@@ -115,7 +115,7 @@ class HeldOutMetric(EmbeddingMetric):
 
     def _chunk(self, rows: Rows, place: Index, draws: Draws, products: Products | None) -> list[Values]:
         sides = [(place[left], place[right]) for left, right in zip(draws.left, draws.right, strict=True)]
-        defined = [min(map(len, side)) >= self.fewest for side in sides]
+        defined = [min(map(len, side)) >= self.min_texts for side in sides]
         enough = [side for side, known in zip(sides, defined, strict=True) if known]
         outcomes = iter(self.judge(rows, enough, products))
         undefined = dict.fromkeys((VALUE, *SCORES), float("nan"))
@@ -178,7 +178,7 @@ class Classifier(HeldOutMetric):
         smallest = (draws.left.sum(axis=1) + draws.right.sum(axis=1)).min(initial=len(joint))
         if smallest > _svm.SMALL_TRAIN:
             return None
-        gram = gram_of(joint, self.embedder, Sides.of(draws))
+        gram = gram_of(joint, self.embedder, Subsets.of(draws.left, draws.right))
         if gram is None:
             return None
         return Products(gram.centred, gram.place[np.unique(place, return_index=True)[1]])

@@ -10,13 +10,13 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.corpus import Comparison, Corpus, Draws
+from textgauge.data import Comparison, Corpus, Draws
 from textgauge.errors import UnknownName
 from textgauge.metrics.base import VALUE, Part
-from textgauge.metrics.corpus._counts import Column, CountMetric, Counts
-from textgauge.metrics.corpus._gaps import GapMetric
 from textgauge.metrics.corpus_metric import ManyValues
+from textgauge.metrics.gaps import GapMetric
 from textgauge.metrics.registry import register
+from textgauge.metrics.token_counts import Column, CountMetric, Counts
 from textgauge.metrics.uncertainty import DISJOINT, disjoint_error, normal_reach
 
 INF = float("inf")
@@ -133,7 +133,7 @@ class Chi(_ChiSquare):
         centre = sign * deviate.compute(comparison)[VALUE]
         reach = normal_reach(level) * error
         low, high = ndtr(np.array([centre - reach, centre + reach]) / math.sqrt(1 + error * error))
-        value = float(self.shown_of(self.compute(comparison)))
+        value = float(self.select(self.compute(comparison)))
         return min(float(low), value), max(float(high), value), DISJOINT
 
 

@@ -10,12 +10,18 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.corpus import Comparison, Corpus, Draws, Pool
+from textgauge.data import Comparison, Corpus, Draws, Pool
+from textgauge.encode.grounds import GROUNDS, angle, prepare, squared_euclidean
 from textgauge.errors import UnknownName
+from textgauge.metrics import ground_matrix as _pair_ground
 from textgauge.metrics.base import VALUE, Part
-from textgauge.metrics.corpus import _pair_ground
-from textgauge.metrics.corpus._angles import angle_sums, to_angles
-from textgauge.metrics.corpus._kernel_sums import (
+from textgauge.metrics.corpus_metric import CorpusMetric, EmbeddingMetric, GroundMetric, ManyValues, Values
+from textgauge.metrics.neighbour_statistics import nearest
+from textgauge.metrics.registry import register
+from textgauge.metrics.uncertainty import normal_reach
+from textgauge.numerics.angles import angle_sums, to_angles
+from textgauge.numerics.kernel_sums import (
+    MANY_ROWS,
     Kernel,
     RowSums,
     discrepancy_interval,
@@ -23,12 +29,7 @@ from textgauge.metrics.corpus._kernel_sums import (
     mostly_different,
     row_sums,
 )
-from textgauge.metrics.corpus._neighbour_statistics import MANY_ROWS, nearest
-from textgauge.metrics.corpus._principal import narrow_unit, unit
-from textgauge.metrics.corpus_metric import CorpusMetric, EmbeddingMetric, GroundMetric, ManyValues, Values
-from textgauge.metrics.registry import register
-from textgauge.metrics.uncertainty import normal_reach
-from textgauge.represent.grounds import GROUNDS, angle, prepare, squared_euclidean
+from textgauge.numerics.principal import narrow_unit, unit
 
 Rows = NDArray[np.float64]
 UNBOUNDED = (float("-inf"), float("inf"))
@@ -165,7 +166,7 @@ class Energy(GroundMetric):
     root: bool = False
 
     @property
-    def fewest(self) -> int:
+    def min_texts(self) -> int:
         """One text has a distance to another."""
         return 1
 
@@ -263,7 +264,7 @@ class KernelDiscrepancy(CorpusMetric):
         unions, group = np.unique(draws.left | draws.right, axis=0, return_inverse=True)
         sizes = np.minimum(draws.left.sum(axis=1), draws.right.sum(axis=1))
         for number, union in enumerate(unions):
-            members = np.flatnonzero((group.reshape(-1) == number) & (sizes >= self.fewest))
+            members = np.flatnonzero((group.reshape(-1) == number) & (sizes >= self.min_texts))
             texts = np.flatnonzero(union)
             if len(members):
                 corpus = joint.take(texts)

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.corpus import Comparison, Corpus, Draws
+from textgauge.data import Comparison, Corpus, Draws
 from textgauge.errors import UnknownName
 from textgauge.metrics.base import VALUE, Part
-from textgauge.metrics.corpus._counts import Column, chunks, large_enough
-from textgauge.metrics.corpus._ngrams import Ids, alphabetical, compute_as_draw, numbered
 from textgauge.metrics.corpus_metric import ManyValues, TokenMetric, Values
 from textgauge.metrics.registry import register
+from textgauge.metrics.token_counts import Column, Ids, alphabetical, chunks, compute_as_draw, large_enough, numbered
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -144,6 +143,6 @@ class CrossEntropy(TokenMetric):
         pairs = [entropies(table, part) for part in chunks(draws, grams, _CELLS)]
         crossed, own = (np.concatenate(columns) for columns in zip(*pairs, strict=True))
         tokens = np.minimum(draws.left @ table.lengths, draws.right @ table.lengths)
-        undefined = ~large_enough(draws, self.fewest) | (tokens == 0)
+        undefined = ~large_enough(draws, self.min_texts) | (tokens == 0)
         crossed[undefined] = own[undefined] = np.nan
         return {VALUE: crossed - own, "cross_entropy": crossed, "own_entropy": own}

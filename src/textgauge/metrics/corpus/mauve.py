@@ -11,14 +11,15 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.corpus import Comparison, Corpus, Draws
+from textgauge.data import Comparison, Corpus, Draws
 from textgauge.errors import UnknownName
 from textgauge.metrics.base import VALUE, Part
-from textgauge.metrics.corpus._kmeans import Problem, kmeans_many
-from textgauge.metrics.corpus._principal import Directions, Spread, components, spread_of_directions
-from textgauge.metrics.corpus._sides import Sides
 from textgauge.metrics.corpus_metric import EmbeddingMetric, ManyValues, Values
+from textgauge.metrics.neighbour_statistics import gram_of
 from textgauge.metrics.registry import register
+from textgauge.numerics.kmeans import Problem, kmeans_many
+from textgauge.numerics.partition import Subsets
+from textgauge.numerics.principal import Directions, Spread, components, spread_of_directions
 
 Rows = NDArray[np.float64]
 Labels = NDArray[np.int64]
@@ -136,9 +137,10 @@ class Mauve(EmbeddingMetric):
     def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
         """`compute` for many draws; those of the same texts in union share one clustering."""
         many = {name: np.full(len(draws), np.nan) for name in (VALUE, *(part.name for part in self.parts))}
-        directions = Directions(joint, self.embedder, Sides.of(draws))
+        sides = Subsets.of(draws.left, draws.right)
+        directions = Directions(joint.embeddings(self.embedder), sides, lambda: gram_of(joint, self.embedder, sides))
         histograms: dict[int, list[tuple[Labels, Rows, Rows]]] = defaultdict(list)
-        for groups in _of_few_texts(_same_union(draws, self.fewest), draws):
+        for groups in _of_few_texts(_same_union(draws, self.min_texts), draws):
             for values in many.values():
                 values[np.concatenate(groups)] = 0.0
             unions = [

@@ -9,14 +9,14 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.corpus import Comparison, Corpus, Draws
+from textgauge.data import Comparison, Corpus, Draws
 from textgauge.metrics.base import VALUE, Part
-from textgauge.metrics.corpus._frechet import frechet, frechet_from_gram, frechet_many
-from textgauge.metrics.corpus._gram import gram_of
-from textgauge.metrics.corpus._sides import Sides
 from textgauge.metrics.corpus_metric import EmbeddingMetric, ManyValues, Values
+from textgauge.metrics.neighbour_statistics import gram_of
 from textgauge.metrics.registry import register
 from textgauge.metrics.uncertainty import DISJOINT
+from textgauge.numerics.frechet import frechet, frechet_from_gram, frechet_many
+from textgauge.numerics.partition import Subsets
 
 Rows = NDArray[np.float64]
 UNBOUNDED = (float("-inf"), float("inf"))
@@ -74,7 +74,7 @@ class Frechet(EmbeddingMetric):
     correct: Literal["none", "extrapolate"] = "none"
 
     @property
-    def fewest(self) -> int:
+    def min_texts(self) -> int:
         """Two texts give a covariance; the extrapolation halves the corpora."""
         return 2 if self.correct == "none" else 8
 
@@ -98,7 +98,7 @@ class Frechet(EmbeddingMetric):
         """Draws of few texts on one Gram matrix, others on the moments of their sides."""
         if self.correct != "none":
             return super().compute_many(joint, draws)
-        X, sides = joint.embeddings(self.embedder), Sides.of(draws)
+        X, sides = joint.embeddings(self.embedder), Subsets.of(draws.left, draws.right)
         gram = gram_of(joint, self.embedder, sides) if np.median(sides.sizes) < X.shape[1] / 2 else None
         return {VALUE: frechet_many(X, sides) if gram is None else frechet_from_gram(gram, sides)}
 
@@ -118,7 +118,7 @@ class CentreDistance(EmbeddingMetric):
     headline = Part(VALUE, bounds=(0.0, 2.0))
 
     @property
-    def fewest(self) -> int:
+    def min_texts(self) -> int:
         """One text has a centre."""
         return 1
 
@@ -141,9 +141,9 @@ class Medoid(CentreDistance):
 
     def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
         """Means of all sides by one matrix product."""
-        sides = Sides.of(draws)
+        sides = Subsets.of(draws.left, draws.right)
         sums = sides.masks.astype(np.float64) @ joint.embeddings(self.embedder).astype(np.float64)
-        empty = np.minimum(sides.sizes[sides.left], sides.sizes[sides.right]) < self.fewest
+        empty = np.minimum(sides.sizes[sides.left], sides.sizes[sides.right]) < self.min_texts
         return {VALUE: np.where(empty, np.nan, cosine_distance(sums[sides.left], sums[sides.right]))}
 
 
@@ -175,7 +175,9 @@ class TTest(EmbeddingMetric):
 
     name = "ttest"
     label = "t-test over dimensions"
-    error_by = DISJOINT  # p-values of equal means do not settle as texts are added: leaving out overstates their spread
+    interval_method = (
+        DISJOINT  # p-values of equal means do not settle as texts are added: leaving out overstates their spread
+    )
     source = "Kour et al. 2022"
     headline = Part(VALUE, bounds=(0.0, 1.0))
 
@@ -190,8 +192,8 @@ class TTest(EmbeddingMetric):
         """Means and variances of all sides by matrix products."""
         X = joint.embeddings(self.embedder).astype(np.float64)
         X -= X.mean(axis=0)  # keeps the sums of squares from cancelling
-        sides = Sides.of(draws)
-        small = np.minimum(sides.sizes[sides.left], sides.sizes[sides.right]) < self.fewest
+        sides = Subsets.of(draws.left, draws.right)
+        small = np.minimum(sides.sizes[sides.left], sides.sizes[sides.right]) < self.min_texts
         with np.errstate(divide="ignore", invalid="ignore"):
             of_sides = mean_and_variance(X, sides.masks)
             (a, va, n), (b, vb, m) = ([found[which] for found in of_sides] for which in (sides.left, sides.right))

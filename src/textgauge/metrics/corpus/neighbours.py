@@ -7,19 +7,27 @@ from typing import Literal
 
 import numpy as np
 
-from textgauge.corpus import Comparison, Corpus, Draws
+from textgauge.data import Comparison, Corpus, Draws
 from textgauge.errors import UnknownName
+from textgauge.metrics import ground_matrix as _pair_ground
 from textgauge.metrics.base import VALUE, Part
-from textgauge.metrics.corpus import _neighbour_draws as many
-from textgauge.metrics.corpus import _pair_ground
-from textgauge.metrics.corpus._neighbour_lists import Lists
-from textgauge.metrics.corpus._neighbour_rows import Floats, to_ground
-from textgauge.metrics.corpus._neighbour_sides import ManyShares, nearest_of_sides, shares_of_sides
-from textgauge.metrics.corpus._neighbour_statistics import Nearest, Shares, ball_shares, joint_rows, nearest
-from textgauge.metrics.corpus._sides import Sides
 from textgauge.metrics.corpus_metric import GroundMetric, ManyValues, Values
+from textgauge.metrics.neighbour_statistics import (
+    Nearest,
+    Shares,
+    ball_shares,
+    joint_rows,
+    nearest,
+    side_nearest,
+    side_shares,
+)
 from textgauge.metrics.registry import register
 from textgauge.metrics.uncertainty import DISJOINT, JACKKNIFE
+from textgauge.numerics import neighbour_draws as many
+from textgauge.numerics.neighbour_lists import Lists
+from textgauge.numerics.neighbour_rows import Floats, to_ground
+from textgauge.numerics.neighbour_sides import ManyShares
+from textgauge.numerics.partition import Subsets
 
 __all__ = [
     "AverageHausdorff",
@@ -55,13 +63,16 @@ class _NeighbourMetric(GroundMetric):
         """
         names = VALUE, *(part.name for part in self.parts)
         if _loop_is_cheaper(draws):
-            found = [self._values_or_nan(comparison) for comparison in joint.derive(_comparisons, Sides.of(draws))]
+            found = [
+                self._values_or_nan(comparison)
+                for comparison in joint.derive(_comparisons, Subsets.of(draws.left, draws.right))
+            ]
             return {name: np.array([values[name] for values in found]) for name in names}
         values = {name: np.full(len(draws), np.nan) for name in names}
-        enough = np.flatnonzero(np.minimum(draws.left.sum(axis=1), draws.right.sum(axis=1)) >= self.fewest)
+        enough = np.flatnonzero(np.minimum(draws.left.sum(axis=1), draws.right.sum(axis=1)) >= self.min_texts)
         if len(enough):
             some = Draws(draws.left[enough], draws.right[enough])
-            few = self._of_sides(joint, Sides.of(some)) if self.pair_ground is None else None
+            few = self._of_sides(joint, Subsets.of(some.left, some.right)) if self.pair_ground is None else None
             for name, numbers in (few or self._from_lists(joint, some)).items():
                 values[name][enough] = numbers
         return values
@@ -71,11 +82,11 @@ class _NeighbourMetric(GroundMetric):
             rows = joint.derive(_pair_ground.joint_rows, self.pair_ground)
         else:
             rows = joint.derive(joint_rows, self.embedder, self.ground)
-        lists = rows.lists(many.ranks_needed(draws.left, draws.right, self.fewest - 1))
+        lists = rows.lists(many.ranks_needed(draws.left, draws.right, self.min_texts - 1))
         found = [self._of_draws(lists, P, Q) for P, Q in many.chunks(draws.left, draws.right)]
         return {name: np.concatenate([values[name] for values in found]) for name in found[0]}
 
-    def _of_sides(self, joint: Corpus, sides: Sides) -> ManyValues | None:
+    def _of_sides(self, joint: Corpus, sides: Subsets) -> ManyValues | None:
         """Values of draws of few different sides; None where these have too little in common."""
         raise NotImplementedError
 
@@ -83,7 +94,7 @@ class _NeighbourMetric(GroundMetric):
         raise NotImplementedError
 
 
-def _comparisons(joint: Corpus, sides: Sides) -> list[Comparison]:
+def _comparisons(joint: Corpus, sides: Subsets) -> list[Comparison]:
     """The draws as comparisons, which remember what several metrics need."""
     corpora = [joint.take(rows) for rows in sides.rows]
     return [Comparison(corpora[a], corpora[b]) for a, b in zip(sides.left, sides.right, strict=True)]
@@ -111,7 +122,7 @@ class _BallMetric(_NeighbourMetric):
             raise UnknownName(f"{self.name}: k={self.k} is not a whole number of at least 1")
 
     @property
-    def fewest(self) -> int:
+    def min_texts(self) -> int:
         """A text and its k neighbours."""
         return self.k + 1
 
@@ -120,8 +131,8 @@ class _BallMetric(_NeighbourMetric):
             return comparison.derive(_pair_ground.ball_shares, self.pair_ground, self.k, self.ties)
         return ball_shares(comparison, self.embedder, self.ground, self.k, self.ties)
 
-    def _of_sides(self, joint: Corpus, sides: Sides) -> ManyValues | None:
-        shares = joint.derive(shares_of_sides, self.embedder, self.ground, self.k, self.ties, sides)
+    def _of_sides(self, joint: Corpus, sides: Subsets) -> ManyValues | None:
+        shares = joint.derive(side_shares, self.embedder, self.ground, self.k, self.ties, sides)
         return shares and self._of_shares(shares)
 
     def _of_shares(self, shares: ManyShares) -> ManyValues:
@@ -146,7 +157,7 @@ class PrecisionRecall(_BallMetric):
 
     name = "pr"
     label = "Precision–recall"
-    error_by = DISJOINT  # a text left out empties a ball that another would have filled
+    interval_method = DISJOINT  # a text left out empties a ball that another would have filled
     source = "Kynkäänniemi et al. 2019"
     headline = Part(VALUE)
     parts = (Part("precision", closer="larger"), Part("recall", closer="larger"))
@@ -182,7 +193,7 @@ class DensityCoverage(_BallMetric):
 
     name = "dc"
     label = "Density–coverage"
-    error_by = JACKKNIFE
+    interval_method = JACKKNIFE
     source = "Naeem et al. 2020"
     symmetric = False
     headline = Part(VALUE)
@@ -219,7 +230,7 @@ class DensityCoverage(_BallMetric):
 class _NearestMetric(_NeighbourMetric):
     """What irpr, ahd and hausdorff share: distances to the nearest text of the other corpus."""
 
-    error_by = DISJOINT
+    interval_method = DISJOINT
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -237,8 +248,8 @@ class _NearestMetric(_NeighbourMetric):
             return comparison.derive(_pair_ground.nearest, self.pair_ground)
         return nearest(comparison, self.embedder, self.ground)
 
-    def _of_sides(self, joint: Corpus, sides: Sides) -> ManyValues | None:
-        found = joint.derive(nearest_of_sides, self.embedder, self.ground, sides)
+    def _of_sides(self, joint: Corpus, sides: Subsets) -> ManyValues | None:
+        found = joint.derive(side_nearest, self.embedder, self.ground, sides)
         return found and self._of_distances(*(to_ground(squares, self.ground) for squares in found))
 
     def _of_draws(self, lists: Lists, P: many.Mask, Q: many.Mask) -> ManyValues:
@@ -313,7 +324,7 @@ class Hausdorff(_NearestMetric):
 
     name = "hausdorff"
     label = "Hausdorff distance"
-    error_by = JACKKNIFE  # the farthest text of a half is not that of the whole
+    interval_method = JACKKNIFE  # the farthest text of a half is not that of the whole
     source = "Hausdorff 1914"
     headline = Part(VALUE, bounds=(0.0, INFINITY))
     parts = (Part("forward", bounds=(0.0, INFINITY)), Part("backward", bounds=(0.0, INFINITY)))

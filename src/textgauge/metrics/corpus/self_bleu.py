@@ -8,14 +8,13 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.corpus import Comparison, Corpus, Draws
+from textgauge.data import Comparison, Corpus, Draws
 from textgauge.errors import UnknownName
 from textgauge.metrics.base import VALUE, Part
-from textgauge.metrics.corpus._counts import large_enough
-from textgauge.metrics.corpus._gaps import GapMetric
-from textgauge.metrics.corpus._ngrams import Ids, compute_as_draw, numbered
 from textgauge.metrics.corpus_metric import ManyValues, TokenMetric, Values
+from textgauge.metrics.gaps import GapMetric
 from textgauge.metrics.registry import register
+from textgauge.metrics.token_counts import Ids, compute_as_draw, large_enough, numbered
 
 Matrix = NDArray[np.float64]
 Smoothing = Literal["floor", "add1", "none"]
@@ -139,7 +138,7 @@ class SelfBleuGap(GapMetric, TokenMetric):
     def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
         """`compute` for many draws, which share the numbered n-grams."""
         entries = joint.derive(ngram_entries, self.on, self.n)
-        usable = large_enough(draws, self.fewest)
+        usable = large_enough(draws, self.min_texts)
         reference = np.array([self._mean(entries, side, fit) for side, fit in zip(draws.left, usable, strict=True)])
         candidate = np.array([self._mean(entries, side, fit) for side, fit in zip(draws.right, usable, strict=True)])
         gap = np.abs(reference - candidate)

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.corpus import Comparison, Corpus, Draws
+from textgauge.data import Comparison, Corpus, Draws
 from textgauge.errors import UnknownName
 from textgauge.metrics.base import VALUE, Part
 from textgauge.metrics.corpus_metric import EmbeddingMetric, ManyValues, Values
 from textgauge.metrics.registry import register
-from textgauge.stats.parallel import map_threads
+from textgauge.parallel import map_threads
 
 Rows = NDArray[np.float64]
 
@@ -63,7 +63,7 @@ class SlicedWasserstein(EmbeddingMetric):
             raise UnknownName(f"{self.name} needs p of at least 1 and projections of at least 1")
 
     @property
-    def fewest(self) -> int:
+    def min_texts(self) -> int:
         """One text is a distribution."""
         return 1
 
@@ -80,7 +80,7 @@ class SlicedWasserstein(EmbeddingMetric):
         sizes = np.minimum(draws.left.sum(axis=1), draws.right.sum(axis=1))
 
         def one(r: int) -> float:
-            if sizes[r] < self.fewest:
+            if sizes[r] < self.min_texts:
                 return float("nan")
             x, y = (ordered[mask[r][order]].reshape(len(order), -1).T for mask in (draws.left, draws.right))
             return float(transport_cost(x, y, self.p).mean() ** (1.0 / self.p))

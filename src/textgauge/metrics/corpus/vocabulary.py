@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.metrics.base import VALUE, Part
-from textgauge.metrics.corpus._counts import Column, CountMetric, Counts
-from textgauge.metrics.corpus._gaps import GapMetric
 from textgauge.metrics.corpus_metric import ManyValues
+from textgauge.metrics.gaps import GapMetric
 from textgauge.metrics.registry import register
+from textgauge.metrics.token_counts import Column, CountMetric, Counts
 
 
 @register

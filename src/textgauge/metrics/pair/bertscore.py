@@ -8,16 +8,16 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.corpus import Corpus, Pairs
-from textgauge.corpus.view import in_one_pool
+from textgauge.data import Corpus, Pairs
+from textgauge.data.view import in_one_pool
+from textgauge.encode.embedders.base import Vectors
+from textgauge.encode.token_vectors import CHOSEN, MINILM_LAYER, Encoding, TokenEncoder, token_encoder
 from textgauge.errors import UnknownName
 from textgauge.metrics.base import VALUE, Part
-from textgauge.metrics.pair._distinct import Index, distinct_texts, groups, runs
-from textgauge.metrics.pair._greedy import f1, match_all, match_pairs
+from textgauge.metrics.distinct_pairs import Index, distinct_texts, groups, runs
 from textgauge.metrics.pair_metric import Column, Columns, PairMetric
 from textgauge.metrics.registry import register
-from textgauge.represent.embedders.base import Vectors
-from textgauge.represent.token_vectors import CHOSEN, MINILM_LAYER, Encoding, TokenEncoder, token_encoder
+from textgauge.numerics.greedy_matching import f1, match_all, match_pairs
 
 _HELD_TOKENS = 1 << 17  # token vectors held at once: 200 MB of 384 dimensions
 
@@ -90,7 +90,7 @@ class BertScore(PairMetric):
         low = self._baseline()[self.part or VALUE]
         return (-1.0 - low) / (1.0 - low), 1.0
 
-    def looked_at(self) -> list[str]:
+    def input_identity(self) -> list[str]:
         """The token encoder with its revision and layer."""
         return [f"tokens={self._encoder.identity}"]
 
@@ -134,7 +134,7 @@ class BertScore(PairMetric):
                 precision[block], recall[block] = match_all(*held)
         empty = seen.words == 0
         same = (left[:, None] == right) | (empty[left][:, None] & empty[right])
-        return np.asarray(self.shown_of(self._columns(precision, recall, same)))
+        return np.asarray(self.select(self._columns(precision, recall, same)))
 
     @property
     def _encoder(self) -> TokenEncoder:

@@ -9,15 +9,15 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.corpus import Pairs
-from textgauge.corpus.pool import Pool
+from textgauge.data import Pairs
+from textgauge.data.pool import Pool
+from textgauge.encode.tokenizers import SplitTokenizer, Tokens
 from textgauge.errors import UnknownName
 from textgauge.metrics.base import VALUE, Part
-from textgauge.metrics.pair._ngram_counts import Matrix, best_rows
-from textgauge.metrics.pair._ngram_metric import NgramMetric, at_least, divided
+from textgauge.metrics.ngram_metric import NgramMetric, at_least, divided
 from textgauge.metrics.pair_metric import Column, Columns
 from textgauge.metrics.registry import register
-from textgauge.represent.tokenizers import SplitTokenizer, Tokens
+from textgauge.numerics.ngram_counts import Matrix, best_rows
 
 _CODE_POINTS = 0x110000
 _PUNCTUATION = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")

@@ -9,14 +9,14 @@ from typing import Any, Literal
 
 import numpy as np
 
-from textgauge.corpus import Corpus, Pairs
-from textgauge.corpus.view import in_one_pool
+from textgauge.data import Corpus, Pairs
+from textgauge.data.view import in_one_pool
+from textgauge.encode.tokenizers import characters_of
 from textgauge.errors import UnknownName
 from textgauge.metrics.base import VALUE, versions
 from textgauge.metrics.pair_metric import Column, Columns, PairMetric
 from textgauge.metrics.registry import register
-from textgauge.represent.tokenizers import characters_of
-from textgauge.stats.parallel import workers
+from textgauge.parallel import workers
 
 Kind = Literal["levenshtein", "indel", "osa", "damerau"]
 Norm = Literal["sum", "max"]
@@ -74,7 +74,7 @@ class Levenshtein(PairMetric):
         if self.kind == "indel" and self.norm == "max":
             raise UnknownName("levenshtein: kind=indel takes up to |s| + |t| edits, so its norm is sum")
 
-    def looked_at(self) -> list[str]:
+    def input_identity(self) -> list[str]:
         """The library that counts the edits."""
         return [*versions("rapidfuzz")]
 

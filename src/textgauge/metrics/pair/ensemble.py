@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from textgauge.corpus import Pairs
+from textgauge.data import Pairs
 from textgauge.metrics.base import VALUE, Part, versions
-from textgauge.metrics.pair._decided import decided
-from textgauge.metrics.pair._ensemble_file import Trained, load
+from textgauge.metrics.distinct_pairs import decided
+from textgauge.metrics.ensemble_file import Trained, load
 from textgauge.metrics.pair_metric import Column, Columns, PairMetric
 from textgauge.metrics.registry import register
 
@@ -28,7 +28,7 @@ def feature_values(metrics: Sequence[PairMetric], pairs: Pairs) -> Column:
         whole = replace(metric, part=None)
         if whole not in found:
             found[whole] = whole.compute(pairs)
-        columns.append(-metric.orient(metric.shown_of(found[whole])))
+        columns.append(-metric.orient(metric.select(found[whole])))
     return np.column_stack(columns)
 
 
@@ -55,7 +55,7 @@ class Ensemble(PairMetric):
     symmetric = False
     fitted = True
 
-    def looked_at(self) -> list[str]:
+    def input_identity(self) -> list[str]:
         """The content of the model file, and what its metrics look at here."""
         trained, digest = load(self.on)
         here = "\n".join(map(_definition, (metric.signature for metric in trained.metrics)))

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from textgauge.corpus import Pairs
+from textgauge.data import Pairs
+from textgauge.encode.endpoint import Chat
+from textgauge.encode.tokenizers import without_surrogates
 from textgauge.metrics.base import VALUE, Part
-from textgauge.metrics.pair._decided import decided
+from textgauge.metrics.distinct_pairs import decided
 from textgauge.metrics.pair_metric import Columns, PairMetric
 from textgauge.metrics.registry import register
-from textgauge.represent.chat import Chat
-from textgauge.represent.tokenizers import without_surrogates
 
 PROMPT_VERSION = 1
 PROMPT = (
@@ -70,7 +70,7 @@ class Judge(PairMetric):
     symmetric = False
     undefined = "the judge's answer holds no number from 0 to 100"
 
-    def looked_at(self) -> list[str]:
+    def input_identity(self) -> list[str]:
         """Model and address, and the version of the prompt."""
         return [f"judge={Chat.named(self.on).identity}", f"prompt=v{PROMPT_VERSION}"]
 

@@ -7,17 +7,18 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
-from textgauge.corpus import Pairs
+from textgauge.data import Pairs
+from textgauge.encode.stems import porter
+from textgauge.encode.tokenizers import Tokens
 from textgauge.errors import UnknownName
 from textgauge.metrics.base import VALUE, Part
-from textgauge.metrics.pair._word_matches import Ints, Relation, Side, related_words, same_words
 from textgauge.metrics.pair_metric import Column, Columns, PairMetric
 from textgauge.metrics.registry import register
-from textgauge.represent.stems import porter
-from textgauge.represent.tokenizers import Tokens
 
 _BLOCK_WORDS = 1_000_000  # words of both sides held at once: tens of megabytes
+Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ def words_of_vocabulary(vocabulary: Sequence[str], used: Ints) -> Words:
 
 def synonym_relation(words: Sequence[str]) -> Relation:
     """For each word the numbers of the other words among these that WordNet has as its synonyms."""
-    from textgauge.represent.wordnet import synonyms
+    from textgauge.encode.wordnet import synonyms
 
     table = synonyms()
     members: dict[int, list[int]] = {}
@@ -106,9 +107,9 @@ class Meteor(PairMetric):
         if not (0 <= self.alpha <= 1 and 0 <= self.gamma <= 1 and self.beta >= 0):
             raise UnknownName(f"{self.name}: alpha and gamma must be between 0 and 1, beta at least 0")
 
-    def looked_at(self) -> list[str]:
+    def input_identity(self) -> list[str]:
         """Which WordNet, where one is used."""
-        from textgauge.represent.wordnet import identity
+        from textgauge.encode.wordnet import identity
 
         return [f"wordnet={identity()}"] if self.stages == "synonym" else []
 
@@ -172,3 +173,99 @@ def _blocks(lengths: Ints) -> Iterator[slice]:
     number = np.cumsum(lengths) // _BLOCK_WORDS
     edges = np.flatnonzero(np.diff(number, prepend=-1, append=-1))
     yield from (slice(start, stop) for start, stop in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
+
+
+@dataclass(frozen=True)
+class Side:
+    """The words of one side of many pairs: number of the pair, of the word, and its place in the flat order."""
+
+    pair: Ints
+    word: Ints
+    place: Ints
+
+    def take(self, chosen: Ints | NDArray[np.bool_]) -> Side:
+        """A selection of the words."""
+        return Side(self.pair[chosen], self.word[chosen], self.place[chosen])
+
+    def renamed(self, names: Ints) -> Side:
+        """The same places with other numbers for the words."""
+        return Side(self.pair, names[self.word], self.place)
+
+    def without(self, places: Ints) -> Side:
+        """The words at other places than these."""
+        return self.take(~np.isin(self.place, places, assume_unique=True))
+
+
+def same_words(left: Side, right: Side) -> tuple[Ints, Ints]:
+    """Match equal words; gives the places of both partners.
+
+    >>> side = Side(np.zeros(3, np.int64), np.array([7, 8, 7]), np.arange(3))
+    >>> [places.tolist() for places in same_words(side, side.take(np.array([1, 2])))]
+    [[2, 1], [2, 1]]
+    """
+    keys = np.concatenate([_joined(left), _joined(right)])
+    _, dense = np.unique(keys, return_inverse=True)
+    sides = dense[: len(left.word)], dense[len(left.word) :]
+    mine, yours = (_nth_from_the_end(side) + len(keys) * side for side in sides)
+    _, first, second = np.intersect1d(mine, yours, assume_unique=True, return_indices=True)
+    return left.place[first], right.place[second]
+
+
+def _joined(side: Side) -> Ints:
+    return side.pair << 32 | side.word
+
+
+def _nth_from_the_end(keys: Ints) -> Ints:
+    """For each key, how many equal ones come after it."""
+    order = np.argsort(keys[::-1], kind="stable")
+    ranked = keys[::-1][order]
+    starts = np.flatnonzero(np.diff(ranked, prepend=-1))
+    counts = np.arange(len(keys)) - np.repeat(starts, np.diff(starts, append=len(keys)))
+    found = np.empty(len(keys), dtype=np.int64)
+    found[order] = counts
+    return found[::-1]
+
+
+@dataclass(frozen=True)
+class Relation:
+    """For word w the related words `words[offsets[w]:offsets[w + 1]]`."""
+
+    words: Ints
+    offsets: Ints
+
+    @classmethod
+    def of(cls, rows: Sequence[Sequence[int]]) -> Relation:
+        """From one list of related words per word."""
+        offsets = np.cumsum([0, *map(len, rows)], dtype=np.int64)
+        return cls(np.array([word for row in rows for word in row], dtype=np.int64), offsets)
+
+
+def related_words(left: Side, right: Side, relation: Relation) -> tuple[Ints, Ints]:
+    """Match words of the left with related words of the right; gives the places of both partners."""
+    starts, ends = relation.offsets[left.word], relation.offsets[left.word + 1]
+    owner, at = _spread(starts, ends)
+    wanted = left.pair[owner] << 32 | relation.words[at]
+    keys = _joined(right)
+    order = np.argsort(keys, kind="stable")
+    edge, at = _spread(np.searchsorted(keys[order], wanted), np.searchsorted(keys[order], wanted, side="right"))
+    return _greedy(left.place[owner[edge]], right.place[order[at]])
+
+
+def _spread(starts: Ints, ends: Ints) -> tuple[Ints, Ints]:
+    """All numbers of the ranges one after the other, each with the number of its range."""
+    lengths = ends - starts
+    owner = np.repeat(np.arange(len(starts)), lengths)
+    before = np.cumsum(lengths) - lengths
+    return owner, np.arange(len(owner)) + np.repeat(starts - before, lengths)
+
+
+def _greedy(left: Ints, right: Ints) -> tuple[Ints, Ints]:
+    """From the last places to the first, keep an edge if both its ends are free."""
+    order = np.lexsort((right, left))[::-1]
+    used: set[int] = set()
+    kept: dict[int, int] = {}
+    for first, second in zip(left[order].tolist(), right[order].tolist(), strict=True):
+        if first not in kept and second not in used:
+            kept[first] = second
+            used.add(second)
+    return np.array(list(kept), dtype=np.int64), np.array(list(kept.values()), dtype=np.int64)

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from textgauge.corpus import Pairs
+from textgauge.data import Pairs
 from textgauge.metrics.base import VALUE
-from textgauge.metrics.pair._ngram_counts import gram_counter
-from textgauge.metrics.pair._ngram_metric import at_least, tokens_of
+from textgauge.metrics.ngram_metric import at_least, tokens_of
 from textgauge.metrics.pair_metric import Columns, PairMetric
 from textgauge.metrics.registry import register
+from textgauge.numerics.ngram_counts import gram_counter
 
 Ids = Sequence[int]
 Grams = Counter[tuple[Any, ...]]

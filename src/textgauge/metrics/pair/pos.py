@@ -7,14 +7,14 @@ from typing import Literal
 
 import numpy as np
 
-from textgauge.corpus import Pairs
+from textgauge.data import Pairs
+from textgauge.encode.tagging import nouns_of
+from textgauge.encode.tokenizers import SplitTokenizer, list_tokenizers, register_tokenizer
 from textgauge.metrics.base import VALUE, Part
-from textgauge.metrics.pair._transport import Numbers, relaxed_costs
-from textgauge.metrics.pair._words import WordVectorMetric
+from textgauge.metrics.pair.word_vectors import WordVectorMetric
 from textgauge.metrics.pair_metric import Columns
 from textgauge.metrics.registry import register
-from textgauge.represent.tagging import nouns_of
-from textgauge.represent.tokenizers import SplitTokenizer, list_tokenizers, register_tokenizer
+from textgauge.numerics.word_transport import Numbers, relaxed_costs
 
 _ANY = (0.0, float("inf"))
 
@@ -47,11 +47,11 @@ class PosDistance(WordVectorMetric):
     tokens: str = "nouns"
     total: Literal["mean", "sum"] = "mean"
 
-    def looked_at(self) -> list[str]:
+    def input_identity(self) -> list[str]:
         """The word vectors and the tagger, by content."""
-        from textgauge.represent.resources import cached_folder
+        from textgauge.encode.resources import cached_folder
 
-        return [*super().looked_at(), f"tagger={cached_folder('pos-en').name}"]
+        return [*super().input_identity(), f"tagger={cached_folder('pos-en').name}"]
 
     def compute(self, pairs: Pairs) -> Columns:
         """Value and both directions: 0 for equal texts, NaN where a text has no noun with a vector."""

@@ -8,16 +8,16 @@ from typing import ClassVar
 
 import numpy as np
 
-from textgauge.corpus import Corpus, Pairs
-from textgauge.corpus.pool import Pool
-from textgauge.corpus.view import in_one_pool
+from textgauge.data import Corpus, Pairs
+from textgauge.data.pool import Pool
+from textgauge.data.view import in_one_pool
+from textgauge.encode.tokenizers import Tokens, tokenizer
 from textgauge.metrics.base import VALUE, Part
-from textgauge.metrics.pair._ngram_counts import Ids, Matrix
-from textgauge.metrics.pair._ngram_metric import NgramMetric, divided
-from textgauge.metrics.pair._subsequences import common_length_matrix, common_lengths, union_hits
+from textgauge.metrics.ngram_metric import NgramMetric, divided
 from textgauge.metrics.pair_metric import Column, Columns, PairMetric
 from textgauge.metrics.registry import register
-from textgauge.represent.tokenizers import Tokens, tokenizer
+from textgauge.numerics.ngram_counts import Ids, Matrix
+from textgauge.numerics.subsequences import common_length_matrix, common_lengths, union_hits
 
 COMPAT = "rouge_score"  # the tokenizer under which empty texts count as that package counts them
 
@@ -38,7 +38,7 @@ def precision_recall_f1(shared: Matrix, left: Matrix, right: Matrix) -> Columns:
 
 def stemmed(tokens: Tokens) -> Tokens:
     """The same texts with words of more than three letters cut to their stems, as rouge-score cuts them."""
-    from textgauge.represent.stems import porter
+    from textgauge.encode.stems import porter
 
     numbers: dict[str, int] = {}
     stems = (porter(word) if len(word) > 3 else word for word in tokens.vocabulary)
@@ -169,7 +169,7 @@ class RougeL(_Rouge):
         lengths = tokens.lengths.astype(np.float64)
         shared = common_length_matrix(tokens, rows.index, columns.index)
         found = self._score(shared, lengths[rows.index][:, None], lengths[columns.index][None], np.True_)
-        return np.asarray(self.shown_of(found))
+        return np.asarray(self.select(found))
 
 
 @register

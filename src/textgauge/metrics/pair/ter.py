@@ -9,12 +9,12 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.corpus import Pairs
-from textgauge.corpus.pool import Pool
+from textgauge.data import Pairs
+from textgauge.data.pool import Pool
 from textgauge.metrics.base import VALUE, Part
-from textgauge.metrics.pair._shifts import OutsideBeam, edits_with_shifts
 from textgauge.metrics.pair_metric import Column, Columns, PairMetric
 from textgauge.metrics.registry import register
+from textgauge.numerics.shift_edits import OutsideBeam, edits_with_shifts
 
 Words = Sequence[str]
 

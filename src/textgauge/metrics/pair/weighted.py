@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.corpus import Corpus, Pairs
+from textgauge.data import Corpus, Pairs
 from textgauge.errors import UnknownName
+from textgauge.metrics.background import Background, all_in_one_pool, background_of
 from textgauge.metrics.base import VALUE
-from textgauge.metrics.pair._background import Background, all_in_one_pool, background_of
-from textgauge.metrics.pair._bags import Factor, factor, per_place, product, row_sums, with_column, with_data
 from textgauge.metrics.pair_metric import Column, Columns, PairMetric
 from textgauge.metrics.registry import register
+from textgauge.numerics.sparse_bags import Factor, factor, per_place, product, row_sums, with_column, with_data
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from textgauge.errors import InputError
-from textgauge.protocols import Agreement, Distributionality, Ifc, Ksc, Perturbation, Sensitivity, Size, Task
+from textgauge.evaluate.protocols import Agreement, Distributionality, Ifc, Ksc, Perturbation, Sensitivity, Size, Task
 from textgauge.report.figures.boxes import box_figure
 from textgauge.report.figures.bump import bump_figure
 from textgauge.report.figures.components import component_figure

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from textgauge.protocols.base import Verdict
+from textgauge.evaluate.protocols.base import Verdict
 from textgauge.report.figures.read import Group
 from textgauge.report.figures.style import (
     BLUE,

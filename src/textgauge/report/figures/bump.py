@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from textgauge.protocols import Agreement
+from textgauge.evaluate.protocols import Agreement
 from textgauge.report.figures.order_matrix import PEOPLE, set_orders
 from textgauge.report.figures.read import Group
 from textgauge.report.figures.style import (

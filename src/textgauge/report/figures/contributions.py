@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Literal, get_args
 
-from textgauge.bench.ensembles import Contribution
+from textgauge.evaluate.ensembles import Contribution
 from textgauge.report.figures.style import BLUE, DARK, PANEL, finished, layered, plain, printable, titled
 
 if TYPE_CHECKING:

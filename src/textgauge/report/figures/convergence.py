@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from textgauge.protocols import Size
-from textgauge.protocols.base import over_repetitions
-from textgauge.protocols.size import ASYMPTOTE
+from textgauge.evaluate.protocols import Size
+from textgauge.evaluate.protocols.base import over_repetitions
+from textgauge.evaluate.protocols.size import ASYMPTOTE
 from textgauge.report.figures.read import Group, own_values
 from textgauge.report.figures.style import (
     BLUE,

@@ -20,7 +20,7 @@ from textgauge.report.figures.style import (
     thinned,
     titled,
 )
-from textgauge.stats.effect import r_squared
+from textgauge.stats.correlation import r_squared
 
 if TYPE_CHECKING:
     import altair as alt

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from textgauge.comparing import CompareReport
 from textgauge.comparing.charts import term_panels, text_panels, token_panels
-from textgauge.comparing.explanation import Explanation
+from textgauge.comparing.explain import Explanation
 from textgauge.errors import InputError
 from textgauge.report.figures.style import finished
 

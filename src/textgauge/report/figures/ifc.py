@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from textgauge.protocols.ifc import Ifc
+from textgauge.evaluate.protocols.ifc import Ifc
 from textgauge.report.figures.distance import regression_band
 from textgauge.report.figures.read import Group, own_values
 from textgauge.report.figures.style import (

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.bench.agreement import set_means
+from textgauge.evaluate.agreement import set_means
 from textgauge.report.figures.read import Group
 from textgauge.report.figures.style import about, finished, layered, not_shown, plain, printable, titled
 from textgauge.stats.orders import order_correlations, ranks

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from textgauge.errors import InputError
-from textgauge.protocols import Perturbation
-from textgauge.protocols.base import over_repetitions
+from textgauge.evaluate.protocols import Perturbation
+from textgauge.evaluate.protocols.base import over_repetitions
 from textgauge.report.figures.read import Group, own_values
 from textgauge.report.figures.style import BLUE, DARK, PANEL, VERMILION, about, finished, not_shown, plain, titled
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.protocols.base import Measure
+from textgauge.evaluate.protocols.base import Measure
 from textgauge.report.figures.read import Group
 from textgauge.report.figures.style import BLUE, DARK, PANEL, finished, layered, plain, titled
 

@@ -9,14 +9,14 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.bench.ensembles import Contribution, ensembles
-from textgauge.bench.judge import Judged, cells_by_metric, judge, observations, protocol_of, read_all
-from textgauge.bench.plan import Cell
-from textgauge.bench.store import Store
 from textgauge.errors import InputError
+from textgauge.evaluate.ensembles import Contribution, ensembles
+from textgauge.evaluate.plan import Cell
+from textgauge.evaluate.protocols.base import Observations, Protocol
+from textgauge.evaluate.protocols.task import Task
+from textgauge.evaluate.results import Judged, cells_by_metric, judge, observations, protocol_of, read_all
+from textgauge.evaluate.store import Store
 from textgauge.metrics import get_metric, get_metrics
-from textgauge.protocols.base import Observations, Protocol
-from textgauge.protocols.task import Task
 
 Key = tuple[str, str, str, int]
 

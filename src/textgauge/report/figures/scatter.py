@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.protocols.base import over_repetitions
+from textgauge.evaluate.protocols.base import over_repetitions
 from textgauge.report.figures.read import Group, own_values
 from textgauge.report.figures.style import (
     BLUE,
@@ -22,7 +22,7 @@ from textgauge.report.figures.style import (
     titled,
 )
 from textgauge.stats.correlation import spearman
-from textgauge.stats.intervals import correlation_interval
+from textgauge.stats.resampled_correlation import correlation_interval
 
 if TYPE_CHECKING:
     import altair as alt

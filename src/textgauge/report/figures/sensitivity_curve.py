@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from textgauge.errors import InputError
-from textgauge.protocols import Sensitivity
-from textgauge.protocols.base import over_repetitions
-from textgauge.protocols.sensitivity import ideal_similarity
-from textgauge.protocols.transformations import PLACES
+from textgauge.evaluate.protocols import Sensitivity
+from textgauge.evaluate.protocols.base import over_repetitions
+from textgauge.evaluate.protocols.sensitivity import ideal_similarity
+from textgauge.evaluate.transformations import PLACES
 from textgauge.report.figures.read import Group, finite
 from textgauge.report.figures.style import DARK, PALETTE, PANEL, about, finished, layered, not_shown, plain, titled
 

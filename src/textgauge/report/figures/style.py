@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from textgauge.protocols import Ksc, Size
+from textgauge.evaluate.protocols import Ksc, Size
 from textgauge.report.figures.read import Group
 
 if TYPE_CHECKING:

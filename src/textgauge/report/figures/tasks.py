@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.bench.judge import Judged
-from textgauge.protocols.base import RESAMPLES, Verdict
+from textgauge.evaluate.leaderboard import leaderboard
+from textgauge.evaluate.protocols.base import RESAMPLES, Verdict
+from textgauge.evaluate.results import Judged
 from textgauge.report.figures.read import Run
 from textgauge.report.figures.style import finished, layered, plain, printable, titled
-from textgauge.report.leaderboard import leaderboard
-from textgauge.stats.bootstrap import percentile_interval
+from textgauge.stats.resampling import percentile_interval
 
 if TYPE_CHECKING:
     import altair as alt

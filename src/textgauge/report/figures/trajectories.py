@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.errors import InputError
-from textgauge.protocols import Distributionality
-from textgauge.protocols.base import Observations
+from textgauge.evaluate.protocols import Distributionality
+from textgauge.evaluate.protocols.base import Observations
 from textgauge.report.figures.distance import z_scores
 from textgauge.report.figures.read import Group, finite
 from textgauge.report.figures.style import (

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.errors import InputError
-from textgauge.protocols import Ksc
-from textgauge.protocols.base import Observations
-from textgauge.protocols.judgements import accuracy, corpus_pairs, judgements, settled
+from textgauge.evaluate.protocols import Ksc
+from textgauge.evaluate.protocols.base import Observations
+from textgauge.evaluate.protocols.judgements import accuracy, corpus_pairs, judgements, settled
 from textgauge.report.figures.read import Group, finite, own_values
 from textgauge.report.figures.style import DARK, GREY, PAGE, VERMILION, about, finished, layered, plain
 

@@ -8,12 +8,11 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from textgauge.bench.judge import Judged
-from textgauge.protocols.base import Measure, Verdict
-from textgauge.report.leaderboard import Leaderboard, Row, leaderboard
+from textgauge.evaluate.leaderboard import Leaderboard, Row, leaderboard
+from textgauge.evaluate.protocols.base import Measure, Verdict
+from textgauge.evaluate.results import Judged
 from textgauge.report.page.tables import Cell, Column, Mark, Span, Table, axis_of, cell
-from textgauge.stats.numbers import plain
-from textgauge.tabular import shown
+from textgauge.tabular import plain, shown
 
 _LARGE = 100.0  # from here on four digits say more than three decimals
 _FEW = 8  # measures that a table shows at first

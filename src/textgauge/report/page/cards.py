@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from textgauge.errors import TextgaugeError
+from textgauge.evaluate.leaderboard import Row
 from textgauge.metrics import CorpusMetric, Metric, get_metric
 from textgauge.metrics.base import parameters
-from textgauge.report.leaderboard import Row
 from textgauge.report.page.boards import Board, anchor
 from textgauge.report.page.costs import Cost, duration
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from textgauge.bench.judge import cells_by_metric
-from textgauge.bench.store import Store
+from textgauge.evaluate.results import cells_by_metric
+from textgauge.evaluate.store import Store
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from importlib.metadata import version
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from textgauge.bench.store import Store
 from textgauge.errors import InputError
+from textgauge.evaluate.store import Store
 from textgauge.report.figures import Figure, Run, groups
 from textgauge.report.figures.style import printable
 from textgauge.report.page.boards import board_table, boards, verdict_table

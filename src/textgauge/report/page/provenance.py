@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from textgauge.bench.store import Store
+from textgauge.evaluate.store import Store
 from textgauge.report.page.tables import Table, table_of
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from textgauge.bench.judge import Judged
+from textgauge.evaluate.results import Judged
 from textgauge.report.page.boards import Board
 from textgauge.tabular import shown
 

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
-from textgauge.stats.numbers import plain
-from textgauge.tabular import shown
+from textgauge.tabular import plain, shown
 
 WIDTH = 72  # pixels of a drawn interval
 _EDGE = 4  # pixels kept free at each end, so that a dot is never cut

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from textgauge.represent.token_vectors import CHOSEN, Encoding, TokenEncoder, TokenVectors
-from textgauge.represent.token_vectors import base as table
-from textgauge.represent.tokenizers import Tokens
+from textgauge.encode.token_vectors import CHOSEN, Encoding, TokenEncoder, TokenVectors
+from textgauge.encode.token_vectors import base as table
+from textgauge.encode.tokenizers import Tokens
 
 DIMENSION = 5
 

@@ -7,11 +7,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from textgauge.corpus import Corpus, Pairs
+from textgauge.data import Corpus, Pairs
+from textgauge.encode.token_vectors import token_encoder
 from textgauge.errors import UnknownName
 from textgauge.metrics import get_metric
-from textgauge.metrics.pair import _greedy, bertscore
-from textgauge.represent.token_vectors import token_encoder
+from textgauge.metrics.pair import bertscore
+from textgauge.numerics import greedy_matching as _greedy
 
 TEXT = st.lists(st.sampled_from(["a", "the", "cat", "dogs", "naïve", "猫", "\ud800", "run"]), max_size=6).map(" ".join)
 PAIRS = st.lists(st.tuples(TEXT, TEXT), min_size=1, max_size=8)
@@ -68,7 +69,7 @@ def test_the_matrix_holds_the_pairs(idf: bool, left: list[str], right: list[str]
     )
     for part in ("", ".precision", ".recall"):
         metric = get_metric(f"bertscore{part}(idf={str(idf).lower()})@toy")
-        values = metric.shown_of(metric.compute(every)).reshape(len(left), len(right))
+        values = metric.select(metric.compute(every)).reshape(len(left), len(right))
         np.testing.assert_allclose(metric.matrix(rows, columns, background=joint), values, rtol=0, atol=1e-12)
         np.testing.assert_allclose(metric.matrix(rows, columns), values, rtol=0, atol=1e-12)
 

@@ -3,11 +3,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from textgauge.corpus import Corpus, Pairs
+from textgauge.data import Corpus, Pairs
+from textgauge.encode.token_vectors import token_encoder
 from textgauge.errors import UnknownName
 from textgauge.metrics import get_metric
-from textgauge.metrics.pair import contextual
-from textgauge.represent.token_vectors import token_encoder
+from textgauge.metrics.pair import embedding as contextual
 
 LEFT = ["a cat sat", "same text", "", "", "one", " ", "lone \ud800", "a b c d e f"]
 RIGHT = ["the dog", "same text", " ", "word", "", "", "नमस्ते दुनिया", "f e d c b a"]

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from textgauge.corpus import Corpus, Pairs
+from textgauge.data import Corpus, Pairs
+from textgauge.encode.cross_encoders import CrossEncoderModel, cross_encoder
 from textgauge.errors import InputError, MissingExtra, ResourceError
 from textgauge.metrics import get_metric
-from textgauge.represent.cross_encoders import CrossEncoderModel, cross_encoder
 
 
 class Stub:

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from textgauge import get_metric
-from textgauge.corpus import Corpus, Pairs
+from textgauge.data import Corpus, Pairs
 from textgauge.errors import UnknownName
 
 KINDS = ["levenshtein", "indel", "osa", "damerau"]
@@ -31,7 +31,7 @@ def value(name: str, left: str, right: str) -> float:
 @settings(deadline=None)
 @given(st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=5))
 def test_equals_the_textbook(pairs: list[tuple[str, str]]) -> None:
-    from textgauge.represent.tokenizers import characters_of
+    from textgauge.encode.tokenizers import characters_of
 
     values = get_metric("levenshtein")(left=[s for s, _ in pairs], right=[t for _, t in pairs]).values
     for (left, right), found in zip(pairs, values, strict=True):

@@ -10,11 +10,21 @@ from threadpoolctl import threadpool_limits
 
 from textgauge import Pairs, get_metric
 from textgauge.errors import InputError, ResourceError, TextgaugeError
-from textgauge.metrics.pair import _ensemble_file as file
-from textgauge.metrics.pair._boosting import MAX_DEPTH, Boosting, exported, fit_boosting
-from textgauge.metrics.pair._ensemble_file import Trained, checked_feature, parse
-from textgauge.metrics.pair._ridge import PENALTIES, Ridge, _held_out_correlations, _weights, fit_ridge, one_scale
+from textgauge.metrics import ensemble_file as file
+from textgauge.metrics.ensemble_file import Trained, checked_feature, parse
 from textgauge.metrics.pair.ensemble import feature_values
+from textgauge.numerics.regression import (
+    MAX_DEPTH,
+    PENALTIES,
+    Boosting,
+    Ridge,
+    _held_out_correlations,
+    _weights,
+    exported,
+    fit_boosting,
+    fit_ridge,
+    one_scale,
+)
 from textgauge.testing import check_metric
 
 METRICS = tuple(map(get_metric, ("jaccard", "chrf", "rouge1.precision", "ter")))

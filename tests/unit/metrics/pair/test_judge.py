@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from textgauge.corpus import Pairs
+from textgauge.data import Pairs
+from textgauge.encode.endpoint import Chat
 from textgauge.errors import MissingExtra, ResourceError, UnknownName
 from textgauge.metrics import get_metric, list_metrics
 from textgauge.metrics.pair.judge import PROMPT, question, rating
-from textgauge.represent.chat import Chat
 
 KEY = "secret-key-of-the-test"
 
@@ -201,7 +201,7 @@ def test_texts_cannot_leave_their_quotes() -> None:
 @pytest.mark.parametrize("name", ["gpt", "api:", "http://host/v1", "ftp://host#model", "http://host/v1#"])
 def test_names_that_are_no_model(name: str) -> None:
     with pytest.raises(UnknownName, match="api:MODEL or URL#MODEL"):
-        get_metric("judge").looking_at(name).compute(Pairs(["a"], ["b"]))
+        get_metric("judge").with_input(name).compute(Pairs(["a"], ["b"]))
 
 
 def test_the_install_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textgauge.corpus import Pairs
+from textgauge.data import Pairs
+from textgauge.encode.stems import porter
 from textgauge.errors import ResourceError, UnknownName
 from textgauge.metrics import get_metric
 from textgauge.metrics.pair import meteor
-from textgauge.metrics.pair._word_matches import Relation, Side, related_words, same_words
-from textgauge.represent.stems import porter
+from textgauge.metrics.pair.meteor import Relation, Side, related_words, same_words
 
 # Groups of synonyms for the tests; `run` leads to `jog`, not the other way, as irregular forms do.
 LEADS = {"car": {"auto"}, "auto": {"car"}, "run": {"jog"}, "big": {"large", "huge"}, "large": {"big"}, "huge": {"big"}}

@@ -10,17 +10,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from textgauge import get_metric
-from textgauge.corpus import Corpus, Pairs
+from textgauge.data import Corpus, Pairs
+from textgauge.encode.tokenizers import Tokens, mteval_13a, tokenizer
 from textgauge.errors import UnknownName
-from textgauge.metrics.pair import _ngram_counts, _ngram_metric
-from textgauge.metrics.pair._ngram_counts import best_rows, shared_ngrams
-from textgauge.metrics.pair._ngram_matrix import shared_ngram_matrices
-from textgauge.metrics.pair._shifts import OutsideBeam, edits_with_shifts
-from textgauge.metrics.pair._subsequences import common_lengths, sequences
+from textgauge.metrics import ngram_metric as _ngram_metric
 from textgauge.metrics.pair.chrf import code_points
 from textgauge.metrics.pair.nist import penalty
 from textgauge.metrics.pair.ter import edits
-from textgauge.represent.tokenizers import Tokens, mteval_13a, tokenizer
+from textgauge.numerics import ngram_counts as _ngram_counts
+from textgauge.numerics.ngram_counts import best_rows, shared_ngram_matrices, shared_ngrams
+from textgauge.numerics.shift_edits import OutsideBeam, edits_with_shifts
+from textgauge.numerics.subsequences import common_lengths, sequences
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=30)
 FEW_WORDS = st.lists(st.sampled_from(["a", "b", "c", "d.", "e"]), max_size=12).map(" ".join)

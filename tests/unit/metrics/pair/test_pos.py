@@ -3,9 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from textgauge.encode import tokenizers
 from textgauge.metrics import get_metric
 from textgauge.metrics.pair import pos
-from textgauge.represent import tokenizers
 
 VECTORS = {"dog": (0.0, 0.0), "cat": (3.0, 4.0), "car": (0.0, 1.0), "tree": (6.0, 8.0)}
 
@@ -25,7 +25,7 @@ class Vectors:
 @pytest.fixture(autouse=True)
 def plane(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every word is a noun but `the`, `ran` and `no`."""
-    monkeypatch.setattr("textgauge.represent.wordvectors.word_vectors", lambda name: Vectors())
+    monkeypatch.setattr("textgauge.encode.word_vectors.word_vectors", lambda name: Vectors())
     split = lambda text: [word for word in text.split() if word not in {"the", "ran", "no"}]  # noqa: E731
     monkeypatch.setitem(tokenizers._TOKENIZERS, "nouns", lambda: tokenizers.SplitTokenizer(split))
 

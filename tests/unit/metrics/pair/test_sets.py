@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from textgauge import get_metric
-from textgauge.corpus import Corpus, Pairs
+from textgauge.data import Corpus, Pairs
 
 SURFACE = ["levenshtein", "levenshtein(norm=max)@words", "jaccard", "overlap", "tfidf", "bm25plus"]
 BAGS = ["jaccard", "overlap", "tfidf", "bm25plus"]

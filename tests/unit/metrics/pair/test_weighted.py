@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from textgauge import get_metric
-from textgauge.corpus import Corpus, Pairs
+from textgauge.data import Corpus, Pairs
 from textgauge.errors import UnknownName
-from textgauge.metrics.pair import _bags
-from textgauge.metrics.pair._bags import factor, product, row_sums
+from textgauge.numerics import sparse_bags as _bags
+from textgauge.numerics.sparse_bags import factor, product, row_sums
 
 TEXTS = st.lists(st.sampled_from("abcdefgh"), max_size=8).map(" ".join)
 SETS = st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=6)

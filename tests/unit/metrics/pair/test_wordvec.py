@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from textgauge import get_metric
-from textgauge.corpus import Corpus, Pairs
+from textgauge.data import Corpus, Pairs
 from textgauge.errors import UnknownName
 
 TABLE = {
@@ -75,8 +75,8 @@ def test_a_batch_larger_than_a_block_changes_nothing(on, monkeypatch):
     texts = [" ".join(rng.choice(list(TABLE)[:4], rng.integers(1, 9))) for _ in range(60)]
     pairs, metric = Pairs(texts[:30], texts[30:]), get_metric(f"wordvec_cosine@{on}")
     whole = metric.measure(pairs).values
-    monkeypatch.setattr("textgauge.metrics.pair.wordvec._BLOCK_PAIRS", 4)
-    monkeypatch.setattr("textgauge.metrics.pair.wordvec._BLOCK_NUMBERS", 5)
+    monkeypatch.setattr("textgauge.metrics.pair.word_vectors._BLOCK_PAIRS", 4)
+    monkeypatch.setattr("textgauge.metrics.pair.word_vectors._BLOCK_NUMBERS", 5)
     assert metric.measure(Pairs(texts[:30], texts[30:])).values.tolist() == whole.tolist()
 
 

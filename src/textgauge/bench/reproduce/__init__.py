@@ -1,8 +1,0 @@
-"""Published tables beside ours: the same data, protocols and metrics, and what differs."""
-
-from textgauge.bench.reproduce import ackerman2023, kour2022, usmb, yamshchikov2020, zwerdling2021
-from textgauge.bench.reproduce.paper import Asked, Paper, published
-
-PAPERS = {module.PAPER.name: module.PAPER for module in (ackerman2023, kour2022, usmb, yamshchikov2020, zwerdling2021)}
-
-__all__ = ["PAPERS", "Asked", "Paper", "published"]

@@ -1,0 +1,139 @@
+"""The files of the published datasets: where they are, what their bytes hash to, who allows what."""
+
+from __future__ import annotations
+
+import csv
+import logging
+import os
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib.resources import files
+from pathlib import Path
+
+from textgauge.encode.resource_sources import file_sha256, offline
+from textgauge.encode.resources import cache_root
+from textgauge.errors import ResourceError, UnknownName
+
+SETTING = "TEXTGAUGE_DATA"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One file of a published dataset; the address is pinned to a revision."""
+
+    dataset: str
+    file: str
+    url: str
+    sha256: str
+    size: int
+    licence: str
+
+
+@cache
+def entries() -> tuple[Entry, ...]:
+    """Every file of the catalogue."""
+    text = (files("textgauge.data.catalogue") / "registry.csv").read_text("utf-8")
+    rows = csv.DictReader(text.splitlines())
+    return tuple(
+        Entry(row["dataset"], row["file"], row["url"], row["sha256"], int(row["bytes"]), row["licence"]) for row in rows
+    )
+
+
+def entries_of(dataset: str) -> tuple[Entry, ...]:
+    """The files of one dataset.
+
+    >>> [entry.file for entry in entries_of("clinc150")]
+    ['data_full.json', 'domains.json']
+    """
+    found = tuple(entry for entry in entries() if entry.dataset == dataset)
+    if not found:
+        raise UnknownName.among("dataset", dataset, {entry.dataset for entry in entries()})
+    return found
+
+
+def data_folders() -> tuple[Path, ...]:
+    """The folders named by `TEXTGAUGE_DATA`, in order."""
+    return tuple(Path(part).expanduser() for part in os.environ.get(SETTING, "").split(os.pathsep) if part)
+
+
+def fetch_dataset(dataset: str) -> list[Path]:
+    """Make every file of a dataset available and give their paths."""
+    return [locate(entry) for entry in entries_of(dataset)]
+
+
+def is_here(dataset: str) -> bool:
+    """Tell whether all files of a dataset are on this machine; reads no content and no network."""
+    return all(
+        any(_size(path) == entry.size for path in (*_candidates(entry), _cached(entry)))
+        for entry in entries_of(dataset)
+    )
+
+
+def read(dataset: str, file: str) -> str:
+    """The text of one file of a dataset."""
+    entry = next(entry for entry in entries_of(dataset) if entry.file == file)
+    return locate(entry).read_text("utf-8")
+
+
+def locate(entry: Entry) -> Path:
+    """The path of a file with the right bytes; wrong bytes in a data folder are refused, not passed over."""
+    for path in _candidates(entry):
+        if path.is_file():
+            return _checked(path, entry)
+    cached = _cached(entry)
+    if cached.is_file() and _digest(cached) == entry.sha256:
+        return cached
+    if offline():
+        raise ResourceError(_absent(entry, "and TEXTGAUGE_OFFLINE is set"))
+    return _download(entry, cached)
+
+
+def _candidates(entry: Entry) -> list[Path]:
+    return [folder / entry.dataset / entry.file for folder in data_folders()]
+
+
+def _cached(entry: Entry) -> Path:
+    return cache_root() / "datasets" / entry.dataset / entry.file
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.is_file() else -1
+
+
+def _checked(path: Path, entry: Entry) -> Path:
+    found = _digest(path)
+    if found != entry.sha256:
+        raise ResourceError(
+            f"{path} is not the published file: its sha256 is {found[:12]}..., the catalogue's {entry.sha256[:12]}..."
+        )
+    return path
+
+
+def _digest(path: Path) -> str:
+    state = path.stat()
+    return _remembered(path, state.st_size, state.st_mtime_ns)
+
+
+@lru_cache(maxsize=256)
+def _remembered(path: Path, size: int, changed: int) -> str:
+    del size, changed  # part of the key only: a changed file is read again
+    return file_sha256(path)
+
+
+def _download(entry: Entry, target: Path) -> Path:
+    import pooch
+
+    pooch.get_logger().setLevel(logging.WARNING)
+    try:
+        pooch.retrieve(entry.url, f"sha256:{entry.sha256}", fname=target.name, path=target.parent)
+    except (OSError, ValueError) as error:
+        reason = "its bytes have changed" if isinstance(error, ValueError) else type(error).__name__
+        raise ResourceError(_absent(entry, f"and {entry.url} cannot be used ({reason})")) from None
+    return target
+
+
+def _absent(entry: Entry, reason: str) -> str:
+    return (
+        f"{entry.dataset}/{entry.file} is not on this machine {reason}; "
+        f"put it into a folder named by {SETTING} as {entry.dataset}/{entry.file}"
+    )

@@ -1,0 +1,224 @@
+"""What a reader of a published dataset declares."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from statistics import fmean
+
+from textgauge.data.card import Card
+from textgauge.data.catalogue.files import read
+from textgauge.data.decode import split_lines
+from textgauge.data.tables import csv_records
+
+_STYLES = ("Bible", "GYAFC_formal", "GYAFC_informal", "GYAFC_rewrites", "Paralex", "Paraphrase", "Yelp")
+_SYSTEMS = (
+    "Borderline DIDI-NLP Facebook-AI IIE-MT MiSS NiuTrans Online-W SMU metricsystem1 metricsystem2 metricsystem3 "
+    "metricsystem4 metricsystem5 ref-A ref-B"
+)
+# The file of texts and the file of scores name the two human references differently.
+_SCORED_AS = {"ref": "ref-A", "refB": "ref-B"}
+
+
+@dataclass(frozen=True)
+class Item:
+    """One text with its label, or (where `right` is set) one pair; `split` is the part it belongs to."""
+
+    split: str
+    left: str
+    label: str | None = None
+    right: str | None = None
+    grade: float | None = None
+    raters: tuple[float, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Published:
+    """A dataset: its card, its splits, the names of its columns of texts, and how its files are read.
+
+    `sides` is `("text",)` for texts and two names for pairs. Splits in `extra` are read only when named.
+    """
+
+    card: Card
+    splits: tuple[str, ...]
+    sides: tuple[str, ...]
+    read: Callable[[], Iterator[Item]]
+    extra: tuple[str, ...] = ()
+
+
+def published(
+    name: str,
+    *,
+    size: int,
+    about: str,
+    splits: tuple[str, ...],
+    read: Callable[[], Iterator[Item]],
+    sides: tuple[str, ...] = ("text",),
+    extra: tuple[str, ...] = (),
+) -> Published:
+    """Declare a dataset; licence and source are those of its files in the registry."""
+    from textgauge.data.catalogue.files import entries_of
+
+    first = entries_of(name)[0]
+    source = "/".join(first.url.split("/")[3:5])
+    kind = "texts" if sides == ("text",) else "pairs"
+    parts = tuple(dict.fromkeys((*splits, *extra, *sides)))
+    return Published(Card(name, kind, size, first.licence, source, about, parts), splits, sides, read, extra)
+
+
+def banking77() -> Iterator[Item]:
+    """Questions of bank customers with 77 intents (Casanueva et al. 2020)."""
+    for split in ("train", "test"):
+        for text, label in _rows("banking77", f"{split}.csv"):
+            yield Item(split, text, label)
+
+
+def clinc150() -> Iterator[Item]:
+    """Requests to an assistant with 150 intents, and out-of-scope ones labelled `oos` (Larson et al. 2019)."""
+    for part, rows in json.loads(read("clinc150", "data_full.json")).items():
+        split = "oos" if part.startswith("oos") else part
+        for text, label in rows:
+            yield Item(split, text, label)
+
+
+def atis() -> Iterator[Item]:
+    """Spoken questions about flights with their intents (Hemphill et al. 1990)."""
+    for split in ("train", "valid", "test"):
+        texts = split_lines(read("atis", f"{split}_seq.in"))
+        labels = split_lines(read("atis", f"{split}_label"))
+        for text, label in zip(texts, labels, strict=True):
+            yield Item(split, text.strip(), label.strip())
+
+
+def nfcats() -> Iterator[Item]:
+    """Non-factoid questions of the web with eight categories (Bolotova et al. 2022)."""
+    for split in ("train", "valid", "test"):
+        for _, label, text in _rows("nfcats", f"{split}.csv"):
+            yield Item(split, text, label)
+
+
+def _rows(dataset: str, file: str) -> Iterator[list[str]]:
+    """The records below the header."""
+    records = csv_records(read(dataset, file), f"{dataset}/{file}")
+    next(records)
+    for _, record in records:
+        yield record
+
+
+def intent_datasets() -> tuple[Published, ...]:
+    """The datasets of this file."""
+    three = ("train", "valid", "test")
+    return (
+        published(
+            "banking77", size=13_083, about="bank customers, 77 intents", splits=("train", "test"), read=banking77
+        ),
+        published(
+            "clinc150",
+            size=22_500,
+            about="assistant requests, 150 intents",
+            splits=("train", "val", "test"),
+            extra=("oos",),
+            read=clinc150,
+        ),
+        published("atis", size=5_871, about="questions about flights, by intent", splits=three, read=atis),
+        published("nfcats", size=11_984, about="non-factoid questions, by category", splits=three, read=nfcats),
+    )
+
+
+def stsb() -> Iterator[Item]:
+    """Sentence pairs with a similarity of 0 to 5 (Cer et al. 2017)."""
+    for split in ("train", "dev", "test"):
+        file = f"stsb-en-{split}.csv"
+        for _, (left, right, grade) in csv_records(read("stsb", file), f"stsb/{file}"):
+            yield Item(split, left, right=right, grade=float(grade))
+
+
+def yamshchikov14() -> Iterator[Item]:
+    """Paraphrases, style transfers and random pairs, rated 1 to 5 by three people (Yamshchikov et al. 2021)."""
+    for split in (f"{style}{tail}" for style in _STYLES for tail in ("", "_random")):
+        records = csv_records(read("yamshchikov14", f"{split}.csv"), f"yamshchikov14/{split}.csv")
+        next(records)
+        for _, (left, right, *ratings, _) in records:
+            raters = tuple(map(float, ratings))
+            yield Item(split, left, right=right, grade=fmean(raters), raters=raters)
+
+
+def wmt21_mqm_ted_zhen() -> Iterator[Item]:
+    """Chinese talks and English translations of 15 systems, scored by experts, 0 the best (Freitag et al. 2021)."""
+    scores = _segment_scores()
+    done = set()
+    for line in split_lines(read("wmt21_mqm_ted_zhen", "mqm_ted_zhen.tsv"))[1:]:
+        name, _, _, segment, _, source, target, *_ = line.split("\t")
+        key = _SCORED_AS.get(name, name), segment
+        if key in scores and key not in done:
+            done.add(key)
+            clean = target.replace("<v>", "").replace("</v>", "")
+            yield Item(key[0], source, right=clean, grade=scores[key])
+
+
+def _segment_scores() -> dict[tuple[str, str], float]:
+    lines = split_lines(read("wmt21_mqm_ted_zhen", "mqm_ted_zhen.avg_seg_scores.tsv"))[1:]
+    rows = (line.split() for line in lines)
+    return {(system, segment): float(score) + 0.0 for system, score, segment in rows if score != "None"}
+
+
+def scitldr() -> Iterator[Item]:
+    """Abstracts of papers and their authors' summary in one sentence (Cachola et al. 2020)."""
+    for split in ("dev", "test"):
+        for line in split_lines(read("scitldr", f"{split}.jsonl")):
+            paper = json.loads(line)
+            yield Item(split, " ".join(" ".join(paper["source"]).split()), right=" ".join(paper["target"][0].split()))
+
+
+def legal_summ() -> Iterator[Item]:
+    """Clauses of contracts and a plain summary of each (Manor and Li 2019)."""
+    for clause in json.loads(read("legal_summ", "all_v1.json")).values():
+        yield Item("all", clause["original_text"].strip(), right=clause["reference_summary"].strip())
+
+
+def pair_datasets() -> tuple[Published, ...]:
+    """The datasets of this file."""
+    both = ("left", "right")
+    return (
+        published(
+            "stsb",
+            size=8_628,
+            about="sentence pairs rated 0 to 5",
+            splits=("train", "dev", "test"),
+            sides=both,
+            read=stsb,
+        ),
+        published(
+            "yamshchikov14",
+            size=13_225,
+            about="paraphrases and random pairs rated 1 to 5 by three people",
+            splits=tuple(f"{style}{tail}" for style in _STYLES for tail in ("", "_random")),
+            sides=both,
+            read=yamshchikov14,
+        ),
+        published(
+            "wmt21_mqm_ted_zhen",
+            size=7_935,
+            about="translated talks with expert scores, by system",
+            splits=tuple(_SYSTEMS.split()),
+            sides=("source", "target"),
+            read=wmt21_mqm_ted_zhen,
+        ),
+        published(
+            "scitldr",
+            size=1_237,
+            about="abstracts and one-sentence summaries",
+            splits=("dev", "test"),
+            sides=("source", "summary"),
+            read=scitldr,
+        ),
+        published(
+            "legal_summ",
+            size=446,
+            about="clauses of contracts and plain summaries",
+            splits=("all",),
+            sides=("original", "summary"),
+            read=legal_summ,
+        ),
+    )

@@ -1,0 +1,160 @@
+"""A pool of texts, and what depends on one text alone: computed once, sliced ever after."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textgauge.errors import InputError
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+    from textgauge.encode.tokenizers import Tokens
+
+Embeddings = NDArray[np.floating[Any]]
+
+GIVEN = "given"  # the embedder name under which ready-made embeddings are known
+
+
+class Pool:
+    """Texts or ready-made embeddings, with their rows: tokens, counts, embeddings, content keys.
+
+    >>> Pool(["a cat", "a dog"]).size
+    2
+    """
+
+    def __init__(self, texts: Sequence[str] | None = None, *, embeddings: Embeddings | None = None) -> None:
+        if texts is None and embeddings is None:
+            raise InputError("a pool needs texts or embeddings")
+        self._texts = None if texts is None else tuple(_checked_texts(texts))
+        self._rows: dict[tuple[str, str], Any] = {}
+        self._parents: tuple[Pool, ...] = ()
+        if embeddings is not None:
+            given = _checked_embeddings(embeddings)
+            if self._texts is not None and len(given) != len(self._texts):
+                raise InputError(f"{len(self._texts)} texts but {len(given)} embeddings")
+            self._rows["embeddings", GIVEN] = given
+        self.size = len(self._texts) if self._texts is not None else len(self._rows["embeddings", GIVEN])
+
+    @classmethod
+    def joined(cls, *pools: Pool) -> Pool:
+        """One pool of the texts of several; rows their pools already have are stacked, not computed again."""
+        with_texts = all(pool.has_texts for pool in pools)
+        with_given = all(pool.has_given for pool in pools)
+        if not with_texts and not with_given:
+            raise InputError("cannot join texts with embeddings: give both corpora as texts, or both as embeddings")
+        texts = [text for pool in pools for text in pool.texts] if with_texts else None
+        given = _stacked([pool.embeddings(GIVEN) for pool in pools]) if with_given else None
+        joint = cls(texts, embeddings=given)
+        joint._parents = pools
+        return joint
+
+    @property
+    def has_texts(self) -> bool:
+        """Whether the pool holds texts, not embeddings alone."""
+        return self._texts is not None
+
+    @property
+    def has_given(self) -> bool:
+        """Whether the pool holds ready-made embeddings."""
+        return ("embeddings", GIVEN) in self._rows
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The texts; an error where only embeddings were given."""
+        if self._texts is None:
+            raise InputError("this corpus was given as embeddings; its texts are not known")
+        return self._texts
+
+    def embeddings(self, embedder: str) -> Embeddings:
+        """Embedding rows, shape (size, dimension)."""
+        return self.remember("embeddings", embedder, self._embed)  # type: ignore[no-any-return]
+
+    def tokens(self, tokenizer: str) -> Tokens:
+        """Token ids of every text, flat, with offsets."""
+        from textgauge.encode.tokenizers import tokenizer as by_name
+
+        return self.remember("tokens", tokenizer, lambda name: by_name(name).encode(self.texts))  # type: ignore[no-any-return]
+
+    def counts(self, tokenizer: str) -> csr_matrix:
+        """Token counts, texts by vocabulary, sparse."""
+        return self.remember("counts", tokenizer, lambda name: _count(self.tokens(name)))  # type: ignore[no-any-return]
+
+    @cached_property
+    def keys(self) -> NDArray[np.uint64]:
+        """A 64-bit content key per row: equal rows have equal keys in every pool."""
+        if self._texts is not None:
+            rows = [text.encode("utf-8", "surrogatepass") for text in self._texts]
+        else:
+            rows = [row.tobytes() for row in np.ascontiguousarray(self.embeddings(GIVEN), dtype=np.float64)]
+        digests = b"".join(hashlib.blake2b(row, digest_size=8).digest() for row in rows)
+        return np.frombuffer(digests, dtype=np.uint64)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A short hash of the whole content, in order."""
+        return hashlib.blake2b(self.keys.tobytes(), digest_size=8).hexdigest()
+
+    def remember(self, kind: str, name: str, compute: Callable[[str], Any]) -> Any:
+        """What `compute(name)` gave the first time it was asked for under this kind and name."""
+        if (kind, name) not in self._rows:
+            self._rows[kind, name] = compute(name)
+        return self._rows[kind, name]
+
+    def adopt(self, kind: str, name: str, rows: Any) -> None:
+        """Take rows that were computed elsewhere for these very texts."""
+        self._rows.setdefault((kind, name), rows)
+
+    def _embed(self, embedder: str) -> Embeddings:
+        if embedder == GIVEN:
+            raise InputError("no ready-made embeddings were given with these texts")
+        if self._parents and any(("embeddings", embedder) in pool._rows for pool in self._parents):
+            return _stacked([pool.embeddings(embedder) for pool in self._parents])
+        from textgauge.data.cache import encode_cached
+        from textgauge.encode.embedders import embedder as by_name
+
+        return _checked_embeddings(encode_cached(by_name(embedder), self.texts))
+
+
+def _checked_texts(texts: Sequence[str]) -> Sequence[str]:
+    for position, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise InputError(f"text {position} is {type(text).__name__}, not a string")
+    return texts
+
+
+def _checked_embeddings(embeddings: Embeddings) -> Embeddings:
+    rows = np.asarray(embeddings)
+    if rows.ndim != 2 or rows.shape[1] == 0 or rows.dtype.kind not in "fiu":
+        raise InputError(f"embeddings must be a numeric matrix, texts by dimensions; got {rows.dtype} {rows.shape}")
+    if rows.dtype not in (np.float32, np.float64):
+        rows = rows.astype(np.float64)
+    finite = np.isfinite(rows).all(axis=1)
+    if not finite.all():
+        raise InputError(f"embedding {int(np.argmin(finite))} is not finite (NaN or infinity)")
+    rows = rows.view()
+    rows.flags.writeable = False
+    return rows
+
+
+def _stacked(rows: list[Embeddings]) -> Embeddings:
+    dimensions = sorted({block.shape[1] for block in rows})
+    if len(dimensions) > 1:
+        raise InputError(f"embeddings of different dimensions cannot be compared: {dimensions[0]} and {dimensions[-1]}")
+    return np.concatenate(rows)
+
+
+def _count(tokens: Tokens) -> csr_matrix:
+    from scipy.sparse import csr_matrix
+
+    shape = (len(tokens.offsets) - 1, int(tokens.ids.max(initial=-1)) + 1)
+    # A copy: summing sorts the ids of each text in place.
+    counts = csr_matrix((np.ones(len(tokens.ids)), tokens.ids, tokens.offsets), shape=shape, copy=True)
+    counts.sum_duplicates()
+    return counts

@@ -1,0 +1,261 @@
+"""Views: a corpus is a pool and an index; a comparison is two corpora of one pool."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from textgauge.data.pool import Embeddings, Pool
+from textgauge.errors import InputError
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+    from textgauge.encode.tokenizers import Tokens
+
+Index = NDArray[np.int64]
+TextsLike: TypeAlias = "Corpus | Sequence[str] | Embeddings"
+T = TypeVar("T")
+
+
+class Corpus:
+    """A read-only view of a pool's rows.
+
+    >>> corpus = Corpus.of(["a cat", "a dog", "a cow"])
+    >>> corpus.take([2, 0]).texts
+    ('a cow', 'a cat')
+    """
+
+    def __init__(self, pool: Pool, index: ArrayLike) -> None:
+        rows = np.array(index, dtype=np.int64).reshape(-1)
+        if rows.size and (rows.min() < 0 or rows.max() >= pool.size):
+            raise InputError(f"row {int(rows.max())} is outside a pool of {pool.size}")
+        rows.flags.writeable = False
+        self.pool = pool
+        self.index = rows
+        self._remembered: dict[tuple[Any, ...], Any] = {}
+
+    @classmethod
+    def of(cls, texts: TextsLike | None = None, *, embeddings: Embeddings | None = None) -> Corpus:
+        """A corpus of texts, of ready-made embeddings, or of both; a corpus is returned as it is."""
+        if isinstance(texts, Corpus):
+            return texts
+        if isinstance(texts, np.ndarray) and texts.dtype.kind in "fiub":
+            texts, embeddings = None, texts
+        if isinstance(texts, str):
+            raise InputError("expected a list of texts, not one text")
+        pool = Pool(None if texts is None else list(texts), embeddings=embeddings)
+        return cls(pool, np.arange(pool.size))
+
+    def take(self, rows: ArrayLike) -> Corpus:
+        """The sub-corpus of these positions; a view of a view points straight at the pool."""
+        return Corpus(self.pool, self.index[np.asarray(rows, dtype=np.int64)])
+
+    def canonical(self) -> Corpus:
+        """The same texts in an order that depends on their content alone."""
+        return Corpus(self.pool, self.index[np.argsort(self.keys, kind="stable")])
+
+    def __len__(self) -> int:
+        return len(self.index)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.texts)
+
+    def __or__(self, other: Corpus) -> Corpus:
+        """Both corpora, one after the other, as a view of one pool."""
+        mine, yours = in_one_pool(self, other)
+        return Corpus(mine.pool, np.concatenate([mine.index, yours.index]))
+
+    def __repr__(self) -> str:
+        return f"Corpus({len(self)} texts of a pool of {self.pool.size}, {self.pool.fingerprint})"
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The texts, in order."""
+        texts = self.pool.texts
+        return tuple(texts[row] for row in self.index)
+
+    @property
+    def keys(self) -> NDArray[np.uint64]:
+        """Content keys of the rows."""
+        return self.pool.keys[self.index]
+
+    def embeddings(self, embedder: str) -> Embeddings:
+        """Embedding rows of this corpus; not to be written to."""
+        rows = self.pool.embeddings(embedder)
+        return rows if self._is_whole else rows[self.index]
+
+    @cached_property
+    def _is_whole(self) -> bool:
+        return np.array_equal(self.index, np.arange(self.pool.size))
+
+    def tokens(self, tokenizer: str) -> Tokens:
+        """Token ids of this corpus."""
+        return self.pool.tokens(tokenizer).take(self.index)
+
+    def counts(self, tokenizer: str) -> csr_matrix:
+        """Token counts of this corpus, texts by the pool's vocabulary."""
+        return self.pool.counts(tokenizer)[self.index]
+
+    def derive(self, statistic: Callable[..., T], *args: Any) -> T:
+        """`statistic(self, *args)`, computed once and remembered by this view."""
+        return _remember(self._remembered, statistic, self, args)
+
+
+class Comparison:
+    """A reference and a candidate corpus of one pool; remembers what several metrics need."""
+
+    def __init__(self, reference: TextsLike, candidate: TextsLike) -> None:
+        self.reference, self.candidate = in_one_pool(Corpus.of(reference), Corpus.of(candidate))
+        self._remembered: dict[tuple[Any, ...], Any] = {}
+
+    @cached_property
+    def joint(self) -> Corpus:
+        """Reference rows, then candidate rows."""
+        return self.reference | self.candidate
+
+    def swapped(self) -> Comparison:
+        """The same two corpora with their roles exchanged."""
+        return Comparison(self.candidate, self.reference)
+
+    def derive(self, statistic: Callable[..., T], *args: Any) -> T:
+        """`statistic(self, *args)`, computed once and remembered by this comparison."""
+        return _remember(self._remembered, statistic, self, args)
+
+
+@dataclass(frozen=True)
+class Draws:
+    """Many pairs of sub-corpora of one corpus: row r of each mask tells which texts are on that side.
+
+    A text may be on one side, on both or on none, once per side.
+    """
+
+    left: NDArray[np.bool_]
+    right: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.left)
+
+    def chunks(self, size: int) -> Iterator[Draws]:
+        """The draws, at most `size` at a time."""
+        for start in range(0, len(self), size):
+            yield Draws(self.left[start : start + size], self.right[start : start + size])
+
+    def comparisons(self, joint: Corpus) -> Iterator[Comparison]:
+        """Each draw as a comparison of views."""
+        for left, right in zip(self.left, self.right, strict=True):
+            yield Comparison(joint.take(np.flatnonzero(left)), joint.take(np.flatnonzero(right)))
+
+
+class Pairs:
+    """Aligned left and right texts of one pool.
+
+    With several references per candidate, `items` tells which candidate a pair belongs to, in rising order.
+    `background` is the corpus that fitted weights come from: all texts of the pairs unless another one is given.
+
+    >>> pairs = Pairs(["a", "b", "a"], ["c", "d", "c"])
+    >>> len(pairs), len(pairs.distinct()[0])
+    (3, 2)
+    """
+
+    def __init__(
+        self, left: TextsLike, right: TextsLike, *, items: Index | None = None, background: Corpus | None = None
+    ) -> None:
+        self.left, self.right = in_one_pool(Corpus.of(left), Corpus.of(right))
+        if len(self.left) != len(self.right):
+            raise InputError(f"pairs need as many left as right texts: {len(self.left)} and {len(self.right)}")
+        self.items = np.arange(len(self.left)) if items is None else items
+        self._background: Corpus | None = None
+        if background is not None:
+            self._join(background)
+
+    @classmethod
+    def of(
+        cls, left: TextsLike, right: TextsLike | Sequence[Sequence[str]], *, background: Corpus | None = None
+    ) -> Pairs:
+        """Pairs of texts, or of each text with each of its references.
+
+        >>> Pairs.of(["a", "b"], [["c", "d"], ["e"]]).items.tolist()
+        [0, 0, 1]
+        """
+        if isinstance(right, Corpus | np.ndarray) or all(isinstance(text, str) for text in right):
+            return cls(left, right, background=background)  # type: ignore[arg-type]
+        candidates = Corpus.of(left)
+        if len(candidates) != len(right):
+            raise InputError(f"{len(candidates)} texts but references for {len(right)}")
+        bare = next((i for i, texts in enumerate(right) if isinstance(texts, str) or not len(texts)), None)
+        if bare is not None:
+            raise InputError(f"references {bare}: expected a list of at least one text, got {right[bare]!r}")
+        items = np.repeat(np.arange(len(right)), [len(texts) for texts in right])
+        references = [text for texts in right for text in texts]
+        return cls(candidates.take(items), references, items=items, background=background)
+
+    def __len__(self) -> int:
+        return len(self.left)
+
+    @property
+    def several(self) -> bool:
+        """Whether any candidate has more than one reference."""
+        return len(self.items) > 0 and len(self.items) > self.items[-1] + 1
+
+    @property
+    def fitted_elsewhere(self) -> bool:
+        """Whether a background was given that is not the texts of these very pairs."""
+        return self._background is not None
+
+    @cached_property
+    def background(self) -> Corpus:
+        """The corpus that fitted weights come from, in the pairs' own pool."""
+        return self.left | self.right if self._background is None else self._background
+
+    def _join(self, background: Corpus) -> None:
+        left, self._background = in_one_pool(self.left, background)
+        self.left, self.right = left, Corpus(left.pool, self.right.index)
+
+    @property
+    def n_items(self) -> int:
+        """The number of candidates, whatever the number of references of each."""
+        return int(self.items[-1]) + 1 if len(self.items) else 0
+
+    def take(self, items: ArrayLike) -> Pairs:
+        """Some candidates with all their references; fitted weights stay those of all pairs.
+
+        >>> Pairs.of(["a", "b"], [["c", "d"], ["e"]]).take([0]).right.texts
+        ('c', 'd')
+        """
+        chosen = np.asarray(items, dtype=np.int64)
+        starts = np.searchsorted(self.items, np.arange(self.n_items + 1))
+        rows = np.concatenate([np.arange(starts[item], starts[item + 1]) for item in chosen] or [chosen])
+        places = np.repeat(np.arange(len(chosen)), np.diff(starts)[chosen])
+        return Pairs(self.left.take(rows), self.right.take(rows), items=places, background=self.background)
+
+    def distinct(self) -> tuple[Pairs, Index]:
+        """The different pairs, and for each given pair the place of its equal among them."""
+        return self._distinct
+
+    @cached_property
+    def _distinct(self) -> tuple[Pairs, Index]:
+        keys = np.stack([self.left.keys, self.right.keys], axis=1)
+        _, first, inverse = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+        left, right = self.left.take(first), self.right.take(first)
+        return Pairs(left, right, background=self.background), inverse.reshape(-1)
+
+
+def in_one_pool(first: Corpus, second: Corpus) -> tuple[Corpus, Corpus]:
+    """Both corpora as views of one pool, joined if need be."""
+    if first.pool is second.pool:
+        return first, second
+    pool = Pool.joined(first.pool, second.pool)
+    return Corpus(pool, first.index), Corpus(pool, second.index + first.pool.size)
+
+
+def _remember(memory: dict[tuple[Any, ...], Any], statistic: Callable[..., T], of: Any, args: tuple[Any, ...]) -> T:
+    key = (statistic, *args)
+    if key not in memory:
+        memory[key] = statistic(of, *args)
+    return memory[key]  # type: ignore[no-any-return]

@@ -1,0 +1,85 @@
+"""Cross-encoders: models that read two texts together and give one number (extra `st`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from inspect import signature
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textgauge.encode.resource_sources import tree_sha256
+from textgauge.encode.tokenizers import without_surrogates
+from textgauge.errors import InputError, MissingExtra, ResourceError
+
+
+@dataclass(frozen=True)
+class CrossEncoderModel:
+    """A model run by sentence-transformers, by hub name or folder.
+
+    Its raw number goes through a sigmoid, whatever the model's own activation: models trained on similarities have the
+    sigmoid anyway, rankers keep their order. torch pads a batch and may round by its shape, in the 7th decimal.
+    """
+
+    model: str
+
+    @cached_property
+    def _encoder(self) -> Any:
+        try:
+            from sentence_transformers import CrossEncoder
+        except ImportError as error:
+            raise MissingExtra.named(f"cross-encoder {self.model}", "st") from error
+        try:
+            return CrossEncoder(self.model)
+        except (OSError, ValueError) as error:
+            raise ResourceError(f"cannot load {self.model}: {str(error).splitlines()[0]}") from error
+
+    @cached_property
+    def identity(self) -> str:
+        """Model and revision; for a folder the digest of its files."""
+        if Path(self.model).is_dir():
+            name, revision = Path(self.model).name, tree_sha256(Path(self.model), "*")[:16]
+        else:
+            config = getattr(getattr(self._encoder, "model", None), "config", None)
+            name, revision = self.model, str(getattr(config, "_commit_hash", None) or "unknown")
+        renamed = "max_seq_length" if hasattr(self._encoder, "max_seq_length") else "max_length"
+        longest = getattr(self._encoder, renamed, None)
+        return f"{name}(revision={revision},max_length={longest},activation=sigmoid,dtype=float32)"
+
+    def score(self, left: Sequence[str], right: Sequence[str]) -> NDArray[np.float64]:
+        """Give a number between 0 and 1 for each pair."""
+        from scipy.special import expit
+
+        pairs = [(without_surrogates(a), without_surrogates(b)) for a, b in zip(left, right, strict=True)]
+        # Neighbours in length are padded little.
+        order = sorted(range(len(pairs)), key=lambda row: len(pairs[row][0]) + len(pairs[row][1]))
+        raw = self._raw([pairs[row] for row in order])
+        values = np.empty(len(pairs))
+        values[order] = expit(raw)
+        return values
+
+    def _raw(self, pairs: list[tuple[str, str]]) -> NDArray[np.float64]:
+        predict = self._encoder.predict  # first of all, because it says which package is missing
+
+        from torch.nn import Identity
+
+        # The name of this option changed with version 4.
+        names = signature(predict).parameters
+        activation = {"activation_fn" if "activation_fn" in names else "activation_fct": Identity()}
+        found = predict(pairs, batch_size=32, show_progress_bar=False, **activation)
+        raw = np.asarray(found, dtype=np.float64)
+        if raw.shape != (len(pairs),):
+            raise InputError(
+                f"{self.model} gives an array of shape {raw.shape} for {len(pairs)} pairs, not one number each"
+            )
+        return raw
+
+
+@cache
+def cross_encoder(model: str) -> CrossEncoderModel:
+    """Give the cross-encoder of that name, the same object each time; it is loaded when it is first used."""
+    return CrossEncoderModel(model)

@@ -1,0 +1,230 @@
+"""all-MiniLM-L6-v2 in exact float32, run from its published weights without torch.
+
+The network (Wang et al. 2020, MiniLM; six BERT layers of 12 heads, 384 wide) is written down once as an ONNX graph of
+a few kilobytes; the weights are handed to onnxruntime straight from the checked safetensors file. Where onnxruntime
+has no wheel, the same network runs on numpy, text by text and slower.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textgauge.encode.embedders.transformer import Ids, Run, TransformerEmbedder, identity, onnx_session
+from textgauge.encode.resources import locate, resource
+
+LAYERS, HEADS, WIDTH, EPSILON = 6, 12, 384, 1e-12
+HEAD = WIDTH // HEADS
+MAX_LENGTH = 256
+Weights = dict[str, NDArray[np.float32]]
+
+
+def minilm() -> TransformerEmbedder:
+    """Give the embedder `minilm`: mean pooling, unit length, 256 tokens, as the model was published."""
+    runtime, load = runner()
+    digest = resource("minilm").files["model.safetensors"]
+    known = identity("all-MiniLM-L6-v2", digest, max_length=MAX_LENGTH, normalise=True, runtime=runtime)
+    return TransformerEmbedder("minilm", known, WIDTH, MAX_LENGTH, True, load)
+
+
+def runner() -> tuple[str, Callable[..., Run]]:
+    """Give the package the network runs on, and the function that loads it with so many layers."""
+    has_runtime = importlib.util.find_spec("onnxruntime") is not None
+    return ("onnxruntime", load_onnx) if has_runtime else ("numpy", load_numpy)
+
+
+def read_weights() -> Weights:
+    """Read the weights, linear maps turned to `input x output`, token type 0 and the query's scale folded in."""
+    from safetensors.numpy import load_file
+
+    raw: Weights = load_file(locate("minilm") / "model.safetensors")
+    weights = {name: array.T if array.ndim == 2 and ".layer." in name else array for name, array in raw.items()}
+    types, positions = raw["embeddings.token_type_embeddings.weight"], raw["embeddings.position_embeddings.weight"]
+    weights["positions"] = positions + types[0]
+    for layer in range(LAYERS):
+        for kind in ("weight", "bias"):
+            weights[f"encoder.layer.{layer}.attention.self.query.{kind}"] /= np.float32(np.sqrt(HEAD))
+    return weights
+
+
+def load_onnx(layers: int = LAYERS) -> Run:
+    """Open the network on onnxruntime; with fewer layers it ends at the hidden states of that one, 0 the embeddings."""
+    import onnxruntime
+
+    graph = Graph(read_weights(), layers)
+    model = graph.serialised()
+    options = onnxruntime.SessionOptions()
+    names = list(graph.used)
+    # onnxruntime reads these arrays while the session lives, so the closure keeps them.
+    values = [onnxruntime.OrtValue.ortvalue_from_numpy(np.ascontiguousarray(graph.weights[name])) for name in names]
+    options.add_external_initializers(names, values)
+    session = onnx_session(model, options)
+
+    def run(ids: Ids, keep: object = values) -> NDArray[np.float32]:
+        return session.run(None, {"ids": ids})[0]  # type: ignore[no-any-return]
+
+    return run
+
+
+class Graph:
+    """The network as an ONNX graph whose large weights are given from outside."""
+
+    def __init__(self, weights: Weights, layers: int = LAYERS) -> None:
+        self.weights = weights
+        self.layers = layers
+        self.used: dict[str, Any] = {}
+        self.constants: list[Any] = []
+        self.nodes: list[Any] = []
+
+    def serialised(self) -> bytes:
+        """Write the whole network down."""
+        from onnx import TensorProto, helper
+
+        hidden = self._embeddings()
+        for layer in range(self.layers):
+            hidden = self._layer(hidden, f"encoder.layer.{layer}")
+        ids = helper.make_tensor_value_info("ids", TensorProto.INT64, ["texts", "length"])
+        out = helper.make_tensor_value_info(hidden, TensorProto.FLOAT, ["texts", "length", WIDTH])
+        graph = helper.make_graph(self.nodes, "minilm", [ids], [out], [*self.used.values(), *self.constants])
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=9)
+        return model.SerializeToString()  # type: ignore[no-any-return]
+
+    def _op(self, kind: str, *inputs: str, **attributes: Any) -> str:
+        from onnx import helper
+
+        output = f"{kind}_{len(self.nodes)}"
+        self.nodes.append(helper.make_node(kind, inputs, [output], **attributes))
+        return output
+
+    def _weight(self, name: str) -> str:
+        from onnx import StringStringEntryProto, TensorProto
+
+        self.used[name] = TensorProto(
+            name=name,
+            data_type=TensorProto.FLOAT,
+            dims=self.weights[name].shape,
+            data_location=TensorProto.EXTERNAL,
+            external_data=[StringStringEntryProto(key="location", value="given at load")],
+        )
+        return name
+
+    def _constant(self, *numbers: int) -> str:
+        from onnx import numpy_helper
+
+        name = f"constant_{len(self.constants)}"
+        self.constants.append(numpy_helper.from_array(np.array(numbers, dtype=np.int64), name))
+        return name
+
+    def _norm(self, hidden: str, name: str) -> str:
+        scale, shift = self._weight(f"{name}.weight"), self._weight(f"{name}.bias")
+        return self._op("LayerNormalization", hidden, scale, shift, axis=-1, epsilon=EPSILON)
+
+    def _linear(self, hidden: str, name: str) -> str:
+        product = self._op("MatMul", hidden, self._weight(f"{name}.weight"))
+        return self._op("Add", product, self._weight(f"{name}.bias"))
+
+    def _heads(self, hidden: str, name: str, order: list[int]) -> str:
+        parts = self._op("Reshape", self._linear(hidden, name), self._constant(0, 0, HEADS, HEAD))
+        return self._op("Transpose", parts, perm=order)
+
+    def _embeddings(self) -> str:
+        words = self._op("Gather", self._weight("embeddings.word_embeddings.weight"), "ids")
+        length = self._op("Slice", self._op("Shape", "ids"), self._constant(1), self._constant(2))
+        positions = self._op("Slice", self._weight("positions"), self._constant(0), length)
+        return self._norm(self._op("Add", words, positions), "embeddings.LayerNorm")
+
+    def _layer(self, hidden: str, name: str) -> str:
+        query = self._heads(hidden, f"{name}.attention.self.query", [0, 2, 1, 3])
+        key = self._heads(hidden, f"{name}.attention.self.key", [0, 2, 3, 1])
+        value = self._heads(hidden, f"{name}.attention.self.value", [0, 2, 1, 3])
+        shares = self._op("Softmax", self._op("MatMul", query, key), axis=-1)
+        mixed = self._op("Transpose", self._op("MatMul", shares, value), perm=[0, 2, 1, 3])
+        mixed = self._op("Reshape", mixed, self._constant(0, 0, WIDTH))
+        attended = self._op("Add", self._linear(mixed, f"{name}.attention.output.dense"), hidden)
+        hidden = self._norm(attended, f"{name}.attention.output.LayerNorm")
+        wide = self._op("Gelu", self._linear(hidden, f"{name}.intermediate.dense"))
+        narrow = self._op("Add", self._linear(wide, f"{name}.output.dense"), hidden)
+        return self._norm(narrow, f"{name}.output.LayerNorm")
+
+
+def load_numpy(layers: int = LAYERS) -> Run:
+    """Run the network on numpy, one text at a time, because a BLAS may round by the number of rows."""
+    from threadpoolctl import threadpool_limits
+
+    weights = read_weights()
+
+    def run(ids: Ids) -> NDArray[np.float32]:
+        with threadpool_limits(limits=1, user_api="blas"):
+            return np.stack([forward(weights, row, layers) for row in ids])
+
+    return run
+
+
+def forward(weights: Mapping[str, NDArray[np.float32]], ids: Ids, layers: int = LAYERS) -> NDArray[np.float32]:
+    """Give the hidden states of one text after so many layers, shape (length, width)."""
+    hidden = weights["embeddings.word_embeddings.weight"][ids] + weights["positions"][: len(ids)]
+    hidden = _norm(weights, "embeddings.LayerNorm", hidden)
+    for layer in range(layers):
+        hidden = _layer(weights, f"encoder.layer.{layer}", hidden)
+    return hidden
+
+
+def _layer(weights: Mapping[str, NDArray[np.float32]], name: str, hidden: NDArray[np.float32]) -> NDArray[np.float32]:
+    from scipy.special import erf
+
+    def linear(rows: NDArray[np.float32], part: str) -> NDArray[np.float32]:
+        return rows @ weights[f"{name}.{part}.weight"] + weights[f"{name}.{part}.bias"]
+
+    parts = (linear(hidden, f"attention.self.{part}") for part in ("query", "key", "value"))
+    query, key, value = (part.reshape(-1, HEADS, HEAD).swapaxes(0, 1) for part in parts)
+    scores = query @ key.swapaxes(1, 2)
+    shares = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    shares /= shares.sum(axis=-1, keepdims=True)
+    mixed = (shares @ value).swapaxes(0, 1).reshape(-1, WIDTH)
+    attended = linear(mixed, "attention.output.dense") + hidden
+    hidden = _norm(weights, f"{name}.attention.output.LayerNorm", attended)
+    wide = linear(hidden, "intermediate.dense")
+    wide *= np.float32(0.5) * (1 + erf(wide * np.float32(np.sqrt(0.5))))
+    return _norm(weights, f"{name}.output.LayerNorm", linear(wide, "output.dense") + hidden)
+
+
+def _norm(weights: Mapping[str, NDArray[np.float32]], name: str, rows: NDArray[np.float32]) -> NDArray[np.float32]:
+    centred: NDArray[np.float32] = rows - rows.mean(axis=-1, keepdims=True)
+    centred /= np.sqrt((centred * centred).mean(axis=-1, keepdims=True) + np.float32(EPSILON))
+    return centred * weights[f"{name}.weight"] + weights[f"{name}.bias"]
+
+
+def minilm_int8() -> TransformerEmbedder:
+    """Give `minilm-int8`: all-MiniLM-L6-v2 with weights rounded to int8 (21 MB), arithmetic in float32."""
+    known = _identity("minilm-int8", "all-MiniLM-L6-v2-int8", max_length=256, normalise=True)
+    load = partial(_load, "minilm-int8", "last_hidden_state")
+    return TransformerEmbedder("minilm-int8", known, 384, 256, True, load)
+
+
+def paraphrase_minilm() -> TransformerEmbedder:
+    """Give `paraphrase-minilm`: paraphrase-MiniLM-L3-v2, three layers, not normalised, as its own graph pools."""
+    known = _identity("paraphrase-minilm", "paraphrase-MiniLM-L3-v2", max_length=128, normalise=False)
+    load = partial(_load, "paraphrase-minilm", "onnx::Shape_422")
+    return TransformerEmbedder("paraphrase-minilm", known, 384, 128, False, load)
+
+
+def _identity(name: str, model: str, *, max_length: int, normalise: bool) -> str:
+    (digest,) = resource(name).files.values()
+    return identity(model, digest, max_length=max_length, normalise=normalise, runtime="onnxruntime")
+
+
+def _load(name: str, output: str) -> Run:
+    (file,) = resource(name).files
+    session = onnx_session(str(locate(name) / file))
+    inputs = [given.name for given in session.get_inputs()]
+
+    def run(ids: Ids) -> NDArray[np.float32]:
+        values = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
+        return session.run([output], {key: values[key] for key in inputs})[0]  # type: ignore[no-any-return]
+
+    return run

@@ -1,0 +1,106 @@
+"""`st:MODEL`: any sentence-transformers model, by hub name or folder (extra `st`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from textgauge.encode.embedders.base import Progress, Vectors
+from textgauge.encode.embedders.whole import Words, words
+from textgauge.encode.resource_sources import tree_sha256
+from textgauge.encode.tokenizers import without_surrogates
+from textgauge.errors import MissingExtra, ResourceError
+
+
+@dataclass(frozen=True)
+class SentenceTransformersEmbedder:
+    """A model run by sentence-transformers as it stands: its own pooling, normalisation and longest input.
+
+    torch pads the texts of a batch and may round by its shape: the last bit of a vector can depend on the texts beside
+    it (differences around 1e-7). Texts are sorted by length first, to pad little.
+    """
+
+    model: str
+
+    @property
+    def name(self) -> str:
+        """The name it is called by."""
+        return f"st:{self.model}"
+
+    @cached_property
+    def _encoder(self) -> Any:
+        try:
+            from sentence_transformers import SentenceTransformer
+        except ImportError as error:
+            raise MissingExtra.named(self.name, "st") from error
+        try:
+            return SentenceTransformer(self.model)
+        except (OSError, ValueError) as error:
+            raise ResourceError(f"cannot load {self.name}: {str(error).splitlines()[0]}") from error
+
+    @cached_property
+    def identity(self) -> str:
+        """Everything the numbers depend on; for a folder the digest of its files, else the hub's revision."""
+        longest = getattr(self._encoder, "max_seq_length", None)
+        model = Path(self.model).name if Path(self.model).is_dir() else self.model
+        return f"st:{model}(revision={self._revision()},max_length={longest},dtype=float32,runtime={_version()})"
+
+    def _revision(self) -> str:
+        if Path(self.model).is_dir():
+            return tree_sha256(Path(self.model), "*")[:16]
+        config = getattr(getattr(self._encoder[0], "auto_model", None), "config", None)
+        return str(getattr(config, "_commit_hash", None) or "unknown")
+
+    @cached_property
+    def dimension(self) -> int:
+        """The length of a vector."""
+        for method in ("get_embedding_dimension", "get_sentence_embedding_dimension"):
+            if hasattr(self._encoder, method):
+                return int(getattr(self._encoder, method)())
+        return int(self.encode(["dimension"]).shape[1])
+
+    @cached_property
+    def window(self) -> int | None:
+        """How many tokens of a text it reads; None where the model has no end."""
+        longest = getattr(self._encoder, "max_seq_length", None)
+        return None if longest is None else int(longest) - int(self._tokenizer.num_special_tokens_to_add())
+
+    @cached_property
+    def _tokenizer(self) -> Any:
+        found = getattr(self._encoder, "tokenizer", None)
+        if not getattr(found, "is_fast", False):
+            raise ResourceError(f"{self.name} has no fast tokenizer, which tells where its tokens stand in a text")
+        return found
+
+    def words(self, texts: Sequence[str]) -> Iterator[Words]:
+        """The words of each text with their numbers of tokens."""
+        options = {"add_special_tokens": False, "truncation": False, "verbose": False}
+        for text in texts:
+            found = self._tokenizer(without_surrogates(text), return_offsets_mapping=True, **options)
+            yield words(found.word_ids(), found["offset_mapping"])
+
+    def encode(self, texts: Sequence[str], *, batch_size: int = 32, progress: Progress | None = None) -> Vectors:
+        """Give one vector per text, shape (texts, dimension)."""
+        vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
+        order = sorted(range(len(texts)), key=lambda row: len(texts[row]), reverse=True)
+        for start in range(0, len(order), batch_size):
+            rows = order[start : start + batch_size]
+            batch = [without_surrogates(texts[row]) for row in rows]
+            vectors[rows] = self._encoder.encode(batch, batch_size=batch_size, show_progress_bar=False)
+            if progress is not None:
+                progress(start + len(rows), len(texts))
+        return vectors
+
+
+def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return f"sentence-transformers-{version('sentence-transformers')}"
+    except PackageNotFoundError:
+        return "sentence-transformers"

@@ -1,0 +1,205 @@
+"""`whole:EMBEDDER`: an embedder that reads long texts to their end, window by window.
+
+Encoders read a few hundred tokens and leave out the rest of a text without a word. Here a text that does not fit is cut
+into windows that do (see windows.py); the direction of its vector is that of the windows' mean, weighted by tokens,
+its length their mean length: 1 where the encoder gives units. A text that fits has the bits of the plain embedder.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol, cast
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textgauge.encode.embedders.base import Embedder, Progress, Vectors
+from textgauge.encode.tokenizers import without_surrogates
+from textgauge.errors import UnknownName
+
+_KEPT = 20_000  # windows remembered from one call to the next: some 30 MB
+_TEXTS_AT_ONCE = 64  # tokenized together: long ones take memory
+Places = NDArray[np.int64]
+
+
+class Windowed(Embedder, Protocol):
+    """An embedder that tells how much of a text it reads, and what its tokens are."""
+
+    @property
+    def window(self) -> int | None:
+        """How many tokens of a text it reads; None for all of them."""
+
+    def words(self, texts: Sequence[str]) -> Iterator[Words]:
+        """The words of each text with their numbers of tokens."""
+
+
+class Window(NamedTuple):
+    """A text that fits, and its number of tokens."""
+
+    text: str
+    tokens: int
+
+
+@dataclass(frozen=True)
+class WholeEmbedder:
+    """An embedder whose texts are read to their end.
+
+    Windows are remembered for a while: texts that share passages, as altered copies do, share their cost.
+    """
+
+    plain: Windowed
+    _known: dict[bytes, Vectors] = field(default_factory=dict, repr=False, compare=False)
+
+    @classmethod
+    def of(cls, plain: Embedder) -> WholeEmbedder:
+        """Refuse embedders that do not tell where they stop reading."""
+        # Of the class: asking an instance for all it has would load models and call endpoints.
+        if not (hasattr(type(plain), "words") and hasattr(type(plain), "window")):
+            said = f"{plain.name} does not tell how much of a text it reads"
+            raise UnknownName(f"whole:{plain.name} is not possible: {said}")
+        return cls(cast("Windowed", plain))
+
+    @property
+    def name(self) -> str:
+        """The name it is called by."""
+        return f"whole:{self.plain.name}"
+
+    @property
+    def identity(self) -> str:
+        """That of the plain embedder, and how windows are cut and put together."""
+        return f"whole({self.plain.identity},windows=1)"
+
+    @property
+    def dimension(self) -> int:
+        """The length of a vector."""
+        return self.plain.dimension
+
+    def encode(self, texts: Sequence[str], *, batch_size: int = 64, progress: Progress | None = None) -> Vectors:
+        """Give one vector per text, shape (texts, dimension)."""
+        if self.plain.window is None:
+            return self.plain.encode(texts, batch_size=batch_size, progress=progress)
+        cuts = self.windows(texts)
+        windows = [window.text for row in cuts for window in row]
+        known = self._encoded(windows, batch_size, _scaled(progress, len(texts)))
+        vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
+        for place, row in enumerate(cuts):
+            found = np.stack([known[_key(window.text)] for window in row])
+            vectors[place] = found[0] if len(row) == 1 else pooled(found, [window.tokens for window in row])
+        if progress is not None and texts:
+            progress(len(texts), len(texts))
+        return vectors
+
+    def windows(self, texts: Sequence[str]) -> list[list[Window]]:
+        """The windows of each text; those of a text that fits are the text itself."""
+        room = self.plain.window or 0
+        rows: list[list[str] | Window] = []
+        for text, words in zip(texts, self.plain.words(texts), strict=True):
+            fits = words.tokens <= room or len(text) < 2
+            rows.append(Window(text, words.tokens) if fits else cut(text, words, room))
+        # Cut out of its text a window may have other tokens, so each is counted again.
+        pieces = list(dict.fromkeys(piece for row in rows if not isinstance(row, Window) for piece in row))
+        again = dict(zip(pieces, self.windows(pieces), strict=True)) if pieces else {}
+        return [[row] if isinstance(row, Window) else [part for piece in row for part in again[piece]] for row in rows]
+
+    def _encoded(self, windows: Sequence[str], batch_size: int, progress: Progress | None) -> dict[bytes, Vectors]:
+        by_key = {_key(text): text for text in windows}
+        found = {key: self._known[key] for key in by_key if key in self._known}
+        missing = [key for key in by_key if key not in found]
+        fresh = self.plain.encode([by_key[key] for key in missing], batch_size=batch_size, progress=progress)
+        found |= dict(zip(missing, fresh, strict=True))
+        if len(self._known) + len(missing) > _KEPT:
+            self._known.clear()
+        self._known.update(list(zip(missing, fresh, strict=True))[:_KEPT])
+        return found
+
+
+def pooled(vectors: NDArray[np.floating], tokens: Sequence[int]) -> NDArray[np.float64]:
+    """The mean of vectors weighted by tokens, brought to their mean length.
+
+    >>> pooled(np.array([[1.0, 0.0], [0.0, 1.0]]), [4, 3])
+    array([0.8, 0.6])
+    """
+    weights = np.array(tokens, dtype=np.float64) / sum(tokens)
+    rows = np.asarray(vectors, dtype=np.float64)
+    mean = (weights[:, None] * rows).sum(axis=0)
+    lengths, length = np.sqrt((rows * rows).sum(axis=1)), np.sqrt((mean * mean).sum())
+    return np.asarray(mean * ((weights * lengths).sum() / length) if length else mean)
+
+
+def _key(text: str) -> bytes:
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def _scaled(progress: Progress | None, texts: int) -> Progress | None:
+    """Report windows as if they were texts."""
+    if progress is None:
+        return None
+    return lambda done, total: progress(done * texts // max(total, 1), texts)
+
+
+class Words(NamedTuple):
+    """What must not be cut: where each word of a text starts and ends, and how many tokens come before."""
+
+    starts: Places
+    ends: Places
+    until: Places
+
+    @property
+    def tokens(self) -> int:
+        """The number of tokens of the text."""
+        return int(self.until[-1])
+
+
+def words_of(tokenizer: Any, texts: Sequence[str]) -> Iterator[Words]:
+    """The words of each text, as a tokenizer of the library `tokenizers` has them."""
+    for start in range(0, len(texts), _TEXTS_AT_ONCE):
+        batch = [without_surrogates(text) for text in texts[start : start + _TEXTS_AT_ONCE]]
+        for encoding in tokenizer.encode_batch(batch, add_special_tokens=False):
+            yield words(encoding.word_ids, encoding.offsets)
+
+
+def words(word_ids: Sequence[int | None], offsets: Sequence[tuple[int, int]]) -> Words:
+    """Tokens put together to words.
+
+    >>> words([0, 0, 1], [(0, 4), (4, 7), (8, 9)])
+    Words(starts=array([0, 8]), ends=array([7, 9]), until=array([0, 2, 3]))
+    """
+    numbers = np.array(word_ids, dtype=np.float64)  # None becomes NaN, unlike every other
+    spans = np.array(offsets, dtype=np.int64).reshape(-1, 2)
+    firsts = np.flatnonzero(np.r_[True, numbers[1:] != numbers[:-1]][: len(numbers)])
+    until = np.r_[firsts, len(numbers)]
+    return Words(spans[firsts, 0], spans[until[1:] - 1, 1], until)
+
+
+def cut(text: str, found: Words, room: int) -> list[str]:
+    """A text that does not fit as consecutive windows of at most `room` tokens, at least two of them.
+
+    >>> cut("one two three four five", words(range(5), [(0, 3), (4, 7), (8, 13), (14, 18), (19, 23)]), 3)
+    ['one two', 'three four five']
+    """
+    starts, ends, until = found
+    if len(starts) == 1:  # one word of many tokens, as in scripts without spaces
+        middle = len(text) // 2
+        return [text[:middle], text[middle:]]
+    windows, first = [], 0
+    while until[-1] - until[first] > room and first < len(starts) - 1:
+        after = _next(text, found, first, room)
+        windows.append(text[starts[first] : ends[after - 1]])
+        first = after
+    return [*windows, text[starts[first] : ends[-1]]]
+
+
+def _next(text: str, found: Words, first: int, room: int) -> int:
+    """The first word of the next window; a word that fits nowhere is a window by itself."""
+    starts, ends, until = found
+    last = max(first + 1, int(np.searchsorted(until, until[first] + room, side="right")) - 1)
+    half = int(np.searchsorted(until, until[first] + (room + 1) // 2))
+    places = np.arange(min(max(first + 1, half), last), last + 1)
+    # The word before a cut and the two after it.
+    begins, stops = starts[places - 1].tolist(), ends[np.minimum(places + 1, len(ends) - 1)].tolist()
+    around = (text[begin:stop] for begin, stop in zip(begins, stops, strict=True))
+    sums = [crc32(part.encode("utf-8", "surrogatepass")) for part in around]
+    return int(places[int(np.argmin(sums))])

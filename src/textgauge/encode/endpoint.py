@@ -1,0 +1,211 @@
+"""Asking an OpenAI-compatible endpoint: address and key from the environment, patience, checked answers.
+
+Settings: `TEXTGAUGE_API_BASE` or `OPENAI_BASE_URL` (the address before `/embeddings` or `/chat/completions`),
+`TEXTGAUGE_API_KEY` or `OPENAI_API_KEY`. The key is sent in one header and appears in no message.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import time
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Lock
+from typing import Any
+from urllib.parse import urlsplit
+
+from textgauge.encode.resources import cache_root
+from textgauge.errors import MissingExtra, ResourceError, UnknownName
+
+ATTEMPTS = 6
+LONGEST_WAIT = 60.0
+DEFAULT_BASE = "https://api.openai.com/v1"
+AT_ONCE = 8
+
+
+def base_address() -> str:
+    """Give the address from the environment, or that of OpenAI."""
+    return os.environ.get("TEXTGAUGE_API_BASE") or os.environ.get("OPENAI_BASE_URL") or DEFAULT_BASE
+
+
+def shown_address(base: str) -> str:
+    """Give host, port and path of an address, without what is secret in it.
+
+    >>> shown_address("https://user:password@host.example:8000/v1/")
+    'host.example:8000/v1'
+    """
+    address = urlsplit(base)
+    port = f":{address.port}" if address.port else ""
+    return f"{address.hostname}{port}{address.path.rstrip('/')}"
+
+
+def open_client(name: str, base: str) -> Any:
+    """Open a client; the key goes to the address of the environment and to no other host."""
+    try:
+        import httpx
+    except ImportError as error:
+        raise MissingExtra.named(name, "api") from error
+    key = os.environ.get("TEXTGAUGE_API_KEY") or os.environ.get("OPENAI_API_KEY") or ""
+    headers = {"Authorization": f"Bearer {key}"} if key and _origin(base) == _origin(base_address()) else {}
+    return httpx.Client(headers=headers, timeout=httpx.Timeout(60, connect=10))
+
+
+def post(client: Any, url: str, body: dict[str, Any], *, name: str, sleep: Callable[[float], None]) -> Any:
+    """Send a request and give the JSON of the answer.
+
+    Status 429, 5xx and lost connections are tried again with growing pauses, at most six times.
+    """
+    import httpx
+
+    problem = ""
+    for attempt in range(ATTEMPTS):
+        pause = min(0.5 * 2**attempt, LONGEST_WAIT)
+        try:
+            answer = client.post(url, json=body)
+        except httpx.TransportError as error:
+            problem = type(error).__name__
+        else:
+            if answer.status_code == 200:
+                return _json(name, answer)
+            problem = f"status {answer.status_code}"
+            if answer.status_code != 429 and answer.status_code < 500:
+                break
+            pause = _retry_after(answer.headers.get("retry-after"), pause)
+        if attempt < ATTEMPTS - 1:
+            sleep(pause)
+    raise ResourceError(f"{name} did not answer: {problem} from {urlsplit(url).hostname}")
+
+
+def _origin(base: str) -> tuple[str, str | None, int | None]:
+    address = urlsplit(base)
+    return address.scheme, address.hostname, address.port
+
+
+def _retry_after(header: str | None, pause: float) -> float:
+    try:
+        return min(max(float(header or pause), 0.0), LONGEST_WAIT)
+    except ValueError:
+        return pause
+
+
+def _json(name: str, answer: Any) -> Any:
+    try:
+        return answer.json()
+    except ValueError as error:
+        raise ResourceError(f"{name} answered with something that is not JSON") from error
+
+
+@dataclass(frozen=True)
+class Chat:
+    """A model at an address, asked at temperature 0."""
+
+    model: str
+    base: str
+    sleep: Callable[[float], None] = field(default=time.sleep, compare=False)
+
+    @classmethod
+    def named(cls, name: str) -> Chat:
+        """Give the chat model that `api:MODEL` or `URL#MODEL` stands for."""
+        if name.startswith("api:") and len(name) > len("api:"):
+            return cls(name.removeprefix("api:"), base_address())
+        base, _, model = name.partition("#")
+        if not base.startswith(("http://", "https://")) or not model:
+            raise UnknownName(f"{name!r} names no chat model: write api:MODEL or URL#MODEL")
+        return cls(model, base)
+
+    @property
+    def identity(self) -> str:
+        """Model and address; what runs behind the address is the provider's word."""
+        return f"{self.model}(base={shown_address(self.base)},temperature=0)"
+
+    def ask(self, system: str, questions: Sequence[str]) -> list[str]:
+        """Give the answer to each question, in order; known ones from disk, the others several at a time."""
+        bodies = [self._body(system, question) for question in questions]
+        answers = Answers.of(self.identity)
+        keys = [_key(body) for body in bodies]
+        missing = {key: body for key, body in zip(keys, bodies, strict=True) if key not in answers.known}
+        if missing:
+            with open_client(self.model, self.base) as client:
+                _each(lambda item: answers.keep(item[0], self._answer(client, item[1])), missing.items())
+        return [answers.known[key] for key in keys]
+
+    def _body(self, system: str, question: str) -> dict[str, Any]:
+        messages = [{"role": "system", "content": system}, {"role": "user", "content": question}]
+        return {"model": self.model, "messages": messages, "temperature": 0}
+
+    def _answer(self, client: Any, body: dict[str, Any]) -> str:
+        url = f"{self.base.rstrip('/')}/chat/completions"
+        answer = post(client, url, body, name=self.model, sleep=self.sleep)
+        try:
+            content = answer["choices"][0]["message"]["content"]
+        except (KeyError, IndexError, TypeError) as error:
+            raise ResourceError(f"{self.model} answered without a message") from error
+        return content if isinstance(content, str) else ""
+
+
+@dataclass
+class Answers:
+    """Answers by the key of their request, one JSON line each; damaged lines are passed over, first ones stay."""
+
+    file: Path | None
+    known: dict[str, str]
+    lock: Lock = field(default_factory=Lock)
+
+    @classmethod
+    def of(cls, identity: str) -> Answers:
+        """Give the answers of one model that are on disk; none where `TEXTGAUGE_NO_CACHE` is set."""
+        if os.environ.get("TEXTGAUGE_NO_CACHE", "") not in {"", "0"}:
+            return cls(None, {})
+        file = cache_root() / "answers" / f"{hashlib.blake2b(identity.encode(), digest_size=12).hexdigest()}.jsonl"
+        return cls(file, _read(file))
+
+    def keep(self, key: str, answer: str) -> None:
+        """Add an answer, on disk as well where that can be written."""
+        with self.lock:
+            self.known[key] = answer
+            if self.file is None:
+                return
+            try:
+                self.file.parent.mkdir(parents=True, exist_ok=True)
+                with self.file.open("ab") as stream:
+                    # Its own line even after a torn one.
+                    stream.write(f"\n{json.dumps({'key': key, 'answer': answer})}\n".encode())
+            except OSError as error:
+                message = f"cannot write the answers {self.file.parent} ({error.strerror}); going on without them"
+                self.file = None
+                warnings.warn(message, RuntimeWarning, stacklevel=2)
+
+
+def _read(file: Path) -> dict[str, str]:
+    try:
+        lines = file.read_bytes().split(b"\n")
+    except OSError:
+        return {}
+    known: dict[str, str] = {}
+    for line in filter(None, lines):
+        try:
+            entry = json.loads(line)
+            key, answer = entry["key"], entry["answer"]
+        except (ValueError, KeyError, TypeError):
+            continue
+        if isinstance(key, str) and isinstance(answer, str):
+            known.setdefault(key, answer)
+    return known
+
+
+def _key(body: dict[str, Any]) -> str:
+    return hashlib.blake2b(json.dumps(body, sort_keys=True).encode(), digest_size=16).hexdigest()
+
+
+def _each(function: Callable[[Any], None], items: Iterable[Any]) -> None:
+    pool = ThreadPoolExecutor(AT_ONCE)
+    try:
+        for _ in pool.map(function, items):
+            pass
+    finally:
+        pool.shutdown(cancel_futures=True)

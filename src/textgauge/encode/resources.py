@@ -1,0 +1,208 @@
+"""Resources: models and data files found by name, checked by digest, kept in the cache, used offline from then on.
+
+    locate(name)     the folder with the checked files; fetched first if need be
+    available(name)  whether it is in the cache or elsewhere on this machine; never uses the network
+    fetch(name)      the same as locate, after throwing a damaged copy away
+    verify(name)     read every byte again
+
+Settings: `TEXTGAUGE_CACHE` (folder of the cache), `TEXTGAUGE_RESOURCES` (a folder with `NAME/file`, tried first),
+`TEXTGAUGE_OFFLINE=1` (never use the network), `HF_HOME`, `HF_HUB_OFFLINE`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from textgauge.encode.resource_catalogue import RESOURCES, Resource
+from textgauge.encode.resource_sources import LOCAL, REMOTE, SourceError, copy_folder, offline, wrong_files
+from textgauge.errors import ResourceError, UnknownName
+
+__all__ = ["Resource", "available", "cache_root", "cached_folder", "fetch", "locate", "resource", "resources", "verify"]
+
+_STAMP = ".checked"
+_STALE_SECONDS = 86_400
+
+
+def cache_root() -> Path:
+    """Give the folder textgauge keeps its files in: `TEXTGAUGE_CACHE`, or the system's cache folder for textgauge."""
+    chosen = os.environ.get("TEXTGAUGE_CACHE")
+    if chosen:
+        return Path(chosen).expanduser()
+    from platformdirs import user_cache_dir
+
+    return Path(user_cache_dir("textgauge"))
+
+
+def resources() -> tuple[Resource, ...]:
+    """List every declared resource."""
+    return RESOURCES
+
+
+def resource(name: str) -> Resource:
+    """Give the declaration of one resource.
+
+    >>> resource("wordllama").licence
+    'MIT'
+    """
+    table = {entry.name: entry for entry in RESOURCES}
+    if name not in table:
+        raise UnknownName.among("resource", name, table)
+    return table[name]
+
+
+def locate(name: str) -> Path:
+    """Give the folder that holds the checked files of a resource, fetching them if they are not there.
+
+    The bytes are checked when they enter the cache; afterwards a change of size or time makes them be checked again.
+    Raises ResourceError, in one line that says what to do, where they cannot be had.
+    """
+    entry = resource(name)
+    folder = _folder(entry)
+    if not _in_order(folder, entry):
+        _bring(entry, folder)
+    return folder
+
+
+def fetch(name: str) -> Path:
+    """Bring a resource into the cache, replacing a copy whose bytes are wrong."""
+    entry = resource(name)
+    folder = _folder(entry)
+    if not verify(name):
+        _bring(entry, folder)
+    return folder
+
+
+def verify(name: str) -> bool:
+    """Read every byte of the cached copy and tell whether it is there and right."""
+    entry = resource(name)
+    folder = _folder(entry)
+    return folder.is_dir() and not wrong_files(folder, entry.files)
+
+
+def available(name: str) -> bool:
+    """Tell whether a resource is on this machine, in the cache or at a local source; never uses the network."""
+    entry = resource(name)
+    if _in_order(_folder(entry), entry):
+        return True
+    with contextlib.suppress(OSError), tempfile.TemporaryDirectory() as scratch:
+        return _try(entry, Path(scratch) / name, network=False) is None
+    return False
+
+
+def cached_folder(name: str) -> Path:
+    """Give the folder a resource has in the cache, whether it is there or not."""
+    return _folder(resource(name))
+
+
+def _folder(entry: Resource) -> Path:
+    # The digests are part of the name, so that a later version with other bytes never meets an older copy.
+    digest = hashlib.sha256(json.dumps(dict(entry.files), sort_keys=True).encode()).hexdigest()
+    return cache_root() / "resources" / f"{entry.name}-{digest[:8]}"
+
+
+def _in_order(folder: Path, entry: Resource) -> bool:
+    if not folder.is_dir():
+        return False
+    with contextlib.suppress(OSError, ValueError):
+        if json.loads((folder / _STAMP).read_text()) == _stamp(folder):
+            return True
+    if wrong_files(folder, entry.files):
+        return False
+    with contextlib.suppress(OSError):
+        _write_stamp(folder)
+    return True
+
+
+def _stamp(folder: Path) -> dict[str, list[int]]:
+    files = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != _STAMP)
+    stats = ((path.relative_to(folder).as_posix(), path.stat()) for path in files)
+    return {name: [stat.st_size, stat.st_mtime_ns] for name, stat in stats}
+
+
+def _write_stamp(folder: Path) -> None:
+    with tempfile.NamedTemporaryFile("w", dir=folder.parent, delete=False) as stream:
+        json.dump(_stamp(folder), stream)
+    os.replace(stream.name, folder / _STAMP)
+
+
+def _bring(entry: Resource, folder: Path) -> None:
+    try:
+        with _scratch(folder.parent) as scratch:
+            reason = _try(entry, scratch / entry.name, network=True)
+            if reason is not None:
+                raise ResourceError(_complaint(entry, reason))
+            _write_stamp(scratch / entry.name)
+            _install(scratch / entry.name, folder, entry)
+    except OSError as error:
+        raise ResourceError(f"cannot keep resource {entry.name!r} in {folder.parent}: {error.strerror}") from error
+
+
+@contextlib.contextmanager
+def _scratch(parent: Path) -> Iterator[Path]:
+    parent.mkdir(parents=True, exist_ok=True)
+    for stale in parent.glob(".new-*"):
+        if time.time() - stale.stat().st_mtime > _STALE_SECONDS:  # what a killed process left
+            shutil.rmtree(stale, ignore_errors=True)
+    with tempfile.TemporaryDirectory(dir=parent, prefix=".new-") as folder:
+        yield Path(folder)
+
+
+def _try(entry: Resource, target: Path, *, network: bool) -> str | None:
+    """Fill `target` from the first source with the right bytes; give None, or the reasons of the last sources."""
+    reasons = []
+    for source in (_larger_resource, *LOCAL, *(REMOTE if network else ())):
+        shutil.rmtree(target, ignore_errors=True)
+        target.mkdir(parents=True)
+        if source is REMOTE[0] and not offline():
+            _notice(entry)
+        try:
+            source(entry, target)
+        except SourceError as reason:
+            reasons.append(str(reason))
+            continue
+        wrong = wrong_files(target, entry.files)
+        if not wrong:
+            return None
+        reasons.append(f"wrong bytes in {', '.join(wrong)} from {source.__name__.replace('_', ' ')}")
+    return "; ".join(reasons[-len(REMOTE) :])
+
+
+def _larger_resource(entry: Resource, target: Path) -> None:
+    if not entry.part_of:
+        raise SourceError("not part of another resource")
+    copy_folder(_folder(resource(entry.part_of)), entry, target)
+
+
+def _notice(entry: Resource) -> None:
+    print(f"textgauge: fetching {entry.name} ({entry.size / 1e6:.1f} MB, once)", file=sys.stderr)
+
+
+def _install(fresh: Path, folder: Path, entry: Resource) -> None:
+    """Rename the finished folder into place; whoever comes second keeps the first one's copy if it is right."""
+    for _ in range(3):
+        try:
+            return os.rename(fresh, folder)
+        except OSError:
+            if folder.is_dir() and not wrong_files(folder, entry.files):
+                return None
+            # A damaged copy is moved out of the way in one step: readers see the old folder, none, or the new one.
+            with contextlib.suppress(OSError):
+                os.rename(folder, fresh.parent / f"damaged-{os.getpid()}")
+    return os.rename(fresh, folder)
+
+
+def _complaint(entry: Resource, reason: str) -> str:
+    lighter = f" or use the lighter {entry.lighter}" if entry.lighter else ""
+    return (
+        f"resource {entry.name!r} ({entry.purpose}, {entry.size / 1e6:.0f} MB) is not on this machine ({reason}); "
+        f"with a network run: textgauge resources fetch {entry.name}{lighter}"
+    )

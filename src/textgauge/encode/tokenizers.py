@@ -1,0 +1,303 @@
+"""Tokenizers: texts to whole numbers, flat, with offsets.
+
+    words        Unicode words and signs, casefolded: see `words_of`
+    alphanumeric runs of letters and digits, lower case, signs left out: see `alphanumeric_of`
+    whitespace   what stands between white space, as it stands
+    rouge_score  runs of a-z and 0-9 after lower-casing, as the rouge-score package has them
+    rouge        what stands between white space and full stops, case kept: where the package rouge cuts
+    13a          words and signs as mteval-v13a splits Western languages, case kept: see `mteval_13a`
+    intl, zh     as sacrebleu has them: signs of all scripts split off; each Chinese character a token, else 13a
+    char         code points without white space, as sacrebleu has them
+    characters   code points after NFC, white space included
+    wordpiece    the word pieces of all-MiniLM-L6-v2, without special tokens, padding or truncation
+
+An empty text has no tokens. A lone surrogate is one character, and U+FFFD for `wordpiece`, which drops it.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import chain
+from typing import Any, Protocol, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textgauge.errors import UnknownName
+
+_SURROGATES = re.compile("[\ud800-\udfff]")
+_ASCII_RUN = re.compile("[a-z0-9]+")
+_ASCII_LOWER = bytes(ord(chr(code).lower()) if code < 128 and chr(code).isalnum() else 32 for code in range(256))
+_SIGNS = frozenset('!"#$%&()*+/:;<=>?@[\\]^_`{|}~')
+_DIGITS = frozenset("0123456789")
+_STOP_AFTER_NO_DIGIT = re.compile("([^0-9])([.,])")
+_STOP_BEFORE_NO_DIGIT = re.compile("([.,])([^0-9])")
+_DASH_AFTER_DIGIT = re.compile("([0-9])-")
+_IDEOGRAPHS = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af"
+_INVISIBLE = "\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """Token ids of n texts: text i has `ids[offsets[i]:offsets[i + 1]]`; `vocabulary[id]` is the token as a string.
+
+    Ids belong to their vocabulary: those of `words` and `characters` are numbered by first appearance in one call.
+
+    >>> tokens = tokenizer("words").encode(["Don't panic!", "", "panic"])
+    >>> tokens.strings(0), tokens.offsets.tolist(), tokens.ids.tolist()
+    (["don't", 'panic', '!'], [0, 3, 3, 4], [0, 1, 2, 1])
+    """
+
+    ids: NDArray[np.int32]
+    offsets: NDArray[np.int64]
+    vocabulary: Sequence[str]
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, row: int) -> NDArray[np.int32]:
+        return self.ids[self.offsets[row] : self.offsets[row + 1]]
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """The number of tokens of each text."""
+        return np.diff(self.offsets)
+
+    def strings(self, row: int) -> list[str]:
+        """Give the tokens of one text as strings."""
+        return [self.vocabulary[token] for token in self[row].tolist()]
+
+    def take(self, rows: NDArray[np.integer]) -> Tokens:
+        """Give the tokens of a selection of the texts, in that order, with the same vocabulary."""
+        lengths = self.lengths[rows]
+        offsets = _offsets(lengths)
+        places = np.arange(offsets[-1]) + np.repeat(self.offsets[rows] - offsets[:-1], lengths)
+        return Tokens(self.ids[places], offsets, self.vocabulary)
+
+
+class Tokenizer(Protocol):
+    """What a tokenizer has to offer."""
+
+    def encode(self, texts: Sequence[str]) -> Tokens:
+        """Turn texts into token ids."""
+
+
+@dataclass(frozen=True)
+class SplitTokenizer:
+    """A tokenizer made of a function from a text to its tokens as strings."""
+
+    split: Callable[[str], Iterable[str]]
+
+    def encode(self, texts: Sequence[str]) -> Tokens:
+        """Split each text and number the distinct tokens by first appearance."""
+        numbers: dict[str, int] = {}
+        ids: list[int] = []
+        ends = [0]
+        for text in texts:
+            ids += [numbers.setdefault(token, len(numbers)) for token in self.split(text)]
+            ends.append(len(ids))
+        return Tokens(np.array(ids, dtype=np.int32), np.array(ends, dtype=np.int64), tuple(numbers))
+
+
+class PieceTokenizer:
+    """The word pieces of all-MiniLM-L6-v2, by the `tokenizers` library, from the resource `wordpiece`."""
+
+    def encode(self, texts: Sequence[str]) -> Tokens:
+        """Split texts into word pieces, without special tokens, padding or truncation."""
+        pieces = load_pieces()
+        found = pieces.encode_batch([without_surrogates(text) for text in texts], add_special_tokens=False)
+        return _tokens([encoding.ids for encoding in found], _Pieces())
+
+
+class _Pieces(Sequence[str]):
+    """The vocabulary of word pieces, read only when asked for."""
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[str]: ...
+    def __getitem__(self, index: int | slice) -> str | list[str]:
+        if isinstance(index, slice):
+            return [self[position] for position in range(*index.indices(len(self)))]
+        piece: str | None = load_pieces().id_to_token(int(index))
+        if piece is None:
+            raise IndexError(index)
+        return piece
+
+    def __len__(self) -> int:
+        return int(load_pieces().get_vocab_size())
+
+
+@cache
+def load_pieces(max_length: int | None = None) -> Any:
+    """Load the word-piece tokenizer, without padding, cut at `max_length` tokens if given."""
+    from tokenizers import Tokenizer as Library
+
+    from textgauge.encode.resources import locate
+
+    pieces = Library.from_file(str(locate("wordpiece") / "tokenizer.json"))
+    pieces.no_padding()
+    pieces.no_truncation()
+    if max_length is not None:
+        pieces.enable_truncation(max_length)
+    return pieces
+
+
+def without_surrogates(text: str) -> str:
+    """Replace lone surrogates, which no UTF-8 library accepts, by U+FFFD.
+
+    >>> without_surrogates("a\\ud800b") == "a\\ufffdb"
+    True
+    """
+    return _SURROGATES.sub("\ufffd", text)
+
+
+def words_of(text: str) -> list[str]:
+    """Split a text into casefolded Unicode words.
+
+    A word is a run of letters, digits and their marks, with single apostrophes inside (’ counts as '). Each CJK
+    ideograph, and each other visible sign or emoji (with its modifiers, joined emoji as one), is a token of its own.
+    White space, control and invisible format characters separate. Scripts without spaces other than ideographs
+    (kana, Thai) stay in runs. NFC first, so that composed and decomposed spellings agree.
+
+    >>> words_of("It’s नमस्ते 你好, 👍🏽!")
+    ["it's", 'नमस्ते', '你', '好', ',', '👍🏽', '!']
+    """
+    folded = unicodedata.normalize("NFC", text.casefold()).replace("’", "'")
+    return _word_pattern().findall(folded)
+
+
+def alphanumeric_of(text: str) -> list[str]:
+    """Split a text into lower-case runs of letters, digits and their marks; each CJK ideograph is a token.
+
+    On ASCII text these are the tokens of the rouge-score package, which knows no other letters.
+
+    >>> alphanumeric_of("It's नमस्ते, 你好 -- 42!")
+    ['it', 's', 'नमस्ते', '你', '好', '42']
+    """
+    if text.isascii():
+        return _ascii_runs(text)
+    return _run_pattern().findall(unicodedata.normalize("NFC", text.lower()))
+
+
+def mteval_13a(text: str) -> list[str]:
+    """Split a text as the script mteval-v13a does: the default of sacrebleu's BLEU.
+
+    Signs are tokens, but ' and - within words are not; full stops and commas within numbers are not; a dash after a
+    digit is. Letters are kept as they stand, and scripts without spaces stay in runs.
+
+    >>> mteval_13a("Don't pay $1,200.50 -- it's 3-fold, isn't it?")
+    ["Don't", 'pay', '$', '1,200.50', '--', "it's", '3', '-', 'fold', ',', "isn't", 'it', '?']
+    """
+    line = text.rstrip().replace("<skipped>", "").replace("-\n", "").replace("\n", " ")
+    if "&" in line:
+        line = line.replace("&quot;", '"').replace("&amp;", "&").replace("&lt;", "<").replace("&gt;", ">")
+    here = set(line)
+    line = f" {line} "
+    for sign in _SIGNS & here:
+        line = line.replace(sign, f" {sign} ")
+    if here.isdisjoint(_DIGITS):
+        return line.replace(".", " . ").replace(",", " , ").split()
+    line = _STOP_BEFORE_NO_DIGIT.sub(r" \1 \2", _STOP_AFTER_NO_DIGIT.sub(r"\1 \2 ", line))
+    return _DASH_AFTER_DIGIT.sub(r"\1 - ", line).split()
+
+
+def _ascii_runs(text: str) -> list[str]:
+    return text.encode("ascii").translate(_ASCII_LOWER).decode("ascii").split()
+
+
+def _rouge_score(text: str) -> list[str]:
+    return _ascii_runs(text) if text.isascii() else _ASCII_RUN.findall(text.lower())
+
+
+@cache
+def _sacrebleu(name: str) -> Any:
+    from sacrebleu.metrics.bleu import BLEU
+
+    return BLEU(tokenize=name).tokenizer
+
+
+def _as_sacrebleu(name: str) -> SplitTokenizer:
+    return SplitTokenizer(lambda text: _sacrebleu(name)(text.rstrip()).split())
+
+
+def characters_of(text: str) -> str:
+    """Give the code points of a text after NFC."""
+    return unicodedata.normalize("NFC", text)
+
+
+@cache
+def _marks() -> str:
+    return "".join(map(chr, filter(_is_mark, chain(range(0x300, 0x1F000), range(0xE0100, 0xE01F0)))))
+
+
+@cache
+def _run() -> str:
+    # Python's \w has no combining marks, without which Hindi or Arabic words fall apart; joiners belong inside words.
+    letter = rf"[^\W_{_IDEOGRAPHS}]"
+    return rf"{letter}(?:{letter}|[{_marks()}\u200c\u200d])*"
+
+
+@cache
+def _run_pattern() -> re.Pattern[str]:
+    return re.compile(rf"{_run()}|[{_IDEOGRAPHS}][{_marks()}]*")
+
+
+@cache
+def _word_pattern() -> re.Pattern[str]:
+    run, marks = _run(), _marks()
+    sign = rf"[^\s\w{_INVISIBLE}][{marks}\U0001f3fb-\U0001f3ff]*"
+    flag = "[\U0001f1e6-\U0001f1ff]{2}"
+    return re.compile(rf"{run}(?:'{run})*|[{_IDEOGRAPHS}][{marks}]*|{flag}|_|{sign}(?:\u200d{sign})*")
+
+
+def _is_mark(code: int) -> bool:
+    return unicodedata.category(chr(code))[0] == "M"
+
+
+def _tokens(rows: Sequence[Sequence[int]], vocabulary: Sequence[str]) -> Tokens:
+    offsets = _offsets(np.fromiter(map(len, rows), dtype=np.int64, count=len(rows)))
+    ids = np.fromiter(chain.from_iterable(rows), dtype=np.int32, count=int(offsets[-1]))
+    return Tokens(ids, offsets, vocabulary)
+
+
+def _offsets(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)])
+
+
+_TOKENIZERS: dict[str, Callable[[], Tokenizer]] = {
+    "wordpiece": PieceTokenizer,
+    "words": lambda: SplitTokenizer(words_of),
+    "alphanumeric": lambda: SplitTokenizer(alphanumeric_of),
+    "whitespace": lambda: SplitTokenizer(str.split),
+    "rouge_score": lambda: SplitTokenizer(_rouge_score),
+    "rouge": lambda: SplitTokenizer(lambda text: text.replace(".", " ").split()),
+    "13a": lambda: SplitTokenizer(mteval_13a),
+    "intl": lambda: _as_sacrebleu("intl"),
+    "zh": lambda: _as_sacrebleu("zh"),
+    "char": lambda: _as_sacrebleu("char"),
+    "characters": lambda: SplitTokenizer(characters_of),
+}
+
+
+def tokenizer(name: str) -> Tokenizer:
+    """Give the tokenizer of that name; nothing is loaded before it is used."""
+    if name not in _TOKENIZERS:
+        raise UnknownName.among("tokenizer", name, _TOKENIZERS)
+    return _TOKENIZERS[name]()
+
+
+def register_tokenizer(name: str, factory: Callable[[], Tokenizer]) -> None:
+    """Make a tokenizer known under a new name; a name in use is refused."""
+    if name in _TOKENIZERS:
+        raise ValueError(f"tokenizer {name!r} exists already")
+    _TOKENIZERS[name] = factory
+
+
+def list_tokenizers() -> list[str]:
+    """List the names of all tokenizers."""
+    return list(_TOKENIZERS)

@@ -1,0 +1,264 @@
+"""Synonyms from WordNet: its files are read once into a compact table, which loads in milliseconds from then on.
+
+The files are those of the resource `wordnet` (WordNet 3.0), or of another version in `$TEXTGAUGE_RESOURCES/wordnet`:
+`index.*`, `data.*` and `*.exc` for noun, verb, adj, adv.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import tempfile
+import zipfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textgauge.encode.resource_sources import file_sha256
+from textgauge.encode.resources import cache_root, cached_folder, locate
+from textgauge.errors import ResourceError
+
+_FORMAT = 1
+_SPEECH = {"n": "noun", "v": "verb", "a": "adj", "r": "adv"}
+_FILES = tuple(name for part in _SPEECH.values() for name in (f"data.{part}", f"index.{part}", f"{part}.exc"))
+# The endings that WordNet's own lookup takes off a word (morphy), by part of speech; first the letters they end in.
+_ENDINGS: dict[str, tuple[tuple[str, ...], tuple[tuple[str, str], ...]]] = {
+    "n": (
+        ("s", "n"),
+        (
+            *(("s", ""), ("ses", "s"), ("ves", "f"), ("xes", "x"), ("zes", "z"), ("ches", "ch"), ("shes", "sh")),
+            *(("men", "man"), ("ies", "y")),
+        ),
+    ),
+    "v": (
+        ("s", "d", "g"),
+        (("s", ""), ("ies", "y"), ("es", "e"), ("es", ""), ("ed", "e"), ("ed", ""), ("ing", "e"), ("ing", "")),
+    ),
+    "a": (("r", "t"), (("er", ""), ("est", ""), ("er", "e"), ("est", "e"))),
+    "r": ((), ()),
+}
+Synsets = frozenset[int]
+Synonyms = Callable[[str], tuple[str, ...]]
+
+
+@dataclass(frozen=True, eq=False)
+class SynonymTable:
+    """Groups of words that mean the same, by number.
+
+    An entry is a letter of part of speech and a word: `n dog` for a word of the index, `N mice` for an irregular form.
+    Entry i has the groups `groups[offsets[i]:offsets[i + 1]]`; `named` tells which of them hold the word itself,
+    spelled so. Only groups with a lower-case single word are kept.
+    """
+
+    entries: NDArray[np.uint8]
+    offsets: NDArray[np.int32]
+    groups: NDArray[np.int32]
+    named: NDArray[np.bool_]
+
+    @cached_property
+    def _rows(self) -> dict[str, int]:
+        words = self.entries.tobytes().decode().split("\n")
+        return dict(zip(words, range(len(words)), strict=True))
+
+    def groups_of(self, word: str) -> Synsets:
+        """The groups a lower-case word leads to, through its base forms: irregular ones as listed, else by ending."""
+        rows = []
+        for speech, (last, endings) in _ENDINGS.items():
+            irregular = self._rows.get(f"{speech.upper()} {word}")
+            if irregular is not None:
+                rows.append(irregular)
+                continue
+            forms = [word]
+            if word.endswith(last):
+                forms += [word.removesuffix(old) + new for old, new in endings if word.endswith(old)]
+            rows += [row for form in forms if (row := self._rows.get(f"{speech} {form}")) is not None]
+        return frozenset(group for row in rows for group in self._groups(row))
+
+    def groups_with(self, word: str) -> Synsets:
+        """The groups that hold this very word."""
+        rows = (self._rows.get(f"{speech} {word}") for speech in _SPEECH)
+        return frozenset(group for row in rows if row is not None for group in self._named_groups(row))
+
+    def are_synonyms(self, first: str, second: str) -> bool:
+        """Whether they are one word, or a group that `first` leads to holds `second`; not the same both ways.
+
+        This is the relation of nltk's METEOR: `mice` leads to `mouse`, but no group holds `mice`.
+        """
+        return first == second or not self.groups_of(first).isdisjoint(self.groups_with(second))
+
+    def _groups(self, row: int) -> list[int]:
+        return self.groups[self.offsets[row] : self.offsets[row + 1]].tolist()  # type: ignore[no-any-return]
+
+    def _named_groups(self, row: int) -> list[int]:
+        part = slice(self.offsets[row], self.offsets[row + 1])
+        return self.groups[part][self.named[part]].tolist()  # type: ignore[no-any-return]
+
+
+def synonyms() -> SynonymTable:
+    """Give the synonym table; WordNet is fetched, and the table made, where they are not here yet.
+
+    Raises ResourceError, in one line that says what to do, where WordNet cannot be had.
+    """
+    folder = _own_folder() or locate("wordnet")
+    return _table(folder, identity())
+
+
+def identity() -> str:
+    """Tell which WordNet is used: a short digest of its files."""
+    own = _own_folder()
+    if own is None:
+        return cached_folder("wordnet").name.rpartition("-")[2]
+    return _digest(own, tuple((own / name).stat().st_mtime_ns for name in _FILES))
+
+
+def _own_folder() -> Path | None:
+    root = os.environ.get("TEXTGAUGE_RESOURCES")
+    folder = Path(root) / "wordnet" if root else None
+    return folder if folder and all((folder / name).is_file() for name in _FILES) else None
+
+
+@lru_cache(maxsize=4)
+def _digest(folder: Path, times: tuple[int, ...]) -> str:
+    digests = "".join(file_sha256(folder / name) for name in _FILES)
+    return hashlib.sha256(digests.encode()).hexdigest()[:8]
+
+
+@lru_cache(maxsize=2)
+def _table(folder: Path, digest: str) -> SynonymTable:
+    kept = cache_root() / "synonyms" / f"{digest}-{_FORMAT}.npz"
+    with contextlib.suppress(OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+        return load_table(kept)
+    table = read_wordnet(folder)
+    with contextlib.suppress(OSError):  # a cache that cannot be written only costs time
+        save_table(table, kept)
+    return table
+
+
+def load_table(path: Path) -> SynonymTable:
+    """Read a table that was saved; ValueError where its arrays do not fit together."""
+    with path.open("rb") as stream, np.load(stream, allow_pickle=False) as arrays:
+        table = SynonymTable(**{name: arrays[name] for name in ("entries", "offsets", "groups", "named")})
+    whole = table.offsets[-1] == len(table.groups) == len(table.named)
+    if not whole or len(table.offsets) != np.count_nonzero(table.entries == ord("\n")) + 2:
+        raise ValueError(f"{path} is damaged")
+    return table
+
+
+def save_table(table: SynonymTable, path: Path) -> None:
+    """Write a table whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".new-", delete=False) as stream:
+        try:
+            np.savez(stream, entries=table.entries, offsets=table.offsets, groups=table.groups, named=table.named)
+            stream.close()
+            os.replace(stream.name, path)
+        except BaseException:
+            os.unlink(stream.name)
+            raise
+
+
+def read_wordnet(folder: Path) -> SynonymTable:
+    """Make the table from the files of a WordNet."""
+    rows: dict[str, list[int]] = {}
+    flags: dict[str, list[bool]] = {}
+    numbers: dict[tuple[str, str], int] = {}
+    for speech, part in _SPEECH.items():
+        names = {place: words for place, words in _data(folder / f"data.{part}") if words}
+        for word, places in _index(folder / f"index.{part}"):
+            kept = [place for place in places if place in names]
+            rows[f"{speech} {word}"] = [numbers.setdefault((speech, place), len(numbers)) for place in kept]
+            flags[f"{speech} {word}"] = [word in names[place] for place in kept]
+        irregular = {form: bases for form, *bases in _lines(folder / f"{part}.exc")}
+        for form, bases in irregular.items():
+            found = {group for word in (form, *bases) for group in rows.get(f"{speech} {word}", ())}
+            rows[f"{speech.upper()} {form}"] = sorted(found)
+            flags[f"{speech.upper()} {form}"] = [False] * len(found)
+    return _packed(rows, flags)
+
+
+def _packed(rows: dict[str, list[int]], flags: dict[str, list[bool]]) -> SynonymTable:
+    # An irregular form without groups stays: it is a sign that no ending may be taken off.
+    entries = [entry for entry, groups in rows.items() if groups or entry[0].isupper()]
+    lengths = [len(rows[entry]) for entry in entries]
+    return SynonymTable(
+        np.frombuffer("\n".join(entries).encode(), dtype=np.uint8),
+        np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]).astype(np.int32),
+        np.array([group for entry in entries for group in rows[entry]], dtype=np.int32),
+        np.array([flag for entry in entries for flag in flags[entry]], dtype=np.bool_),
+    )
+
+
+def _lines(path: Path) -> Iterator[list[str]]:
+    """The fields of every line but those of the licence, which begin with a space."""
+    try:
+        with path.open(encoding="utf-8") as stream:
+            for line in stream:
+                if line.strip() and not line.startswith(" "):
+                    yield line.split()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ResourceError(f"cannot read {path} as a file of WordNet: {error}") from error
+
+
+def _index(path: Path) -> Iterator[tuple[str, list[str]]]:
+    """Each word of an index file with the places of its groups."""
+    for fields in _lines(path):
+        try:
+            yield fields[0], fields[-int(fields[2]) :]
+        except (IndexError, ValueError) as error:
+            raise ResourceError(f"{path} is no index of WordNet: {' '.join(fields)[:80]!r}") from error
+
+
+def _data(path: Path) -> Iterator[tuple[str, set[str]]]:
+    """The place of each group in a data file and its single words in lower case; `(a)` and the like are left out."""
+    for fields in _lines(path):
+        try:
+            count = int(fields[3], 16)
+        except (IndexError, ValueError) as error:
+            raise ResourceError(f"{path} is no data file of WordNet: {' '.join(fields)[:80]!r}") from error
+        words = (word.partition("(")[0] for word in fields[4 : 4 + 2 * count : 2])
+        yield fields[0], {word for word in words if "_" not in word and word == word.lower()}
+
+
+class Thesaurus:
+    """Single lower-case words that share a group with a word, by the groups its base forms lead to."""
+
+    def __init__(self, table: SynonymTable) -> None:
+        self._table = table
+        self._words, self._starts, self._members = _members(table)
+
+    def synonyms_of(self, word: str) -> tuple[str, ...]:
+        """The other words of all groups of a word, sorted; none for a word that WordNet does not have.
+
+        Inflected words lead to the groups of their base form, and what is found there is not inflected again.
+        """
+        lower = word.lower()
+        found: set[str] = set()
+        for group in self._table.groups_of(lower):
+            rows = self._members[self._starts[group] : self._starts[group + 1]]
+            found.update(self._words[row] for row in rows.tolist())
+        return tuple(sorted(found - {lower}))
+
+
+def thesaurus() -> Thesaurus:
+    """Give the thesaurus of the WordNet in use; raises ResourceError where it cannot be had."""
+    return _thesaurus(synonyms())
+
+
+@lru_cache(maxsize=2)
+def _thesaurus(table: SynonymTable) -> Thesaurus:
+    return Thesaurus(table)
+
+
+def _members(table: SynonymTable) -> tuple[list[str], NDArray[np.int64], NDArray[np.int64]]:
+    """Words by entry, and for each group where the entries it names begin, and those entries."""
+    entries = table.entries.tobytes().decode().split("\n")
+    rows = np.repeat(np.arange(len(entries)), np.diff(table.offsets))[table.named]
+    groups = table.groups[table.named]
+    order = np.argsort(groups, kind="stable")
+    starts = np.searchsorted(groups[order], np.arange(int(table.groups.max(initial=-1)) + 2))
+    return [entry[2:] for entry in entries], starts.astype(np.int64), rows[order]

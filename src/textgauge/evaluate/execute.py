@@ -1,0 +1,154 @@
+"""Where batches are computed: here, in local processes, or on a Dask cluster. The numbers are the same bit by bit."""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor, ProcessPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textgauge.errors import InputError, MissingExtra
+from textgauge.evaluate.protocols.batch import Batch
+from textgauge.metrics.base import VALUE
+from textgauge.parallel import one_blas_thread
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """A batch cut down to the rows it needs, and the metrics to compute on it."""
+
+    batch: Batch
+    metrics: tuple[Any, ...]
+    timed: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What one metric gave on one batch, with the reason of every value that does not exist.
+
+    `failed` marks the trials in which the metric raised an error.
+    """
+
+    number: int
+    metric: Any
+    values: dict[str, NDArray[np.float64]]
+    reasons: tuple[str | None, ...]
+    failed: tuple[bool, ...]
+    seconds: float
+
+
+def compute(task: Task) -> list[Outcome]:
+    """All metrics of a task on one BLAS thread; what they share is computed once."""
+    return list(computed(task))
+
+
+def computed(task: Task) -> Iterator[Outcome]:
+    """The same, one metric at a time."""
+    for metric in task.metrics:
+        with one_blas_thread():
+            outcome = _timed(task.batch, metric) if task.timed else _outcome(task.batch, metric)
+        yield outcome
+
+
+def _outcome(batch: Batch, metric: Any) -> Outcome:
+    start = time.process_time()
+    errors: list[str | None] = [None] * len(batch)
+    try:
+        values = batch.compute(metric)
+    except Exception:  # one trial may have failed: the others still count
+        values, errors = _one_by_one(batch, metric)
+    seconds = time.process_time() - start
+    reasons = list(errors)
+    for trial in np.flatnonzero(np.isnan(metric.select(values))):
+        reasons[trial] = reasons[trial] or batch.one(metric, int(trial))[1] or "the value is not a number"
+    return Outcome(batch.number, metric, values, tuple(reasons), _failed(errors), seconds)
+
+
+def _timed(batch: Batch, metric: Any) -> Outcome:
+    """CPU seconds of every trial, the better of two."""
+    seconds, errors = np.full(len(batch), np.nan), list[str | None]([None] * len(batch))
+    for trial in range(len(batch)):
+        try:
+            seconds[trial] = min(batch.seconds(metric, trial) for _ in range(2))
+        except Exception as error:
+            errors[trial] = _said(error)
+    values = dict.fromkeys(_names(metric), seconds)
+    return Outcome(batch.number, metric, values, tuple(errors), _failed(errors), float(np.nansum(seconds)))
+
+
+def _one_by_one(batch: Batch, metric: Any) -> tuple[dict[str, NDArray[np.float64]], list[str | None]]:
+    values = {name: np.full(len(batch), np.nan) for name in _names(metric)}
+    errors: list[str | None] = [None] * len(batch)
+    for trial in range(len(batch)):
+        try:
+            found, _ = batch.one(metric, trial)
+        except Exception as error:
+            errors[trial] = _said(error)
+            continue
+        for name, value in found.items():
+            values[name][trial] = value
+    return values, errors
+
+
+def _names(metric: Any) -> list[str]:
+    return [VALUE, *(part.name for part in metric.parts)]
+
+
+def _said(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"
+
+
+def _failed(errors: Sequence[str | None]) -> tuple[bool, ...]:
+    return tuple(error is not None for error in errors)
+
+
+@contextlib.contextmanager
+def executor(*, jobs: int = 1, scheduler: str | None = None) -> Iterator[Executor | None]:
+    """An executor for tasks: None (here, one by one), local processes, or a Dask scheduler's workers."""
+    if scheduler is not None:
+        try:
+            from distributed import Client
+        except ImportError:
+            raise MissingExtra.named("a Dask scheduler", "dask") from None
+        try:
+            client = Client(scheduler)  # type: ignore[no-untyped-call]
+        except (OSError, ValueError) as error:
+            raise InputError(f"no Dask scheduler answers at {scheduler} ({error})") from None
+        with client:
+            yield client.get_executor()  # type: ignore[no-untyped-call]
+        return
+    if jobs <= 1:
+        yield None
+        return
+    spawn = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(jobs, mp_context=spawn, initializer=_end_with_parent) as pool:
+        try:
+            yield pool
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+def workers(where: Executor | None, jobs: int) -> int:
+    """How many tasks an executor can work on at once."""
+    client = getattr(where, "_client", None)  # a Dask executor's
+    return jobs if client is None else sum(client.nthreads().values())
+
+
+def _end_with_parent() -> None:
+    """End this worker when the process that started it is gone: killed, it could not say so."""
+    parent = multiprocessing.parent_process()
+
+    def wait() -> None:
+        if parent is not None:
+            parent.join()
+            os._exit(1)
+
+    threading.Thread(target=wait, daemon=True).start()

@@ -1,0 +1,256 @@
+"""Distributionality: does a distance of corpora follow their distributions, or each text's nearest neighbours?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textgauge.data import Corpus, Draws
+from textgauge.errors import InputError
+from textgauge.evaluate.protocols.base import (
+    Measure,
+    Observations,
+    PairSources,
+    Protocol,
+    Verdict,
+    generator,
+    over_repetitions,
+    why_undefined,
+)
+from textgauge.evaluate.protocols.batch import CorpusBatch, compact_pool
+from textgauge.evaluate.protocols.judgements import corpus_pairs, settled
+from textgauge.evaluate.protocols.trajectory import Trajectory, deviation, leave_one_out, pseudo_values, score
+from textgauge.metrics import CorpusMetric, get_corpus_metrics
+from textgauge.stats.density import FALLBACK
+
+Floats = NDArray[np.float64]
+Index = NDArray[np.int64]
+
+SCORE = "distributionality"
+
+
+def _measures(distributional: str, neighbours: str) -> tuple[Measure, ...]:
+    away = [
+        Measure(f"deviation_{name}", high=float("inf"), best="smaller", about=f"how far from {name}; smaller is nearer")
+        for name in (distributional, neighbours)
+    ]
+    about = f"1 as {distributional}, −1 as {neighbours}; above 0 nearer to {distributional}"
+    return (*away, Measure(SCORE, low=-1.0, about=about, quality=False))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Distributionality(Protocol):
+    """Whether a metric moves as a distributional distance or as one of nearest neighbours.
+
+    `n` pairs of paraphrases, 2n different texts, give A and B; corpora c_0 … c_k of n texts each are drawn from both
+    anew, round(n·i/k) texts of c_i from B (double lottery), `repetitions` times. A metric's distances are standardised
+    by the mean and standard deviation of all of them; D_ℓ are those of corpora ℓ steps apart. The deviation of two
+    metrics is Σ_ℓ w_ℓ Σ_x (f_ℓ(x) − g_ℓ(x))² δx with Gaussian densities f_ℓ, g_ℓ of D_ℓ (Scott's bandwidth; 3,001
+    points of [−8, 8]) and w_ℓ the share of distances at ℓ. The score is (N − D)/(N + D) for the deviations D from the
+    prototype `distributional` and N from the prototype `neighbours`, both of which any run computes.
+
+    Angle and cosine distance order texts alike, but the same metric rises early on one and late on the other. So that
+    the class is of the metric, not of its ground, a prototype named without `@` looks at what the metric looks at: its
+    embedder and its ground. Where the metric's values are not on the scale of a ground (`fid`, `mauve`, `pr`), that is
+    Euclidean distance; where it looks at tokens, of the default embedder. One named with `@` stands as it is.
+
+    The one distance at ℓ = k is d(A, B) in every repetition: its density has a bandwidth of 0.1. So have those of other
+    ℓ whose distances are (almost) equal, and the verdict says so. Undefined where a distance does not exist or is
+    infinite, or all are equal.
+
+    `samples` is how many sets of n pairs are drawn. One: `values` are the pseudo-values of a jackknife over
+    repetitions, and the intervals tell what other lotteries of the same A and B would give. Several: the value is
+    their mean, `values` are theirs, and the intervals tell what other paraphrases would give. `error` is the standard
+    error that lotteries alone leave.
+
+    Source: Ackerman et al. 2023.
+    """
+
+    name = "distributionality"
+    paraphrases = True
+    measures = _measures("energy", "ahd")
+
+    n: int = 50
+    k: int = 15
+    repetitions: int = 5
+    samples: int = 1
+    distributional: str = "energy"
+    neighbours: str = "ahd"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "measures", _measures(self.distributional, self.neighbours))
+
+    @property
+    def key(self) -> str:
+        """What decides the trials of a sample; prototypes and the number of samples do not."""
+        return f"distributionality(n={self.n},k={self.k},repetitions={self.repetitions})|v{self.version}"
+
+    @property
+    def prototypes(self) -> tuple[str, str]:
+        """Both prototypes as they are named."""
+        return (self.distributional, self.neighbours)
+
+    def prototypes_of(self, metric: str) -> tuple[str, ...]:
+        """The keys of the prototypes that a metric is judged beside."""
+        (judged,) = get_corpus_metrics(metric)
+        return tuple(_beside(name, judged).key for name in self.prototypes)
+
+    def also(self, metrics: Iterable[str]) -> tuple[str, ...]:
+        """The prototypes of all metrics."""
+        return tuple(dict.fromkeys(key for metric in metrics for key in self.prototypes_of(metric)))
+
+    def check(self, sources: PairSources) -> None:
+        """Two prototypes, a text for every step, and enough different texts on both sides."""
+        if len(get_corpus_metrics(list(self.prototypes))) != 2:
+            raise InputError(f"{self.name} needs two different prototypes, not {' and '.join(self.prototypes)}")
+        if self.k < 2:
+            raise InputError(f"{self.name} needs k of at least 2, not {self.k}")
+        if self.n < self.k:
+            raise InputError(f"{self.k + 1} corpora differ only with at least {self.k} texts each, not {self.n}")
+        for name in ("repetitions", "samples"):
+            if getattr(self, name) < 1:
+                raise InputError(f"{name} is at least 1, not {getattr(self, name)}")
+        have = min(len(np.unique(side.keys)) for side in (sources.left, sources.right))
+        if have < self.n:
+            raise InputError(_too_few(sources.name, have, self.n))
+
+    def trials(self, sources: PairSources, seed: int) -> Iterator[CorpusBatch]:
+        """One batch per sample and repetition: all pairs of the k + 1 corpora, over a pool of the sampled texts."""
+        generators = [generator(self, sources, seed, sample) for sample in range(self.samples)]
+        rows = np.concatenate([different_pairs(sources, self.n, rng) for rng in generators])
+        pairs = sources.pairs
+        pool = compact_pool(pairs.left.take(rows) | pairs.right.take(rows), embedders=())
+        for sample, rng in enumerate(generators):
+            left = np.arange(sample * self.n, (sample + 1) * self.n)
+            joint = Corpus(pool, np.concatenate([left, left + len(rows)]))
+            for repetition in range(self.repetitions):
+                yield self._batch(joint, sample, repetition, rng)
+
+    def judge(self, observations: Observations) -> list[Verdict]:
+        """Not from one metric alone: see `judge_all`."""
+        raise InputError(f"{self.name} judges a metric beside its prototypes {' and '.join(self.prototypes)}")
+
+    def judge_all(self, observations: Mapping[str, Observations]) -> dict[str, list[Verdict]]:
+        """Deviations of every metric from both prototypes, and its score."""
+        found: dict[str, list[_Sample]] = {metric: [] for metric in observations}
+        beside = {metric: self.prototypes_of(metric) for metric in observations}
+        for sample in range(self.samples):
+            moved = {metric: self._trajectories(observed, sample) for metric, observed in observations.items()}
+            for metric, prototypes in beside.items():
+                missing = _missing(prototypes)
+                anchors = [moved.get(name, missing) for name in prototypes]
+                found[metric].append(_sample(moved[metric], anchors))
+        return {metric: [self._verdict(at, samples) for at in range(3)] for metric, samples in found.items()}
+
+    def _trajectories(self, observed: Observations, sample: int) -> list[Trajectory] | str:
+        """Those of one sample, with all repetitions and without each; or why there are none."""
+        here = observed.of("sample", sample)
+        repetition, step = here.columns["repetition"], here.columns["j"] - here.columns["i"]
+        if len(np.unique(repetition)) < self.repetitions:
+            return "not all repetitions are finished"
+        reason = why_undefined(here)
+        if reason is not None:
+            return reason
+        if np.isinf(here.value).any():
+            return "a distance is infinite"
+        values = settled(here.value)
+        return leave_one_out(values, step, repetition) if np.ptp(values) > 0 else "all distances are equal"
+
+    def _verdict(self, at: int, samples: list[_Sample]) -> Verdict:
+        """One measure from the samples: the repetitions of a single one, or the values of several."""
+        measure, reasons = self.measures[at], [sample.reason for sample in samples]
+        pseudo = [pseudo_values(sample.estimates[at]) for sample in samples]
+        values = pseudo[0] if len(samples) == 1 else np.array([sample.estimates[at, 0] for sample in samples])
+        known = [part.var(ddof=1) / len(part) for part in pseudo if len(part) > 1 and not np.isnan(part).any()]
+        error = float(np.sqrt(sum(known)) / len(known)) if known else 0.0
+        verdict = over_repetitions(measure.name, values.tolist(), reasons, error=error)
+        said = "; ".join(filter(None, (verdict.reason, self._narrow(samples)))) or None
+        return replace(_within(verdict, measure), reason=said)
+
+    def _narrow(self, samples: list[_Sample]) -> str | None:
+        steps = sorted({step for sample in samples for step in sample.narrow if step < self.k})
+        named = ", ".join(map(str, steps))
+        return f"distances (almost) equal at step {named}: bandwidth {FALLBACK}" if steps else None
+
+    def _batch(self, joint: Corpus, sample: int, repetition: int, rng: np.random.Generator) -> CorpusBatch:
+        masks = double_lottery(self.n, self.k, rng)
+        i, j = corpus_pairs(self.k + 1)
+        columns = {"i": i, "j": j, "sample": np.full(len(i), sample), "repetition": np.full(len(i), repetition)}
+        return CorpusBatch(sample * self.repetitions + repetition, joint, Draws(masks[i], masks[j]), columns)
+
+
+def different_pairs(sources: PairSources, n: int, rng: np.random.Generator) -> Index:
+    """Rows of n pairs at random whose 2n texts all differ."""
+    left, right = sources.pairs.left.keys.tolist(), sources.pairs.right.keys.tolist()
+    seen: set[int] = set()
+    rows: list[int] = []
+    for row in rng.permutation(len(left)).tolist():
+        texts = {left[row], right[row]}
+        if len(texts) == 2 and not texts & seen:
+            seen |= texts
+            rows.append(row)
+        if len(rows) == n:
+            return np.array(rows, dtype=np.int64)
+    raise InputError(_too_few(sources.name, len(rows), n))
+
+
+def double_lottery(n: int, k: int, rng: np.random.Generator) -> NDArray[np.bool_]:
+    """Which of n texts of A and n of B are in each of c_0 … c_k: round(n·i/k) of B, drawn anew for every corpus.
+
+    >>> double_lottery(4, 2, np.random.default_rng(0)).astype(int).tolist()[::2]
+    [[1, 1, 1, 1, 0, 0, 0, 0], [0, 0, 0, 0, 1, 1, 1, 1]]
+    """
+    masks = np.zeros((k + 1, 2 * n), dtype=bool)
+    for mask, second in zip(masks, np.rint(n * np.arange(k + 1) / k).astype(int).tolist(), strict=True):
+        mask[rng.choice(n, n - second, replace=False)] = True
+        mask[n + rng.choice(n, second, replace=False)] = True
+    return masks
+
+
+def _beside(name: str, metric: CorpusMetric) -> CorpusMetric:
+    """A prototype as a metric is judged beside it."""
+    (prototype,) = get_corpus_metrics(name)
+    if "@" in name or prototype.needs == "tokens":
+        return prototype
+    if prototype.needs == "ground" and (metric.on_scale or metric.pair_ground is not None):
+        return prototype.with_input(metric.on)
+    embedder = prototype.embedder if metric.reads_texts else metric.embedder
+    return prototype.with_input(f"{embedder}:euclidean" if prototype.needs == "ground" else embedder)
+
+
+def _missing(prototypes: tuple[str, ...]) -> str:
+    return f"a run without the prototypes {' and '.join(prototypes)}: add them with -m"
+
+
+@dataclass(frozen=True, eq=False)
+class _Sample:
+    """Both deviations and the score (rows) of all repetitions and without each (columns), or the reason of NaN."""
+
+    estimates: Floats
+    reason: str | None = None
+    narrow: tuple[int, ...] = ()
+
+
+def _sample(own: list[Trajectory] | str, anchors: list[list[Trajectory] | str]) -> _Sample:
+    reasons = [found for found in (own, *anchors) if isinstance(found, str)]
+    mine, *others = [found for found in (own, *anchors) if not isinstance(found, str)] or [[]]
+    if reasons:
+        return _Sample(np.full((3, 1), np.nan), reasons[0])
+    far = [np.array(list(map(deviation, mine, other))) for other in others]
+    scores = score(far[0], far[1])
+    reason = "both prototypes move alike" if np.isnan(scores[0]) else None
+    return _Sample(np.array([*far, scores]), reason, mine[0].narrow)
+
+
+def _within(verdict: Verdict, measure: Measure) -> Verdict:
+    """The verdict with intervals that end where the measure does."""
+    ends = np.clip([verdict.low, verdict.high, verdict.boot_low, verdict.boot_high], measure.low, measure.high).tolist()
+    return replace(verdict, low=ends[0], high=ends[1], boot_low=ends[2], boot_high=ends[3])
+
+
+def _too_few(name: str, have: int, needed: int) -> str:
+    return f"{name} has {have} pairs whose texts all differ, but n={needed} are needed"

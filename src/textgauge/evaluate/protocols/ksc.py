@@ -1,0 +1,196 @@
+"""Known-similarity corpora: mixtures of two sources, whose distances should grow with how far their shares differ."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textgauge.data import Corpus, Draws
+from textgauge.errors import InputError
+from textgauge.evaluate.protocols.base import (
+    Measure,
+    Observations,
+    Protocol,
+    Sources,
+    Verdict,
+    generator,
+    over_repetitions,
+    why_undefined,
+)
+from textgauge.evaluate.protocols.batch import CorpusBatch
+from textgauge.evaluate.protocols.judgements import (
+    Judgements,
+    Ties,
+    Which,
+    accuracy,
+    corpus_pairs,
+    judgements,
+    sampled,
+    sampling_error,
+    settled,
+)
+from textgauge.stats.correlation import omega_squared, pearson, r_squared, spearman
+
+Floats = NDArray[np.float64]
+Index = NDArray[np.int64]
+
+
+def shares(k: int, n: int) -> Index:
+    """How many texts of the first source each corpus takes: all of c_1, none of c_k.
+
+    >>> shares(5, 10).tolist()
+    [10, 8, 5, 2, 0]
+    """
+    return np.rint(n * np.arange(k - 1, -1, -1) / (k - 1)).astype(np.int64)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ksc(Protocol):
+    """Known-similarity corpora of two sources, and how well a distance follows them.
+
+    k corpora of n texts, from all A to all B. `draw=disjoint` uses no text twice in a set (Kour et al. 2022);
+    `draw=lottery` draws every corpus anew, so that corpora may share texts (Ackerman et al. 2023). Measures: accuracy
+    and weighted accuracy of judgements, Spearman's ρ of distance and step ℓ (monotonicity), ω² of an analysis of
+    variance by ℓ (separability), R² of the line over ℓ (linearity; `linearity=r` gives r, as the paper's table).
+    `judgements=paper` counts judgements as often as the authors' code; `ties` tells how equal distances count;
+    `sample` takes that many judgements at random (0: all). Distances that differ by rounding alone are equal.
+    """
+
+    name = "ksc"
+    measures = (
+        Measure("accuracy", about="share of judgements in which the nearer mixtures have the smaller distance"),
+        Measure("weighted_accuracy", about="the same, hard judgements (mixtures nearly as near) weighing more"),
+        Measure("monotonicity", low=-1.0, about="Spearman's ρ of the steps between mixtures and their distance"),
+        Measure("separability", about="ω² of distances grouped by the steps between mixtures"),
+        Measure("linearity", about="R² of the line of distance over steps"),
+    )
+
+    k: int = 7
+    n: int = 100
+    repetitions: int = 5
+    draw: Literal["disjoint", "lottery"] = "disjoint"
+    judgements: Which = "distinct"
+    ties: Ties = "half"
+    linearity: Literal["r2", "r"] = "r2"
+    sample: int = 0
+
+    @property
+    def key(self) -> str:
+        """What decides the trials; how they are judged does not."""
+        return f"ksc(k={self.k},n={self.n},repetitions={self.repetitions},draw={self.draw})|v{self.version}"
+
+    def check(self, sources: Sources) -> None:
+        """At least three corpora, a text for every step, and enough texts in both sources."""
+        if self.k < 3:
+            raise InputError(f"known-similarity corpora need k of at least 3, not {self.k}")
+        if self.n < self.k - 1:
+            raise InputError(
+                f"{self.k} corpora differ from each other only with at least {self.k - 1} texts each, not {self.n}"
+            )
+        if self.repetitions < 1:
+            raise InputError(f"at least 1 repetition is needed, not {self.repetitions}")
+        if self.sample < 0:
+            raise InputError(f"a sample of judgements has 1 or more, or 0 for all of them, not {self.sample}")
+        for role, needed in self._needed().items():
+            have = len(_distinct(sources.corpora[role]))
+            if have < needed:
+                raise InputError(
+                    f"source {role} has {have} different texts, but k={self.k} corpora of n={self.n} need {needed}"
+                )
+
+    def trials(self, sources: Sources, seed: int) -> Iterator[CorpusBatch]:
+        """One batch per repetition: all pairs of the k corpora."""
+        rows = [_distinct(sources.corpora[role]) for role in ("a", "b")]
+        sides = rows[0], rows[1] + len(sources.corpora["a"])
+        for number in range(self.repetitions):
+            members = self._members(sides, generator(self, sources, seed, number))
+            yield _batch(number, sources.joint, members)
+
+    def judge(self, observations: Observations) -> list[Verdict]:
+        """All five measures, each from its values in single repetitions."""
+        batches = list(observations.batches())
+        whole = [batch for batch in batches if why_undefined(batch) is None]
+        errors = self._errors(whole)
+        values = [self._judged(batch) for batch in batches]
+        reasons = [why_undefined(batch) or _why_unrelated(batch.value) for batch in batches]
+        return [
+            over_repetitions(name, [found[name] for found in values], _of_undefined(values, reasons, name), error=error)
+            for name, error in ((measure.name, errors.get(measure.name, 0.0)) for measure in self.measures)
+        ]
+
+    def _judged(self, batch: Observations) -> dict[str, float]:
+        d, step = settled(batch.value), batch.columns["j"] - batch.columns["i"]
+        if why_undefined(batch) is not None:
+            return dict.fromkeys((measure.name for measure in self.measures), float("nan"))
+        asked = self._asked()
+        line = r_squared if self.linearity == "r2" else pearson
+        return {
+            "accuracy": accuracy(d, asked, ties=self.ties),
+            "weighted_accuracy": accuracy(d, asked, weighted=True, ties=self.ties),
+            "monotonicity": spearman(step.astype(float), d),
+            "separability": omega_squared(d, step),
+            "linearity": line(step.astype(float), d),
+        }
+
+    def _errors(self, batches: list[Observations]) -> dict[str, float]:
+        """Standard errors of both accuracies; repetitions share the sample, so that their mean is no surer than one."""
+        if not self.sample or not batches:
+            return {}
+        found = [
+            [sampling_error(settled(batch.value), self._asked(), weighted=w, ties=self.ties) for w in (False, True)]
+            for batch in batches
+        ]
+        plain, weighted = np.mean(found, axis=0)
+        return {"accuracy": float(plain), "weighted_accuracy": float(weighted)}
+
+    def _asked(self) -> Judgements:
+        if self.sample:
+            return sampled(self.k, self.judgements, self.sample, seed=0)
+        return judgements(self.k, self.judgements)
+
+    def _needed(self) -> dict[str, int]:
+        first = shares(self.k, self.n)
+        if self.draw == "lottery":
+            return {"a": self.n, "b": self.n}
+        return {"a": int(first.sum()), "b": int((self.n - first).sum())}
+
+    def _members(self, sides: tuple[Index, Index], rng: np.random.Generator) -> list[Index]:
+        """The rows of each corpus."""
+        first = shares(self.k, self.n)
+        if self.draw == "lottery":
+            return [
+                np.concatenate([rng.choice(sides[0], a, False), rng.choice(sides[1], self.n - a, False)]) for a in first
+            ]
+        shuffled = [rng.permutation(side) for side in sides]
+        cuts = np.cumsum(first)[:-1], np.cumsum(self.n - first)[:-1]
+        parts = [
+            np.split(side[: int(cut[-1]) + last], cut)
+            for side, cut, last in zip(shuffled, cuts, (first[-1], self.n - first[-1]), strict=True)
+        ]
+        return [np.concatenate(both) for both in zip(*parts, strict=True)]
+
+
+def _why_unrelated(distances: Floats) -> str:
+    return "a distance is infinite" if np.isinf(distances).any() else "all distances are equal"
+
+
+def _of_undefined(values: list[dict[str, float]], reasons: list[str], measure: str) -> list[str | None]:
+    return [reason if np.isnan(found[measure]) else None for found, reason in zip(values, reasons, strict=True)]
+
+
+def _batch(number: int, joint: Corpus, members: list[Index]) -> CorpusBatch:
+    used = np.unique(np.concatenate(members))
+    i, j = corpus_pairs(len(members))
+    masks = np.zeros((len(members), len(used)), dtype=bool)
+    for mask, rows in zip(masks, members, strict=True):
+        mask[np.searchsorted(used, rows)] = True
+    return CorpusBatch(number, joint.take(used), Draws(masks[i], masks[j]), {"i": i, "j": j})
+
+
+def _distinct(corpus: Corpus) -> Index:
+    """One row of each different text, in an order of their content alone."""
+    return np.asarray(np.unique(corpus.keys, return_index=True)[1])

@@ -1,0 +1,87 @@
+"""Speed: how long a metric takes on its own, with nothing prepared but rows, and how that grows with size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from textgauge.data import Draws
+from textgauge.errors import InputError
+from textgauge.evaluate.protocols.base import (
+    Measure,
+    Observations,
+    Protocol,
+    Sources,
+    Verdict,
+    generator,
+    over_repetitions,
+    why_undefined,
+)
+from textgauge.evaluate.protocols.batch import CorpusBatch
+
+
+@dataclass(frozen=True, kw_only=True)
+class Speed(Protocol):
+    """CPU seconds for 100 evaluations on n texts a side (`time`), and the power of n by which time grows (`growth`).
+
+    Embedding and tokenizing are excluded: rows are there before the clock starts, and nothing else is. `growth` is the
+    slope of log time over log size for sizes n, 2n, 4n, … up to `largest`. Source: Kour et al. 2022.
+    """
+
+    name = "speed"
+    measures = (
+        Measure("time", best="smaller", about="CPU seconds of 100 comparisons, embedding apart"),
+        Measure("growth", best="smaller", about="exponent of time over the number of texts"),
+    )
+    timed = True
+
+    n: int = 100
+    largest: int = 800
+    repetitions: int = 5
+
+    @property
+    def sizes(self) -> list[int]:
+        """The sizes that are timed.
+
+        >>> Speed().sizes
+        [100, 200, 400, 800]
+        """
+        count = int(np.log2(self.largest / self.n)) + 1
+        return [self.n * 2**power for power in range(count)]
+
+    def check(self, sources: Sources) -> None:
+        """Enough different texts for the largest size."""
+        if self.n < 2 or self.largest < self.n or self.repetitions < 1:
+            raise InputError("speed needs n of at least 2, largest of at least n, and at least 1 repetition")
+        for role in ("a", "b"):
+            have = len(np.unique(sources.corpora[role].keys))
+            if have < self.sizes[-1]:
+                raise InputError(f"source {role} has {have} different texts, but timing needs {self.sizes[-1]}")
+
+    def trials(self, sources: Sources, seed: int) -> Iterator[CorpusBatch]:
+        """One batch per repetition: a draw of each size."""
+        sides = [np.unique(sources.corpora[role].keys, return_index=True)[1] for role in ("a", "b")]
+        for number in range(self.repetitions):
+            rng = generator(self, sources, seed, number)
+            a, b = (rng.permutation(side)[: self.sizes[-1]] for side in sides)
+            joint = sources.joint.take(np.concatenate([a, b + len(sources.corpora["a"])]))
+            place = np.arange(len(joint))
+            masks = [(place < s, (place >= len(a)) & (place < len(a) + s)) for s in self.sizes]
+            left, right = (np.array(side) for side in zip(*masks, strict=True))
+            yield CorpusBatch(number, joint, Draws(left, right), {"size": np.array(self.sizes)})
+
+    def judge(self, observations: Observations) -> list[Verdict]:
+        """Time at the smallest size, and the exponent fitted over all sizes."""
+        times, slopes = [], []
+        for batch in observations.batches():
+            size, seconds = batch.columns["size"], batch.value
+            times.append(100.0 * float(seconds[size == self.n][0]))
+            known = seconds > 0
+            slopes.append(
+                float(np.polyfit(np.log(size[known]), np.log(seconds[known]), 1)[0]) if known.sum() > 1 else np.nan
+            )
+        failed = [why_undefined(batch) for batch in observations.batches()]
+        growth = [reason or "fewer than two sizes took any time" for reason in failed]
+        return [over_repetitions("time", times, failed), over_repetitions("growth", slopes, growth)]

@@ -1,0 +1,88 @@
+"""A recommendation as Markdown and as HTML; everything that comes from data is escaped."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from textgauge.tabular import html_table, printable
+
+if TYPE_CHECKING:
+    from textgauge.evaluate.recommend.answer import Recommendation
+
+Rows = list[dict[str, Any]]
+
+_STYLE = (
+    ":root{color-scheme:light dark}body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;"
+    "padding:0 1rem}table{border-collapse:collapse;margin:1rem 0}td,th{padding:.25rem .6rem;text-align:right;"
+    "border-bottom:1px solid #8884}"
+)
+
+
+def markdown(answer: Recommendation) -> str:
+    """Title, sentences, warnings, tables, and how it was found."""
+    parts = [f"# {_md(_title(answer))}", *map(_md, answer.sentences), *_md_items("Warnings", answer.warnings)]
+    for title, rows in tables(answer):
+        parts += [f"## {title}", _md_table(rows)]
+    parts += _md_items("How this was found", answer.notes)
+    return "\n\n".join(parts) + "\n"
+
+
+def html_page(answer: Recommendation) -> str:
+    """A page that needs nothing else."""
+    title = html.escape(printable(_title(answer)))
+    head = f'<meta charset="utf-8"><title>{title}</title><meta name="viewport" content="width=device-width">'
+    return (
+        f'<!doctype html><html lang="en"><head>{head}<style>{_STYLE}</style></head>'
+        f"<body><main><h1>{title}</h1>{html_body(answer)}</main></body></html>\n"
+    )
+
+
+def html_body(answer: Recommendation) -> str:
+    """The same without the frame of a page."""
+    said = "".join(f"<p>{html.escape(printable(text))}</p>" for text in answer.sentences)
+    found = "".join(f"<h2>{title}</h2>{html_table(rows)}" for title, rows in tables(answer))
+    return f"{said}{_items('Warnings', answer.warnings)}{found}{_items('How this was found', answer.notes)}"
+
+
+def tables(answer: Recommendation) -> Iterator[tuple[str, Rows]]:
+    """The tables of a recommendation, each with its title."""
+    yield "Metrics, best first", answer.board.to_dicts()
+    if answer.power:
+        what = "Texts needed a side" if answer.kind == "corpora" else "Rated pairs needed"
+        yield what, [row.to_dict() for row in answer.power]
+    if answer.costs:
+        yield "Cost", [row.to_dict() for row in answer.costs]
+
+
+def _title(answer: Recommendation) -> str:
+    return f"Which metric for {' and '.join(answer.data)}"
+
+
+def _items(title: str, items: Sequence[str]) -> str:
+    inside = "".join(f"<li>{html.escape(printable(item))}</li>" for item in items)
+    return f"<h2>{title}</h2><ul>{inside}</ul>" if items else ""
+
+
+def _md_items(title: str, items: Sequence[str]) -> list[str]:
+    return [f"## {title}", "\n".join(f"- {_md(item)}" for item in items)] if items else []
+
+
+def _md_table(rows: Rows) -> str:
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    lines = [names, ["---"] * len(names), *([_cell(row.get(name)) for name in names] for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "–"
+    return f"{value:.4g}" if isinstance(value, float) else _md(str(value))
+
+
+def _md(text: str) -> str:
+    """Plain text: what Markdown and HTML would take for marks is escaped."""
+    plain = " ".join(printable(text).split())
+    return re.sub(r"([\\`*<>\[\]|#])", r"\\\1", plain)

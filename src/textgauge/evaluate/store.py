@@ -1,0 +1,126 @@
+"""A folder of finished cells: one Parquet file each, written whole or not at all.
+
+    cells/ab/abcdef….parquet     the observations of one cell
+    manifests/….json             what each run asked for: cells with signature, seed, data fingerprints, versions
+    derived/….json               what is slow to make from cells: ensembles
+
+Files are written under a temporary name and renamed, so that a run may be killed at any moment and two may share a
+store. A file that cannot be read is taken for missing and computed again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from textgauge.errors import InputError, ResourceError
+from textgauge.evaluate.plan import Cell
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_FORMAT = 1
+_COLUMNS = {"value", "reason", "failed", "seconds"}  # what every cell has beside its trials
+
+
+class Store:
+    """A folder of cells and manifests."""
+
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        self.folder = Path(folder)
+
+    @classmethod
+    def open(cls, folder: str | os.PathLike[str]) -> Store:
+        """An existing store, to read from."""
+        store = cls(folder)
+        if not store.folder.is_dir():
+            raise InputError(f"{folder}: no such run; make one by `textgauge run ... --out {folder}`")
+        if not store.manifests():
+            raise InputError(f"{folder}: holds no run")
+        return store
+
+    def path(self, cell: Cell) -> Path:
+        """Where a cell is kept."""
+        return self.folder / "cells" / cell.name[:2] / f"{cell.name}.parquet"
+
+    def read(self, cell: Cell) -> pl.DataFrame | None:
+        """The observations of a cell; None where they are missing or damaged."""
+        import polars as pl
+
+        try:
+            frame = pl.read_parquet(self.path(cell), memory_map=False)
+        except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException):
+            return None
+        return frame if set(frame.columns) >= _COLUMNS else None
+
+    def has(self, cell: Cell) -> bool:
+        """Whether a cell is there and can be read."""
+        return self.read(cell) is not None
+
+    def write(self, cell: Cell, observations: pl.DataFrame) -> None:
+        """Keep the observations of a cell."""
+        content = io.BytesIO()
+        observations.write_parquet(content)
+        self._keep(self.path(cell), content.getvalue())
+
+    def read_extra(self, name: str) -> dict[str, Any] | None:
+        """Something derived from cells that is slow to make anew; None where it is missing or damaged."""
+        try:
+            found = json.loads(self._extra(name).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return None
+        return found if isinstance(found, dict) else None
+
+    def write_extra(self, name: str, content: dict[str, Any]) -> None:
+        """Keep something derived from cells, under a hash of what decides it."""
+        self._keep(self._extra(name), json.dumps(content).encode())
+
+    def _extra(self, name: str) -> Path:
+        return self.folder / "derived" / f"{name}.json"
+
+    def write_manifest(self, cells: Sequence[Cell], about: dict[str, Any]) -> None:
+        """Keep what a run asks for; the same run writes the same file."""
+        content = {"format": _FORMAT, **about, "cells": [cell.to_dict() for cell in cells]}
+        text = json.dumps(content, indent=1, ensure_ascii=False, sort_keys=True)
+        name = hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+        path = self.folder / "manifests" / f"{name}.json"
+        try:
+            self._keep(path, text.encode())
+        except ResourceError:
+            if not path.exists():  # a finished run that can only be read may be asked for again
+                raise
+
+    def manifests(self) -> list[dict[str, Any]]:
+        """What the runs of this store asked for, the latest last."""
+        paths = sorted((self.folder / "manifests").glob("*.json"), key=lambda path: (path.stat().st_mtime_ns, path))
+        return [_manifest(path) for path in paths]
+
+    def _keep(self, path: Path, content: bytes) -> None:
+        """Write a temporary file and rename it when it is whole; trouble with the disk is one clear error."""
+        temporary = path.with_name(f".{uuid4().hex}.part")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            temporary.write_bytes(content)
+            os.replace(temporary, path)
+        except OSError as error:
+            raise ResourceError(f"cannot write to {self.folder}: {error.strerror or error}") from None
+        finally:
+            with contextlib.suppress(OSError):
+                temporary.unlink()
+
+
+def _manifest(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: not a manifest ({error})") from None
+    if not isinstance(found, dict) or found.get("format") != _FORMAT:
+        raise InputError(f"{path}: a manifest of another version of textgauge")
+    return found

@@ -1,0 +1,154 @@
+"""Texts in pieces: characters as readers see them, words, sentences; no cut goes through a grapheme cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cache, lru_cache
+from typing import Any
+
+Span = tuple[int, int]
+ENDS = ".!?…。！？．؟۔।॥"
+CLOSERS = "\"'’”»)]」』）】"
+_SPACE = r"\s\x1c-\x1f"  # what str.split takes for white space
+# What \X does not do well: it counts all flags before a flag, and does not know yet (Unicode 15.1, rule GB9c) that the
+# consonants of a conjunct stay together.
+_EXTEND = r"\p{GCB=Extend}\p{GCB=SpacingMark}\p{GCB=ZWJ}"
+_CLUSTER = (
+    rf"(?:[\U0001f1e6-\U0001f1ff]{{2}}[{_EXTEND}]*+"
+    r"|\X(?:(?<=[\u094d\u09cd\u0acd\u0b4d\u0c4d\u0d4d]\u200d?)(?=\p{L})\X)*+)"
+)
+# Thai, Lao, Tibetan, Burmese, Khmer, kana and ideographs, with their own signs: scripts without spaces between words.
+_UNSPACED = (
+    r"\u0e00-\u109f\u1780-\u17ff\u3001-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+    r"\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff9f\U0001b000-\U0001b16f\U00020000-\U000323af"
+)
+_WORD = rf"[^{_SPACE}]++"
+_GAP = rf"(?:(?=[{_SPACE}]){_CLUSTER})++"
+_PIECE = rf"{_GAP}|((?=[{_UNSPACED}]){_CLUSTER}|(?:(?![{_SPACE}{_UNSPACED}]){_CLUSTER})++)"
+# Where tokens are more than what stands between white space: such scripts, and clusters that white space is part of.
+_DELICATE = rf"[{_UNSPACED}]|[{_SPACE}][{_EXTEND}]|\p{{GCB=Prepend}}[{_SPACE}]"
+
+
+@cache
+def pattern(source: str) -> Any:
+    """Compile a pattern of the `regex` package, which knows clusters and categories of Unicode."""
+    import regex  # type: ignore[import-untyped]
+
+    return regex.compile(source)
+
+
+def clusters(text: str) -> list[str]:
+    """Split a text into grapheme clusters: a letter with its marks, an emoji with its modifiers.
+
+    >>> clusters("né👍🏽क्षि")
+    ['n', 'é', '👍🏽', 'क्षि']
+    """
+    return list(text) if text.isascii() else pattern(_CLUSTER).findall(text)
+
+
+def pieces(text: str) -> list[str]:
+    """Split a text into tokens.
+
+    A token is what stands between white space. Of scripts that are written without spaces (Chinese, Japanese, Thai,
+    Lao, Khmer, Burmese, Tibetan) each grapheme cluster is a token.
+
+    >>> pieces("Well, नमस्ते 你好!")
+    ['Well,', 'नमस्ते', '你', '好', '!']
+    """
+    return [text[start:end] for start, end in piece_spans(text)]
+
+
+def piece_spans(text: str) -> list[Span]:
+    """Where each token begins and ends."""
+    return list(_piece_spans(text))
+
+
+@lru_cache(maxsize=8)  # a document is changed in many ways, one after the other
+def _piece_spans(text: str) -> tuple[Span, ...]:
+    if text.isascii() or not pattern(_DELICATE).search(text):
+        return tuple(found.span() for found in pattern(_WORD).finditer(text))
+    return tuple(found.span(1) for found in pattern(_PIECE).finditer(text) if found[1])
+
+
+def sentence_spans(text: str) -> list[Span]:
+    """Where each sentence begins and ends.
+
+    A sentence ends after a word with . ! ? … or their like in other scripts, closing quotes included, and before an
+    empty line; not after English titles and initials (`Dr.`, `J.`). White space between sentences belongs to none.
+    """
+    spans: list[Span] = []
+    over = False
+    for start, stop in piece_spans(text):
+        begun, end = spans[-1] if spans else (start, start)
+        # Signs that follow without a space are tokens of their own in Chinese and the like.
+        closing = start == end and not text[start:stop].strip(CLOSERS + ENDS)
+        if not spans or (over and not closing) or text.count("\n", end, start) > 1:
+            spans.append((start, stop))
+        else:
+            spans[-1] = (begun, stop)
+        over = ends_sentence(text[start:stop]) or (over and closing)
+    return spans
+
+
+def ends_sentence(word: str) -> bool:
+    """Whether a sentence ends with this word."""
+    bare = word.rstrip(CLOSERS)
+    if not bare.endswith(tuple(ENDS)):
+        return False
+    initial = len(bare) == 2 and bare[0].isupper() and bare[1] == "."
+    return not initial and bare.lower() not in ABBREVIATIONS
+
+
+def is_unspaced(text: str) -> bool:
+    """Whether a text begins with a script without spaces."""
+    return pattern(rf"[{_UNSPACED}]").match(text) is not None
+
+
+def joined(left: str, right: str) -> str:
+    """Put two texts together, with a space where two words would run into one.
+
+    >>> joined("one", "two"), joined("one ", "two"), joined("你", "好")
+    ('one two', 'one two', '你好')
+    """
+    apart = not left or not right or left[-1].isspace() or right[0].isspace()
+    return left + right if apart or is_unspaced(left[-1]) or is_unspaced(right) else f"{left} {right}"
+
+
+def rewritten(text: str, changes: Iterable[tuple[Span, str]]) -> str:
+    """Put new words in the place of parts that follow each other."""
+    return "".join(_rewritten(text, changes))
+
+
+def _rewritten(text: str, changes: Iterable[tuple[Span, str]]) -> Iterator[str]:
+    done = 0
+    for (start, end), new in changes:
+        yield text[done:start]
+        yield new
+        done = end
+    yield text[done:]
+
+
+def _words(line: str) -> frozenset[str]:
+    return frozenset(line.split())
+
+
+ABBREVIATIONS = _words("mr. mrs. ms. dr. prof. st. vs. e.g. i.e. cf. fig. no. gen. sen. rep. gov.")
+# `may` and `will` are not here: with a capital they are a month and a name.
+AUXILIARIES = _words("am is are was were can could would shall should might must has have had do does did")
+NEGATED = _words("is are was were do does did has have had could would should might must need")
+PRONOUNS = _words("i you he she it we they that there this what who")
+# Clauses that may stand before or after what they belong to, and those of them that are safe to bring forward.
+FRONTED = _words("because although though when whenever while if unless until since after before as once whereas")
+TRAILING = _words("because although unless whereas while until whenever")
+# Words after a comma that lean on what went before.
+LEANING = _words("and but or nor so yet for which who whom whose where that then not")
+# Words that begin a sentence with a capital without being names.
+COMMON = FRONTED.union(
+    AUXILIARIES,
+    PRONOUNS,
+    _words("a an the these those some any each every all both many most few several no not only also even just"),
+    _words("my your his her its our their here which whose where why how be been may will yes"),
+    _words("and but or nor so yet for in on at by with from to of about under over between into through during"),
+    _words("against without then now today yesterday tomorrow later soon never always often sometimes perhaps"),
+    _words("maybe however therefore"),
+)

@@ -1,0 +1,111 @@
+"""What is read off a finished run: how trials are judged, which measures count, verdicts and observations as rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from textgauge.errors import InputError
+from textgauge.evaluate.protocols.base import Verdict
+from textgauge.evaluate.results import Judged, Read
+from textgauge.tabular import Row, plain
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_CHOICES = {"judgements": ("distinct", "paper"), "ties": ("half", "right", "wrong"), "linearity": ("r2", "r")}
+_FEW = 3
+
+
+def judging(**options: str | None) -> dict[str, str]:
+    """How trials are judged, where it is said: `judgements`, `ties`, `linearity`."""
+    given = {name: value for name, value in options.items() if value is not None}
+    for name, value in given.items():
+        if value not in _CHOICES[name]:
+            raise InputError(f"--{name} is one of {', '.join(_CHOICES[name])}, not {value!r}")
+    return given
+
+
+def only(judged: Sequence[Judged], measures: str | Sequence[str] | None) -> list[Judged]:
+    """The verdicts on some measures, as `spearman,kendall`; on all unless they are named."""
+    if measures is None:
+        return list(judged)
+    names = [name.strip() for name in measures.split(",")] if isinstance(measures, str) else list(measures)
+    there = list(dict.fromkeys(verdict.measure for item in judged for verdict in item.verdicts))
+    unknown = [name for name in names if name not in there]
+    if unknown:
+        raise InputError(f"no measure {unknown[0]!r} in this run; the measures are {', '.join(there)}")
+    return [replace(item, verdicts=tuple(v for v in item.verdicts if v.measure in names)) for item in judged]
+
+
+def doubts(judged: Sequence[Judged]) -> list[str]:
+    """What to beware of: cells that are missing, measures that are undefined or leave something out."""
+    missing = sum(item.missing for item in judged)
+    found = [f"{missing} cells are missing; the same `textgauge run` command computes them"] if missing else []
+    for item in judged:
+        for reason, names in _reasons(item).items():
+            told = names if len(names) <= _FEW else [f"{len(names)} measures"]
+            found += [f"{item.metric}, {name} ({item.data}): {reason}" for name in told]
+    return found
+
+
+def _reasons(item: Judged) -> dict[str, list[str]]:
+    """Each reason with the measures it is said of."""
+    found: dict[str, list[str]] = {}
+    for verdict in item.verdicts:
+        if verdict.reason:
+            found.setdefault(verdict.reason, []).append(verdict.measure)
+    return found
+
+
+def detailed(judged: Sequence[Judged]) -> list[Row]:
+    """One row per data set, protocol, metric and measure."""
+    names = ("value", "std", "low", "high", "boot_low", "boot_high", "error")
+    return [
+        {
+            "data": item.data,
+            "protocol": item.protocol.key,
+            "metric": item.metric,
+            "measure": verdict.measure,
+            **{name: plain(getattr(verdict, name)) for name in names},
+            "repetitions": len(verdict.values),
+            "reason": verdict.reason,
+            **_rated(item, verdict),
+        }
+        for item in judged
+        for verdict in item.verdicts
+    ]
+
+
+def _rated(item: Judged, verdict: Verdict) -> Row:
+    """What a measure of rated pairs has beside the others."""
+    if verdict.n is None:
+        return {}
+    about = next(measure.about for measure in item.protocol.measures if measure.name == verdict.measure)
+    return {"n": verdict.n, "chance": plain(verdict.chance), "about": about}
+
+
+def verdict_frame(judged: Sequence[Judged]) -> pl.DataFrame:
+    """The same rows as a frame."""
+    import polars as pl
+
+    return pl.DataFrame(detailed(judged), schema_overrides={"reason": pl.String}, infer_schema_length=None)
+
+
+def observed(read: Sequence[Read]) -> pl.DataFrame:
+    """One row per trial and metric; columns that some protocols do not have are empty there."""
+    import polars as pl
+
+    found = pl.concat([_frame(group, metric) for group in read for metric in group.observed], how="diagonal_relaxed")
+    return found.cast({"reason": pl.String})
+
+
+def _frame(group: Read, metric: str) -> pl.DataFrame:
+    import polars as pl
+
+    trials = group.observed[metric]
+    about = {"data": group.data, "protocol": group.protocol.key, "seed": group.seed, "metric": metric}
+    columns = {"batch": trials.batch, "value": trials.value, **trials.columns}
+    frame = pl.DataFrame({name: column.tolist() for name, column in columns.items()}, infer_schema_length=None)
+    return pl.DataFrame({name: [value] * len(frame) for name, value in about.items()}).hstack(frame)

@@ -1,0 +1,79 @@
+"""Differences in how diverse two corpora are: vendi_gap."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textgauge.data import Comparison, Corpus, Draws
+from textgauge.encode.grounds import unit_rows
+from textgauge.metrics.base import VALUE, Part
+from textgauge.metrics.corpus_metric import EmbeddingMetric, ManyValues, Values
+from textgauge.metrics.gaps import GapMetric
+from textgauge.metrics.registry import register
+from textgauge.parallel import map_threads
+
+Rows = NDArray[np.float64]
+
+
+def vendi(units: Rows) -> float:
+    """Effective number of different texts: exp of the entropy of the eigenvalues of the cosine kernel over n."""
+    n, d = units.shape
+    gram = units @ units.T if n <= d else units.T @ units
+    eigenvalues = np.linalg.eigvalsh(gram / n)
+    shares = eigenvalues[eigenvalues > len(gram) * np.finfo(np.float64).eps]
+    return float(np.exp(-(shares * np.log(shares)).sum()))
+
+
+def vendi_of(corpus: Corpus, embedder: str) -> float:
+    """The Vendi score of a corpus."""
+    return vendi(unit_rows(corpus.embeddings(embedder)))
+
+
+@register
+@dataclass(frozen=True, kw_only=True)
+class VendiGap(GapMetric, EmbeddingMetric):
+    """Difference of the log Vendi scores: the ratio of the effective numbers of different texts.
+
+    |ln VS(P) − ln VS(Q)|, VS = exp(entropy of the eigenvalues of the cosine kernel over n). Parts are both scores.
+    Grows with the difference in size: compare corpora of one size. Source: Friedman and Dieng 2023.
+    """
+
+    name = "vendi_gap"
+    label = "Vendi score gap"
+    source = "Friedman and Dieng 2023"
+    headline = Part(VALUE, bounds=(0.0, float("inf")))
+    parts = (
+        Part("reference", closer="larger", bounds=(1.0, float("inf"))),
+        Part("candidate", closer="larger", bounds=(1.0, float("inf"))),
+    )
+
+    @property
+    def min_texts(self) -> int:
+        """One text has a score of 1."""
+        return 1
+
+    def compute(self, comparison: Comparison) -> Values:
+        """Both scores and the gap of their logarithms."""
+        scores = [side.derive(vendi_of, self.embedder) for side in (comparison.reference, comparison.candidate)]
+        return {VALUE: abs(float(np.log(scores[0] / scores[1]))), "reference": scores[0], "candidate": scores[1]}
+
+    def difference(self, values: ManyValues) -> Rows:
+        """The difference of the logarithms."""
+        return np.asarray(np.log(values["reference"] / values["candidate"]))
+
+    def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
+        """The eigenvalues of every draw, on all cores."""
+        units = unit_rows(joint.embeddings(self.embedder))
+        masks = np.concatenate([draws.left, draws.right])
+        scores = map_threads(lambda r: vendi(units[masks[r]]) if masks[r].any() else np.nan, len(masks))
+        reference, candidate = scores[: len(draws)], scores[len(draws) :]
+        gap = np.abs(np.log(reference / candidate))
+        lost = np.isnan(gap)
+        return {
+            VALUE: gap,
+            "reference": np.where(lost, np.nan, reference),
+            "candidate": np.where(lost, np.nan, candidate),
+        }

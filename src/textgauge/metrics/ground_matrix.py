@@ -1,0 +1,181 @@
+"""Pair metrics as grounds: a distance matrix of the different texts that are needed, and neighbours read off it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textgauge.data import Comparison, Corpus, Pool
+from textgauge.metrics.base import Undefined
+from textgauge.metrics.neighbour_statistics import Nearest, Shares
+from textgauge.metrics.pair_metric import PairMetric, distance_of
+from textgauge.metrics.registry import get_metric
+from textgauge.numerics.neighbour_lists import Joint
+
+Distances = NDArray[np.float32]
+Floats = NDArray[np.float64]
+Index = NDArray[np.int64]
+Done = Callable[[int, int], None]
+
+_BLOCK = 512  # texts on a side of a block that is computed at once
+
+
+class GroundMatrix:
+    """Distances between the different texts of a pool that were asked for so far, as float32, in a file of their own.
+
+    A metric that is not symmetric is averaged over both directions; one that is fitted takes its weights from the
+    different texts of the pool.
+    """
+
+    def __init__(self, pool: Pool, metric: PairMetric) -> None:
+        self._metric, self._pool = metric, pool
+        _, first = np.unique(pool.keys, return_index=True)
+        self._background = Corpus(pool, first) if metric.fitted else None
+        self._keys: NDArray[np.uint64] = np.empty(0, dtype=np.uint64)
+        self._first: Index = np.empty(0, dtype=np.int64)
+        self._distances: Distances = np.empty((0, 0), dtype=np.float32)
+
+    def rows(self, corpus: Corpus, on_block: Done | None = None) -> Index:
+        """The place of each text of a corpus in the matrix, which is extended by texts it lacks."""
+        new = ~np.isin(corpus.keys, self._keys)
+        if new.any():
+            keys, first = np.unique(corpus.keys[new], return_index=True)
+            self._extend(keys, corpus.index[new][first], on_block)
+        order = np.argsort(self._keys)
+        return np.asarray(order[np.searchsorted(self._keys, corpus.keys, sorter=order)])
+
+    def block(self, rows: Index, columns: Index) -> Floats:
+        """Distances of some texts to others, in float64."""
+        found = self._distances[np.ix_(rows, columns)].astype(np.float64)
+        if np.isnan(found).any():
+            raise Undefined(f"{self._metric.key} has no value for some of the pairs: {self._metric.undefined}")
+        return found
+
+    def _extend(self, keys: NDArray[np.uint64], first: Index, on_block: Done | None) -> None:
+        old, size = len(self._keys), len(self._keys) + len(keys)
+        grown = _scratch(size)
+        grown[:old, :old] = self._distances
+        self._keys, self._first = np.concatenate([self._keys, keys]), np.concatenate([self._first, first])
+        corners = [(top, left) for left in _steps(old, size) for top in _steps(0, min(left.stop, size))]
+        for number, (top, left) in enumerate(corners):
+            block = self._computed(top, left)
+            grown[top, left], grown[left, top] = block, block.T
+            if on_block is not None:
+                on_block(number + 1, len(corners))
+        np.fill_diagonal(grown, max(distance_of(self._metric, self._metric.best), 0.0))
+        self._distances = grown
+
+    def _computed(self, top: slice, left: slice) -> Floats:
+        rows, columns = (Corpus(self._pool, self._first[side]) for side in (top, left))
+        found = self._metric.matrix(rows, columns, background=self._background)
+        if not self._metric.symmetric or self._metric.part is not None:
+            found = (found + self._metric.matrix(columns, rows, background=self._background).T) / 2.0
+        return np.asarray(np.maximum(distance_of(self._metric, found), 0.0))
+
+
+def ground_matrix(pool: Pool, name: str) -> GroundMatrix:
+    """The matrix of a pool under the pair metric of this name; made once."""
+    return pool.remember("ground", name, lambda key: GroundMatrix(pool, get_metric(key)))  # type: ignore[no-any-return]
+
+
+def places(corpus: Corpus, name: str) -> Floats:
+    """Rows that stand for texts where kernels want vectors: one column, the place in the matrix."""
+    return ground_matrix(corpus.pool, name).rows(corpus)[:, None].astype(np.float64)
+
+
+def block_of(pool: Pool, name: str, X: NDArray[np.floating[Any]], Y: NDArray[np.floating[Any]]) -> Floats:
+    """Distances between rows made by `places`."""
+    return ground_matrix(pool, name).block(X[:, 0].astype(np.int64), Y[:, 0].astype(np.int64))
+
+
+def distances_of(pool: Pool, name: str) -> Callable[[Floats, Floats], Floats]:
+    """The block function of a pair ground."""
+    return partial(block_of, pool, name)
+
+
+def nearest(comparison: Comparison, name: str) -> Nearest:
+    """Nearest texts across the two corpora; of equally near ones the first."""
+    n, m = len(comparison.reference), len(comparison.candidate)
+    of_p, at_q, of_q, at_p = np.empty(n), np.empty(n, np.int64), np.full(m, np.inf), np.zeros(m, np.int64)
+    for rows, block in _across(comparison, name):
+        at_q[rows], of_p[rows] = block.argmin(axis=1), block.min(axis=1)
+        closer = block.min(axis=0) < of_q
+        at_p[closer], of_q[closer] = rows.start + block[:, closer].argmin(axis=0), block.min(axis=0)[closer]
+    return Nearest(of_p, at_q, of_q, at_p, None)
+
+
+def ball_shares(comparison: Comparison, name: str, k: int, ties: str) -> Shares:
+    """Shares of texts inside balls that reach to the k-th neighbour."""
+    inside = np.less_equal if ties == "closed" else np.less
+    radius_p, radius_q = (_radii(side, name, k) for side in (comparison.reference, comparison.candidate))
+    holders, reached, recalled = np.zeros(len(radius_q)), 0, 0
+    for rows, block in _across(comparison, name):
+        held = inside(block, radius_p[rows, None])
+        holders += held.sum(axis=0)
+        reached += int(held.any(axis=1).sum())
+        recalled += int(inside(block, radius_q).any(axis=1).sum())
+    return Shares(
+        precision=float((holders > 0).mean()),
+        recall=recalled / len(radius_p),
+        density=float(holders.sum() / (k * len(radius_q))),
+        coverage=reached / len(radius_p),
+    )
+
+
+class MatrixJoint(Joint):
+    """The rows of a joint corpus, whose neighbours are listed from the matrix."""
+
+    def __init__(self, corpus: Corpus, name: str) -> None:
+        self._matrix = ground_matrix(corpus.pool, name)
+        self._places = self._matrix.rows(corpus)
+        self.size = len(corpus)
+        self._lists = None
+
+    def _sorted(self, rows: Index, ranks: int) -> tuple[Index, Floats]:
+        found = self._matrix.block(self._places[rows], self._places)
+        found[np.arange(len(rows)), rows] = np.inf
+        order = np.argsort(found, axis=1, kind="stable")[:, :ranks]
+        return order.T, (np.take_along_axis(found, order, axis=1) ** 2).T
+
+
+def joint_rows(corpus: Corpus, name: str) -> Joint:
+    """The rows of a joint corpus, whose neighbour lists serve many draws."""
+    return MatrixJoint(corpus, name)
+
+
+def _across(comparison: Comparison, name: str) -> Iterator[tuple[slice, Floats]]:
+    """Distances of reference to candidate texts, some rows at a time."""
+    matrix = ground_matrix(comparison.joint.pool, name)
+    rows, columns = matrix.rows(comparison.reference), matrix.rows(comparison.candidate)
+    for some in _steps(0, len(rows)):
+        yield some, matrix.block(rows[some], columns)
+
+
+def _radii(corpus: Corpus, name: str, k: int) -> Floats:
+    matrix = ground_matrix(corpus.pool, name)
+    rows, radii = matrix.rows(corpus), np.empty(len(corpus))
+    for some in _steps(0, len(rows)):
+        block = matrix.block(rows[some], rows)
+        block[np.arange(len(block)), np.arange(some.start, some.stop)] = np.inf
+        radii[some] = np.partition(block, k - 1, axis=1)[:, k - 1]
+    return radii
+
+
+def _scratch(size: int) -> Distances:
+    """An array in a nameless file of the cache folder, which goes when the array goes."""
+    import tempfile
+
+    from textgauge.encode.resources import cache_root
+
+    folder = cache_root() / "grounds"
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryFile(dir=folder) as file:
+        return np.memmap(file, dtype=np.float32, mode="w+", shape=(size, size))
+
+
+def _steps(start: int, stop: int) -> list[slice]:
+    return [slice(at, min(at + _BLOCK, stop)) for at in range(start, stop, _BLOCK)]

@@ -1,0 +1,251 @@
+"""The words of texts that have vectors: counts per text, in an order that depends on the vectors' table alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textgauge.data import Corpus, Pairs, Pool
+from textgauge.metrics.base import VALUE, Part
+from textgauge.metrics.pair_metric import Columns, PairMetric
+from textgauge.metrics.registry import register
+from textgauge.numerics.word_transport import MOST_CELLS, exact_costs, gathered, relaxed_costs
+
+if TYPE_CHECKING:
+    from textgauge.encode.word_vectors import WordVectors
+
+StopWords = Literal["keep", "drop"]
+NO_WORD = "a text has no word with a vector"
+Pooling = Literal["minmaxmean", "mean"]
+_BLOCK_PAIRS = 4_096  # pairs whose texts are pooled at once: some tens of megabytes
+_BLOCK_NUMBERS = 1 << 17
+_ANY = (0.0, float("inf"))
+
+
+@dataclass(frozen=True)
+class WordCounts:
+    """Texts by words: how often each word with a vector stands in each text.
+
+    Columns follow the order of the vectors' table, so that sums over a text's words round alike in every pool.
+    `blank` texts have no tokens at all.
+    """
+
+    counts: Any
+    vectors: NDArray[np.float32]
+    blank: NDArray[np.bool_]
+
+    @cached_property
+    def totals(self) -> NDArray[np.int64]:
+        """The number of tokens with a vector in each text."""
+        sums = np.append(0, np.cumsum(self.counts.data))
+        return np.asarray(sums[self.counts.indptr[1:]] - sums[self.counts.indptr[:-1]], dtype=np.int64)
+
+    @cached_property
+    def squares(self) -> NDArray[np.float64]:
+        """The squared length of each word's vector."""
+        return np.asarray(np.einsum("wd,wd->w", self.vectors, self.vectors, dtype=np.float64))
+
+    @cached_property
+    def unit(self) -> WordCounts:
+        """The same with vectors of length 1; zero vectors stay zero."""
+        lengths = np.sqrt(np.where(self.squares > 0, self.squares, 1.0))
+        return replace(self, vectors=(self.vectors / lengths[:, None]).astype(np.float32))
+
+
+def word_counts(pool: Pool, tokenizer: str, vectors: WordVectors, *, stopwords: StopWords = "keep") -> WordCounts:
+    """Count the words of every text of a pool; remembered as long as the pool lives."""
+    name = f"{tokenizer}|{vectors.identity}|{stopwords}"
+    return pool.remember("words", name, lambda _: _count(pool, tokenizer, vectors, stopwords))  # type: ignore[no-any-return]
+
+
+def _count(pool: Pool, tokenizer: str, vectors: WordVectors, stopwords: StopWords) -> WordCounts:
+    from scipy.sparse import csr_matrix
+
+    tokens = pool.tokens(tokenizer)
+    used = np.flatnonzero(np.bincount(tokens.ids))
+    words = [tokens.vocabulary[token] for token in used.tolist()]
+    rows = np.where(_dropped(words), -1, vectors.rows(words)) if stopwords == "drop" else vectors.rows(words)
+    columns, column_of = np.unique(rows, return_inverse=True)
+    strangers = int(len(columns) > 0 and columns[0] < 0)
+    column_of_token = np.empty(int(tokens.ids.max(initial=-1)) + 1, dtype=np.int32)
+    column_of_token[used] = column_of - strangers
+    found = column_of_token[tokens.ids]
+    ends = np.append(0, np.cumsum(found >= 0))[tokens.offsets]
+    present = found[found >= 0]
+    shape = (len(tokens), len(columns) - strangers)
+    counts = csr_matrix((np.ones(len(present), np.int64), present, ends), shape=shape)
+    counts.sum_duplicates()
+    return WordCounts(counts, vectors.table.matrix[columns[strangers:]], tokens.lengths == 0)
+
+
+def _dropped(words: Sequence[str]) -> NDArray[np.bool_]:
+    """Tell English stop words and what holds no letter or digit."""
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+    plain = (word in ENGLISH_STOP_WORDS or not any(sign.isalnum() for sign in word) for word in words)
+    return np.fromiter(plain, dtype=bool, count=len(words))
+
+
+def alike(left: Corpus, right: Corpus, words: WordCounts) -> NDArray[np.bool_]:
+    """Tell where both texts are equal or both have no tokens: these are at distance 0 whatever they hold."""
+    same: NDArray[np.bool_] = left.keys == right.keys
+    return same | (words.blank[left.index] & words.blank[right.index])
+
+
+@dataclass(frozen=True, kw_only=True)
+class WordVectorMetric(PairMetric):
+    """Base of the distances between the word vectors of two texts: `on` names the vectors, `tokens` the tokenizer."""
+
+    needs = "word vectors"
+    default_on = "wordvec"
+    best = 0.0
+    undefined = NO_WORD
+    tokens: str = "words"
+
+    def input_identity(self) -> list[str]:
+        """The word vectors, by content."""
+        from textgauge.encode.word_vectors import word_vectors
+
+        return [f"{self.on}={word_vectors(self.on).identity}"]
+
+    def words(self, pool: Pool, *, stopwords: StopWords = "keep") -> WordCounts:
+        """The words of a pool's texts that have vectors."""
+        from textgauge.encode.word_vectors import word_vectors
+
+        return word_counts(pool, self.tokens, word_vectors(self.on), stopwords=stopwords)
+
+
+def pooled(words: WordCounts, rows: NDArray[np.int64], pool: Pooling) -> NDArray[np.float64]:
+    """Unit vectors of texts: least, largest and mean value per dimension, or the mean; NaN where there is none."""
+    width = words.vectors.shape[1] * (3 if pool == "minmaxmean" else 1)
+    found = np.full((len(rows), width), np.nan)
+    sizes = np.diff(words.counts.indptr)[rows]
+    for size in np.unique(sizes[sizes > 0]):
+        alike_long = np.flatnonzero(sizes == size)
+        step = max(1, _BLOCK_NUMBERS // (size * words.vectors.shape[1]))
+        for start in range(0, len(alike_long), step):
+            block = alike_long[start : start + step]
+            found[block] = _pooled(*gathered(words.counts, rows[block]), words.vectors, pool)
+    lengths = np.sqrt(np.einsum("td,td->t", found, found))
+    return found / np.where(lengths > 0, lengths, np.nan)[:, None]
+
+
+def _pooled(
+    ids: NDArray[np.int64], counts: NDArray[np.float64], table: NDArray[np.float32], pool: Pooling
+) -> NDArray[np.float64]:
+    vectors = table[ids]
+    mean = (vectors * counts[:, :, None]).sum(axis=1) / counts.sum(axis=1)[:, None]
+    return np.hstack([vectors.min(axis=1), vectors.max(axis=1), mean]) if pool == "minmaxmean" else mean
+
+
+@register
+@dataclass(frozen=True, kw_only=True)
+class WordvecCosine(WordVectorMetric):
+    """How far apart the directions of two texts' pooled word vectors are.
+
+    1 − cos(u, v), where a text's vector holds the least, the largest and the mean value of its words' vectors in each
+    dimension, or (`pool=mean`) the mean alone. A word counts in the mean as often as it stands there; words without a
+    vector are left out. Undefined (NaN) when a text has no word with a vector, or only zeros, and the texts differ.
+    Source: Yamshchikov et al. 2021.
+    """
+
+    name = "wordvec_cosine"
+    label = "Word-vector cosine"
+    source = "Yamshchikov et al. 2021"
+    headline = Part(VALUE, bounds=(0.0, 2.0))
+    undefined = f"{NO_WORD} that is not zero"
+    pool: Pooling = "minmaxmean"
+
+    def compute(self, pairs: Pairs) -> Columns:
+        """Cosine distances; 0 for equal texts."""
+        words = self.words(pairs.left.pool)
+        values = np.empty(len(pairs))
+        for start in range(0, len(pairs), _BLOCK_PAIRS):
+            block = slice(start, start + _BLOCK_PAIRS)
+            left, right = (pooled(words, side.index[block], self.pool) for side in (pairs.left, pairs.right))
+            values[block] = 1.0 - np.einsum("td,td->t", left, right)
+        return {VALUE: np.where(alike(pairs.left, pairs.right, words), 0.0, np.clip(values, 0.0, 2.0))}
+
+    def matrix(self, rows: Corpus, columns: Corpus, *, background: Corpus | None = None) -> NDArray[np.float64]:
+        """All pairs, by one product."""
+        joint = rows | columns
+        words = self.words(joint.pool)
+        vectors = pooled(words, joint.index, self.pool)
+        left, right = joint.index[: len(rows)], joint.index[len(rows) :]
+        values = np.clip(1.0 - vectors[: len(rows)] @ vectors[len(rows) :].T, 0.0, 2.0)
+        keys, blank = joint.pool.keys, words.blank
+        same = (keys[left][:, None] == keys[right]) | (blank[left][:, None] & blank[right])
+        return np.where(same, 0.0, values)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TransportMetric(WordVectorMetric):
+    """Base of the metrics that move words; subclasses implement `costs`."""
+
+    headline = Part(VALUE, bounds=_ANY)
+    stopwords: StopWords = "keep"
+    unit: bool = False
+
+    def costs(self, left: Any, right: Any, words: WordCounts) -> Columns:
+        """The columns of pairs whose texts all have words with vectors."""
+        raise NotImplementedError
+
+    def compute(self, pairs: Pairs) -> Columns:
+        """Costs of all pairs: 0 for equal texts, NaN where a text has no word with a vector."""
+        words = self.words(pairs.left.pool, stopwords=self.stopwords)
+        known, same = words.totals > 0, alike(pairs.left, pairs.right, words)
+        rows = np.flatnonzero(known[pairs.left.index] & known[pairs.right.index] & ~same)
+        left, right = (words.counts[side.index[rows]] for side in (pairs.left, pairs.right))
+        found = self.costs(left, right, words.unit if self.unit else words)
+        columns = {name: np.where(same, 0.0, np.nan) for name in found}
+        for name, values in found.items():
+            columns[name][rows] = values
+        return columns
+
+
+@register
+@dataclass(frozen=True, kw_only=True)
+class Wmd(TransportMetric):
+    """The least distance that the words of one text have to travel to become the words of the other.
+
+    min over T ≥ 0 of Σᵢⱼ Tᵢⱼ ‖xᵢ − yⱼ‖ with Σⱼ Tᵢⱼ the share of word i in the left text and Σᵢ Tᵢⱼ that of word j in
+    the right one: exact optimal transport in float64. Words without a vector are left out; with `stopwords=drop` so are
+    scikit-learn's English stop words and signs, as the source does without stop words. `unit` scales vectors to length
+    1 first, as gensim does. Undefined (NaN) when a text has no word with a vector and the texts differ, or when more
+    than 2^24 pairs of different words would have to be compared. Source: Kusner et al. 2015.
+    """
+
+    name = "wmd"
+    label = "WMD"
+    source = "Kusner et al. 2015"
+    undefined = f"{NO_WORD}, or the two have more than {MOST_CELLS:,} pairs of different words"
+
+    def costs(self, left: Any, right: Any, words: WordCounts) -> Columns:
+        """Exact costs."""
+        return {VALUE: exact_costs(left, right, words)}
+
+
+@register
+@dataclass(frozen=True, kw_only=True)
+class Rwmd(TransportMetric):
+    """How far the words of each text are from the nearest words of the other: a lower bound of `wmd`, and faster.
+
+    max(forward, backward); forward = Σᵢ share of word i × minⱼ ‖xᵢ − yⱼ‖ over the left text's words, backward the same
+    from the right. Words without a vector are left out; `stopwords` and `unit` as for `wmd`. Undefined (NaN) when a
+    text has no word with a vector and the texts differ. Source: Kusner et al. 2015.
+    """
+
+    name = "rwmd"
+    label = "Relaxed WMD"
+    source = "Kusner et al. 2015"
+    parts = (Part("forward", bounds=_ANY), Part("backward", bounds=_ANY))
+
+    def costs(self, left: Any, right: Any, words: WordCounts) -> Columns:
+        """Relaxed costs, both directions."""
+        forward, backward = relaxed_costs(left, right, words)
+        return {VALUE: np.maximum(forward, backward), "forward": forward, "backward": backward}

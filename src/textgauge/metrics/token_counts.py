@@ -1,0 +1,136 @@
+"""What metrics of token counts share: summing the counts of many draws at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textgauge.data import Comparison, Corpus, Draws
+from textgauge.metrics.base import VALUE, Undefined
+from textgauge.metrics.corpus_metric import CorpusMetric, ManyValues, TokenMetric, Values
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+    from textgauge.encode.tokenizers import Tokens
+
+Counts = NDArray[np.float64]
+Column = NDArray[np.float64]
+_CELLS = 2_000_000  # draws × vocabulary held at once: 16 MB an array, a handful of arrays at a time
+Ids = NDArray[np.int64]
+
+
+class CountMetric(TokenMetric):
+    """A metric of the token counts of two corpora: subclasses give `of_counts`, for many pairs of corpora at once."""
+
+    undefined: ClassVar[str] = "it does not exist for these counts"
+
+    def of_counts(self, P: Counts, Q: Counts) -> ManyValues:
+        """Values of many comparisons: row r of P and Q counts the tokens of reference and candidate r.
+
+        No row is empty. NaN as headline means undefined.
+        """
+        raise NotImplementedError
+
+    def compute(self, comparison: Comparison) -> Values:
+        """Headline and parts of one comparison."""
+        sides = {"reference": comparison.reference, "candidate": comparison.candidate}
+        totals = {role: token_totals(corpus, self.on) for role, corpus in sides.items()}
+        require_tokens({role: float(total.sum()) for role, total in totals.items()})
+        values = self.of_counts(*_by_count(totals["reference"], totals["candidate"]))
+        if np.isnan(values[VALUE][0]):
+            raise Undefined(self.undefined)
+        return {name: float(column[0]) for name, column in values.items()}
+
+    def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
+        """`compute` for many draws: their counts are one product of the masks and the texts' counts."""
+        counts = joint.counts(self.on)
+        counts = counts[:, np.flatnonzero(token_totals(joint, self.on)[0])]
+        names = [VALUE, *(part.name for part in self.parts)]
+        rows = [self._of_draws(counts, part, names) for part in chunks(draws, counts.shape[1], _CELLS)]
+        return {name: np.concatenate([row[name] for row in rows]) for name in names}
+
+    def _of_draws(self, counts: csr_matrix, draws: Draws, names: list[str]) -> ManyValues:
+        P, Q = summed(counts, draws.left), summed(counts, draws.right)
+        usable = large_enough(draws, self.min_texts) & (P.sum(axis=1) > 0) & (Q.sum(axis=1) > 0)
+        values = self.of_counts(P[usable], Q[usable])
+        values = {name: np.where(np.isnan(values[VALUE]), np.nan, values[name]) for name in names}
+        return {name: _placed(values[name], usable) for name in names}
+
+
+def token_totals(corpus: Corpus, tokenizer: str) -> Counts:
+    """How often a corpus has each token of the pool's vocabulary, as one row."""
+    return np.asarray(corpus.counts(tokenizer).sum(axis=0), dtype=np.float64).reshape(1, -1)
+
+
+def summed(counts: csr_matrix, members: NDArray[np.bool_]) -> Counts:
+    """The counts of each draw, draws by vocabulary."""
+    return np.ascontiguousarray((counts.T @ members.T.astype(np.float64)).T)
+
+
+def chunks(draws: Draws, width: int, cells: int) -> Iterator[Draws]:
+    """The draws in pieces of about `cells` numbers, at `width` numbers a draw; at least one piece."""
+    yield from draws.chunks(max(1, cells // max(width, 1))) if len(draws) else [draws]
+
+
+def large_enough(draws: Draws, fewest: int) -> NDArray[np.bool_]:
+    """Which draws have enough texts on both sides."""
+    enough: NDArray[np.bool_] = np.minimum(draws.left.sum(axis=1), draws.right.sum(axis=1)) >= fewest
+    return enough
+
+
+def require_tokens(sizes: dict[str, float]) -> None:
+    """Raise `Undefined` for a corpus without tokens."""
+    for role, size in sizes.items():
+        if size == 0:
+            raise Undefined(f"the {role} has no tokens")
+
+
+def _by_count(P: Counts, Q: Counts) -> tuple[Counts, Counts]:
+    """The tokens in use, in an order that their counts alone decide, so that sums round alike in every pool."""
+    order = np.lexsort((P[0], Q[0]))
+    order = order[(P + Q)[0, order] > 0]
+    return P[:, order], Q[:, order]
+
+
+def _placed(values: Column, where: NDArray[np.bool_]) -> Column:
+    column = np.full(len(where), np.nan)
+    column[where] = values
+    return column
+
+
+def numbered(first: NDArray[np.integer[Any]], second: NDArray[np.integer[Any]]) -> Ids:
+    """A number for each different pair, in the order of the pairs.
+
+    >>> numbered(np.array([1, 0, 1]), np.array([5, 7, 5]))
+    array([1, 0, 1])
+    """
+    pairs = first.astype(np.int64) * (int(second.max(initial=0)) + 1) + second
+    return np.unique(pairs, return_inverse=True)[1].reshape(-1)
+
+
+def alphabetical(tokens: Tokens) -> Ids:
+    """Token ids by the alphabetical order of the tokens in use, so that sums round alike in every pool."""
+    used, place = np.unique(tokens.ids, return_inverse=True)
+    strings = [tokens.vocabulary[token] for token in used.tolist()]
+    rank = np.empty(len(used), dtype=np.int64)
+    rank[sorted(range(len(used)), key=strings.__getitem__)] = np.arange(len(used))
+    return rank[place.reshape(-1)]
+
+
+def compute_as_draw(metric: CorpusMetric, comparison: Comparison) -> Values:
+    """One comparison by the metric's path for many; the two corpora must have tokens."""
+    reference, candidate = comparison.reference, comparison.candidate
+    sides = {"reference": reference, "candidate": candidate}
+    require_tokens({role: token_total(corpus, metric.on) for role, corpus in sides.items()})
+    is_reference = np.arange(len(reference) + len(candidate)) < len(reference)
+    values = metric.compute_many(comparison.joint, Draws(is_reference[None], ~is_reference[None]))
+    return {name: float(column[0]) for name, column in values.items()}
+
+
+def token_total(corpus: Corpus, tokenizer: str) -> float:
+    """Number of tokens of a corpus."""
+    return float(len(corpus.tokens(tokenizer).ids))

@@ -1,0 +1,1 @@
+"""Algorithms on arrays: clusters, classifiers, eigenvalues, neighbours, matching. They know nothing of text."""

@@ -1,0 +1,208 @@
+"""The Fréchet distance without matrix square roots.
+
+tr((ΣX ΣY)^½) is the nuclear norm of F G^T for any factors with F^T F = ΣX and G^T G = ΣY: the centred rows themselves
+where there are fewer rows than dimensions, a Cholesky factor of the covariance otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textgauge.numerics.gram import Gram
+from textgauge.numerics.partial_eigh import eigenvalues
+from textgauge.numerics.partition import Partition, Subsets
+from textgauge.numerics.tridiagonal import Tridiagonal
+from textgauge.parallel import map_threads, one_blas_thread
+
+Rows = NDArray[np.float64]
+Index = NDArray[np.int64]
+
+_FEW_SIDES = 64  # so many factors of 1 MB may be kept
+_LONG, _AT_ONCE = 192, 8  # eigenvalues of fewer rows take less than a millisecond, and are found for some at once
+_THIN = 8  # parts of fewer rows than this fraction of the dimension are not worth a matrix of each
+_MANY_ROWS = 4_000
+_FLOAT32_BLOCK = 512
+
+
+def frechet(X: NDArray[np.floating], Y: NDArray[np.floating]) -> float:
+    """‖μX − μY‖² + tr(ΣX + ΣY − 2(ΣXΣY)^½)."""
+    return _between(_moments(X), _moments(Y))
+
+
+def _between(first: Moments, second: Moments) -> float:
+    gap = float(((first.mean - second.mean) ** 2).sum())
+    root = nuclear_norm(first.factor @ second.factor.T)
+    return max(gap + first.trace + second.trace - 2.0 * root, 0.0)
+
+
+def nuclear_norm(M: Rows) -> float:
+    """Sum of singular values."""
+    return nuclear_norms([M])[0]
+
+
+def nuclear_norms(matrices: Sequence[Rows]) -> list[float]:
+    """Sums of singular values, from the eigenvalues of the smaller Gram matrices.
+
+    Eigenvalues below rounding (the usual numerical rank) are zeros and must not enter as square roots of noise.
+    """
+    norms = [0.0] * len(matrices)
+    filled = [place for place, M in enumerate(matrices) if M.size]  # a constant sample has a factor without rows
+    grams = (M @ M.T if M.shape[0] <= M.shape[1] else M.T @ M for M in (matrices[place] for place in filled))
+    for place, values in zip(filled, eigenvalues([Tridiagonal.of(gram) for gram in grams]), strict=True):
+        noise = len(values) * np.finfo(np.float64).eps * values[0]
+        norms[place] = float(np.sqrt(values[values > noise]).sum())
+    return norms
+
+
+def frechet_many(rows: NDArray[np.floating], sides: Subsets) -> Rows:
+    """`frechet` of all draws of these sides; NaN where a side has fewer than two rows."""
+    moments = _of_sides(rows, sides)
+    if len(sides) < _FEW_SIDES:
+        moments = cache(moments)
+
+    def one(draw: int) -> float:
+        a, b = int(sides.left[draw]), int(sides.right[draw])
+        return np.nan if min(sides.sizes[a], sides.sizes[b]) < 2 else _between(moments(a), moments(b))
+
+    return map_threads(one, len(sides.left))
+
+
+def _of_sides(rows: NDArray[np.floating], sides: Subsets) -> Callable[[int], Moments]:
+    """What gives the moments of a side, of many rows from the parts that it shares with others."""
+    centre = rows.mean(axis=0, dtype=np.float64)  # the distance does not move with the origin, and cancels less
+    atoms = Partition.of(sides)
+
+    def alone(side: int) -> Moments:
+        return _moments(rows[sides.rows[side]] - centre)
+
+    if atoms is None or _THIN * len(rows) < len(atoms.rows) * rows.shape[1]:
+        return alone
+    texts, members = atoms.rows, atoms.members
+    part = cache(lambda atom: _Part.of(rows[texts[atom]] - centre))
+
+    def moments(side: int) -> Moments:
+        if sides.sizes[side] <= rows.shape[1]:
+            return alone(side)
+        return _of_parts([part(atom) for atom in np.flatnonzero(members[side]).tolist()])
+
+    return moments
+
+
+def frechet_from_gram(gram: Gram, sides: Subsets) -> Rows:
+    """`frechet_many` without the rows, which is faster for sides that are small against the dimension."""
+    n, within, diagonal = sides.sizes.astype(np.float64), np.zeros(len(sides)), gram.squares
+    ordered = [rows[gram.ordered(rows)] for rows in sides.rows]
+    for side, rows in enumerate(ordered):
+        within[side] = gram.block(rows, rows).mean() if len(rows) else 0.0
+    with np.errstate(divide="ignore", invalid="ignore"):  # sides of one text
+        traces = (sides.masks @ diagonal - n * within) / (n - 1.0)
+
+    def some(draws: Index) -> Rows:
+        left, right = sides.left[draws], sides.right[draws]
+        blocks = [gram.block(ordered[a], ordered[b]) for a, b in zip(left.tolist(), right.tolist(), strict=True)]
+        means = np.array([_centre(block) for block in blocks])
+        gaps = np.maximum(within[left] + within[right] - 2.0 * means, 0.0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            roots = np.array(nuclear_norms(blocks)) / np.sqrt((n[left] - 1.0) * (n[right] - 1.0))
+            values = np.maximum(gaps + traces[left] + traces[right] - 2.0 * roots, 0.0)
+        return np.where(np.minimum(n[left], n[right]) < 2, np.nan, values)
+
+    draws = np.arange(len(sides.left))
+    if n.max(initial=0.0) >= _LONG:
+        return map_threads(lambda draw: float(some(draws[draw : draw + 1])[0]), len(draws))
+    with one_blas_thread():  # threads would spend more on taking turns
+        return np.concatenate([some(draws[at : at + _AT_ONCE]) for at in range(0, len(draws), _AT_ONCE)])
+
+
+def _centre(block: Rows) -> float:
+    """Take the means of rows and columns from a block; its own mean."""
+    if not block.size:
+        return 0.0
+    across = block.mean(axis=0)
+    mean = float(across.mean())
+    block -= across - mean
+    block -= block.mean(axis=1)[:, None]
+    return mean
+
+
+class Moments(NamedTuple):
+    """Mean, trace of the covariance, and a factor F with F^T F = covariance."""
+
+    mean: Rows
+    trace: float
+    factor: Rows
+
+
+def _moments(X: NDArray[np.floating]) -> Moments:
+    n, d = X.shape
+    mean = X.mean(axis=0, dtype=np.float64)
+    if n <= d:
+        F = X - mean
+        F *= 1.0 / np.sqrt(n - 1.0)
+        return Moments(mean, float(np.vdot(F, F)), F)
+    return _of_scatter(n, mean, _scatter(X, mean))
+
+
+def _of_scatter(n: int, mean: Rows, scatter: Rows) -> Moments:
+    covariance = scatter / (n - 1.0)
+    return Moments(mean, float(np.trace(covariance)), _factor(covariance))
+
+
+class _Part(NamedTuple):
+    """What some of the rows of several sides add to the moments of each."""
+
+    size: int
+    mean: Rows
+    scatter: Rows
+
+    @classmethod
+    def of(cls, X: Rows) -> _Part:
+        mean = X.mean(axis=0)
+        return cls(len(X), mean, _scatter(X, mean))
+
+
+def _of_parts(parts: Sequence[_Part]) -> Moments:
+    """Moments of all rows of the parts: they scatter within the parts, and with the means of these."""
+    sizes, means = np.array([part.size for part in parts]), np.stack([part.mean for part in parts])
+    n = int(sizes.sum())
+    mean = sizes @ means / n
+    gaps = np.sqrt(sizes)[:, None] * (means - mean)
+    scatter = gaps.T @ gaps
+    for part in parts:
+        scatter += part.scatter
+    return _of_scatter(n, mean, scatter)
+
+
+def _scatter(X: NDArray[np.floating], mean: Rows) -> Rows:
+    """Sum of the outer products of the centred rows.
+
+    Many float32 rows are multiplied as float32 in short blocks and added up in float64: twice as fast, within 1e-6 of
+    the float64 distance (2e-9 on 10,000 sentence embeddings, where the rounding of the blocks averages out).
+    """
+    if X.dtype != np.float32 or len(X) < _MANY_ROWS:
+        centred = X - mean
+        return np.asarray(centred.T @ centred)
+    near = mean.astype(np.float32)
+    total = np.zeros((X.shape[1], X.shape[1]))
+    for start in range(0, len(X), _FLOAT32_BLOCK):
+        block = X[start : start + _FLOAT32_BLOCK] - near
+        total += block.T @ block
+    return total - len(X) * np.outer(mean - near, mean - near)
+
+
+def _factor(covariance: Rows) -> Rows:
+    """Cholesky; with pivots where the covariance is singular (repeated texts, constant coordinates)."""
+    from scipy.linalg.lapack import dpotrf, dpstrf
+
+    upper, failed = dpotrf(covariance.T)  # in the order of LAPACK, and symmetric
+    if not failed:
+        return np.asarray(upper)
+    upper, pivots, rank, _ = dpstrf(covariance, tol=len(covariance) * 1e-16 * covariance.diagonal().max())
+    factor = np.empty((rank, len(covariance)))
+    factor[:, pivots - 1] = np.triu(upper)[:rank]
+    return factor

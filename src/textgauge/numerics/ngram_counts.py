@@ -1,0 +1,191 @@
+"""How many n-grams two texts share, counted for many pairs at once.
+
+All windows of a batch of pairs are sorted, each as one whole number: pair, then tokens. Windows that begin with the
+same n tokens then stand together, for every n, so that one sort serves all orders.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textgauge.numerics.ragged import Ragged
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+Ids = NDArray[np.int64]
+Matrix = NDArray[np.float64]
+_BITS = 63  # of a whole number that is not negative
+_BLOCK_TOKENS = 1 << 16  # what is sorted at once stays in the processor's cache
+
+
+@dataclass(frozen=True)
+class Windows:
+    """The `orders` tokens from every token on, packed into `pieces`: earlier tokens in higher bits, 0 after the end."""
+
+    pieces: tuple[Ids, ...]
+    bits: int
+    orders: int
+
+    @property
+    def per_piece(self) -> int:
+        """How many tokens a piece holds."""
+        return min(self.orders, _BITS // self.bits)
+
+    def place(self, order: int) -> tuple[int, int]:
+        """The piece that holds the token of this order (from 0), and how far from its end."""
+        piece, within = divmod(order, self.per_piece)
+        held = min(self.per_piece, self.orders - piece * self.per_piece)
+        return piece, self.bits * (held - 1 - within)
+
+    def take(self, places: Ids) -> Windows:
+        """Give some of the windows."""
+        return Windows(tuple(piece[places] for piece in self.pieces), self.bits, self.orders)
+
+
+def shared_ngrams(tokens: Ragged, left: Ids, right: Ids, orders: int) -> Matrix:
+    """Count the n-grams that texts `left[i]` and `right[i]` share, each as often as it is in both: pairs by orders.
+
+    >>> from textgauge.encode.tokenizers import tokenizer
+    >>> tokens = tokenizer("whitespace").encode(["a b a b", "a b a", "c"])
+    >>> shared_ngrams(tokens, np.array([0, 1]), np.array([1, 2]), 3)
+    array([[3., 2., 1.],
+           [0., 0., 0.]])
+    """
+    found = np.zeros((len(left), orders))
+    for block in _blocks(tokens.lengths[left] + tokens.lengths[right]):
+        found[block] = _shared(tokens, left[block], right[block], orders)
+    return found
+
+
+def ngram_totals(lengths: Ids, orders: int) -> Matrix:
+    """Give the number of n-grams of texts of these lengths: texts by orders."""
+    return np.asarray(np.maximum(lengths[:, None] - np.arange(orders), 0), dtype=np.float64)
+
+
+def gram_counter(ids: Sequence[Any], n: int) -> Counter[tuple[Any, ...]]:
+    """Count the n-grams of one text.
+
+    >>> gram_counter("abab", 2)[("a", "b")]
+    2
+    """
+    return Counter(zip(*(ids[start:] for start in range(n)), strict=False))
+
+
+def best_rows(values: Matrix, items: Ids) -> Ids:
+    """Give for every item its row of largest value, the first of equal ones; `items` rises."""
+    order = np.lexsort((np.arange(len(items)), -values, items))
+    return np.asarray(order[np.flatnonzero(np.diff(items[order], prepend=-1))])
+
+
+def pack_windows(tokens: Ragged, orders: int) -> Windows:
+    """Pack the tokens from every token of every text on."""
+    gaps = np.repeat(np.arange(len(tokens)) * (orders - 1), tokens.lengths)
+    places = gaps + np.arange(len(tokens.ids))
+    apart = np.zeros(len(tokens.ids) + len(tokens) * (orders - 1), np.int64)
+    apart[places] = tokens.ids + 1
+    layout = Windows((), int(apart.max(initial=1)).bit_length(), orders)
+    pieces: list[Ids] = []
+    for order in range(orders):
+        if layout.place(order)[0] == len(pieces):
+            pieces.append(np.zeros(len(apart), np.int64))
+        pieces[-1] <<= layout.bits
+        pieces[-1][: len(apart) - order] |= apart[order:]
+    return Windows(tuple(pieces), layout.bits, orders).take(places)
+
+
+def _blocks(sizes: Ids) -> Iterator[slice]:
+    """Slices of consecutive pairs of about `_BLOCK_TOKENS` tokens; a longer pair has a block of its own."""
+    number = np.cumsum(sizes) // _BLOCK_TOKENS
+    edges = [*np.flatnonzero(np.diff(number, prepend=-1)).tolist(), len(sizes)]
+    return (slice(first, last) for first, last in pairwise(edges))
+
+
+def _shared(tokens: Ragged, left: Ids, right: Ids, orders: int) -> Matrix:
+    used = tokens.take(np.concatenate([left, right]))
+    pair = np.repeat(np.tile(np.arange(len(left)), 2), used.lengths)
+    is_left = (np.arange(len(pair)) < used.offsets[len(left)]).astype(np.int64)
+    pair, is_left, windows = _sorted(pair, is_left, pack_windows(used, orders), len(left))
+    return _count_runs(pair, is_left, windows, len(left))
+
+
+def _sorted(pair: Ids, is_left: Ids, windows: Windows, pairs: int) -> tuple[Ids, Ids, Windows]:
+    """Sort by pair and window: as one number where they fit into it, which is many times as fast."""
+    width = windows.bits * windows.orders
+    if len(windows.pieces) == 1 and width + 1 + pairs.bit_length() <= _BITS:
+        key = ((pair << width | windows.pieces[0]) << 1) | is_left
+        key.sort()
+        piece = (key >> 1) & ((1 << width) - 1)
+        return key >> (width + 1), key & 1, Windows((piece,), windows.bits, windows.orders)
+    order = np.lexsort((*windows.pieces[::-1], pair))
+    return pair[order], is_left[order], windows.take(order)
+
+
+def _count_runs(pair: Ids, is_left: Ids, windows: Windows, pairs: int) -> Matrix:
+    """Sum the smaller of left and right counts over the runs of equal first n tokens, for every n."""
+    found = np.zeros((pairs, windows.orders))
+    lefts_before = np.concatenate([np.zeros(1, np.int64), np.cumsum(is_left)])
+    changes = [piece[1:] ^ piece[:-1] for piece in windows.pieces]
+    goes_on = np.zeros(len(pair) + 1, dtype=bool)
+    goes_on[1:-1] = pair[1:] == pair[:-1]
+    for order in range(windows.orders):
+        piece, shift = windows.place(order)
+        goes_on[1:-1] &= changes[piece] < 1 << shift
+        # Runs of one window share nothing; of the others, first and last windows take turns.
+        edges = np.flatnonzero(goes_on[1:] != goes_on[:-1])
+        starts, ends = edges[::2], edges[1::2] + 1
+        lefts = lefts_before[ends] - lefts_before[starts]
+        both = np.minimum(lefts, ends - starts - lefts)
+        both[(windows.pieces[piece][starts] >> shift) & ((1 << windows.bits) - 1) == 0] = 0
+        found[:, order] = np.bincount(pair[starts], weights=both, minlength=pairs)
+    return found
+
+
+def shared_ngram_matrices(tokens: Ragged, rows: int, orders: int) -> Iterator[Matrix]:
+    """For every order, the shared n-grams of the first `rows` texts (rows) and the others (columns).
+
+    The smaller of two counts is the number of k that both reach: so each k-th occurrence of an n-gram in its text is
+    a feature, and a product of features counts.
+
+    >>> from textgauge.encode.tokenizers import tokenizer
+    >>> tokens = tokenizer("whitespace").encode(["a b a b", "a b a", "c", "a a a"])
+    >>> [matrix.tolist() for matrix in shared_ngram_matrices(tokens, 2, 2)]
+    [[[0.0, 2.0], [0.0, 2.0]], [[0.0, 0.0], [0.0, 0.0]]]
+    """
+    windows = pack_windows(tokens, orders)
+    text = np.repeat(np.arange(len(tokens)), tokens.lengths)
+    sorting = np.lexsort(windows.pieces[::-1])
+    windows, text = windows.take(sorting), text[sorting]
+    begins = np.ones(len(text), dtype=bool)
+    begins[1:] = False
+    for order in range(orders):
+        piece, shift = windows.place(order)
+        begins[1:] |= (windows.pieces[piece][1:] ^ windows.pieces[piece][:-1]) >= 1 << shift
+        here = _reach(windows, order)
+        features = _features(np.cumsum(begins)[here], text[here], len(tokens))
+        yield (features[:rows] @ features[rows:].T).toarray()
+
+
+def _reach(windows: Windows, order: int) -> Ids:
+    """Windows that hold a token at this place."""
+    piece, shift = windows.place(order)
+    return np.flatnonzero((windows.pieces[piece] >> shift) & ((1 << windows.bits) - 1))
+
+
+def _features(gram: Ids, text: Ids, texts: int) -> csr_matrix:
+    """Texts by the k-th occurrences of n-grams, as ones."""
+    from scipy.sparse import csr_matrix
+
+    found, count = np.unique(gram * texts + text, return_counts=True)
+    nth = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
+    gram, text = np.divmod(np.repeat(found, count), texts)
+    _, feature = np.unique(gram * (int(count.max(initial=0)) + 1) + nth, return_inverse=True)
+    shape = (texts, int(feature.max(initial=-1)) + 1)
+    return csr_matrix((np.ones(len(feature)), (text, feature.reshape(-1))), shape=shape)

@@ -1,0 +1,55 @@
+"""What a reproduction is: plans to run, and rows that put published numbers beside ours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from textgauge.evaluate.plan import Plan
+from textgauge.evaluate.store import Store
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a user asks a reproduction for; `word_vectors` stands in for vectors that are the users' own files."""
+
+    variants: tuple[str, ...] = ("definition",)
+    seed: int = 0
+    word_vectors: str = "wordvec"
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper whose tables can be reproduced.
+
+    `fed` tells that rows also hold the paper's own numbers fed through our formulas, which needs no data. `program`
+    has the parameters of the suite of that name where that suite, not plans, makes what rows are read from.
+    """
+
+    name: str
+    tables: tuple[str, ...]
+    variants: tuple[str, ...]
+    plans: Callable[[Asked], list[Plan]]
+    rows: Callable[[Store, Asked], list[Row]]
+    fed: bool = False
+    program: Mapping[str, str] | None = None
+
+
+def published(name: str) -> pl.DataFrame:
+    """A published table, as shipped with the package."""
+    import polars as pl
+
+    return pl.read_csv(files("textgauge.papers").joinpath("published", f"{name}.csv").read_bytes())
+
+
+def compared(table: str, about: Mapping[str, Any], theirs: float, ours: float, source: str) -> Row:
+    """One row: what the number is, the published one, ours, and where ours comes from."""
+    row = {"table": table, **about, "published": theirs, "ours": ours}
+    return row | {"difference": ours - theirs, "source": source}

@@ -1,0 +1,155 @@
+"""The unified benchmark of pair metrics, tables 1 to 4, 6 and 7: five tasks, ensembles, and what goes into them.
+
+`our data` rows are ours from the texts on; `published means` feed the paper's own numbers through our formulas.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from textgauge.evaluate.ensembles import NAMES, Contribution, ensembles, means_over_embedders
+from textgauge.evaluate.plan import Plan
+from textgauge.evaluate.results import Judged, judge, read_all
+from textgauge.evaluate.store import Store
+from textgauge.evaluate.tasks import EMBEDDERS, REAL, TASK_METRICS, usmb
+from textgauge.metrics import get_pair_metrics
+from textgauge.papers.paper import Asked, Paper, Row, compared, published
+from textgauge.tabular import plain_row
+
+Scores = Mapping[str, Mapping[str, float]]
+
+_TABLES = {"1": "usmb_table1_axis", "2": "usmb_table2_comparisons", "3": "usmb_table3_robustness", "4": "usmb_table4"}
+_WEIGHTS = "6-7"
+# Our measures by table and published column; those of table 4 are columns of the leaderboard.
+_MEASURES: dict[str, dict[str, str]] = {
+    "1": {"overall": "axis", **{aspect: f"axis_{aspect}" for aspect in ("accuracy", "coverage", "coherence")}},
+    "2": {"accuracy": "comparisons", **{name: f"comparisons_{name}" for name in ("precision", "recall", "f1")}},
+    "3": {
+        "overall": "robustness",
+        **{name: name for name in ("summary_gt_semantic", "superficial_gt_semantic", "superficial_gt_summary")},
+    },
+}
+_PARTS = {
+    "alignment": ("axis", "comparisons"),
+    **{name: (name,) for name in ("robustness", "sensitivity", "clustering", "retrieval")},
+}
+_PROTOCOLS = {"alignment_axis": "axis", "alignment_comparisons": "comparisons"}
+_COSINE, _ENSEMBLE = "cosine", "ensemble"
+_INSTEAD = f"{', '.join(EMBEDDERS)} in place of the paper's encoders"
+_FED = "published means"
+
+
+def plans(asked: Asked) -> list[Plan]:
+    """The suite."""
+    return usmb(seed=asked.seed)
+
+
+def rows(store: Store, asked: Asked) -> list[Row]:
+    """All tables: published numbers beside ours, and beside what our formulas make of theirs."""
+    found = [*_our_rows(store, asked), *_fed_rows()] if store.manifests() else list(_fed_rows())
+    return [plain_row(row) for row in found]
+
+
+def scores(judged: Sequence[Judged]) -> dict[str, dict[str, float]]:
+    """Every measure by published metric name: means over the data sets that give it."""
+    values: dict[str, dict[str, list[float]]] = {}
+    for name, items in _by_published_name(judged).items():
+        for verdict in (verdict for item in items for verdict in item.verdicts):
+            if not np.isnan(verdict.value):
+                values.setdefault(name, {}).setdefault(verdict.measure, []).append(verdict.value)
+    return {name: {measure: float(np.mean(of)) for measure, of in found.items()} for name, found in values.items()}
+
+
+def task_scores(found: Mapping[str, float]) -> dict[str, float]:
+    """The columns of table 4 of one metric: alignment is the mean of its two halves, overall that of the five tasks.
+
+    >>> task_scores({"axis": 0.5, "comparisons": 0.7})["alignment"]
+    0.6
+    """
+    columns = {task: _mean([found.get(part, np.nan) for part in parts]) for task, parts in _PARTS.items()}
+    return {**columns, "overall": _mean(list(columns.values()))}
+
+
+def _our_rows(store: Store, asked: Asked) -> Iterator[Row]:
+    wanted = {(kind(), name, asked.seed) for kind, names in REAL.items() for name in names}
+    judged = [item for item in judge(store) if (item.protocol, item.data, item.seed) in wanted]
+    ours = scores(judged)
+    for table, measures in _MEASURES.items():
+        yield from _table(table, {name: _renamed(found, measures) for name, found in ours.items()})
+    yield from _table("4", {name: task_scores(found) for name, found in ours.items()})
+    yield from _weights(ensembles(store, read_all(store)).contributions)
+
+
+def _fed_rows() -> Iterator[Row]:
+    """Mean of the three rates of table 3; alignment and robustness of table 4 from the others; its overall scores."""
+    axis, comparisons, rates, tasks = (_published(table) for table in _TABLES)
+    for name, row in rates.items():
+        mean = _mean([value for column, value in row.items() if column != "overall"])
+        yield _row("3", name, "overall", row["overall"], mean, _FED)
+    for name, row in tasks.items():
+        alignment = _mean([axis[name]["overall"], comparisons[name]["accuracy"]])
+        overall = _mean([value for column, value in row.items() if column != "overall"])
+        fed = {"alignment": alignment, "robustness": rates[name]["overall"], "overall": overall}
+        yield from (_row("4", name, column, row[column], value, _FED) for column, value in fed.items())
+
+
+def _table(table: str, ours: Scores) -> Iterator[Row]:
+    for name, row in _published(table).items():
+        for column, theirs in row.items():
+            mine = ours.get(name, {}).get(column, np.nan)
+            yield _row(table, name, column, theirs, mine, "our data", _INSTEAD if name == _COSINE else None)
+
+
+def _weights(contributions: Sequence[Contribution]) -> Iterator[Row]:
+    for row in published("usmb_table6_7_weights").iter_rows(named=True):
+        task = _PROTOCOLS.get(row["task"], row["task"])
+        for name in [column for column in row if column not in ("task", "model")]:
+            shares = [
+                item.share
+                for item in contributions
+                if (item.ensemble, item.task) == (NAMES["task"], task) and _metric_of(item.metric) == name
+            ]
+            about = {"metric": name, "measure": "share", "task": row["task"], "model": row["model"]}
+            note = _INSTEAD if name == _COSINE else None
+            yield compared(_WEIGHTS, about, row[name], _mean(shares), "our data") | {"note": note}
+
+
+def _row(
+    table: str, metric: str, measure: str, theirs: float, ours: float, source: str, note: str | None = None
+) -> Row:
+    return compared(table, {"metric": metric, "measure": measure}, theirs, ours, source) | {"note": note}
+
+
+def _published(table: str) -> dict[str, dict[str, float]]:
+    frame = published(_TABLES[table])
+    return {row.pop("metric"): row for row in frame.iter_rows(named=True)}
+
+
+def _by_published_name(judged: Sequence[Judged]) -> dict[str, list[Judged]]:
+    """Cosine is the mean over embedders, the ensemble that of each task."""
+    metrics = get_pair_metrics(TASK_METRICS)
+    means = means_over_embedders([metric.key for metric in metrics])
+    names = {metric.key: metric.name for metric in metrics if metric.name != _COSINE}
+    names |= {**dict.fromkeys(means, _COSINE), NAMES["task"]: _ENSEMBLE}
+    found: dict[str, list[Judged]] = {}
+    for item in judged:
+        if item.metric in names:
+            found.setdefault(names[item.metric], []).append(item)
+    return found
+
+
+def _metric_of(key: str) -> str:
+    return get_pair_metrics(key)[0].name
+
+
+def _renamed(found: Mapping[str, float], measures: Mapping[str, str]) -> dict[str, float]:
+    return {column: found[measure] for column, measure in measures.items() if measure in found}
+
+
+def _mean(values: Sequence[float]) -> float:
+    return float(np.mean(values)) if len(values) else float("nan")
+
+
+PAPER = Paper("usmb", (*_TABLES, _WEIGHTS), ("definition",), plans, rows, fed=True)

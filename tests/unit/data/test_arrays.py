@@ -1,0 +1,90 @@
+"""Embeddings from .npy files, good and bad."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from textgauge.data.files import read_embeddings
+from textgauge.errors import InputError
+
+
+def saved(tmp_path, array, **options):
+    np.save(tmp_path / "a.npy", array, **options)
+    return tmp_path / "a.npy"
+
+
+def complaint(path) -> str:
+    with pytest.raises(InputError) as caught:
+        read_embeddings(path)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("dtype", ["<f4", "<f8"])
+def test_floats_are_memory_mapped_as_they_are(tmp_path, dtype):
+    rows = np.arange(6, dtype=dtype).reshape(3, 2)
+    found = read_embeddings(saved(tmp_path, rows))
+    assert isinstance(found, np.memmap)
+    assert found.dtype == rows.dtype
+    assert np.array_equal(found, rows)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "becomes"), [("<f2", "f4"), (">f4", "f4"), (">f8", "f8"), ("i4", "f8"), ("u1", "f8"), ("g", "f8")]
+)
+def test_other_numbers_are_converted(tmp_path, dtype, becomes):
+    rows = np.arange(6).reshape(3, 2).astype(dtype)
+    found = read_embeddings(saved(tmp_path, rows))
+    assert found.dtype == np.dtype(becomes)
+    assert np.array_equal(found, rows.astype(becomes))
+
+
+def test_column_order(tmp_path):
+    rows = np.asfortranarray(np.arange(6.0).reshape(3, 2))
+    assert np.array_equal(read_embeddings(saved(tmp_path, rows)), rows)
+
+
+@pytest.mark.parametrize(("value", "word"), [(np.nan, "NaN"), (np.inf, "infinite"), (-np.inf, "infinite")])
+def test_not_finite_names_the_row(tmp_path, value, word):
+    rows = np.ones((9, 3))
+    rows[7, 1] = value
+    line = complaint(saved(tmp_path, rows))
+    assert "row 7" in line
+    assert word in line
+
+
+@pytest.mark.parametrize(
+    ("array", "reason"),
+    [
+        (np.ones(3), "2 dimensions"),
+        (np.ones((2, 2, 2)), "2 dimensions"),
+        (np.float64(1), "2 dimensions"),
+        (np.ones((0, 4)), "empty"),
+        (np.ones((4, 0)), "empty"),
+        (np.array([["a", "b"]]), "must be numbers"),
+        (np.ones((2, 2), complex), "must be numbers"),
+        (np.ones((2, 2), bool), "must be numbers"),
+        (np.zeros((2, 2), [("a", "f4")]), "must be numbers"),
+    ],
+)
+def test_wrong_arrays(tmp_path, array, reason):
+    assert reason in complaint(saved(tmp_path, array))
+
+
+def test_objects_are_never_unpickled(tmp_path):
+    path = saved(tmp_path, np.array([[1, "a"]], dtype=object), allow_pickle=True)
+    assert "never unpickled" in complaint(path)
+
+
+def test_damaged_files(tmp_path, file):
+    good = saved(tmp_path, np.ones((3, 2), "<f4")).read_bytes()
+    assert "0 bytes" in complaint(file("b.npy", b""))
+    assert "the file holds 20" in complaint(file("b.npy", good[:-4]))
+    assert "not an .npy" in complaint(file("b.npy", b"hello"))
+    assert "not an .npy" in complaint(file("b.npy", good[:30]))
+    assert "not an .npy" in complaint(file("b.npy", good.replace(b"(3, 2)", b"open()")))
+    lie = good.replace(b"(3, 2), ", b"(99999999, 99999999), ").replace(b" " * 14, b"", 1)
+    assert "the header tells of (99999999, 99999999)" in complaint(file("b.npy", lie))
+    assert "no such file" in complaint(tmp_path / "none.npy")
+    assert "folder" in complaint(tmp_path)

@@ -1,0 +1,270 @@
+from __future__ import annotations
+
+import multiprocessing
+import os
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from textgauge.data import cache
+from textgauge.data.cache import Store, encode_cached, read_segment, text_keys, write_segment
+from textgauge.errors import InputError
+
+
+class Letters:
+    """A stand-in for a model: counts of letters, and a list of what it was asked."""
+
+    name = "letters"
+    dimension = 26
+
+    def __init__(self, identity: str = "letters-1") -> None:
+        self.identity = identity
+        self.asked: list[str] = []
+
+    def encode(self, texts: Sequence[str], *, batch_size: int = 64, progress: Any = None) -> np.ndarray:
+        self.asked += texts
+        if progress is not None:
+            progress(len(texts), len(texts))
+        counts = [[text.count(letter) + len(text) / 7 for letter in "abcdefghijklmnopqrstuvwxyz"] for text in texts]
+        return np.array(counts, dtype=np.float32).reshape(len(texts), 26)
+
+
+TEXTS = [f"text number {number} {'x' * (number % 5)}" for number in range(40)] + [
+    "",
+    "",
+    "lone \ud800",
+    "text number 3 xxx",
+]
+
+
+def plain(texts: Sequence[str] = TEXTS) -> np.ndarray:
+    return Letters().encode(texts)
+
+
+def files(folder: Path) -> list[Path]:
+    return sorted(folder.rglob("*.vec"))
+
+
+def test_cold_warm_and_off_are_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cold, warm, off = Letters(), Letters(), Letters()
+    np.testing.assert_array_equal(encode_cached(cold, TEXTS, cache_dir=tmp_path), plain())
+    np.testing.assert_array_equal(encode_cached(warm, TEXTS, cache_dir=tmp_path), plain())
+    before = files(tmp_path)
+    monkeypatch.setenv("TEXTGAUGE_NO_CACHE", "1")
+    np.testing.assert_array_equal(encode_cached(off, TEXTS, cache_dir=tmp_path), plain())
+    assert sorted(cold.asked) == sorted(set(TEXTS))
+    assert warm.asked == []
+    assert sorted(off.asked) == sorted(set(TEXTS))
+    assert files(tmp_path) == before
+
+
+def test_only_what_is_missing_is_computed(tmp_path: Path) -> None:
+    encode_cached(Letters(), TEXTS[:10], cache_dir=tmp_path)
+    encoder = Letters()
+    np.testing.assert_array_equal(encode_cached(encoder, TEXTS, cache_dir=tmp_path), plain())
+    assert set(encoder.asked) == set(TEXTS) - set(TEXTS[:10])
+
+
+def test_identities_do_not_meet(tmp_path: Path) -> None:
+    encode_cached(Letters("letters-1"), TEXTS, cache_dir=tmp_path)
+    other = Letters("letters-2")
+    encode_cached(other, TEXTS, cache_dir=tmp_path)
+    assert sorted(other.asked) == sorted(set(TEXTS))
+
+
+def test_the_folder_of_the_setting_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TEXTGAUGE_CACHE", str(tmp_path))
+    monkeypatch.delenv("TEXTGAUGE_NO_CACHE", raising=False)
+    encode_cached(Letters(), ["a"])
+    assert len(files(tmp_path / "embeddings")) == 1
+
+
+def test_no_texts(tmp_path: Path) -> None:
+    assert encode_cached(Letters(), [], cache_dir=tmp_path).shape == (0, 26)
+
+
+def test_an_interrupted_run_keeps_what_it_finished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache, "CHUNK", 4)
+
+    class Interrupted(Letters):
+        def encode(self, texts: Sequence[str], **options: Any) -> np.ndarray:
+            if len(self.asked) == 12:
+                raise KeyboardInterrupt
+            return super().encode(texts, **options)
+
+    first, second = Interrupted(), Letters()
+    with pytest.raises(KeyboardInterrupt):
+        encode_cached(first, TEXTS, cache_dir=tmp_path)
+    np.testing.assert_array_equal(encode_cached(second, TEXTS, cache_dir=tmp_path), plain())
+    assert len(first.asked) == 12
+    assert sorted(first.asked + second.asked) == sorted(set(TEXTS))
+
+
+def test_progress_counts_what_the_cache_had(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache, "CHUNK", 4)
+    encode_cached(Letters(), TEXTS[:6], cache_dir=tmp_path)
+    seen: list[tuple[int, int]] = []
+    encode_cached(Letters(), TEXTS[:12], cache_dir=tmp_path, progress=lambda done, total: seen.append((done, total)))
+    assert seen == [(6, 12), (10, 12), (12, 12)]
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60)
+@given(data=st.data())
+def test_no_damage_changes_the_result(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
+    folder = tmp_path_factory.mktemp("cache")
+    encode_cached(Letters(), TEXTS, cache_dir=folder)
+    (path,) = files(folder)
+    content = bytearray(path.read_bytes())
+    kind = data.draw(st.sampled_from(["flip", "cut", "longer", "empty", "noise"]))
+    place = data.draw(st.integers(0, len(content) - 1))
+    if kind == "flip":
+        content[place] ^= data.draw(st.integers(1, 255))
+    path.write_bytes(
+        {"flip": content, "cut": content[:place], "longer": content + b"x", "empty": b"", "noise": os.urandom(64)}[kind]
+    )
+    again = Letters()
+    np.testing.assert_array_equal(encode_cached(again, TEXTS, cache_dir=folder), plain())
+    assert again.asked
+    last = Letters()
+    np.testing.assert_array_equal(encode_cached(last, TEXTS, cache_dir=folder), plain())
+    assert last.asked == []
+
+
+def test_one_damaged_row_costs_one_text(tmp_path: Path) -> None:
+    encode_cached(Letters(), TEXTS, cache_dir=tmp_path)
+    (path,) = files(tmp_path)
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1
+    path.write_bytes(content)
+    encoder = Letters()
+    np.testing.assert_array_equal(encode_cached(encoder, TEXTS, cache_dir=tmp_path), plain())
+    assert len(encoder.asked) == 1
+
+
+def test_a_folder_in_place_of_a_segment_is_passed_over(tmp_path: Path) -> None:
+    store = Store.of(Letters(), tmp_path)
+    (store.folder / "0.vec").mkdir(parents=True)
+    np.testing.assert_array_equal(encode_cached(Letters(), TEXTS, cache_dir=tmp_path), plain())
+
+
+def test_the_number_of_files_stays_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache, "CHUNK", 1)
+    monkeypatch.setattr(cache, "MOST_SEGMENTS", 6)
+    monkeypatch.setattr(cache, "MERGED_AT_ONCE", 4)
+    encode_cached(Letters(), TEXTS, cache_dir=tmp_path)
+    assert len(files(tmp_path)) <= 6
+    assert list(tmp_path.rglob(".new-*")) == []
+    warm = Letters()
+    np.testing.assert_array_equal(encode_cached(warm, TEXTS, cache_dir=tmp_path), plain())
+    assert warm.asked == []
+
+
+def test_a_merge_drops_damage_and_repetitions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = Store(tmp_path)
+    keys, vectors = text_keys(["a", "b"]), plain(["a", "b"])
+    for _ in range(3):
+        write_segment(tmp_path, keys, vectors)
+    damaged = files(tmp_path)[0]
+    damaged.write_bytes(damaged.read_bytes()[:-1])
+    monkeypatch.setattr(cache, "MOST_SEGMENTS", 3)
+    store.write(text_keys(["c"]), plain(["c"]))
+    (merged,) = files(tmp_path)
+    segment = read_segment(merged)
+    assert segment is not None
+    assert len(segment.keys) == 3
+    found, read = store.read(text_keys(["c", "a", "b"]))
+    assert found.all()
+    np.testing.assert_array_equal(read, plain(["c", "a", "b"]))
+
+
+def test_a_reader_finds_rows_that_a_merge_moved_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for text in "abc":
+        write_segment(tmp_path, text_keys([text]), plain([text]))
+    store, real, moved = Store(tmp_path), cache.read_segment, []
+
+    def merge_first(path: Path) -> Any:
+        if not moved:
+            moved.append(True)
+            for old in files(tmp_path):
+                old.unlink()
+            write_segment(tmp_path, text_keys(list("abc")), plain(list("abc")))
+        return real(path)
+
+    monkeypatch.setattr(cache, "read_segment", merge_first)
+    found, vectors = store.read(text_keys(list("abc")))
+    assert found.all()
+    np.testing.assert_array_equal(vectors, plain(list("abc")))
+
+
+def test_a_cache_that_cannot_be_written_is_one_warning(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("not a folder")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        got = encode_cached(Letters(), TEXTS, cache_dir=tmp_path / "file")
+    np.testing.assert_array_equal(got, plain())
+    assert [str(item.message).split(" (")[0] for item in caught] == [
+        f"cannot write the embedding cache {tmp_path / 'file'}"
+    ]
+
+
+def test_a_full_disk_is_one_warning_and_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*args: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(cache, "CHUNK", 4)
+    monkeypatch.setattr("textgauge.data.cache.os.replace", full)
+    with pytest.warns(RuntimeWarning, match="No space left on device") as caught:
+        got = encode_cached(Letters(), TEXTS, cache_dir=tmp_path)
+    assert len(caught) == 1
+    np.testing.assert_array_equal(got, plain())
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+
+
+def test_vectors_that_are_not_finite_are_given_but_not_kept(tmp_path: Path) -> None:
+    class Broken(Letters):
+        def encode(self, texts: Sequence[str], **options: Any) -> np.ndarray:
+            vectors = super().encode(texts, **options)
+            vectors[[text == "bad" for text in texts]] = np.nan
+            return vectors
+
+    assert np.isnan(encode_cached(Broken(), ["good", "bad"], cache_dir=tmp_path)[1]).all()
+    again = Broken()
+    encode_cached(again, ["good", "bad"], cache_dir=tmp_path)
+    assert again.asked == ["bad"]
+
+
+def test_a_model_that_changed_its_dimension_is_asked_anew(tmp_path: Path) -> None:
+    class Short(Letters):
+        def encode(self, texts: Sequence[str], **options: Any) -> np.ndarray:
+            return super().encode(texts, **options)[:, :3]
+
+    encode_cached(Letters(), TEXTS[:5], cache_dir=tmp_path)
+    np.testing.assert_array_equal(encode_cached(Short(), TEXTS, cache_dir=tmp_path), plain()[:, :3])
+
+
+def test_an_embedder_with_the_wrong_shape_is_refused(tmp_path: Path) -> None:
+    class Wrong(Letters):
+        def encode(self, texts: Sequence[str], **options: Any) -> np.ndarray:
+            return np.zeros(5, dtype=np.float32)
+
+    with pytest.raises(InputError, match="shape"):
+        encode_cached(Wrong(), TEXTS, cache_dir=tmp_path)
+
+
+def work(folder: Path, start: int) -> bool:
+    cache.CHUNK, cache.MOST_SEGMENTS, cache.MERGED_AT_ONCE = 2, 5, 4
+    texts = [f"shared {number}" for number in range(start, start + 60)]
+    return all(np.array_equal(encode_cached(Letters(), texts, cache_dir=folder), plain(texts)) for _ in range(3))
+
+
+def test_processes_may_share_it(tmp_path: Path) -> None:
+    """Writers and mergers at once: every reader gets the right numbers, and the files stay whole."""
+    with multiprocessing.get_context("spawn").Pool(3) as pool:
+        assert pool.starmap(work, [(tmp_path, start) for start in (0, 10, 20, 30)]) == [True] * 4
+    assert all(read_segment(path) is not None for path in files(tmp_path))

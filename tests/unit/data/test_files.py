@@ -1,0 +1,225 @@
+"""Texts, tables and pairs from files, good and bad."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import sys
+import tempfile
+import warnings
+from pathlib import Path
+
+import polars
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from textgauge.data import decode
+from textgauge.data.files import read_embeddings, read_pairs, read_table, read_texts
+from textgauge.errors import InputError
+
+
+def complaint(read, *args, **options) -> str:
+    with pytest.raises(InputError) as caught:
+        read(*args, **options)
+    line = str(caught.value)
+    assert line
+    assert "\n" not in line
+    return line
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_plain_text_is_one_text_a_line(file, end, mark):
+    path = file("a.txt", mark + end.join(["eins", "zwei \u2028 drei", "عربي 🙂"]) + end)
+    assert read_texts(path) == ["eins", "zwei \u2028 drei", "عربي 🙂"]
+
+
+def test_limit_takes_the_first(file):
+    path = file("a.txt", "a\nb\nc\n")
+    assert read_texts(path, limit=2) == ["a", "b"]
+    assert "at least 1" in complaint(read_texts, path, limit=0)
+
+
+def test_one_text_is_enough(file):
+    assert read_texts(file("a.txt", "only")) == ["only"]
+
+
+def test_blank_texts_are_left_out_and_counted(file):
+    path = file("a.txt", "a\n\n \t\nb\n")
+    with pytest.warns(UserWarning, match="blank texts left out: 2 of 4"):
+        assert read_texts(path) == ["a", "b"]
+
+
+def test_standard_input(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"x\ny\n")))
+    assert read_texts("-") == ["x", "y"]
+
+
+def test_empty_standard_input(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"")))
+    assert complaint(read_texts, "-") == "standard input: the file is empty"
+
+
+def test_gzip(file):
+    assert read_texts(file("a.txt.gz", gzip.compress(b"x\ny"))) == ["x", "y"]
+    assert read_texts(file("a.csv.GZ", gzip.compress(b"text,n\nx,1\n"))) == ["x"]
+
+
+def test_csv_with_quotes_and_newlines(file):
+    path = file("a.csv", 'id,text\r\n1,"a, ""b"""\r\n2,"two\nlines"\r\n')
+    assert read_texts(path) == ['a, "b"', "two\nlines"]
+
+
+def test_tsv_keeps_quotes_unless_the_cell_is_quoted(file):
+    path = file("a.tsv", 'text\tn\n"hi" he said\t1\n"a ""b"""\t2\n')
+    assert read_texts(path) == ['"hi" he said', 'a "b"']
+
+
+def test_jsonl_of_objects_strings_and_lone_surrogates(file):
+    path = file("a.jsonl", '{"text": "\\ud83d!"}\n\n{"text": "\\ud83d\\ude00", "n": 1}\n"plain"\n')
+    assert read_texts(path) == ["\ufffd!", "😀", "plain"]
+    "".join(read_texts(path)).encode()
+
+
+def test_parquet(tmp_path):
+    path = tmp_path / "a.parquet"
+    polars.DataFrame({"n": [1, 2], "words": ["a", "b"]}).write_parquet(path)
+    assert read_texts(path) == ["a", "b"]
+
+
+def test_unknown_ending_is_plain_text(file):
+    assert read_texts(file("seq.in", "a\nb\n")) == ["a", "b"]
+
+
+def test_column_is_chosen_or_asked_for(file):
+    path = file("a.csv", "question,answer,n\nwhy,because,1\n")
+    assert read_texts(path, column="answer") == ["because"]
+    assert "'question', 'answer'" in complaint(read_texts, path)
+    assert read_texts(file("b.csv", "n,words\n1,hi\n")) == ["hi"]
+    assert read_texts(file("c.csv", "text,other\nhi,ho\n")) == ["hi"]
+
+
+def test_wrong_column_names_the_nearest_and_all(file):
+    line = complaint(read_texts, file("a.csv", "question,n\nwhy,1\n"), column="questions")
+    assert "did you mean 'question'?" in line
+    assert "the columns are 'question', 'n'" in line
+
+
+def test_a_named_column_of_numbers_keeps_its_spelling(file):
+    assert read_texts(file("a.csv", "code,text\n007,x\n1e3,y\n"), column="code") == ["007", "1e3"]
+
+
+BAD = {
+    "empty.txt": (b"", "the file is empty"),
+    "empty.csv": (b"", "the file is empty"),
+    "empty.jsonl": (b"", "the file is empty"),
+    "empty.parquet": (b"", "the file is empty"),
+    "blank.txt": (b"\n \n\t\n", "every line is blank (3 of 3)"),
+    "blank.csv": (b'text\n""\n" "\n', "every line is blank (2 of 2)"),
+    "zero.txt": (b"abc\0def", "binary file"),
+    "utf16.txt": ("hello".encode("utf-16"), "UTF-16"),
+    "latin.txt": ("one\r\ntwo\ncaf\xe9".encode("latin-1"), "line 3 is not UTF-8 (byte 0xe9)"),
+    "latin.csv": (b"text\nok\n\xff\n", "line 3 is not UTF-8"),
+    "ragged.csv": (b'a,b\n1,"x\ny"\n2\n', "line 4 has 1 fields, the header 2"),
+    "ragged.tsv": (b"a\tb\n1\t2\t3\n", "line 2 has 3 fields"),
+    "open.csv": (b'text\nfine\n"never closed\n', "line 3: bad CSV"),
+    "twice.csv": (b"a,b,a\n1,2,3\n", "'a' more than once"),
+    "header.csv": (b"text,label\n", "no rows"),
+    "numbers.csv": (b"a,b\n1,2\n", "no column holds texts"),
+    "cut.jsonl": (b'{"text": "a"}\n{"text": \n', "line 2: bad JSON"),
+    "list.jsonl": (b'{"text": "a"}\n[1]\n', "line 2: expected a JSON object, found a list"),
+    "number.jsonl": (b'{"text": 5}\n', "line 1: column 'text' holds a number"),
+    "deep.jsonl": (b"[" * 100_000, "line 1: JSON nested too deeply"),
+    "digits.jsonl": (b'{"text": ' + b"9" * 5000 + b"}", "too many digits"),
+    "object.json": (b"{}", ".jsonl"),
+    "junk.parquet": (b"PAR1 nothing PAR1", "bad Parquet"),
+    "text.parquet": (b"hello", "not a whole Parquet file"),
+    "cut.txt.gz": (gzip.compress(b"hello" * 1000)[:-9], "not a whole gzip file"),
+    "text.txt.gz": (b"hello", "not a whole gzip file"),
+    "array.npy": (b"\x93NUMPY", "embeddings, not texts"),
+    "long.txt": (b"ok\n" + b"x" * 10_000_000, "line 2: a text of 10,000,000 characters; the limit is 1,000,000"),
+    "long.csv": (b"text\nok\n" + b"x" * 1_000_001, "line 3: a text over the limit of 1,000,000"),
+    "long.jsonl": (json.dumps({"text": "x" * 1_000_001}).encode(), "line 1: a text of 1,000,001 characters"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_files_get_one_clear_line(file, name):
+    content, reason = BAD[name]
+    line = complaint(read_texts, file(name, content))
+    assert name in line
+    assert reason in line
+
+
+def test_missing_file_folder_and_impossible_path(tmp_path):
+    assert complaint(read_texts, tmp_path / "no.txt").endswith("no such file")
+    assert "folder" in complaint(read_texts, tmp_path)
+    complaint(read_texts, "a\0b.txt")
+    complaint(read_texts, "no\nsuch.txt")
+
+
+def test_too_many_bytes(file, monkeypatch):
+    monkeypatch.setattr(decode, "MAX_BYTES", 10)
+    assert "more than 10 bytes" in complaint(read_texts, file("a.txt", "x\n" * 20))
+    assert "more than 10 bytes" in complaint(read_texts, file("a.txt.gz", gzip.compress(b"x\n" * 20)))
+
+
+def test_the_longest_text_allowed_is_read(file):
+    long = "x" * 1_000_000
+    for name, content in {"a.txt": long, "a.csv": f"text\n{long}\n", "a.jsonl": json.dumps({"text": long})}.items():
+        assert read_texts(file(name, content)) == [long]
+
+
+def test_table_types_numbers_where_every_cell_is_one(file):
+    frame = read_table(file("a.csv", "id,text,gap,none\n1,hi,2.5,\n2,ho,,\n"))
+    assert frame["id"].to_list() == [1.0, 2.0]
+    assert frame["text"].to_list() == ["hi", "ho"]
+    assert frame["gap"].to_list() == [2.5, None]
+    assert frame["none"].to_list() == ["", ""]
+
+
+def test_table_of_jsonl_and_parquet(file, tmp_path):
+    frame = read_table(file("a.jsonl", '{"a": 1, "b": "x"}\n{"b": "y"}\n'))
+    assert frame.to_dict(as_series=False) == {"a": [1, None], "b": ["x", "y"]}
+    polars.DataFrame({"a": [1, 2]}).write_parquet(tmp_path / "a.parquet")
+    assert read_table(tmp_path / "a.parquet")["a"].to_list() == [1, 2]
+
+
+def test_pairs_with_ratings(file):
+    path = file("a.csv", "l,r,score\none,uno,5\ntwo,,0.5\n")
+    pairs = read_pairs(path, left="l", right="r", rating="score")
+    assert (pairs.left, pairs.right, pairs.grade) == (("one", "two"), ("uno", ""), (5.0, 0.5))
+    assert read_pairs(path, left="l", right="r", limit=1).left == ("one",)
+
+
+def test_pairs_refuse_holes(file):
+    path = file("a.csv", "l,r,score\none,uno,5\ntwo,dos,?\n")
+    assert "line 3: column 'score' holds '?'" in complaint(read_pairs, path, left="l", right="r", rating="score")
+    missing = file("a.jsonl", '{"l": "a", "r": "b"}\n{"l": "a"}\n')
+    assert "line 2: column 'r' is missing" in complaint(read_pairs, missing, left="l", right="r")
+    assert "no column 'x'" in complaint(read_pairs, path, left="l", right="x")
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    content=st.one_of(st.binary(max_size=200), st.text(max_size=80).map(lambda text: text.encode("utf-8", "ignore"))),
+    name=st.sampled_from(["a", "a.txt", "a.csv", "a.tsv", "a.jsonl", "a.parquet", "a.txt.gz", "a.npy"]),
+)
+def test_any_bytes_are_read_or_refused_in_one_line(content, name):
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        path = Path(folder) / name
+        path.write_bytes(content)
+        for read in (read_texts, read_embeddings):
+            assert "\n" not in outcome(read, path)
+
+
+def outcome(read, path) -> str:
+    """The complaint, or nothing; any other error is the test's failure."""
+    try:
+        read(path)
+    except InputError as error:
+        return str(error)
+    return ""

@@ -1,0 +1,322 @@
+"""The users' own files for the tasks: what is read, what is left out with a note, what is refused."""
+
+from __future__ import annotations
+
+import gzip
+import json
+
+import pytest
+
+from textgauge.data.tasks import (
+    load_compared_summaries,
+    load_documents,
+    load_labelled,
+    load_rated_summaries,
+    load_retrieval,
+)
+from textgauge.errors import InputError, UnknownName
+
+
+def lines(rows):
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+def test_rated_summaries(file):
+    path = file(
+        "a.csv", "doc,text,summary,overall,style\n1,long one,one,3,2\n1,long one,uno,4.5,1\n2,long two,two,1,0\n"
+    )
+    found = load_rated_summaries(path, document="doc", ratings=("overall", "style"))
+    assert found.documents == ("1", "1", "2")
+    assert found.ratings == {"overall": (3.0, 4.5, 1.0), "style": (2.0, 1.0, 0.0)}
+    assert (found.texts[0], found.summaries[1], found.notes) == ("long one", "uno", ())
+
+
+def test_documents_without_ids_are_numbered_by_text_whatever_the_order(file):
+    rows = ["x,s1,1", "y,s2,2", "x,s3,3", "z,s4,4"]
+    header = "text,summary,overall\n"
+    forward = load_rated_summaries(file("a.csv", header + "\n".join(rows)))
+    backward = load_rated_summaries(file("b.csv", header + "\n".join(rows[::-1])))
+    assert forward.documents[0] == forward.documents[2]
+    assert len(set(forward.documents)) == 3
+    assert backward.documents == forward.documents[::-1]
+
+
+def test_aspects_may_have_other_columns(file):
+    path = file("a.csv", "text,summary,q1,q2\na,b,1,3\nc,d,2,2\n")
+    named = load_rated_summaries(path, ratings={"overall": "q2", "accuracy": "q1"})
+    assert named.ratings == {"overall": (3.0, 2.0), "accuracy": (1.0, 2.0)}
+    mean = load_rated_summaries(path, ratings=("q1", "q2"))
+    assert mean.ratings["overall"] == (2.0, 2.0)
+    assert mean.notes == ("'overall' is the mean of q1, q2",)
+    with pytest.raises(InputError, match="at least one column of ratings"):
+        load_rated_summaries(path, ratings=())
+    with pytest.raises(InputError, match="no column 'overall'"):
+        load_rated_summaries(path)
+
+
+def test_bad_rows_of_rated_summaries_are_counted_and_named(file):
+    rows = ["a,s,1", ",s,1", "b,  ,1", "c,s,good", "d,s,", "e,s,nan", "f,s,inf", "g,,oops", "h,s,2"]
+    found = load_rated_summaries(file("a.csv", "text,summary,overall\n" + "\n".join(rows)))
+    assert found.texts == ("a", "h")
+    assert found.notes == (
+        "1 of 9 lines has an empty text: skipped (line 3)",
+        "2 of 9 lines have an empty summary: skipped (lines 4, 9)",
+        "4 of 9 lines have a rating 'overall' that is not a number: skipped (lines 5, 6, 7, 8)",
+    )
+
+
+def test_many_bad_rows_are_shown_in_part(file):
+    rows = ["a,1"] + [",1"] * 8
+    found = load_rated_summaries(file("a.csv", "summary,overall,text\n" + "\n".join(f"{row},t" for row in rows)))
+    assert found.notes == ("8 of 9 lines have an empty summary: skipped (lines 3, 4, 5, 6, 7, ...)",)
+
+
+def test_nothing_left_is_refused(file):
+    path = file("a.csv", "text,summary,overall\na,,1\nb,s,x\n")
+    with pytest.raises(InputError, match=r"nothing is left to score; 1 of 2 lines has an empty summary.*; 1 of 2"):
+        load_rated_summaries(path)
+
+
+def test_a_missing_document_id_is_left_out(file):
+    path = file(
+        "a.jsonl",
+        lines([{"id": 7, "text": "a", "summary": "s", "overall": 1}, {"text": "b", "summary": "s", "overall": 2}]),
+    )
+    found = load_rated_summaries(path, document="id")
+    assert (found.documents, found.notes) == (("7",), ("1 of 2 lines has no document id: skipped (line 2)",))
+
+
+@pytest.mark.parametrize(("zero", "one"), [("0", "1"), ("0.0", "1.0"), ("first", "Second"), ("a", "B"), ("x", "y")])
+def test_choices(file, zero, one):
+    path = file("a.csv", f"text,x,y,best\nt,s1,s2,{zero}\nt,s3,s4,{one}\nu,s5,s6, {zero} \n")
+    found = load_compared_summaries(path, first="x", second="y", chosen="best")
+    assert found.chosen == (0, 1, 0)
+    assert (found.first, found.second) == (("s1", "s3", "s5"), ("s2", "s4", "s6"))
+    assert found.documents[0] == found.documents[1] != found.documents[2]
+
+
+@pytest.mark.parametrize("choice", ["2", "", "both", "-1", "0.5", "nan"])
+def test_other_choices_are_refused(file, choice):
+    path = file("a.csv", f"text,first,second,chosen\nt,a,b,0\nt,c,d,{choice}\n")
+    with pytest.raises(InputError, match=rf"line 3: column 'chosen' holds '{choice}', not 0 or 1, first or second"):
+        load_compared_summaries(path)
+
+
+def test_true_is_no_choice(file):
+    path = file("a.jsonl", lines([{"text": "t", "first": "a", "second": "b", "chosen": True}]))
+    with pytest.raises(InputError, match="holds True"):
+        load_compared_summaries(path)
+
+
+def test_bad_rows_of_comparisons(file):
+    rows = ["t,a,b,0", ",a,b,0", "t,,b,1", "t,a,,1", "t,a,a,1"]
+    found = load_compared_summaries(file("a.csv", "text,first,second,chosen\n" + "\n".join(rows)))
+    assert len(found) == 1
+    assert found.notes == (
+        "1 of 5 lines has an empty text: skipped (line 3)",
+        "2 of 5 lines have an empty summary: skipped (lines 4, 5)",
+        "1 of 5 lines has two equal summaries: skipped (line 6)",
+    )
+
+
+def test_documents_of_a_table(file):
+    path = file("a.tsv", "id\ttext\tsummary\n1\ta\ts\n2\t\ts\n3\tb\t\n4\ta\tt\n5\tc\tu\n")
+    plain = load_documents(path, document="id")
+    assert (plain.documents, plain.texts, plain.summaries) == (("1", "3", "5"), ("a", "b", "c"), None)
+    found = load_documents(path, document="id", summary="summary")
+    assert (found.texts, found.summaries) == (("a", "c"), ("s", "u"))
+    assert found.notes == (
+        "1 of 5 lines has an empty text: skipped (line 3)",
+        "1 of 5 lines has an empty summary: skipped (line 4)",
+        "1 of 5 lines has the text of an earlier one: skipped (line 5)",
+    )
+
+
+def test_an_equal_text_whose_first_copy_is_unusable_is_kept(file):
+    path = file("a.csv", "text,summary\na,\na,s\n")
+    assert load_documents(path, summary="summary").summaries == ("s",)
+
+
+def test_documents_with_equal_ids_are_refused(file):
+    path = file("a.csv", "id,text\n1,a\n1,b\n2,c\n")
+    with pytest.raises(InputError, match=r"1 document ids occur more than once \(1\)"):
+        load_documents(path, document="id")
+
+
+def test_documents_of_a_text_file(file):
+    found = load_documents(file("a.txt", "one\n\ntwo\n"))
+    assert found.texts == ("one", "two")
+    assert found.notes == ("1 of 3 lines has an empty text: skipped (line 2)",)
+
+
+def test_documents_of_a_folder(tmp_path):
+    for name, content in {"b.txt": "second\nline", "a.txt": "first", "empty.txt": "", "note.md": "no"}.items():
+        (tmp_path / name).write_text(content)
+    found = load_documents(tmp_path)
+    assert (found.documents, found.texts) == (("a.txt", "b.txt"), ("first", "second\nline"))
+    assert found.notes == ("1 of 3 files has an empty text: skipped (file empty.txt)",)
+    with pytest.raises(InputError, match="has no summaries"):
+        load_documents(tmp_path, summary="summary")
+
+
+def test_a_folder_without_texts_is_refused(tmp_path):
+    with pytest.raises(InputError, match=r"no \.txt files"):
+        load_documents(tmp_path)
+
+
+def test_labels(file):
+    rows = [{"text": "a", "label": 1}, {"text": "b", "label": 2}, {"text": "c", "label": 1}, {"text": "d", "label": 2}]
+    more = [{"text": "e", "label": 3}, {"text": " ", "label": 1}, {"text": "f", "label": None}]
+    found = load_labelled(file("a.jsonl", lines(rows + more)))
+    assert (found.texts, found.labels) == (("a", "b", "c", "d"), ("1", "2", "1", "2"))
+    assert found.notes == (
+        "1 of 7 lines has an empty text: skipped (line 6)",
+        "1 of 7 lines has an empty label: skipped (line 7)",
+        "1 of 7 lines has a label that occurs once: skipped (line 5)",
+    )
+
+
+def test_a_label_that_is_left_once_is_left_out(file):
+    path = file("a.csv", "text,label\na,x\nb,x\nc,y\n,y\nd,z\ne,z\n")
+    assert set(load_labelled(path).labels) == {"x", "z"}
+
+
+def test_one_label_is_refused(file):
+    path = file("a.csv", "text,label\na,x\nb,x\nc,y\n")
+    with pytest.raises(InputError, match=r"only 'x' \(1 of 3 lines has a label that occurs once"):
+        load_labelled(path)
+
+
+@pytest.fixture
+def beir(tmp_path):
+    """Write a retrieval set; `qrels` are rows of (query, document, relevance)."""
+
+    def write(corpus=None, queries=None, qrels=(("q1", "d1", 1), ("q2", "d2", 2)), *, where="qrels.csv", extra=None):
+        corpus = corpus or [{"_id": f"d{n}", "title": f"title {n}", "text": f"text {n}"} for n in range(1, 5)]
+        queries = queries or [{"_id": "q1", "text": "find one"}, {"_id": "q2", "text": "find two"}]
+        (tmp_path / "corpus.jsonl").write_text(lines(corpus))
+        with gzip.open(tmp_path / "queries.jsonl.gz", "wt") as stream:
+            stream.write(lines(queries))
+        comma, header = (
+            (",", "query_id,doc_id,relevance") if where.endswith("csv") else ("\t", "query-id\tcorpus-id\tscore")
+        )
+        rows = [header, *(comma.join(map(str, row)) for row in qrels)]
+        if extra:
+            rows = [f"{row}{comma}{part}" for row, part in zip(rows, ("split", *extra), strict=True)]
+        path = tmp_path / where
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("\n".join(rows) + "\n")
+        return tmp_path
+
+    return write
+
+
+@pytest.mark.parametrize("where", ["qrels.csv", "qrels.tsv", "qrels/test.tsv", "qrels/test.csv"])
+def test_retrieval_folder(beir, where):
+    found = load_retrieval(beir(where=where))
+    assert found.documents == ("d1", "d2", "d3", "d4")
+    assert found.texts[0] == "title 1 text 1"
+    assert (found.query_ids, found.queries) == (("q1", "q2"), ("find one", "find two"))
+    assert found.relevant == {"q1": frozenset({"d1"}), "q2": frozenset({"d2"})}
+    assert found.notes == ()
+
+
+def test_corpus_without_titles_and_with_numbers_as_ids(beir):
+    found = load_retrieval(
+        beir([{"_id": 1, "text": "a"}, {"_id": 2, "text": "b"}], [{"_id": 9, "text": "q"}], [(9, 2, 1)])
+    )
+    assert (found.documents, found.texts, found.relevant) == (("1", "2"), ("a", "b"), {"9": frozenset({"2"})})
+
+
+def test_split(beir):
+    folder = beir(extra=("train", "test"))
+    test = load_retrieval(folder)
+    assert test.query_ids == ("q2",)
+    assert test.notes == ("1 of 2 queries has no judgement in this split: skipped (query q1)",)
+    assert load_retrieval(folder, split=None).query_ids == ("q1", "q2")
+    assert load_retrieval(folder, split="train").query_ids == ("q1",)
+    with pytest.raises(InputError, match="no judgement is in split 'dev'; there are test, train"):
+        load_retrieval(folder, split="dev")
+
+
+def test_all_splits_of_a_folder_of_judgements(beir):
+    folder = beir(where="qrels/test.tsv", qrels=[("q2", "d2", 1)])
+    (folder / "qrels" / "train.tsv").write_text("query-id\tcorpus-id\tscore\nq1\td3\t1\n")
+    assert load_retrieval(folder).query_ids == ("q2",)
+    assert load_retrieval(folder, split=None).relevant["q1"] == {"d3"}
+    with pytest.raises(InputError, match=r"qrels/dev\.tsv"):
+        load_retrieval(folder, split="dev")
+
+
+def test_judgements_of_what_is_not_there(beir):
+    qrels = [("q1", "d1", 1), ("q1", "d98", 1), ("q2", "d99", 1), ("q7", "d1", 1), ("q1", "d2", "x"), ("q1", "d3", 0)]
+    found = load_retrieval(beir(qrels=qrels))
+    assert found.relevant == {"q1": frozenset({"d1"})}
+    assert found.notes == (
+        "1 of 6 judgements has a relevance that is not a number: skipped (judgement q1/d2)",
+        "2 of 6 judgements have a document that is missing or empty: skipped (judgements q1/d98, q2/d99)",
+        "1 of 6 judgements has a query that is missing or empty: skipped (judgement q7/d1)",
+        "1 of 2 queries has no relevant document left: skipped (query q2)",
+    )
+
+
+def test_equal_documents_share_their_judgements(beir):
+    corpus = [
+        {"_id": "a", "text": "same"},
+        {"_id": "b", "text": "same"},
+        {"_id": "c", "text": ""},
+        {"_id": "d", "text": "x"},
+    ]
+    found = load_retrieval(beir(corpus, qrels=[("q1", "b", 1), ("q2", "d", 1)]))
+    assert found.documents == ("a", "d")
+    assert found.relevant["q1"] == {"a"}
+    assert found.notes == (
+        "1 of 4 documents has no text: skipped (document c)",
+        "1 of 4 documents has the text of an earlier document: skipped (document b)",
+    )
+
+
+def test_empty_queries_are_left_out(beir):
+    found = load_retrieval(beir(queries=[{"_id": "q1", "text": " "}, {"_id": "q2", "text": "two"}]))
+    assert found.query_ids == ("q2",)
+    assert found.notes[0] == "1 of 2 queries has no text: skipped (query q1)"
+
+
+def test_duplicate_ids_are_refused(beir):
+    with pytest.raises(InputError, match=r"1 document ids occur more than once \(d1\)"):
+        load_retrieval(beir([{"_id": "d1", "text": "a"}, {"_id": "d1", "text": "b"}]))
+    with pytest.raises(InputError, match=r"1 query ids occur more than once \(q1\)"):
+        load_retrieval(beir(queries=[{"_id": "q1", "text": "a"}, {"_id": "q1", "text": "b"}]))
+
+
+def test_no_relevant_document_at_all_is_refused(beir):
+    with pytest.raises(InputError, match="nothing is left to score; 2 of 2 queries have no relevant document left"):
+        load_retrieval(beir(qrels=[("q1", "d1", 0), ("q2", "d1", 0)]))
+
+
+def test_incomplete_folders_are_refused(beir, tmp_path):
+    with pytest.raises(InputError, match=r"no corpus\.jsonl"):
+        load_retrieval(tmp_path)
+    folder = beir()
+    (folder / "qrels.csv").write_text("query,doc\n1,2\n")
+    with pytest.raises(InputError, match="no column 'query-id'"):
+        load_retrieval(folder)
+    (folder / "qrels.csv").unlink()
+    with pytest.raises(InputError, match=r"no qrels\.csv, qrels\.tsv or qrels/test\.tsv"):
+        load_retrieval(folder)
+    with pytest.raises(InputError, match="a retrieval set is a folder"):
+        load_retrieval(folder / "corpus.jsonl")
+
+
+def test_a_word_that_is_nothing(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UnknownName, match="newsgroups20"):
+        load_labelled("newsgroup20")
+    with pytest.raises(InputError, match="no such file"):
+        load_labelled("nothing.csv")
+
+
+def test_a_file_wins_over_a_published_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "squality").write_text("my own text\n")
+    assert load_documents("squality").texts == ("my own text",)

@@ -1,0 +1,92 @@
+"""Pools, views, comparisons, pairs."""
+
+import numpy as np
+import pytest
+
+from textgauge.data import GIVEN, Comparison, Corpus, Draws, Pairs, Pool
+from textgauge.errors import InputError
+
+
+def test_a_view_of_a_view_points_at_the_pool():
+    corpus = Corpus.of(["a", "b", "c", "d"])
+    inner = corpus.take([3, 1, 0]).take([0, 2])
+    assert inner.texts == ("d", "a")
+    assert inner.pool is corpus.pool
+
+
+def test_a_view_cannot_be_written_to():
+    corpus = Corpus.of(np.eye(3))
+    with pytest.raises(ValueError, match="read-only"):
+        corpus.index[0] = 2
+    with pytest.raises(ValueError, match="read-only"):
+        corpus.pool.embeddings(GIVEN)[0, 0] = 5
+
+
+def test_the_rows_of_a_whole_pool_are_not_copied():
+    corpus = Corpus.of(np.eye(3))
+    assert corpus.embeddings(GIVEN) is corpus.pool.embeddings(GIVEN)
+    assert corpus.take([0, 1]).embeddings(GIVEN).flags.owndata
+
+
+def test_joining_stacks_rows_and_keeps_one_pool():
+    first, second = Corpus.of(np.eye(3)), Corpus.of(np.eye(3)[:2] * 2)
+    comparison = Comparison(first, second)
+    assert comparison.reference.pool is comparison.candidate.pool
+    np.testing.assert_array_equal(comparison.joint.embeddings(GIVEN), np.vstack([np.eye(3), np.eye(3)[:2] * 2]))
+
+
+def test_equal_texts_have_equal_keys_in_every_pool():
+    assert Pool(["x", "y"]).keys[1] == Pool(["y"]).keys[0]
+    assert Pool(["x"]).fingerprint != Pool(["y"]).fingerprint
+
+
+def test_canonical_order_depends_on_content_alone():
+    texts = [f"text {i}" for i in range(30)]
+    assert Corpus.of(texts).canonical().texts == Corpus.of(texts[::-1]).canonical().texts
+
+
+def test_a_statistic_is_computed_once_per_view():
+    calls = []
+    corpus = Corpus.of(["a", "b"])
+
+    def size(view, factor):
+        calls.append(factor)
+        return len(view) * factor
+
+    assert [corpus.derive(size, 2), corpus.derive(size, 2), corpus.derive(size, 3)] == [4, 4, 6]
+    assert calls == [2, 3]
+
+
+def test_pairs_find_their_repeats():
+    pairs = Pairs(["a", "b", "a", "a"], ["x", "y", "x", "y"])
+    distinct, places = pairs.distinct()
+    assert len(distinct) == 3
+    assert [distinct.left.texts[place] for place in places] == ["a", "b", "a", "a"]
+    assert [distinct.right.texts[place] for place in places] == ["x", "y", "x", "y"]
+
+
+def test_draws_become_comparisons():
+    draws = Draws(np.array([[True, False, True]]), np.array([[False, True, True]]))
+    (comparison,) = draws.comparisons(Corpus.of(["a", "b", "c"]))
+    assert (comparison.reference.texts, comparison.candidate.texts) == (("a", "c"), ("b", "c"))
+
+
+@pytest.mark.parametrize(
+    ("make", "complaint"),
+    [
+        (lambda: Corpus.of("one text"), "not one text"),
+        (lambda: Corpus.of(["a", 3]), "text 1 is int"),
+        (lambda: Corpus.of(np.ones(3)), "matrix"),
+        (lambda: Corpus.of(np.array([[1.0, np.nan]])), "embedding 0 is not finite"),
+        (lambda: Corpus.of(["a"], embeddings=np.ones((2, 2))), "1 texts but 2 embeddings"),
+        (lambda: Comparison(np.ones((2, 2)), np.ones((2, 3))), "different dimensions"),
+        (lambda: Comparison(["a"], np.ones((2, 3))), "cannot join"),
+        (lambda: Pairs(["a"], ["b", "c"]), "1 and 2"),
+        (lambda: Corpus.of(["a"]).take([4]), "out of bounds|outside"),
+        (lambda: Corpus.of(np.ones((2, 2))).texts, "texts are not known"),
+        (lambda: Corpus.of(["a"]).embeddings(GIVEN), "no ready-made"),
+    ],
+)
+def test_bad_input_is_named(make, complaint):
+    with pytest.raises((InputError, IndexError), match=complaint):
+        make()

@@ -1,0 +1,155 @@
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import numpy as np
+import pytest
+
+from textgauge.encode.embedders.api import ApiEmbedder
+from textgauge.encode.endpoint import ATTEMPTS
+from textgauge.errors import ResourceError
+
+KEY = "secret-key-of-the-test"
+
+
+class Server(ThreadingHTTPServer):
+    """An endpoint whose next answers can be prescribed: (status, headers, body) or None for the usual one."""
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.requests: list[dict[str, Any]] = []
+        self.prescribed: list[tuple[int, dict[str, str], Any] | None] = []
+
+
+class Handler(BaseHTTPRequestHandler):
+    server: Server
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        self.server.requests.append({"path": self.path, "key": self.headers["authorization"], **body})
+        answer = self.server.prescribed.pop(0) if self.server.prescribed else None
+        status, headers, content = answer or (200, {}, usual(body["input"]))
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(content.encode() if isinstance(content, str) else json.dumps(content).encode())
+
+    def log_message(self, *args: object) -> None:
+        pass
+
+
+def usual(texts: list[str]) -> dict[str, Any]:
+    rows = [{"index": index, "embedding": [float(len(text)), 0.5]} for index, text in enumerate(texts)]
+    return {"data": rows[::-1], "model": "m"}
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    server = Server()
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    monkeypatch.setenv("TEXTGAUGE_API_BASE", f"http://127.0.0.1:{server.server_port}/v1/")
+    monkeypatch.setenv("TEXTGAUGE_API_KEY", KEY)
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    yield server
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+@pytest.fixture
+def pauses() -> list[float]:
+    return []
+
+
+@pytest.fixture
+def encoder(pauses: list[float]) -> ApiEmbedder:
+    return ApiEmbedder("small", sleep=pauses.append)
+
+
+def test_batches_are_put_in_order(server: Server, encoder: ApiEmbedder) -> None:
+    seen: list[tuple[int, int]] = []
+    texts = ["a", "bb", "", "dddd", "e\ud800"]
+    vectors = encoder.encode(texts, batch_size=2, progress=lambda done, total: seen.append((done, total)))
+    assert vectors.dtype == np.float32
+    assert vectors[:, 0].tolist() == [1, 2, 1, 4, 2]
+    assert seen == [(2, 5), (4, 5), (5, 5)]
+    assert [request["input"] for request in server.requests] == [["a", "bb"], [" ", "dddd"], ["e\ufffd"]]
+    assert {request["path"] for request in server.requests} == {"/v1/embeddings"}
+    assert encoder.dimension == 2
+    assert encoder.encode([]).shape == (0, 2)
+
+
+def test_busy_servers_are_asked_again(server: Server, encoder: ApiEmbedder, pauses: list[float]) -> None:
+    server.prescribed = [(429, {"retry-after": "7"}, "slow down"), (503, {}, ""), (500, {"retry-after": "soon"}, "")]
+    assert encoder.encode(["abc"]).tolist() == [[3, 0.5]]
+    assert pauses == [7, 1, 2]
+
+
+def test_a_server_that_stays_away_is_an_error(server: Server, encoder: ApiEmbedder, pauses: list[float]) -> None:
+    server.prescribed = [(500, {}, "")] * ATTEMPTS
+    with pytest.raises(ResourceError, match="status 500 from 127"):
+        encoder.encode(["a"])
+    assert len(pauses) == ATTEMPTS - 1
+
+
+def test_a_refusal_is_not_repeated(server: Server, encoder: ApiEmbedder, pauses: list[float]) -> None:
+    server.prescribed = [(401, {}, f"bad key {KEY}")]
+    with pytest.raises(ResourceError) as caught:
+        encoder.encode(["a"])
+    assert "status 401" in str(caught.value)
+    assert KEY not in str(caught.value)
+    assert pauses == []
+
+
+def test_no_server_at_all(monkeypatch: pytest.MonkeyPatch, encoder: ApiEmbedder) -> None:
+    monkeypatch.setenv("TEXTGAUGE_API_BASE", "http://127.0.0.1:9/v1")
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    with pytest.raises(ResourceError, match="did not answer: ConnectError"):
+        encoder.encode(["a"])
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "not json",
+        [],
+        {"error": "none"},
+        {"data": []},
+        {"data": [{"index": 0, "embedding": [1.0]}]},
+        {"data": [{"index": 0, "embedding": [1.0]}, {"index": 0, "embedding": [1.0]}]},
+        {"data": [{"index": 0, "embedding": [1.0]}, {"index": 1, "embedding": [1.0, 2.0]}]},
+        {"data": [{"index": index, "embedding": [1.0]} for index in range(3)]},
+        {"data": [{"index": index, "embedding": []} for index in range(2)]},
+        {"data": [{"index": 0, "embedding": [1.0]}, {"index": 1, "embedding": [float("nan")]}]},
+        {"data": [{"index": 0, "embedding": [1.0]}, {"index": 1, "embedding": ["x"]}]},
+        {"data": [{"index": 0, "embedding": [1.0]}, {"index": 1, "embedding": None}]},
+    ],
+)
+def test_wrong_answers_are_refused(server: Server, encoder: ApiEmbedder, answer: Any) -> None:
+    server.prescribed = [(200, {}, answer)]
+    with pytest.raises(ResourceError, match="api:small answered"):
+        encoder.encode(["a", "b"])
+
+
+def test_batches_of_different_dimensions_are_refused(server: Server, encoder: ApiEmbedder) -> None:
+    server.prescribed = [None, (200, {}, {"data": [{"index": 0, "embedding": [1.0]}]})]
+    with pytest.raises(ResourceError, match="different dimensions"):
+        encoder.encode(["a", "b"], batch_size=1)
+
+
+def test_the_key_is_sent_and_never_shown(server: Server, encoder: ApiEmbedder) -> None:
+    encoder.encode(["a"])
+    assert server.requests[0]["key"] == f"Bearer {KEY}"
+    assert KEY not in encoder.identity + repr(encoder)
+    assert encoder.identity == f"api:small(base=127.0.0.1:{server.server_port}/v1,dtype=float32)"
+
+
+def test_credentials_in_the_address_stay_out_of_the_identity(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TEXTGAUGE_API_BASE", "https://user:password@host.example/v1")
+    assert ApiEmbedder("small").identity == "api:small(base=host.example/v1,dtype=float32)"

@@ -1,0 +1,268 @@
+from __future__ import annotations
+
+import json
+import math
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from textgauge.encode.token_vectors import token_encoder
+from textgauge.encode.token_vectors.elmo import LONGEST, ElmoTokens, character_ids, words_of
+from textgauge.encode.token_vectors.elmo_file import ROWS, find_files, read_network
+from textgauge.errors import MissingExtra, ResourceError, UnknownName
+
+h5py = pytest.importorskip("h5py", reason="h5py reads ELMo weights (extra elmo)")
+
+FILTERS = [[1, 3], [2, 4], [3, 2]]
+OPTIONS: dict[str, Any] = {
+    "char_cnn": {
+        "activation": "relu",
+        "embedding": {"dim": 4},
+        "filters": FILTERS,
+        "max_characters_per_token": 50,
+        "n_characters": 262,
+        "n_highway": 2,
+    },
+    "lstm": {
+        "cell_clip": 0.5,
+        "dim": 5,
+        "n_layers": 2,
+        "proj_clip": 0.25,
+        "projection_dim": 3,
+        "use_skip_connections": True,
+    },
+}
+TEXTS = ["The cat sat.", "", "naïve 猫 cat", "It's a dog", "cat", "a " * 3, "\ud800 dog"]
+
+
+def shapes() -> dict[str, tuple[int, ...]]:
+    found: dict[str, tuple[int, ...]] = {"char_embed": (261, 4), "CNN_proj/W_proj": (9, 3), "CNN_proj/b_proj": (3,)}
+    for i, (width, count) in enumerate(FILTERS):
+        found |= {f"CNN/W_cnn_{i}": (1, width, 4, count), f"CNN/b_cnn_{i}": (count,)}
+    for i in range(2):
+        found |= {f"CNN_high_{i}/W_{part}": (9, 9) for part in ("carry", "transform")}
+        found |= {f"CNN_high_{i}/b_{part}": (9,) for part in ("carry", "transform")}
+        for side in range(2):
+            cell = f"RNN_{side}/RNN/MultiRNNCell/Cell{i}/LSTMCell"
+            found |= {f"{cell}/W_0": (6, 20), f"{cell}/B": (20,), f"{cell}/W_P_0": (5, 3)}
+    return found
+
+
+def arrays() -> dict[str, np.ndarray]:
+    rng = np.random.default_rng(3)
+    return {name: (0.5 * rng.normal(size=shape)).astype(np.float32) for name, shape in shapes().items()}
+
+
+def write(folder: Path, *, options: Any = OPTIONS, weights: dict[str, np.ndarray] | None = None) -> Path:
+    folder.mkdir(exist_ok=True)
+    (folder / "tiny_options.json").write_text(options if isinstance(options, str) else json.dumps(options))
+    with h5py.File(folder / "tiny_weights.hdf5", "w") as file:
+        for name, values in (arrays() if weights is None else weights).items():
+            file[name] = values
+    return folder
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return write(tmp_path / "elmo")
+
+
+def sigmoid(x: float) -> float:
+    return 1 / (1 + math.exp(-x))
+
+
+def times(row: list[float], matrix: np.ndarray, bias: np.ndarray) -> list[float]:
+    return [float(bias[j]) + sum(row[i] * float(matrix[i, j]) for i in range(len(row))) for j in range(matrix.shape[1])]
+
+
+def plain_word(w: dict[str, np.ndarray], codes: list[int], activation: str) -> list[float]:
+    letters = [w["char_embed"][code - 1] for code in codes]
+    hidden: list[float] = []
+    for i, (width, count) in enumerate(FILTERS):
+        for k in range(count):
+            sums = [
+                sum(float(letters[start + t] @ w[f"CNN/W_cnn_{i}"][0, t, :, k]) for t in range(width))
+                for start in range(50 - width + 1)
+            ]
+            largest = max(sums) + float(w[f"CNN/b_cnn_{i}"][k])
+            hidden.append(max(largest, 0.0) if activation == "relu" else math.tanh(largest))
+    for i in range(2):
+        carry = times(hidden, w[f"CNN_high_{i}/W_carry"], w[f"CNN_high_{i}/b_carry"])
+        changed = times(hidden, w[f"CNN_high_{i}/W_transform"], w[f"CNN_high_{i}/b_transform"])
+        hidden = [
+            sigmoid(c) * max(t, 0.0) + (1 - sigmoid(c)) * h for c, t, h in zip(carry, changed, hidden, strict=True)
+        ]
+    return times(hidden, w["CNN_proj/W_proj"], w["CNN_proj/b_proj"])
+
+
+def plain_lstm(w: dict[str, np.ndarray], cell: str, inputs: list[list[float]]) -> list[list[float]]:
+    clip = lambda value, limit: min(max(value, -limit), limit)  # noqa: E731
+    h, c, outputs = [0.0] * 3, [0.0] * 5, []
+    for x in inputs:
+        gates = times([*x, *h], w[f"{cell}/W_0"], w[f"{cell}/B"])
+        enter, candidate, forget, leave = (gates[5 * g : 5 * g + 5] for g in range(4))
+        c = [clip(sigmoid(enter[j]) * math.tanh(candidate[j]) + sigmoid(forget[j] + 1) * c[j], 0.5) for j in range(5)]
+        h = times([sigmoid(leave[j]) * math.tanh(c[j]) for j in range(5)], w[f"{cell}/W_P_0"], np.zeros(3))
+        h = [clip(value, 0.25) for value in h]
+        outputs.append(h)
+    return outputs
+
+
+def plain_text(w: dict[str, np.ndarray], words: list[str], activation: str = "relu") -> np.ndarray:
+    """All three layers of one text, (3, words, 6), by loops over single numbers."""
+    codes = [[259, 257, 260, *[261] * 47]]
+    codes += [[259, *(byte + 1 for byte in word.encode("utf-8", "ignore")[:48]), 260] for word in words]
+    codes += [[259, 258, 260]]
+    vectors = [plain_word(w, row + [261] * (50 - len(row)), activation) for row in codes]
+    sides = []
+    for side in range(2):
+        states = vectors[::-1] if side else vectors
+        layers = [states]
+        for depth in range(2):
+            new = plain_lstm(w, f"RNN_{side}/RNN/MultiRNNCell/Cell{depth}/LSTMCell", states)
+            if depth:
+                new = [[a + b for a, b in zip(x, y, strict=True)] for x, y in zip(new, states, strict=True)]
+            layers.append(new)
+            states = new
+        sides.append([layer[::-1] if side else layer for layer in layers])
+    return np.concatenate([np.array(sides[0]), np.array(sides[1])], axis=2)[:, 1:-1]
+
+
+@pytest.mark.parametrize("layer", [-1, 0, 1, 2])
+def test_equals_loops_over_single_numbers(folder: Path, layer: int) -> None:
+    found = ElmoTokens(str(folder), layer).encode(TEXTS)
+    weights = arrays()
+    for row, text in enumerate(TEXTS):
+        words = words_of(text)
+        if words:
+            layers = plain_text(weights, words)
+            expected = layers.mean(axis=0) if layer == -1 else layers[layer]
+            np.testing.assert_allclose(found[row], expected, rtol=0, atol=2e-5)
+        else:
+            assert len(found[row]) == 0
+    assert not found.special.any()
+
+
+def test_the_other_activation(tmp_path: Path) -> None:
+    options = json.loads(json.dumps(OPTIONS))
+    options["char_cnn"]["activation"] = "tanh"
+    found = ElmoTokens(str(write(tmp_path / "tanh", options=options))).encode(["a cat"])
+    np.testing.assert_allclose(found[0], plain_text(arrays(), ["a", "cat"], "tanh").mean(axis=0), rtol=0, atol=2e-5)
+
+
+@pytest.mark.filterwarnings("ignore:LSTM with projections")
+def test_one_side_is_torchs_lstm_with_projection(folder: Path) -> None:
+    torch = pytest.importorskip("torch")
+    options = json.loads(json.dumps(OPTIONS))
+    options["lstm"] |= {"cell_clip": None, "proj_clip": None}
+    network = read_network(*find_files(write(folder, options=options)))
+    weights = arrays()
+    cell = "RNN_0/RNN/MultiRNNCell/Cell0/LSTMCell"
+    order = np.concatenate([np.arange(5), np.arange(10, 15), np.arange(5, 10), np.arange(15, 20)])  # torch: i, f, g, o
+    bias = weights[f"{cell}/B"].copy()
+    bias[10:15] += 1
+    lstm = torch.nn.LSTM(3, 5, proj_size=3, batch_first=True)
+    with torch.no_grad():
+        lstm.weight_ih_l0.copy_(torch.from_numpy(weights[f"{cell}/W_0"].T[order][:, :3]))
+        lstm.weight_hh_l0.copy_(torch.from_numpy(weights[f"{cell}/W_0"].T[order][:, 3:]))
+        lstm.bias_ih_l0.copy_(torch.from_numpy(bias[order]))
+        lstm.bias_hh_l0.zero_()
+        lstm.weight_hr_l0.copy_(torch.from_numpy(weights[f"{cell}/W_P_0"].T))
+        words = np.random.default_rng(0).normal(size=(2, 6, 3)).astype(np.float32)
+        expected = lstm(torch.from_numpy(words))[0].numpy()
+    np.testing.assert_allclose(network.texts(words)[1][:, :, :3], expected, rtol=0, atol=1e-5)
+
+
+def test_company_changes_no_bit(folder: Path) -> None:
+    encoder = ElmoTokens(str(folder))
+    texts = [*TEXTS, *(f"word{i} cat" for i in range(2 * ROWS + 3))]
+    together, backwards = encoder.encode(texts), encoder.encode(texts[::-1])
+    for row, text in enumerate(texts):
+        np.testing.assert_array_equal(encoder.encode([text])[0], together[row])
+        np.testing.assert_array_equal(backwards[len(texts) - 1 - row], together[row])
+    assert encoder.encode([]).vectors.shape == (0, 6)
+
+
+def test_characters() -> None:
+    assert character_ids("é".encode())[:5] == [259, 0xC3 + 1, 0xA9 + 1, 260, 261]
+    long = character_ids(b"x" * 80)
+    assert (len(long), long[0], long[-1], set(long[1:-1])) == (50, 259, 260, {ord("x") + 1})
+    assert character_ids(256) == [259, 257, 260, *[261] * 47]
+
+
+def test_long_texts_are_cut() -> None:
+    assert len(words_of("word " * 2_000)) == LONGEST
+
+
+def test_by_name_with_identity(folder: Path) -> None:
+    encoder = token_encoder(f"elmo:{folder}", layer=1)
+    assert isinstance(encoder, ElmoTokens)
+    assert encoder.identity.endswith("layer=1)")
+    assert str(folder) not in encoder.identity
+    assert "layer=mean" in ElmoTokens(str(folder)).identity
+
+
+def test_a_layer_too_many(folder: Path) -> None:
+    with pytest.raises(UnknownName, match="layers 0 to 2"):
+        ElmoTokens(str(folder), 3).encode(["a"])
+
+
+@pytest.mark.parametrize(
+    ("section", "name", "value"),
+    [
+        ("lstm", "use_skip_connections", False),
+        ("lstm", "dim", 0),
+        ("lstm", "dim", 1 << 40),
+        ("lstm", "n_layers", "two"),
+        ("char_cnn", "max_characters_per_token", 20),
+        ("char_cnn", "activation", "gelu"),
+        ("char_cnn", "filters", []),
+        ("char_cnn", "filters", [[60, 2]]),
+        ("char_cnn", "filters", 5),
+        ("char_cnn", "embedding", None),
+    ],
+)
+def test_wrong_options_are_refused(tmp_path: Path, section: str, name: str, value: Any) -> None:
+    options = json.loads(json.dumps(OPTIONS))
+    options[section][name] = value
+    with pytest.raises(ResourceError, match="tiny_options"):
+        ElmoTokens(str(write(tmp_path / "wrong", options=options))).encode(["a"])
+
+
+@pytest.mark.parametrize("content", ["not json", "[]", "{}", '{"lstm": 1, "char_cnn": 2}'])
+def test_files_that_are_no_options_are_refused(tmp_path: Path, content: str) -> None:
+    with pytest.raises(ResourceError, match="does not hold the options"):
+        ElmoTokens(str(write(tmp_path / "wrong", options=content))).encode(["a"])
+
+
+@pytest.mark.parametrize("change", ["missing", "shape", "kind", "nan"])
+def test_wrong_weights_are_refused(tmp_path: Path, change: str) -> None:
+    weights = arrays()
+    name = "RNN_1/RNN/MultiRNNCell/Cell1/LSTMCell/W_0"
+    if change == "missing":
+        del weights[name]
+    else:
+        other = {"shape": np.zeros((6, 21), np.float32), "kind": np.zeros((6, 20), int), "nan": weights[name] * np.nan}
+        weights[name] = other[change]
+    with pytest.raises(ResourceError, match="the ELMo weights"):
+        ElmoTokens(str(write(tmp_path / "wrong", weights=weights))).encode(["a"])
+
+
+def test_a_file_that_is_not_hdf5(folder: Path) -> None:
+    (folder / "tiny_weights.hdf5").write_bytes(b"nothing of the kind")
+    with pytest.raises(ResourceError, match="not a readable HDF5"):
+        ElmoTokens(str(folder)).encode(["a"])
+
+
+def test_an_empty_folder(tmp_path: Path) -> None:
+    with pytest.raises(ResourceError, match=r"one \*options\*\.json and one"):
+        ElmoTokens(str(tmp_path)).encode(["a"])
+
+
+def test_the_install_line(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "h5py", None)
+    with pytest.raises(MissingExtra, match=r"textgauge\[elmo\]"):
+        ElmoTokens(str(folder)).encode(["a"])

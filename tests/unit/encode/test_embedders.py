@@ -1,0 +1,262 @@
+from __future__ import annotations
+
+import builtins
+import re
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from textgauge.encode.embedders import Embedder, base, embedder, list_embedders, register_embedder
+from textgauge.encode.embedders.minilm import load_numpy, minilm
+from textgauge.encode.embedders.st import SentenceTransformersEmbedder
+from textgauge.encode.embedders.transformer import TOKENS_PER_RUN, equal_length_batches
+from textgauge.encode.embedders.whole import WholeEmbedder
+from textgauge.errors import MissingExtra, ResourceError, UnknownName
+
+NAMES = ["minilm", "minilm-int8", "wordllama", "paraphrase-minilm"]
+TEXTS = [
+    "Why was my card declined at the shop?",
+    "book a table for two",
+    "",
+    "नमस्ते दुनिया 😀",
+    "lone \ud800 surrogate",
+    "long " * 300,
+    *(f"please tell me about topic number {number} " + "again " * (number % 9) for number in range(60)),
+]
+
+
+@pytest.fixture
+def own_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("_ENTRIES", "_PREFIXES", "_MADE"):
+        monkeypatch.setattr(base, name, dict(getattr(base, name)))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_same_text_same_bits(name: str, need: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Batch size, order, neighbours and the number of threads leave every bit of a vector as it is."""
+    need(name)
+    need("wordpiece")
+    encoder = embedder(name)
+    expected = encoder.encode(TEXTS)
+    for threads, batch_size in ((1, 1), (1, 7), (2, 1), (2, 7), (2, 32), (3, 64)):
+        monkeypatch.setenv("TEXTGAUGE_THREADS", str(threads))
+        np.testing.assert_array_equal(encoder.encode(TEXTS, batch_size=batch_size), expected)
+    order = np.random.default_rng(0).permutation(len(TEXTS))
+    np.testing.assert_array_equal(encoder.encode([TEXTS[row] for row in order]), expected[order])
+    for row in range(8):
+        np.testing.assert_array_equal(encoder.encode([TEXTS[row]])[0], expected[row])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_shape_type_and_progress(name: str, need: Callable[[str], Path]) -> None:
+    need(name)
+    need("wordpiece")
+    encoder = embedder(name)
+    seen: list[tuple[int, int]] = []
+    vectors = encoder.encode(TEXTS, batch_size=8, progress=lambda done, total: seen.append((done, total)))
+    assert vectors.dtype == np.float32
+    assert vectors.shape == (len(TEXTS), encoder.dimension)
+    assert np.isfinite(vectors).all()
+    assert seen[-1] == (len(TEXTS), len(TEXTS))
+    assert seen == sorted(seen)
+    assert encoder.encode([]).shape == (0, encoder.dimension)
+    assert isinstance(encoder, Embedder)
+
+
+def test_minilm_vectors_are_units_and_wordllama_of_nothing_is_zero(need: Callable[[str], Path]) -> None:
+    need("minilm")
+    need("wordllama")
+    np.testing.assert_allclose(np.linalg.norm(embedder("minilm").encode(TEXTS), axis=1), 1, atol=1e-6)
+    assert not embedder("wordllama").encode([""]).any()
+
+
+def test_the_numpy_network_agrees(need: Callable[[str], Path]) -> None:
+    need("minilm")
+    encoder = minilm()
+    plain = TransformerTwin(load_numpy())
+    np.testing.assert_allclose(plain.encode(TEXTS[:5]), encoder.encode(TEXTS[:5]), atol=1e-6)
+
+
+class TransformerTwin:
+    """Encode text by text with another network function."""
+
+    def __init__(self, run: Callable[..., Any]) -> None:
+        self.encoder = minilm()
+        object.__setattr__(self.encoder, "load", lambda: run)
+
+    def encode(self, texts: Sequence[str]) -> np.ndarray:
+        return np.vstack([self.encoder.encode([text]) for text in texts])
+
+
+def test_without_onnxruntime_the_numpy_network_is_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
+    find = sys.modules["importlib.util"].find_spec
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "onnxruntime" else find(name))
+    encoder = minilm()
+    assert encoder.load is load_numpy
+    assert "runtime=numpy-" in encoder.identity
+
+
+def test_batches_have_equal_lengths_and_bounded_tokens() -> None:
+    ids = [np.zeros(length, dtype=np.int64) for length in (3, 5, 3, 3, 900, 900, 900)]
+    batches = list(equal_length_batches(ids, 2))
+    assert batches == [[4, 5], [6], [1], [0, 2], [3]]
+    assert all(sum(len(ids[row]) for row in batch) <= TOKENS_PER_RUN for batch in batches)
+
+
+def test_identities_are_known_without_loading_anything(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("TEXTGAUGE_CACHE", str(tmp_path))
+    monkeypatch.setenv("TEXTGAUGE_OFFLINE", "1")
+    identities = {embedder(name).identity for name in NAMES}
+    assert len(identities) == len(NAMES)
+    for identity in identities:
+        assert "weights=" in identity
+        assert "pooling=mean" in identity
+        assert "dtype=float32" in identity
+
+
+def test_the_list_says_what_is_here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("TEXTGAUGE_CACHE", str(tmp_path))
+    monkeypatch.setenv("TEXTGAUGE_OFFLINE", "1")
+    monkeypatch.setenv("HF_HOME", str(tmp_path))
+    monkeypatch.delenv("TEXTGAUGE_RESOURCES", raising=False)
+    rows = {row["name"]: row for row in list_embedders()}
+    assert list(rows) == NAMES
+    assert rows["wordllama"]["dimension"] == 256
+    assert rows["minilm"]["megabytes"] == 91.3
+    assert not any(row["available"] for row in rows.values())
+
+
+def test_a_model_that_cannot_be_had_names_the_lighter_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("TEXTGAUGE_CACHE", str(tmp_path))
+    monkeypatch.setenv("TEXTGAUGE_OFFLINE", "1")
+    monkeypatch.setenv("HF_HOME", str(tmp_path))
+    monkeypatch.delenv("TEXTGAUGE_RESOURCES", raising=False)
+    with pytest.raises(ResourceError, match=r"fetch minilm or use the lighter embedder wordllama"):
+        minilm().encode(["text"])
+
+
+def test_names(own_table: None) -> None:
+    with pytest.raises(UnknownName, match="minilm"):
+        embedder("minlm")
+    with pytest.raises(UnknownName):
+        embedder("st:")
+    register_embedder("ones", Ones, dimension=2)
+    assert embedder("ones") is embedder("ones")
+    assert embedder("ones").encode(["a"]).tolist() == [[1, 1]]
+    with pytest.raises(ValueError, match="exists"):
+        register_embedder("ones", Ones)
+    assert list_embedders()[-1]["name"] == "ones"
+
+
+class Ones:
+    name = "ones"
+    identity = "ones"
+    dimension = 2
+
+    def encode(self, texts: Sequence[str], *, batch_size: int = 1, progress: Any = None) -> np.ndarray:
+        return np.ones((len(texts), 2), dtype=np.float32)
+
+
+class FakeTokens(dict[str, Any]):
+    def word_ids(self) -> list[int]:
+        return list(range(len(self["offset_mapping"])))
+
+
+class FakeTokenizer:
+    is_fast = True
+
+    def num_special_tokens_to_add(self) -> int:
+        return 2
+
+    def __call__(self, text: str, *, add_special_tokens: bool, truncation: bool, **options: bool) -> FakeTokens:
+        assert not add_special_tokens
+        assert not truncation
+        return FakeTokens(offset_mapping=[found.span() for found in re.finditer(r"\S+", text)])
+
+
+class FakeSentenceTransformer:
+    max_seq_length = 12
+    tokenizer: Any = FakeTokenizer()
+
+    def __init__(self, model: str) -> None:
+        if model == "nowhere":
+            raise OSError("nowhere is not a model\nand more lines")
+
+    def __getitem__(self, index: int) -> SimpleNamespace:
+        return SimpleNamespace(auto_model=SimpleNamespace(config=SimpleNamespace(_commit_hash="abc123")))
+
+    def get_sentence_embedding_dimension(self) -> int:
+        return 3
+
+    def encode(self, texts: list[str], *, batch_size: int, show_progress_bar: bool) -> np.ndarray:
+        assert len(texts) <= batch_size
+        return np.array([[len(text), "\ud800" in text, 0] for text in texts], dtype=np.float64)
+
+
+@pytest.fixture
+def fake_module(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = ModuleType("sentence_transformers")
+    module.SentenceTransformer = FakeSentenceTransformer  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "sentence_transformers", module)
+
+
+def test_sentence_transformers_in_order_with_revision(fake_module: None, own_table: None) -> None:
+    encoder = embedder("st:org/model")
+    assert encoder.name == "st:org/model"
+    assert "revision=abc123" in encoder.identity
+    assert "max_length=12" in encoder.identity
+    seen: list[tuple[int, int]] = []
+    texts = ["a", "bbb", "\ud800", "", "cc"]
+    vectors = encoder.encode(texts, batch_size=2, progress=lambda done, total: seen.append((done, total)))
+    assert vectors.dtype == np.float32
+    assert vectors.tolist() == [[1, 0, 0], [3, 0, 0], [1, 0, 0], [0, 0, 0], [2, 0, 0]]
+    assert seen == [(2, 5), (4, 5), (5, 5)]
+
+
+def test_sentence_transformers_tell_where_they_stop_reading(
+    fake_module: None, own_table: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = embedder("whole:st:org/model")
+    assert isinstance(whole, WholeEmbedder)
+    assert "revision=abc123" in whole.identity
+    text = " ".join(f"word{number}" for number in range(40))
+    windows = [window.text for window in whole.windows([text])[0]]
+    assert " ".join(windows) == text
+    assert all(5 <= len(window.split()) <= 10 for window in windows[:-1])
+    assert whole.encode(["one two", text])[0].tolist() == embedder("st:org/model").encode(["one two"])[0].tolist()
+    monkeypatch.setattr(FakeTokenizer, "is_fast", False)
+    with pytest.raises(ResourceError, match="no fast tokenizer"):
+        WholeEmbedder.of(SentenceTransformersEmbedder("other")).encode([text])
+
+
+def test_a_folder_is_known_by_its_content(fake_module: None, tmp_path: Path) -> None:
+    (tmp_path / "weights").write_text("1")
+    first = SentenceTransformersEmbedder(str(tmp_path)).identity
+    assert str(tmp_path.parent) not in first
+    (tmp_path / "weights").write_text("2")
+    assert SentenceTransformersEmbedder(str(tmp_path)).identity != first
+
+
+def test_a_model_that_does_not_load_is_one_line(fake_module: None) -> None:
+    with pytest.raises(ResourceError, match=r"^cannot load st:nowhere: nowhere is not a model$"):
+        SentenceTransformersEmbedder("nowhere").encode(["a"])
+
+
+def test_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = builtins.__import__
+
+    def without(name: str, *args: Any, **kwargs: Any) -> Any:
+        if name in {"sentence_transformers", "httpx"}:
+            raise ImportError(name)
+        return real(name, *args, **kwargs)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(MissingExtra, match=r"textgauge\[st\]"):
+        embedder("st:any").encode(["a"])
+    with pytest.raises(MissingExtra, match=r"textgauge\[api\]"):
+        embedder("api:any").encode(["a"])

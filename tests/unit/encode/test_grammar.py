@@ -1,0 +1,278 @@
+"""Grammar checkers: pieces, Harper, and LanguageTool against a server started here."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import SimpleNamespace
+from typing import Any
+from urllib.parse import parse_qs
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from textgauge.encode.grammar import GrammarChecker, get_grammar_checker, list_grammar_checkers
+from textgauge.encode.grammar.base import LONGEST_PIECE, LONGEST_TEXT, lengths, pieces, sums
+from textgauge.encode.grammar.harper import HarperChecker
+from textgauge.errors import MissingExtra, ResourceError, UnknownName
+
+GOOD = [
+    "The cat sat on the mat.",
+    "There are many books on the table.",
+    "They were happy to see their friends.",
+    "We have two dogs and a cat.",
+    "You should have told me earlier.",
+]
+BAD = [
+    "The cat sat in the the mat.",
+    "He don't likes coffee in teh morning.",
+    "The results of the study was suprising.",
+    "It's color is different then what I expected.",
+    "You should of told me more early.",
+]
+
+
+@given(st.lists(st.sampled_from(["word ", "End. ", "x" * 700, "\n", " " * 900, "?! "]), max_size=60).map("".join))
+def test_pieces_are_short_and_lose_nothing(text: str) -> None:
+    parts = list(pieces(text))
+    assert all(len(part) <= LONGEST_PIECE for part in parts)
+    assert text.startswith("".join(parts))
+    if len(text) <= LONGEST_TEXT:
+        assert not text[len("".join(parts)) :].strip()
+    else:
+        assert sum(map(len, parts)) <= LONGEST_TEXT
+
+
+def test_pieces_end_with_sentences() -> None:
+    text = "This is a sentence of some words. " * 500
+    assert all(part.endswith("words. ") for part in pieces(text[:-1] + " "))
+    assert sum(map(len, pieces(text * 100))) > LONGEST_TEXT - 100
+
+
+def test_equal_texts_are_checked_once() -> None:
+    asked: list[list[str]] = []
+
+    def count(parts: list[str]) -> list[int]:
+        asked.append(parts)
+        return [len(part) for part in parts]
+
+    assert sums(["ab", "c", "ab", "", "  "], count).tolist() == [2, 1, 2, 0, 0]
+    assert asked == [["ab", "c"]]
+    assert sums([], count).tolist() == []
+
+
+def test_lengths_are_of_what_is_checked() -> None:
+    assert lengths(["One, two -- three!", "", "..."]).tolist() == [3, 0, 0]
+    assert lengths(["word " * 1_000_000]).tolist() == [LONGEST_TEXT // 5]
+
+
+@pytest.fixture(scope="module")
+def harper() -> GrammarChecker:
+    return get_grammar_checker("harper")
+
+
+def test_bad_sentences_have_errors(harper: GrammarChecker) -> None:
+    found = harper.errors([*GOOD, *BAD, ""])
+    assert found.dtype == np.int64
+    assert found[:5].tolist() == [0] * 5
+    assert (found[5:10] > 0).all()
+    assert found[10] == 0
+
+
+def test_what_is_not_grammar_does_not_count(harper: GrammarChecker) -> None:
+    assert harper.errors(["the cat sat on the mat"]).tolist() == [0]
+    long_sentence = "we saw the cat and " * 20 + "teh dog"
+    assert harper.errors([long_sentence]).tolist() == [1]
+
+
+def test_threads_and_order_change_nothing(harper: GrammarChecker, monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = [*GOOD, *BAD, "\ud800 the the", "emoji 🙂 🙂 teh"]
+    expected = harper.errors(texts)
+    np.testing.assert_array_equal(harper.errors(texts[::-1]), expected[::-1])
+    for threads in ("1", "3"):
+        monkeypatch.setenv("TEXTGAUGE_THREADS", threads)
+        np.testing.assert_array_equal(HarperChecker().errors(texts), expected)
+
+
+def test_a_very_long_line(harper: GrammarChecker) -> None:
+    line = "He have a cat. " * 700_000
+    assert harper.errors([line])[0] == harper.errors([line[:LONGEST_TEXT]])[0] > 100
+
+
+def test_dialects() -> None:
+    british = get_grammar_checker("harper(dialect=british)")
+    assert british.errors(["The colour is grey."]).tolist() == [0]
+    assert get_grammar_checker("harper").errors(["The colour is grey."])[0] > 0
+    assert british.name == "harper(dialect=british)"
+    assert get_grammar_checker("harper(dialect=american)").name == "harper"
+    assert get_grammar_checker("harper").signature.startswith("harper(dialect=american,ignored=capitalization|")
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("harpr", "did you mean harper"),
+        ("languagetool", "did you mean languagetool:URL"),
+        ("languagetool:", "did you mean languagetool:URL"),
+        ("languagetool:localhost:8081", "http://localhost:8081"),
+        ("languagetool:ftp://host", "http://localhost:8081"),
+        ("harper(accent=british)", "it has dialect"),
+        ("harper(dialect=scots)", "unknown dialect"),
+        ("harper@words", "unknown grammar checker"),
+        ("harper:x", "unknown grammar checker"),
+    ],
+)
+def test_wrong_names(name: str, says: str) -> None:
+    with pytest.raises(UnknownName, match=says):
+        get_grammar_checker(name)
+
+
+def test_checkers_are_of_one_kind(harper: GrammarChecker) -> None:
+    assert isinstance(harper, GrammarChecker)
+    assert list_grammar_checkers() == ["harper", "languagetool:URL"]
+
+
+class Server(ThreadingHTTPServer):
+    """A LanguageTool whose every `teh` is a misspelling and every lower-case beginning a matter of casing."""
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.forms: list[dict[str, list[str]]] = []
+        self.answer: tuple[int, Any] | None = None
+
+
+class Handler(BaseHTTPRequestHandler):
+    server: Server
+
+    def do_POST(self) -> None:
+        form = parse_qs(self.rfile.read(int(self.headers["content-length"])).decode(), keep_blank_values=True)
+        self.server.forms.append(form | {"path": [self.path]})
+        text = form["text"][0]
+        categories = ["TYPOS"] * text.count("teh") + ["CASING"] * text[:1].islower()
+        matches = [{"rule": {"category": {"id": category}}} for category in categories]
+        usual = 200, {"software": {"name": "LanguageTool", "version": "6.4"}, "matches": matches}
+        status, content = self.server.answer or usual
+        self.send_response(status)
+        self.end_headers()
+        self.wfile.write(content.encode() if isinstance(content, str) else json.dumps(content).encode())
+
+    def log_message(self, *args: object) -> None:
+        pass
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    pytest.importorskip("httpx")
+    server = Server()
+    thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
+    thread.start()
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    yield server
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+def address(server: Server) -> str:
+    return f"http://127.0.0.1:{server.server_port}"
+
+
+def test_a_server_is_asked_once_for_each_text(server: Server) -> None:
+    checker = get_grammar_checker(f"languagetool:{address(server)}/")
+    texts = ["teh cat saw teh dog", "Fine.", "", "teh cat saw teh dog", "\ud800 teh"]
+    assert checker.errors(texts).tolist() == [2, 0, 0, 2, 1]
+    assert sorted(form["text"][0] for form in server.forms) == ["Fine.", "teh cat saw teh dog", "\ufffd teh"]
+    assert {form["language"][0] for form in server.forms} == {"en-US"}
+    assert {form["path"][0] for form in server.forms} == {"/v2/check"}
+    assert checker.lengths(texts).tolist() == [5, 1, 0, 5, 1]
+    assert checker.signature.startswith("languagetool(server=6.4,language=en-US,")
+    assert checker.errors([]).tolist() == []
+
+
+def test_other_languages_and_addresses(server: Server) -> None:
+    checker = get_grammar_checker(f"languagetool:{address(server)}/v2/check#de-DE")
+    assert checker.errors(["Gut."]).tolist() == [0]
+    assert server.forms[0]["language"] == ["de-DE"]
+    assert checker.name == f"languagetool:{address(server)}#de-DE"
+    secret = get_grammar_checker("languagetool:https://user:password@host.example/lt")
+    assert secret.name == "languagetool:https://host.example/lt"
+
+
+@pytest.mark.parametrize(
+    ("answer", "says"),
+    [
+        ((500, "oops"), "status 500"),
+        ((413, "too long"), "status 413"),
+        ((200, "<html>"), "did not answer as LanguageTool"),
+        ((200, []), "did not answer as LanguageTool"),
+        ((200, {"matches": 3}), "did not answer as LanguageTool"),
+        ((200, {"matches": [{}]}), "did not answer as LanguageTool"),
+    ],
+)
+def test_a_server_that_fails(server: Server, answer: tuple[int, Any], says: str) -> None:
+    server.answer = answer
+    with pytest.raises(ResourceError, match=says):
+        get_grammar_checker(f"languagetool:{address(server)}").errors(["Some text."])
+
+
+def test_no_server_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("httpx")
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    checker = get_grammar_checker("languagetool:http://127.0.0.1:9")
+    with pytest.raises(ResourceError, match=r"no LanguageTool server at .*127\.0\.0\.1:9 .*use harper"):
+        checker.errors(["Some text."])
+
+
+def test_the_install_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "httpx", None)
+    with pytest.raises(MissingExtra, match=r"textgauge\[api\]"):
+        get_grammar_checker("languagetool:http://localhost:8081").errors(["Some text."])
+
+
+class PanicException(BaseException):
+    pass
+
+
+class Fragile:
+    """Finds one error in every piece, and breaks down on two words together."""
+
+    def lint(self, text, **_):
+        if "hot ice" in text:
+            raise PanicException
+        return [SimpleNamespace(span=SimpleNamespace(start=0, end=1), lint_kind="Spelling")]
+
+
+def test_a_text_that_breaks_the_checker_is_checked_in_halves(monkeypatch):
+    monkeypatch.setattr(HarperChecker, "_linter", lambda _: Fragile())
+    assert HarperChecker().errors(["all is well", "some hot ice here", "hot ice"]).tolist() == [1, 2, 2]
+
+
+def test_other_errors_of_the_checker_are_not_hidden(monkeypatch):
+    def broken(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(HarperChecker, "_linter", lambda _: SimpleNamespace(lint=broken))
+    with pytest.raises(KeyboardInterrupt):
+        HarperChecker().errors(["a text"])
+
+
+def test_shuffled_words_have_more_errors():
+    sentences = [
+        "She has been waiting for the train since this morning.",
+        "He doesn't know where his brother lives.",
+        "There are several reasons to leave early.",
+        "An apple a day is a good idea for most people.",
+        "I would have called you if I had known.",
+        "The children were playing in the garden when it rained.",
+        "We are going to visit them at the weekend.",
+        "This is one of the best books that I have read.",
+    ]
+    rng = np.random.default_rng(3)
+    shuffled = [" ".join(rng.permutation(text.split())) for text in sentences]
+    checker = HarperChecker()
+    assert checker.errors(shuffled).sum() > checker.errors(sentences).sum()

@@ -1,0 +1,282 @@
+"""Names, Kneser–Ney against a plain twin, ARPA files."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from textgauge.encode.language_models import LanguageModel, get_language_model, list_language_models
+from textgauge.encode.language_models import base as base_module
+from textgauge.encode.language_models.arpa import read_arpa
+from textgauge.encode.language_models.kneser_ney import FALLBACK, train
+from textgauge.encode.language_models.ngrams import UNKNOWN, Framed, NgramModel, SpacedTokenizer
+from textgauge.encode.tokenizers import SplitTokenizer, words_of
+from textgauge.errors import InputError, ResourceError, TextgaugeError, UnknownName
+
+CORPUS = ["the cat sat on the mat", "the dog sat", "a cat ran", "", "the cat ran on", "a dog sat on a cat"]
+
+texts = st.lists(st.lists(st.sampled_from("abcd"), max_size=7).map(" ".join), min_size=1, max_size=12)
+
+
+class Twin:
+    """Modified Kneser–Ney from the formula, one n-gram at a time."""
+
+    def __init__(self, texts: list[str], order: int) -> None:
+        rows = [["<s>", *text.split(), "</s>"] for text in texts if text.split()]
+        self.order = order
+        self.words = {word for row in rows for word in row} - {"<s>"} | {"<unk>"}
+        seen = [
+            Counter(tuple(row[i : i + n]) for row in rows for i in range(len(row) - n + 1)) for n in range(order + 2)
+        ]
+        self.counts: list[dict[tuple[str, ...], int]] = [{}]
+        for n in range(1, order + 1):
+            before = defaultdict(set)
+            for gram in seen[n + 1]:
+                before[gram[1:]].add(gram[0])
+            raw = {gram for gram in seen[n] if n == order or gram[0] == "<s>"}
+            adjusted = {gram: seen[n][gram] if gram in raw else len(before[gram]) for gram in seen[n]}
+            adjusted.pop(("<s>",), None)
+            self.counts.append(adjusted)
+
+    def discount(self, n: int, count: int) -> float:
+        t = [sum(value == k for value in self.counts[n].values()) for k in range(5)]
+        if 0 in t[1:]:
+            return FALLBACK[min(count, 3) - 1]
+        y = t[1] / (t[1] + 2 * t[2])
+        found = [k - (k + 1) * y * t[k + 1] / t[k] for k in (1, 2, 3)]
+        return (found if min(found) > 0 else FALLBACK)[min(count, 3) - 1]
+
+    def probability(self, word: str, context: tuple[str, ...]) -> float:
+        return self._probability(word, context[max(0, len(context) - self.order + 1) :])
+
+    def _probability(self, word: str, context: tuple[str, ...]) -> float:
+        n = len(context) + 1
+        lower = self._probability(word, context[1:]) if context else 1 / len(self.words)
+        after = {gram[-1]: count for gram, count in self.counts[n].items() if gram[:-1] == context}
+        if not after:
+            return lower
+        total = sum(after.values())
+        left = sum(self.discount(n, count) for count in after.values())
+        here = after[word] - self.discount(n, after[word]) if word in after else 0.0
+        return here / total + left / total * lower
+
+    def nats(self, text: str) -> float:
+        row = ["<s>", *(word if word in self.words else "<unk>" for word in text.split()), "</s>"]
+        return -sum(np.log(self.probability(row[i], tuple(row[:i]))) for i in range(1, len(row)))
+
+
+@given(texts.filter(any), st.integers(1, 4))
+def test_as_the_plain_twin(corpus: list[str], order: int) -> None:
+    twin, model = Twin(corpus, order), train(corpus, order=order)
+    queries = [*corpus, "d c b a", "unseen a unseen"]
+    nats, tokens = model.surprise(queries)
+    expected = [twin.nats(text) if text else 0.0 for text in queries]
+    np.testing.assert_allclose(nats, expected, rtol=1e-12, atol=1e-12)
+    assert tokens.tolist() == [len(text.split()) + 1 if text else 0 for text in queries]
+
+
+def larger_corpus() -> list[str]:
+    draw = np.random.default_rng(0)
+    return [" ".join(f"w{int(20 * share**2)}" for share in draw.random(size)) for size in draw.integers(1, 9, 300)]
+
+
+def test_the_twin_without_fallback() -> None:
+    corpus = larger_corpus()
+    twin = Twin(corpus, 2)
+    assert twin.discount(1, 1) == FALLBACK[0]
+    assert twin.discount(2, 1) not in FALLBACK
+    nats, _ = train(corpus, order=2).surprise(corpus[:20])
+    np.testing.assert_allclose(nats, [twin.nats(text) for text in corpus[:20]], rtol=1e-12)
+
+
+@pytest.mark.parametrize("order", [1, 2, 3, 5])
+@pytest.mark.parametrize("context", ["", "the", "the cat", "cat unseen", "sat on the cat"])
+def test_probabilities_sum_to_one(order: int, context: str) -> None:
+    ngrams = train(CORPUS, order=order).ngrams
+    begin = [0, *(ngrams.index.get(word, UNKNOWN) for word in context.split())]
+    rows = np.array([[*begin, word] for word in range(1, len(ngrams.words))])
+    logs = ngrams.log_probabilities(Framed(rows.ravel(), rows.ravel(), rows.ravel()))
+    assert np.exp(logs.reshape(rows.shape)[:, -1]).sum() == pytest.approx(1, abs=1e-12)
+
+
+def test_the_order_of_texts_and_batches_changes_no_bit(monkeypatch: pytest.MonkeyPatch) -> None:
+    corpus = larger_corpus()
+    model, turned = train(corpus), train(corpus[::-1])
+    nats, _ = model.surprise(corpus)
+    assert model.signature == turned.signature
+    np.testing.assert_array_equal(turned.surprise(corpus)[0], nats)
+    monkeypatch.setattr(base_module, "CHARACTERS_AT_ONCE", 50)
+    np.testing.assert_array_equal(model.surprise(corpus)[0], nats)
+    np.testing.assert_array_equal(model.surprise(corpus[::-1])[0], nats[::-1])
+
+
+def test_marks_in_a_text_are_unknown_words() -> None:
+    model = train(["<s> a </s>", "a b <unk>"], on="whitespace")
+    assert model.ngrams.words == ("<s>", "</s>", "<unk>", "a", "b")
+    nats, tokens = model.surprise(["<s> a", "nothing a"])
+    assert nats[0] == nats[1]
+    assert tokens.tolist() == [3, 3]
+
+
+def test_texts_that_belong_together_are_likelier() -> None:
+    nats, tokens = train(CORPUS).surprise(["the cat sat on a mat", "mat a on sat cat the", "quite other words"])
+    perplexity = np.exp(nats / tokens)
+    assert perplexity[0] < perplexity[1]
+    assert perplexity[0] < perplexity[2]
+
+
+def test_nothing_to_score() -> None:
+    model = train(CORPUS)
+    for found in (model.surprise([]), model.surprise(["", "  \n"])):
+        assert found[0].tolist() == [0.0] * len(found[0])
+        assert found[1].tolist() == [0] * len(found[0])
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("kneser-nay", "did you mean kneser-ney"),
+        ("trigram", "did you mean trigram-en"),
+        ("smollm2(order=2)", "smollm2 has no parameters"),
+        ("kneser-ney(n=2)", "it has order, tokenizer"),
+        ("kneser-ney(order=0)", "from 1 to 10"),
+        ("kneser-ney(order=two)", "from 1 to 10"),
+        ("kneser-ney(tokenizer=wards)", "did you mean words"),
+        ("kneser-ney:x", "unknown language model"),
+        ("arpa:", "unknown language model"),
+        ("kneser-ney@words", "unknown language model"),
+    ],
+)
+def test_wrong_names(name: str, says: str) -> None:
+    with pytest.raises(UnknownName, match=says):
+        get_language_model(name, representative=CORPUS)
+
+
+def test_kneser_ney_needs_texts() -> None:
+    with pytest.raises(InputError, match="representative"):
+        get_language_model("kneser-ney")
+    for nothing in ([], ["", " "]):
+        with pytest.raises(InputError, match="with words in it"):
+            get_language_model("kneser-ney", representative=nothing)
+
+
+def test_models_are_of_one_kind() -> None:
+    made = [get_language_model(name, representative=CORPUS) for name in list_language_models() if ":" not in name]
+    assert all(isinstance(model, LanguageModel) for model in made)
+    assert made[0].name == "kneser-ney"
+    assert get_language_model("kneser-ney( order = 5 )", representative=CORPUS).name == "kneser-ney(order=5)"
+    assert get_language_model("trigram-en") is get_language_model("trigram-en")
+    signature = made[0].signature
+    assert signature.startswith("kneser-ney(order=3,tokenizer=words,representative=")
+    assert signature != train(CORPUS[1:]).signature
+
+
+@given(st.lists(st.text(), max_size=5))
+def test_splitting_by_space_first_changes_nothing(texts: list[str]) -> None:
+    spaced, whole = SpacedTokenizer(words_of).encode(texts), SplitTokenizer(words_of).encode(texts)
+    assert spaced.vocabulary == whole.vocabulary
+    np.testing.assert_array_equal(spaced.ids, whole.ids)
+    np.testing.assert_array_equal(spaced.offsets, whole.offsets)
+
+
+ARPA = """
+\\data\\
+ngram 1=4
+ngram 2=2
+
+\\1-grams:
+-1.0\t<s>\t-0.5
+-0.5\t</s>
+-0.25\tcat\t-0.125
+-2 dog
+
+\\2-grams:
+-0.0625\t<s> cat
+-0.75\tcat </s>
+
+\\end\\
+"""
+
+
+def arpa(tmp_path: Path, content: str) -> NgramModel:
+    path = tmp_path / "model.arpa"
+    path.write_bytes(content.encode("utf-8", "surrogateescape"))
+    model = get_language_model(f"arpa:{path}")
+    assert isinstance(model, NgramModel)
+    return model
+
+
+def test_an_arpa_file_by_hand(tmp_path: Path) -> None:
+    model = arpa(tmp_path, ARPA)
+    nats, tokens = model.surprise(["cat", "cat dog", "unseen", "Cat", ""])
+    by_hand = [0.0625 + 0.75, 0.0625 + 0.125 + 2 + 0.5, 0.5 + 2 + 0.5, 0.5 + 2 + 0.5, 0]
+    np.testing.assert_allclose(nats, np.log(10) * np.array(by_hand), rtol=1e-14)
+    assert tokens.tolist() == [2, 3, 2, 2, 0]
+    assert model.signature.startswith("arpa:model.arpa(sha256=")
+    assert str(tmp_path) not in model.signature
+
+
+@pytest.mark.parametrize("order", [1, 3])
+def test_an_arpa_file_reads_back(order: int, tmp_path: Path) -> None:
+    model = train([*CORPUS, "naïve 你好 🙂"], order=order)
+    model.to_arpa(tmp_path / "written.arpa")
+    ngrams = read_arpa(tmp_path / "written.arpa")
+    assert ngrams.words == model.ngrams.words
+    for ours, theirs in zip(ngrams.levels, model.ngrams.levels, strict=True):
+        np.testing.assert_array_equal(ours.keys, theirs.keys)
+        scored = np.isfinite(theirs.log_probability)
+        np.testing.assert_allclose(ours.log_probability[scored], theirs.log_probability[scored], rtol=1e-14)
+        np.testing.assert_allclose(ours.log_backoff, theirs.log_backoff, rtol=1e-14, atol=1e-300)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("\\data\\", "data", "line 2: expected"),
+        ("ngram 2=2", "ngram 3=2", "ngram 2=NUMBER"),
+        ("ngram 2=2", "ngram 2=-2", "ngram 2=NUMBER"),
+        ("ngram 2=2", "ngram 2=99999999999999", "expected a probability, 2 words"),
+        ("ngram 2=2", "ngram 2=1", "expected \\\\end"),
+        ("\\end\\", "", "ends before"),
+        ("-0.25\tcat", "x\tcat", "no logarithm"),
+        ("-0.25\tcat", "nan\tcat", "no logarithm"),
+        ("-0.25\tcat", "0.25\tcat", "probability over 1"),
+        ("<s> cat", "<s> cow", "'cow' is not among the 1-grams"),
+        ("cat </s>", "<s> cat", "given twice"),
+        ("-2 dog", "-2 cat", "given twice"),
+        ("-0.5\t</s>", "-0.5\tend", "no </s>"),
+        ("dog", "\udcff", "UTF-8"),
+        ("-2 dog", "-2", "expected a probability, 1 words"),
+    ],
+)
+def test_damaged_arpa_files(old: str, new: str, says: str, tmp_path: Path) -> None:
+    assert old in ARPA
+    with pytest.raises(InputError, match=says):
+        arpa(tmp_path, ARPA.replace(old, new, 1))
+
+
+def test_a_context_that_is_missing(tmp_path: Path) -> None:
+    trigram = "\\3-grams:\n-1 dog cat </s>\n\n\\end\\"
+    content = ARPA.replace("ngram 2=2", "ngram 2=2\nngram 3=1").replace("\\end\\", trigram)
+    with pytest.raises(InputError, match="first 2 words"):
+        arpa(tmp_path, content)
+
+
+def test_no_such_file(tmp_path: Path) -> None:
+    for path in (tmp_path / "none.arpa", tmp_path):
+        with pytest.raises(InputError, match="cannot read"):
+            get_language_model(f"arpa:{path}")
+
+
+@given(st.binary(max_size=300))
+def test_any_bytes_are_refused_in_words(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
+    path = tmp_path_factory.mktemp("arpa") / "any.arpa"
+    path.write_bytes(b"\\data\\\nngram 1=3\n\\1-grams:\n" + content)
+    with pytest.raises(TextgaugeError) as raised:
+        read_arpa(path)
+    assert not isinstance(raised.value, ResourceError)

@@ -1,0 +1,222 @@
+"""GGUF files, the Llama network against a plain twin, and the real model against transformers."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from textgauge.encode.language_models import get_language_model
+from textgauge.encode.language_models.gguf import Gguf, read_gguf
+from textgauge.encode.language_models.llama import Shape, load_llama
+from textgauge.encode.language_models.smollm2 import byte_pieces
+from textgauge.errors import ResourceError
+
+LAYERS, WIDTH, HEADS, KEY_HEADS, WIDE, TOKENS = 2, 32, 4, 2, 64, 48
+HEAD = WIDTH // HEADS
+SIZES = {
+    "general.architecture": "llama",
+    "llama.block_count": LAYERS,
+    "llama.embedding_length": WIDTH,
+    "llama.attention.head_count": HEADS,
+    "llama.attention.head_count_kv": KEY_HEADS,
+    "llama.attention.layer_norm_rms_epsilon": 1e-5,
+    "llama.rope.freq_base": 10_000.0,
+}
+SHAPES = {
+    "attn_q": (WIDTH, WIDTH),
+    "attn_k": (KEY_HEADS * HEAD, WIDTH),
+    "attn_v": (KEY_HEADS * HEAD, WIDTH),
+    "attn_output": (WIDTH, WIDTH),
+    "ffn_gate": (WIDE, WIDTH),
+    "ffn_up": (WIDE, WIDTH),
+    "ffn_down": (WIDTH, WIDE),
+    "attn_norm": (WIDTH,),
+    "ffn_norm": (WIDTH,),
+}
+
+# By transformers 5.22.2 on torch 2.13.0, with gguf 0.19.0, all of it in float32 and the sums in float64:
+#   model = AutoModelForCausalLM.from_pretrained(FOLDER, gguf_file=FILE, dtype=torch.float32).eval()
+#   ids = [0, *tokenizer(text, add_special_tokens=False)["input_ids"]]
+#   logs = torch.log_softmax(model(torch.tensor([ids])).logits[0, :-1].double(), -1)
+#   -logs.gather(1, torch.tensor(ids)[1:, None]).sum()
+TRANSFORMERS = {
+    "The cat sat on the mat.": (7, 20.916447666543238),
+    "Colorless green ideas sleep furiously.": (8, 61.52653165086011),
+    "sat mat cat the the on.": (7, 68.85757135182675),
+    "Naïve café 123 🙂!": (9, 60.576434651691685),
+    "a": (1, 10.592148011619962),
+}
+
+
+def text(value: str) -> bytes:
+    return struct.pack("<Q", len(value.encode())) + value.encode()
+
+
+def value(item: Any) -> bytes:
+    """A kind and a value; lists hold strings."""
+    if isinstance(item, list):
+        return struct.pack("<IIQ", 9, 8, len(item)) + b"".join(map(text, item))
+    if isinstance(item, str):
+        return struct.pack("<I", 8) + text(item)
+    return struct.pack("<If", 6, item) if isinstance(item, float) else struct.pack("<II", 4, item)
+
+
+def gguf(metadata: dict[str, Any], tensors: dict[str, tuple[tuple[int, ...], int, bytes]]) -> bytes:
+    head = b"GGUF" + struct.pack("<IQQ", 3, len(tensors), len(metadata))
+    head += b"".join(text(name) + value(item) for name, item in metadata.items())
+    body = b""
+    for name, (shape, kind, content) in tensors.items():
+        head += text(name) + struct.pack(f"<I{len(shape)}Q", len(shape), *shape[::-1])
+        head += struct.pack("<IQ", kind, len(body))
+        body += content + b"\0" * (-len(content) % 32)
+    return head + b"\0" * (-len(head) % 32) + body
+
+
+def weights() -> dict[str, np.ndarray]:
+    draw = np.random.default_rng(0)
+    shapes = {"token_embd.weight": (TOKENS, WIDTH), "output_norm.weight": (WIDTH,)}
+    shapes |= {f"blk.{i}.{name}.weight": shape for i in range(LAYERS) for name, shape in SHAPES.items()}
+    return {name: draw.normal(size=shape).astype(np.float32) * 0.4 for name, shape in shapes.items()}
+
+
+def opened(tmp_path: Path, content: bytes) -> Gguf:
+    (tmp_path / "model.gguf").write_bytes(content)
+    return read_gguf(tmp_path / "model.gguf")
+
+
+def small_model(**changed: Any) -> bytes:
+    tensors = {name: (array.shape, 0, array.tobytes()) for name, array in weights().items()}
+    return gguf(SIZES | changed, tensors)
+
+
+def twin(ids: list[int]) -> np.ndarray:
+    """−ln P of every token but the first, one text at a time, in float64; pairs of rows lie side by side."""
+    known = {name: array.astype(np.float64) for name, array in weights().items()}
+    hidden = known["token_embd.weight"][ids[:-1]]
+    places = np.arange(len(hidden))
+    angle = np.outer(places, 10_000.0 ** (-np.arange(0, HEAD, 2) / HEAD))
+
+    def norm(rows: np.ndarray, name: str) -> np.ndarray:
+        return rows / np.sqrt((rows**2).mean(-1, keepdims=True) + 1e-5) * known[name]
+
+    def turned(rows: np.ndarray) -> np.ndarray:
+        both = (rows[:, ::2] + 1j * rows[:, 1::2]) * np.exp(1j * angle)
+        return np.stack([both.real, both.imag], axis=-1).reshape(rows.shape)
+
+    for layer in range(LAYERS):
+        part = {name: known[f"blk.{layer}.{name}.weight"] for name in SHAPES}
+        near = norm(hidden, f"blk.{layer}.attn_norm.weight")
+        mixed = []
+        for head in range(HEADS):
+            own, shared = slice(head * HEAD, (head + 1) * HEAD), head * KEY_HEADS // HEADS
+            keys = slice(shared * HEAD, (shared + 1) * HEAD)
+            scores = turned(near @ part["attn_q"][own].T) @ turned(near @ part["attn_k"][keys].T).T / np.sqrt(HEAD)
+            scores[places[:, None] < places] = -np.inf
+            shares = np.exp(scores - scores.max(-1, keepdims=True))
+            mixed.append(shares / shares.sum(-1, keepdims=True) @ (near @ part["attn_v"][keys].T))
+        hidden = hidden + np.concatenate(mixed, axis=1) @ part["attn_output"].T
+        near = norm(hidden, f"blk.{layer}.ffn_norm.weight")
+        gate = near @ part["ffn_gate"].T
+        hidden = hidden + (gate / (1 + np.exp(-gate)) * (near @ part["ffn_up"].T)) @ part["ffn_down"].T
+    scores = norm(hidden, "output_norm.weight") @ known["token_embd.weight"].T
+    return np.log(np.exp(scores).sum(-1)) - scores[places, ids[1:]]
+
+
+def test_the_network_as_its_twin(tmp_path: Path) -> None:
+    score = load_llama(opened(tmp_path, small_model()), 16)
+    draw = np.random.default_rng(1)
+    for length in (2, 5, 17):
+        ids = draw.integers(0, TOKENS, (3, length))
+        found = score(ids)
+        for row in range(3):
+            np.testing.assert_allclose(found[row], twin(ids[row].tolist()), rtol=2e-5, atol=2e-5)
+            np.testing.assert_allclose(score(ids[row : row + 1])[0], found[row], rtol=1e-6, atol=1e-6)
+
+
+def test_kinds_of_weights(tmp_path: Path) -> None:
+    scale, least = struct.pack("<e", 0.5), struct.pack("<e", -1.0)
+    nibbles = bytes(range(16))  # low half 0…15, high half 0
+    tensors = {
+        "f16": ((2, 2), 1, np.array([1, 2, 3, 4], dtype="<f2").tobytes()),
+        "q8_0": ((1, 32), 8, scale + np.arange(-16, 16, dtype=np.int8).tobytes()),
+        "q4_0": ((32,), 2, scale + nibbles),
+        "q4_1": ((1, 32), 3, scale + least + nibbles),
+    }
+    model = opened(tmp_path, gguf({"list": ["a", "b"], "number": 7, "real": 0.5}, tensors))
+    assert model.metadata == {"list": ["a", "b"], "number": 7, "real": 0.5}
+    low = np.arange(16)
+    np.testing.assert_array_equal(model.array("f16"), [[1, 2], [3, 4]])
+    np.testing.assert_array_equal(model.array("q8_0")[0], np.arange(-16, 16) * 0.5)
+    np.testing.assert_array_equal(model.array("q4_0"), np.concatenate([low - 8, np.full(16, -8)]) * 0.5)
+    np.testing.assert_array_equal(model.array("q4_1")[0], np.concatenate([low, np.zeros(16)]) * 0.5 - 1)
+    with pytest.raises(ResourceError, match="no tensor 'other'"):
+        model.array("other")
+
+
+def test_damaged_files(tmp_path: Path) -> None:
+    whole = small_model()
+    for size in (0, 3, 10, 24, 100, len(whole) // 2, len(whole) - 33):
+        with pytest.raises(ResourceError, match=r"model\.gguf is not a GGUF"):
+            opened(tmp_path, whole[:size])
+    for damaged in (
+        b"GGML" + whole[4:],
+        whole[:4] + struct.pack("<I", 9) + whole[8:],
+        whole[:8] + struct.pack("<Q", 1 << 60) + whole[16:],
+        gguf({}, {"a": ((2,), 99, b"")}),
+        gguf({}, {"a": ((2,), 3, b"")}),
+        gguf({}, {"a": ((1 << 20, 1 << 20, 1 << 20), 0, b"")}),
+        gguf({}, {"a": ((1,) * 5, 0, b"")}),
+        gguf({"general.alignment": 0}, {}),
+    ):
+        with pytest.raises(ResourceError, match=r"model\.gguf is not a GGUF"):
+            opened(tmp_path, damaged)
+
+
+@pytest.mark.parametrize(
+    ("changed", "says"),
+    [
+        ({"general.architecture": "bert"}, "only llama"),
+        ({"llama.block_count": "many"}, "sizes"),
+        ({"llama.attention.head_count_kv": 3}, "do not fit"),
+        ({"llama.attention.head_count": 0}, "do not fit"),
+    ],
+)
+def test_sizes_that_cannot_be(changed: dict[str, Any], says: str, tmp_path: Path) -> None:
+    with pytest.raises(ResourceError, match=says):
+        Shape.of(opened(tmp_path, small_model(**changed)))
+
+
+def test_byte_pieces(tmp_path: Path) -> None:
+    tokens = ["<|endoftext|>", "a", "b", "Ġ", "ab", "Ġab", "1"]
+    known = {"tokenizer.ggml.tokens": tokens, "tokenizer.ggml.merges": ["a b", "Ġ ab"]}
+    pieces = byte_pieces(opened(tmp_path, gguf(known, {})))
+    assert pieces.encode("ab ab11ba").tokens == ["ab", "Ġab", "1", "1", "b", "a"]
+    with pytest.raises(ResourceError, match="tokenizer cannot be read"):
+        byte_pieces(opened(tmp_path, gguf({}, {})))
+
+
+@pytest.mark.slow
+def test_as_transformers_has_it(need: Callable[[str], Path]) -> None:
+    need("smollm2")
+    model = get_language_model("smollm2")
+    nats, tokens = model.surprise([*TRANSFORMERS, ""])
+    assert tokens.tolist() == [size for size, _ in TRANSFORMERS.values()] + [0]
+    np.testing.assert_allclose(nats[:-1], [cost for _, cost in TRANSFORMERS.values()], rtol=0, atol=1e-4)
+    assert nats[-1] == 0
+    crowd = [*list(TRANSFORMERS)[::-1], *(f"{word} {text}" for word in "abc" for text in TRANSFORMERS)]
+    np.testing.assert_allclose(model.surprise(crowd)[0][:5][::-1], nats[:-1], rtol=0, atol=1e-5)
+
+
+@pytest.mark.slow
+def test_long_texts_are_cut_into_windows(need: Callable[[str], Path]) -> None:
+    need("smollm2")
+    model = get_language_model("smollm2")
+    sentence = " The cat sat on the mat."
+    nats, tokens = model.surprise([sentence * 73, sentence * 74])
+    assert tokens.tolist() == [511, 518]
+    assert nats[1] - nats[0] == pytest.approx(model.surprise([sentence])[0][0], abs=1e-3)

@@ -1,0 +1,275 @@
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from dataclasses import replace
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from textgauge.encode import resource_sources as sources
+from textgauge.encode import resources
+from textgauge.encode.resource_catalogue import RESOURCES, Package, Resource
+from textgauge.encode.resource_sources import file_sha256, tree_sha256, wrong_files
+from textgauge.errors import ResourceError, UnknownName
+
+FILES = {"data/a.txt": b"alpha", "data/deep/b.txt": b"beta"}
+
+
+def write(folder: Path, files: dict[str, bytes] = FILES) -> Path:
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    return folder
+
+
+def read(folder: Path) -> dict[str, bytes]:
+    paths = (path for path in folder.rglob("*") if path.is_file() and not path.name.startswith("."))
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
+
+
+def replaced(monkeypatch: pytest.MonkeyPatch, entry: Resource, **changes: object) -> Resource:
+    new = replace(entry, **changes)
+    monkeypatch.setattr(resources, "RESOURCES", (new,))
+    return new
+
+
+def test_the_package_index_is_read_once_and_used_offline_afterwards(
+    tiny: Resource, index: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert not resources.available("tiny")
+    folder = resources.locate("tiny")
+    assert read(folder) == FILES
+    assert capfd.readouterr().err.count("fetching tiny") == 1
+    index.unlink()
+    monkeypatch.setenv("TEXTGAUGE_OFFLINE", "1")
+    assert resources.locate("tiny") == folder
+    assert resources.available("tiny")
+    assert resources.verify("tiny")
+    assert capfd.readouterr().err == ""
+
+
+def test_a_folder_of_the_user_comes_first(tiny_here: Resource) -> None:
+    assert resources.available("tiny")
+    assert not resources.cached_folder("tiny").exists()
+    assert read(resources.locate("tiny")) == FILES
+
+
+def test_the_next_package_is_tried_where_one_is_gone(tiny: Resource, monkeypatch: pytest.MonkeyPatch) -> None:
+    gone = Package("tiny-gone", "1.0", "0" * 64, "tiny_gone")
+    replaced(monkeypatch, tiny, packages=(gone, *tiny.packages))
+    assert read(resources.locate("tiny")) == FILES
+
+
+def test_a_folder_with_other_bytes_is_passed_over(
+    tiny: Resource, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path / "mine" / "tiny", {**FILES, "data/a.txt": b"ALPHA"})
+    monkeypatch.setenv("TEXTGAUGE_RESOURCES", str(tmp_path / "mine"))
+    assert read(resources.locate("tiny")) == FILES
+
+
+def test_an_installed_package_is_read_without_running_it(
+    tiny: Resource, index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.unpack_archive(index, tmp_path / "site", "zip")
+    monkeypatch.syspath_prepend(tmp_path / "site")
+    monkeypatch.setenv("TEXTGAUGE_OFFLINE", "1")
+    assert read(resources.locate("tiny")) == FILES
+    assert "tiny_data" not in sys.modules
+
+
+def test_the_snapshot_in_the_hub_cache_is_found(
+    tiny: Resource, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path / "hub" / "hub" / "models--org--tiny" / "snapshots" / "f00d")
+    monkeypatch.setenv("TEXTGAUGE_OFFLINE", "1")
+    assert read(resources.locate("tiny")) == FILES
+
+
+def test_the_hub_is_asked_at_the_pinned_revision(
+    tiny: Resource, index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index.unlink()
+    write(tmp_path / "www" / "org" / "tiny" / "resolve" / "f00d")
+    handler = partial(QuietHandler, directory=str(tmp_path / "www"))
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    monkeypatch.setattr(sources, "HUB", f"http://127.0.0.1:{server.server_port}")
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    try:
+        with pytest.raises(ResourceError):
+            resources.locate("tiny")
+        monkeypatch.delenv("HF_HUB_OFFLINE")
+        assert read(resources.locate("tiny")) == FILES
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+class QuietHandler(SimpleHTTPRequestHandler):
+    def log_message(self, *args: object) -> None:
+        pass
+
+
+def test_offline_says_in_one_line_what_to_do(tiny: Resource, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TEXTGAUGE_OFFLINE", "1")
+    with pytest.raises(ResourceError) as caught:
+        resources.locate("tiny")
+    message = str(caught.value)
+    assert "textgauge resources fetch tiny" in message
+    assert "TEXTGAUGE_OFFLINE" in message
+    assert "tokenizer words" in message
+    assert "\n" not in message
+    assert not any(resources.cached_folder("tiny").parent.iterdir())
+
+
+def test_a_package_that_is_not_there_is_named(tiny: Resource, index: Path) -> None:
+    index.unlink()
+    with pytest.raises(ResourceError, match=r"tiny-data==1\.0"):
+        resources.locate("tiny")
+
+
+def test_another_wheel_under_the_same_name_is_refused(tiny: Resource, monkeypatch: pytest.MonkeyPatch) -> None:
+    replaced(monkeypatch, tiny, packages=(Package("tiny-data", "1.0", "1" * 64, "tiny_data"),))
+    with pytest.raises(ResourceError, match="not the one that was pinned"):
+        resources.locate("tiny")
+
+
+def test_wrong_members_of_the_right_wheel_are_refused(tiny: Resource, monkeypatch: pytest.MonkeyPatch) -> None:
+    replaced(monkeypatch, tiny, files={**tiny.files, "data/a.txt": "2" * 64})
+    with pytest.raises(ResourceError, match=r"wrong bytes in data/a\.txt from package index"):
+        resources.locate("tiny")
+
+
+def test_a_wheel_larger_than_declared_is_refused(tiny: Resource, monkeypatch: pytest.MonkeyPatch) -> None:
+    replaced(monkeypatch, tiny, size=8)
+    with pytest.raises(ResourceError, match="larger than declared"):
+        resources.locate("tiny")
+
+
+def test_a_pattern_stands_for_all_files_that_match(
+    tiny: Resource, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    digest = tree_sha256(write(tmp_path / "model"), "data/*")
+    replaced(monkeypatch, tiny, files={"data/*": digest}, hub=None)
+    assert read(resources.locate("tiny")) == FILES
+    assert resources.verify("tiny")
+    (resources.cached_folder("tiny") / "data" / "extra.txt").write_text("more")
+    assert not resources.verify("tiny")
+
+
+def test_a_part_is_taken_from_the_larger_resource(tiny_here: Resource, monkeypatch: pytest.MonkeyPatch) -> None:
+    resources.locate("tiny")
+    monkeypatch.setenv("TEXTGAUGE_OFFLINE", "1")
+    assert read(resources.locate("tiny-part")) == {"data/a.txt": b"alpha"}
+
+
+@pytest.mark.parametrize("damage", ["cut", "changed", "removed"])
+def test_a_damaged_copy_is_replaced(tiny_here: Resource, damage: str) -> None:
+    path = resources.locate("tiny") / "data" / "a.txt"
+    if damage == "removed":
+        path.unlink()
+    else:
+        path.write_bytes({"cut": b"al", "changed": b"alphA"}[damage])
+        os.utime(path, ns=(1, 1))
+    assert not resources.verify("tiny")
+    assert read(resources.locate("tiny")) == FILES
+    assert resources.verify("tiny")
+
+
+def test_fetch_notices_damage_that_kept_size_and_time(tiny_here: Resource) -> None:
+    path = resources.locate("tiny") / "data" / "a.txt"
+    stat = path.stat()
+    path.write_bytes(b"alphA")
+    os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    assert not resources.verify("tiny")
+    assert read(resources.fetch("tiny")) == FILES
+
+
+def test_a_moved_cache_is_checked_again_and_works(tiny_here: Resource, tmp_path: Path) -> None:
+    folder = resources.locate("tiny")
+    for path in folder.rglob("*.txt"):
+        os.utime(path, ns=(1, 1))
+    assert resources.locate("tiny") == folder
+    stamp = json.loads((folder / ".checked").read_text())
+    assert stamp["data/a.txt"] == [5, 1]
+
+
+def test_a_cache_that_cannot_be_written_is_an_error_in_one_line(
+    tiny: Resource, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("not a folder")
+    monkeypatch.setenv("TEXTGAUGE_CACHE", str(tmp_path / "file"))
+    with pytest.raises(ResourceError, match="cannot keep resource 'tiny'"):
+        resources.locate("tiny")
+
+
+def test_what_a_killed_process_left_is_removed(tiny_here: Resource) -> None:
+    parent = resources.cached_folder("tiny").parent
+    for name, age in ((".new-old", 100_000), (".new-running", 0)):
+        (parent / name).mkdir(parents=True)
+        os.utime(parent / name, (os.stat(parent).st_mtime - age,) * 2)
+    resources.locate("tiny")
+    assert not (parent / ".new-old").exists()
+    assert (parent / ".new-running").exists()
+
+
+def test_processes_that_fetch_at_once_all_get_it(tiny_here: Resource) -> None:
+    script = f"""
+from textgauge.encode import resources
+from textgauge.encode.resource_catalogue import Resource
+resources.RESOURCES = (Resource("tiny", "", "", 9, {dict(tiny_here.files)!r}),)
+print(resources.locate("tiny"))
+"""
+    commands = [subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) for _ in range(4)]
+    assert {command.communicate()[0].strip() for command in commands} == {str(resources.cached_folder("tiny"))}
+    assert [path.name for path in resources.cached_folder("tiny").parent.iterdir()] == [
+        resources.cached_folder("tiny").name
+    ]
+
+
+def test_paths_that_climb_out_are_never_wanted(tiny: Resource) -> None:
+    everything = replace(tiny, files={"*": ""})
+    assert sources.wanted(["a", "../b", "c/../../d", "/etc/passwd", "e/f"], everything) == ["a", "e/f"]
+
+
+def test_pip_comes_from_ensurepip_where_the_environment_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    find = sources.importlib.util.find_spec
+    monkeypatch.setattr(sources.importlib.util, "find_spec", lambda name: None if name == "pip" else find(name))
+    assert sources._pip_environment()["PYTHONPATH"].endswith(".whl")
+
+
+def test_unknown_names_get_the_nearest(tiny: Resource) -> None:
+    with pytest.raises(UnknownName, match="tiny"):
+        resources.locate("tinny")
+
+
+def test_wrong_files_are_listed(tmp_path: Path) -> None:
+    write(tmp_path)
+    right = file_sha256(tmp_path / "data/a.txt")
+    assert wrong_files(tmp_path, {"data/a.txt": right, "gone": right, "data/*": "0"}) == ["gone", "data/*"]
+
+
+@pytest.mark.parametrize("entry", RESOURCES, ids=lambda entry: entry.name)
+def test_every_declaration_is_whole(entry: Resource) -> None:
+    assert entry.purpose
+    assert entry.licence
+    assert entry.size > 0
+    assert entry.sources[0] == "folder"
+    digests = [*entry.files.values(), *(package.wheel_sha256 for package in entry.packages)]
+    assert all(len(digest) == 64 and set(digest) <= set("0123456789abcdef") for digest in digests)
+    assert entry.packages or entry.hub
+
+
+def test_names_are_distinct() -> None:
+    assert len({entry.name for entry in RESOURCES}) == len(RESOURCES)

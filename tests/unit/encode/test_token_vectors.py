@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from textgauge.encode.embedders import embedder
+from textgauge.encode.embedders.minilm import LAYERS, forward, read_weights
+from textgauge.encode.token_vectors import MINILM_LAYER, token_encoder
+from textgauge.errors import UnknownName
+
+TEXTS = [
+    "The old bridge was closed.",
+    "",
+    "मैं कल बाज़ार गया था",
+    "[SEP] in the text",
+    "a",
+    "The old bridge was shut!",
+    " \ud800 ",
+]
+
+
+@pytest.fixture
+def _minilm(need: Callable[[str], Path]) -> None:
+    need("minilm")
+
+
+@pytest.mark.usefixtures("_minilm")
+@pytest.mark.parametrize("layer", [0, 1, 3, LAYERS])
+def test_layers_are_those_of_the_plain_network(layer: int) -> None:
+    found = token_encoder("minilm", layer=layer).encode(TEXTS)
+    weights = read_weights()
+    for row in range(len(TEXTS)):
+        expected = forward(weights, found.tokens[row].astype(np.int64), layer)
+        np.testing.assert_allclose(found[row], expected, rtol=0, atol=2e-5)
+
+
+@pytest.mark.usefixtures("_minilm")
+def test_the_last_layer_averages_to_the_sentence_vector() -> None:
+    found = token_encoder("minilm", layer=LAYERS).encode(TEXTS)
+    means = np.stack([found[row].mean(axis=0, dtype=np.float64) for row in range(len(TEXTS))])
+    means /= np.linalg.norm(means, axis=1, keepdims=True)
+    np.testing.assert_allclose(means, embedder("minilm").encode(TEXTS), rtol=0, atol=1e-6)
+
+
+@pytest.mark.usefixtures("_minilm")
+def test_company_changes_no_bit() -> None:
+    encoder = token_encoder("minilm")
+    together = encoder.encode(TEXTS)
+    backwards = encoder.encode(TEXTS[::-1], batch_size=2)
+    for row, text in enumerate(TEXTS):
+        np.testing.assert_array_equal(encoder.encode([text])[0], together[row])
+        np.testing.assert_array_equal(backwards[len(TEXTS) - 1 - row], together[row])
+
+
+@pytest.mark.usefixtures("_minilm")
+def test_special_tokens_frame_every_text() -> None:
+    encoder = token_encoder("minilm")
+    seen = encoder.tokenize(TEXTS)
+    assert seen.words.tolist() == [6, 0, seen.tokens.lengths[2] - 2, 4, 1, 6, 0]
+    for row in range(len(TEXTS)):
+        marks = seen.special[seen.offsets[row] : seen.offsets[row + 1]]
+        assert marks.tolist() == [True, *[False] * (len(marks) - 2), True]
+        assert [seen.tokens.strings(row)[end] for end in (0, -1)] == ["[CLS]", "[SEP]"]
+    assert encoder.encode([]).vectors.shape == (0, 384)
+
+
+@pytest.mark.usefixtures("_minilm")
+def test_long_texts_are_cut() -> None:
+    assert token_encoder("minilm").tokenize(["word " * 1_000]).words.tolist() == [254]
+
+
+def test_identities_name_the_layer() -> None:
+    assert f"layer={MINILM_LAYER})" in token_encoder("minilm").identity
+    assert "layer=2)" in token_encoder("minilm", layer=2).identity
+    assert "pooling" not in token_encoder("minilm").identity
+    assert "layer=last)" in token_encoder("minilm-int8").identity
+
+
+def test_encoders_are_made_once() -> None:
+    assert token_encoder("minilm", layer=3) is token_encoder("minilm", layer=3)
+
+
+@pytest.mark.parametrize(
+    ("name", "layer", "message"),
+    [
+        ("minilm", 7, "layers 0 to 6"),
+        ("minilm", -2, "layers 0 to 6"),
+        ("minilm-int8", 3, "last layer only"),
+        ("minlm", -1, "did you mean minilm"),
+        ("hf:", -1, "unknown token encoder"),
+    ],
+)
+def test_unknown_names_and_layers(name: str, layer: int, message: str) -> None:
+    with pytest.raises(UnknownName, match=message):
+        token_encoder(name, layer=layer)
+
+
+@pytest.mark.parametrize("name", ["minilm-int8", "paraphrase-minilm"])
+def test_ready_made_graphs_give_their_last_layer(name: str, need: Callable[[str], Path]) -> None:
+    need(name)
+    need("wordpiece")
+    found = token_encoder(name).encode(TEXTS[:2])
+    known = embedder(name)
+    means = np.stack([found[row].mean(axis=0, dtype=np.float64) for row in range(2)])
+    expected = known.encode(TEXTS[:2])
+    if name == "minilm-int8":
+        means /= np.linalg.norm(means, axis=1, keepdims=True)
+    np.testing.assert_allclose(means, expected, rtol=0, atol=1e-6)

@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from textgauge.encode import tokenizers
+from textgauge.encode.tokenizers import (
+    SplitTokenizer,
+    characters_of,
+    list_tokenizers,
+    register_tokenizer,
+    tokenizer,
+    words_of,
+)
+from textgauge.errors import UnknownName
+
+ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=30)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", []),
+        (" \t\n\u00a0", []),
+        ("The cat's CAT", ["the", "cat's", "cat"]),
+        ("'quoted' rock'n'roll it’s", ["'", "quoted", "'", "rock'n'roll", "it's"]),
+        ("Straße STRASSE", ["strasse", "strasse"]),
+        ("nai\u0308ve na\u00efve", ["na\u00efve", "na\u00efve"]),
+        ("नमस्ते दुनिया", ["नमस्ते", "दुनिया"]),
+        ("مُحَمَّد كتب", ["مُحَمَّد", "كتب"]),
+        ("你好吗 abc", ["你", "好", "吗", "abc"]),
+        ("ひらがな漢字", ["ひらがな", "漢", "字"]),
+        ("3.14 a_b", ["3", ".", "14", "a", "_", "b"]),
+        ("😀😀 👍🏽 ❤️", ["😀", "😀", "👍🏽", "❤️"]),
+        ("👨\u200d👩\u200d👧 🇩🇪🇫🇷", ["👨\u200d👩\u200d👧", "🇩🇪", "🇫🇷"]),
+        ("می\u200cخواهم", ["می\u200cخواهم"]),
+        ("zero\u200bwidth \ufeffmark", ["zero", "width", "mark"]),
+        ("a\ud800b", ["a", "\ud800", "b"]),
+    ],
+)
+def test_words(text: str, words: list[str]) -> None:
+    assert words_of(text) == words
+
+
+@given(ANY_TEXT)
+def test_words_lose_no_letter(text: str) -> None:
+    kept = "".join(words_of(text))
+    letters = [sign for sign in characters_of(text.casefold()) if sign.isalnum()]
+    assert [sign for sign in kept if sign.isalnum()] == letters
+
+
+@given(st.lists(ANY_TEXT, max_size=5))
+def test_characters_are_the_code_points(texts: list[str]) -> None:
+    tokens = tokenizer("characters").encode(texts)
+    assert ["".join(tokens.strings(row)) for row in range(len(texts))] == [characters_of(text) for text in texts]
+
+
+@given(st.lists(ANY_TEXT, max_size=6), st.data())
+def test_a_selection_is_the_same_as_tokens_of_the_selection(texts: list[str], data: st.DataObject) -> None:
+    tokens = tokenizer("words").encode(texts)
+    rows = data.draw(st.lists(st.integers(0, len(texts) - 1), max_size=8)) if texts else []
+    chosen = tokens.take(np.array(rows, dtype=np.intp))
+    assert len(chosen) == len(rows)
+    assert [chosen.strings(place) for place in range(len(rows))] == [words_of(texts[row]) for row in rows]
+    assert chosen.lengths.tolist() == [len(words_of(texts[row])) for row in rows]
+
+
+def test_types_are_compact() -> None:
+    tokens = tokenizer("words").encode(["a b", "", "b"])
+    assert tokens.ids.dtype == np.int32
+    assert tokens.offsets.dtype == np.int64
+    assert tokens[2].tolist() == [1]
+    assert list(tokens.vocabulary) == ["a", "b"]
+    assert len(tokenizer("words").encode([])) == 0
+
+
+def test_word_pieces_have_no_special_tokens_and_no_end(need: Callable[[str], Path]) -> None:
+    need("wordpiece")
+    tokens = tokenizer("wordpiece").encode(["Unbelievable!", "", "word " * 600, "\ud800"])
+    assert tokens.strings(0) == ["unbelievable", "!"]
+    assert tokens.lengths.tolist() == [2, 0, 600, 0]
+    assert tokens.vocabulary[0] == "[PAD]"
+    assert tokens.vocabulary[101:103] == ["[CLS]", "[SEP]"]
+    assert len(tokens.vocabulary) == 30522
+    with pytest.raises(IndexError):
+        tokens.vocabulary[30522]
+
+
+def test_unknown_and_registered_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(UnknownName, match="words"):
+        tokenizer("word")
+    monkeypatch.setattr(tokenizers, "_TOKENIZERS", dict(tokenizers._TOKENIZERS))
+    register_tokenizer("spaces", lambda: SplitTokenizer(str.split))
+    assert "spaces" in list_tokenizers()
+    assert tokenizer("spaces").encode(["a b a"]).ids.tolist() == [0, 1, 0]
+    with pytest.raises(ValueError, match="exists"):
+        register_tokenizer("words", lambda: SplitTokenizer(str.split))

@@ -1,0 +1,192 @@
+"""`whole:`: nothing of a text is left out, nothing else changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from textgauge.data import Corpus
+from textgauge.data.cache import encode_cached
+from textgauge.encode.embedders import Embedder, embedder, list_prefixes
+from textgauge.encode.embedders.whole import WholeEmbedder, Words, cut, pooled, words
+from textgauge.errors import UnknownName
+from textgauge.metrics import get_metric
+
+ROOM = 16
+rng = np.random.default_rng(0)
+VOCABULARY = [f"w{number}" for number in range(400)]
+LONG = " ".join(rng.choice(VOCABULARY, 300))
+SHORT = "w1 w2 w3"
+
+
+@dataclass(frozen=True)
+class Letters:
+    """Reads `window` words; a vector counts the words it read, by their number modulo 7, so sums can be checked."""
+
+    window: int | None = ROOM
+    name: str = "letters"
+    dimension: int = 7
+    seen: list[str] = field(default_factory=list, compare=False)
+
+    @property
+    def identity(self) -> str:
+        return f"letters(window={self.window})"
+
+    def words(self, texts: Sequence[str]) -> Iterator[Words]:
+        for text in texts:
+            ends = np.cumsum([len(word) + 1 for word in text.split(" ")]) - 1
+            starts = np.r_[0, ends[:-1] + 1]
+            yield words(range(len(ends)), list(zip(starts.tolist(), ends.tolist(), strict=True)))
+
+    def encode(self, texts: Sequence[str], *, batch_size: int = 64, progress: object = None) -> np.ndarray:
+        self.seen.extend(texts)
+        rows = np.zeros((len(texts), 7), dtype=np.float32)
+        for row, text in zip(rows, texts, strict=True):
+            for word in text.split(" ")[: self.window]:
+                row[int(word[1:] or 0) % 7] += 1
+        return rows / np.maximum(rows.sum(axis=1, keepdims=True), 1)
+
+
+def spans(text: str) -> Words:
+    return next(Letters().words([text]))
+
+
+def test_windows_are_the_text_in_order_and_all_fit():
+    windows = cut(LONG, spans(LONG), ROOM)
+    assert " ".join(windows) == LONG
+    lengths = [len(window.split(" ")) for window in windows]
+    assert max(lengths) <= ROOM
+    assert min(lengths[:-1]) >= ROOM / 2
+
+
+def test_a_passage_has_its_windows_wherever_it_stands():
+    plain = set(cut(LONG, spans(LONG), ROOM))
+    for before in ("w7", "w7 w8 w9 w3 w5", " ".join(VOCABULARY[:29])):
+        shifted = f"{before} {LONG}"
+        assert len(plain & set(cut(shifted, spans(shifted), ROOM))) > 0.6 * len(plain)
+
+
+@pytest.mark.parametrize("room", [1, 2, 3])
+def test_tiny_windows_end(room: int):
+    windows = cut(LONG, spans(LONG), room)
+    assert " ".join(windows) == LONG
+    assert all(len(window.split(" ")) <= room for window in windows)
+
+
+def test_a_word_longer_than_a_window_is_cut_inside():
+    class Characters(Letters):
+        def words(self, texts: Sequence[str]) -> Iterator[Words]:
+            for text in texts:
+                yield words([0] * len(text), [(place, place + 1) for place in range(len(text))])
+
+    windows = WholeEmbedder(Characters()).windows(["字" * 100])[0]
+    assert "".join(window.text for window in windows) == "字" * 100
+    assert max(window.tokens for window in windows) <= ROOM
+
+
+def test_every_word_counts_alike():
+    """With mean pooling, the mean of windows weighted by tokens points where the mean over all words does."""
+    everything = Letters(window=None).encode([LONG])[0].astype(np.float64)
+    found = WholeEmbedder(Letters()).encode([LONG, SHORT])
+    cosine = found[0] @ everything / np.linalg.norm(found[0]) / np.linalg.norm(everything)
+    assert cosine == pytest.approx(1.0, abs=1e-6)
+    np.testing.assert_array_equal(found[1], Letters().encode([SHORT])[0])
+    cut_off = Letters().encode([LONG])[0]
+    assert cut_off @ everything / np.linalg.norm(cut_off) / np.linalg.norm(everything) < 0.999
+
+
+def test_vectors_have_the_mean_length_of_their_windows():
+    rows = np.array([[3.0, 4.0], [0.0, 1.0]])
+    assert np.linalg.norm(pooled(rows, [1, 1])) == pytest.approx(3.0)
+    assert np.linalg.norm(pooled(rows, [1, 3])) == pytest.approx(2.0)
+    assert np.linalg.norm(pooled(np.eye(5), [1, 2, 3, 4, 5])) == pytest.approx(1.0)
+    assert pooled(np.array([[1.0], [-1.0]]), [2, 2]).tolist() == [0.0]
+
+
+def test_texts_that_share_passages_share_their_cost():
+    plain = Letters()
+    whole = WholeEmbedder(plain)
+    whole.encode([LONG])
+    windows = len(plain.seen)
+    seen: list[tuple[int, int]] = []
+    whole.encode([f"w5 {LONG}", LONG], progress=lambda done, total: seen.append((done, total)))
+    assert seen[-1] == (2, 2)
+    assert len(plain.seen) - windows < 0.4 * windows
+    assert len(plain.seen) == len(set(plain.seen))
+
+
+def test_what_reads_everything_stays_as_it_is():
+    plain = Letters(window=None)
+    np.testing.assert_array_equal(WholeEmbedder(plain).encode([LONG, ""]), plain.encode([LONG, ""]))
+
+
+def test_an_embedder_that_does_not_tell_where_it_stops_is_refused():
+    with pytest.raises(UnknownName, match="does not tell how much"):
+        embedder("whole:api:some-model")
+    with pytest.raises(UnknownName, match="whole:whole"):
+        embedder("whole:whole:minilm")
+    with pytest.raises(UnknownName, match="nosuch"):
+        embedder("whole:nosuch")
+
+
+def test_it_is_listed_with_the_other_prefixes():
+    assert [row["name"] for row in list_prefixes()] == ["st:MODEL", "api:MODEL", "whole:EMBEDDER"]
+    assert all(row["note"] for row in list_prefixes())
+
+
+@pytest.fixture
+def story() -> str:
+    places, doings = ("harbour", "market", "garden", "school"), ("walked to", "thought of", "left", "painted")
+    drawn = np.random.default_rng(3)
+    return " ".join(f"On day {day} she {drawn.choice(doings)} the {drawn.choice(places)}." for day in range(150))
+
+
+@pytest.mark.parametrize("name", ["minilm", "paraphrase-minilm", "wordllama"])
+def test_the_same_text_has_the_same_bits(
+    name: str, story: str, need: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+):
+    need(name)
+    need("wordpiece")
+    whole = embedder(f"whole:{name}")
+    assert isinstance(whole, Embedder)
+    texts = ["a short text", "", story, story[200:], "lone \ud800 surrogate " * 90]
+    expected = whole.encode(texts)
+    np.testing.assert_array_equal(expected[:2], embedder(name).encode(texts[:2]))
+    for row, text in enumerate(texts):
+        fresh = WholeEmbedder.of(embedder(name))
+        np.testing.assert_array_equal(fresh.encode([text], batch_size=1)[0], expected[row])
+    assert whole.encode([]).shape == (0, whole.dimension)
+
+
+def test_the_end_of_a_text_counts(story: str, need: Callable[[str], Path], tmp_path: Path):
+    need("minilm")
+    need("wordpiece")
+    other = story + " Prices of steel fell again, and the central bank kept its rates." * 20
+    plain, whole = (get_metric(f"cosine@{name}minilm") for name in ("", "whole:"))
+    assert plain(left=[story], right=[other]).values[0] == 1.0
+    assert whole(left=[story], right=[other]).values[0] < 0.98
+    assert "whole(" in whole.signature
+    assert get_metric(whole.key) == whole
+
+
+def test_it_is_cached_under_its_own_key(story: str, need: Callable[[str], Path], tmp_path: Path):
+    need("minilm")
+    need("wordpiece")
+    vectors = [encode_cached(embedder(name), [story], cache_dir=tmp_path) for name in ("minilm", "whole:minilm")]
+    assert not np.array_equal(*vectors)
+    again = encode_cached(embedder("whole:minilm"), [story], cache_dir=tmp_path)
+    np.testing.assert_array_equal(again, vectors[1])
+
+
+def test_it_serves_metrics_of_corpora(story: str, need: Callable[[str], Path]):
+    need("minilm")
+    need("wordpiece")
+    halves = [story[start : start + 2_500] for start in range(0, 5_000, 250)]
+    metric = get_metric("energy@whole:minilm:cosine")
+    assert (metric.embedder, metric.ground) == ("whole:minilm", "cosine")
+    score = metric(reference=Corpus.of(halves[:8]), candidate=Corpus.of(halves[8:16]))
+    assert np.isfinite(score.value)

@@ -1,0 +1,177 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from textgauge.encode import wordnet
+from textgauge.encode.wordnet import load_table, read_wordnet, save_table, synonyms
+from textgauge.errors import ResourceError
+
+# A small WordNet with the line ends of Windows; places in the files are any numbers.
+FILES = {
+    "data.noun": [
+        "  1 a licence",
+        "00000010 03 n 03 car 0 automobile 0 motor_car 0 000 | four wheels",
+        "00000020 03 n 01 mouse 0 000 | a small animal",
+        "00000030 03 n 02 XX 0 twenty 0 000 | a number",
+        "00000040 03 n 01 Paris 0 000 | a city",
+        "00000050 03 n 02 axis 0 line 0 000 | straight",
+    ],
+    "index.noun": [
+        "  1 a licence",
+        "automobile n 1 0 1 1 00000010  ",
+        "axis n 1 1 @ 1 0 00000050  ",
+        "car n 1 2 @ ~ 1 1 00000010  ",
+        "line n 1 1 @ 1 0 00000050  ",
+        "motor_car n 1 1 @ 1 1 00000010  ",
+        "mouse n 1 1 @ 1 0 00000020  ",
+        "paris n 1 1 @ 1 0 00000040  ",
+        "twenty n 1 1 @ 1 0 00000030  ",
+        "xx n 1 1 @ 1 0 00000030  ",
+    ],
+    "noun.exc": ["mice mouse", "axes axis", "cars nothing"],
+    "data.verb": ["00000010 03 v 02 buy 0 purchase 0 000 | get for money"],
+    "index.verb": ["buy v 1 1 @ 1 1 00000010  ", "purchase v 1 1 @ 1 1 00000010  "],
+    "verb.exc": ["bought buy"],
+    "data.adj": ["00000010 03 s 02 big(p) 0 large 0 000 | of size", "00000020 03 a 01 fine 0 000 | thin"],
+    "index.adj": ["big a 1 1 & 1 1 00000010  ", "fine a 1 1 & 1 1 00000020  ", "large a 1 1 & 1 1 00000010  "],
+    "adj.exc": ["bigger big"],
+    "data.adv": ["00000010 03 r 01 well 0 000 | "],
+    "index.adv": ["well r 1 0 1 1 00000010  "],
+    "adv.exc": ["best well"],
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    place = tmp_path / "mine" / "wordnet"
+    place.mkdir(parents=True)
+    for name, lines in FILES.items():
+        (place / name).write_bytes("".join(f"{line}\r\n" for line in lines).encode())
+    return place
+
+
+@pytest.fixture
+def own(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The small WordNet as the user's own, with an empty cache."""
+    monkeypatch.setenv("TEXTGAUGE_RESOURCES", str(folder.parent))
+    monkeypatch.setenv("TEXTGAUGE_CACHE", str(tmp_path / "cache"))
+    wordnet._table.cache_clear()
+    yield folder
+    wordnet._table.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        ("car", "automobile", True),
+        ("car", "motor_car", False),
+        ("motor_car", "car", True),
+        ("mice", "mouse", True),
+        ("mouse", "mice", False),
+        ("automobiles", "car", True),
+        ("cars", "automobile", False),  # the list of irregular forms has the last word
+        ("axes", "line", True),
+        ("xx", "twenty", True),
+        ("twenty", "xx", False),  # the group spells it in capitals
+        ("paris", "paris", True),
+        ("buying", "purchase", True),
+        ("bought", "purchase", True),
+        ("purchased", "buy", True),
+        ("larger", "big", True),
+        ("finest", "fine", True),
+        ("bigger", "large", True),
+        ("best", "well", True),
+        ("", "car", False),
+        ("s", "car", False),
+        ("नमस्ते", "car", False),
+    ],
+)
+def test_synonyms_of_the_small_wordnet(folder: Path, first: str, second: str, expected: bool) -> None:
+    assert read_wordnet(folder).are_synonyms(first, second) is expected
+
+
+def test_the_table_is_made_once_and_loaded_afterwards(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = synonyms()
+    assert synonyms() is made
+    wordnet._table.cache_clear()
+    monkeypatch.setattr(wordnet, "read_wordnet", lambda folder: pytest.fail("the files were read again"))
+    loaded = synonyms()
+    assert loaded is not made
+    for name in ("entries", "offsets", "groups", "named"):
+        np.testing.assert_array_equal(getattr(loaded, name), getattr(made, name))
+
+
+def test_other_content_has_another_identity(own: Path) -> None:
+    before = wordnet.identity()
+    assert synonyms().are_synonyms("car", "automobile")
+    (own / "data.noun").write_text("00000010 03 n 02 car 0 wagon 0 000 | \n")
+    assert wordnet.identity() != before
+    assert not synonyms().are_synonyms("car", "automobile")
+
+
+@pytest.mark.parametrize("damage", [b"", b"PK\x03\x04 cut off", b"no archive"])
+def test_a_damaged_table_is_made_again(own: Path, tmp_path: Path, damage: bytes) -> None:
+    synonyms()
+    (kept,) = (tmp_path / "cache" / "synonyms").iterdir()
+    kept.write_bytes(damage)
+    wordnet._table.cache_clear()
+    assert synonyms().are_synonyms("car", "automobile")
+    assert load_table(kept).are_synonyms("car", "automobile")
+
+
+def test_arrays_that_do_not_fit_are_refused(folder: Path, tmp_path: Path) -> None:
+    table = read_wordnet(folder)
+    broken = wordnet.SynonymTable(table.entries, table.offsets, table.groups[:-1], table.named)
+    save_table(broken, tmp_path / "table.npz")
+    with pytest.raises(ValueError, match="damaged"):
+        load_table(tmp_path / "table.npz")
+
+
+def test_a_cache_that_cannot_be_written_does_no_harm(own: Path, tmp_path: Path) -> None:
+    (tmp_path / "cache").write_text("a file where the folder should be")
+    assert synonyms().are_synonyms("car", "automobile")
+
+
+@pytest.mark.parametrize("name", ["index.noun", "data.verb"])
+def test_files_of_another_kind_are_named(folder: Path, name: str) -> None:
+    (folder / name).write_text("this is not it\n")
+    with pytest.raises(ResourceError, match=name):
+        read_wordnet(folder)
+
+
+def test_without_wordnet_the_error_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TEXTGAUGE_CACHE", str(tmp_path))
+    monkeypatch.setenv("TEXTGAUGE_OFFLINE", "1")
+    monkeypatch.delenv("TEXTGAUGE_RESOURCES", raising=False)
+    with pytest.raises(ResourceError, match=r"textgauge resources fetch wordnet.*meteor\(stages=stem\)") as caught:
+        synonyms()
+    assert "\n" not in str(caught.value)
+
+
+# Made with nltk 3.10.4 on WordNet 3.0: lower-case names without "_" of all synsets of the word.
+NLTK = {
+    "automobile": "auto automobile car machine motorcar",
+    "mice": "mouse shiner",
+    "geese": "bozo cuckoo fathead goof goofball goose jackass twat zany",
+    "taxes": "assess task tax taxation taxis",
+    "oxen": "cattle cows kine ox oxen",
+    "happily": "blithely gayly happily jubilantly merrily mirthfully",
+    "quickly": "apace chop-chop cursorily promptly quick quickly rapidly speedily",
+    "twenty": "twenty xx",
+    "monday": "",
+    "axes": "ax axe axis bloc",
+    "ice_cream": "icecream",
+}
+
+
+@pytest.mark.parametrize("word", NLTK)
+def test_synonyms_of_wordnet_are_those_of_nltk(word: str, need) -> None:
+    need("wordnet")
+    table = synonyms()
+    candidates = {other for names in NLTK.values() for other in names.split()} | {"dog", "monday", "mice"}
+    found = {other for other in candidates if table.are_synonyms(word, other)}
+    assert found - {word} == set(NLTK[word].split()) - {word}

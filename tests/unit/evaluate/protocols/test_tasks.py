@@ -1,0 +1,175 @@
+"""Batches of tasks and their trials: every way to compute gives the same numbers, whatever order, workers, batches."""
+
+import random
+from dataclasses import fields, replace
+
+import numpy as np
+import pytest
+
+from textgauge.data import Corpus, Pairs
+from textgauge.evaluate import Plan, Store, run
+from textgauge.evaluate.execute import executor
+from textgauge.evaluate.protocols import Axis, Clustering, Comparisons, Retrieval, Robustness, Sensitivity, TaskSources
+from textgauge.evaluate.protocols.batch import MatrixBatch
+from textgauge.evaluate.protocols.retrieval import found_at_top
+from textgauge.evaluate.results import read_all
+from textgauge.evaluate.tasks import task_sources
+from textgauge.metrics import get_metric, get_pair_metrics
+
+METRICS = ["levenshtein", "jaccard", "bm25plus", "rouge"]
+TEXTS = [
+    "the red cat sat on the mat",
+    "a red dog sat on the mat by the door",
+    "pay the fee at the bank",
+    "the bank takes a fee and a fee again",
+    "birds sing",
+    "the cat sang at the bank",
+]
+SAMPLES = {
+    Axis(): "sample:articles",
+    Comparisons(): "sample:articles",
+    Robustness(documents_drawn=8): "sample:articles",
+    Sensitivity(documents_drawn=4): "sample:articles",
+    Clustering(n=12, folds=3): "sample:intents",
+    Retrieval(n=24, queries=8, folds=2): "sample:library",
+}
+
+
+def square():
+    corpus = Corpus.of(TEXTS)
+    return MatrixBatch(0, corpus, None, {}, corpus)
+
+
+def oblong():
+    corpus = Corpus.of(["unused", *TEXTS])
+    return MatrixBatch(0, corpus.take([6, 2]), corpus.take([1, 3, 4, 5]), {}, corpus.take([1, 2, 3, 4]))
+
+
+def shown(metric, batch):
+    return metric.select(batch.compute(metric))
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_a_matrix_of_two_sides_is_its_pairs_one_by_one(name):
+    batch, metric = oblong(), get_metric(name)
+    left, right = np.repeat([0, 1], 4), np.tile(np.arange(4), 2)
+    pairs = Pairs(batch.rows.take(left), batch.others.take(right), background=batch.background)
+    assert len(batch) == 8
+    assert shown(metric, batch) == pytest.approx(metric.select(metric.compute(pairs)), abs=1e-12)
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_the_pairs_of_one_corpus_are_means_of_both_directions(name):
+    batch, metric = square(), get_metric(name)
+    left, right = np.triu_indices(len(TEXTS), 1)
+    ways = [
+        metric.select(metric.compute(Pairs(batch.rows.take(a), batch.rows.take(b), background=batch.background)))
+        for a, b in ((left, right), (right, left))
+    ]
+    assert len(batch) == 15
+    assert shown(metric, batch) == pytest.approx(np.mean(ways, axis=0), abs=1e-12)
+    if name == "bm25plus":
+        assert not np.allclose(*ways)
+
+
+@pytest.mark.parametrize("name", METRICS)
+@pytest.mark.parametrize("make", [square, oblong])
+def test_a_compact_batch_and_single_trials_give_the_same_numbers(make, name):
+    batch, metric = make(), get_metric(name)
+    small = batch.compact([metric])
+    assert small.rows.pool.size < 7 or make is square
+    assert len(small) == len(batch)
+    whole = shown(metric, batch)
+    assert shown(metric, small).tolist() == whole.tolist()
+    for trial, value in enumerate(whole):
+        found, reason = batch.one(metric, trial)
+        assert metric.select(found) == pytest.approx(value, abs=1e-12)
+        assert reason is None
+
+
+def test_equal_similarities_share_their_places():
+    assert found_at_top(np.ones(4), np.array([True, False, False, False]), 1) == 0.25
+    assert found_at_top(np.array([3.0, 2.0, 1.0]), np.array([True, False, True]), 2) == 0.5
+    assert found_at_top(np.array([1.0, 2.0]), np.array([True, False]), 5) == 1.0
+
+
+def mixed(card, seed=1):
+    """The same card with its rows, and what belongs to each, in another order."""
+    changed = {}
+    for lengths in (
+        {"documents", "texts", "summaries", "first", "second", "chosen", "labels"},
+        {"query_ids", "queries"},
+    ):
+        names = [item.name for item in fields(card) if item.name in lengths and getattr(card, item.name) is not None]
+        if names:
+            order = random.Random(seed).sample(range(len(getattr(card, names[0]))), len(getattr(card, names[0])))
+            changed |= {name: tuple(getattr(card, name)[row] for row in order) for name in names}
+            if hasattr(card, "ratings"):
+                changed["ratings"] = {k: tuple(v[row] for row in order) for k, v in card.ratings.items()}
+    return replace(card, **changed)
+
+
+def judged(task, sources, metrics, folder):
+    store = Store(folder)
+    report = run([Plan(task, sources, get_pair_metrics(metrics), 0)], store)
+    assert not report.failures
+    (found,) = read_all(store)
+    return found.protocol.judge_all(found.observed)
+
+
+@pytest.mark.parametrize("task", SAMPLES, ids=lambda task: task.name)
+def test_the_order_of_a_file_changes_no_verdict(task, tmp_path):
+    sources = task_sources(type(task), SAMPLES[task])
+    other = TaskSources(sources.name, mixed(sources.data))
+    assert other.data != sources.data
+    assert other.fingerprint == sources.fingerprint
+    first, second = (
+        judged(task, data, ["jaccard", "bm25plus"], tmp_path / name) for name, data in (("a", sources), ("b", other))
+    )
+    for metric in ("jaccard", "bm25plus"):
+        for mine, others in zip(first[metric], second[metric], strict=True):
+            assert others.value == pytest.approx(mine.value, abs=1e-12, nan_ok=True)
+            assert others.draws == pytest.approx(mine.draws, abs=1e-9, nan_ok=True)
+
+
+def test_another_metric_changes_no_verdict_of_the_others(tmp_path):
+    for number, (task, spec) in enumerate(SAMPLES.items()):
+        sources = task_sources(type(task), spec)
+        few = judged(task, sources, ["jaccard"], tmp_path / f"{number}few")
+        many = judged(task, sources, ["levenshtein", "jaccard"], tmp_path / f"{number}many")
+        assert repr(few["jaccard"]) == repr(many["jaccard"])
+
+
+def test_the_seed_decides_which_trials_are_drawn():
+    for task in (Robustness(documents_drawn=8), Clustering(n=12, folds=3), Retrieval(n=24, queries=8, folds=2)):
+        sources = task_sources(type(task), SAMPLES[task])
+        first, again, other = (next(iter(task.trials(sources, seed))).columns["document"] for seed in (0, 0, 1))
+        assert first.tolist() == again.tolist()
+        assert first.tolist() != other.tolist()
+
+
+def test_two_processes_give_what_one_gives(tmp_path):
+    tasks = [Clustering(n=12, folds=3), Retrieval(n=24, queries=8, folds=2), Robustness(documents_drawn=8)]
+    metrics = get_pair_metrics("levenshtein,bm25plus")
+    plans = [Plan(task, task_sources(type(task), SAMPLES[task]), metrics, 0) for task in tasks]
+    found = []
+    for jobs in (1, 2):
+        store = Store(tmp_path / str(jobs))
+        with executor(jobs=jobs) as where:
+            run(plans, store, executor=where)
+        found.append(read_all(store))
+    for one, two in zip(*found, strict=True):
+        for metric, seen in one.observed.items():
+            assert seen.value.tobytes() == two.observed[metric].value.tobytes()
+            assert all(np.array_equal(seen.columns[name], two.observed[metric].columns[name]) for name in seen.columns)
+
+
+def test_models_run_on_the_texts_that_are_drawn_only():
+    """Embeddings are computed for whole pools: texts of the data that no fold holds must not be in them."""
+    sources = task_sources(Clustering, "sample:intents")
+    batches = list(Clustering(n=20, folds=3).trials(sources, 0))
+    assert len(set(sources.data.texts)) > 60
+    assert {batch.rows.pool.size for batch in batches} == {60}
+    keys = [batch.rows.keys for batch in batches]
+    assert len(np.unique(np.concatenate(keys))) == 60
+    assert all(np.array_equal(found, np.sort(found)) for found in keys)

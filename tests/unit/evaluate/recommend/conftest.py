@@ -1,0 +1,77 @@
+"""Two small corpora with embeddings of their own, a fake clock, and an answer with known numbers."""
+
+import numpy as np
+import pytest
+
+from textgauge.data import Corpus
+from textgauge.evaluate.leaderboard import Leaderboard, Row
+from textgauge.evaluate.protocols import Sources
+from textgauge.evaluate.recommend import Cost, Recommendation
+from textgauge.evaluate.recommend.budget import Clock
+from textgauge.evaluate.recommend.needed import Needed
+
+
+@pytest.fixture
+def make_sources():
+    def make(n=60, *, apart=1.0, seed=5, name="a,b"):
+        rng = np.random.default_rng(seed)
+        corpora = {}
+        for role, words in (("a", "red green blue cat dog bird"), ("b", "pay card bank loan fee cat")):
+            texts = [f"{' '.join(rng.choice(words.split(), 5))} {i}" for i in range(n)]
+            corpora[role] = Corpus.of(texts, embeddings=rng.normal(size=(n, 6)) + apart * (role == "b"))
+        return Sources(name, corpora)
+
+    return make
+
+
+class Hands:
+    """The hands of a clock that move when told."""
+
+    def __init__(self):
+        self.seconds = 0.0
+
+    def __call__(self):
+        return self.seconds
+
+
+@pytest.fixture
+def hands():
+    return Hands()
+
+
+@pytest.fixture
+def make_clock(hands):
+    return lambda budget: Clock(budget, hands)
+
+
+@pytest.fixture
+def make_answer():
+    """Three metrics; the first two cannot be told apart."""
+
+    def make(**changed):
+        rows = [
+            Row("quick", {"accuracy": 0.9, "linearity": 0.8}, 0.85, 1, 1, 2, 1),
+            Row("slow", {"accuracy": 0.88, "linearity": 0.8}, 0.84, 2, 1, 2, 1),
+            Row("poor", {"accuracy": 0.5, "linearity": float("nan")}, 0.5, 3, 3, 3, 2),
+        ]
+        given = {
+            "kind": "corpora",
+            "data": ("a.txt", "b.txt"),
+            "choice": ("quick", "slow"),
+            "board": Leaderboard(tuple(rows), ("accuracy", "linearity")),
+            "power": (
+                Needed("quick", 241, 207, 296, 256, 90),
+                Needed("slow", 92, 80, 110, 64, 50),
+                Needed("poor", float("nan"), 4321, float("nan"), 128, 40),
+            ),
+            "costs": (Cost("quick", 0.00123, 100, 1.0), Cost("slow", 0.25, 100, 2.0)),
+            "about": {
+                "effect": 0.1,
+                "power": 0.8,
+                "experiment": "5 repetitions",
+                "named_by": ("cost", "texts needed"),
+            },
+        }
+        return Recommendation(**given | changed)
+
+    return make

@@ -1,0 +1,74 @@
+"""The curve of power and the search for the number of texts, on tests whose truth is known."""
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from textgauge.evaluate.recommend.power import Search, needed_shift, rejection_rate, rung
+
+
+@pytest.mark.parametrize(("shift", "permutations"), [(0.0, 39), (1.5, 39), (2.5, 99)])
+def test_the_chance_of_rejecting_is_that_of_simulated_tests(shift, permutations):
+    rng = np.random.default_rng(0)
+    observed, permuted = rng.normal(size=20_000) + shift, rng.normal(size=(20_000, permutations))
+    p_values = (1 + (permuted >= observed[:, None]).sum(axis=1)) / (1 + permutations)
+    found = (p_values <= 0.05).mean()
+    assert rejection_rate(np.array([shift]), permutations=permutations)[0] == pytest.approx(found, abs=0.01)
+
+
+def test_a_test_with_too_few_permutations_never_rejects():
+    assert rejection_rate(np.array([9.0]), permutations=10)[0] == 0.0
+
+
+def test_the_needed_shift_is_that_of_a_one_sided_test():
+    assert needed_shift(0.8) == pytest.approx(norm.ppf(0.8) + norm.ppf(0.95), abs=0.01)
+
+
+def simulated(search, n, tests, truth, growth, rng):
+    shift = np.array([needed_shift(0.8) * (n / truth) ** growth])
+    search.add(n, (rng.random(tests) < rejection_rate(shift, permutations=39)[0]).tolist())
+
+
+@pytest.mark.parametrize("growth", [0.6, 1.0, 1.4])
+@pytest.mark.parametrize("truth", [60, 900])
+def test_the_search_finds_the_number_of_texts(truth, growth):
+    search, rng = Search(0.8), np.random.default_rng(1)
+    for share in (0.4, 0.8, 1.1, 1.3):
+        simulated(search, round(truth * share), 50, truth, growth, rng)
+    found = search.estimate()
+    assert found.low < truth < found.high
+    assert found.texts == pytest.approx(truth, rel=0.25)
+    assert (search.tests, search.largest) == (200, round(1.3 * truth))
+
+
+def test_more_tests_make_it_surer():
+    rng, search = np.random.default_rng(2), Search(0.8)
+    simulated(search, 100, 20, 100, 1.0, rng)
+    before = search.estimate().spread
+    simulated(search, 100, 200, 100, 1.0, rng)
+    assert search.estimate().spread < before / 2
+
+
+def test_tests_that_see_nothing_give_a_lower_bound():
+    search = Search(0.8)
+    search.add(100, [False] * 40)
+    assert search.estimate().low > 100
+
+
+def test_intervals_cover():
+    held = 0
+    for seed in range(60):
+        search, rng = Search(0.8), np.random.default_rng([3, seed])
+        growth = rng.normal(1.0, 0.2)
+        for n in (100, 200, 260):
+            simulated(search, n, 30, 250, growth, rng)
+        estimate = search.estimate()
+        held += estimate.low <= 250 <= estimate.high
+    assert held >= 53
+
+
+def test_rungs_are_few_and_reach_as_far_as_allowed():
+    rungs = {rung(n, most=1000) for n in range(20, 5000)}
+    assert max(rungs) <= 1000
+    assert len(rungs) < 25
+    assert all(abs(np.log(rung(n, most=1e6) / n)) < 0.12 for n in range(20, 1000))

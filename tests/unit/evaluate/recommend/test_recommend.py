@@ -1,0 +1,158 @@
+"""Recommendations on small data: the choice is the top cluster of the ordinary run, and wrong use is refused."""
+
+import numpy as np
+import pytest
+
+from textgauge.data import Corpus
+from textgauge.errors import InputError, UnknownName
+from textgauge.evaluate import Plan, Store, run
+from textgauge.evaluate.protocols import Agreement, PairSources
+from textgauge.evaluate.protocols.batch import MatrixBatch, PairBatch
+from textgauge.evaluate.rated import rated_sources
+from textgauge.evaluate.recommend import recommend
+from textgauge.evaluate.recommend.pair_costs import part_of
+from textgauge.evaluate.recommend.pair_draws import DrawnPairs
+from textgauge.evaluate.recommend.plans import fitting_ksc
+from textgauge.evaluate.results import judge
+from textgauge.metrics import get_corpus_metrics, get_pair_metrics
+from textgauge.report import leaderboard
+
+CORPUS_METRICS = "jsd@words,energy@given,zipf@words,medoid@given"
+PAIR_METRICS = "jaccard,levenshtein,chrf"
+
+
+def top_cluster(plan, folder):
+    run([plan], Store(folder))
+    return {row.metric for row in leaderboard(judge(Store(folder))) if row.cluster == 1}
+
+
+@pytest.fixture
+def corpora(make_sources):
+    return make_sources(120, apart=0.4, name="reference,candidate").corpora
+
+
+def test_two_corpora(corpora, make_sources, tmp_path):
+    steps = []
+    answer = recommend(
+        reference=corpora["a"],
+        candidate=corpora["b"],
+        metrics=CORPUS_METRICS,
+        budget=60,
+        effect=0.5,
+        out=tmp_path / "kept",
+        on_step=steps.append,
+    )
+    sources = make_sources(120, apart=0.4)
+    plan = Plan(fitting_ksc(sources), sources, get_corpus_metrics(CORPUS_METRICS), 0)
+    assert set(answer.choice) == top_cluster(plan, tmp_path / "whole")
+    assert answer.about["protocol"] == plan.protocol.key
+    assert {row.metric for row in answer.board} == {metric.key for metric in plan.metrics}
+    assert (
+        {row.metric for row in answer.power} == {cost.metric for cost in answer.costs} == set(CORPUS_METRICS.split(","))
+    )
+    assert answer.sentences[0].startswith(f"Use {answer.choice[0]}")
+    assert Store.open(tmp_path / "kept").manifests()
+    assert "timing metrics" in steps
+
+
+def test_the_store_of_another_run_does_not_count(corpora, tmp_path):
+    given = {"reference": corpora["a"], "candidate": corpora["b"], "budget": 5, "effect": 0.5, "out": tmp_path}
+    recommend(metrics="cbdf@words,jsd@words", **given)
+    assert len(recommend(metrics="jsd@words,energy@given", **given).board) == 2
+
+
+def test_corpora_too_alike_are_warned_of(make_sources):
+    alike = make_sources(160).corpora["a"]
+    halves = {"reference": alike.take(np.arange(80)), "candidate": alike.take(np.arange(80, 160))}
+    answer = recommend(**halves, metrics="jsd@words,energy@given", budget=5)
+    assert any(text.startswith("no metric orders mixtures of the corpora well") for text in answer.warnings)
+
+
+def test_embeddings_alone_and_a_metric_of_texts():
+    rng = np.random.default_rng(0)
+    given = {"reference": rng.normal(size=(90, 4)), "candidate": rng.normal(size=(90, 4)) + 0.5, "budget": 5}
+    assert recommend(**given, metrics="energy,medoid").choice[0] in ("energy@given", "medoid@given")
+    with pytest.raises(InputError, match="jsd needs texts"):
+        recommend(**given, metrics="jsd")
+
+
+def test_a_metric_that_fails_is_named_and_comes_last(corpora, monkeypatch):
+    def fail(*_):
+        raise ZeroDivisionError("broken")
+
+    monkeypatch.setattr(type(get_corpus_metrics("zipf")[0]), "compute_many", fail)
+    monkeypatch.setattr(type(get_corpus_metrics("zipf")[0]), "compute", fail)
+    given = {"reference": corpora["a"], "candidate": corpora["b"], "budget": 5, "effect": 0.5}
+    answer = recommend(metrics="jsd@words,zipf@words", **given)
+    assert answer.choice == ("jsd@words",)
+    assert any("broken" in text for text in answer.warnings)
+    assert [row.metric for row in answer.power] == ["jsd@words"]
+
+
+def test_rated_pairs(tmp_path):
+    sources = rated_sources("sample:graded", limit=500)
+    answer = recommend(pairs=sources, metrics=PAIR_METRICS, budget=60)
+    plan = Plan(Agreement(), sources, get_pair_metrics(PAIR_METRICS))
+    assert answer.about["pairs"] == 500
+    assert set(answer.choice) == top_cluster(plan, tmp_path)
+    assert [row.metric for row in answer.power] == [row.metric for row in answer.board][1:]
+    assert {cost.metric for cost in answer.costs} == set(PAIR_METRICS.split(","))
+
+
+def test_a_task():
+    answer = recommend(task="clustering", data="sample:intents", metrics="jaccard,levenshtein", budget=60)
+    assert answer.kind == "task"
+    assert answer.choice[0] in ("jaccard", "levenshtein")
+    assert not answer.power
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({}, "give two corpora"),
+        ({"reference": ["a", "b"]}, "two corpora are needed"),
+        ({"pairs": "sample:graded", "task": "clustering"}, "give two corpora"),
+        ({"task": "clustering"}, "needs data"),
+        ({"reference": ["a", "b"], "candidate": ["c", "d"]}, "too few different texts"),
+        ({"pairs": "sample:graded", "effect": 0.0}, "the effect is"),
+        ({"pairs": "sample:graded", "power": 1.0}, "the power lies"),
+        ({"pairs": "sample:graded", "budget": "soon"}, "a budget is"),
+        ({"pairs": "sample:graded", "metrics": ","}, "at least one metric"),
+    ],
+)
+def test_wrong_use_is_one_clear_error(given, said):
+    with pytest.raises(InputError, match=said):
+        recommend(**given)
+
+
+def test_unknown_names_are_refused():
+    with pytest.raises(UnknownName, match="clustering"):
+        recommend(task="clusterin", data="sample:intents")
+    with pytest.raises(UnknownName, match="compares corpora"):
+        recommend(pairs="sample:graded", metrics="energy")
+
+
+def test_drawn_pairs_keep_columns_and_references_together():
+    left, texts = [f"l{i}" for i in range(30)], [f"r{i}.{j}" for i in range(30) for j in range(1 + i % 2)]
+    items = np.repeat(np.arange(30), [1 + i % 2 for i in range(30)])
+    sources = PairSources("x", Corpus.of(left), Corpus.of(texts), {"rating": np.arange(30.0)}, items)
+    some = DrawnPairs(sources, [], seed=1).first(10)
+    assert some.pairs.n_items == len(some.left) == 10
+    for pair in range(len(some.pairs)):
+        item = some.items[pair]
+        number = some.left.texts[item][1:]
+        assert some.pairs.left.texts[pair] == f"l{number}"
+        assert some.right.texts[pair].startswith(f"r{number}.")
+        assert some.columns["rating"][item] == float(number)
+    assert DrawnPairs(sources, [], seed=1).first(30).fingerprint == sources.fingerprint
+
+
+def test_parts_of_batches_are_small(make_sources):
+    corpora = make_sources(60).corpora
+    pairs = next(Agreement().trials(PairSources("x", corpora["a"], corpora["b"], {"rating": np.arange(60.0)}), 0))
+    assert isinstance(pairs, PairBatch)
+    jaccard = get_pair_metrics("jaccard")[0]
+    joint = corpora["a"] | corpora["b"]
+    a, b = joint.take(np.arange(60)), joint.take(np.arange(60, 120))
+    one, two = (MatrixBatch(0, a, others, {}, a) for others in (None, b))
+    assert [len(part_of(batch, 20, [jaccard])) for batch in (pairs, one, two)] == [20, 28, 36]

@@ -1,0 +1,56 @@
+"""Two metrics on one measure: paired differences, and who is ahead."""
+
+import numpy as np
+import pytest
+
+from textgauge.errors import InputError
+from textgauge.evaluate.contrasts import SHOWN, paired_rows
+from textgauge.evaluate.protocols import Perturbation
+from textgauge.evaluate.protocols.base import Verdict
+from textgauge.evaluate.results import Judged
+
+WAVE = np.sin(np.arange(1_000.0))
+
+
+def judged(metric, value, *, measure="early_rise", draws=None, **more):
+    made = value + WAVE if draws is None else draws
+    verdict = Verdict(measure, value, draws=tuple(made), units=20, reason=more.pop("reason", None))
+    return Judged("blobs", Perturbation(), 0, metric, (verdict,), **more)
+
+
+def test_what_two_metrics_share_leaves_their_difference():
+    """Draws that vary by two and go together have a difference that does not vary at all."""
+    (row,) = paired_rows([judged("a", 0.5), judged("b", 0.3)])
+    assert (row["difference"], row["low"], row["high"]) == pytest.approx((0.2, 0.2, 0.2))
+    assert (row["metric"], row["other"], row["ahead"], row["n"]) == ("a", "b", "a", 20)
+    assert set(SHOWN) < set(row)
+
+
+def test_the_interval_is_of_the_differences():
+    (row,) = paired_rows([judged("a", 0.0), judged("b", 0.1, draws=0.1 - WAVE)])
+    assert row["low"] == pytest.approx(-2.1, abs=0.05)
+    assert row["high"] == pytest.approx(1.9, abs=0.05)
+    assert row["ahead"] is None
+
+
+@pytest.mark.parametrize(("measure", "ahead"), [("early_rise", "b"), ("tenth_rise", "a"), ("onset", "a")])
+def test_ahead_is_the_better_end_of_the_measure(measure, ahead):
+    items = [judged("a", 0.1, measure=measure), judged("b", 0.4, measure=measure)]
+    assert paired_rows(items)[0]["ahead"] == ahead
+    assert paired_rows(items[::-1])[0]["ahead"] == ahead
+
+
+def test_a_metric_without_a_value_is_named_and_has_no_difference():
+    (row,) = paired_rows([judged("a", 0.1), judged("b", float("nan"), draws=(), reason="no rise")])
+    assert (row["value"], row["other_value"], row["difference"], row["low"], row["ahead"]) == (0.1, *[None] * 4)
+    assert row["reason"] == "b: no rise"
+
+
+def test_only_metrics_of_one_run_without_missing_cells_are_compared():
+    with pytest.raises(InputError, match="no two metrics"):
+        paired_rows([judged("a", 0.1), judged("b", 0.2, missing=1)])
+    with pytest.raises(InputError, match="no two metrics"):
+        paired_rows([judged("a", 0.1), judged("b", 0.2, fingerprint="other")])
+    with pytest.raises(InputError, match="no two metrics"):
+        paired_rows([judged("a", 0.1, draws=()), judged("b", 0.2, draws=())])
+    assert len(paired_rows([judged(name, 0.1) for name in "abcd"])) == 6

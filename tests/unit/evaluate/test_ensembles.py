@@ -1,0 +1,177 @@
+"""Ensembles of a store: made once, kept, and read again as they were; only from metrics that are complete."""
+
+import numpy as np
+import pytest
+
+from textgauge.evaluate import Plan, Store, ensembles, run
+from textgauge.evaluate.protocols import Clustering, Robustness, Sensitivity
+from textgauge.evaluate.results import cells_by_metric, judge, read_all
+from textgauge.evaluate.tasks import task_sources
+from textgauge.metrics import get_pair_metrics
+
+TASKS = {
+    Robustness(documents_drawn=12): "sample:articles",
+    Sensitivity(documents_drawn=6): "sample:articles",
+    Clustering(n=12, folds=3): "sample:intents",
+}
+SEEDS = 3
+
+
+def make(folder, metrics="levenshtein,jaccard,rouge", tasks=TASKS):
+    store = Store(folder)
+    chosen = get_pair_metrics(metrics)
+    run([Plan(task, task_sources(type(task), TASKS[task]), chosen, 0) for task in tasks], store)
+    return store
+
+
+def made(store):
+    return ensembles.ensembles(store, read_all(store), seeds=SEEDS)
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    return make(tmp_path_factory.mktemp("run"))
+
+
+@pytest.fixture(scope="module")
+def found(store):
+    return made(store)
+
+
+def values(found):
+    return {(item.metric, item.protocol.name): [verdict.value for verdict in item.verdicts] for item in found.judged}
+
+
+def assert_same(first, second):
+    """Equal bit by bit, NaN among it; `repr` leaves the resamples out."""
+    assert repr(first.judged) == repr(second.judged)
+    assert repr(first.contributions) == repr(second.contributions)
+    for mine, others in zip(first.judged, second.judged, strict=True):
+        for a, b in zip(mine.verdicts, others.verdicts, strict=True):
+            assert np.array_equal(a.draws, b.draws, equal_nan=True)
+
+
+def remove_cell(store, metric, protocol):
+    (manifest,) = (manifest for manifest in store.manifests() if manifest["protocol"]["name"] == protocol)
+    store.path(cells_by_metric(manifest["cells"])[metric][0]).unlink()
+
+
+def test_each_task_has_its_ensembles_and_all_have_one(found):
+    names = {task.name for task in TASKS}
+    assert {(item.metric, item.protocol.name) for item in found.judged} == {
+        (kind, name) for kind in ensembles.NAMES.values() for name in names
+    }
+    for item in found.judged:
+        first = item.verdicts[0]
+        assert 0 <= first.low <= first.value <= first.high <= 1
+        assert first.units > 1
+
+
+def test_they_are_kept_and_read_again_as_they_were(store, found, monkeypatch):
+    def never(*_):
+        raise AssertionError("computed again")
+
+    monkeypatch.setattr(ensembles, "_computed", never)
+    assert_same(found, made(store))
+
+
+def test_computed_anew_they_are_the_same(store, found, tmp_path):
+    for path in (store.folder / "derived").iterdir():
+        path.rename(tmp_path / path.name)
+    assert_same(found, made(store))
+
+
+def test_a_damaged_file_is_computed_again(store, found):
+    path = min((store.folder / "derived").iterdir())
+    path.write_text("{")
+    assert_same(found, made(store))
+
+
+def test_the_order_of_metrics_and_of_runs_changes_nothing(found, tmp_path):
+    other = make(tmp_path, "rouge,jaccard,levenshtein", list(TASKS)[::-1])
+    again = made(other)
+    assert values(again).keys() == values(found).keys()
+    for place, numbers in values(found).items():
+        assert values(again)[place] == pytest.approx(numbers, abs=1e-12)
+
+
+def test_linear_shares_are_of_one_and_boosting_has_none(found):
+    for task in TASKS:
+        parts = [item for item in found.contributions if item.task == task.name]
+        of_task = [item for item in parts if item.ensemble == ensembles.NAMES["task"]]
+        assert {item.metric for item in of_task} == {"levenshtein", "jaccard", "rouge"}
+        assert sum(item.share for item in of_task) == pytest.approx(1.0)
+        assert all(np.isfinite(item.importance) for item in of_task)
+        boosted = [item for item in parts if item.ensemble == ensembles.NAMES["boosting"]]
+        assert all(np.isnan(item.share) for item in boosted)
+
+
+def test_a_ranked_ensemble_is_the_task_ensemble_where_it_sees_nothing_else(found):
+    both = {
+        (item.metric, item.protocol.name): [verdict.draws for verdict in item.verdicts]
+        for item in found.judged
+        if item.metric in (ensembles.NAMES["task"], ensembles.NAMES["ranked"])
+    }
+    same = {
+        task.name: np.array_equal(
+            both[ensembles.NAMES["task"], task.name], both[ensembles.NAMES["ranked"], task.name], equal_nan=True
+        )
+        for task in TASKS
+    }
+    assert same == {"robustness": True, "sensitivity": True, "clustering": False}
+
+
+def test_an_incomplete_metric_is_no_part_of_an_ensemble(tmp_path):
+    store = make(tmp_path)
+    remove_cell(store, "rouge", "clustering")
+    parts = made(store).contributions
+    assert {item.metric for item in parts if item.task == "robustness" and "task" in item.ensemble} == {
+        "levenshtein",
+        "jaccard",
+        "rouge",
+    }
+    assert {item.metric for item in parts if item.task == "clustering"} == {"levenshtein", "jaccard"}
+    universal = ensembles.NAMES["universal"]
+    assert {item.metric for item in parts if item.ensemble == universal} == {"levenshtein", "jaccard"}
+
+
+def test_when_the_cell_is_there_again_so_is_the_ensemble_of_all(tmp_path):
+    store = make(tmp_path, tasks=[next(iter(TASKS))])
+    whole = made(store)
+    remove_cell(store, "rouge", "robustness")
+    less = made(store)
+    assert {item.metric for item in less.contributions} == {"levenshtein", "jaccard"}
+    make(tmp_path, tasks=[next(iter(TASKS))])
+    assert_same(whole, made(store))
+
+
+def test_one_metric_makes_no_ensemble(tmp_path):
+    store = make(tmp_path, "jaccard", [next(iter(TASKS))])
+    none = made(store)
+    assert (none.judged, none.contributions) == ((), ())
+    assert not (store.folder / "derived").exists()
+    assert {item.metric for item in judge(store)} == {"jaccard"}
+
+
+def test_two_ways_to_judge_the_same_trials_stay_apart(tmp_path):
+    sources = task_sources(Sensitivity, "sample:articles")
+    bent = [Sensitivity(documents_drawn=6, ideal=ideal) for ideal in ("linear", "quadratic")]
+    store = Store(tmp_path)
+    run([Plan(task, sources, get_pair_metrics("levenshtein,jaccard"), 0) for task in bent], store)
+    found = {item.protocol: item.verdicts[0].value for item in made(store).judged if "task" in item.metric}
+    assert set(found) == set(bent)
+    assert len(set(found.values())) == 2
+
+
+def test_one_task_has_no_universal_ensemble(tmp_path):
+    names = {item.metric for item in made(make(tmp_path, tasks=[next(iter(TASKS))])).judged}
+    assert names == {ensembles.NAMES["task"], ensembles.NAMES["boosting"]}
+
+
+def test_another_metric_changes_no_verdict_of_the_others(store, tmp_path):
+    few, many = (
+        {(i.metric, i.protocol.name): i.verdicts for i in judge(s)} for s in (make(tmp_path, "jaccard"), store)
+    )
+    assert len(few) == 3
+    for place, verdicts in few.items():
+        assert repr(verdicts) == repr(many[place])

@@ -1,0 +1,220 @@
+"""Leaderboards of verdicts that are made up, so that ranks, intervals and clusters are known."""
+
+import math
+
+import numpy as np
+import pytest
+
+from textgauge.errors import InputError
+from textgauge.evaluate.protocols import Distributionality, Ksc, Size, Speed
+from textgauge.evaluate.protocols.base import Verdict, over_repetitions
+from textgauge.evaluate.results import Judged
+from textgauge.report import leaderboard
+
+
+def judged(metric, data="a,b", protocol=None, **values):
+    """One metric with the given values of single repetitions; `every` gives all measures of the protocol the same."""
+    protocol = protocol or Ksc()
+    every = values.pop("every", None)
+    given = {m.name: values.get(m.name, every) for m in protocol.measures}
+    verdicts = [over_repetitions(name, found) for name, found in given.items() if found is not None]
+    return Judged(data, protocol, 0, metric, tuple(verdicts))
+
+
+def spread(mean, noise=0.001, n=5, seed=0):
+    return list(mean + noise * np.random.default_rng(seed).normal(size=n))
+
+
+def by_name(board):
+    return {row.metric: row for row in board}
+
+
+def test_metrics_far_apart_have_sure_ranks_and_clusters_of_their_own():
+    means = {"good": 0.9, "bad": 0.1, "fair": 0.5}
+    board = leaderboard([judged(name, every=spread(mean, seed=i)) for i, (name, mean) in enumerate(means.items())])
+    assert [row.metric for row in board] == ["good", "fair", "bad"]
+    assert [(row.rank, row.rank_low, row.rank_high, row.cluster) for row in board] == [
+        (1, 1, 1, 1),
+        (2, 2, 2, 2),
+        (3, 3, 3, 3),
+    ]
+    assert board.measures == ("accuracy", "weighted_accuracy", "monotonicity", "separability", "linearity")
+
+
+def test_metrics_that_cannot_be_told_apart_share_a_cluster_and_their_ranks():
+    rng = np.random.default_rng(1)
+    rows = [judged(f"alike {i}", every=list(0.8 + 0.05 * rng.normal(size=5))) for i in range(3)]
+    board = leaderboard([judged("worst", every=spread(0.2)), *rows, judged("last", every=spread(0.0))])
+    assert [row.cluster for row in board] == [1, 1, 1, 2, 3]
+    assert {(row.rank_low, row.rank_high) for row in list(board)[:3]} == {(1, 3)}
+    assert [row.metric for row in list(board)[3:]] == ["worst", "last"]
+
+
+def test_a_small_difference_in_every_repetition_is_told_by_pairing():
+    rng = np.random.default_rng(2)
+    common = 0.5 + 0.2 * rng.normal(size=8)
+    paired = [judged("a", every=list(common + 0.01)), judged("b", every=list(common))]
+    assert [(row.metric, row.cluster) for row in leaderboard(paired)] == [("a", 1), ("b", 2)]
+    shuffled = [paired[0], judged("b", every=list(rng.permutation(common)))]
+    assert {row.cluster for row in leaderboard(shuffled)} == {1}
+
+
+def test_equal_metrics_are_ordered_by_name_and_hold_all_ranks():
+    board = leaderboard([judged(name, every=spread(0.5)) for name in ("c", "a", "b")])
+    assert [row.metric for row in board] == ["a", "b", "c"]
+    assert {(row.rank_low, row.rank_high, row.cluster) for row in board} == {(1, 3, 1)}
+
+
+def test_one_repetition_tells_nothing_apart():
+    board = leaderboard([judged("a", every=[0.9]), judged("b", every=[0.1])])
+    assert [(row.rank, row.rank_low, row.rank_high, row.cluster) for row in board] == [(1, 1, 2, 1), (2, 1, 2, 1)]
+
+
+@pytest.mark.parametrize(("step", "noise"), [(0.02, 0.05), (0.005, 0.1)])
+def test_rank_intervals_cover_the_true_rank(step, noise):
+    rng = np.random.default_rng(7)
+    metrics, runs, covered, sharp = 5, 40, 0, 0
+    for _ in range(runs):
+        shared = 0.1 * rng.normal(size=6)
+        rows = [
+            judged(str(i), accuracy=list(0.5 - step * i + shared + noise * rng.normal(size=6))) for i in range(metrics)
+        ]
+        for row in leaderboard(rows):
+            assert row.rank_low <= row.rank <= row.rank_high
+            covered += row.rank_low <= int(row.metric) + 1 <= row.rank_high
+            sharp += (row.rank_low, row.rank_high) != (1, metrics)
+    assert covered / (runs * metrics) > 0.93
+    assert sharp > 0
+
+
+def test_the_overall_score_is_the_mean_share_of_the_way_to_the_best():
+    values = {"accuracy": 0.8, "weighted_accuracy": 0.6, "monotonicity": 0.0, "separability": -0.2, "linearity": 0.4}
+    (row,) = leaderboard([judged("a", **{name: [value] * 3 for name, value in values.items()})])
+    assert row.measures == pytest.approx(values)
+    assert row.overall == pytest.approx((0.8 + 0.6 + 0.5 + 0.0 + 0.4) / 5)
+
+
+def test_weights_by_name():
+    rows = [
+        judged("exact", accuracy=spread(1.0), linearity=spread(0.2)),
+        judged("straight", accuracy=spread(0.4), linearity=spread(0.9)),
+    ]
+    assert [row.metric for row in leaderboard(rows)] == ["straight", "exact"]
+    weighted = leaderboard(rows, {"accuracy": 3})
+    assert [row.metric for row in weighted] == ["exact", "straight"]
+    exact = by_name(weighted)["exact"]
+    assert exact.overall == pytest.approx(
+        (3 * min(exact.measures["accuracy"], 1) + exact.measures["linearity"]) / 4, abs=1e-3
+    )
+    assert leaderboard(rows, {"accuracy": 0}).rows[0].overall == pytest.approx(np.mean(spread(0.9)))
+
+
+@pytest.mark.parametrize(
+    ("weights", "complaint"),
+    [
+        ({"speed": 1}, "no measure 'speed'"),
+        ({"accuracy": -1}, "zero or more"),
+        ({"accuracy": math.nan}, "zero or more"),
+    ],
+)
+def test_weights_that_make_no_sense_are_refused(weights, complaint):
+    with pytest.raises(InputError, match=complaint):
+        leaderboard([judged("a", every=[0.5])], weights)
+
+
+def test_all_weights_zero_is_no_order():
+    board = leaderboard([judged(name, accuracy=[0.5, 0.6]) for name in "ab"], {"accuracy": 0})
+    assert all(math.isnan(row.overall) for row in board)
+    assert {(row.rank_low, row.rank_high, row.cluster) for row in board} == {(1, 2, 1)}
+
+
+@pytest.mark.parametrize("weight", [-1.0, math.inf, math.nan])
+def test_weights_are_finite_and_not_negative(weight):
+    with pytest.raises(InputError, match="zero or more"):
+        leaderboard([judged(name, accuracy=[0.5, 0.6]) for name in "ab"], {"accuracy": weight})
+
+
+def test_trials_that_were_judged_in_several_ways_count_once():
+    ways = [Ksc(), Ksc(ties="wrong", judgements="paper")]
+    rows = [
+        judged(name, "d", way, accuracy=[value] * 3)
+        for way, value in zip(ways, (0.9, 0.5), strict=True)
+        for name in "ab"
+    ]
+    board = leaderboard(rows)
+    assert [row.measures["accuracy"] for row in board] == [0.5, 0.5]
+    assert any("judged in several ways" in note for note in board.notes)
+    assert not leaderboard(rows[:2]).notes
+
+
+@pytest.mark.parametrize("repetitions", [2, 3, 4])
+def test_few_repetitions_part_equal_metrics_seldom(repetitions):
+    rng = np.random.default_rng(repetitions)
+    parted = [
+        len(
+            {
+                row.cluster
+                for row in leaderboard([judged(n, accuracy=rng.normal(0.8, 0.02, repetitions).tolist()) for n in "ab"])
+            }
+        )
+        > 1
+        for _ in range(150)
+    ]
+    assert np.mean(parted) < 0.12  # 5 % are due; all that are won throughout would be 50, 25 and 12 %
+
+
+def test_data_sets_of_one_measure_share_its_weight():
+    rows = [judged("a", data, accuracy=[value] * 2, linearity=[0.0] * 2) for data, value in (("x", 0.2), ("y", 0.6))]
+    rows.append(judged("a", "z", Size(), size_robustness=[1.0] * 4))
+    (row,) = leaderboard(rows)
+    assert row.measures["accuracy"] == pytest.approx(0.4)
+    assert row.overall == pytest.approx((0.4 + 0.0 + 1.0) / 3)
+
+
+def test_an_undefined_metric_comes_last_and_is_not_ranked_above_anyone():
+    nothing = Judged("a,b", Ksc(), 0, "nothing", (Verdict("accuracy", math.nan, values=(math.nan,) * 5, reason="why"),))
+    board = by_name(leaderboard([nothing, judged("bad", accuracy=spread(0.0)), judged("good", accuracy=spread(0.9))]))
+    assert (board["nothing"].rank, board["nothing"].rank_low, board["nothing"].cluster) == (3, 3, 3)
+    assert board["nothing"].to_dict()["overall"] is None
+    assert (board["good"].rank_low, board["bad"].rank_high) == (1, 2)
+
+
+def test_time_is_shown_and_not_averaged():
+    board = leaderboard(
+        [judged("a", protocol=Speed(), time=[3.0, 1.0], growth=[1.0, 1.0]), judged("a", accuracy=[0.5, 0.5])]
+    )
+    assert board.rows[0].measures["time"] == 2.0
+    assert board.rows[0].overall == 0.5
+
+
+def test_what_a_metric_is_like_is_shown_and_not_averaged():
+    like = {"a": [-0.9, -0.9], "b": [0.9, 0.9]}
+    rows = [judged(name, protocol=Distributionality(), distributionality=found) for name, found in like.items()]
+    board = leaderboard([*rows, judged("a", accuracy=[0.8, 0.8]), judged("b", accuracy=[0.5, 0.5])])
+    assert [(row.metric, row.overall) for row in board] == [("a", pytest.approx(0.8)), ("b", pytest.approx(0.5))]
+    assert by_name(board)["b"].measures["distributionality"] == pytest.approx(0.9)
+    assert any("distributionality" in note for note in board.notes)
+    # Asked for by name, or alone, it decides.
+    weighted = leaderboard([*rows, judged("a", accuracy=[0.8, 0.8])], {"distributionality": 1, "accuracy": 0})
+    for decided in (weighted, leaderboard(rows)):
+        assert [row.metric for row in decided] == ["b", "a"]
+        assert not decided.notes
+
+
+def test_the_order_of_what_is_judged_changes_nothing():
+    rng = np.random.default_rng(3)
+    rows = [judged(str(i), data, every=list(rng.random(5))) for i in range(4) for data in ("x", "y")]
+    first = leaderboard(rows).to_dicts()
+    for a, b in zip(first, leaderboard(rows[::-1]).to_dicts(), strict=True):
+        assert a == pytest.approx(b)
+
+
+def test_nothing_finished_is_nothing_to_rank():
+    for rows in ([], [Judged("a,b", Ksc(), 0, "a", (), missing=3)]):
+        with pytest.raises(InputError, match="nothing to rank"):
+            leaderboard(rows)
+
+
+def test_rows_are_flat_dictionaries():
+    (row,) = leaderboard([judged("a", accuracy=[0.5, 0.7])]).to_dicts()
+    assert list(row) == ["metric", "accuracy", "overall", "rank", "rank_low", "rank_high", "cluster"]

@@ -1,0 +1,63 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from rapidfuzz.distance import Levenshtein
+
+from textgauge.encode.tokenizers import tokenizer
+from textgauge.metrics.properties import nearest
+from textgauge.metrics.properties.nearest import nearest_meaning, nearest_wording
+
+ROWS = arrays(np.float32, st.tuples(st.integers(1, 12), st.just(3)), elements=st.integers(-2, 2).map(float))
+TEXTS = st.lists(st.lists(st.sampled_from("abcd"), max_size=6).map(" ".join), min_size=1, max_size=8)
+
+
+def cosine(a, b):
+    norms = np.linalg.norm(a) * np.linalg.norm(b)
+    return float(a @ b / norms) if norms else 0.0
+
+
+@given(ROWS, ROWS)
+def test_meaning_equals_a_plain_loop(queries, documents):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(nearest, "_CELLS", 20)
+        found = nearest_meaning(queries, documents)
+    wide = documents.astype(np.float64)
+    for row, (index, similarity) in enumerate(zip(found.index, found.similarity, strict=True)):
+        values = np.array([cosine(queries[row].astype(np.float64), document) for document in wide])
+        assert similarity == pytest.approx(values.max(), abs=1e-12)
+        assert values[index] == pytest.approx(values.max(), abs=1e-12)
+
+
+def test_what_float32_cannot_tell_apart_is_told_apart():
+    far = np.array([1.0, 2e-4, 0.0])
+    near = np.array([1.0, 1e-4, 0.0])
+    found = nearest_meaning(np.array([[1.0, 0.0, 0.0]]), np.array([far, near]))
+    assert found.index.tolist() == [1]
+
+
+def test_neither_blocks_nor_other_texts_change_a_bit(monkeypatch):
+    rng = np.random.default_rng(0)
+    queries, documents = (rng.normal(size=(n, 384)).astype(np.float32) for n in (200, 90))
+    whole = nearest_meaning(queries, documents)
+    monkeypatch.setattr(nearest, "_CELLS", 1000)
+    parts = nearest_meaning(queries[::-1], documents)
+    np.testing.assert_array_equal(whole.similarity, parts.similarity[::-1])
+    np.testing.assert_array_equal(whole.index, parts.index[::-1])
+    np.testing.assert_array_equal(nearest_meaning(queries[7:8], documents).similarity, whole.similarity[7:8])
+
+
+@given(TEXTS, TEXTS)
+def test_wording_is_synsim_to_the_nearest(queries, documents):
+    both = tokenizer("words").encode([*queries, *documents])
+    found = nearest_wording(both.take(np.arange(len(queries))), both.take(np.arange(len(queries), len(both))))
+    for row, query in enumerate(queries):
+        values = [synsim(query.split(), document.split()) for document in documents]
+        assert found.similarity[row] == pytest.approx(max(values))
+        assert values[found.index[row]] == pytest.approx(max(values))
+
+
+def synsim(s, t):
+    longest = max(len(s), len(t))
+    return 1 / (1 + Levenshtein.distance(s, t) / longest) if longest else 1.0

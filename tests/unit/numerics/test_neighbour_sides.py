@@ -1,0 +1,173 @@
+"""Draws of few different sides, which share their distances, products and sums: the numbers of each draw by itself."""
+
+import numpy as np
+import pytest
+
+from textgauge.data import Comparison, Corpus, Draws
+from textgauge.metrics import get_metric
+from textgauge.metrics.corpus import mauve, neighbours
+from textgauge.metrics.corpus_metric import CorpusMetric
+from textgauge.numerics import frechet as _frechet
+from textgauge.numerics import gram as _gram
+from textgauge.numerics import neighbour_pairs as _neighbour_pairs
+from textgauge.numerics import neighbour_sides as _neighbour_sides
+from textgauge.numerics import partition as _sides
+from textgauge.numerics.neighbour_rows import Cloud, levels, squared_pairs
+from textgauge.numerics.partition import Partition, Subsets
+
+METRICS = [
+    "fid", "medoid", "ttest", "mauve(buckets=5)", "mauve(buckets=4,seeds=2)", "classifier", "pr(k=3)",
+    "pr(k=3,ties=open)@cosine",
+    "dc(k=3)", "dc(k=2,ties=open)@angular", "irpr@angular", "ahd@euclidean", "hausdorff@cosine",
+]  # fmt: skip
+
+
+def rows():
+    """Rows with copies, two zero vectors and two of one direction."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 24)).astype(np.float32)
+    X[60:] += 0.5
+    X[[7, 33, 75, 110]] = X[3]
+    X[[11, 90]] = 0.0
+    X[50] = 2.0 * X[20]
+    return X
+
+
+def disjoint():
+    number = np.random.default_rng(1).permutation(120) % 6
+    return np.stack([number == side for side in range(6)])
+
+
+def nested():
+    order = np.random.default_rng(2).permutation(120)
+    return np.stack([order < size for size in (8, 20, 33, 60, 90, 120)])
+
+
+def overlapping():
+    return np.stack([(np.arange(120) >= start) & (np.arange(120) < start + 45) for start in (0, 15, 30, 45, 60, 75)])
+
+
+def subsets_of(draws):
+    return Subsets.of(draws.left, draws.right)
+
+
+def all_pairs(sides):
+    left, right = np.triu_indices(len(sides))
+    return Draws(sides[left], sides[right])
+
+
+def equal_one_by_one(metric, draws):
+    joint = Corpus.of(rows())
+    metric = metric.on_given(Comparison(joint, joint))
+    together, each = metric.compute_many(joint, draws), CorpusMetric.compute_many(metric, Corpus.of(rows()), draws)
+    for name in each:
+        np.testing.assert_allclose(together[name], each[name], rtol=1e-9, atol=1e-12, err_msg=name)
+
+
+@pytest.mark.parametrize("make", [disjoint, nested, overlapping])
+@pytest.mark.parametrize("name", METRICS)
+@pytest.mark.parametrize("by_products", [True, False])
+def test_equals_one_by_one(monkeypatch, name, make, by_products):
+    monkeypatch.setattr(neighbours, "_loop_is_cheaper", lambda draws: False)
+    if not by_products:
+        monkeypatch.setattr(_gram, "MOST_ROWS", 0)
+    equal_one_by_one(get_metric(name), all_pairs(make()))
+
+
+@pytest.mark.parametrize("name", ["pr(k=3)", "dc(k=3,ties=open)", "irpr@angular"])
+@pytest.mark.parametrize("most_rows", [_gram.MOST_ROWS, 0])
+@pytest.mark.parametrize("pieces", [2, 7])
+def test_atoms_in_pieces(monkeypatch, name, most_rows, pieces):
+    monkeypatch.setattr(neighbours, "_loop_is_cheaper", lambda draws: False)
+    monkeypatch.setattr(_sides, "_MOST_ROWS", pieces)
+    monkeypatch.setattr(_neighbour_pairs, "_WIDE", 16)
+    monkeypatch.setattr(_gram, "MOST_ROWS", most_rows)
+    equal_one_by_one(get_metric(name), all_pairs(disjoint()))
+
+
+@pytest.mark.parametrize(("name", "most"), [("pr(k=6)", 5), ("dc(k=2,ties=open)@angular", 4), ("irpr@angular", 4)])
+def test_many_neighbours_or_copies(monkeypatch, name, most):
+    monkeypatch.setattr(neighbours, "_loop_is_cheaper", lambda draws: False)
+    monkeypatch.setattr(_gram, "MOST_ROWS", 0)
+    monkeypatch.setattr(_neighbour_sides, "_MOST_NEAR", most)  # one text is there five times
+    monkeypatch.setattr(_neighbour_sides, "PairStatistics", None)
+    equal_one_by_one(get_metric(name), all_pairs(nested()))
+
+
+@pytest.mark.parametrize("make", [disjoint, nested, overlapping])
+@pytest.mark.parametrize("ground", ["euclidean", "angular"])
+def test_near_pairs_are_the_nearest_of_all(make, ground):
+    sides = subsets_of(all_pairs(make()))
+    cloud = Cloud.of(rows(), ground)
+    few = _neighbour_sides.PairStatistics(sides, Partition.of(sides), cloud)
+    first, second = np.indices((120, 120)).reshape(2, -1)
+    squares = squared_pairs(cloud, cloud, cloud.inverse[first], cloud.inverse[second]).reshape(120, 120)
+    for found, own, other in zip(few.nearest(), (sides.left, sides.right), (sides.right, sides.left), strict=True):
+        for numbers, a, b in zip(found, own, other, strict=True):
+            near = squares[sides.rows[a]][:, sides.rows[b]].min(axis=1)
+            assert (numbers[: len(near)] == near).all()
+            assert np.isnan(numbers[len(near) :]).all()
+    np.fill_diagonal(squares, np.inf)
+    for radii, own in zip(few.radii(4), sides.rows, strict=True):
+        assert (radii[own] == levels(np.sort(squares[own][:, own], axis=1)[:, 3])).all()
+
+
+def test_neighbour_lists_are_not_needed(monkeypatch):
+    monkeypatch.setattr(neighbours, "_loop_is_cheaper", lambda draws: False)
+    monkeypatch.setattr(neighbours, "joint_rows", None)
+    joint = Corpus.of(rows())
+    metric = get_metric("pr").on_given(Comparison(joint, joint))
+    assert np.isfinite(metric.compute_many(joint, all_pairs(disjoint()))["value"]).all()
+
+
+def test_pr_and_dc_look_once(monkeypatch):
+    monkeypatch.setattr(neighbours, "_loop_is_cheaper", lambda draws: False)
+    looked = []
+    block = _neighbour_sides.GramBlocks.block
+    monkeypatch.setattr(_neighbour_sides.GramBlocks, "block", lambda *args: looked.append(1) or block(*args))
+    joint, draws = Corpus.of(rows()), all_pairs(disjoint())
+    for name in ("pr", "dc"):
+        get_metric(name).on_given(Comparison(joint, joint)).compute_many(joint, draws)
+    assert len(looked) == 6 + 21
+
+
+def test_nearly_parallel_rows_are_not_reduced_by_products(monkeypatch):
+    X = (np.ones(24) + 1e-5 * np.random.default_rng(3).normal(size=(120, 24))).astype(np.float64)
+    joint, draws = Corpus.of(X), all_pairs(disjoint())
+    metric = get_metric("mauve").on_given(Comparison(joint, joint))
+    expected = metric.compute_many(joint, draws)["value"]
+    monkeypatch.setattr(mauve, "gram_of", lambda *args: None)
+    assert metric.compute_many(Corpus.of(X), draws)["value"] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("thin", [0, _frechet._THIN])
+def test_fid_of_sides_far_from_each_other(monkeypatch, thin):
+    monkeypatch.setattr(_frechet, "_THIN", thin)
+    X = np.random.default_rng(4).normal(size=(120, 5))
+    X[:, 4] = X[:, 3]  # a singular covariance
+    far, first = np.arange(120) % 2 == 1, np.arange(120) < 50
+    X[far] += 1e5
+    sides = subsets_of(all_pairs(np.stack([far, far & first, ~far, ~far & first])))
+    pairs = zip(sides.left, sides.right, strict=True)
+    expected = [_frechet.frechet(X[sides.masks[a]], X[sides.masks[b]]) for a, b in pairs]
+    np.testing.assert_allclose(_frechet.frechet_many(X, sides), expected, rtol=1e-9, atol=1e-9)
+
+
+def test_sides_are_met_once():
+    sides = subsets_of(all_pairs(disjoint()))
+    assert len(sides) == 6
+    assert sides.sizes.tolist() == [20] * 6
+    assert sides == subsets_of(all_pairs(disjoint())) != subsets_of(all_pairs(nested()))
+
+
+@pytest.mark.parametrize(("make", "count"), [(disjoint, 6), (nested, 6), (overlapping, 8)])
+def test_atoms(make, count):
+    sides = subsets_of(all_pairs(make()))
+    atoms = Partition.of(sides)
+    assert len(atoms.rows) == count
+    for mask, own in zip(sides.masks, atoms.members, strict=True):
+        assert sorted(np.concatenate([atoms.rows[p] for p in np.flatnonzero(own)])) == np.flatnonzero(mask).tolist()
+
+
+def test_random_sides_have_no_atoms():
+    assert Partition.of(subsets_of(all_pairs(np.random.default_rng(0).random((6, 120)) < 0.5))) is None

@@ -1,0 +1,90 @@
+"""Kour et al.'s table: which of our numbers stands beside which of theirs."""
+
+import math
+
+import pytest
+
+from textgauge.evaluate import Store
+from textgauge.evaluate.protocols import Ksc, Size, Speed
+from textgauge.evaluate.protocols.base import over_repetitions
+from textgauge.evaluate.results import Judged
+from textgauge.evaluate.suites import KOUR_METRICS, KOUR_PAPER_METRICS, KOUR_PAPER_SIZE_METRICS
+from textgauge.metrics import get_corpus_metrics
+from textgauge.papers import PAPERS, Asked, kour2022
+
+PROTOCOLS = (Ksc(k=7), Ksc(k=12), Size(), Speed(repetitions=3))
+
+
+def value(metric, protocol, measure):
+    """A number of its own for every metric, protocol and measure."""
+    return len(metric) + PROTOCOLS.index(protocol) / 10 + len(measure) / 1000
+
+
+@pytest.fixture
+def _judged(monkeypatch):
+    keys = {
+        m.key
+        for names in (KOUR_METRICS, KOUR_PAPER_METRICS, KOUR_PAPER_SIZE_METRICS)
+        for m in get_corpus_metrics(names)
+    }
+    found = [
+        Judged(
+            data,
+            protocol,
+            0,
+            key,
+            tuple(over_repetitions(m.name, [value(key, protocol, m.name)]) for m in protocol.measures),
+        )
+        for data in ("clinc150,banking77", "atis,nfcats")
+        for protocol in PROTOCOLS
+        for key in keys
+    ]
+    monkeypatch.setattr(kour2022, "judge", lambda *_: found)
+
+
+def rows(variant):
+    asked = {"source_a": "clinc150", "metric": "DC", "variant": variant}
+    found = PAPERS["kour2022"].rows(Store("nowhere"), Asked((variant,)))
+    return found, {(row["k"], row["measure"]): row for row in found if asked.items() <= row.items()}
+
+
+@pytest.mark.usefixtures("_judged")
+def test_numbers_of_mixtures_size_and_time_find_their_rows():
+    found, dc = rows("definition")
+    assert len(found) == 224
+    assert all(row["ours"] is not None for row in found)
+    assert dc[7, "accuracy"]["ours"] == value("dc", PROTOCOLS[0], "accuracy")
+    assert dc[12, "linearity"]["ours"] == value("dc", PROTOCOLS[1], "linearity")
+    assert dc[None, "size_robustness"]["ours"] == value("dc", PROTOCOLS[2], "size_robustness")
+    assert dc[12, "time_100ops"]["ours"] == dc[7, "time_100ops"]["ours"] == value("dc", PROTOCOLS[3], "time")
+    row = dc[7, "accuracy"]
+    assert row["difference"] == pytest.approx(row["ours"] - row["published"])
+    assert -1 <= row["rank_correlation"] <= 1
+
+
+@pytest.mark.usefixtures("_judged")
+def test_in_the_paper_dc_has_other_roles_on_mixtures_than_on_sizes():
+    _, dc = rows("paper")
+    assert dc[7, "accuracy"]["ours"] == value("dc(ties=open,compat=compcor)", PROTOCOLS[0], "accuracy")
+    assert dc[None, "size_robustness"]["ours"] == value("dc(ties=open)", PROTOCOLS[2], "size_robustness")
+
+
+@pytest.mark.usefixtures("_judged")
+def test_reasons_are_told_where_they_are_known():
+    found, dc = rows("definition")
+    assert dc[7, "linearity"]["reason"] == "the paper prints r, not R²"
+    assert dc[7, "separability"]["reason"] is None
+    yahoo = [row for row in found if row["source_b"] == "yahoo"]
+    assert yahoo
+    assert all("Yahoo" in row["reason"] for row in yahoo)
+    paper, _ = rows("paper")
+    linear = [row["reason"] for row in paper if (row["source_a"], row["measure"]) == ("clinc150", "linearity")]
+    assert set(linear) == {None, "the paper's code counts padding and special tokens"}
+
+
+def test_a_number_that_is_missing_is_none(monkeypatch):
+    monkeypatch.setattr(kour2022, "judge", lambda *_: [])
+    found, _ = rows("definition")
+    assert {row["ours"] for row in found} == {None}
+    assert {row["rank_correlation"] for row in found} == {None}
+    assert not any(math.isnan(row["published"]) for row in found)

@@ -1,0 +1,121 @@
+"""Yamshchikov et al. 2021: the paper's own numbers give the paper's own tables, and ours come out beside them."""
+
+import math
+from itertools import product
+
+import numpy as np
+import pytest
+
+from textgauge.data import Corpus
+from textgauge.evaluate import Plan, Store, run
+from textgauge.evaluate.protocols import Agreement, PairSources
+from textgauge.metrics import get_pair_metrics
+from textgauge.papers import PAPERS, Asked, published
+from textgauge.papers import yamshchikov2020 as paper
+from textgauge.stats import orders
+
+COLUMNS = ["table", "dataset", "metric", "measure", "published", "ours", "difference", "source"]
+
+
+@pytest.fixture(scope="module")
+def fed(tmp_path_factory):
+    return paper.rows(Store(tmp_path_factory.mktemp("empty")), Asked())
+
+
+def test_published_ranks_give_the_published_numbers_to_the_printed_digit(fed):
+    rows = [row for row in fed if row["source"] == "published ranks"]
+    counted = {name: sum(row["measure"] == name for row in rows) for name in {row["measure"] for row in rows}}
+    assert counted == {
+        "order_correlation": 91,
+        "order_correlation_with_human": 13,
+        "coinciding_ranks": 13,
+        "swaps": 13,
+    }
+    for row in rows:
+        assert f"{row['ours']:.2f}" == f"{row['published']:.2f}", row
+
+
+def test_published_means_give_the_published_numbers_up_to_rounding(fed):
+    rows = [row for row in fed if row["source"] == "published means"]
+    assert len(rows) == 26
+    correlations = [row for row in rows if row["measure"] == "correlation_with_human"]
+    assert all(abs(row["difference"]) < 0.01 and "low" not in row for row in correlations)
+    shares = [row for row in rows if row["measure"] == "variability_on_random_pct"]
+    inside = {row["metric"] for row in shares if row["low"] - 0.05 <= row["published"] <= row["high"] + 0.05}
+    near = {row["metric"] for row in shares if abs(row["difference"]) < 2}
+    everything = {row["metric"] for row in shares}
+    assert everything - inside == {"wmd"}  # of which one mean is a misprint, read otherwise
+    assert everything - near == {"bleu", "bertscore"}  # whose means on random sets are one or two last digits apart
+
+
+def test_the_reach_of_rounding_is_that_of_the_worst_means():
+    rng = np.random.default_rng(5)
+    random = np.array([True, True, True, False, False])
+    corners = 0.005 * np.array(list(product((-1, 0, 1), repeat=5)))
+    for scale in (0.02, 0.1, 1.0):
+        means = np.round(scale * rng.random(5), 2)
+        found = [orders.variability(means + corner, random) for corner in corners]
+        expected = pytest.approx((np.nanmin(found), np.nanmax(found)), abs=1e-9)
+        assert paper.variability_of_rounded(means, random, 0.005) == expected
+
+
+def test_the_misprint_is_put_right_where_means_are_fed_and_said(fed):
+    printed, read = (paper.published_numbers(corrected=c).means["wmd"] for c in (False, True))
+    assert sorted(np.flatnonzero(printed != read)) == [list(paper._SETS).index("paraphrase_random")]
+    assert (printed.min(), read.max()) == (0.34, 1.34)
+    noted = [row for row in fed if row["metric"] == "wmd" and row["source"] == "published means"]
+    assert all("misprinted, read as 1.34" in row["note"] for row in noted)
+
+
+def test_names_are_those_of_the_published_files():
+    assert set(paper._OURS) | {"human"} == set(published("yamshchikov2020_table3_ranks")["metric"])
+    assert set(paper._SETS) == set(published("yamshchikov2020_table1_2")["dataset"])
+    assert PAPERS["yamshchikov2020"].tables == ("1", "2", "3", "4", "5", "figure1")
+
+
+@pytest.fixture(scope="module")
+def ours(tmp_path_factory):
+    """Rows of a run on made-up pairs of the fourteen sets, with two of the metrics."""
+    rng, words = np.random.default_rng(3), ["red", "green", "blue", "cat", "dog", "bird", "sun", "moon"]
+    left, right, sets, ratings = [], [], [], []
+    for place, name in enumerate(paper._SETS.values()):
+        for _ in range(12):
+            text = list(rng.choice(words, 6))
+            kept = 1 if name.endswith("_random") else 3 + place % 3
+            left.append(" ".join(text))
+            right.append(" ".join(text[:kept] + list(rng.choice(words, 6 - kept))))
+            sets.append(name)
+            ratings.append(kept + rng.random())
+    columns = {"rating": np.array(ratings), "set": np.array(sets)}
+    sources = PairSources("yamshchikov14", Corpus.of(left), Corpus.of(right), columns)
+    store = Store(tmp_path_factory.mktemp("run"))
+    run([Plan(Agreement(), sources, get_pair_metrics("overlap,chrf"))], store)
+    return sources, [row for row in paper.rows(store, Asked()) if row["source"] == "our data"]
+
+
+def test_our_rows_have_the_declared_shape(ours):
+    _, rows = ours
+    for row in rows:
+        assert [name for name in row if name not in ("note", "other")] == COLUMNS
+        assert row["difference"] == pytest.approx(row["ours"] - row["published"])
+    of = {(row["table"], row["metric"]) for row in rows}
+    assert {("1", "human"), ("1", "chrf"), ("3", "word_overlap"), ("4", "chrf"), ("5", "chrf")} <= of
+    assert ("4", "human") not in of
+    assert sum(row["table"] == "figure1" for row in rows) == 3
+
+
+def test_our_means_ranks_and_correlations_are_those_of_the_run(ours):
+    sources, rows = ours
+    sets, ratings = sources.columns["set"], sources.columns["rating"]
+    people = np.array([ratings[sets == name].mean() for name in paper._SETS.values()])
+
+    def column(metric, measure):
+        return np.array([row["ours"] for row in rows if (row["metric"], row["measure"]) == (metric, measure)])
+
+    assert column("human", "mean") == pytest.approx(people)
+    assert column("human", "rank").tolist() == (14 - people.argsort().argsort()).tolist()
+    means = column("word_overlap", "mean")
+    assert np.corrcoef(means, people)[0, 1] == pytest.approx(column("word_overlap", "correlation_with_human")[0])
+    order = np.corrcoef(column("word_overlap", "rank"), column("human", "rank"))[0, 1]
+    assert order == pytest.approx(column("word_overlap", "order_correlation_with_human")[0])
+    assert not math.isnan(order)
