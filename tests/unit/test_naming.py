@@ -106,6 +106,8 @@ def test_a_plug_in_registers_by_entry_point(monkeypatch):
         headline = Part("value")
 
     class Entry:
+        name = "plugged"
+
         def load(self):
             return Plugged
 

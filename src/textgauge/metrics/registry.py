@@ -13,6 +13,7 @@ from textgauge.metrics.base import Metric, from_name
 from textgauge.metrics.corpus_metric import CorpusMetric
 from textgauge.metrics.pair_metric import PairMetric
 from textgauge.naming import expand, parse, split_names
+from textgauge.plugins import load_plugins
 
 _KINDS = {"corpus": CorpusMetric, "pair": PairMetric}
 _registry: dict[str, type[Metric]] = {}
@@ -96,12 +97,9 @@ def _all_of(kind: type[_Of], metrics: list[Metric], otherwise: str) -> list[_Of]
 
 @cache
 def _load() -> None:
-    from importlib.metadata import entry_points
-
     for room in ("corpus", "pair"):
         package = import_module(f"textgauge.metrics.{room}")
         for family in iter_modules(package.__path__):
             if not family.name.startswith("_"):
                 import_module(f"{package.__name__}.{family.name}")
-    for plugin in entry_points(group="textgauge.metrics"):
-        register(plugin.load())
+    load_plugins("textgauge.metrics", lambda _, kind: register(kind))
