@@ -11,8 +11,13 @@ from tests.golden import mtme
 
 from textgauge.evaluate.protocols.levels import between_groups
 from textgauge.stats.correlation import averaged, complete, pearson, spearman
-from textgauge.stats.kendall import accuracy_eq, calibrate_ties, kendall_b, kendall_c, tau_eq
+from textgauge.stats.kendall import accuracy_eq, calibrate_ties, kendall_b, kendall_c
 from textgauge.stats.paired_tests import williams_test
+
+
+def tau_eq(gold, metric, epsilon=0.0):
+    return 2 * accuracy_eq(gold, metric, epsilon=epsilon) - 1
+
 
 EXPECTED = json.loads(mtme.PLACE.read_text(encoding="utf-8"))
 CORRELATIONS = {

@@ -84,13 +84,6 @@ class SynonymTable:
         rows = (self._rows.get(f"{speech} {word}") for speech in _SPEECH)
         return frozenset(group for row in rows if row is not None for group in self._named_groups(row))
 
-    def are_synonyms(self, first: str, second: str) -> bool:
-        """Whether they are one word, or a group that `first` leads to holds `second`; not the same both ways.
-
-        This is the relation of nltk's METEOR: `mice` leads to `mouse`, but no group holds `mice`.
-        """
-        return first == second or not self.groups_of(first).isdisjoint(self.groups_with(second))
-
     def _groups(self, row: int) -> list[int]:
         return self.groups[self.offsets[row] : self.offsets[row + 1]].tolist()  # type: ignore[no-any-return]
 

@@ -73,11 +73,6 @@ def accuracy_eq(gold: Floats, metric: Floats, *, epsilon: float = 0.0) -> float:
     return (counts.concordant + counts.tied_both) / sum(counts)
 
 
-def tau_eq(gold: Floats, metric: Floats, *, epsilon: float = 0.0) -> float:
-    """The same as a correlation from −1 to 1 (WMT's Kendall "23"): 2·acc_eq − 1."""
-    return 2.0 * accuracy_eq(gold, metric, epsilon=epsilon) - 1.0
-
-
 def pair_counts(gold: Floats, metric: Floats, *, epsilon: float = 0.0) -> PairCounts:
     """Counts over all pairs of rows, in O(n log n); metric values that differ by `epsilon` or less are tied."""
     order = np.argsort(metric, kind="stable")

@@ -81,17 +81,5 @@ def variability(means: Floats, random: Masks) -> float:
     return 100.0 * float(np.ptp(means[random])) / whole
 
 
-def misplaced(order: Floats, random: Masks) -> Masks:
-    """Which random sets rank above some set of true pairs; a metric with any such set is disqualified.
-
-    >>> misplaced(np.array([1.0, 3, 2, 4]), np.array([False, False, True, True])).tolist()
-    [False, False, True, False]
-    """
-    if random.all():
-        return np.zeros(len(order), dtype=bool)
-    worst = np.max(order[~random])
-    return np.asarray(random & (order < worst), dtype=bool)
-
-
 def _count(a: Floats, b: Floats, value: float) -> float:
     return float("nan") if bool(np.isnan(a).any() or np.isnan(b).any()) else value

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -142,13 +142,6 @@ def _pairs(x: Floats, y: Floats, of: Callable[[Floats, Floats], tuple[NDArray[np
     return tuple(np.where(known, np.concatenate(parts), np.nan) for parts in zip(*blocks, strict=True))
 
 
-class Chance(NamedTuple):
-    """The mean and the upper 95 % bound of |r| between shuffled columns."""
-
-    mean: float
-    bound: float
-
-
 def correlation_draws(
     correlation: Correlation,
     gold: Floats,
@@ -185,36 +178,3 @@ def correlation_interval(
     """
     values = correlation_draws(correlation, gold, metric, resamples=resamples, seed=seed, cluster=cluster)
     return percentile_interval(values, len(gold) if cluster is None else len(np.unique(cluster)), level)
-
-
-def fisher_interval(r: float, n: int, *, level: float = 0.95) -> tuple[float, float]:
-    """Fisher's interval of Pearson's r: tanh(artanh r ± z/√(n − 3)); NaN for n ≤ 3. Exact for normal columns only.
-
-    >>> low, high = fisher_interval(0.5, 28)
-    >>> round(low, 4), round(high, 4)
-    (0.1560, 0.7358)
-    """
-    from scipy.special import ndtri
-
-    if n <= 3 or np.isnan(r):
-        return float("nan"), float("nan")
-    if abs(r) >= 1.0:
-        return r, r
-    reach = float(ndtri((1.0 + level) / 2.0)) / np.sqrt(n - 3)
-    return float(np.tanh(np.arctanh(r) - reach)), float(np.tanh(np.arctanh(r) + reach))
-
-
-def chance_level(correlation: Correlation, gold: Floats, metric: Floats, *, trials: int = 200, seed: int = 0) -> Chance:
-    """What |r| comes out when the metric's values are dealt to the rows at random.
-
-    >>> from textgauge.stats.correlation import pearson
-    >>> mean, bound = chance_level(pearson, np.arange(100.0), np.arange(100.0))
-    >>> 0.06 < mean < 0.10, 0.15 < bound < 0.25
-    (True, True)
-    """
-    rng = np.random.default_rng([seed, 8])
-    values = np.abs([correlation(gold, rng.permutation(metric)) for _ in range(trials)])
-    known = values[np.isfinite(values)]
-    if not len(known):
-        return Chance(float("nan"), float("nan"))
-    return Chance(float(known.mean()), float(np.quantile(known, 0.95)))

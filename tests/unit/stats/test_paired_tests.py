@@ -1,8 +1,7 @@
 """Tests between two metrics and agreement among annotators: plain twins, published examples, simulation."""
 
 from functools import partial
-from itertools import permutations
-from math import comb, sqrt
+from math import sqrt
 
 import numpy as np
 import pytest
@@ -11,21 +10,11 @@ from hypothesis import strategies as st
 from scipy.stats import kstest
 from scipy.stats import t as student
 
-from textgauge.stats.annotators import krippendorff_alpha, leave_one_out
 from textgauge.stats.correlation import averaged, pearson, spearman
 from textgauge.stats.kendall import accuracy_eq, kendall_b
 from textgauge.stats.paired_tests import bootstrap_test, exchanged, permutation_test, williams_t, williams_test
 
 NAN = float("nan")
-# Krippendorff 2011, "Computing Krippendorff's Alpha-Reliability", section D: four observers, twelve units.
-OBSERVERS = np.array(
-    [
-        [1, 2, 3, 3, 2, 1, 4, 1, 2, NAN, NAN, NAN],
-        [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, NAN, 3],
-        [NAN, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, NAN],
-        [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, NAN],
-    ]
-)
 
 
 def two_metrics(n, seed, better=0.0):
@@ -152,64 +141,3 @@ def test_many_p_values_are_uniform_when_both_metrics_are_as_good(name):
         found = np.array([getattr(result, p) for result in results])
         assert kstest(found, "uniform").statistic < 0.04  # 1.63/√2000 for chance, 1/200 for steps of p
         assert (found <= 0.05).mean() == pytest.approx(0.05, abs=0.018)
-
-
-@pytest.mark.parametrize(("scale", "published"), [("nominal", 0.743), ("ordinal", 0.815), ("interval", 0.849)])
-def test_alpha_is_that_of_krippendorffs_example(scale, published):
-    assert round(krippendorff_alpha(OBSERVERS, scale=scale), 3) == published
-
-
-def plain_alpha(ratings, scale):
-    units = [[v for v in column if not np.isnan(v)] for column in ratings.T]
-    units = [unit for unit in units if len(unit) > 1]
-    every = [v for unit in units for v in unit]
-
-    def gap(a, b):
-        low, high = sorted((a, b))
-        between = sum(low <= v <= high for v in every) - (every.count(low) + every.count(high)) / 2
-        return {"nominal": float(a != b), "interval": (a - b) ** 2, "ordinal": between**2 if a != b else 0.0}[scale]
-
-    observed = sum(sum(gap(a, b) for a, b in permutations(unit, 2)) / (len(unit) - 1) for unit in units) / len(every)
-    expected = sum(gap(a, b) for a, b in permutations(every, 2)) / (2 * comb(len(every), 2))
-    return 1 - observed / expected
-
-
-@settings(deadline=None)
-@given(
-    st.integers(0, 10_000), st.integers(2, 5), st.integers(2, 12), st.sampled_from(["nominal", "ordinal", "interval"])
-)
-def test_alpha_is_that_of_the_twin(seed, raters, items, scale):
-    rng = np.random.default_rng(seed)
-    ratings = rng.integers(1, 4, size=(raters, items)) / 2
-    ratings[rng.random(ratings.shape) < 0.2] = NAN
-    paired = ratings[:, np.isfinite(ratings).sum(axis=0) > 1]
-    if len(np.unique(paired[np.isfinite(paired)])) < 2:
-        assert np.isnan(krippendorff_alpha(ratings, scale=scale))
-    else:
-        assert krippendorff_alpha(ratings, scale=scale) == pytest.approx(plain_alpha(ratings, scale), abs=1e-9)
-
-
-def test_alpha_is_0_by_chance_and_1_in_full_agreement():
-    rng = np.random.default_rng(0)
-    for scale in ("nominal", "ordinal", "interval"):
-        assert abs(krippendorff_alpha(rng.integers(1, 6, size=(3, 4_000)).astype(float), scale=scale)) < 0.03
-        assert krippendorff_alpha(np.tile(rng.integers(1, 6, size=30).astype(float), (3, 1)), scale=scale) > 1 - 1e-12
-
-
-@pytest.mark.parametrize("ratings", [np.ones((3, 4)), np.array([[1.0, NAN], [NAN, 2.0]]), np.empty((3, 0))])
-def test_alpha_without_two_unlike_ratings_does_not_exist(ratings):
-    for scale in ("nominal", "ordinal", "interval"):
-        assert np.isnan(krippendorff_alpha(ratings, scale=scale))
-
-
-def test_each_rater_is_held_against_the_mean_of_the_others():
-    found = leave_one_out(pearson, OBSERVERS)
-    for rater, own in enumerate(OBSERVERS):
-        others = [[v for i, v in enumerate(unit) if i != rater and not np.isnan(v)] for unit in OBSERVERS.T]
-        both = [(v, np.mean(rest)) for v, rest in zip(own, others, strict=True) if rest and not np.isnan(v)]
-        assert found[rater] == pytest.approx(pearson(*np.array(both).T), abs=1e-12)
-
-
-def test_a_rater_alone_has_no_ceiling():
-    assert np.isnan(leave_one_out(spearman, OBSERVERS[:1])).all()
-    assert np.isnan(leave_one_out(spearman, np.array([[1.0, NAN, 2.0], [NAN, 1.0, NAN]]))).all()
