@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from textgauge.encode.embedders import base
+from textgauge.encode.embedders import EMBEDDERS
 
 FIELDS = {"property", "value", "low", "high", "test", "train", "backend"}
 PROPERTIES = {
@@ -27,7 +27,7 @@ class Letters:
 @pytest.fixture
 def corpora(tmp_path, monkeypatch):
     monkeypatch.setenv("TEXTGAUGE_NO_CACHE", "1")
-    monkeypatch.setitem(base._MADE, "letters", Letters())
+    monkeypatch.setitem(EMBEDDERS.made, ("letters",), Letters())
     rng = np.random.default_rng(0)
     words = ["the", "red", "cat", "dog", "bird", "sees", "likes", "a", "green", "tree", "today", "here"]
     for name, n in (("train", 80), ("test", 40), ("good", 60)):

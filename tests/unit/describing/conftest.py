@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from textgauge.encode.embedders import base
+from textgauge.encode.embedders import EMBEDDERS
 
 
 class Letters:
@@ -46,7 +46,7 @@ class Lengths:
 @pytest.fixture(autouse=True)
 def backends(monkeypatch):
     monkeypatch.setenv("TEXTGAUGE_NO_CACHE", "1")
-    monkeypatch.setitem(base._MADE, "letters", Letters())
+    monkeypatch.setitem(EMBEDDERS.made, ("letters",), Letters())
     models = SimpleNamespace(get_language_model=lambda name, *, representative=None: Lengths(representative))
     monkeypatch.setitem(sys.modules, "textgauge.encode.grammar", SimpleNamespace(get_grammar_checker=lambda _: Marks()))
     monkeypatch.setitem(sys.modules, "textgauge.encode.language_models", models)

@@ -4,6 +4,7 @@ import builtins
 import re
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -11,12 +12,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from textgauge.encode.embedders import Embedder, base, embedder, list_embedders, register_embedder
+from textgauge.encode import embedders
+from textgauge.encode.embedders import EMBEDDERS, Embedder, embedder, list_embedders, register_embedder
 from textgauge.encode.embedders.minilm import load_numpy, minilm
 from textgauge.encode.embedders.st import SentenceTransformersEmbedder
 from textgauge.encode.embedders.transformer import TOKENS_PER_RUN, equal_length_batches
 from textgauge.encode.embedders.whole import WholeEmbedder
-from textgauge.errors import MissingExtra, ResourceError, UnknownName
+from textgauge.errors import InputError, MissingExtra, ResourceError, UnknownName
 
 NAMES = ["minilm", "minilm-int8", "wordllama", "paraphrase-minilm"]
 TEXTS = [
@@ -32,8 +34,8 @@ TEXTS = [
 
 @pytest.fixture
 def own_table(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("_ENTRIES", "_PREFIXES", "_MADE"):
-        monkeypatch.setattr(base, name, dict(getattr(base, name)))
+    own = replace(EMBEDDERS, entries=dict(EMBEDDERS.entries), made=dict(EMBEDDERS.made))
+    monkeypatch.setattr(embedders, "EMBEDDERS", own)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -148,7 +150,7 @@ def test_names(own_table: None) -> None:
     register_embedder("ones", Ones, dimension=2)
     assert embedder("ones") is embedder("ones")
     assert embedder("ones").encode(["a"]).tolist() == [[1, 1]]
-    with pytest.raises(ValueError, match="exists"):
+    with pytest.raises(InputError, match="exists"):
         register_embedder("ones", Ones)
     assert list_embedders()[-1]["name"] == "ones"
 

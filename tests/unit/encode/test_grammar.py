@@ -16,8 +16,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textgauge.encode.grammar import GrammarChecker, get_grammar_checker, list_grammar_checkers
-from textgauge.encode.grammar.base import LONGEST_PIECE, LONGEST_TEXT, lengths, pieces, sums
+from textgauge.encode.grammar import (
+    LONGEST_PIECE,
+    LONGEST_TEXT,
+    GrammarChecker,
+    get_grammar_checker,
+    lengths,
+    list_grammar_checkers,
+    pieces,
+    sums,
+)
 from textgauge.encode.grammar.harper import HarperChecker
 from textgauge.errors import MissingExtra, ResourceError, UnknownName
 

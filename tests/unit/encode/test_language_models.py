@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from textgauge.encode import language_models
 from textgauge.encode.language_models import LanguageModel, get_language_model, list_language_models
-from textgauge.encode.language_models import base as base_module
 from textgauge.encode.language_models.arpa import read_arpa
 from textgauge.encode.language_models.kneser_ney import FALLBACK, train
 from textgauge.encode.language_models.ngrams import UNKNOWN, Framed, NgramModel, SpacedTokenizer
@@ -110,7 +110,7 @@ def test_the_order_of_texts_and_batches_changes_no_bit(monkeypatch: pytest.Monke
     nats, _ = model.surprise(corpus)
     assert model.signature == turned.signature
     np.testing.assert_array_equal(turned.surprise(corpus)[0], nats)
-    monkeypatch.setattr(base_module, "CHARACTERS_AT_ONCE", 50)
+    monkeypatch.setattr(language_models, "CHARACTERS_AT_ONCE", 50)
     np.testing.assert_array_equal(model.surprise(corpus)[0], nats)
     np.testing.assert_array_equal(model.surprise(corpus[::-1])[0], nats[::-1])
 

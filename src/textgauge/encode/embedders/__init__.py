@@ -1,66 +1,92 @@
 """Embedders by name: built in, `st:MODEL`, `api:MODEL`, and `whole:EMBEDDER`, which reads long texts to their end."""
 
-from textgauge.encode.embedders.base import (
-    Embedder,
-    Entry,
-    Progress,
-    declare,
-    declare_prefix,
-    embedder,
-    list_embedders,
-    list_prefixes,
-    register_embedder,
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textgauge.encode.named import Entry, Named, Prefix, lazy
+
+__all__ = ["Embedder", "Progress", "Vectors", "embedder", "list_embedders", "list_prefixes", "register_embedder"]
+
+Vectors = NDArray[np.float32]
+Progress = Callable[[int, int], None]
+"""Called with the number of texts done and the number of all texts."""
+
+
+@runtime_checkable
+class Embedder(Protocol):
+    """Texts to vectors. The vector of a text must not depend on the texts beside it, their order or the batch size.
+
+    `identity` spells out everything the numbers depend on (model, digest or revision of the weights, pooling, longest
+    input, dtype, runtime): it is part of the cache's key and of every signature.
+    """
+
+    @property
+    def name(self) -> str:
+        """The name it is called by."""
+
+    @property
+    def identity(self) -> str:
+        """Everything the numbers depend on."""
+
+    @property
+    def dimension(self) -> int:
+        """The length of a vector."""
+
+    def encode(self, texts: Sequence[str], *, batch_size: int = 64, progress: Progress | None = None) -> Vectors:
+        """Give one vector per text, shape (texts, dimension)."""
+
+
+def embedder(name: str) -> Embedder:
+    """Give the embedder of that name, the same object each time; its model is loaded when it is first used."""
+    return EMBEDDERS.get(name)
+
+
+def register_embedder(
+    name: str, factory: Callable[[], Embedder], *, dimension: int | None = None, note: str = ""
+) -> None:
+    """Make an embedder known under a new name; a name in use is refused."""
+    EMBEDDERS.register(name, Entry(factory, dimension, (), note))
+
+
+def list_prefixes() -> list[dict[str, str]]:
+    """List the names that are made as they are asked for: form and note."""
+    return [{"name": f"{name}:{prefix.value}", "note": prefix.note} for name, prefix in EMBEDDERS.prefixes.items()]
+
+
+def list_embedders() -> list[dict[str, object]]:
+    """List the embedders: name, dimension, megabytes to fetch, whether it is on this machine, a note."""
+    return [entry.row(name) for name, entry in EMBEDDERS.entries.items()]
+
+
+_MINILM = f"{__name__}.minilm"
+EMBEDDERS: Named[Embedder] = Named(
+    "embedder",
+    {
+        "minilm": Entry(lazy(_MINILM, "minilm"), 384, ("minilm",), "all-MiniLM-L6-v2, exact float32; the default"),
+        "minilm-int8": Entry(
+            lazy(_MINILM, "minilm_int8"), 384, ("minilm-int8", "wordpiece"), "the same with int8 weights, light"
+        ),
+        "wordllama": Entry(
+            lazy(f"{__name__}.static", "StaticEmbedder"), 256, ("wordllama",), "static word vectors, the fastest"
+        ),
+        "paraphrase-minilm": Entry(
+            lazy(_MINILM, "paraphrase_minilm"), 384, ("paraphrase-minilm", "wordpiece"), "an alternative encoder"
+        ),
+    },
+    {
+        "st": Prefix(
+            lazy(f"{__name__}.st", "SentenceTransformersEmbedder"), note="a sentence-transformers model (extra `st`)"
+        ),
+        "api": Prefix(lazy(f"{__name__}.api", "ApiEmbedder"), note="an OpenAI-compatible endpoint (extra `api`)"),
+        "whole": Prefix(
+            lazy(f"{__name__}.whole", "whole_embedder"),
+            "EMBEDDER",
+            "an embedder that reads texts to their end, in windows",
+        ),
+    },
 )
-
-__all__ = ["Embedder", "Progress", "embedder", "list_embedders", "list_prefixes", "register_embedder"]
-
-
-def _minilm() -> Embedder:
-    from textgauge.encode.embedders.minilm import minilm
-
-    return minilm()
-
-
-def _minilm_int8() -> Embedder:
-    from textgauge.encode.embedders.minilm import minilm_int8
-
-    return minilm_int8()
-
-
-def _paraphrase_minilm() -> Embedder:
-    from textgauge.encode.embedders.minilm import paraphrase_minilm
-
-    return paraphrase_minilm()
-
-
-def _wordllama() -> Embedder:
-    from textgauge.encode.embedders.static import StaticEmbedder
-
-    return StaticEmbedder()
-
-
-def _st(model: str) -> Embedder:
-    from textgauge.encode.embedders.st import SentenceTransformersEmbedder
-
-    return SentenceTransformersEmbedder(model)
-
-
-def _api(model: str) -> Embedder:
-    from textgauge.encode.embedders.api import ApiEmbedder
-
-    return ApiEmbedder(model)
-
-
-def _whole(name: str) -> Embedder:
-    from textgauge.encode.embedders.whole import WholeEmbedder
-
-    return WholeEmbedder.of(embedder(name))
-
-
-declare("minilm", Entry(_minilm, 384, ("minilm",), "all-MiniLM-L6-v2, exact float32; the default"))
-declare("minilm-int8", Entry(_minilm_int8, 384, ("minilm-int8", "wordpiece"), "the same with int8 weights, light"))
-declare("wordllama", Entry(_wordllama, 256, ("wordllama",), "static word vectors, the fastest"))
-declare("paraphrase-minilm", Entry(_paraphrase_minilm, 384, ("paraphrase-minilm", "wordpiece"), "a third opinion"))
-declare_prefix("st", _st, note="a sentence-transformers model (extra `st`)")
-declare_prefix("api", _api, note="an OpenAI-compatible endpoint (extra `api`)")
-declare_prefix("whole", _whole, value="EMBEDDER", note="an embedder that reads texts to their end, in windows")

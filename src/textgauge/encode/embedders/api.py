@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from textgauge.encode.embedders.base import Progress, Vectors
+from textgauge.encode.embedders import Progress, Vectors
 from textgauge.encode.endpoint import base_address, open_client, post, shown_address
 from textgauge.encode.tokenizers import without_surrogates
 from textgauge.errors import ResourceError

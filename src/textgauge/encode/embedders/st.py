@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from textgauge.encode.embedders.base import Progress, Vectors
+from textgauge.encode.embedders import Progress, Vectors
 from textgauge.encode.embedders.whole import Words, words
 from textgauge.encode.resource_sources import tree_sha256
 from textgauge.encode.tokenizers import without_surrogates

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.encode.embedders.base import Progress, Vectors
+from textgauge.encode.embedders import Progress, Vectors
 from textgauge.encode.embedders.whole import Words, words_of
 from textgauge.encode.resources import locate, resource
 from textgauge.encode.tokenizers import without_surrogates

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.encode.embedders.base import Progress, Vectors
+from textgauge.encode.embedders import Progress, Vectors
 from textgauge.encode.embedders.whole import Words, words_of
 from textgauge.encode.tokenizers import load_pieces, without_surrogates
 from textgauge.parallel import workers

@@ -16,7 +16,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.encode.embedders.base import Embedder, Progress, Vectors
+from textgauge.encode.embedders import Embedder, Progress, Vectors, embedder
 from textgauge.encode.tokenizers import without_surrogates
 from textgauge.errors import UnknownName
 
@@ -114,6 +114,11 @@ class WholeEmbedder:
             self._known.clear()
         self._known.update(list(zip(missing, fresh, strict=True))[:_KEPT])
         return found
+
+
+def whole_embedder(name: str) -> WholeEmbedder:
+    """The embedder of that name, reading texts to their end."""
+    return WholeEmbedder.of(embedder(name))
 
 
 def pooled(vectors: NDArray[np.floating], tokens: Sequence[int]) -> NDArray[np.float64]:

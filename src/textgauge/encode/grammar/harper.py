@@ -14,7 +14,7 @@ from importlib.metadata import version
 from threading import Lock
 from typing import Any
 
-from textgauge.encode.grammar.base import Numbers, lengths, sums
+from textgauge.encode.grammar import Numbers, lengths, sums
 from textgauge.encode.tokenizers import without_surrogates
 from textgauge.errors import UnknownName
 from textgauge.parallel import workers

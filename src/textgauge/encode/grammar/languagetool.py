@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from textgauge.encode.endpoint import shown_address
-from textgauge.encode.grammar.base import Numbers, lengths, sums
+from textgauge.encode.grammar import Numbers, lengths, sums
 from textgauge.encode.tokenizers import without_surrogates
 from textgauge.errors import MissingExtra, ResourceError, UnknownName
 

@@ -10,16 +10,90 @@ hf-masked:MODEL       a transformers model that fills gaps: pseudo-perplexity (e
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Protocol, runtime_checkable
 
-from textgauge.encode.language_models.base import LanguageModel, Surprise
+import numpy as np
+from numpy.typing import NDArray
+
+from textgauge.encode.named import Entry, Named, Prefix, lazy
 from textgauge.errors import InputError, UnknownName
 from textgauge.naming import parse
 
 __all__ = ["LanguageModel", "Surprise", "get_language_model", "list_language_models"]
 
 LONGEST_ORDER = 10
+_TRAINED = "kneser-ney"
+Ids = NDArray[np.int64]
+Surprise = tuple[NDArray[np.float64], NDArray[np.int64]]
+"""−ln P of each text, in nats, and the number of tokens it is the sum over."""
+
+CHARACTERS_AT_ONCE = 4_000_000
+
+
+@runtime_checkable
+class LanguageModel(Protocol):
+    """Texts to how surprising they are. What a text gets does not depend on the texts beside it.
+
+    The perplexity of a text is exp(nats / tokens). A text of which nothing can be scored (an empty one) has 0 tokens:
+    its perplexity is undefined. Perplexities of models that cut texts into other tokens are not comparable.
+    """
+
+    @property
+    def name(self) -> str:
+        """The name it is called by."""
+
+    @property
+    def signature(self) -> str:
+        """Everything the numbers depend on."""
+
+    def surprise(self, texts: Sequence[str]) -> Surprise:
+        """Give −ln P of each text in nats, and how many tokens were scored."""
+
+
+def blocks(texts: Sequence[str]) -> Iterator[Sequence[str]]:
+    """Cut a list of texts into runs of a few million characters, so that what is held at once stays small.
+
+    >>> [len(block) for block in blocks(["a" * 3_000_000, "b", "c" * 2_000_000])]
+    [2, 1]
+    """
+    start = size = 0
+    for row, text in enumerate(texts):
+        if row > start and size + len(text) > CHARACTERS_AT_ONCE:
+            yield texts[start:row]
+            start, size = row, 0
+        size += len(text)
+    if start < len(texts):
+        yield texts[start:]
+
+
+def joined(parts: Sequence[Surprise]) -> Surprise:
+    """Put the results of several blocks after each other."""
+    nats = np.concatenate([np.empty(0), *(part[0] for part in parts)])
+    tokens = np.concatenate([np.empty(0, dtype=np.int64), *(part[1] for part in parts)])
+    return nats, tokens
+
+
+def once(score: Callable[[list[str]], Surprise], texts: Sequence[str]) -> Surprise:
+    """Score each different text once; for models that take long."""
+    place = {text: row for row, text in enumerate(dict.fromkeys(texts))}
+    nats, tokens = score(list(place))
+    rows = np.array([place[text] for text in texts], dtype=np.int64)
+    return nats[rows], tokens[rows]
+
+
+def windowed(rows: Sequence[Sequence[int]], longest: int, *, before: Sequence[int]) -> tuple[list[Ids], Ids]:
+    """Cut rows of tokens into windows that begin with `before` and are no longer than `longest`, and tell whose
+    each is. A row without tokens has no window.
+
+    >>> windows, owner = windowed([[1, 2, 3], [], [4]], 3, before=[0])
+    >>> [window.tolist() for window in windows], owner.tolist()
+    ([[0, 1, 2], [0, 3], [0, 4]], [0, 0, 2])
+    """
+    step = longest - len(before)
+    cuts = [(row, start) for row, tokens in enumerate(rows) for start in range(0, len(tokens), step)]
+    windows = [np.array([*before, *rows[row][start : start + step]], dtype=np.int64) for row, start in cuts]
+    return windows, np.array([row for row, _ in cuts], dtype=np.int64)
 
 
 def get_language_model(name: str, *, representative: Sequence[str] | None = None) -> LanguageModel:
@@ -31,22 +105,21 @@ def get_language_model(name: str, *, representative: Sequence[str] | None = None
     >>> model.name, model.surprise(["a cat sat", ""])[1].tolist()
     ('kneser-ney(order=2)', [4, 0])
     """
-    prefix, colon, rest = name.partition(":")
-    if colon and rest and prefix in _PREFIXES:
-        return _PREFIXES[prefix](rest)
-    parsed = parse(name) if not colon else None
-    if parsed is None or parsed.name not in list_language_models() or parsed.part or parsed.on:
-        raise UnknownName.among("language model", name, list_language_models())
-    if parsed.name == "kneser-ney":
+    if ":" in name:
+        return LANGUAGE_MODELS.get(name)
+    parsed = parse(name)
+    if parsed.name == _TRAINED and not parsed.part and not parsed.on:
         return _kneser_ney(dict(parsed.params), representative)
+    if parsed.name not in LANGUAGE_MODELS.entries or parsed.part or parsed.on:
+        raise LANGUAGE_MODELS.unknown(name, [_TRAINED])
     if parsed.params:
         raise UnknownName(f"{parsed.name} has no parameters")
-    return _MODELS[parsed.name]()
+    return LANGUAGE_MODELS.get(parsed.name)
 
 
 def list_language_models() -> list[str]:
-    """List the names of all language models, those with a part to fill in as `arpa:PATH`."""
-    return ["kneser-ney", *_MODELS, "arpa:PATH", "hf-causal:MODEL", "hf-masked:MODEL"]
+    """All names, those with a part to fill in as `arpa:PATH`."""
+    return [_TRAINED, *LANGUAGE_MODELS.forms()]
 
 
 def _kneser_ney(params: Mapping[str, str], representative: Sequence[str] | None) -> LanguageModel:
@@ -63,39 +136,15 @@ def _kneser_ney(params: Mapping[str, str], representative: Sequence[str] | None)
     return train(representative, order=int(order), on=params.get("tokenizer", "words"))
 
 
-@cache
-def _trigram_en() -> LanguageModel:
-    from textgauge.encode.language_models.sphinx import TrigramEn
-
-    return TrigramEn()
-
-
-@cache
-def _smollm2() -> LanguageModel:
-    from textgauge.encode.language_models.smollm2 import SmolLM2
-
-    return SmolLM2()
-
-
-def _arpa(path: str) -> LanguageModel:
-    from textgauge.encode.language_models.arpa import arpa_model
-
-    return arpa_model(path)
-
-
-@cache
-def _causal(model: str) -> LanguageModel:
-    from textgauge.encode.language_models.hf import CausalModel
-
-    return CausalModel(model)
-
-
-@cache
-def _masked(model: str) -> LanguageModel:
-    from textgauge.encode.language_models.hf import MaskedModel
-
-    return MaskedModel(model)
-
-
-_MODELS: dict[str, Callable[[], LanguageModel]] = {"trigram-en": _trigram_en, "smollm2": _smollm2}
-_PREFIXES: dict[str, Callable[[str], LanguageModel]] = {"arpa": _arpa, "hf-causal": _causal, "hf-masked": _masked}
+LANGUAGE_MODELS: Named[LanguageModel] = Named(
+    "language model",
+    {
+        "trigram-en": Entry(lazy(f"{__name__}.sphinx", "TrigramEn")),
+        "smollm2": Entry(lazy(f"{__name__}.smollm2", "SmolLM2")),
+    },
+    {
+        "arpa": Prefix(lazy(f"{__name__}.arpa", "arpa_model"), "PATH", kept=False),
+        "hf-causal": Prefix(lazy(f"{__name__}.hf", "CausalModel")),
+        "hf-masked": Prefix(lazy(f"{__name__}.hf", "MaskedModel")),
+    },
+)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.encode.embedders.transformer import equal_length_batches
-from textgauge.encode.language_models.base import Ids, Surprise, once, windowed
+from textgauge.encode.language_models import Ids, Surprise, once, windowed
 from textgauge.encode.resource_sources import tree_sha256
 from textgauge.encode.tokenizers import without_surrogates
 from textgauge.errors import MissingExtra, ResourceError

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.encode.language_models.base import Surprise, blocks, joined
+from textgauge.encode.language_models import Surprise, blocks, joined
 from textgauge.encode.tokenizers import Tokenizer, Tokens
 
 Ids = NDArray[np.int64]

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from textgauge.encode.embedders.transformer import equal_length_batches
-from textgauge.encode.language_models.base import Ids, Surprise, once, windowed
+from textgauge.encode.language_models import Ids, Surprise, once, windowed
 from textgauge.encode.language_models.gguf import Gguf, read_gguf
 from textgauge.encode.language_models.llama import Score, load_llama
 from textgauge.encode.resources import locate, resource

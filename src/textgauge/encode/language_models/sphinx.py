@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.encode.language_models.base import Surprise, blocks, joined
+from textgauge.encode.language_models import Surprise, blocks, joined
 from textgauge.encode.language_models.ngrams import (
     SPECIAL,
     UNKNOWN,

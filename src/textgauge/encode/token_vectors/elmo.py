@@ -18,7 +18,7 @@ import numpy as np
 
 from textgauge.encode.embedders.transformer import equal_length_batches
 from textgauge.encode.resource_sources import file_sha256
-from textgauge.encode.token_vectors.base import CHOSEN, Encoding, TokenVectors, checked_layer
+from textgauge.encode.token_vectors import CHOSEN, Encoding, TokenVectors, checked_layer
 from textgauge.encode.token_vectors.elmo_file import (
     CHARACTERS,
     ROWS,

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from textgauge.encode.embedders.base import Vectors
+from textgauge.encode.embedders import Vectors
 from textgauge.encode.embedders.transformer import Ids, equal_length_batches
 from textgauge.encode.resource_sources import tree_sha256
-from textgauge.encode.token_vectors.base import CHOSEN, Encoding, TokenVectors, checked_layer
+from textgauge.encode.token_vectors import CHOSEN, Encoding, TokenVectors, checked_layer
 from textgauge.encode.tokenizers import Tokens, without_surrogates
 from textgauge.errors import MissingExtra, ResourceError
 

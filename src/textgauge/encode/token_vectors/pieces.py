@@ -15,7 +15,7 @@ import numpy as np
 from textgauge.encode.embedders import embedder
 from textgauge.encode.embedders.minilm import LAYERS, MAX_LENGTH, WIDTH, minilm, runner
 from textgauge.encode.embedders.transformer import Ids, Run, TransformerEmbedder, equal_length_batches, token_ids
-from textgauge.encode.token_vectors.base import CHOSEN, MINILM_LAYER, Encoding, TokenVectors, checked_layer
+from textgauge.encode.token_vectors import CHOSEN, MINILM_LAYER, Encoding, TokenVectors, checked_layer
 from textgauge.encode.tokenizers import PieceTokenizer, Tokens
 from textgauge.errors import UnknownName
 from textgauge.parallel import workers

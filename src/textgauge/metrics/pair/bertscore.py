@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from textgauge.data import Corpus, Pairs
 from textgauge.data.view import in_one_pool
-from textgauge.encode.embedders.base import Vectors
+from textgauge.encode.embedders import Vectors
 from textgauge.encode.token_vectors import CHOSEN, MINILM_LAYER, Encoding, TokenEncoder, token_encoder
 from textgauge.errors import UnknownName
 from textgauge.metrics.base import VALUE, Part

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from textgauge.encode.token_vectors import CHOSEN, Encoding, TokenEncoder, TokenVectors
-from textgauge.encode.token_vectors import base as table
+from textgauge.encode.token_vectors import CHOSEN, TOKEN_ENCODERS, Encoding, TokenVectors
 from textgauge.encode.tokenizers import Tokens
 
 DIMENSION = 5
@@ -57,9 +56,6 @@ class ToyEncoder:
 def toy(monkeypatch: pytest.MonkeyPatch) -> ToyEncoder:
     """The encoders `toy` and, without special tokens, `bare`; the one given back counts its calls."""
     made = ToyEncoder(CHOSEN)
-    known: dict[tuple[str, int], TokenEncoder] = {
-        ("toy", CHOSEN): made,
-        ("bare", CHOSEN): ToyEncoder(CHOSEN, "bare", framed=False),
-    }
-    monkeypatch.setattr(table, "_MADE", known)
+    monkeypatch.setitem(TOKEN_ENCODERS.made, ("toy", CHOSEN), made)
+    monkeypatch.setitem(TOKEN_ENCODERS.made, ("bare", CHOSEN), ToyEncoder(CHOSEN, "bare", framed=False))
     return made
