@@ -12,10 +12,9 @@ import typer
 from textgauge.cli.output import Format, FormatOption, Row, note, print_rows, progress, shown
 from textgauge.describing import Description
 from textgauge.describing import describe as run_describe
-from textgauge.describing.export import check_ending, write_frame
 from textgauge.describing.lists import check_threshold
 from textgauge.errors import InputError
-from textgauge.report.files import written
+from textgauge.files import check_table_path, write_atomically, write_table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -106,21 +105,21 @@ class _Files:
             raise InputError(f"{self.save}: --save writes a .json file")
         for path in (self.per_text, self.out):
             if path is not None:
-                check_ending(path)
+                check_table_path(path)
         if self.figure is not None and self.figure.suffix not in (".html", ".svg", ".png"):
             raise InputError(f"{self.figure}: a figure is .html, .svg or .png")
 
     def write(self, found: Description) -> None:
         """Write all of them."""
         if self.save is not None:
-            written(self.save, json.dumps(found.to_dicts(), indent=1, ensure_ascii=False, allow_nan=False).encode())
+            write_atomically(self.save, json.dumps(found.to_dicts(), indent=1, ensure_ascii=False, allow_nan=False))
         if self.per_text is not None:
-            write_frame(found.per_text, self.per_text)
+            write_table(self.per_text, found.per_text)
         if self.pick is not None and self.out is not None:
-            write_frame(found.pick(self.pick, plausible=self.plausible), self.out)
+            write_table(self.out, found.pick(self.pick, plausible=self.plausible))
         if self.lists is not None:
             for name, frame in _all_lists(found, self.near_copies).items():
-                write_frame(frame, self.lists / f"{name}.csv")
+                write_table(self.lists / f"{name}.csv", frame)
         if self.figure is not None:
             _draw(found, self.figure)
 
@@ -230,4 +229,4 @@ def _draw(found: Description, path: Path) -> None:
     from textgauge.report.figures.plane import plane_figure
     from textgauge.report.figures.render import rendered
 
-    written(path, rendered(plane_figure(found), path.suffix.removeprefix(".")))
+    write_atomically(path, rendered(plane_figure(found), path.suffix.removeprefix(".")))

@@ -12,7 +12,7 @@ import typer
 from textgauge.cli.output import Format, Row, note, print_rows
 from textgauge.comparing import CompareReport, Explanation
 from textgauge.comparing.contributions import EXPLAINED
-from textgauge.report.files import written
+from textgauge.files import write_atomically, write_table
 from textgauge.tabular import one_line, printable
 
 FILES = (".json", ".csv", ".html", ".svg", ".png")
@@ -41,21 +41,18 @@ def print_explanations(report: CompareReport, top: int, form: Format) -> None:
 def write_explanations(report: CompareReport, path: Path, top: int) -> None:
     """Write all rows (.json, .csv) or a figure of the top ones (.html, .svg, .png)."""
     _name_unexplained(report)
-    written(path, _content(report, path.suffix, top))
+    match path.suffix:
+        case ".json":
+            rows = json.dumps(explanation_rows(report), indent=1, ensure_ascii=False, allow_nan=False)
+            write_atomically(path, rows)
+        case ".csv":
+            write_table(path, explanation_rows(report))
+        case ending:
+            from textgauge.report.figures.explanations import explanation_figure
+            from textgauge.report.figures.render import rendered
+
+            write_atomically(path, rendered(explanation_figure(report, top), ending[1:]))
     note(f"explanations written to {path}")
-
-
-def _content(report: CompareReport, ending: str, top: int) -> bytes:
-    if ending == ".json":
-        return json.dumps(explanation_rows(report), indent=1, ensure_ascii=False, allow_nan=False).encode()
-    if ending == ".csv":
-        import polars as pl
-
-        return pl.DataFrame(explanation_rows(report), infer_schema_length=None).write_csv().encode()
-    from textgauge.report.figures.explanations import explanation_figure
-    from textgauge.report.figures.render import rendered
-
-    return rendered(explanation_figure(report, top), ending[1:])
 
 
 def _sections(report: CompareReport, top: int) -> Iterator[tuple[str, list[Row]]]:

@@ -10,7 +10,7 @@ import typer
 from textgauge.cli.output import note
 from textgauge.errors import InputError
 from textgauge.evaluate import Store
-from textgauge.report.files import written
+from textgauge.files import write_atomically
 
 
 def figures(
@@ -44,7 +44,7 @@ def figures(
     for figure in draw.figures(found, kinds=kinds, metrics=chosen, repetition=repetition - 1):
         for ending in formats:
             drawn += 1
-            typer.echo(written(out / f"{figure.name}.{ending}", draw.rendered(figure.chart, ending)))
+            typer.echo(write_atomically(out / f"{figure.name}.{ending}", draw.rendered(figure.chart, ending)))
     if not drawn:
         raise InputError(f"{folder} holds nothing to draw as {', '.join(kinds)}")
 

@@ -10,16 +10,16 @@ import typer
 from textgauge.cli.output import note, progress
 from textgauge.data import load_texts
 from textgauge.errors import InputError
+from textgauge.files import check_table_path, write_table
 from textgauge.generate import GptSettings, Sampling, VaeSettings
 from textgauge.generate.settings import settings_of
-from textgauge.generate.write import check_writable, write_rows
 
 app = typer.Typer(help="Make corpora: EDA, sentence VAE, language models, texts of a label.", no_args_is_help=True)
 
 Train = Annotated[str, typer.Argument(metavar="TRAIN", help="The texts to learn from: a file, sample or dataset.")]
-Out = Annotated[Path, typer.Option("--out", "-o", help="The file to write: .txt, .csv or .jsonl.")]
+Out = Annotated[Path, typer.Option("--out", "-o", help="The file to write: .txt, .csv, .jsonl or .parquet.")]
 Number = Annotated[int | None, typer.Option("--n", "-n", min=1, help="How many texts; as many as TRAIN has.")]
-Seed = Annotated[int, typer.Option(min=0, help="Seed of all that is random.")]
+Seed = Annotated[int, typer.Option(min=0, help="Random seed.")]
 Column = Annotated[str | None, typer.Option(help="The column that holds the texts, for tables.")]
 Epochs = Annotated[int, typer.Option(min=1, help="How often the texts are learned, those of a checkpoint included.")]
 Checkpoint = Annotated[
@@ -53,7 +53,7 @@ def eda_command(
     """
     from textgauge.generate import eda
 
-    check_writable(out)
+    _check_out(out)
     texts = load_texts(train, column=column).texts
     strengths = {"alpha_sr": alpha_sr, "alpha_ri": alpha_ri, "alpha_rs": alpha_rs, "p_rd": p_rd}
     made = eda(texts, n=n, seed=seed, compat=compat, **strengths)  # type: ignore[arg-type]
@@ -80,7 +80,7 @@ def vae_command(
     """
     from textgauge.generate import train_vae
 
-    check_writable(out)
+    _check_out(out)
     sampling = Sampling(temperature=temperature, top_k=top_k, top_p=top_p)
     chosen = settings_of(VaeSettings, settings or [])
     texts = load_texts(train, column=column).texts
@@ -113,7 +113,7 @@ def lm_command(
     """
     from textgauge.generate import train_language_model
 
-    check_writable(out)
+    _check_out(out)
     sampling = Sampling(temperature=temperature, top_k=top_k, top_p=top_p)
     chosen = _gpt(model, settings)
     texts = load_texts(train, column=column).texts
@@ -149,7 +149,7 @@ def conditional_command(
     """
     from textgauge.generate import conditional
 
-    check_writable(out)
+    _check_out(out)
     sampling = Sampling(temperature=temperature, top_k=top_k, top_p=top_p)
     chosen = _gpt(model, settings)
     found = load_texts(train, column=column, labels=label)
@@ -202,6 +202,13 @@ def _gpt(model: str | None, settings: list[str] | None) -> GptSettings | None:
     return None if model is not None else settings_of(GptSettings, settings or [])
 
 
+def _check_out(out: Path) -> None:
+    """Refuse a file that cannot be written, before a long training and not after it."""
+    check_table_path(out)
+    if not out.parent.is_dir():
+        raise InputError(f"cannot write {out}: there is no folder {out.parent}")
+
+
 def _write(out: Path, rows: list[dict[str, Any]]) -> None:
-    write_rows(out, rows)
+    write_table(out, rows)
     note(f"wrote {len(rows)} texts to {out}")

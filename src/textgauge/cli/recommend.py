@@ -10,7 +10,7 @@ import typer
 
 from textgauge.cli.output import Format, note, print_rows, progress
 from textgauge.errors import InputError
-from textgauge.report.files import written
+from textgauge.files import write_atomically
 
 if TYPE_CHECKING:
     from textgauge.evaluate.recommend import Recommendation
@@ -84,7 +84,7 @@ _WRITERS = {".md": "markdown", ".json": "to_json", ".html": "html"}
 
 
 def _write(path: Path, text: str) -> None:
-    written(path, text.encode())
+    write_atomically(path, text)
     note(f"written to {path}")
 
 

@@ -10,7 +10,7 @@ import typer
 from textgauge.cli.output import note
 from textgauge.errors import InputError
 from textgauge.evaluate import Store
-from textgauge.report.files import written
+from textgauge.files import write_atomically
 
 if TYPE_CHECKING:
     from textgauge.report.page import Result
@@ -37,7 +37,7 @@ def report(
     tables = [table for path in texts or () for table in read_texts(path)]
     made, summary = page_and_summary(stores, results, tables, title=title)
     content = made.encode()
-    written(out, content)
+    write_atomically(out, content)
     for about, sentences in summary:
         note(f"{about}: {' '.join(sentences)}")
     typer.echo(out)

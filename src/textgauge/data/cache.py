@@ -12,13 +12,13 @@ import contextlib
 import hashlib
 import os
 import struct
-import tempfile
 import time
 import warnings
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from uuid import uuid4
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from textgauge.encode.embedders import Embedder, Progress
 from textgauge.encode.resources import cache_root
 from textgauge.errors import InputError
+from textgauge.files import replacing
 
 CHUNK = 1024  # texts computed between two writes: what an interrupted run can lose
 MOST_SEGMENTS = 64
@@ -195,20 +196,14 @@ def _check(key: bytes, vector: bytes) -> int:
 
 
 def write_segment(folder: Path, keys: Keys, vectors: Vectors) -> None:
-    """Write a segment under a temporary name and rename it."""
+    """Write a segment whole or not at all."""
     rows = np.ascontiguousarray(vectors, dtype="<f4")
     checks = [_check(key.tobytes(), row.tobytes()) for key, row in zip(keys, rows, strict=True)]
     start = _HEADER.pack(_MAGIC, rows.shape[1], len(rows), 0)[:-4]
-    with tempfile.NamedTemporaryFile(dir=folder, prefix=".new-", delete=False) as stream:
-        try:
-            stream.write(start + struct.pack("<I", zlib.crc32(start)))
-            for block in (keys, np.array(checks, dtype="<u4"), rows):
-                stream.write(block.tobytes())
-            stream.close()
-            os.replace(stream.name, folder / f"{time.time_ns():020d}-{Path(stream.name).name[5:]}.vec")
-        except BaseException:
-            Path(stream.name).unlink(missing_ok=True)
-            raise
+    with replacing(folder / f"{time.time_ns():020d}-{uuid4().hex[:8]}.vec") as part, part.open("wb") as stream:
+        stream.write(start + struct.pack("<I", zlib.crc32(start)))
+        for block in (keys, np.array(checks, dtype="<u4"), rows):
+            stream.write(block.tobytes())
 
 
 def read_segment(path: Path) -> Segment | None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-import tempfile
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from numpy.typing import NDArray
 from textgauge.encode.resource_sources import file_sha256
 from textgauge.encode.resources import cache_root, cached_folder, locate
 from textgauge.errors import ResourceError
+from textgauge.files import replacing
 
 _FORMAT = 1
 _SPEECH = {"n": "noun", "v": "verb", "a": "adj", "r": "adv"}
@@ -145,14 +145,8 @@ def load_table(path: Path) -> SynonymTable:
 def save_table(table: SynonymTable, path: Path) -> None:
     """Write a table whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".new-", delete=False) as stream:
-        try:
-            np.savez(stream, entries=table.entries, offsets=table.offsets, groups=table.groups, named=table.named)
-            stream.close()
-            os.replace(stream.name, path)
-        except BaseException:
-            os.unlink(stream.name)
-            raise
+    with replacing(path) as part, part.open("wb") as stream:
+        np.savez(stream, entries=table.entries, offsets=table.offsets, groups=table.groups, named=table.named)
 
 
 def read_wordnet(folder: Path) -> SynonymTable:

@@ -10,7 +10,6 @@ store. A file that cannot be read is taken for missing and computed again.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import io
 import json
@@ -18,10 +17,10 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from uuid import uuid4
 
 from textgauge.errors import InputError, ResourceError
 from textgauge.evaluate.plan import Cell
+from textgauge.files import replacing
 
 if TYPE_CHECKING:
     import polars as pl
@@ -103,17 +102,13 @@ class Store:
         return [_manifest(path) for path in paths]
 
     def _keep(self, path: Path, content: bytes) -> None:
-        """Write a temporary file and rename it when it is whole; trouble with the disk is one clear error."""
-        temporary = path.with_name(f".{uuid4().hex}.part")
+        """Write a file whole or not at all; trouble with the disk is one clear error."""
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            temporary.write_bytes(content)
-            os.replace(temporary, path)
+            with replacing(path) as part:
+                part.write_bytes(content)
         except OSError as error:
             raise ResourceError(f"cannot write to {self.folder}: {error.strerror or error}") from None
-        finally:
-            with contextlib.suppress(OSError):
-                temporary.unlink()
 
 
 def _manifest(path: Path) -> dict[str, Any]:

@@ -8,8 +8,6 @@ between give the same weights, on the same machine with as many threads.
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -20,6 +18,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from textgauge.errors import InputError
+from textgauge.files import replacing
 from textgauge.generate.settings import generator_of, need_torch
 
 Ids = list[int]
@@ -221,16 +220,11 @@ def save_checkpoint(checkpoint: Checkpoint, folder: Path) -> None:
     header = {"textgauge": json.dumps({"format": _FORMAT, **checkpoint.about})}
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        descriptor, name = tempfile.mkstemp(dir=folder, prefix=".new-")
+        with replacing(folder / FILE) as part:
+            part.touch()  # a folder that cannot be written is an OSError here, another kind of error in safetensors
+            save_file({key: tensor.contiguous() for key, tensor in checkpoint.tensors.items()}, part, metadata=header)
     except OSError as error:
         raise InputError(f"cannot write a checkpoint into {folder}: {error.strerror or error}") from None
-    os.close(descriptor)
-    try:
-        save_file({key: tensor.contiguous() for key, tensor in checkpoint.tensors.items()}, name, metadata=header)
-        os.replace(name, folder / FILE)
-    except BaseException:
-        os.unlink(name)
-        raise
 
 
 def load_checkpoint(folder: Path) -> Checkpoint | None:

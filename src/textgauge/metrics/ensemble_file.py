@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import math
@@ -13,12 +12,12 @@ from dataclasses import dataclass, field, fields
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeAlias
-from uuid import uuid4
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.errors import InputError, ResourceError, TextgaugeError
+from textgauge.files import replacing
 from textgauge.metrics.pair_metric import PairMetric
 from textgauge.numerics.regression import MAX_DEPTH, Boosting, Ridge
 
@@ -74,15 +73,11 @@ class Trained:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model file, whole or not at all."""
         target = Path(path)
-        temporary = target.with_name(f".{uuid4().hex}.part")
         try:
-            temporary.write_text(self.to_json(), encoding="utf-8")
-            os.replace(temporary, target)
+            with replacing(target) as part:
+                part.write_text(self.to_json(), encoding="utf-8")
         except OSError as error:
             raise ResourceError(f"cannot write {target}: {error.strerror or error}") from None
-        finally:
-            with contextlib.suppress(OSError):
-                temporary.unlink()
 
 
 def load(path: str | os.PathLike[str]) -> tuple[Trained, str]:

@@ -12,9 +12,9 @@ from textgauge.data import load_texts
 from textgauge.data.catalogue import data_folders
 from textgauge.data.tables import load_table
 from textgauge.errors import InputError, MissingExtra, ResourceError
+from textgauge.files import write_table
 from textgauge.generate import eda, train_language_model, train_vae
 from textgauge.generate.settings import content_key, generator_of
-from textgauge.generate.write import write_rows
 
 Say = Callable[[str], None]
 
@@ -75,7 +75,7 @@ def corpora_of(source: Source, folder: Path, making: Making, on_step: Say, on_no
             except MissingExtra as error:
                 on_note(f"{source.name}: {name} is left out: {error}, or put its texts into {path}")
                 continue
-            write_rows(path, [{"text": text} for text in texts])
+            write_table(path, [{"text": text} for text in texts])
         found[name] = _as_many(load_texts(path).texts, n, f"{source.name}: {name}", on_note)
     return Corpora(train, test, found)
 
@@ -154,12 +154,8 @@ def _split(source: Source, place: Path, making: Making, on_note: Say) -> tuple[S
         if ready:
             raise InputError(f"{place / ready[0]} needs the train.txt and test.txt it belongs to beside it")
         texts_of = split(source.read(), making)
-        try:
-            place.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise InputError(f"cannot write to {place}: {error.strerror or error}") from None
         for path, texts in zip(paths.values(), texts_of, strict=True):
-            write_rows(path, [{"text": text} for text in texts])
+            write_table(path, [{"text": text} for text in texts])
     else:
         on_note(f"{source.name}: train and test are those of {place}, whatever seed and limit say")
     return load_texts(paths["train"]).texts, load_texts(paths["test"]).texts

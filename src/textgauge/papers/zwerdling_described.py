@@ -6,10 +6,8 @@ descriptions/NAME-FINGERPRINT.parquet   every generated text with its values and
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
-import os
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -17,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from textgauge.errors import ResourceError
+from textgauge.files import write_atomically, write_table
 from textgauge.generate.settings import fingerprint
 from textgauge.papers.zwerdling_corpora import Corpora, draw
 from textgauge.tabular import plain_row
@@ -76,9 +74,9 @@ def described(
     whole = _describe(corpora, backends, on_step)
     sizes = {role: len(texts) for role, texts in _sets(corpora).items()}
     found = Described(name, sizes, whole.to_dicts(), _drawn(corpora, backends, on_step), list(whole.warnings))
-    _keep(path.with_suffix(".parquet"), whole.per_text.write_parquet)
+    write_table(path.with_suffix(".parquet"), whole.per_text)
     content = {"format": _FORMAT, "backends": asdict(backends), **asdict(found)}
-    _keep(path, lambda part: part.write_text(json.dumps(content, indent=1, ensure_ascii=False), encoding="utf-8"))
+    write_atomically(path, json.dumps(content, indent=1, ensure_ascii=False))
     return found, True
 
 
@@ -143,17 +141,3 @@ def _read(path: Path, name: str) -> Described | None:
     except (OSError, ValueError, KeyError, TypeError):
         return None
     return Described(name, *parts) if path.with_suffix(".parquet").is_file() else None
-
-
-def _keep(path: Path, write: Callable[[Path], object]) -> None:
-    """Write a file whole or not at all."""
-    part = path.with_name(f".{os.getpid()}-{path.name}")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write(part)
-        os.replace(part, path)
-    except OSError as error:
-        raise ResourceError(f"cannot write {path}: {error.strerror or error}") from None
-    finally:
-        with contextlib.suppress(OSError):
-            part.unlink()

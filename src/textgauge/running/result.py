@@ -89,10 +89,10 @@ class Run(Tabular):
 
     def report(self, path: str | os.PathLike[str], *, title: str | None = None) -> Path:
         """Write the HTML page of the run, which needs no network; gives its path."""
-        from textgauge.report.files import written
+        from textgauge.files import write_atomically
         from textgauge.report.page import page
 
-        return written(Path(path), page([self.store], title=title).encode())
+        return write_atomically(Path(path), page([self.store], title=title))
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """The rows of the leaderboard."""

@@ -1,12 +1,11 @@
-"""The texts behind the table: who is near to whom, copies, gaps, modes, the best ones; and their files."""
+"""The texts behind the table: who is near to whom, copies, gaps, modes, the best ones."""
 
 import numpy as np
 import polars as pl
 import pytest
 
 from textgauge.describing import describe as run
-from textgauge.describing.export import write_frame
-from textgauge.errors import InputError, ResourceError
+from textgauge.errors import InputError
 
 TRAIN = ["one two three four five six seven eight nine ten", "a dog barks at night", "cold tea"]
 TEST = ["zebras zigzag", "a dog barks by day"]
@@ -95,27 +94,3 @@ def test_the_curve_has_a_row_per_step_and_ends_at_the_table(found):
     last = found.curve.row(-1, named=True)
     assert last["attempts"] == 4
     assert (last["unique"], last["distinct"]) == pytest.approx((found["unique"].value, found["distinct"].value))
-
-
-@pytest.mark.parametrize(
-    ("ending", "read"), [(".csv", pl.read_csv), (".parquet", pl.read_parquet), (".jsonl", pl.read_ndjson)]
-)
-def test_files_hold_the_frame(tmp_path, found, ending, read):
-    write_frame(found.per_text, tmp_path / "new" / f"x{ending}")
-    back = read(tmp_path / "new" / f"x{ending}")
-    assert back["text"].to_list() == GENERATED
-    assert back["syntactic"].to_list() == pytest.approx(found.per_text["syntactic"].to_list())
-
-
-def test_text_files_have_one_text_a_line(tmp_path):
-    write_frame(pl.DataFrame({"text": ["a\nb", "c"]}), tmp_path / "x.txt")
-    assert (tmp_path / "x.txt").read_text(encoding="utf-8") == "a b\nc\n"
-
-
-def test_files_that_cannot_be(tmp_path):
-    frame = pl.DataFrame({"text": ["a"]})
-    with pytest.raises(InputError, match="ending"):
-        write_frame(frame, tmp_path / "x.xls")
-    (tmp_path / "file").write_text("")
-    with pytest.raises(ResourceError, match="cannot write"):
-        write_frame(frame, tmp_path / "file" / "x.csv")

@@ -123,7 +123,7 @@ def test_ready_made_corpora_need_the_split_they_belong_to(run):
 
 def test_a_folder_that_cannot_be_written(run, tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match="cannot write"):
+    with pytest.raises(ResourceError, match="cannot write"):
         run(folder="file")
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections.abc import Iterator
 from functools import lru_cache
 from hashlib import blake2b
@@ -15,6 +13,7 @@ from textgauge.encode.resources import cache_root
 from textgauge.encode.word_vectors.formats import Block, read_blocks
 from textgauge.encode.word_vectors.store import WordVectors
 from textgauge.errors import InputError
+from textgauge.files import replacing
 
 
 def of_file(path: Path) -> WordVectors:
@@ -48,9 +47,8 @@ def _noted(note: Path, size: int, modified: int) -> str | None:
 def _write(note: Path, content: dict[str, object]) -> None:
     try:
         note.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile("w", dir=note.parent, delete=False) as stream:
-            json.dump(content, stream)
-        os.replace(stream.name, note)
+        with replacing(note) as part:
+            part.write_text(json.dumps(content))
     except OSError:
         return  # the digest is computed again next time
 

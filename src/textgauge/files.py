@@ -1,0 +1,80 @@
+"""Write files whole or not at all, and tables in the format that their ending names."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from textgauge.errors import InputError, ResourceError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+TABLE_ENDINGS = (".txt", ".csv", ".jsonl", ".parquet")
+
+
+@contextlib.contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A new file beside `path` that takes its place once the block ends without an error, and is removed otherwise.
+
+    What is no regular file, such as /dev/stdout, is written as it is. The folder must exist; errors of the disk pass.
+    """
+    target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_file():
+        yield target
+        return
+    part = target.with_name(f".new-{uuid4().hex}.part")
+    try:
+        yield part
+        os.replace(part, target)
+    finally:
+        with contextlib.suppress(OSError):
+            part.unlink()
+
+
+def write_atomically(path: Path, content: bytes | str | Callable[[Path], object]) -> Path:
+    """Write a file, with the folders above it; content that is a function writes to the path it gets.
+
+    An error of the disk becomes a `ResourceError` of one line.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(path) as part:
+            if callable(content):
+                content(part)
+            else:
+                part.write_bytes(content.encode() if isinstance(content, str) else content)
+    except OSError as error:
+        raise ResourceError(f"cannot write {path}: {error.strerror or error}") from None
+    return path
+
+
+def check_table_path(path: Path) -> None:
+    """Refuse a file that no table can be written to; called before anything is computed."""
+    if path.suffix.lower() not in TABLE_ENDINGS:
+        raise InputError(f"{path}: the ending must be one of {', '.join(TABLE_ENDINGS)}")
+    if path.is_dir():
+        raise InputError(f"cannot write {path}: it is a folder")
+
+
+def write_table(path: Path, table: pl.DataFrame | Sequence[Mapping[str, Any]]) -> None:
+    """Write a frame, or rows, as the ending says; `.txt` holds the column `text`, one text per line."""
+    import polars as pl
+
+    check_table_path(path)
+    frame = table if isinstance(table, pl.DataFrame) else pl.DataFrame(table, infer_schema_length=None)
+    write: dict[str, Callable[[Path], object]] = {
+        ".txt": lambda part: part.write_bytes("".join(_line(text) for text in frame["text"]).encode()),
+        ".csv": frame.write_csv,
+        ".jsonl": frame.write_ndjson,
+        ".parquet": frame.write_parquet,
+    }
+    write_atomically(path, write[path.suffix.lower()])
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split()) + "\n"

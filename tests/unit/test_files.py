@@ -1,0 +1,78 @@
+"""Files are whole or not there at all; tables read back; a disk that refuses is one clear error."""
+
+import os
+
+import polars as pl
+import pytest
+
+from textgauge.errors import InputError, ResourceError
+from textgauge.files import check_table_path, replacing, write_atomically, write_table
+
+FRAME = pl.DataFrame({"text": ["one", "two, three", 'a "b"'], "value": [0.5, None, 2.0]})
+
+
+def test_bytes_text_and_functions_are_written_with_the_folders_above(tmp_path):
+    for number, content in enumerate((b"caf\xc3\xa9", "café", lambda part: part.write_text("café", encoding="utf-8"))):
+        path = write_atomically(tmp_path / str(number) / "x", content)
+        assert path.read_text(encoding="utf-8") == "café"
+        assert os.listdir(path.parent) == ["x"]
+
+
+def test_an_error_leaves_the_old_file_and_nothing_else(tmp_path):
+    path = write_atomically(tmp_path / "x", "old")
+
+    def half(part):
+        part.write_text("ne")
+        raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        write_atomically(path, half)
+    assert path.read_text() == "old"
+    assert os.listdir(tmp_path) == ["x"]
+
+
+def test_a_link_keeps_leading_to_its_file(tmp_path):
+    path = write_atomically(tmp_path / "x", "old")
+    (tmp_path / "link").symlink_to(path)
+    write_atomically(tmp_path / "link", "new")
+    assert (tmp_path / "link").is_symlink()
+    assert path.read_text() == "new"
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/null"), reason="no /dev/null")
+def test_what_is_no_regular_file_stays_what_it_is(tmp_path):
+    (tmp_path / "null").symlink_to("/dev/null")
+    write_atomically(tmp_path / "null", "gone")
+    assert not (tmp_path / "null").is_file()
+
+
+def test_a_disk_that_refuses_is_one_clear_error(tmp_path):
+    (tmp_path / "file").write_text("")
+    for path in (tmp_path / "file" / "x", tmp_path):
+        with pytest.raises(ResourceError, match=r"^cannot write .*: ") as caught:
+            write_atomically(path, b"")
+        assert "\n" not in str(caught.value)
+    with pytest.raises(OSError, match="No such file"), replacing(tmp_path / "none" / "x") as part:
+        part.write_bytes(b"")
+
+
+@pytest.mark.parametrize(
+    ("ending", "read"), [(".csv", pl.read_csv), (".parquet", pl.read_parquet), (".jsonl", pl.read_ndjson)]
+)
+def test_tables_read_back_from_frames_and_from_rows(tmp_path, ending, read):
+    for name, table in {"frame": FRAME, "rows": FRAME.to_dicts()}.items():
+        write_table(tmp_path / "new" / f"{name}{ending}", table)
+        assert read(tmp_path / "new" / f"{name}{ending}").equals(FRAME)
+
+
+def test_text_files_have_one_text_a_line(tmp_path):
+    write_table(tmp_path / "x.txt", [{"text": "a\n b"}, {"text": "c"}])
+    assert (tmp_path / "x.txt").read_bytes() == b"a b\nc\n"
+
+
+def test_files_that_hold_no_table_are_refused_at_once(tmp_path):
+    (tmp_path / "x.csv").mkdir()
+    with pytest.raises(InputError, match=r"the ending must be one of \.txt, \.csv, \.jsonl, \.parquet"):
+        check_table_path(tmp_path / "x.xls")
+    with pytest.raises(InputError, match="it is a folder"):
+        write_table(tmp_path / "x.csv", FRAME)
