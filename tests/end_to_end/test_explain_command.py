@@ -32,7 +32,7 @@ def test_the_table_is_followed_by_texts_and_words(run, corpora):
     assert "Words that separate the corpora" in out
     assert "Texts far from every text of the other corpus, by levenshtein" in out
     assert "jsd@words" in err
-    assert "do not split into texts" in err
+    assert "have no per-text contributions" in err
 
 
 def test_corpus_texts_do_not_act_on_the_terminal(run, corpora):

@@ -6,12 +6,8 @@ import numpy as np
 import pytest
 
 from textgauge.data import Comparison
-from textgauge.metrics.corpus.neighbours import (
-    AverageHausdorff,
-    DensityCoverage,
-    NearestPrecisionRecall,
-    PrecisionRecall,
-)
+from textgauge.metrics.corpus.balls import DensityCoverage, PrecisionRecall
+from textgauge.metrics.corpus.nearest import AverageHausdorff, NearestPrecisionRecall
 
 # prdc.compute_prdc(*clusters(), nearest_k=k), version 0.2
 PRDC = {

@@ -29,7 +29,7 @@ def compare(
         bool,
         typer.Option(
             "--explain",
-            help="Add what single texts contribute (energy, mmd, kid, irpr, ahd, pr, dc, chi, cbdf, classifier, c2st) "
+            help="Add what single texts contribute, for the metrics that `textgauge ls metrics` says have it, "
             "and the words that separate the corpora: the top ones in readable formats; all as further rows of "
             "a `kind` (metric, text, token, term) in json and csv.",
         ),
@@ -43,7 +43,7 @@ def compare(
     limit: Annotated[int | None, typer.Option(min=2, help="Use a random sample of this many texts of each.")] = None,
     level: Annotated[float, typer.Option(help="Level of the intervals.")] = 0.95,
     permutations: Annotated[int, typer.Option(min=1, help="Permutations of the test.")] = 999,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of all that is random.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
     form: FormatOption = Format.table,
 ) -> None:
     """Measure how far the candidate corpus is from the reference corpus.

@@ -11,8 +11,8 @@ import typer
 
 from textgauge.cli.output import Format, Row, note, print_rows
 from textgauge.comparing import CompareReport, Explanation
-from textgauge.comparing.contributions import EXPLAINED
 from textgauge.files import write_atomically, write_table
+from textgauge.metrics.registry import explained_metrics
 from textgauge.tabular import one_line, printable
 
 FILES = (".json", ".csv", ".html", ".svg", ".png")
@@ -91,5 +91,5 @@ def _cell(value: object, form: Format) -> object:
 def _name_unexplained(report: CompareReport) -> None:
     left = [score.metric for score in report if score.reason is None and score.metric not in report.explanations]
     if left:
-        known = ", ".join(EXPLAINED)
-        note(f"not explained, because they do not split into texts: {', '.join(left)}; those that do: {known}")
+        known = ", ".join(explained_metrics())
+        note(f"not explained, because they have no per-text contributions: {', '.join(left)}; those that have: {known}")

@@ -46,6 +46,7 @@ def _metrics() -> list[Row]:
             "parts": ", ".join(part.name for part in metric.parts),
             "closer": metric.closer,
             "symmetric": metric.symmetric,
+            "explains": isinstance(metric, CorpusMetric) and metric.explains,
             "source": metric.source,
         }
         for metric in list_metrics()

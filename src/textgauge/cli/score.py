@@ -41,7 +41,7 @@ def score(
     limit: Annotated[int | None, typer.Option(min=1, help="Use a random sample of this many of --pairs.")] = None,
     level: Annotated[float, typer.Option(help="Level of the intervals.")] = 0.95,
     resamples: Annotated[int, typer.Option(min=100, help="Resamples of bootstrap and test.")] = 1_000,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of all that is random.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
     form: FormatOption = Format.table,
 ) -> None:
     """Score pairs of texts: candidate and reference, query and document, text and paraphrase.

@@ -59,8 +59,8 @@ def compare(
 
     Corpora are lists of texts, `Corpus` objects, embedding arrays, or what `textgauge.data.load_texts` reads: a
     path, `sample:NAME`, a catalogue name. `ci` adds an interval to every value, `test` a permutation p-value for "same
-    distribution"; either adds the null distance; `explain` what each text adds, for metrics that split into texts (see
-    `textgauge.comparing.explain`). `on_step` is told what is being done.
+    distribution"; either adds the null distance; `explain` adds what each text contributes, for metrics that are sums
+    over texts (see `textgauge.comparing.explain`). `on_step` is called with the name of each step.
 
     >>> reference = ["a red cat", "a red dog", "a blue dog"]
     >>> report = compare(reference=reference, candidate=["one cat", "one dog", "a cow"], metrics="jsd@words")
@@ -105,12 +105,11 @@ def blas_threads(comparison: Comparison) -> AbstractContextManager[Any]:
 def _explained(
     report: CompareReport, comparison: Comparison, metrics: list[CorpusMetric], on_step: Step
 ) -> CompareReport:
-    from textgauge.comparing.contributions import explained
     from textgauge.comparing.explain import explanation_of
     from textgauge.comparing.terms import separating_terms
 
     on_step("explaining")
-    pairs = [pair for pair in zip(metrics, report, strict=True) if pair[1].reason is None and explained(pair[0])]
+    pairs = [pair for pair in zip(metrics, report, strict=True) if pair[1].reason is None and pair[0].explains]
     terms = separating_terms(comparison)
     found = {metric.key: explanation_of(metric, comparison, score, terms) for metric, score in pairs}
     return replace(report, explanations=found, terms=terms)

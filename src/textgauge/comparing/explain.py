@@ -12,15 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.comparing.compare import Source, Step, blas_threads, prepared
-from textgauge.comparing.contributions import contributions, require_explained
-from textgauge.comparing.contributions.terms import Contributions, SideTerms
-from textgauge.comparing.nearest import nearest_other
 from textgauge.comparing.terms import Terms, separating_terms
 from textgauge.data import Comparison
 from textgauge.encode.tokenizers import without_surrogates
 from textgauge.errors import InputError
 from textgauge.metrics import CorpusMetric, Score, get_corpus_metrics
-from textgauge.metrics.neighbour_statistics import Nearest
+from textgauge.metrics.contributions import Contributions, SideTerms
+from textgauge.metrics.ground_matrix import NearestTexts
+from textgauge.metrics.neighbours import nearest_texts
 from textgauge.tabular import Row, Tabular, html_table, plain, plain_row
 
 if TYPE_CHECKING:
@@ -43,9 +42,9 @@ def explain(
 ) -> Explanation:
     """What each text adds to the distance of two corpora, exactly, and the words that separate them.
 
-    Corpora as in `compare`. Metrics: energy, mmd, kid, irpr, ahd, pr, dc, chi, cbdf, classifier, c2st, on any ground,
-    embedder or tokenizer, and their parts; others do not split into texts and are refused. `prior` is the weight of the
-    prior of the words' log-odds, in words.
+    Corpora as in `compare`. Metrics: those of which `explains` is true, on any ground, embedder or tokenizer, and their
+    parts; others have no per-text contributions and are refused. `prior` is the weight of the prior of the words'
+    log-odds, in words.
 
     >>> found = explain(reference=["a cat", "a dog"], candidate=["a dog", "one cow"], metric="cbdf@words")
     >>> [row["text"] for row in found.top(1, "candidate")], found.terms.top(1, "reference")[0]["term"]
@@ -54,7 +53,8 @@ def explain(
     named = get_corpus_metrics([metric])
     if len(named) != 1:
         raise InputError(f"one metric is explained at a time, not {len(named)}: {metric}")
-    require_explained(named[0])
+    if not named[0].explains:
+        raise named[0].not_explained()
     comparison, (chosen,) = prepared(reference, candidate, named, seed, on_step)
     with blas_threads(comparison):
         score = chosen.measure(comparison)
@@ -65,12 +65,12 @@ def explain(
 
 def explanation_of(metric: CorpusMetric, comparison: Comparison, score: Score, terms: Terms) -> Explanation:
     """The explanation of a score that exists."""
-    found, distance = nearest_other(metric, comparison)
+    found, distance = nearest_texts(metric, comparison)
     with_texts = comparison.joint.pool.has_texts
     return Explanation(
         metric=metric.key,
         value=score.value,
-        contributions=contributions(metric, comparison),
+        contributions=metric.explain(comparison),
         nearest=found,
         distance=distance,
         texts=(comparison.reference.texts, comparison.candidate.texts) if with_texts else None,
@@ -91,7 +91,7 @@ class Explanation(Tabular):
     metric: str
     value: float
     contributions: Contributions
-    nearest: Nearest
+    nearest: NearestTexts
     distance: str
     texts: tuple[tuple[str, ...], tuple[str, ...]] | None
     terms: Terms

@@ -11,6 +11,7 @@ from textgauge.errors import UnknownName
 from textgauge.naming import Name
 
 Closer = Literal["smaller", "larger"]
+Scope = Literal["corpus", "pair"]  # two corpora, or two texts
 
 VALUE = "value"  # the headline number among a metric's values
 
@@ -36,6 +37,7 @@ class Metric:
     vectors, ground).
     """
 
+    scope: ClassVar[Scope]
     name: ClassVar[str]
     label: ClassVar[str]
     source: ClassVar[str]

@@ -14,8 +14,12 @@ from numpy.typing import NDArray
 from textgauge.data import GIVEN, Comparison, Corpus, Draws
 from textgauge.data.view import TextsLike
 from textgauge.encode.grounds import GROUNDS
+from textgauge.errors import InputError
 from textgauge.metrics import uncertainty
 from textgauge.metrics.base import VALUE, Metric, Undefined
+from textgauge.metrics.contributions import Contributions
+from textgauge.metrics.pair_metric import distance_of
+from textgauge.metrics.registry import explained_metrics, get_metric, known_metrics
 from textgauge.metrics.score import Score
 
 Values = dict[str, float]
@@ -30,6 +34,7 @@ class CorpusMetric(Metric):
     or embedder and ground).
     """
 
+    scope = "corpus"
     interval_method: ClassVar[str] = uncertainty.SECOND_ORDER
     on_scale: ClassVar[bool] = False  # whether values are on the scale of the ground, not merely ordered by it
 
@@ -80,7 +85,7 @@ class CorpusMetric(Metric):
         Families override this with a path that shares work between draws; the numbers are the same.
         """
         names = [VALUE, *(part.name for part in self.parts)]
-        rows = [self._values_or_nan(comparison) for comparison in draws.comparisons(joint)]
+        rows = [self.values_or_nan(comparison) for comparison in draws.comparisons(joint)]
         return {name: np.array([row[name] for row in rows]) for name in names}
 
     def standard_error(self, comparison: Comparison, *, seed: int) -> tuple[float, str]:
@@ -100,6 +105,20 @@ class CorpusMetric(Metric):
     def null(self, reference: Corpus, *, seed: int) -> float:
         """The distance of the reference split against itself."""
         return uncertainty.null_distance(self, reference, seed=seed)
+
+    @property
+    def explains(self) -> bool:
+        """Whether the value, or the part that decides it, is a sum over texts, so that `explain` has an answer."""
+        return type(self).explain is not CorpusMetric.explain
+
+    def explain(self, comparison: Comparison) -> Contributions:
+        """What each text of both corpora adds; overridden by metrics whose value is a sum over texts."""
+        raise self.not_explained()
+
+    def not_explained(self) -> InputError:
+        """The error of a metric without contributions, which names those that have them."""
+        known = ", ".join(explained_metrics())
+        return InputError(f"{self.key} has no per-text contributions; the metrics that have are {known}")
 
     def measure(self, comparison: Comparison) -> Score:
         """The score of one comparison, without uncertainty; see `textgauge.compare` for that."""
@@ -145,7 +164,8 @@ class CorpusMetric(Metric):
             return self
         return self.with_input(f"{GIVEN}:{self.ground}" if self.needs == "ground" else GIVEN)
 
-    def _values_or_nan(self, comparison: Comparison) -> Values:
+    def values_or_nan(self, comparison: Comparison) -> Values:
+        """`compute`, with NaN for headline and parts where undefined."""
         try:
             self.require(comparison)
             return self.compute(comparison)
@@ -173,12 +193,9 @@ class CorpusMetric(Metric):
 
 def _pair_key(on: str, *, full: bool = False) -> str | None:
     """The key, or the signature, of the pair metric this names; None where it names none."""
-    from textgauge.metrics.pair_metric import PairMetric, distance_of
-    from textgauge.metrics.registry import get_metric, known_metrics
-
     name = re.match(r"\w*", on)
     kind = known_metrics().get(name.group()) if name else None
-    if kind is None or not issubclass(kind, PairMetric):
+    if kind is None or kind.scope != "pair":
         return None
     metric = get_metric(on)
     distance_of(metric, metric.best)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.data import Comparison, Corpus, Pool
 from textgauge.metrics.base import Undefined
-from textgauge.metrics.neighbour_statistics import Nearest, Shares
 from textgauge.metrics.pair_metric import PairMetric, distance_of
 from textgauge.metrics.registry import get_metric
 from textgauge.numerics.neighbour_lists import Joint
@@ -24,8 +23,29 @@ Done = Callable[[int, int], None]
 _BLOCK = 512  # texts on a side of a block that is computed at once
 
 
+class NearestTexts(NamedTuple):
+    """For each text of both corpora the distance and position of the nearest text of the other corpus.
+
+    `sums` are the sums of the distances to all of them, where the pass over many texts gave them too.
+    """
+
+    of_reference: Floats
+    of_reference_index: Index
+    of_candidate: Floats
+    of_candidate_index: Index
+    sums: tuple[Floats, Floats] | None
+
+
+class BallCounts(NamedTuple):
+    """How many balls of the other corpus hold each text, and whether each reference ball holds a candidate text."""
+
+    of_reference: Index
+    of_candidate: Index
+    reached: NDArray[np.bool_]
+
+
 class GroundMatrix:
-    """Distances between the different texts of a pool that were asked for so far, as float32, in a file of their own.
+    """Distances between the different texts of a pool that were needed so far, as float32, in a file of their own.
 
     A metric that is not symmetric is averaged over both directions; one that is fitted takes its weights from the
     different texts of the pool.
@@ -62,14 +82,14 @@ class GroundMatrix:
         self._keys, self._first = np.concatenate([self._keys, keys]), np.concatenate([self._first, first])
         corners = [(top, left) for left in _steps(old, size) for top in _steps(0, min(left.stop, size))]
         for number, (top, left) in enumerate(corners):
-            block = self._computed(top, left)
+            block = self._compute_block(top, left)
             grown[top, left], grown[left, top] = block, block.T
             if on_block is not None:
                 on_block(number + 1, len(corners))
         np.fill_diagonal(grown, max(distance_of(self._metric, self._metric.best), 0.0))
         self._distances = grown
 
-    def _computed(self, top: slice, left: slice) -> Floats:
+    def _compute_block(self, top: slice, left: slice) -> Floats:
         rows, columns = (Corpus(self._pool, self._first[side]) for side in (top, left))
         found = self._metric.matrix(rows, columns, background=self._background)
         if not self._metric.symmetric or self._metric.part is not None:
@@ -97,33 +117,38 @@ def distances_of(pool: Pool, name: str) -> Callable[[Floats, Floats], Floats]:
     return partial(block_of, pool, name)
 
 
-def nearest(comparison: Comparison, name: str) -> Nearest:
-    """Nearest texts across the two corpora; of equally near ones the first."""
-    n, m = len(comparison.reference), len(comparison.candidate)
+def nearest(comparison: Comparison, name: str) -> NearestTexts:
+    """The nearest texts of the two corpora; of equally near ones the first."""
+    return nearest_of_blocks(len(comparison.reference), len(comparison.candidate), _across(comparison, name))
+
+
+def nearest_of_blocks(n: int, m: int, blocks: Callable[[slice], Floats]) -> NearestTexts:
+    """The nearest texts of corpora of n and m texts, from distances of some rows to all columns at a time."""
     of_p, at_q, of_q, at_p = np.empty(n), np.empty(n, np.int64), np.full(m, np.inf), np.zeros(m, np.int64)
-    for rows, block in _across(comparison, name):
+    for rows in _steps(0, n):
+        block = blocks(rows)
         at_q[rows], of_p[rows] = block.argmin(axis=1), block.min(axis=1)
-        closer = block.min(axis=0) < of_q
-        at_p[closer], of_q[closer] = rows.start + block[:, closer].argmin(axis=0), block.min(axis=0)[closer]
-    return Nearest(of_p, at_q, of_q, at_p, None)
+        closest = block.argmin(axis=0)
+        found = block[closest, np.arange(m)]
+        closer = found < of_q
+        at_p[closer], of_q[closer] = rows.start + closest[closer], found[closer]
+    return NearestTexts(of_p, at_q, of_q, at_p, None)
 
 
-def ball_shares(comparison: Comparison, name: str, k: int, ties: str) -> Shares:
-    """Shares of texts inside balls that reach to the k-th neighbour."""
+def ball_counts(comparison: Comparison, name: str, k: int, ties: str) -> BallCounts:
+    """Which balls, reaching to the k-th neighbour, hold which texts."""
     inside = np.less_equal if ties == "closed" else np.less
     radius_p, radius_q = (_radii(side, name, k) for side in (comparison.reference, comparison.candidate))
-    holders, reached, recalled = np.zeros(len(radius_q)), 0, 0
-    for rows, block in _across(comparison, name):
+    n, m = len(radius_p), len(radius_q)
+    found = BallCounts(np.zeros(n, np.int64), np.zeros(m, np.int64), np.zeros(n, dtype=bool))
+    blocks = _across(comparison, name)
+    for rows in _steps(0, n):
+        block = blocks(rows)
         held = inside(block, radius_p[rows, None])
-        holders += held.sum(axis=0)
-        reached += int(held.any(axis=1).sum())
-        recalled += int(inside(block, radius_q).any(axis=1).sum())
-    return Shares(
-        precision=float((holders > 0).mean()),
-        recall=recalled / len(radius_p),
-        density=float(holders.sum() / (k * len(radius_q))),
-        coverage=reached / len(radius_p),
-    )
+        found.of_candidate[:] += held.sum(axis=0)
+        found.of_reference[rows] = inside(block, radius_q).sum(axis=1)
+        found.reached[rows] = held.any(axis=1)
+    return found
 
 
 class MatrixJoint(Joint):
@@ -142,17 +167,11 @@ class MatrixJoint(Joint):
         return order.T, (np.take_along_axis(found, order, axis=1) ** 2).T
 
 
-def joint_rows(corpus: Corpus, name: str) -> Joint:
-    """The rows of a joint corpus, whose neighbour lists serve many draws."""
-    return MatrixJoint(corpus, name)
-
-
-def _across(comparison: Comparison, name: str) -> Iterator[tuple[slice, Floats]]:
-    """Distances of reference to candidate texts, some rows at a time."""
+def _across(comparison: Comparison, name: str) -> Callable[[slice], Floats]:
+    """Distances of some reference texts to all candidate texts."""
     matrix = ground_matrix(comparison.joint.pool, name)
     rows, columns = matrix.rows(comparison.reference), matrix.rows(comparison.candidate)
-    for some in _steps(0, len(rows)):
-        yield some, matrix.block(rows[some], columns)
+    return lambda some: matrix.block(rows[some], columns)
 
 
 def _radii(corpus: Corpus, name: str, k: int) -> Floats:

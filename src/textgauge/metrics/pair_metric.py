@@ -31,6 +31,7 @@ class PairMetric(Metric):
     `undefined` tells in words when a value is NaN. A `fitted` metric takes weights from `pairs.background`.
     """
 
+    scope = "pair"
     undefined: ClassVar[str] = ""
     fitted: ClassVar[bool] = False
     best: ClassVar[float] = 1.0

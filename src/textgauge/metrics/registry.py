@@ -6,19 +6,19 @@ from collections.abc import Iterable
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from textgauge.errors import UnknownName
-from textgauge.metrics.base import Metric, from_name
-from textgauge.metrics.corpus_metric import CorpusMetric
-from textgauge.metrics.pair_metric import PairMetric
+from textgauge.metrics.base import Metric, Scope, from_name
 from textgauge.naming import expand, parse, split_names
 from textgauge.plugins import load_plugins
 
-_KINDS = {"corpus": CorpusMetric, "pair": PairMetric}
+if TYPE_CHECKING:
+    from textgauge.metrics.corpus_metric import CorpusMetric
+    from textgauge.metrics.pair_metric import PairMetric
+
 _registry: dict[str, type[Metric]] = {}
 _Kind = TypeVar("_Kind", bound=type[Metric])
-_Of = TypeVar("_Of", bound=Metric)
 
 
 def register(kind: _Kind) -> _Kind:
@@ -54,19 +54,15 @@ def get_metrics(names: str | Iterable[str | Metric]) -> list[Metric]:
 
 def get_corpus_metrics(names: str | Iterable[str | Metric]) -> list[CorpusMetric]:
     """The same for metrics of two corpora; a pair metric is refused with what to do instead."""
-    return _all_of(
-        CorpusMetric, get_metrics(names), "scores pairs of texts: use `score`, or `energy@{key}` for corpora"
-    )
+    return _all_of("corpus", names, "scores pairs of texts: use `score`, or `energy@{key}` for corpora")
 
 
 def get_pair_metrics(names: str | Iterable[str | Metric]) -> list[PairMetric]:
     """The same for metrics of two texts; a corpus metric is refused with what to do instead."""
-    return _all_of(PairMetric, get_metrics(names), "compares corpora, not pairs of texts: use `compare`")
+    return _all_of("pair", names, "compares corpora, not pairs of texts: use `compare`")
 
 
-def list_metrics(
-    *, kind: Literal["corpus", "pair"] | None = None, needs: str | None = None, symmetric: bool | None = None
-) -> list[Any]:
+def list_metrics(*, kind: Scope | None = None, needs: str | None = None, symmetric: bool | None = None) -> list[Any]:
     """One metric of every sort, with its default parameters, by name; filtered by what it declares.
 
     >>> "fid" in [metric.name for metric in list_metrics(kind="corpus", needs="embeddings")]
@@ -76,10 +72,15 @@ def list_metrics(
     return [
         metric
         for metric in found
-        if (kind is None or isinstance(metric, _KINDS[kind]))
+        if (kind is None or metric.scope == kind)
         and (needs is None or metric.needs == needs)
         and (symmetric is None or metric.symmetric == symmetric)
     ]
+
+
+def explained_metrics() -> list[str]:
+    """Names of the corpus metrics that say what each text adds (`CorpusMetric.explain`)."""
+    return [metric.name for metric in list_metrics(kind="corpus") if metric.explains]
 
 
 def known_metrics() -> dict[str, type[Metric]]:
@@ -88,11 +89,12 @@ def known_metrics() -> dict[str, type[Metric]]:
     return _registry
 
 
-def _all_of(kind: type[_Of], metrics: list[Metric], otherwise: str) -> list[_Of]:
-    wrong = next((metric for metric in metrics if not isinstance(metric, kind)), None)
+def _all_of(scope: Scope, names: str | Iterable[str | Metric], otherwise: str) -> list[Any]:
+    metrics = get_metrics(names)
+    wrong = next((metric for metric in metrics if metric.scope != scope), None)
     if wrong is not None:
         raise UnknownName(f"{wrong.key} {otherwise.format(key=wrong.key)}")
-    return metrics  # type: ignore[return-value]
+    return metrics
 
 
 @cache

@@ -62,10 +62,8 @@ def test_nearest_texts_of_token_metrics_are_by_their_counts():
 
 
 def test_nearest_counts_do_not_depend_on_blocks(monkeypatch):
-    from textgauge.comparing import nearest
-
     whole = explain(reference=REFERENCE, candidate=CANDIDATE, metric="chi@words").to_dicts()
-    monkeypatch.setattr(nearest, "_BLOCK", 2)
+    monkeypatch.setattr("textgauge.metrics.ground_matrix._BLOCK", 2)
     assert explain(reference=REFERENCE, candidate=CANDIDATE, metric="chi@words").to_dicts() == whole
 
 
@@ -89,7 +87,11 @@ def test_a_classifier_leaves_texts_unknown_that_it_was_not_asked_about():
 
 @pytest.mark.parametrize(
     ("metric", "complaint"),
-    [("fid", "does not split"), ("pr(k=3|5)", "one metric"), ("pr(k=40)@levenshtein", "undefined.*at least 41")],
+    [
+        ("fid", "no per-text contributions"),
+        ("pr(k=3|5)", "one metric"),
+        ("pr(k=40)@levenshtein", "undefined.*at least 41"),
+    ],
 )
 def test_what_cannot_be_explained_is_refused_in_one_line(metric, complaint):
     with pytest.raises(InputError, match=complaint):

@@ -12,14 +12,9 @@ from hypothesis.extra.numpy import arrays
 
 from textgauge.data import Comparison, Corpus, Draws
 from textgauge.errors import UnknownName
-from textgauge.metrics.corpus.neighbours import (
-    AverageHausdorff,
-    DensityCoverage,
-    Hausdorff,
-    NearestPrecisionRecall,
-    PrecisionRecall,
-    nearest,
-)
+from textgauge.metrics.corpus.balls import DensityCoverage, PrecisionRecall
+from textgauge.metrics.corpus.nearest import AverageHausdorff, Hausdorff, NearestPrecisionRecall
+from textgauge.metrics.neighbours import nearest
 from textgauge.numerics import neighbour_blocks as blocks
 from textgauge.numerics import neighbour_draws as many
 
@@ -75,9 +70,9 @@ def draws_of(rng, size, count, shares):
 
 def both_ways(metric, joint, draws, monkeypatch):
     """Values from lists, and by looping over the draws."""
-    monkeypatch.setattr("textgauge.metrics.corpus.neighbours._loop_is_cheaper", lambda draws: False)
+    monkeypatch.setattr("textgauge.metrics.neighbours.loop_is_cheaper", lambda draws: False)
     fast = metric.compute_many(joint, draws)
-    monkeypatch.setattr("textgauge.metrics.corpus.neighbours._loop_is_cheaper", lambda draws: True)
+    monkeypatch.setattr("textgauge.metrics.neighbours.loop_is_cheaper", lambda draws: True)
     return fast, metric.compute_many(joint, draws)
 
 

@@ -12,8 +12,9 @@ import numpy as np
 from textgauge.data import GIVEN, Comparison, Corpus, Draws, Pool
 from textgauge.errors import UnknownName
 from textgauge.metrics.base import VALUE, Part
+from textgauge.metrics.contributions import Contributions, SideTerms
 from textgauge.metrics.corpus_metric import EmbeddingMetric, ManyValues, Values
-from textgauge.metrics.neighbour_statistics import gram_of
+from textgauge.metrics.neighbours import gram_of
 from textgauge.metrics.registry import register
 from textgauge.metrics.uncertainty import normal_reach
 from textgauge.numerics import svm as _svm
@@ -25,6 +26,11 @@ from textgauge.numerics.svm_kernel import Products
 Decide: TypeAlias = Callable[[Rows, Sequence[Task], Products | None], list[Doubles]]
 
 _CHUNK = 256
+_FORMULAS = {
+    "accuracy": "held out and classified right: 1 / number of held-out texts, averaged over splits",
+    "balanced": "held out and classified right: 1 / (2 × number of held-out texts of its corpus), averaged over splits",
+    "f1": "a held-out candidate text classified right: 2 / (2·hits + false alarms + misses), averaged over splits",
+}
 
 
 def decide_logistic(rows: Rows, tasks: Sequence[Task], products: Products | None = None) -> list[Doubles]:
@@ -103,15 +109,35 @@ class HeldOutMetric(EmbeddingMetric):
         """Exact given the classifier of the first split: the labels of its held-out texts are permuted."""
         return held_out_p(self._outcomes(comparison)[0], permutations=permutations, seed=seed), "held-out permutation"
 
+    def explain(self, comparison: Comparison) -> Contributions:
+        """A text classified correctly adds its share of the score of the splits that held it out.
+
+        A text no split held out adds NaN. `decision` is the mean decision value, positive towards the candidate; copies
+        of a text in one corpus share what they add.
+        """
+        rows, place = distinct_rows(comparison.joint, self.embedder)
+        n = len(comparison.reference)
+        sides = place[:n], place[n:]
+        trials = self._trials([sides])
+        shown = self.part or self.judged_by
+        tally = _Tally(len(rows), _SHARES[shown])
+        for trial, decision in zip(trials, self.decide(rows, [trial.task for trial in trials], None), strict=True):
+            tally.add(trial, decision)
+        reference, candidate = (tally.side(number, side) for number, side in enumerate(sides))
+        return Contributions(self.part or VALUE, _FORMULAS[shown], reference, candidate)
+
     def judge(
         self, rows: Rows, sides: Sequence[tuple[Index, Index]], products: Products | None = None
     ) -> list[list[HeldOut]]:
         """The outcome of each split of each pair of corpora, given by the places of their texts in `rows`."""
-        seeds = [(self.seed, repeat) for repeat in range(self.repeats)]
-        trials = [Trial.split(*side, share=self.share, seed=seed) for side in sides for seed in seeds]
+        trials = self._trials(sides)
         found = self.decide(rows, [trial.task for trial in trials], products) if trials else []
         outcomes = iter([trial.judged(decision) for trial, decision in zip(trials, found, strict=True)])
         return [list(islice(outcomes, self.repeats)) for _ in sides]
+
+    def _trials(self, sides: Sequence[tuple[Index, Index]]) -> list[Trial]:
+        seeds = [(self.seed, repeat) for repeat in range(self.repeats)]
+        return [Trial.split(*side, share=self.share, seed=seed) for side in sides for seed in seeds]
 
     def _chunk(self, rows: Rows, place: Index, draws: Draws, products: Products | None) -> list[Values]:
         sides = [(place[left], place[right]) for left, right in zip(draws.left, draws.right, strict=True)]
@@ -202,3 +228,58 @@ class ClassifierTwoSample(HeldOutMetric):
     def decide(self) -> Decide:
         """Logistic regression."""
         return decide_logistic
+
+
+class _Tally:
+    """Sums over splits, for the different texts of both corpora."""
+
+    def __init__(self, texts: int, share: Callable[[HeldOut], Doubles]) -> None:
+        self._share, self._splits = share, 0
+        self._held, self._right, self._adds, self._decision = np.zeros((4, 2, texts))
+
+    def add(self, trial: Trial, decision: Doubles) -> None:
+        """Add one split, for its held-out texts."""
+        outcome = trial.judged(decision)
+        at = trial.truth.astype(np.intp), trial.task.test[trial.asked]
+        towards = (-decision if trial.turned else decision)[trial.asked]
+        for sums, values in (
+            (self._held, np.ones(len(towards))),
+            (self._right, _right(outcome)),
+            (self._adds, self._share(outcome)),
+            (self._decision, towards),
+        ):
+            np.add.at(sums, at, values)
+        self._splits += 1
+
+    def side(self, number: int, place: Index) -> SideTerms:
+        """What the texts of one corpus add."""
+        copies = np.bincount(place, minlength=self._held.shape[1])[place]
+        held = self._held[number][place]
+        adds, right, decision = (sums[number][place] for sums in (self._adds, self._right, self._decision))
+        seen = held > 0
+        decision = np.divide(decision, held, out=np.full(len(held), np.nan), where=seen)
+        correct = np.divide(right, held, out=np.full(len(held), np.nan), where=seen)
+        detail = {"held_out": held / copies, "told_right": correct, "decision": decision}
+        own_way = decision if number else -decision
+        return SideTerms(np.where(seen, adds / (copies * self._splits), np.nan), detail, own_way)
+
+
+def _accuracy(outcome: HeldOut) -> Doubles:
+    return _right(outcome) / len(outcome.truth)
+
+
+def _balanced(outcome: HeldOut) -> Doubles:
+    return _right(outcome) / (2.0 * outcome.sizes[outcome.truth.astype(np.intp)])
+
+
+def _f1(outcome: HeldOut) -> Doubles:
+    hits = np.where(outcome.truth, outcome.predicted, 0.0)
+    called = outcome.predicted.sum() + outcome.sizes[1]
+    return np.asarray(2.0 * hits / called)
+
+
+def _right(outcome: HeldOut) -> Doubles:
+    return np.where(outcome.truth, outcome.predicted, 1.0 - outcome.predicted)
+
+
+_SHARES: dict[str, Callable[[HeldOut], Doubles]] = {"accuracy": _accuracy, "balanced": _balanced, "f1": _f1}

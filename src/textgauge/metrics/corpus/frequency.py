@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,13 +13,15 @@ from numpy.typing import NDArray
 from textgauge.data import Comparison, Corpus, Draws
 from textgauge.errors import UnknownName
 from textgauge.metrics.base import VALUE, Part
+from textgauge.metrics.contributions import Contributions, SideTerms
 from textgauge.metrics.corpus_metric import ManyValues
 from textgauge.metrics.gaps import GapMetric
 from textgauge.metrics.registry import register
-from textgauge.metrics.token_counts import Column, CountMetric, Counts
+from textgauge.metrics.token_counts import Column, CountMetric, Counts, token_totals
 from textgauge.metrics.uncertainty import DISJOINT, disjoint_error, normal_reach
 
 INF = float("inf")
+_TEXT = "sum over the text's tokens of (observed / expected count of the token in its corpus − 1)"
 
 
 def top_weights(totals: Counts, top: int) -> Counts:
@@ -56,8 +58,59 @@ def chi_square(P: Counts, Q: Counts, *, top: int) -> tuple[Column, Column]:
     return statistic, weight.sum(axis=1)
 
 
+@dataclass(frozen=True, eq=False)
+class ChiTable:
+    """Observed and expected counts of tokens in two corpora, and which of them the metric counts."""
+
+    observed: tuple[Column, Column]
+    weight: Column
+
+    @property
+    def expected(self) -> tuple[Column, Column]:
+        """Total × the corpus's share of the table's tokens."""
+        total = self.observed[0] + self.observed[1]
+        sizes = [float(self.weight @ side) for side in self.observed]
+        return total * (sizes[0] / sum(sizes)), total * (sizes[1] / sum(sizes))
+
+    @property
+    def excess(self) -> tuple[Column, Column]:
+        """O/E − 1 of each token in both corpora, weighted."""
+        first, second = (
+            self.weight * (np.divide(side, normal, out=np.ones_like(side), where=normal > 0) - 1.0)
+            for side, normal in zip(self.observed, self.expected, strict=True)
+        )
+        return first, second
+
+    @property
+    def tokens(self) -> Column:
+        """(O − E)²/E of each token, over both corpora."""
+        sides = zip(self.observed, self.expected, self.excess, strict=True)
+        first, second = ((side - normal) * excess for side, normal, excess in sides)
+        return first + second
+
+
+def _token_rows(joint: Corpus, tokenizer: str, table: ChiTable, scale: float) -> tuple[dict[str, Any], ...]:
+    """The tokens the metric counts, those that add most first."""
+    vocabulary = joint.pool.tokens(tokenizer).vocabulary
+    adds, expected = scale * table.tokens, table.expected
+    used = np.flatnonzero(table.weight > 0).tolist()
+    return tuple(
+        {
+            "token": vocabulary[i],
+            "contribution": float(adds[i]),
+            "count_reference": int(table.observed[0][i]),
+            "count_candidate": int(table.observed[1][i]),
+            "expected_reference": float(expected[0][i]),
+            "expected_candidate": float(expected[1][i]),
+        }
+        for i in sorted(used, key=lambda i: (-adds[i], vocabulary[i]))
+    )
+
+
 @dataclass(frozen=True, kw_only=True)
 class _ChiSquare(CountMetric):
+    per_degree: ClassVar[bool] = False  # whether the value is the statistic per degree of freedom
+
     top: int = 5000
     df: Literal["two-sample", "paper"] = "two-sample"
 
@@ -70,6 +123,24 @@ class _ChiSquare(CountMetric):
         """The statistic and its degrees of freedom."""
         statistic, kept = chi_square(P, Q, top=self.top)
         return statistic, (kept - 1) * (2 if self.df == "paper" else 1)
+
+    def explain(self, comparison: Comparison) -> Contributions:
+        """A token adds Σ over both corpora of (O − E)²/E, a text Σ over its tokens of (O/E − 1) of its own corpus.
+
+        Both sum to the statistic: in each corpus Σ O·(O/E − 1) = Σ (O − E)²/E + Σ (O − E), and the last sum is 0. So a
+        text adds less than nothing where its tokens are the other corpus's. The value of `chi`, 1 − p, is no sum: its
+        part `statistic`, which decides it, is. For `cbdf` all is divided by the degrees of freedom.
+        """
+        sides = comparison.reference, comparison.candidate
+        P, Q = (token_totals(side, self.on) for side in sides)
+        table = ChiTable((P[0], Q[0]), top_weights(P + Q, self.top)[0])
+        scale, of, formula = 1.0, "statistic", _TEXT
+        if self.per_degree and self.part is None:
+            scale, of, formula = 1.0 / float(self.table(P, Q)[1][0]), VALUE, f"{_TEXT} / degrees of freedom"
+        reference, candidate = (
+            SideTerms(scale * (side.counts(self.on) @ excess)) for side, excess in zip(sides, table.excess, strict=True)
+        )
+        return Contributions(of, formula, reference, candidate, _token_rows(comparison.joint, self.on, table, scale))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,6 +223,7 @@ class ChiByDf(_ChiSquare):
     headline = Part(VALUE, bounds=(0.0, INF))
     parts = (Part("statistic", bounds=(0.0, INF)),)
     undefined = "a corpus has none of the most frequent tokens, or there is one kind of token only"
+    per_degree = True
 
     def of_counts(self, P: Counts, Q: Counts) -> ManyValues:
         """The statistic per degree of freedom, and the statistic."""

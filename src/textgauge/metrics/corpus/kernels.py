@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from textgauge.data import Comparison, Corpus, Draws, Pool
 from textgauge.encode.grounds import GROUNDS, angle, prepare, squared_euclidean
 from textgauge.errors import UnknownName
-from textgauge.metrics import ground_matrix as _pair_ground
+from textgauge.metrics import ground_matrix
 from textgauge.metrics.base import VALUE, Part
+from textgauge.metrics.contributions import Contributions, SideTerms
 from textgauge.metrics.corpus_metric import CorpusMetric, EmbeddingMetric, GroundMetric, ManyValues, Values
-from textgauge.metrics.neighbour_statistics import nearest
+from textgauge.metrics.neighbours import nearest
 from textgauge.metrics.registry import register
 from textgauge.metrics.uncertainty import normal_reach
 from textgauge.numerics.angles import angle_sums, to_angles
@@ -34,6 +35,8 @@ from textgauge.numerics.principal import narrow_unit, unit
 Rows = NDArray[np.float64]
 UNBOUNDED = (float("-inf"), float("inf"))
 
+_ENERGY = "(mean distance to the other corpus − mean distance to the own one) / number of texts of the own one"
+_MMD = "(mean kernel with the own corpus − mean kernel with the other one) / number of texts of the own one"
 _FEWEST_FOR_INTERVAL = 4
 _MEDIAN_ROWS = 2_000  # the median distance is taken over at most this many texts
 
@@ -112,19 +115,21 @@ def bandwidth(joint: Corpus, metric: GroundMetric) -> float:
 def ground_rows(corpus: Corpus, metric: GroundMetric) -> Rows:
     """Rows as the ground's block function takes them."""
     if metric.pair_ground is not None:
-        return _pair_ground.places(corpus, metric.pair_ground)
+        return ground_matrix.places(corpus, metric.pair_ground)
     return prepare(corpus.embeddings(metric.embedder), metric.ground)
 
 
 def ground_blocks(pool: Pool, metric: GroundMetric) -> Kernel:
     """The block function of a metric's ground."""
-    return GROUNDS[metric.ground] if metric.pair_ground is None else _pair_ground.distances_of(pool, metric.pair_ground)
+    return (
+        GROUNDS[metric.ground] if metric.pair_ground is None else ground_matrix.distances_of(pool, metric.pair_ground)
+    )
 
 
 def sums_over_pairs(comparison: Comparison, name: str) -> tuple[Rows, Rows, RowSums]:
     """Rows and row sums of −δ for a pair metric as ground."""
-    X, Y = (_pair_ground.places(side, name) for side in (comparison.reference, comparison.candidate))
-    return X, Y, row_sums(X, Y, partial(negated, _pair_ground.distances_of(comparison.joint.pool, name)))
+    X, Y = (ground_matrix.places(side, name) for side in (comparison.reference, comparison.candidate))
+    return X, Y, row_sums(X, Y, partial(negated, ground_matrix.distances_of(comparison.joint.pool, name)))
 
 
 def sums_over_ground(comparison: Comparison, on: tuple[str, str]) -> tuple[Rows, Rows, RowSums]:
@@ -203,6 +208,30 @@ class Energy(GroundMetric):
         low, high = (max(end + shift, 0.0) for end in ends)
         return (low**0.5, high**0.5, "u-statistic") if self.root else (low, high, "u-statistic")
 
+    def explain(self, comparison: Comparison) -> Contributions:
+        """(mean δ to the other side − mean δ to the own side, itself included)/n, which sum to 2C − A − B.
+
+        `root` divides each by the root of the sum, `coefficient` by 2·mean δ across, so that they sum to what is shown.
+        """
+        if self.on.endswith(":cosine"):
+            sides = self._cosine_terms(comparison)
+        else:
+            sides = row_terms(self._sums(comparison)[2], with_self=True)
+        total = float(sides[0].sum() + sides[1].sum())
+        scale, formula = 1.0, _ENERGY
+        if self.root or self.part is not None:
+            shown = float(self.select(self.compute(comparison)))
+            scale, formula = shown / total if total > 0 else 0.0, f"{_ENERGY}, scaled to the value"
+        reference, candidate = (SideTerms(scale * side) for side in sides)
+        return Contributions(self.part or VALUE, formula, reference, candidate)
+
+    def _cosine_terms(self, comparison: Comparison) -> tuple[Rows, Rows]:
+        """With cosine distances the means over texts are products with the mean unit vectors."""
+        rows = prepare(comparison.joint.embeddings(self.embedder), "cosine")
+        n = len(comparison.reference)
+        gap = rows[:n].mean(axis=0) - rows[n:].mean(axis=0)
+        return rows[:n] @ gap / n, rows[n:] @ gap / -(len(rows) - n)
+
     def _cosine(self, comparison: Comparison) -> tuple[float, float]:
         rows = prepare(comparison.joint.embeddings(self.embedder), "cosine")
         n = len(comparison.reference)
@@ -222,6 +251,19 @@ class Energy(GroundMetric):
     def _blocks(self, comparison: Comparison) -> tuple[float, float]:
         X, Y, sums = self._sums(comparison)
         return max(sums.discrepancy(with_self=True), 0.0), float(-sums.xy.sum() / (len(X) * len(Y)))
+
+
+def row_terms(sums: RowSums, *, with_self: bool) -> tuple[Rows, Rows]:
+    """Each row's part of A + B − 2C."""
+    n, m = len(sums.xx), len(sums.yy)
+    # Blocks of many texts are float32, so that the two sums across differ in the eighth digit: one total for both.
+    total, turned = sums.xy.sum(), sums.yx.sum()
+    yx = sums.yx * (total / turned) if turned else sums.yx
+    if with_self:
+        own = (sums.xx + sums.x_self) / n**2, (sums.yy + sums.y_self) / m**2
+    else:
+        own = sums.xx / (n * (n - 1)), sums.yy / (m * (m - 1))
+    return own[0] - sums.xy / (n * m), own[1] - yx / (n * m)
 
 
 def _mean_across(rows: Rows, draws: Draws, blocks: Kernel) -> Rows:
@@ -283,6 +325,12 @@ class KernelDiscrepancy(CorpusMetric):
         biased = self.estimator == "biased"
         shift = sums.discrepancy(with_self=True) - sums.discrepancy(with_self=False) if biased else 0.0
         return low + shift, high + shift, "u-statistic"
+
+    def explain(self, comparison: Comparison) -> Contributions:
+        """(mean k with the own side − mean k with the other one)/n; unbiased: without the pair with itself."""
+        sums = comparison.derive(_kernel_row_sums, self)[2]
+        reference, candidate = (SideTerms(side) for side in row_terms(sums, with_self=self.estimator == "biased"))
+        return Contributions(VALUE, _MMD, reference, candidate)
 
 
 def _kernel_row_sums(comparison: Comparison, metric: KernelDiscrepancy) -> tuple[Rows, Rows, RowSums]:

@@ -15,7 +15,7 @@ from textgauge.data import Comparison, Corpus, Draws
 from textgauge.errors import UnknownName
 from textgauge.metrics.base import VALUE, Part
 from textgauge.metrics.corpus_metric import EmbeddingMetric, ManyValues, Values
-from textgauge.metrics.neighbour_statistics import gram_of
+from textgauge.metrics.neighbours import gram_of
 from textgauge.metrics.registry import register
 from textgauge.numerics.kmeans import Problem, kmeans_many
 from textgauge.numerics.partition import Subsets

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from textgauge.data import Comparison, Corpus, Draws
 from textgauge.metrics.base import VALUE, Part
 from textgauge.metrics.corpus_metric import EmbeddingMetric, ManyValues, Values
-from textgauge.metrics.neighbour_statistics import gram_of
+from textgauge.metrics.neighbours import gram_of
 from textgauge.metrics.registry import register
 from textgauge.metrics.uncertainty import DISJOINT
 from textgauge.numerics.frechet import frechet, frechet_from_gram, frechet_many

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from textgauge.data import Comparison, Corpus, Draws
-from textgauge.metrics import get_metric
-from textgauge.metrics import neighbour_statistics as _neighbour_statistics
+from textgauge.metrics import get_metric, neighbours
 from textgauge.metrics.corpus import kernels as kernel_metrics
 from textgauge.numerics import angles as _angles
 from textgauge.numerics import kernel_sums as _kernel_sums
@@ -96,7 +95,7 @@ def values_of(name, P, Q):
 
 @pytest.mark.parametrize("name", ["energy@angular", "irpr@angular", "ahd@angular"])
 def test_values_of_many_texts(without, monkeypatch, name):
-    for module in (_kernel_sums, _neighbour_statistics, kernel_metrics):
+    for module in (_kernel_sums, neighbours, kernel_metrics):
         monkeypatch.setattr(module, "MANY_ROWS", 200)
     P, Q = cloud(1, 1100, 16), cloud(2, 900, 16, 1.5)
     ours, theirs, used = without(lambda: values_of(name, P, Q))

@@ -1,4 +1,4 @@
-"""The shape of contributions: one number per text of both sides, and what they add up to."""
+"""What each text of both corpora adds to a metric: the result of `CorpusMetric.explain`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Column = NDArray[Any]
 
 @dataclass(frozen=True, eq=False)
 class SideTerms:
-    """One side: what each of its texts adds, in the order of the texts; NaN for a text that was not looked at.
+    """One side: what each of its texts adds, in the order of the texts; NaN for a text the metric did not use.
 
     `detail` holds further columns, `strength` orders texts that add the same.
     """
@@ -47,12 +47,3 @@ class Contributions:
     def total(self) -> float:
         """The sum over all texts, which is the number `of` names."""
         return self.reference.total + self.candidate.total
-
-
-def harmonic_weights(a: float, b: float) -> tuple[float, float]:
-    """Shares b/(a + b) and a/(a + b): 1 − 2ab/(a + b) = (1 − a)·b/(a + b) + (1 − b)·a/(a + b); halves where both are 0.
-
-    >>> harmonic_weights(0.2, 0.6)
-    (0.75, 0.25)
-    """
-    return (b / (a + b), a / (a + b)) if a + b > 0 else (0.5, 0.5)

@@ -5,14 +5,12 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from textgauge import Corpus, CorpusMetric, get_metric
-from textgauge.comparing.contributions import EXPLAINED, contributions, explained
-from textgauge.comparing.contributions import balls as ball_terms
+from textgauge import Corpus, get_metric
 from textgauge.data import Comparison
 from textgauge.errors import InputError
-from textgauge.metrics import neighbour_statistics as _neighbour_statistics
+from textgauge.metrics import ground_matrix, neighbours
 from textgauge.metrics.corpus import kernels
-from textgauge.metrics.registry import known_metrics
+from textgauge.metrics.registry import explained_metrics
 from textgauge.numerics import kernel_sums as _kernel_sums
 
 EXACT = 1e-9
@@ -68,7 +66,7 @@ NAMES = [
 @pytest.mark.parametrize("name", NAMES)
 def test_contributions_add_up_to_the_number(comparison, name):
     metric = get_metric(name).on_given(comparison)
-    found = contributions(metric, comparison)
+    found = metric.explain(comparison)
     values = metric.compute(comparison)
     assert found.total == pytest.approx(values[found.of], abs=EXACT, rel=EXACT)
     assert values[found.of] == pytest.approx(float(metric.select(values)))
@@ -78,7 +76,7 @@ def test_contributions_add_up_to_the_number(comparison, name):
 @pytest.mark.parametrize("ground", ["cosine", "angular", "euclidean"])
 def test_energy_is_how_much_farther_the_other_side_is(comparison, ground):
     X, Y = sides(comparison)
-    found = contributions(get_metric(f"energy@given:{ground}"), comparison)
+    found = get_metric(f"energy@given:{ground}").explain(comparison)
     across, own = distances(X, Y, ground), (distances(X, X, ground), distances(Y, Y, ground))
     np.testing.assert_allclose(found.reference.adds, (across.mean(1) - own[0].mean(1)) / len(X), atol=1e-9)
     np.testing.assert_allclose(found.candidate.adds, (across.mean(0) - own[1].mean(1)) / len(Y), atol=1e-9)
@@ -87,7 +85,7 @@ def test_energy_is_how_much_farther_the_other_side_is(comparison, ground):
 def test_mmd_leaves_out_the_pair_of_a_text_with_itself(comparison):
     X, Y = sides(comparison)
     metric = get_metric("mmd@given")
-    found = contributions(metric, comparison)
+    found = metric.explain(comparison)
     kernel = metric.kernel(comparison.joint)
     own = kernel(X, X)
     np.fill_diagonal(own, 0.0)
@@ -96,17 +94,17 @@ def test_mmd_leaves_out_the_pair_of_a_text_with_itself(comparison):
 
 
 def test_sums_of_many_texts_in_float32_have_one_total(monkeypatch, comparison):
-    for module in (_kernel_sums, _neighbour_statistics, kernels):
+    for module in (_kernel_sums, neighbours, kernels):
         monkeypatch.setattr(module, "MANY_ROWS", 10)
     fresh = Comparison(*(corpus.embeddings("given") for corpus in (comparison.reference, comparison.candidate)))
     metric = get_metric("energy@given:angular")
-    assert contributions(metric, fresh).total == pytest.approx(metric.compute(fresh)["value"], abs=EXACT)
+    assert metric.explain(fresh).total == pytest.approx(metric.compute(fresh)["value"], abs=EXACT)
 
 
 def test_nearest_distances_over_twice_the_size(comparison):
     X, Y = sides(comparison)
     across = distances(X, Y, "cosine")
-    found = contributions(get_metric("ahd@given"), comparison)
+    found = get_metric("ahd@given").explain(comparison)
     np.testing.assert_allclose(found.reference.adds, across.min(1) / (2 * len(X)), atol=1e-9)
     np.testing.assert_allclose(found.candidate.adds, across.min(0) / (2 * len(Y)), atol=1e-9)
 
@@ -121,14 +119,14 @@ def test_irpr_shares_are_the_slopes_of_the_harmonic_mean(comparison):
         return 2 * precision * r / (precision + r)
 
     slope = (harmonic(recall + 1e-6) - harmonic(recall - 1e-6)) / 2e-6
-    found = contributions(get_metric("irpr@given"), comparison)
+    found = get_metric("irpr@given").explain(comparison)
     np.testing.assert_allclose(found.reference.adds, slope * nearest / len(X), rtol=1e-6, atol=1e-12)
 
 
 def test_corpora_at_no_distance_add_nothing():
     X = rows(1, 20)
     for name in ("irpr@given", "ahd@given", "pr@given", "energy@given", "energy(root=true)@given:angular"):
-        found = contributions(get_metric(name), Comparison(X, X[::-1]))
+        found = get_metric(name).explain(Comparison(X, X[::-1]))
         np.testing.assert_allclose([*found.reference.adds, *found.candidate.adds], 0.0, atol=1e-9)
 
 
@@ -143,21 +141,21 @@ def inside(X, Y, k):
 def test_balls_hold_the_texts_they_hold(comparison):
     X, Y = sides(comparison)
     of_x, of_y = inside(X, Y, 4), inside(Y, X, 4)
-    found = contributions(get_metric("pr(k=4)@given"), comparison)
+    found = get_metric("pr(k=4)@given").explain(comparison)
     np.testing.assert_array_equal(found.candidate.detail["balls"], of_x.sum(0))
     np.testing.assert_array_equal(found.reference.detail["inside"], of_y.any(0))
     precision, recall = of_x.any(0).mean(), of_y.any(0).mean()
     weight = recall / (precision + recall) / len(Y)
     np.testing.assert_allclose(found.candidate.adds, np.where(of_x.any(0), 0.0, weight), atol=1e-12)
-    dense = contributions(get_metric("dc(k=4)@given"), comparison)
+    dense = get_metric("dc(k=4)@given").explain(comparison)
     np.testing.assert_array_equal(dense.reference.detail["covered"], of_x.any(1))
 
 
 def test_balls_of_a_pair_metric_do_not_depend_on_blocks(monkeypatch, comparison):
     metric = get_metric("pr(k=3)@levenshtein")
-    whole = contributions(metric, comparison)
-    monkeypatch.setattr(ball_terms, "_BLOCK", 7)
-    cut = contributions(metric, comparison)
+    whole = metric.explain(comparison)
+    monkeypatch.setattr(ground_matrix, "_BLOCK", 7)
+    cut = metric.explain(Comparison(comparison.reference, comparison.candidate))
     np.testing.assert_array_equal(whole.reference.adds, cut.reference.adds)
     np.testing.assert_array_equal(whole.candidate.detail["balls"], cut.candidate.detail["balls"])
 
@@ -168,20 +166,20 @@ def test_nobody_and_everybody_inside(shift, value):
     for name in ("pr@given", "dc@given"):
         metric = get_metric(name)
         pair = Comparison(X, X + shift)
-        assert contributions(metric, pair).total == pytest.approx(metric.compute(pair)["value"], abs=EXACT)
+        assert metric.explain(pair).total == pytest.approx(metric.compute(pair)["value"], abs=EXACT)
         assert metric.compute(pair)["value"] == pytest.approx(value)
 
 
 def test_a_density_that_is_cut_leaves_the_candidate_nothing():
     X = rows(1, 30)
     pair = Comparison(X, np.repeat(X[:2], 6, axis=0) + 1e-6)
-    found = contributions(get_metric("dc(k=1)@given"), pair)
+    found = get_metric("dc(k=1)@given").explain(pair)
     assert get_metric("dc.density(k=1)@given").compute(pair)["density"] > 1
     assert not found.candidate.adds.any()
 
 
 def test_chi_is_a_sum_over_tokens_and_over_texts(comparison):
-    found = contributions(get_metric("chi@words"), comparison)
+    found = get_metric("chi@words").explain(comparison)
     counts = [Counter(" ".join(side.texts).split()) for side in (comparison.reference, comparison.candidate)]
     sizes = [sum(side.values()) for side in counts]
 
@@ -203,7 +201,7 @@ def test_chi_is_a_sum_over_tokens_and_over_texts(comparison):
 
 def test_held_out_texts_told_right_add_and_the_others_are_unknown(comparison):
     metric = get_metric("classifier@given")
-    found = contributions(metric, comparison)
+    found = metric.explain(comparison)
     held = [side.detail["held_out"] for side in (found.reference, found.candidate)]
     assert (held[0].sum(), held[1].sum()) == (8, 7)
     for side, away in ((found.reference, held[0] == 0), (found.candidate, held[1] == 0)):
@@ -218,7 +216,7 @@ def test_copies_share_what_a_split_of_single_copies_gives():
     few = np.repeat(rows(4, 3)[:2], [4, 5], axis=0)
     pair = Comparison(few, few + 3.0)
     metric = get_metric("classifier@given")
-    found = contributions(metric, pair)
+    found = metric.explain(pair)
     assert found.total == pytest.approx(metric.compute(pair)["value"], abs=EXACT)
     assert all(len(set(found.reference.adds[group].tolist())) == 1 or np.isnan(found.reference.adds[group]).all()
                for group in (slice(0, 4), slice(4, 9)))  # fmt: skip
@@ -229,15 +227,14 @@ def test_the_order_of_the_texts_does_not_matter(comparison, name):
     P, Q = comparison.reference, comparison.candidate
     order = np.random.default_rng(5).permutation(len(P))
     metric = get_metric(name).on_given(comparison)
-    there = contributions(metric, comparison)
-    back = contributions(metric, Comparison(P.take(order), Q))
+    there = metric.explain(comparison)
+    back = metric.explain(Comparison(P.take(order), Q))
     np.testing.assert_allclose(back.reference.adds, there.reference.adds[order], atol=1e-12)
     np.testing.assert_allclose(back.candidate.adds, there.candidate.adds, atol=1e-12)
 
 
 def test_metrics_that_are_no_sums_are_refused_with_those_that_are():
     pair = Comparison(rows(1, 9), rows(2, 9))
-    with pytest.raises(InputError, match=r"fid@given does not split into texts.*energy, mmd"):
-        contributions(get_metric("fid@given"), pair)
-    kinds = {name: kind for name, kind in known_metrics().items() if issubclass(kind, CorpusMetric)}
-    assert {name for name, kind in kinds.items() if explained(kind())} == set(EXPLAINED)
+    with pytest.raises(InputError, match=r"fid@given has no per-text contributions.*ahd, c2st, .*energy, irpr"):
+        get_metric("fid@given").explain(pair)
+    assert {get_metric(name).name for name in NAMES} | {"chi"} == set(explained_metrics())
