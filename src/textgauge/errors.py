@@ -2,7 +2,7 @@
 
 TextgaugeError
 ├── InputError        the texts, files or arrays given cannot be used
-├── UnknownName       a metric, parameter, embedder or tokenizer nobody knows
+├── UnknownName       a metric, parameter, embedder or tokenizer that does not exist
 ├── ResourceError     a model or data file is not here and cannot be had
 └── MissingExtra      an optional package is needed
 """

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 def workers() -> int:
     """How many threads to use: `TEXTGAUGE_THREADS`, or the cores this process may run on."""
-    asked = os.environ.get("TEXTGAUGE_THREADS", "")
-    if asked.isdigit():
-        return max(int(asked), 1)
+    wanted = os.environ.get("TEXTGAUGE_THREADS", "")
+    if wanted.isdigit():
+        return max(int(wanted), 1)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -45,7 +45,7 @@ def map_threads(function: Callable[[int], float], trials: int) -> NDArray[np.flo
 
 @cache
 def _libraries() -> Any:
-    """The libraries that have threads of their own; looking for them takes longer than many a metric."""
+    """The libraries with their own threads; finding them takes longer than many metrics do."""
     import scipy.linalg  # noqa: F401, its BLAS must be there to be found
     from threadpoolctl import ThreadpoolController
 

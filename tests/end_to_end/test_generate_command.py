@@ -72,7 +72,7 @@ def test_training_is_kept_and_goes_on(run, folder, kind, settings):
     assert run(*args, "-o", "part.txt", "--epochs", 1, "--checkpoint", "model")[0] == 0
     code, _, err = run(*args, "-o", "rest.txt", "--epochs", 3, "--checkpoint", "model")
     assert code == 0
-    assert "goes on from model: 1 epochs" in err
+    assert "resumes from model: 1 epochs" in err
     assert "epoch 3: loss" in err
     assert lines(folder / "rest.txt") == lines(folder / "whole.txt")
     code, _, err = run(*args, "-o", "other.txt", "--epochs", 3, "--checkpoint", "model", "--seed", 4)

@@ -51,8 +51,8 @@ app.add_typer(train.app, name="train")
 app.add_typer(generate.app, name="generate")
 
 
-def _print_version(asked: bool) -> None:
-    if asked:
+def _print_version(wanted: bool) -> None:
+    if wanted:
         from importlib.metadata import version
 
         typer.echo(f"textgauge {version('textgauge')}")

@@ -23,7 +23,7 @@ Seed = Annotated[int, typer.Option(min=0, help="Random seed.")]
 Column = Annotated[str | None, typer.Option(help="The column that holds the texts, for tables.")]
 Epochs = Annotated[int, typer.Option(min=1, help="How often the texts are learned, those of a checkpoint included.")]
 Checkpoint = Annotated[
-    Path | None, typer.Option(help="A folder that keeps the training; the same command goes on from it.")
+    Path | None, typer.Option(help="A folder that keeps the training; run the same command again to resume.")
 ]
 Model = Annotated[str | None, typer.Option(help="A transformers model to train further: hub name or folder.")]
 Settings = Annotated[

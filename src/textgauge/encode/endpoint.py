@@ -102,7 +102,7 @@ def _json(name: str, answer: Any) -> Any:
 
 @dataclass(frozen=True)
 class Chat:
-    """A model at an address, asked at temperature 0."""
+    """A model at an address, called at temperature 0."""
 
     model: str
     base: str

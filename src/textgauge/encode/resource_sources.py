@@ -82,7 +82,7 @@ def user_folder(resource: Resource, target: Path) -> None:
 
 
 def installed_package(resource: Resource, target: Path) -> None:
-    """A package that is installed beside textgauge; its metadata is asked for the folder, its code is never run."""
+    """A package that is installed in the same environment; only its metadata is read, its code is never run."""
     for package in resource.packages:
         try:
             folder = importlib.metadata.distribution(package.name).locate_file(package.root)

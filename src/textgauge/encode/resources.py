@@ -82,7 +82,7 @@ def fetch(name: str) -> Path:
 
 
 def verify(name: str) -> bool:
-    """Read every byte of the cached copy and tell whether it is there and right."""
+    """Read every byte of the cached copy and say whether it is complete and right."""
     entry = resource(name)
     folder = _folder(entry)
     return folder.is_dir() and not wrong_files(folder, entry.files)

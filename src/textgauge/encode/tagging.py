@@ -22,12 +22,12 @@ NOUNS = frozenset({"NN", "NNS", "NNP", "NNPS"})
 _PUNCTUATION = frozenset(string.punctuation)
 _NEIGHBOURS = (-2, -1, 1, 2)
 _ENDS = frozenset(".?!")
-_LONGEST = 200  # words: a text without full stops is cut, so that what is held of it stays small
+_LONGEST = 200  # words: a text without full stops is cut, so that memory stays small
 _CLITIC = re.compile(r"(?<=\w)(n't|'(?:s|re|ve|ll|d|m))$", re.IGNORECASE)
 
 
 def sentence(text: str) -> list[str]:
-    """Split a text into words and signs in their own case, as the tagger knows them: clitics are words of their own.
+    """Split a text into words and signs in their own case, as the tagger knows them: clitics are separate words.
 
     >>> sentence("The cat's paw didn’t hurt.")
     ['The', 'cat', "'s", 'paw', 'did', "n't", 'hurt', '.']

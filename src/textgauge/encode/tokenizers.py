@@ -2,9 +2,9 @@
 
     words        Unicode words and signs, casefolded: see `words_of`
     alphanumeric runs of letters and digits, lower case, signs left out: see `alphanumeric_of`
-    whitespace   what stands between white space, as it stands
+    whitespace   the pieces between white space, unchanged
     rouge_score  runs of a-z and 0-9 after lower-casing, as the rouge-score package has them
-    rouge        what stands between white space and full stops, case kept: where the package rouge cuts
+    rouge        the pieces between white space and full stops, case kept, as the package rouge splits
     13a          words and signs as mteval-v13a splits Western languages, case kept: see `mteval_13a`
     intl, zh     as sacrebleu has them: signs of all scripts split off; each Chinese character a token, else 13a
     char         code points without white space, as sacrebleu has them
@@ -114,7 +114,7 @@ class PieceTokenizer:
 
 
 class _Pieces(Sequence[str]):
-    """The vocabulary of word pieces, read only when asked for."""
+    """The vocabulary of word pieces, read when first needed."""
 
     @overload
     def __getitem__(self, index: int) -> str: ...
@@ -160,7 +160,7 @@ def words_of(text: str) -> list[str]:
     """Split a text into casefolded Unicode words.
 
     A word is a run of letters, digits and their marks, with single apostrophes inside (’ counts as '). Each CJK
-    ideograph, and each other visible sign or emoji (with its modifiers, joined emoji as one), is a token of its own.
+    ideograph, and each other visible sign or emoji (with its modifiers, joined emoji as one), is its own token.
     White space, control and invisible format characters separate. Scripts without spaces other than ideographs
     (kana, Thai) stay in runs. NFC first, so that composed and decomposed spellings agree.
 

@@ -51,7 +51,7 @@ class SynonymTable:
     """Groups of words that mean the same, by number.
 
     An entry is a letter of part of speech and a word: `n dog` for a word of the index, `N mice` for an irregular form.
-    Entry i has the groups `groups[offsets[i]:offsets[i + 1]]`; `named` tells which of them hold the word itself,
+    Entry i has the groups `groups[offsets[i]:offsets[i + 1]]`; `named` marks those that hold the word itself,
     spelled so. Only groups with a lower-case single word are kept.
     """
 
@@ -169,7 +169,7 @@ def read_wordnet(folder: Path) -> SynonymTable:
 
 
 def _packed(rows: dict[str, list[int]], flags: dict[str, list[bool]]) -> SynonymTable:
-    # An irregular form without groups stays: it is a sign that no ending may be taken off.
+    # An irregular form without groups stays: it is a sign that no ending may be removed.
     entries = [entry for entry, groups in rows.items() if groups or entry[0].isupper()]
     lengths = [len(rows[entry]) for entry in entries]
     return SynonymTable(

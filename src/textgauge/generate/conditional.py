@@ -111,8 +111,8 @@ def filtered(
         if len(best) < n:
             short.append(f"{label} ({len(best)})")
     if short:
-        said = f"{', '.join(short[:5])}{' and others' if len(short) > 5 else ''}"
-        warnings.warn(f"fewer than {n} texts passed the classifier for {said}; ask for more candidates", stacklevel=3)
+        labels_short = f"{', '.join(short[:5])}{' and others' if len(short) > 5 else ''}"
+        warnings.warn(f"fewer than {n} texts passed the classifier for {labels_short}; raise candidates", stacklevel=3)
     return found
 
 
@@ -131,5 +131,5 @@ def _checked(texts: Sequence[str], labels: Sequence[str], n: int, candidates: fl
         raise InputError(f"at least 1 text for each label and 1 candidate for each text are needed: {n}, {candidates}")
     counts = Counter(labels)
     if len(counts) < 2:
-        raise InputError("a classifier tells labels apart: at least two are needed")
+        raise InputError("at least two labels are needed")
     return sorted(counts)

@@ -36,7 +36,7 @@ STOP_WORDS = frozenset(_STOP_WORDS.split())
 
 @dataclass(frozen=True)
 class Words:
-    """A text as its words and what stands around them: `gaps[i]` before word i, the last gap after all of them."""
+    """A text as its words and the gaps around them: `gaps[i]` before word i, the last gap after all of them."""
 
     words: tuple[str, ...]
     gaps: tuple[str, ...]
@@ -46,7 +46,7 @@ class Words:
 
     @classmethod
     def of(cls, text: str) -> Words:
-        """Words are what stands between white space, without signs at their ends.
+        """Words are the pieces between white space, without signs at their ends.
 
         >>> Words.of('He said: "Well-done, ok?"').words
         ('He', 'said', 'Well-done', 'ok')
@@ -80,7 +80,7 @@ def eda(
     compat: Compat = "none",
     synonyms: Synonyms | None = None,
 ) -> list[str]:
-    """Give `n` changed texts (as many as there are, unless told), spread evenly over the texts and in their order.
+    """Give `n` changed texts (by default as many as there are), spread evenly over the texts and in their order.
 
     Each is one of: synonyms for max(1, ⌊alpha_sr·words⌋) words; max(1, ⌊alpha_ri·words⌋) synonyms of its words put
     in anywhere; max(1, ⌊alpha_rs·words⌋) swaps of two words; every word deleted with probability p_rd. The operations
@@ -92,7 +92,7 @@ def eda(
     results as they come out.
 
     A text's variants depend on seed, content and their number alone, not on the other texts or their order.
-    `synonyms` gives the synonyms of a word; WordNet's unless told. Source: Wei and Zou 2019.
+    `synonyms` gives the synonyms of a word; WordNet's by default. Source: Wei and Zou 2019.
 
     >>> eda(["My card was lost."], n=2, seed=1, alpha_sr=0, alpha_ri=0)
     ['was card My lost.', 'My card was.']
@@ -231,7 +231,7 @@ def _check(texts: Sequence[str], n: int | None, strengths: dict[str, float], com
     if not texts:
         raise InputError("eda needs at least one text")
     if n is not None and n < 1:
-        raise InputError(f"at least one text must be asked for, not {n}")
+        raise InputError(f"n is at least 1, not {n}")
     if compat not in ("none", "eda"):
         raise InputError(f"compat is none or eda, not {compat!r}")
     for name, value in strengths.items():

@@ -1,4 +1,4 @@
-"""Causal language models: a small GPT trained from scratch on sub-word tokens of its own."""
+"""Causal language models: a small GPT and its sub-word tokens, trained from scratch."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SPECIAL = ("<s>", "</s>", "<sep>")
 
 
 class Codec(Protocol):
-    """Texts to tokens and back; `start` stands before every text, `end` after it, `separator` after a label."""
+    """Texts to tokens and back; `start` comes before every text, `end` after it, `separator` after a label."""
 
     start: Ids
     end: int
@@ -28,7 +28,7 @@ class Codec(Protocol):
         """The tokens of each text."""
 
     def decode(self, ids: Ids) -> str:
-        """The text of tokens, without those that stand for no text."""
+        """The text of tokens, without special tokens."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,7 +123,7 @@ class LanguageModel:
         return [[*prompt, *ids, self.codec.end][: self.longest] for prompt, ids in rows]
 
     def prompts(self, labels: Sequence[str]) -> list[Ids]:
-        """What stands before the texts of labels: start, label, separator."""
+        """The tokens before the texts of each label: start, label, separator."""
         known = list(dict.fromkeys(labels))
         coded = dict(zip(known, self.codec.encode(known), strict=True))
         return [[*self.codec.start, *coded[label], *self.codec.separator] for label in labels]
@@ -216,7 +216,7 @@ def train_language_model(
     on_step: Say = silent,
     on_note: Say = silent,
 ) -> LanguageModel:
-    """Train a causal language model; with a `checkpoint` folder it goes on where it was left.
+    """Train a causal language model; a `checkpoint` folder lets the same call resume.
 
     Without `model` a small GPT from scratch (extra `generate`), else a transformers model of that hub name or folder
     (extra `hf`). With `labels`, one for each text, it learns to write texts of a label.

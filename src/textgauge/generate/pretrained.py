@@ -84,5 +84,5 @@ def _loaded(model: str, kind: str, **options: Any) -> Any:
     try:
         return getattr(transformers, kind).from_pretrained(model, trust_remote_code=False, **options)
     except (OSError, ValueError, KeyError) as error:
-        said = str(error).strip().splitlines()
-        raise ResourceError(f"cannot load {model}: {said[0] if said else type(error).__name__}") from error
+        lines = str(error).strip().splitlines()
+        raise ResourceError(f"cannot load {model}: {lines[0] if lines else type(error).__name__}") from error

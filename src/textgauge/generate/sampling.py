@@ -1,4 +1,4 @@
-"""Writing texts with a model: one token after the other, each text by random numbers of its own."""
+"""Writing texts with a model, token by token; each text has its own random numbers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from textgauge.generate.settings import generator_of, need_torch
 Step = Callable[[Any, Any], tuple[Any, Any]]
 
 BATCH = 256
-_ATTEMPTS = 10  # for each text asked for, before a model that writes blanks only is given up
+_ATTEMPTS = 10  # for each text, before a model that writes only blank texts is refused
 _WRITE = 21
 
 
@@ -77,7 +77,7 @@ def continued(
 def texts_of(write: Callable[[list[int]], list[str]], n: int) -> list[str]:
     """The first `n` texts that are not blank; `write` gives the texts of some numbers, batch by batch."""
     if n < 1:
-        raise InputError(f"at least one text must be asked for, not {n}")
+        raise InputError(f"n is at least 1, not {n}")
     found: list[str] = []
     for start in range(0, _ATTEMPTS * n + BATCH, BATCH):
         found += [text for text in write(list(range(start, start + BATCH))) if text]

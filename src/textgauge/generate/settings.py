@@ -42,7 +42,7 @@ def content_key(text: str) -> int:
 
 
 def generator_of(seed: int, *words: int) -> np.random.Generator:
-    """A generator for one purpose, told apart from others by whole numbers."""
+    """A random generator for one purpose; whole numbers name the purpose."""
     return np.random.default_rng(np.random.SeedSequence([seed, *words]))
 
 

@@ -32,11 +32,11 @@ def ifc_corpora(
     on_note: Say = silent,
 ) -> Iterator[tuple[int, list[str]]]:
     """Increasingly fine-tuned corpora: a model learns `per_step` texts, `passes` times over, then writes `n` texts
-    (as many as it learned, unless told); and so on. Once all texts were used, they come again from the start.
+    (by default as many as it learned); and so on. Once all texts were used, they come again from the start.
 
     `model` is `gpt` (small, from scratch), `hf:NAME` (a transformers model by hub name or folder), or `ngram`, which
     learns twice as many texts at every step instead. Gives the number of each step, from 1, and its corpus; with a
-    `checkpoint` folder it goes on from the last step that was finished. Source: Kour et al. 2022, section 5.
+    `checkpoint` folder it resumes after the last finished step. Source: Kour et al. 2022, section 5.
     """
     count = per_step if n is None else n
     if min(steps, per_step, count, passes) < 1 or not texts:

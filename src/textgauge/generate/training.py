@@ -1,7 +1,7 @@
 """Training step by step: the same steps whether it was interrupted or not.
 
 What is random in a step depends on the seed, the epoch and the number of its batch alone, and no setting looks at how
-many epochs are planned. So a run of six epochs, one of three that goes on for three more, and one that was killed in
+many epochs are planned. So a run of six epochs, one of three that is resumed for three more, and one that was killed in
 between give the same weights, on the same machine with as many threads.
 """
 
@@ -43,7 +43,7 @@ class Trainable(Protocol):
         """Kind, settings and vocabulary, as plain JSON: what the model is made again from."""
 
     def loss(self, rows: list[Ids], step: int) -> Any:
-        """The mean loss of some examples, after so many steps of training."""
+        """The mean loss of some examples, after this many steps of training."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,7 +160,7 @@ class Training:
                 self._optimizer.state[parameter] = kept
         self.epoch, self.batch, self.steps = (int(found.about[key]) for key in ("epoch", "batch", "steps"))
         self.losses, self._sum = list(found.about["losses"]), float(found.about["sum"])
-        self.on_note(f"goes on from {self.folder}: {self.epoch} epochs and {self.batch} batches are done")
+        self.on_note(f"resumes from {self.folder}: {self.epoch} epochs and {self.batch} batches are done")
 
 
 def restore(named: dict[str, Any], found: Checkpoint, where: str) -> None:
@@ -176,11 +176,11 @@ def restore(named: dict[str, Any], found: Checkpoint, where: str) -> None:
 
 
 def train(training: Training, examples: Sequence[Ids], *, epochs: int) -> None:
-    """Train until so many epochs are done, those of a checkpoint included."""
+    """Train until this many epochs are done, those of a checkpoint included."""
     if epochs < 1:
         raise InputError(f"at least 1 epoch is needed, not {epochs}")
     if training.epoch > epochs or (training.epoch == epochs and training.batch):
-        raise InputError(f"the checkpoint has {training.epoch} epochs already, more than the {epochs} asked for")
+        raise InputError(f"the checkpoint has {training.epoch} epochs already, more than the {epochs} wanted")
     while training.epoch < epochs:
         training.run(examples)
 

@@ -48,7 +48,7 @@ class Vae:
     """GRU encoder to a Gaussian, GRU decoder from a draw of it; output weights are the word embeddings.
 
     Loss: −log p(text | z) + w·KL(q(z | text) ‖ N(0, 1)), mean over texts. Source: Bowman et al. 2016; beyond it, z is
-    beside every input word of the decoder too, not in its first state alone.
+    with every input word of the decoder too, not in its first state alone.
     """
 
     kind = "vae"
@@ -129,8 +129,8 @@ class Vae:
 
     def _decoded(self, inputs: Any, z: Any, memory: Any) -> tuple[Any, Any]:
         torch = need_torch("a sentence VAE")
-        beside = z[:, None].expand(-1, inputs.shape[1], -1)
-        states, memory = self.network["decoder"](torch.cat([self.network["words"](inputs), beside], dim=-1), memory)
+        latent = z[:, None].expand(-1, inputs.shape[1], -1)
+        states, memory = self.network["decoder"](torch.cat([self.network["words"](inputs), latent], dim=-1), memory)
         return self.network["out"](states) @ self.network["words"].weight.T, memory
 
 
@@ -144,7 +144,7 @@ def train_vae(
     on_step: Say = silent,
     on_note: Say = silent,
 ) -> Vae:
-    """Train a sentence VAE; with a `checkpoint` folder it goes on where it was left (extra `generate`)."""
+    """Train a sentence VAE; a `checkpoint` folder lets the same call resume (extra `generate`)."""
     chosen = settings or VaeSettings()
     vocabulary = Vocabulary.of(texts, largest=chosen.vocabulary, fewest=chosen.min_texts)
     model = Vae(vocabulary, chosen, seed=seed)

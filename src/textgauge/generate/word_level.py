@@ -1,4 +1,4 @@
-"""Texts as words and signs that can be put together again: what word-level generators read and write."""
+"""Texts as words and signs that join to the text again: what word-level generators read and write."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def split_words(text: str) -> list[str]:
 
 
 def join_words(pieces: Iterable[str]) -> str:
-    """The text of words and signs; two words that would grow into one are held apart.
+    """The text of words and signs; a space is put between two words that would join into one.
 
     >>> join_words([" It's", " fine", "24", ","])
     "It's fine 24,"
@@ -39,7 +39,7 @@ def join_words(pieces: Iterable[str]) -> str:
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The words of a corpus, most frequent first, after four signs of its own: pad, start, end, unknown."""
+    """The words of a corpus, most frequent first, after four special signs: pad, start, end, unknown."""
 
     words: tuple[str, ...]
 

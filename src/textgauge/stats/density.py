@@ -1,4 +1,4 @@
-"""Gaussian kernel densities on a fixed grid, and how far two of them are apart."""
+"""Gaussian kernel densities on a fixed grid, and the distance between two of them."""
 
 from __future__ import annotations
 

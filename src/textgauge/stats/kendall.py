@@ -104,7 +104,7 @@ def clear_before(ascending: Floats, epsilon: float) -> Ints:
 def lower_and_equal(classes: Ints, before: Ints) -> tuple[Ints, Ints]:
     """For each row, how many of the first `before` rows have a lower class, and how many the same.
 
-    A wavelet matrix, walked for all rows at once: bit by bit from the highest, rows are parted stably into zeros and
+    A wavelet matrix, walked for all rows at once: bit by bit from the highest, rows are split stably into zeros and
     ones, and each row's range is carried to the part where its own class goes on.
     """
     lower, rest = np.zeros_like(before), classes
@@ -206,9 +206,9 @@ def row_counts(gold: Floats, metric: Floats, *, epsilon: float = 0.0) -> RowCoun
     _, place, sizes = np.unique(gold, return_inverse=True, return_counts=True)
     alike = sizes[place].astype(np.float64)
     both = [_before(sign * gold, sign * metric, epsilon) for sign in (1.0, -1.0)]
-    apart, concordant, tied_gold = (first + second for first, second in zip(*both, strict=True))
+    untied, concordant, tied_gold = (first + second for first, second in zip(*both, strict=True))
     agreed = concordant + alike - 1.0 - tied_gold
-    return RowCounts(concordant, apart - concordant - tied_gold, len(gold) - alike, apart, agreed)
+    return RowCounts(concordant, untied - concordant - tied_gold, len(gold) - alike, untied, agreed)
 
 
 def kendall_b_draws(rows: RowCounts, weights: NDArray[Any]) -> Floats:

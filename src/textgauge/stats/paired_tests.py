@@ -19,7 +19,7 @@ from textgauge.stats.resampling import percentile_interval, permutation_p
 Floats = NDArray[np.float64]
 _NAN = float("nan")
 Masks = NDArray[np.bool_]
-_CELLS = 500_000  # coins held at once
+_CELLS = 500_000  # coin tosses in memory at once
 
 
 class PairedTest(NamedTuple):
@@ -111,7 +111,7 @@ def bootstrap_test(
 
 
 def _widened(share: float, n: int) -> float:
-    """The tail that `percentile_interval` would have to be asked for to end at this share of the resamples."""
+    """The tail probability for which `percentile_interval` ends at this share of the resamples."""
     from scipy.special import ndtri, stdtr
 
     return float(stdtr(n - 1, ndtri(share) * np.sqrt((n - 1) / n))) if n > 1 else _NAN

@@ -13,10 +13,10 @@ from textgauge.stats.resampling import percentile_interval
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
-_CELLS = 500_000  # weights held at once: 4 MB
+_CELLS = 500_000  # weights in memory at once: 4 MB
 _FLAT = 1e-12  # a variance below this share of the whole column's is rounding: all drawn values are equal
 OfRows = Callable[[Floats, Floats], Floats]
-_ROW_CELLS = 4_000_000  # pairs of columns of all rows held at once
+_ROW_CELLS = 4_000_000  # pairs of columns of all rows in memory at once
 
 
 def draws(n: int, resamples: int, seed: int, cluster: NDArray[Any] | None = None) -> Iterator[Counts]:

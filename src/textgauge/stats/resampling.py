@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
-_CELLS = 4_000_000  # weights held at once: 32 MB
+_CELLS = 4_000_000  # weights in memory at once: 32 MB
 Masks = NDArray[np.bool_]
 
 

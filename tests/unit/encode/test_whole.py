@@ -125,7 +125,7 @@ def test_what_reads_everything_stays_as_it_is():
 
 
 def test_an_embedder_that_does_not_tell_where_it_stops_is_refused():
-    with pytest.raises(UnknownName, match="does not tell how much"):
+    with pytest.raises(UnknownName, match="does not declare how much"):
         embedder("whole:api:some-model")
     with pytest.raises(UnknownName, match="whole:whole"):
         embedder("whole:whole:minilm")

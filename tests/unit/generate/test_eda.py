@@ -116,7 +116,7 @@ def test_a_text_without_words_stays():
     ("texts", "options", "complaint"),
     [
         ([], {}, "at least one text"),
-        (TEXTS, {"n": 0}, "at least one text must be asked for"),
+        (TEXTS, {"n": 0}, "n is at least 1"),
         (TEXTS, {"alpha_sr": -0.1}, "alpha_sr is a share"),
         (TEXTS, {"p_rd": 2}, "p_rd is a share"),
         (TEXTS, {"compat": "nlpaug"}, "none or eda"),

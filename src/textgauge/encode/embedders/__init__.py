@@ -19,7 +19,7 @@ Progress = Callable[[int, int], None]
 
 @runtime_checkable
 class Embedder(Protocol):
-    """Texts to vectors. The vector of a text must not depend on the texts beside it, their order or the batch size.
+    """Texts to vectors. The vector of a text must not depend on the other texts, their order or the batch size.
 
     `identity` spells out everything the numbers depend on (model, digest or revision of the weights, pooling, longest
     input, dtype, runtime): it is part of the cache's key and of every signature.
@@ -54,7 +54,7 @@ def register_embedder(
 
 
 def list_prefixes() -> list[dict[str, str]]:
-    """List the names that are made as they are asked for: form and note."""
+    """List the names with a part to fill in: form and note."""
     return [{"name": f"{name}:{prefix.value}", "note": prefix.note} for name, prefix in EMBEDDERS.prefixes.items()]
 
 

@@ -33,7 +33,7 @@ def minilm() -> TransformerEmbedder:
 
 
 def runner() -> tuple[str, Callable[..., Run]]:
-    """Give the package the network runs on, and the function that loads it with so many layers."""
+    """Give the package the network runs on, and the function that loads it with a number of layers."""
     has_runtime = importlib.util.find_spec("onnxruntime") is not None
     return ("onnxruntime", load_onnx) if has_runtime else ("numpy", load_numpy)
 
@@ -166,7 +166,7 @@ def load_numpy(layers: int = LAYERS) -> Run:
 
 
 def forward(weights: Mapping[str, NDArray[np.float32]], ids: Ids, layers: int = LAYERS) -> NDArray[np.float32]:
-    """Give the hidden states of one text after so many layers, shape (length, width)."""
+    """Give the hidden states of one text after this many layers, shape (length, width)."""
     hidden = weights["embeddings.word_embeddings.weight"][ids] + weights["positions"][: len(ids)]
     hidden = _norm(weights, "embeddings.LayerNorm", hidden)
     for layer in range(layers):

@@ -19,10 +19,10 @@ from textgauge.errors import MissingExtra, ResourceError
 
 @dataclass(frozen=True)
 class SentenceTransformersEmbedder:
-    """A model run by sentence-transformers as it stands: its own pooling, normalisation and longest input.
+    """A model run by sentence-transformers, unchanged: its own pooling, normalisation and longest input.
 
-    torch pads the texts of a batch and may round by its shape: the last bit of a vector can depend on the texts beside
-    it (differences around 1e-7). Texts are sorted by length first, to pad little.
+    torch pads the texts of a batch and may round by its shape: the last bit of a vector can depend on the rest of
+    its batch (differences around 1e-7). Texts are sorted by length first, to pad little.
     """
 
     model: str
@@ -74,7 +74,7 @@ class SentenceTransformersEmbedder:
     def _tokenizer(self) -> Any:
         found = getattr(self._encoder, "tokenizer", None)
         if not getattr(found, "is_fast", False):
-            raise ResourceError(f"{self.name} has no fast tokenizer, which tells where its tokens stand in a text")
+            raise ResourceError(f"{self.name} has no fast tokenizer, which is needed to find its tokens in a text")
         return found
 
     def words(self, texts: Sequence[str]) -> Iterator[Words]:

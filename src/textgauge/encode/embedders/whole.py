@@ -26,7 +26,7 @@ Places = NDArray[np.int64]
 
 
 class Windowed(Embedder, Protocol):
-    """An embedder that tells how much of a text it reads, and what its tokens are."""
+    """An embedder that declares how much of a text it reads and what its tokens are."""
 
     @property
     def window(self) -> int | None:
@@ -55,11 +55,11 @@ class WholeEmbedder:
 
     @classmethod
     def of(cls, plain: Embedder) -> WholeEmbedder:
-        """Refuse embedders that do not tell where they stop reading."""
+        """Refuse embedders that do not declare how much of a text they read."""
         # Of the class: asking an instance for all it has would load models and call endpoints.
         if not (hasattr(type(plain), "words") and hasattr(type(plain), "window")):
-            said = f"{plain.name} does not tell how much of a text it reads"
-            raise UnknownName(f"whole:{plain.name} is not possible: {said}")
+            reason = f"{plain.name} does not declare how much of a text it reads"
+            raise UnknownName(f"whole:{plain.name} is not possible: {reason}")
         return cls(cast("Windowed", plain))
 
     @property
@@ -69,7 +69,7 @@ class WholeEmbedder:
 
     @property
     def identity(self) -> str:
-        """That of the plain embedder, and how windows are cut and put together."""
+        """That of the plain embedder, and how windows are cut and averaged."""
         return f"whole({self.plain.identity},windows=1)"
 
     @property
@@ -167,7 +167,7 @@ def words_of(tokenizer: Any, texts: Sequence[str]) -> Iterator[Words]:
 
 
 def words(word_ids: Sequence[int | None], offsets: Sequence[tuple[int, int]]) -> Words:
-    """Tokens put together to words.
+    """Group tokens into words.
 
     >>> words([0, 0, 1], [(0, 4), (4, 7), (8, 9)])
     Words(starts=array([0, 8]), ends=array([7, 9]), until=array([0, 2, 3]))
@@ -198,7 +198,7 @@ def cut(text: str, found: Words, room: int) -> list[str]:
 
 
 def _next(text: str, found: Words, first: int, room: int) -> int:
-    """The first word of the next window; a word that fits nowhere is a window by itself."""
+    """The first word of the next window; a word that does not fit is its own window."""
     starts, ends, until = found
     last = max(first + 1, int(np.searchsorted(until, until[first] + room, side="right")) - 1)
     half = int(np.searchsorted(until, until[first] + (room + 1) // 2))

@@ -31,7 +31,7 @@ _SPACE = re.compile(r".*\s", re.DOTALL)
 
 @runtime_checkable
 class GrammarChecker(Protocol):
-    """Counts grammatical errors. What a text gets does not depend on the texts beside it.
+    """Counts grammatical errors. The count of a text does not depend on the other texts.
 
     Checkers take milliseconds a sentence, so of a text over 20,000 characters only its first sentences up to there are
     checked, and only they count in `lengths`: errors per word stay right. A checker gets pieces of at most 2,000
@@ -94,7 +94,7 @@ def sums(texts: Sequence[str], count: Callable[[list[str]], Sequence[int]]) -> N
 
 
 def get_grammar_checker(name: str) -> GrammarChecker:
-    """Give the grammar checker of that name; it is loaded, or the server asked, when it is first used.
+    """Give the grammar checker of that name; it is loaded, or the server called, when it is first used.
 
     >>> get_grammar_checker("harper").lengths(["She have two cats."]).tolist()
     [4]

@@ -94,13 +94,13 @@ class HarperChecker:
 def _errors(linter: Any, piece: str) -> int:
     # Without `dedup`, which would let an ignored remark on a long sentence swallow the errors in it.
     found = linter.lint(without_surrogates(piece), language="plaintext", dedup=False)
-    return apart([(lint.span.start, lint.span.end) for lint in found if lint.lint_kind not in IGNORED])
+    return separate_errors([(lint.span.start, lint.span.end) for lint in found if lint.lint_kind not in IGNORED])
 
 
-def apart(spans: Sequence[tuple[int, int]]) -> int:
+def separate_errors(spans: Sequence[tuple[int, int]]) -> int:
     """Give the largest number of spans that do not overlap.
 
-    >>> apart([(0, 9), (0, 3), (3, 5), (4, 8)])
+    >>> separate_errors([(0, 9), (0, 3), (3, 5), (4, 8)])
     2
     """
     count = reached = 0

@@ -24,7 +24,7 @@ AT_ONCE = 4
 
 @dataclass(frozen=True)
 class LanguageToolChecker:
-    """A server at an address, asked in one language."""
+    """A server at an address, for one language."""
 
     url: str
     language: str = LANGUAGE
@@ -49,9 +49,9 @@ class LanguageToolChecker:
         """Everything the numbers depend on, the version the server tells among it."""
         with self._client() as client:
             software = self._ask(client, ".").get("software")
-        told = software.get("version") if isinstance(software, dict) else None
+        version = software.get("version") if isinstance(software, dict) else None
         ignored = "|".join(sorted(IGNORED)).lower()
-        return f"languagetool(server={told or 'unknown'},language={self.language},ignored={ignored},version=1)"
+        return f"languagetool(server={version or 'unknown'},language={self.language},ignored={ignored},version=1)"
 
     def errors(self, texts: Sequence[str]) -> Numbers:
         """Give the number of errors of each text; 0 for an empty one. ResourceError where the server fails."""

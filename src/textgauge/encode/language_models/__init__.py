@@ -33,7 +33,7 @@ CHARACTERS_AT_ONCE = 4_000_000
 
 @runtime_checkable
 class LanguageModel(Protocol):
-    """Texts to how surprising they are. What a text gets does not depend on the texts beside it.
+    """Texts to how surprising they are. The value of a text does not depend on the other texts.
 
     The perplexity of a text is exp(nats / tokens). A text of which nothing can be scored (an empty one) has 0 tokens:
     its perplexity is undefined. Perplexities of models that cut texts into other tokens are not comparable.
@@ -52,7 +52,7 @@ class LanguageModel(Protocol):
 
 
 def blocks(texts: Sequence[str]) -> Iterator[Sequence[str]]:
-    """Cut a list of texts into runs of a few million characters, so that what is held at once stays small.
+    """Cut a list of texts into runs of a few million characters, so that memory stays small.
 
     >>> [len(block) for block in blocks(["a" * 3_000_000, "b", "c" * 2_000_000])]
     [2, 1]

@@ -4,7 +4,7 @@
     \\1-grams:         log10 probability, words, log10 back-off (may be left out: 1)
     \\end\\
 
-Words are what stands between white space, in their own case: texts to score must be split as the model's own were.
+Words are the pieces between white space, case kept: texts to score must be split as the model's training texts were.
 A model without <unk> gives an unknown word the probability of its rarest word.
 """
 

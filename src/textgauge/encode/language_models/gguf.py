@@ -34,7 +34,7 @@ _KINDS: dict[int, tuple[int, np.dtype[Any]]] = {
 
 @dataclass(frozen=True)
 class Tensor:
-    """Where a tensor stands in the file, and how it is written."""
+    """Where a tensor is in the file, and how it is written."""
 
     shape: tuple[int, ...]
     kind: int

@@ -53,7 +53,7 @@ class Counts:
 
 
 def train(texts: Sequence[str], *, order: int = 3, on: str = "words") -> NgramModel:
-    """Train a model on texts, split by a tokenizer; every text is a sequence of its own, empty ones are left out.
+    """Train a model on texts, split by a tokenizer; every text is its own sequence, empty ones are left out.
 
     >>> model = train(["the cat sat", "the dog sat", "a cat ran"], order=2)
     >>> nats, tokens = model.surprise(["the cat ran", "ran the the", ""])

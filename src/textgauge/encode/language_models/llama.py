@@ -193,6 +193,6 @@ class LlamaGraph(Graph):
     def _costs(self, hidden: str) -> str:
         rows = self._op("Reshape", hidden, self._constant(-1, self.shape.width))
         scores = self._op("Gemm", rows, TABLE, transB=1)
-        # Not ReduceLogSumExp, which loses the fourth digit over so many tokens.
+        # Not ReduceLogSumExp, which loses the fourth digit over this many tokens.
         logs = self._op("LogSoftmax", scores, axis=1)
         return self._op("Neg", self._op("GatherElements", logs, "targets", axis=1))

@@ -1,6 +1,6 @@
 """`smollm2`: SmolLM2-135M-Instruct (Allal et al. 2025) with 4-bit weights, on onnxruntime, without torch.
 
-A text is scored after the mark that stands between documents, so its first token counts too; the end of a text does
+A text is scored after the mark between documents, so its first token counts too; the end of a text does
 not. Longer texts are cut into windows of 512 tokens which do not see each other. Marks of the model that are spelt out
 in a text are read as plain characters.
 """

@@ -47,7 +47,7 @@ _SENTENCE_END = re.compile(r"[.!?]+(?=\s|$)")
 
 @dataclass(frozen=True)
 class TrigramEn:
-    """The model as a language model; sentences of a text are scored apart and summed."""
+    """The model as a language model; sentences of a text are scored separately and summed."""
 
     name = "trigram-en"
 

@@ -21,7 +21,7 @@ from textgauge.errors import UnknownName
 __all__ = ["CHOSEN", "MINILM_LAYER", "Encoding", "TokenEncoder", "TokenVectors", "checked_layer", "token_encoder"]
 
 CHOSEN = -1
-"""The layer to name for the one an encoder takes by itself."""
+"""Stands for the layer that an encoder takes by default."""
 
 # The layer whose BERTScore agrees best with people on the training part of STS-B: see benchmarks/pair_bertscore.py.
 MINILM_LAYER = 6
@@ -58,7 +58,7 @@ class TokenVectors(Encoding):
 
 
 class TokenEncoder(Protocol):
-    """Texts to vectors of tokens in context. What a text gets does not depend on the texts beside it."""
+    """Texts to vectors of tokens in context. The vectors of a text do not depend on the other texts."""
 
     @property
     def name(self) -> str:

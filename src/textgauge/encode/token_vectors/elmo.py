@@ -1,7 +1,7 @@
 """`elmo:FOLDER`: ELMo (Peters et al. 2018) from its published weights, on numpy (extra `elmo` reads the file).
 
 A folder holds one `*options*.json` and one `*.hdf5` in the layout AllenNLP distributes. A text gets the same bits
-whatever texts are beside it; unlike AllenNLP, the LSTMs start every text from zero and remember no text before it.
+whatever the other texts are; unlike AllenNLP, the LSTMs start every text from zero and remember no text before it.
 """
 
 from __future__ import annotations

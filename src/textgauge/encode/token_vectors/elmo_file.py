@@ -1,6 +1,6 @@
 """The arithmetic of ELMo on numpy: convolution over characters, highways, projection, two LSTMs per direction.
 
-A row gets the same bits whatever rows are beside it: products are taken over blocks of a fixed number of rows.
+A row gets the same bits whatever the other rows are: products are taken over blocks of a fixed number of rows.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ LONGEST = 512
 
 @dataclass(frozen=True)
 class HuggingFaceTokens:
-    """A model run by transformers on torch, on the CPU; by itself it gives the last layer.
+    """A model run by transformers on torch, on the CPU; the last layer by default.
 
     Texts are cut at the model's longest input, at most 512 tokens. Texts of equal length share a batch and nothing is
     padded; torch may still round the last bit by the size of a batch.

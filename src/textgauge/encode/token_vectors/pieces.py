@@ -1,6 +1,6 @@
 """Token vectors of the built-in transformers: their hidden states, one per word piece.
 
-A text gets the same bits whatever texts are beside it, for the reasons given in embedders/transformer.py.
+A text gets the same bits whatever the other texts are, for the reasons given in embedders/transformer.py.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Word vectors by name: built in, or a file of the user's, read once and memory-mapped from then on.
 
-- wordvec: MiniLM's own input vectors of whole words, centred; nothing to fetch beside the default encoder
+- wordvec: MiniLM's own input vectors of whole words, centred; nothing to fetch but the default encoder
 - glove-50d: GloVe 6B, 50 dimensions, 400,000 words
 - PATH: GloVe, word2vec or fastText text, or word2vec binary, gzip or not: see formats.py
 """

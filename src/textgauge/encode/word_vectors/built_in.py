@@ -29,7 +29,7 @@ class Entry:
 
 @cache
 def built_in(name: str) -> WordVectors:
-    """Give built-in vectors; what they are made from is looked for when they are first used."""
+    """Give built-in vectors; their resource is located when they are first used."""
     entry = BUILT_IN[name]
     digests = "".join(sorted(resource(entry.resource).files.values()))
     known = blake2b(digests.encode(), digest_size=8).hexdigest()
@@ -37,7 +37,7 @@ def built_in(name: str) -> WordVectors:
 
 
 def _whole_words() -> Iterator[Block]:
-    """Yield MiniLM's input vectors of whole words (no continuation pieces, no special tokens), their mean taken off."""
+    """Yield MiniLM's input vectors of whole words (no continuation pieces, no special tokens), centred."""
     from safetensors import safe_open
 
     folder = locate("minilm")

@@ -17,7 +17,7 @@ from textgauge.files import replacing
 
 
 def of_file(path: Path) -> WordVectors:
-    """Give the word vectors of a file; a file whose size or time has changed is looked at anew."""
+    """Give the word vectors of a file; a file whose size or time has changed is read again."""
     try:
         stat = path.stat()
         return _of_file(path.resolve(), stat.st_size, stat.st_mtime_ns, str(cache_root()))

@@ -24,7 +24,7 @@ _FORM = 1  # raised when the stored form changes
 
 @dataclass(frozen=True)
 class WordVectors:
-    """Vectors of words; a word that is not there as it stands is looked up in lower case.
+    """Vectors of words; a word without a vector is looked up in lower case.
 
     `identity` stands for the content: it is part of signatures and the key of the stored table.
     """
@@ -131,7 +131,7 @@ def _write(folder: Path, blocks: Iterator[Block]) -> None:
             raise InputError("the file holds no word vectors")
         sink.seek(0)
         _write_header(sink, count, dimension)
-    # Of a word that stands twice in a file, the first vector counts, as in other readers.
+    # If a word occurs twice in a file, the first vector counts, as in other readers.
     distinct, first = np.unique(np.concatenate(keys), return_index=True)
     np.save(folder / "keys.npy", distinct)
     np.save(folder / "places.npy", first.astype(np.int64))
@@ -150,7 +150,7 @@ def _install(fresh: Path, folder: Path) -> None:
             return os.rename(fresh, folder)
         if _opened(folder) is not None:
             return None
-        # A damaged copy is moved out of the way in one step, so that nobody sees half of it.
+        # A damaged copy is moved out of the way in one step, so that no reader sees half of it.
         with contextlib.suppress(OSError):
             os.rename(folder, fresh.parent / f"damaged-{attempt}")
     return os.rename(fresh, folder)
