@@ -11,13 +11,12 @@ from textgauge.cli.explanations import FILES, explanation_rows, print_explanatio
 from textgauge.cli.output import Format, FormatOption, note, print_rows, progress, shown
 from textgauge.comparing import DEFAULT_METRICS
 from textgauge.comparing import compare as run_compare
-from textgauge.comparing.compare import Source
-
-_READS = "A .txt, .csv, .tsv, .jsonl, .parquet or .npy file, `-`, `sample:NAME`, or a dataset's name."
+from textgauge.data import load_corpus
+from textgauge.data.source import accepted
 
 
 def compare(
-    reference: Annotated[str, typer.Argument(help=f"The reference corpus. {_READS}")],
+    reference: Annotated[str, typer.Argument(help=f"The reference corpus. {accepted(embeddings=True)}")],
     candidate: Annotated[str, typer.Argument(help="The corpus to compare with it.")],
     metrics: Annotated[
         list[str] | None,
@@ -53,7 +52,7 @@ def compare(
     """
     if explain_to is not None and explain_to.suffix not in FILES:
         raise typer.BadParameter(f"the file ends in one of {', '.join(FILES)}", param_hint="--explain-to")
-    sources = [_read(path, column, limit, seed) for path in (reference, candidate)]
+    sources = [load_corpus(path, column=column, limit=limit, seed=seed) for path in (reference, candidate)]
     with progress() as step:
         report = run_compare(
             reference=sources[0],
@@ -84,14 +83,6 @@ def compare(
         note(f"warning: {text}")
     if all(score.reason for score in report):
         raise typer.Exit(1)
-
-
-def _read(path: str, column: str | None, limit: int | None, seed: int) -> Source:
-    from textgauge.data import load_texts, read_embeddings
-
-    if path.endswith(".npy"):
-        return read_embeddings(path)[:limit]
-    return load_texts(path, column=column, limit=limit, seed=seed).texts
 
 
 def _readable(row: dict[str, Any], ci: bool, test: bool) -> dict[str, str]:

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from textgauge.cli.output import Format, FormatOption, Row, print_rows
-from textgauge.data import Card, fetch_dataset, is_here, list_published, list_samples, load_pairs, load_texts
+from textgauge.data import DatasetCard, fetch_dataset, is_here, list_published, list_samples, load_pairs, load_texts
 from textgauge.data.samples import PREFIX
 from textgauge.encode import resources
 from textgauge.errors import UnknownName
@@ -61,25 +61,25 @@ def show(
     print_rows(rows, form)
 
 
-def _named_cards() -> list[tuple[str, Card]]:
+def _named_cards() -> list[tuple[str, DatasetCard]]:
     samples = [(PREFIX + card.name, card) for card in list_samples()]
     return samples + [(card.name, card) for card in list_published()]
 
 
-def _card(name: str) -> Card:
+def _card(name: str) -> DatasetCard:
     cards = dict(_named_cards())
     if name not in cards:
         raise UnknownName.among("dataset", name, cards)
     return cards[name]
 
 
-def _available(card: Card, name: str) -> bool:
+def _available(card: DatasetCard, name: str) -> bool:
     if name.startswith(PREFIX):
         return all(map(resources.available, card.needs))
     return is_here(card.name)
 
 
-def _bring(card: Card, name: str) -> int:
+def _bring(card: DatasetCard, name: str) -> int:
     if not name.startswith(PREFIX):
         return len(fetch_dataset(card.name))
     needs = {need for known, other in _named_cards() if known == name for need in other.needs}

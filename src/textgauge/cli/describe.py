@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from textgauge.cli.output import Format, FormatOption, Row, note, print_rows, progress, shown
+from textgauge.data import load_texts
+from textgauge.data.formats import format_of
+from textgauge.data.source import accepted
 from textgauge.describing import Description
 from textgauge.describing import describe as run_describe
 from textgauge.describing.lists import check_threshold
@@ -19,14 +22,12 @@ from textgauge.files import check_table_path, write_atomically, write_table
 if TYPE_CHECKING:
     import polars as pl
 
-_READS = "A .txt (one text a line), .csv, .tsv, .jsonl or .parquet file, `-`, `sample:NAME`, or a dataset's name."
-_TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
 _EXAMPLES = 5
 _WIDTH = 60  # characters of a text that a table shows
 
 
 def describe(
-    generated: Annotated[list[str], typer.Argument(help=f"One or several generated corpora. {_READS}")],
+    generated: Annotated[list[str], typer.Argument(help=f"One or several generated corpora. {accepted()}")],
     train: Annotated[str, typer.Option(help="The texts the generator learned from.")],
     test: Annotated[str | None, typer.Option(help="Texts the generated ones should be like.")] = None,
     validation: Annotated[
@@ -125,16 +126,12 @@ class _Files:
 
 
 def _texts(path: str, column: str | None) -> tuple[str, ...]:
-    from textgauge.data import load_texts
-
-    return load_texts(path, column=column if path.removesuffix(".gz").endswith(_TABLES) else None).texts
+    return load_texts(path, column=None if format_of(path).holds == "lines" else column).texts
 
 
 def _generated(
     paths: list[str], column: str | None, rating: str | None, limit: int | None, seed: int
 ) -> tuple[dict[str, tuple[str, ...]], dict[str, list[float]] | None]:
-    from textgauge.data import load_texts
-
     names = [Path(path).name.partition(".")[0] or "generated" for path in paths]
     names = (
         ["generated"]

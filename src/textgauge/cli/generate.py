@@ -9,6 +9,7 @@ import typer
 
 from textgauge.cli.output import note, progress
 from textgauge.data import load_texts
+from textgauge.data.source import accepted
 from textgauge.errors import InputError
 from textgauge.files import check_table_path, write_table
 from textgauge.generate import GptSettings, Sampling, VaeSettings
@@ -16,7 +17,7 @@ from textgauge.generate.settings import settings_of
 
 app = typer.Typer(help="Make corpora: EDA, sentence VAE, language models, texts of a label.", no_args_is_help=True)
 
-Train = Annotated[str, typer.Argument(metavar="TRAIN", help="The texts to learn from: a file, sample or dataset.")]
+Train = Annotated[str, typer.Argument(metavar="TRAIN", help=f"The texts to learn from. {accepted()}")]
 Out = Annotated[Path, typer.Option("--out", "-o", help="The file to write: .txt, .csv, .jsonl or .parquet.")]
 Number = Annotated[int | None, typer.Option("--n", "-n", min=1, help="How many texts; as many as TRAIN has.")]
 Seed = Annotated[int, typer.Option(min=0, help="Random seed.")]

@@ -7,16 +7,17 @@ from typing import Annotated, Any
 import typer
 
 from textgauge.cli.output import Format, FormatOption, Row, note, print_rows, progress, shown
+from textgauge.data.source import accepted, load_aligned, load_pairs
 from textgauge.errors import InputError
 from textgauge.scoring import DEFAULT_METRICS, ScoreReport, Summary
 from textgauge.scoring import contrast as run_contrast
 from textgauge.scoring import score as run_score
 
-_READS = "A .txt (one text a line), .csv, .tsv, .jsonl or .parquet file, `-`, or a dataset's name."
-
 
 def score(
-    left: Annotated[str | None, typer.Argument(help=f"The texts to score. {_READS}", show_default=False)] = None,
+    left: Annotated[
+        str | None, typer.Argument(help=f"The texts to score. {accepted(embeddings=True)}", show_default=False)
+    ] = None,
     right: Annotated[
         list[str] | None, typer.Argument(help="Their references, line by line; several files give several references.")
     ] = None,
@@ -55,12 +56,12 @@ def score(
     names = metrics or DEFAULT_METRICS
     with progress() as step:
         if baseline is not None:
-            other = _aligned(baseline, column)
+            other = load_aligned(baseline, column=column)
             found = run_contrast(left=texts, baseline=other, right=references, metrics=names, on_step=step, **options)
             rows: list[Row] = [row.to_dict() for row in found]
             print_rows(rows if form in (Format.json, Format.csv) else [_contrasted(row) for row in rows], form)
             return
-        fitted = None if background is None else _aligned(background, column)
+        fitted = None if background is None else load_aligned(background, column=column)
         report = run_score(left=texts, right=references, metrics=names, background=fitted, on_step=step, **options)
         summaries = report.summary() if summary else ()
     _print(report, summaries, parts, form)
@@ -89,8 +90,6 @@ def _read(
     limit: int | None,
     seed: int,
 ) -> tuple[Any, Any]:
-    from textgauge.data.source import load_pairs
-
     if pairs is not None:
         if left is not None:
             raise InputError("give two files or --pairs, not both")
@@ -98,17 +97,11 @@ def _read(
         return found.left, found.right
     if left is None or not right:
         raise InputError("give the texts and their references as two files, or a table by --pairs")
-    sides = [_aligned(path, column) for path in (left, *right)]
+    sides = [load_aligned(path, column=column) for path in (left, *right)]
     for path, side in zip(right, sides[1:], strict=True):
         if len(side) != len(sides[0]):
             raise InputError(f"{left} has {len(sides[0])} texts, but {path} has {len(side)}: pairs need equal numbers")
     return sides[0], sides[1] if len(right) == 1 else [list(texts) for texts in zip(*sides[1:], strict=True)]
-
-
-def _aligned(path: str, column: str | None) -> Any:
-    from textgauge.data import load_aligned, read_embeddings
-
-    return read_embeddings(path) if path.endswith(".npy") else load_aligned(path, column=column)
 
 
 def _summarised(row: Row) -> Row:

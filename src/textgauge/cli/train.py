@@ -59,9 +59,10 @@ def ensemble(
 
     Example: textgauge train ensemble --pairs rated.csv --left a --right b --rating score --group set -o model.json
     """
+    from textgauge.data.source import brings_columns
     from textgauge.evaluate.learned_metric import KINDS
     from textgauge.evaluate.learned_metric import ensemble as stack
-    from textgauge.evaluate.rated import brings_ratings, rated_sources
+    from textgauge.evaluate.rated import rated_sources
 
     kind = next((known for known in KINDS if known == model), None)
     if kind is None:
@@ -71,7 +72,7 @@ def ensemble(
     columns: dict[str, Any] = {"left": left, "right": right, "ratings": rating or (), "groups": groups}
     sources = [rated_sources(pairs, **columns, limit=limit, seed=seed)]
     if also is not None:
-        sources.append(rated_sources(also, **{} if brings_ratings(also) else columns, limit=limit, seed=seed))
+        sources.append(rated_sources(also, **{} if brings_columns(also) else columns, limit=limit, seed=seed))
     own, *more = [
         (source.left, source.right, source.columns["rating"], source.columns.get("set")) for source in sources
     ]

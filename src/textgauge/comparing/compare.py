@@ -5,20 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, TypeAlias
-
-import numpy as np
 
 from textgauge.comparing.report import CompareReport
 from textgauge.comparing.warnings import confounds
-from textgauge.data import Comparison, Corpus
-from textgauge.data.view import TextsLike
+from textgauge.data import Comparison, load_corpus
+from textgauge.data.source import Source
 from textgauge.errors import InputError
 from textgauge.metrics import CorpusMetric, Score, get_corpus_metrics
 from textgauge.metrics.ground_matrix import ground_matrix
 
-Source: TypeAlias = "TextsLike | str | Path"
 Step: TypeAlias = Callable[[str], None]
 
 _WORTH_BLAS_THREADS = 4_000  # texts; with fewer, threads of one product wait for each other longer than they work
@@ -57,10 +53,11 @@ def compare(
 ) -> CompareReport:
     """Measure how far the candidate corpus is from the reference corpus.
 
-    Corpora are lists of texts, `Corpus` objects, embedding arrays, or what `textgauge.data.load_texts` reads: a
-    path, `sample:NAME`, a catalogue name. `ci` adds an interval to every value, `test` a permutation p-value for "same
-    distribution"; either adds the null distance; `explain` adds what each text contributes, for metrics that are sums
-    over texts (see `textgauge.comparing.explain`). `on_step` is called with the name of each step.
+    Corpora are what `textgauge.data.load_corpus` reads: lists of texts, columns of data frames, `Corpus` objects,
+    embedding arrays, a path, `sample:NAME`, a dataset's name. `ci` adds an interval to every value, `test` a
+    permutation p-value for "same distribution"; either adds the null distance; `explain` adds what each text
+    contributes, for metrics that are sums over texts (see `textgauge.comparing.explain`). `on_step` is called with the
+    name of each step.
 
     >>> reference = ["a red cat", "a red dog", "a blue dog"]
     >>> report = compare(reference=reference, candidate=["one cat", "one dog", "a cow"], metrics="jsd@words")
@@ -86,7 +83,7 @@ def prepared(
     on_step: Step,
 ) -> tuple[Comparison, list[CorpusMetric]]:
     """The comparison of two corpora with the rows that the metrics need, and the metrics as they fit it."""
-    comparison = Comparison(corpus_of(reference, "reference"), corpus_of(candidate, "candidate"))
+    comparison = Comparison(load_corpus(reference, role="reference"), load_corpus(candidate, role="candidate"))
     chosen = [_with_seed(metric, seed).on_given(comparison) for metric in get_corpus_metrics(metrics)]
     _prepare(comparison, chosen, on_step)
     return comparison, chosen
@@ -113,25 +110,6 @@ def _explained(
     terms = separating_terms(comparison)
     found = {metric.key: explanation_of(metric, comparison, score, terms) for metric, score in pairs}
     return replace(report, explanations=found, terms=terms)
-
-
-def corpus_of(source: Source, role: str) -> Corpus:
-    """Read and check one corpus: at least two different, not all blank, texts."""
-    if isinstance(source, str | Path):
-        from textgauge.data import read_embeddings
-        from textgauge.data.source import load_texts
-
-        is_array = str(source).endswith(".npy")
-        corpus = Corpus.of(read_embeddings(source)) if is_array else Corpus.of(load_texts(str(source)).texts)
-    else:
-        corpus = Corpus.of(source)
-    if len(corpus) < 2:
-        raise InputError(f"the {role} has {len(corpus)} text{'' if len(corpus) == 1 else 's'}; at least 2 are needed")
-    if corpus.pool.has_texts and not any(text.strip() for text in corpus.texts):
-        raise InputError(f"the {role} holds only empty texts")
-    if len(np.unique(corpus.keys)) == 1:
-        raise InputError(f"the {role} is one text {len(corpus)} times over; at least 2 different ones are needed")
-    return corpus
 
 
 def _with_seed(metric: CorpusMetric, seed: int) -> CorpusMetric:

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.comparing.compare import Source, Step, blas_threads, prepared
+from textgauge.comparing.compare import Step, blas_threads, prepared
 from textgauge.comparing.terms import Terms, separating_terms
 from textgauge.data import Comparison
+from textgauge.data.source import Source
 from textgauge.encode.tokenizers import without_surrogates
 from textgauge.errors import InputError
 from textgauge.metrics import CorpusMetric, Score, get_corpus_metrics

@@ -10,7 +10,7 @@ from typing import BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.data.decode import show
+from textgauge.data.formats import show
 from textgauge.errors import InputError
 
 Embeddings = NDArray[np.float32] | NDArray[np.float64]

@@ -52,12 +52,18 @@ def encode_cached(
     """
     places: dict[str, int] = {}
     inverse = np.fromiter((places.setdefault(text, len(places)) for text in texts), dtype=np.intp, count=len(texts))
-    store = None if os.environ.get("TEXTGAUGE_NO_CACHE", "") not in {"", "0"} else Store.of(embedder, cache_dir)
+    store = (
+        None if os.environ.get("TEXTGAUGE_NO_CACHE", "") not in {"", "0"} else EmbeddingStore.of(embedder, cache_dir)
+    )
     return _vectors(embedder, list(places), store, batch_size, progress)[inverse]
 
 
 def _vectors(
-    embedder: Embedder, texts: list[str], store: Store | None, batch_size: int | None, progress: Progress | None
+    embedder: Embedder,
+    texts: list[str],
+    store: EmbeddingStore | None,
+    batch_size: int | None,
+    progress: Progress | None,
 ) -> Vectors:
     if not texts:
         return np.empty((0, embedder.dimension), dtype=np.float32)
@@ -105,14 +111,14 @@ def text_keys(texts: Sequence[str]) -> Keys:
 
 
 @dataclass
-class Store:
+class EmbeddingStore:
     """The segments of one embedder identity."""
 
     folder: Path
     writable: bool = True
 
     @classmethod
-    def of(cls, embedder: Embedder, cache_dir: Path | None) -> Store:
+    def of(cls, embedder: Embedder, cache_dir: Path | None) -> EmbeddingStore:
         """Give the store of an embedder, in `cache_dir` or in textgauge's cache."""
         root = cache_root() / "embeddings" if cache_dir is None else cache_dir
         return cls(root / hashlib.blake2b(embedder.identity.encode(), digest_size=12).hexdigest())

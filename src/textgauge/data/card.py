@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 from textgauge.errors import InputError
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -31,8 +35,7 @@ class LabelledTexts:
         ('a', 'b')
         """
         rows = draw_rows(len(self), n, f"{self.name}:{seed}")
-        labels = None if self.labels is None else tuple(self.labels[i] for i in rows)
-        return replace(self, texts=tuple(self.texts[i] for i in rows), labels=labels)
+        return replace(self, texts=at(self.texts, rows), labels=self.labels and at(self.labels, rows))
 
 
 @dataclass(frozen=True)
@@ -65,16 +68,16 @@ class TextPairs:
         rows = draw_rows(len(self), n, f"{self.name}:{seed}")
         return replace(
             self,
-            left=tuple(self.left[i] for i in rows),
-            right=tuple(self.right[i] for i in rows),
-            grade=None if self.grade is None else tuple(self.grade[i] for i in rows),
-            raters=None if self.raters is None else tuple(self.raters[i] for i in rows),
-            group=None if self.group is None else tuple(self.group[i] for i in rows),
+            left=at(self.left, rows),
+            right=at(self.right, rows),
+            grade=self.grade and at(self.grade, rows),
+            raters=self.raters and at(self.raters, rows),
+            group=self.group and at(self.group, rows),
         )
 
 
 @dataclass(frozen=True)
-class Card:
+class DatasetCard:
     """What is known of a dataset without reading it.
 
     `kind` is "texts" or "pairs"; `size` counts them; `parts` are the names that may follow a slash in `NAME/PART`;
@@ -98,6 +101,11 @@ def draw_rows(total: int, n: int, seed: str) -> list[int]:
     rng = random.Random(seed)  # noqa: S311
     order = sorted(range(total), key=lambda _: rng.random())
     return sorted(order[:n])
+
+
+def at(values: Sequence[T], rows: Sequence[int]) -> tuple[T, ...]:
+    """The values at some rows."""
+    return tuple(values[row] for row in rows)
 
 
 def _same_length(name: str, **columns: tuple[object, ...] | None) -> None:

@@ -1,34 +1,62 @@
-"""One entry for all texts: a path, `-`, `sample:NAME`, the name of a published dataset, `hf://NAME`."""
+"""What a source of texts is, for commands, Python and suites alike.
+
+A source is a path, `-` for standard input, `sample:NAME`, the name of a published dataset, `hf://NAME`; or what is in
+memory: a list, a stream, a column of a data frame, an array of embeddings, a corpus. The files are those of
+`textgauge.data.formats`.
+"""
 
 from __future__ import annotations
 
 import importlib
 import os
 from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, TypeAlias
 
-from textgauge.data.card import LabelledTexts, TextPairs
+import numpy as np
+
+from textgauge.data.arrays import Embeddings, read_embeddings
+from textgauge.data.card import LabelledTexts, TextPairs, draw_rows
 from textgauge.data.catalogue import list_published, published_pairs, published_texts
-from textgauge.data.decode import STDIN, show, suffix
-from textgauge.data.files import filled, labelled, read_pairs
+from textgauge.data.formats import STDIN, endings, format_of, load_table, show, suffix
 from textgauge.data.samples import PREFIX, list_samples, sample, sample_pairs
-from textgauge.data.tables import Table, load_table
+from textgauge.data.tables import TextTable, cells_of
+from textgauge.data.view import Corpus, TextsLike
 from textgauge.errors import InputError, MissingExtra
 
 HUB_PREFIX = "hf://"
+Named: TypeAlias = str | os.PathLike[str]
+Source: TypeAlias = "TextsLike | str | Path"
+
+
+def load_corpus(
+    source: Source, *, role: str | None = None, column: str | None = None, limit: int | None = None, seed: int = 0
+) -> Corpus:
+    """The corpus that any source holds, at most `limit` texts (or embeddings) of it, drawn with `seed`, kept in order.
+
+    `column` names a column of a file or data frame. With a `role`, such as "reference", a corpus that cannot be
+    compared is refused under that name: it needs two different texts that are not blank.
+
+    >>> len(load_corpus("sample:cooking", limit=2)), load_corpus(["a cat", "a dog"]).texts
+    (2, ('a cat', 'a dog'))
+    """
+    if isinstance(source, str | os.PathLike) and format_of(source).holds != "embeddings":
+        corpus = Corpus.of(load_texts(source, column=column, limit=limit, seed=seed).texts)
+    else:
+        corpus = Corpus.of(_drawn(_in_memory(source, column), source_name(source, "texts"), limit, seed))
+    if role is not None:
+        _check_comparable(corpus, role)
+    return corpus
 
 
 def load_texts(
-    spec: str | os.PathLike[str],
-    *,
-    column: str | None = None,
-    labels: str | None = None,
-    limit: int | None = None,
-    seed: int = 0,
+    spec: Named, *, column: str | None = None, labels: str | None = None, limit: int | None = None, seed: int = 0
 ) -> LabelledTexts:
-    """Read texts from wherever `spec` points, at most `limit` of them, drawn with `seed` and kept in order.
+    """Read texts from a path or name, at most `limit` of them, drawn with `seed` and kept in order.
 
-    `column` and `labels` name columns of a file and mean nothing for samples and published datasets, whose
-    parts are named `NAME/PART`.
+    Without `column`: the column `text` of a table, else the only one that holds texts; `labels` names a column too.
+    Both mean nothing for samples and published datasets, whose parts are named `NAME/PART`. Blank and missing texts
+    of files are left out with a warning that counts them.
 
     >>> load_texts("sample:cooking", limit=2).texts[1]
     'Meanwhile, the dough rests somewhere cold for an hour.'
@@ -36,26 +64,26 @@ def load_texts(
     name = os.fspath(spec)
     if name.startswith(PREFIX):
         return sample(name, n=limit, seed=seed)
-    if _published(name):
+    if is_published(name):
         found = published_texts(name)
     else:
-        table = hub_table(name) if name.startswith(HUB_PREFIX) else load_table(_path(name))
-        texts, marks = labelled(table, column=column, labels=labels)
+        table = _table(name)
+        texts, marks = table.without_blanks(column, labels)
         found = LabelledTexts(tuple(texts), None if marks is None else tuple(marks), table.name)
     return found if limit is None else found.draw(limit, seed)
 
 
-def load_aligned(spec: str | os.PathLike[str], *, column: str | None = None) -> tuple[str, ...]:
-    """Read texts whose place matters, one for each item: blank ones are kept, a missing one is refused."""
-    name = os.fspath(spec)
-    if name.startswith(PREFIX) or _published(name) or name.startswith(HUB_PREFIX):
-        return load_texts(name, column=column).texts
-    table = load_table(_path(name))
-    return tuple(filled(table, table.column(column)))
+def load_aligned(spec: Named, *, column: str | None = None) -> tuple[str, ...] | Embeddings:
+    """Read texts (or embeddings) whose place matters: blank ones are kept, a missing one is refused."""
+    if brings_columns(spec):
+        return load_texts(spec).texts
+    if format_of(spec).holds == "embeddings":
+        return read_embeddings(spec)
+    return tuple(_table(os.fspath(spec)).filled(column))
 
 
 def load_pairs(
-    spec: str | os.PathLike[str],
+    spec: Named,
     *,
     left: str = "left",
     right: str = "right",
@@ -63,32 +91,97 @@ def load_pairs(
     limit: int | None = None,
     seed: int = 0,
 ) -> TextPairs:
-    """Read pairs from a file with the named columns, a sample of pairs or a published dataset; see `load_texts`."""
+    """Read pairs from a table with the named columns, a sample of pairs or a published dataset; see `load_texts`.
+
+    Larger ratings are nearer. An empty text is kept, since dropping it would break the pair; a missing text or rating
+    is refused.
+    """
     name = os.fspath(spec)
     if name.startswith(PREFIX):
         return sample_pairs(name, n=limit, seed=seed)
-    found = (
-        published_pairs(name) if _published(name) else read_pairs(_path(name), left=left, right=right, rating=rating)
-    )
+    found = published_pairs(name) if is_published(name) else _pairs(_table(name), left, right, rating)
     return found if limit is None else found.draw(limit, seed)
 
 
-def _published(name: str) -> bool:
-    """Whether `name` is a published dataset; a file of that name wins."""
+def brings_columns(spec: Named) -> bool:
+    """Whether this names a sample or a published dataset, whose columns nobody need name."""
+    return os.fspath(spec).startswith(PREFIX) or is_published(spec)
+
+
+def is_published(spec: Named) -> bool:
+    """Whether this names a published dataset; a file of that name wins."""
+    name = os.fspath(spec)
     return name.partition("/")[0] in {card.name for card in list_published()} and not os.path.isfile(name)
 
 
-def _path(name: str) -> str:
-    """The path, or an error with the nearest names if a bare word is neither a file nor a dataset."""
-    if name == STDIN or os.path.exists(name) or suffix(name) or os.sep in name:
-        return name
+def is_path(spec: Named) -> bool:
+    """Whether this can only mean a file, not a name that was mistyped."""
+    name = os.fspath(spec)
+    return name == STDIN or os.path.exists(name) or bool(suffix(name)) or os.sep in name
+
+
+def source_name(source: Source, otherwise: str) -> str:
+    """What results call a source: its path or name, else a name for texts in memory.
+
+    >>> source_name("sample:travel", "a"), source_name(["one text", "another"], "a")
+    ('sample:travel', 'a')
+    """
+    return str(source) if isinstance(source, str | os.PathLike) else otherwise
+
+
+def accepted(*, embeddings: bool = False) -> str:
+    """What may be given as a source, for help texts."""
+    *some, last = endings(embeddings=embeddings)
+    files = ", ".join(some).replace(".txt", ".txt (one text a line)")
+    return f"A {files} or {last} file, `-`, `{PREFIX}NAME`, or a dataset's name."
+
+
+def _in_memory(source: Source, column: str | None) -> TextsLike:
+    if isinstance(source, str | os.PathLike):
+        return read_embeddings(source)
+    if isinstance(source, Corpus | np.ndarray):
+        return source
+    return cells_of(source, column)
+
+
+def _drawn(texts: TextsLike, name: str, limit: int | None, seed: int) -> TextsLike:
+    if limit is None:
+        return texts
+    rows = draw_rows(len(texts), limit, f"{name}:{seed}")
+    return texts.take(rows) if isinstance(texts, Corpus) else _rows_of(texts, rows)
+
+
+def _rows_of(texts: Any, rows: list[int]) -> Any:
+    return texts[rows] if isinstance(texts, np.ndarray) else [texts[row] for row in rows]
+
+
+def _check_comparable(corpus: Corpus, role: str) -> None:
+    if len(corpus) < 2:
+        raise InputError(f"the {role} has {len(corpus)} text{'' if len(corpus) == 1 else 's'}; at least 2 are needed")
+    if corpus.pool.has_texts and not any(text.strip() for text in corpus.texts):
+        raise InputError(f"the {role} holds only empty texts")
+    if len(np.unique(corpus.keys)) == 1:
+        raise InputError(f"the {role} is one text {len(corpus)} times over; at least 2 different ones are needed")
+
+
+def _pairs(table: TextTable, left: str, right: str, rating: str | None) -> TextPairs:
+    grade = None if rating is None else tuple(table.numbers(rating))
+    return TextPairs(tuple(table.filled(left)), tuple(table.filled(right)), table.name, grade)
+
+
+def _table(name: str) -> TextTable:
+    """The table of a file or of the hub; a bare word that is neither a file nor a dataset is told the nearest names."""
+    if name.startswith(HUB_PREFIX):
+        return _hub_table(name)
+    if is_path(name):
+        return load_table(name)
     known = [card.name for card in list_published()]
     known += [PREFIX + card.name for card in list_samples("texts")]
     near = get_close_matches(name, known, n=3, cutoff=0.5) or known[:4]
     raise InputError(f"{show(name)}: no such file or dataset; did you mean {', '.join(near)}?")
 
 
-def hub_table(spec: str) -> Table:
+def _hub_table(spec: str) -> TextTable:
     """The whole split as a table; `train` if no split is named."""
     name, _, split = spec.removeprefix(HUB_PREFIX).partition(":")
     if not name:
@@ -101,12 +194,8 @@ def hub_table(spec: str) -> Table:
         ) from None
     try:
         rows = package.load_dataset(name, split=split or "train")
-        columns = {column: list(rows[column]) for column in rows.column_names}
+        return TextTable.of(spec, {column: rows[column] for column in rows.column_names})
     except Exception as error:
         # The package raises many kinds of errors, its own and those of the network beneath it.
-        raise InputError(f"{spec}: cannot be loaded ({type(error).__name__}: {_first_line(error)})") from None
-    return Table(spec, columns, range(1, len(rows) + 1), unit="row")
-
-
-def _first_line(error: Exception) -> str:
-    return next(iter(str(error).splitlines()), "")[:200]
+        reason = next(iter(str(error).splitlines()), "")[:200]
+        raise InputError(f"{spec}: cannot be loaded ({type(error).__name__}: {reason})") from None

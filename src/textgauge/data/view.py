@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from textgauge.data.pool import Embeddings, Pool
+from textgauge.data.tables import cells_of
 from textgauge.errors import InputError
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ class Corpus:
             texts, embeddings = None, texts
         if isinstance(texts, str):
             raise InputError("expected a list of texts, not one text")
-        pool = Pool(None if texts is None else list(texts), embeddings=embeddings)
+        pool = Pool(None if texts is None else cells_of(texts), embeddings=embeddings)
         return cls(pool, np.arange(pool.size))
 
     def take(self, rows: ArrayLike) -> Corpus:
@@ -183,8 +184,10 @@ class Pairs:
         >>> Pairs.of(["a", "b"], [["c", "d"], ["e"]]).items.tolist()
         [0, 0, 1]
         """
+        if not isinstance(right, Corpus | np.ndarray):
+            right = cells_of(right)
         if isinstance(right, Corpus | np.ndarray) or all(isinstance(text, str) for text in right):
-            return cls(left, right, background=background)  # type: ignore[arg-type]
+            return cls(left, right, background=background)
         candidates = Corpus.of(left)
         if len(candidates) != len(right):
             raise InputError(f"{len(candidates)} texts but references for {len(right)}")

@@ -7,15 +7,14 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from textgauge.comparing.compare import Source
 from textgauge.data import Corpus, load_texts
+from textgauge.data.formats import endings, holds_texts
+from textgauge.data.source import Source, load_corpus, source_name
 from textgauge.errors import InputError
-from textgauge.evaluate.corpora import corpus_from, name_of
 from textgauge.evaluate.protocols.base import Sources
 from textgauge.evaluate.protocols.ifc import REFERENCE, step_role
 from textgauge.generate import ngram_corpora
 
-_ENDINGS = (".txt", ".csv", ".tsv", ".jsonl", ".parquet", ".txt.gz", ".csv.gz", ".tsv.gz", ".jsonl.gz")
 _QUICK = "sample:banking"
 
 
@@ -26,10 +25,10 @@ def ifc_sources(
     or texts in the order given.
     """
     found = step_files(steps) if isinstance(steps, str | os.PathLike) else list(steps)
-    corpora = [corpus_from(step, f"step {number}", column=column) for number, step in enumerate(found, start=1)]
+    corpora = [load_corpus(step, column=column) for step in found]
     folder = Path(steps).name if isinstance(steps, str | os.PathLike) else f"{len(found)} files"
-    beside = Path(name_of(reference, REFERENCE)).name
-    return _sources(f"{folder or 'steps'},{beside}", corpus_from(reference, REFERENCE, column=column), corpora)
+    beside = Path(source_name(reference, REFERENCE)).name
+    return _sources(f"{folder or 'steps'},{beside}", load_corpus(reference, role=REFERENCE, column=column), corpora)
 
 
 def step_files(folder: str | os.PathLike[str]) -> list[str]:
@@ -37,10 +36,10 @@ def step_files(folder: str | os.PathLike[str]) -> list[str]:
     place = Path(folder)
     if not place.is_dir():
         raise InputError(f"{folder} is no folder of corpora, one file for each step")
-    names = [path.name for path in place.iterdir() if path.is_file() and path.name.endswith(_ENDINGS)]
+    names = [path.name for path in place.iterdir() if path.is_file() and holds_texts(path)]
     found = sorted((name for name in names if not name.startswith(".")), key=natural)
     if not found:
-        raise InputError(f"{folder} holds no corpora ({', '.join(_ENDINGS[:5])})")
+        raise InputError(f"{folder} holds no corpora ({', '.join(endings())})")
     return [str(place / name) for name in found]
 
 

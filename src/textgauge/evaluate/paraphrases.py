@@ -8,8 +8,8 @@ from pathlib import Path
 from textgauge.data import Corpus, load_pairs
 from textgauge.data.card import TextPairs
 from textgauge.data.catalogue import data_folders
-from textgauge.data.files import filled
-from textgauge.data.tables import Table, load_table, number
+from textgauge.data.formats import is_table, load_table
+from textgauge.data.tables import TextTable, number
 from textgauge.errors import InputError, ResourceError
 from textgauge.evaluate.protocols.base import PairSources
 
@@ -19,7 +19,6 @@ LABELLED = {
     "paws_wiki": ("sentence1", "sentence2", "label"),
     "mrpc": ("sentence1", "sentence2", "label"),
 }
-_ENDINGS = (".csv", ".tsv", ".jsonl", ".parquet", ".csv.gz", ".tsv.gz", ".jsonl.gz")
 
 
 def paraphrase_sources(
@@ -49,17 +48,18 @@ def paraphrase_sources(
 def _labelled(name: str) -> TextPairs:
     """The pairs labelled 1 in all tables of a dataset."""
     left, right, label = LABELLED[name]
-    files = [path for folder in data_folders() for path in sorted((folder / name).glob("*")) if _is_table(path)]
+    files = [
+        path
+        for folder in data_folders()
+        for path in sorted((folder / name).glob("*"))
+        if path.is_file() and is_table(path)
+    ]
     if not files:
         wanted = f"put a table with columns {left}, {right}, {label} into a folder named by TEXTGAUGE_DATA"
         raise ResourceError(f"{name} is not on this machine and has no free address; {wanted} as {name}/FILE")
     parts = [_texts(_where(load_table(path), label, "1"), left, right) for path in files]
     first, second = (tuple(chain.from_iterable(side)) for side in zip(*map(_sides, parts), strict=True))
     return TextPairs(first, second, name)
-
-
-def _is_table(path: Path) -> bool:
-    return path.is_file() and path.name.endswith(_ENDINGS)
 
 
 def _sides(pairs: TextPairs) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -73,17 +73,16 @@ def _condition(text: str) -> tuple[str, str]:
     return column, value
 
 
-def _where(table: Table, column: str, value: str) -> Table:
+def _where(table: TextTable, column: str, value: str) -> TextTable:
     """The rows that hold a value in a column; a number is the same however it is written."""
     wanted = number(value)
     cells = table.columns[table.column(column)]
     rows = [row for row, cell in enumerate(cells) if str(cell) == value or number(cell) == wanted is not None]
     if not rows:
         raise InputError(f"{table.name}: no {table.unit} has {value!r} in column {column!r}")
-    kept = {name: [cells[row] for row in rows] for name, cells in table.columns.items()}
-    return Table(table.name, kept, [table.rows[row] for row in rows], table.unit)
+    return table.take(rows)
 
 
-def _texts(table: Table, left: str, right: str) -> TextPairs:
-    first, second = (tuple(filled(table, table.column(side))) for side in (left, right))
+def _texts(table: TextTable, left: str, right: str) -> TextPairs:
+    first, second = (tuple(table.filled(side)) for side in (left, right))
     return TextPairs(first, second, table.name)

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.data import Corpus, list_published, load_pairs
+from textgauge.data import Corpus, load_pairs
 from textgauge.data.card import TextPairs
-from textgauge.data.files import filled
-from textgauge.data.samples import PREFIX
-from textgauge.data.tables import Table, load_table, number
+from textgauge.data.formats import load_table
+from textgauge.data.source import brings_columns
+from textgauge.data.tables import TextTable
 from textgauge.errors import InputError
 from textgauge.evaluate.protocols.base import PairSources
 
@@ -38,20 +37,11 @@ def rated_sources(
     Of a table, `left` and `right` name the columns of texts, `ratings` one or more columns of ratings (larger is
     nearer), and `groups` the columns that tell `set`, `system` and `item`. Samples and published datasets bring theirs.
     """
-    if brings_ratings(spec):
+    if brings_columns(spec):
         if ratings or groups:
             raise InputError(f"{spec} brings its own ratings and groups; columns are named for tables alone")
         return _known(spec, limit, seed)
     return _of_table(load_table(spec), left, right, ratings, groups or {}, limit, seed)
-
-
-def brings_ratings(spec: str) -> bool:
-    """Whether a spec names a sample or a published dataset, whose columns nobody need name."""
-    return spec.startswith(PREFIX) or _is_published(spec)
-
-
-def _is_published(spec: str) -> bool:
-    return spec.partition("/")[0] in {card.name for card in list_published()} and not os.path.isfile(spec)
 
 
 def _known(spec: str, limit: int | None, seed: int) -> PairSources:
@@ -86,7 +76,7 @@ def _against_reference(pairs: TextPairs) -> tuple[Sequence[str], Sequence[str], 
 
 
 def _of_table(
-    table: Table,
+    table: TextTable,
     left: str,
     right: str,
     ratings: Sequence[str],
@@ -100,27 +90,27 @@ def _of_table(
     columns: dict[str, Any] = dict(_rating_columns(table, named))
     for role, name in groups.items():
         columns[role] = np.array([str(cell) for cell in table.columns[table.column(name)]])
-    texts, references = filled(table, table.column(left)), _references(table, table.column(right))
+    texts, references = table.filled(left), _references(table, table.column(right))
     return _drawn(table.name, texts, references, columns, limit, seed)
 
 
-def _references(table: Table, column: str) -> Sequence[str] | Sequence[list[str]]:
+def _references(table: TextTable, column: str) -> Sequence[str] | Sequence[list[str]]:
     """One reference for each row, or a list of them where the column holds lists (of JSONL and Parquet)."""
     cells = table.columns[column]
     if not any(isinstance(cell, list) for cell in cells):
-        return filled(table, column)
+        return table.filled(column)
     for row, cell in zip(table.rows, cells, strict=True):
         if not isinstance(cell, list) or not cell or not all(isinstance(text, str) for text in cell):
             raise InputError(f"{table.name}: {table.unit} {row}: column {column!r} is no list of at least one text")
     return cells  # type: ignore[return-value]
 
 
-def _rating_columns(table: Table, names: Sequence[str]) -> dict[str, NDArray[np.float64]]:
+def _rating_columns(table: TextTable, names: Sequence[str]) -> dict[str, NDArray[np.float64]]:
     """`rating`, the mean of each pair's ratings, and the single ones where there are several columns.
 
     A cell may be blank where another rater judged the pair.
     """
-    single = np.array([_numbers(table, name) for name in names])
+    single = np.array([table.numbers(name, blank=True) for name in names])
     blank = np.isnan(single)
     nobody = np.flatnonzero(blank.all(axis=0))
     if len(nobody):
@@ -128,16 +118,6 @@ def _rating_columns(table: Table, names: Sequence[str]) -> dict[str, NDArray[np.
     mean = np.where(blank, 0.0, single).sum(axis=0) / (~blank).sum(axis=0)
     several = {f"rating_{i + 1}": column for i, column in enumerate(single)} if len(names) > 1 else {}
     return {"rating": mean, **several}
-
-
-def _numbers(table: Table, name: str) -> list[float]:
-    found = []
-    for row, cell in zip(table.rows, table.columns[name], strict=True):
-        value = number(cell)
-        if value is None or np.isinf(value):
-            raise InputError(f"{table.name}: {table.unit} {row}: column {name!r} holds {cell!r}, not a number")
-        found.append(value)
-    return found
 
 
 def _drawn(

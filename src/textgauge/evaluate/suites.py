@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import product
 
-from textgauge.comparing.compare import Source
+from textgauge.data.source import Source, load_corpus, source_name
 from textgauge.errors import InputError, UnknownName
-from textgauge.evaluate.corpora import corpus_from, name_of
 from textgauge.evaluate.ifc_sources import ifc_quick_sources
 from textgauge.evaluate.paraphrases import paraphrase_sources
 from textgauge.evaluate.plan import Plan
@@ -49,10 +48,10 @@ def sources_of(a: Source, b: Source, *, column: str | None = None, limit: int | 
     """Two corpora, by path, sample or dataset name, or as texts."""
     given = {"a": a, "b": b}
     corpora = {
-        role: corpus_from(source, f"source {role}", column=column, limit=limit, seed=seed)
+        role: load_corpus(source, role=f"source {role}", column=column, limit=limit, seed=seed)
         for role, source in given.items()
     }
-    return Sources(",".join(name_of(source, role) for role, source in given.items()), corpora)
+    return Sources(",".join(source_name(source, role) for role, source in given.items()), corpora)
 
 
 def plans_of(

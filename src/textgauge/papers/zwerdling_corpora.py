@@ -9,8 +9,8 @@ from functools import partial
 from pathlib import Path
 
 from textgauge.data import load_texts
-from textgauge.data.catalogue import data_folders
-from textgauge.data.tables import load_table
+from textgauge.data.catalogue import data_table
+from textgauge.data.formats import load_table
 from textgauge.errors import InputError, MissingExtra, ResourceError
 from textgauge.files import write_table
 from textgauge.generate import eda, train_language_model, train_vae
@@ -18,7 +18,6 @@ from textgauge.generate.settings import content_key, generator_of
 
 Say = Callable[[str], None]
 
-_ENDINGS = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".jsonl", ".jsonl.gz", ".parquet")
 _FEWEST, _MOST = 3, 40  # words of a sentence
 _TENTH = 10
 _DRAW = 41  # the purpose of random numbers
@@ -121,8 +120,7 @@ def split(texts: Iterable[str], making: Making) -> tuple[list[str], list[str]]:
 
 def find(file: str, columns: str) -> Path:
     """A table in one of the folders of `TEXTGAUGE_DATA`, by its path without ending."""
-    paths = (folder / f"{file}{ending}" for folder in data_folders() for ending in _ENDINGS)
-    found = next((path for path in paths if path.is_file()), None)
+    found = data_table(file)
     if found is None:
         raise ResourceError(f"put {file}.csv (columns {columns}) into a folder named by TEXTGAUGE_DATA")
     return found
@@ -131,7 +129,7 @@ def find(file: str, columns: str) -> Path:
 def sentences(file: str, column: str, only: tuple[str, str] | None = None, *, first: bool = False) -> list[str]:
     """A column of a table, of rows with one value in another column if told, the first sentences alone if told."""
     table = load_table(find(file, ", ".join([column, *([only[0]] if only else [])])))
-    cells = table.texts(table.column(column))
+    cells = table.texts(column)
     kept = [only is None or value == only[1] for value in table.columns[table.column(only[0] if only else column)]]
     texts = [" ".join(cell.split()) for cell, keep in zip(cells, kept, strict=True) if cell and keep]
     return [first_sentence(text) for text in texts] if first else texts

@@ -12,7 +12,7 @@ from contextlib import nullcontext
 from dataclasses import fields
 from typing import Any, TypeAlias
 
-from textgauge.comparing.compare import Source
+from textgauge.data.source import Source
 from textgauge.errors import InputError
 from textgauge.evaluate import Store
 from textgauge.evaluate.compute import computed, warnings_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from textgauge.data.files import read_embeddings
+from textgauge.data.arrays import read_embeddings
 from textgauge.errors import InputError
 
 

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from textgauge.data import cache
-from textgauge.data.cache import Store, encode_cached, read_segment, text_keys, write_segment
+from textgauge.data.cache import EmbeddingStore, encode_cached, read_segment, text_keys, write_segment
 from textgauge.errors import InputError
 
 
@@ -148,7 +148,7 @@ def test_one_damaged_row_costs_one_text(tmp_path: Path) -> None:
 
 
 def test_a_folder_in_place_of_a_segment_is_passed_over(tmp_path: Path) -> None:
-    store = Store.of(Letters(), tmp_path)
+    store = EmbeddingStore.of(Letters(), tmp_path)
     (store.folder / "0.vec").mkdir(parents=True)
     np.testing.assert_array_equal(encode_cached(Letters(), TEXTS, cache_dir=tmp_path), plain())
 
@@ -166,7 +166,7 @@ def test_the_number_of_files_stays_bounded(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_a_merge_drops_damage_and_repetitions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    store = Store(tmp_path)
+    store = EmbeddingStore(tmp_path)
     keys, vectors = text_keys(["a", "b"]), plain(["a", "b"])
     for _ in range(3):
         write_segment(tmp_path, keys, vectors)
@@ -186,7 +186,7 @@ def test_a_merge_drops_damage_and_repetitions(tmp_path: Path, monkeypatch: pytes
 def test_a_reader_finds_rows_that_a_merge_moved_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for text in "abc":
         write_segment(tmp_path, text_keys([text]), plain([text]))
-    store, real, moved = Store(tmp_path), cache.read_segment, []
+    store, real, moved = EmbeddingStore(tmp_path), cache.read_segment, []
 
     def merge_first(path: Path) -> Any:
         if not moved:

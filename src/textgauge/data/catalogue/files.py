@@ -10,6 +10,7 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from pathlib import Path
 
+from textgauge.data.formats import find_table
 from textgauge.encode.resource_sources import file_sha256, offline
 from textgauge.encode.resources import cache_root
 from textgauge.errors import ResourceError, UnknownName
@@ -18,7 +19,7 @@ SETTING = "TEXTGAUGE_DATA"
 
 
 @dataclass(frozen=True)
-class Entry:
+class PublishedFile:
     """One file of a published dataset; the address is pinned to a revision."""
 
     dataset: str
@@ -30,16 +31,17 @@ class Entry:
 
 
 @cache
-def entries() -> tuple[Entry, ...]:
+def entries() -> tuple[PublishedFile, ...]:
     """Every file of the catalogue."""
     text = (files("textgauge.data.catalogue") / "registry.csv").read_text("utf-8")
     rows = csv.DictReader(text.splitlines())
     return tuple(
-        Entry(row["dataset"], row["file"], row["url"], row["sha256"], int(row["bytes"]), row["licence"]) for row in rows
+        PublishedFile(row["dataset"], row["file"], row["url"], row["sha256"], int(row["bytes"]), row["licence"])
+        for row in rows
     )
 
 
-def entries_of(dataset: str) -> tuple[Entry, ...]:
+def entries_of(dataset: str) -> tuple[PublishedFile, ...]:
     """The files of one dataset.
 
     >>> [entry.file for entry in entries_of("clinc150")]
@@ -56,13 +58,14 @@ def data_folders() -> tuple[Path, ...]:
     return tuple(Path(part).expanduser() for part in os.environ.get(SETTING, "").split(os.pathsep) if part)
 
 
-def fetch_dataset(dataset: str) -> list[Path]:
-    """Make every file of a dataset available and give their paths."""
-    return [locate(entry) for entry in entries_of(dataset)]
+def data_table(stem: str) -> Path | None:
+    """The first table in a folder of `TEXTGAUGE_DATA` that has this path without its ending."""
+    found = (find_table(folder, stem) for folder in data_folders())
+    return next((path for path in found if path is not None), None)
 
 
-def is_here(dataset: str) -> bool:
-    """Tell whether all files of a dataset are on this machine; reads no content and no network."""
+def is_complete(dataset: str) -> bool:
+    """Whether all files of a dataset are on this machine; reads no content and no network."""
     return all(
         any(_size(path) == entry.size for path in (*_candidates(entry), _cached(entry)))
         for entry in entries_of(dataset)
@@ -75,7 +78,7 @@ def read(dataset: str, file: str) -> str:
     return locate(entry).read_text("utf-8")
 
 
-def locate(entry: Entry) -> Path:
+def locate(entry: PublishedFile) -> Path:
     """The path of a file with the right bytes; wrong bytes in a data folder are refused, not passed over."""
     for path in _candidates(entry):
         if path.is_file():
@@ -88,11 +91,11 @@ def locate(entry: Entry) -> Path:
     return _download(entry, cached)
 
 
-def _candidates(entry: Entry) -> list[Path]:
+def _candidates(entry: PublishedFile) -> list[Path]:
     return [folder / entry.dataset / entry.file for folder in data_folders()]
 
 
-def _cached(entry: Entry) -> Path:
+def _cached(entry: PublishedFile) -> Path:
     return cache_root() / "datasets" / entry.dataset / entry.file
 
 
@@ -100,7 +103,7 @@ def _size(path: Path) -> int:
     return path.stat().st_size if path.is_file() else -1
 
 
-def _checked(path: Path, entry: Entry) -> Path:
+def _checked(path: Path, entry: PublishedFile) -> Path:
     found = _digest(path)
     if found != entry.sha256:
         raise ResourceError(
@@ -120,7 +123,7 @@ def _remembered(path: Path, size: int, changed: int) -> str:
     return file_sha256(path)
 
 
-def _download(entry: Entry, target: Path) -> Path:
+def _download(entry: PublishedFile, target: Path) -> Path:
     import pooch
 
     pooch.get_logger().setLevel(logging.WARNING)
@@ -132,7 +135,7 @@ def _download(entry: Entry, target: Path) -> Path:
     return target
 
 
-def _absent(entry: Entry, reason: str) -> str:
+def _absent(entry: PublishedFile, reason: str) -> str:
     return (
         f"{entry.dataset}/{entry.file} is not on this machine {reason}; "
         f"put it into a folder named by {SETTING} as {entry.dataset}/{entry.file}"

@@ -1,4 +1,4 @@
-"""What a reader of a published dataset declares."""
+"""The published datasets: what each declares, and how its files are read."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from statistics import fmean
 
-from textgauge.data.card import Card
-from textgauge.data.catalogue.files import read
-from textgauge.data.decode import split_lines
-from textgauge.data.tables import csv_records
+from textgauge.data.card import DatasetCard
+from textgauge.data.catalogue.files import entries_of, read
+from textgauge.data.formats import csv_records, split_lines
 
 _STYLES = ("Bible", "GYAFC_formal", "GYAFC_informal", "GYAFC_rewrites", "Paralex", "Paraphrase", "Yelp")
 _SYSTEMS = (
@@ -40,7 +39,7 @@ class Published:
     `sides` is `("text",)` for texts and two names for pairs. Splits in `extra` are read only when named.
     """
 
-    card: Card
+    card: DatasetCard
     splits: tuple[str, ...]
     sides: tuple[str, ...]
     read: Callable[[], Iterator[Item]]
@@ -58,13 +57,11 @@ def published(
     extra: tuple[str, ...] = (),
 ) -> Published:
     """Declare a dataset; licence and source are those of its files in the registry."""
-    from textgauge.data.catalogue.files import entries_of
-
     first = entries_of(name)[0]
     source = "/".join(first.url.split("/")[3:5])
     kind = "texts" if sides == ("text",) else "pairs"
     parts = tuple(dict.fromkeys((*splits, *extra, *sides)))
-    return Published(Card(name, kind, size, first.licence, source, about, parts), splits, sides, read, extra)
+    return Published(DatasetCard(name, kind, size, first.licence, source, about, parts), splits, sides, read, extra)
 
 
 def banking77() -> Iterator[Item]:
@@ -104,26 +101,6 @@ def _rows(dataset: str, file: str) -> Iterator[list[str]]:
     next(records)
     for _, record in records:
         yield record
-
-
-def intent_datasets() -> tuple[Published, ...]:
-    """The datasets of this file."""
-    three = ("train", "valid", "test")
-    return (
-        published(
-            "banking77", size=13_083, about="bank customers, 77 intents", splits=("train", "test"), read=banking77
-        ),
-        published(
-            "clinc150",
-            size=22_500,
-            about="assistant requests, 150 intents",
-            splits=("train", "val", "test"),
-            extra=("oos",),
-            read=clinc150,
-        ),
-        published("atis", size=5_871, about="questions about flights, by intent", splits=three, read=atis),
-        published("nfcats", size=11_984, about="non-factoid questions, by category", splits=three, read=nfcats),
-    )
 
 
 def stsb() -> Iterator[Item]:
@@ -177,10 +154,23 @@ def legal_summ() -> Iterator[Item]:
         yield Item("all", clause["original_text"].strip(), right=clause["reference_summary"].strip())
 
 
-def pair_datasets() -> tuple[Published, ...]:
-    """The datasets of this file."""
-    both = ("left", "right")
+def catalogue_datasets() -> tuple[Published, ...]:
+    """All datasets of the catalogue."""
+    three, both = ("train", "valid", "test"), ("left", "right")
     return (
+        published(
+            "banking77", size=13_083, about="bank customers, 77 intents", splits=("train", "test"), read=banking77
+        ),
+        published(
+            "clinc150",
+            size=22_500,
+            about="assistant requests, 150 intents",
+            splits=("train", "val", "test"),
+            extra=("oos",),
+            read=clinc150,
+        ),
+        published("atis", size=5_871, about="questions about flights, by intent", splits=three, read=atis),
+        published("nfcats", size=11_984, about="non-factoid questions, by category", splits=three, read=nfcats),
         published(
             "stsb",
             size=8_628,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator
 
-from textgauge.data.card import Card, LabelledTexts, TextPairs
+from textgauge.data.card import DatasetCard, LabelledTexts, TextPairs
 from textgauge.data.samples import assistant, bible, grammar
 from textgauge.errors import InputError, UnknownName
 
@@ -23,28 +23,36 @@ _SIZE = 4_000
 _VERSE_COUNTS = {"asv": 30_685, "kjv": 30_834, "web": 30_747, "ylt": 30_860}
 
 
-def _text_cards() -> Iterator[Card]:
+def _text_cards() -> Iterator[DatasetCard]:
     for domain in grammar.DOMAINS:
-        yield Card(domain, "texts", _SIZE, *_OWN, f"short texts about {domain}, with intents")
-    yield Card("assistant", "texts", 6_000, *_PACKAGES, "utterances to an assistant, with intents", (), assistant.NEEDS)
+        yield DatasetCard(domain, "texts", _SIZE, *_OWN, f"short texts about {domain}, with intents")
+    yield DatasetCard(
+        "assistant", "texts", 6_000, *_PACKAGES, "utterances to an assistant, with intents", (), assistant.NEEDS
+    )
     for version, title in bible.VERSIONS.items():
         name = f"bible-{version}"
-        yield Card(name, "texts", _VERSE_COUNTS[version], *_VERSES, f"verses of the {title}, by book", (), (name,))
+        yield DatasetCard(
+            name, "texts", _VERSE_COUNTS[version], *_VERSES, f"verses of the {title}, by book", (), (name,)
+        )
 
 
-def _pair_cards() -> Iterator[Card]:
+def _pair_cards() -> Iterator[DatasetCard]:
     for domain in grammar.DOMAINS:
-        yield Card(domain, "pairs", 6_000, *_OWN, f"paraphrases about {domain}")
-    yield Card("graded", "pairs", 8_000, *_OWN, "grade 3 same meaning, 2 same intent, 1 same domain, 0 another domain")
+        yield DatasetCard(domain, "pairs", 6_000, *_OWN, f"paraphrases about {domain}")
+    yield DatasetCard(
+        "graded", "pairs", 8_000, *_OWN, "grade 3 same meaning, 2 same intent, 1 same domain, 0 another domain"
+    )
     for left, right in itertools.combinations(bible.VERSIONS, 2):
         about = "the same verse in two versions, worded differently"
-        yield Card(f"bible-{left}-{right}", "pairs", 20_000, *_VERSES, about, (), (f"bible-{left}", f"bible-{right}"))
+        yield DatasetCard(
+            f"bible-{left}-{right}", "pairs", 20_000, *_VERSES, about, (), (f"bible-{left}", f"bible-{right}")
+        )
     needs = tuple(f"bible-{version}" for version in _GRADED_VERSIONS)
     about = "grade 3 same verse, 2 same chapter, 1 same book, 0 another book"
-    yield Card("bible-graded", "pairs", 8_000, *_VERSES, about, (), needs)
+    yield DatasetCard("bible-graded", "pairs", 8_000, *_VERSES, about, (), needs)
 
 
-def list_samples(kind: str | None = None) -> tuple[Card, ...]:
+def list_samples(kind: str | None = None) -> tuple[DatasetCard, ...]:
     """The cards of all samples, or of one kind: "texts" (for `sample`) or "pairs" (for `sample_pairs`)."""
     return tuple(card for card in (*_text_cards(), *_pair_cards()) if kind in (None, card.kind))
 
@@ -142,7 +150,7 @@ def _elsewhere(domain: str, seed: int) -> Iterator[_Pair]:
         yield left, right, "another domain", 0
 
 
-def _card(name: str, kind: str) -> Card:
+def _card(name: str, kind: str) -> DatasetCard:
     cards = {card.name: card for card in list_samples(kind)}
     short = name.removeprefix(PREFIX)
     if short not in cards:
@@ -150,7 +158,7 @@ def _card(name: str, kind: str) -> Card:
     return cards[short]
 
 
-def _count(n: int | None, card: Card) -> int:
+def _count(n: int | None, card: DatasetCard) -> int:
     if n is None:
         return card.size
     if n < 1:

@@ -17,7 +17,7 @@ from itertools import combinations
 
 from textgauge.data.samples import grammar
 from textgauge.data.samples.grammar import Template, Writer, parse, pick
-from textgauge.data.tasks.card import ComparedSummaries, Documents, LabelledTexts, RatedSummaries, Retrieval
+from textgauge.data.tasks.card import ClusteringTexts, ComparedSummaries, Documents, RatedSummaries, RetrievalSet
 
 NAME = "sample:articles"
 # What each kind of summary is worth: overall, accuracy, coverage, coherence.
@@ -185,7 +185,7 @@ def _columns(rows: Sequence[tuple[str, str, str]]) -> tuple[tuple[str, ...], tup
     return first, second, third
 
 
-def library() -> Retrieval:
+def library() -> RetrievalSet:
     """Notes of a household library with questions in other words; one to three notes answer a question."""
     source = tomllib.loads((files("textgauge.data.samples") / "grammars" / "library.toml").read_text("utf-8"))
     texts: dict[str, str] = {}
@@ -198,14 +198,14 @@ def library() -> Retrieval:
         if answers:
             queries[f"question-{n}"] = subject["query"]
             relevant[f"question-{n}"] = frozenset(list(notes)[: len(answers)])
-    return Retrieval(LIBRARY, tuple(texts), tuple(texts.values()), tuple(queries), tuple(queries.values()), relevant)
+    return RetrievalSet(LIBRARY, tuple(texts), tuple(texts.values()), tuple(queries), tuple(queries.values()), relevant)
 
 
-def intents() -> LabelledTexts:
+def intents() -> ClusteringTexts:
     """The first three intents of each domain of the built-in grammars, forty texts each, as `domain/intent`."""
     rows = [row for domain in grammar.DOMAINS for row in _of_domain(domain)]
     texts, labels = zip(*rows, strict=True)
-    return LabelledTexts(INTENTS, texts, labels)
+    return ClusteringTexts(INTENTS, texts, labels)
 
 
 def _of_domain(domain: str) -> list[tuple[str, str]]:

@@ -1,26 +1,33 @@
-"""Data for the tasks of a benchmark of pair metrics: alignment, robustness, sensitivity, clustering, retrieval."""
+"""Data for the tasks of a benchmark of pair metrics: alignment, robustness, sensitivity, clustering, retrieval.
+
+Each is read from a path, `sample:NAME`, or the name of a published set.
+"""
 
 from __future__ import annotations
 
-from textgauge.data.tasks.card import ComparedSummaries, Documents, LabelledTexts, RatedSummaries, Retrieval
-from textgauge.data.tasks.load import (
-    SAMPLE_TASKS,
-    load_compared_summaries,
-    load_documents,
-    load_labelled,
-    load_rated_summaries,
-    load_retrieval,
-)
+import os
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+from textgauge.data.formats import load_table, read_text, show, suffix
+from textgauge.data.samples import PREFIX, articles, list_samples, sample
+from textgauge.data.source import is_path
+from textgauge.data.tables import TextTable, sound
+from textgauge.data.tasks import build, published
+from textgauge.data.tasks.card import ClusteringTexts, ComparedSummaries, Documents, RatedSummaries, RetrievalSet
 from textgauge.data.tasks.published import PUBLISHED_TASKS, task_set_is_here
+from textgauge.errors import InputError, UnknownName
 
 __all__ = [
     "PUBLISHED_TASKS",
     "SAMPLE_TASKS",
+    "ClusteringTexts",
     "ComparedSummaries",
     "Documents",
-    "LabelledTexts",
     "RatedSummaries",
-    "Retrieval",
+    "RetrievalSet",
     "load_compared_summaries",
     "load_documents",
     "load_labelled",
@@ -28,3 +35,131 @@ __all__ = [
     "load_retrieval",
     "task_set_is_here",
 ]
+
+T = TypeVar("T")
+Spec = str | os.PathLike[str]
+
+SAMPLE_TASKS: Mapping[str, tuple[str, ...]] = {
+    articles.NAME: ("axis", "comparisons", "robustness", "sensitivity"),
+    articles.INTENTS: ("clustering",),
+    articles.LIBRARY: ("retrieval",),
+}
+
+
+def load_rated_summaries(
+    spec: Spec,
+    *,
+    document: str | None = None,
+    text: str = "text",
+    summary: str = "summary",
+    ratings: Sequence[str] | Mapping[str, str] = ("overall",),
+) -> RatedSummaries:
+    """Summaries with ratings, one a row; `ratings` names columns, or gives the column of each aspect.
+
+    Without a column of document ids, equal texts are one document. Rows with an empty text or summary, or a rating
+    that is not a number, are left out with a note.
+
+    >>> len(load_rated_summaries("sample:articles"))
+    400
+    """
+    reader = _named(spec, {articles.NAME: articles.article_ratings}, published.RATED)
+    if reader is not None:
+        return reader()
+    columns = dict(ratings) if isinstance(ratings, Mapping) else {name: name for name in ratings}
+    return build.rated_summaries(load_table(spec), document=document, text=text, summary=summary, ratings=columns)
+
+
+def load_compared_summaries(
+    spec: Spec,
+    *,
+    document: str | None = None,
+    text: str = "text",
+    first: str = "first",
+    second: str = "second",
+    chosen: str = "chosen",
+) -> ComparedSummaries:
+    """Two summaries of a text and which of them people chose: 0 or 1, first or second, a or b, or the column's name.
+
+    Any other choice is refused; rows with an empty text, or with equal summaries, are left out with a note.
+    """
+    reader = _named(spec, {articles.NAME: articles.article_comparisons}, published.COMPARED)
+    if reader is not None:
+        return reader()
+    return build.compared_summaries(
+        load_table(spec), document=document, text=text, first=first, second=second, chosen=chosen
+    )
+
+
+def load_documents(
+    spec: Spec, *, document: str | None = None, text: str = "text", summary: str | None = None
+) -> Documents:
+    """Documents of a table, a TXT file (one a line) or a folder of TXT files, with summaries if a column is named.
+
+    Samples and published sets bring the summaries they have. Empty texts and summaries, and all but the first of
+    equal texts, are left out with a note.
+    """
+    reader = _named(spec, {articles.NAME: articles.article_documents}, published.DOCUMENTS)
+    if reader is not None:
+        return _checked(reader(), summary)
+    if os.path.isdir(spec):
+        return _folder(Path(spec), summary)
+    return build.documents(load_table(spec), document=document, text=text, summary=summary)
+
+
+def load_labelled(spec: Spec, *, text: str = "text", label: str = "label") -> ClusteringTexts:
+    """Texts with a label each; a label that occurs once is left out with a note, fewer than two labels are refused."""
+    own = {PREFIX + card.name: partial(_sampled, card.name) for card in list_samples("texts")}
+    reader = _named(spec, {articles.INTENTS: articles.intents, **own}, published.LABELLED)
+    return reader() if reader is not None else build.clustering_texts(load_table(spec), text=text, label=label)
+
+
+def load_retrieval(folder: Spec, *, split: str | None = "test") -> RetrievalSet:
+    """A folder in the layout of BEIR, `sample:library`, or a published set; see `read_beir` for what is left out."""
+    readers = {name: partial(read, split) for name, read in published.RETRIEVAL.items()}
+    reader = _named(folder, {articles.LIBRARY: articles.library}, readers)
+    if reader is not None:
+        return reader()
+    if not os.path.isdir(folder):
+        raise InputError(f"{show(folder)}: a retrieval set is a folder with corpus.jsonl, queries.jsonl and qrels")
+    return build.read_beir(folder, split=split)
+
+
+def _named(
+    spec: Spec, samples: Mapping[str, Callable[[], T]], sets: Mapping[str, Callable[[], T]]
+) -> Callable[[], T] | None:
+    """The reader of a sample or published set, None for a path; a file wins over a set of its name."""
+    name = os.fspath(spec)
+    if name.startswith(PREFIX):
+        if name not in samples:
+            raise UnknownName.among("sample for this task", name, samples)
+        return samples[name]
+    if name in sets and not os.path.isfile(name):
+        return sets[name]
+    if is_path(name):
+        return None
+    raise UnknownName.among("file or dataset for this task", name, [*sets, *samples])
+
+
+def _checked(found: Documents, summary: str | None) -> Documents:
+    if summary is not None and found.summaries is None:
+        raise InputError(f"{found.name} has no summaries; the sets that have are {', '.join(published.SUMMARISED)}")
+    return found
+
+
+def _folder(folder: Path, summary: str | None) -> Documents:
+    """The TXT files of a folder, each under its own name."""
+    if summary is not None:
+        raise InputError(f"{folder}: a folder of texts has no summaries; give a table with a column of summaries")
+    files = sorted(path for path in folder.iterdir() if path.is_file() and suffix(path) == ".txt")
+    if not files:
+        raise InputError(f"{folder}: no .txt files in this folder")
+    texts: list[object] = [sound(read_text(path), show(path)) if path.stat().st_size else "" for path in files]
+    names: list[object] = [path.name for path in files]
+    table = TextTable(show(folder), {"text": texts, "name": names}, range(1, len(files) + 1), "file")
+    return build.documents(table, document="name", text="text", summary=None, places=names)
+
+
+def _sampled(name: str) -> ClusteringTexts:
+    found = sample(name)
+    table = TextTable.of(found.name, {"text": found.texts, "label": found.labels or ()})
+    return build.clustering_texts(table, text="text", label="label")

@@ -10,11 +10,10 @@ import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Any
 
+from textgauge.data.card import at
 from textgauge.errors import InputError
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -40,13 +39,8 @@ class RatedSummaries:
         """At most `n` of the rated summaries, without replacement."""
         scores = [repr(row) for row in zip(*self.ratings.values(), strict=True)]
         rows = _drawn(n, seed, self.texts, self.summaries, scores, ids=self.documents)
-        return replace(
-            self,
-            documents=_at(self.documents, rows),
-            texts=_at(self.texts, rows),
-            summaries=_at(self.summaries, rows),
-            ratings={aspect: _at(values, rows) for aspect, values in self.ratings.items()},
-        )
+        ratings = {aspect: at(values, rows) for aspect, values in self.ratings.items()}
+        return replace(self, ratings=ratings, **_columns(self, rows, "documents", "texts", "summaries"))
 
 
 @dataclass(frozen=True)
@@ -71,14 +65,7 @@ class ComparedSummaries:
         """At most `n` of the comparisons, without replacement."""
         choices = list(map(str, self.chosen))
         rows = _drawn(n, seed, self.texts, self.first, self.second, choices, ids=self.documents)
-        return replace(
-            self,
-            documents=_at(self.documents, rows),
-            texts=_at(self.texts, rows),
-            first=_at(self.first, rows),
-            second=_at(self.second, rows),
-            chosen=_at(self.chosen, rows),
-        )
+        return replace(self, **_columns(self, rows, "documents", "texts", "first", "second", "chosen"))
 
 
 @dataclass(frozen=True)
@@ -104,12 +91,12 @@ class Documents:
         ('c', 'b')
         """
         rows = _drawn(n, seed, self.texts, ids=self.documents)
-        summaries = None if self.summaries is None else _at(self.summaries, rows)
-        return replace(self, documents=_at(self.documents, rows), texts=_at(self.texts, rows), summaries=summaries)
+        summaries = self.summaries and at(self.summaries, rows)
+        return replace(self, summaries=summaries, **_columns(self, rows, "documents", "texts"))
 
 
 @dataclass(frozen=True)
-class LabelledTexts:
+class ClusteringTexts:
     """Texts with one label each; every label occurs twice or more."""
 
     name: str
@@ -123,18 +110,18 @@ class LabelledTexts:
     def __len__(self) -> int:
         return len(self.texts)
 
-    def draw(self, n: int, seed: int = 0) -> LabelledTexts:
+    def draw(self, n: int, seed: int = 0) -> ClusteringTexts:
         """At most `n` of the texts, without replacement: `n`, or one fewer, since no label may occur once."""
         order = content_order(seed, self.texts, ids=self.labels)
         rows = _without_singles(order, self.labels, n)
         found = {self.labels[row] for row in rows}
         if len(found) < 2:
             raise InputError(f"{self.name}: {n} texts hold {len(found)} labels that occur twice; ask for more texts")
-        return replace(self, texts=_at(self.texts, rows), labels=_at(self.labels, rows))
+        return replace(self, **_columns(self, rows, "texts", "labels"))
 
 
 @dataclass(frozen=True)
-class Retrieval:
+class RetrievalSet:
     """Documents, queries, and for the id of each query the ids of the documents that answer it, one at least."""
 
     name: str
@@ -157,7 +144,7 @@ class Retrieval:
     def __len__(self) -> int:
         return len(self.texts)
 
-    def draw(self, n_documents: int, seed: int = 0, queries: int | None = None) -> Retrieval:
+    def draw(self, n_documents: int, seed: int = 0, queries: int | None = None) -> RetrievalSet:
         """At most `queries` of the queries with all documents relevant to them, and others up to `n_documents`.
 
         A query whose relevant documents no longer fit is left out, with a note.
@@ -170,10 +157,8 @@ class Retrieval:
         rows = [row for row in order if self.documents[row] in inside]
         return replace(
             self,
-            documents=_at(self.documents, rows),
-            texts=_at(self.texts, rows),
-            query_ids=_at(self.query_ids, kept),
-            queries=_at(self.queries, kept),
+            **_columns(self, rows, "documents", "texts"),
+            **_columns(self, kept, "query_ids", "queries"),
             relevant={self.query_ids[row]: self.relevant[self.query_ids[row]] for row in kept},
             notes=(*self.notes, *_crowded(len(asked), len(kept), n_documents)),
         )
@@ -228,8 +213,8 @@ def _without_singles(order: Sequence[int], labels: Sequence[str], n: int) -> lis
     return [row for row in order[:end] if counts[labels[row]] > 1]
 
 
-def _at(values: Sequence[T], rows: Sequence[int]) -> tuple[T, ...]:
-    return tuple(values[row] for row in rows)
+def _columns(data: object, rows: Sequence[int], *names: str) -> dict[str, Any]:
+    return {name: at(getattr(data, name), rows) for name in names}
 
 
 def _aligned(name: str, *columns: Sequence[object]) -> None:

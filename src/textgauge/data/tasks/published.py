@@ -11,15 +11,13 @@ from functools import partial
 from pathlib import Path
 from statistics import fmean
 
-from textgauge.data.catalogue import data_folders, is_here, published_pairs, published_texts
-from textgauge.data.tables import Table, load_table, number
+from textgauge.data.catalogue import data_table, is_here, published_pairs, published_texts
+from textgauge.data.formats import load_table
+from textgauge.data.tables import TextTable, number
 from textgauge.data.tasks import build
-from textgauge.data.tasks.beir import read_beir
-from textgauge.data.tasks.build import sieve
-from textgauge.data.tasks.card import ComparedSummaries, Documents, LabelledTexts, RatedSummaries, Retrieval
+from textgauge.data.tasks.card import ClusteringTexts, ComparedSummaries, Documents, RatedSummaries, RetrievalSet
 from textgauge.errors import ResourceError, UnknownName
 
-_ENDINGS = (".csv", ".tsv", ".jsonl", ".parquet", ".csv.gz", ".tsv.gz", ".jsonl.gz")
 _BEIR = ("corpus", "queries")
 _ASPECTS = ("coherence", "consistency", "fluency", "relevance")
 # Sets outside the catalogue: the files in their folder, without ending.
@@ -54,7 +52,7 @@ def _summeval(name: str, text: str) -> RatedSummaries:
     overall = [_mean(cells) for cells in zip(*(table.columns[aspect] for aspect in _ASPECTS), strict=True)]
     ratings = {"overall": "overall", "accuracy": "consistency", "coverage": "relevance"}
     ratings |= {"coherence": "coherence", "fluency": "fluency"}
-    whole = _with(table, text=texts, overall=overall)
+    whole = table.having(text=texts, overall=overall)
     return build.rated_summaries(whole, document="doc_id", text="text", summary="summary", ratings=ratings)
 
 
@@ -67,10 +65,10 @@ def _chaganty(name: str) -> RatedSummaries:
     ratings = {aspect: aspect for aspect in ("overall", "grammar", "redundancy")}
     table = _table(name, "cnndm_human_scores", "doc_id", "system", "reference", "summary", *ratings)
     own = [system == "reference" for system in build.names_of(table, "system")]
-    rows, notes = sieve(name, table.unit, table.rows, {"the reference itself as summary": own})
-    columns = {column: [cells[row] for row in rows] for column, cells in table.columns.items()}
-    others = Table(name, columns, [table.rows[row] for row in rows], table.unit)
-    found = build.rated_summaries(others, document="doc_id", text="reference", summary="summary", ratings=ratings)
+    rows, notes = build.drop_invalid(name, table.unit, table.rows, {"the reference itself as summary": own})
+    found = build.rated_summaries(
+        table.take(rows), document="doc_id", text="reference", summary="summary", ratings=ratings
+    )
     return replace(found, notes=(*notes, *found.notes))
 
 
@@ -85,33 +83,33 @@ def _documents(name: str, *, ids: tuple[str, ...], text: str = "text", summary: 
     """The documents of a table; several columns of ids are joined by a slash."""
     table = _table(name, _FILES[name][0], text, *ids, *([summary] if summary else []))
     parts = zip(*(build.names_of(table, column) for column in ids), strict=True)
-    whole = _with(table, id=["/".join(part) for part in parts])
+    whole = table.having(id=["/".join(part) for part in parts])
     return build.documents(whole, document="id", text=text, summary=summary)
 
 
 def _catalogue_documents(name: str) -> Documents:
     pairs = published_pairs(name)
-    table = Table(name, {"text": list(pairs.left), "summary": list(pairs.right)}, range(1, len(pairs) + 1), "row")
+    table = TextTable.of(name, {"text": pairs.left, "summary": pairs.right})
     return build.documents(table, document=None, text="text", summary="summary")
 
 
-def _labelled(name: str, *, label: str, title: str | None = None) -> LabelledTexts:
+def _labelled(name: str, *, label: str, title: str | None = None) -> ClusteringTexts:
     """The labelled texts of a table, each after its title where there is one."""
     table = _table(name, _FILES[name][0], "text", label, *([title] if title else []))
     texts = build.texts_of(table, "text")
     titles = build.texts_of(table, title) if title else [""] * len(texts)
-    whole = _with(table, text=[f"{head} {text}".strip() for head, text in zip(titles, texts, strict=True)])
-    return build.labelled_texts(whole, text="text", label=label)
+    whole = table.having(text=[f"{head} {text}".strip() for head, text in zip(titles, texts, strict=True)])
+    return build.clustering_texts(whole, text="text", label=label)
 
 
-def _catalogue_labelled(name: str) -> LabelledTexts:
+def _catalogue_labelled(name: str) -> ClusteringTexts:
     found = published_texts(name)
-    columns: dict[str, list[object]] = {"text": list(found.texts), "label": list(found.labels or ())}
-    return build.labelled_texts(Table(name, columns, range(1, len(found) + 1), "row"), text="text", label="label")
+    table = TextTable.of(name, {"text": found.texts, "label": found.labels or ()})
+    return build.clustering_texts(table, text="text", label="label")
 
 
-def _retrieval(name: str, split: str | None) -> Retrieval:
-    return read_beir(_path(name, "corpus", "_id, title, text").parent, split=split, name=name)
+def _retrieval(name: str, split: str | None) -> RetrievalSet:
+    return build.read_beir(_path(name, "corpus", "_id, title, text").parent, split=split, name=name)
 
 
 RATED: Mapping[str, Callable[[], RatedSummaries]] = {
@@ -133,7 +131,7 @@ DOCUMENTS: Mapping[str, Callable[[], Documents]] = {
     "squality": partial(_documents, "squality", ids=("passage_id",), text="document"),
     "newsgroups20": partial(_documents, "newsgroups20", ids=("category", "id")),
 }
-LABELLED: Mapping[str, Callable[[], LabelledTexts]] = {
+LABELLED: Mapping[str, Callable[[], ClusteringTexts]] = {
     "newsgroups20": partial(_labelled, "newsgroups20", label="category"),
     "stackoverflow_titles": partial(_labelled, "stackoverflow_titles", label="tag"),
     "biomedical_titles": partial(_labelled, "biomedical_titles", label="label"),
@@ -141,7 +139,7 @@ LABELLED: Mapping[str, Callable[[], LabelledTexts]] = {
     "bbc_news": partial(_labelled, "bbc_news", label="category", title="title"),
     **{name: partial(_catalogue_labelled, name) for name in ("banking77", "clinc150", "atis", "nfcats")},
 }
-RETRIEVAL: Mapping[str, Callable[[str | None], Retrieval]] = {
+RETRIEVAL: Mapping[str, Callable[[str | None], RetrievalSet]] = {
     name: partial(_retrieval, name) for name in ("scifact_beir", "cranfield", "vaswani_npl")
 }
 _BY_TASK: Mapping[str, Mapping[str, object]] = {
@@ -168,18 +166,12 @@ def task_set_is_here(name: str) -> bool:
     return all(_find(name, stem) is not None for stem in _FILES[name])
 
 
-def _table(name: str, stem: str, *columns: str) -> Table:
+def _table(name: str, stem: str, *columns: str) -> TextTable:
     """A table of a set, under the name of the set, with all these columns."""
     table = load_table(_path(name, stem, ", ".join(columns)))
     for column in columns:
         table.column(column)
-    return Table(name, table.columns, table.rows, table.unit)
-
-
-def _with(table: Table, **columns: list[str] | list[object] | list[float | None]) -> Table:
-    return Table(
-        table.name, {**table.columns, **{key: list(cells) for key, cells in columns.items()}}, table.rows, table.unit
-    )
+    return replace(table, name=name)
 
 
 def _path(name: str, stem: str, columns: str) -> Path:
@@ -194,9 +186,7 @@ def _path(name: str, stem: str, columns: str) -> Path:
 
 
 def _find(name: str, stem: str) -> Path | None:
-    roots = [folder / _FOLDERS.get(name, name) for folder in data_folders()]
-    paths = (root / f"{stem}{ending}" for root in roots for ending in _ENDINGS)
-    return next((path for path in paths if path.is_file()), None)
+    return data_table(f"{_FOLDERS.get(name, name)}/{stem}")
 
 
 def _mean(cells: tuple[object, ...]) -> float | None:

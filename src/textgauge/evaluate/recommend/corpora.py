@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.comparing.compare import Source, corpus_of
 from textgauge.comparing.warnings import confounds
-from textgauge.data import Comparison, Corpus
+from textgauge.data import Comparison, Corpus, load_corpus
+from textgauge.data.source import Source
 from textgauge.errors import InputError
 from textgauge.evaluate import Plan, Store
 from textgauge.evaluate.leaderboard import Leaderboard, leaderboard
@@ -119,7 +119,7 @@ def recommend_corpora(
     on_step: Step = lambda _: None,
 ) -> Recommendation:
     """Rank metrics on mixtures of two corpora and find how many texts they need, within a budget of seconds."""
-    comparison = Comparison(corpus_of(reference, "reference"), corpus_of(candidate, "candidate"))
+    comparison = Comparison(load_corpus(reference, role="reference"), load_corpus(candidate, role="candidate"))
     setting = _setting(comparison, metrics, clock, seed, names, on_step)
     ranked = _ranked(setting, out)
     confounding = confounds(comparison, _without_fid(setting.metrics))

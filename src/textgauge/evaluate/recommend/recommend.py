@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from textgauge.comparing import DEFAULT_METRICS
-from textgauge.comparing.compare import Source
+from textgauge.data.source import Source, source_name
 from textgauge.errors import InputError, UnknownName
-from textgauge.evaluate.corpora import name_of
 from textgauge.evaluate.protocols import PROTOCOLS, Agreement, PairSources, TaskSources
 from textgauge.evaluate.recommend.answer import Recommendation
 from textgauge.evaluate.recommend.budget import Clock, seconds_of
@@ -62,7 +61,7 @@ def recommend(
         return _of_pairs(pairs, (left, right), rating, metrics, power, common)
     if reference is None or candidate is None:
         raise InputError("two corpora are needed: reference and candidate")
-    names = (name_of(reference, "reference"), name_of(candidate, "candidate"))
+    names = (source_name(reference, "reference"), source_name(candidate, "candidate"))
     asked = metrics or DEFAULT_METRICS
     return recommend_corpora(reference, candidate, metrics=asked, effect=effect, power=power, names=names, **common)
 

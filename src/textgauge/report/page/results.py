@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from textgauge.data.decode import read_text, suffix
-from textgauge.data.tables import load_table, number
+from textgauge.data.formats import load_table, read_text, suffix
+from textgauge.data.tables import number
 from textgauge.errors import InputError
 from textgauge.report.page.boards import anchor
 from textgauge.report.page.summary import comparison_sentences, score_sentences

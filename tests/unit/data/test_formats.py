@@ -1,4 +1,4 @@
-"""Texts, tables and pairs from files, good and bad."""
+"""Texts from files of every format, good and bad."""
 
 from __future__ import annotations
 
@@ -15,9 +15,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from textgauge.data import decode
-from textgauge.data.files import read_embeddings, read_pairs, read_table, read_texts
+from textgauge.data import formats, load_texts, read_embeddings
 from textgauge.errors import InputError
+
+
+def read_texts(path, **options) -> list[str]:
+    return list(load_texts(path, **options).texts)
 
 
 def complaint(read, *args, **options) -> str:
@@ -34,12 +37,6 @@ def complaint(read, *args, **options) -> str:
 def test_plain_text_is_one_text_a_line(file, end, mark):
     path = file("a.txt", mark + end.join(["eins", "zwei \u2028 drei", "عربي 🙂"]) + end)
     assert read_texts(path) == ["eins", "zwei \u2028 drei", "عربي 🙂"]
-
-
-def test_limit_takes_the_first(file):
-    path = file("a.txt", "a\nb\nc\n")
-    assert read_texts(path, limit=2) == ["a", "b"]
-    assert "at least 1" in complaint(read_texts, path, limit=0)
 
 
 def test_one_text_is_enough(file):
@@ -161,7 +158,7 @@ def test_missing_file_folder_and_impossible_path(tmp_path):
 
 
 def test_too_many_bytes(file, monkeypatch):
-    monkeypatch.setattr(decode, "MAX_BYTES", 10)
+    monkeypatch.setattr(formats, "MAX_BYTES", 10)
     assert "more than 10 bytes" in complaint(read_texts, file("a.txt", "x\n" * 20))
     assert "more than 10 bytes" in complaint(read_texts, file("a.txt.gz", gzip.compress(b"x\n" * 20)))
 
@@ -170,36 +167,6 @@ def test_the_longest_text_allowed_is_read(file):
     long = "x" * 1_000_000
     for name, content in {"a.txt": long, "a.csv": f"text\n{long}\n", "a.jsonl": json.dumps({"text": long})}.items():
         assert read_texts(file(name, content)) == [long]
-
-
-def test_table_types_numbers_where_every_cell_is_one(file):
-    frame = read_table(file("a.csv", "id,text,gap,none\n1,hi,2.5,\n2,ho,,\n"))
-    assert frame["id"].to_list() == [1.0, 2.0]
-    assert frame["text"].to_list() == ["hi", "ho"]
-    assert frame["gap"].to_list() == [2.5, None]
-    assert frame["none"].to_list() == ["", ""]
-
-
-def test_table_of_jsonl_and_parquet(file, tmp_path):
-    frame = read_table(file("a.jsonl", '{"a": 1, "b": "x"}\n{"b": "y"}\n'))
-    assert frame.to_dict(as_series=False) == {"a": [1, None], "b": ["x", "y"]}
-    polars.DataFrame({"a": [1, 2]}).write_parquet(tmp_path / "a.parquet")
-    assert read_table(tmp_path / "a.parquet")["a"].to_list() == [1, 2]
-
-
-def test_pairs_with_ratings(file):
-    path = file("a.csv", "l,r,score\none,uno,5\ntwo,,0.5\n")
-    pairs = read_pairs(path, left="l", right="r", rating="score")
-    assert (pairs.left, pairs.right, pairs.grade) == (("one", "two"), ("uno", ""), (5.0, 0.5))
-    assert read_pairs(path, left="l", right="r", limit=1).left == ("one",)
-
-
-def test_pairs_refuse_holes(file):
-    path = file("a.csv", "l,r,score\none,uno,5\ntwo,dos,?\n")
-    assert "line 3: column 'score' holds '?'" in complaint(read_pairs, path, left="l", right="r", rating="score")
-    missing = file("a.jsonl", '{"l": "a", "r": "b"}\n{"l": "a"}\n')
-    assert "line 2: column 'r' is missing" in complaint(read_pairs, missing, left="l", right="r")
-    assert "no column 'x'" in complaint(read_pairs, path, left="l", right="x")
 
 
 @settings(max_examples=150, deadline=None)
@@ -223,3 +190,22 @@ def outcome(read, path) -> str:
     except InputError as error:
         return str(error)
     return ""
+
+
+def test_every_format_is_known_by_all_its_endings():
+    for one in formats.FORMATS:
+        assert {formats.format_of(f"a{ending}") for ending in (one.ending, *one.others)} == {one}
+        assert formats.format_of(f"A{one.ending.upper()}.gz") is one
+    assert formats.endings(embeddings=True) == [one.ending for one in formats.FORMATS]
+    assert set(formats.endings(embeddings=True)) - set(formats.endings()) == {".npy"}
+
+
+def test_a_table_is_found_whatever_its_format(tmp_path):
+    assert formats.find_table(tmp_path, "a") is None
+    for name in ("a.ndjson.gz", "a.parquet", "a.csv"):
+        (tmp_path / name).write_bytes(b"")
+        assert formats.find_table(tmp_path, "a") == tmp_path / name
+    assert [formats.is_table(name) for name in ("a.csv", "a.tsv.gz", "a.txt", "a.npy", "a.in", "-")] == [True, True] + [
+        False
+    ] * 4
+    assert [formats.holds_texts(name) for name in ("a.txt", "a.csv.gz", "a.npy", "a.in")] == [True, True, False, False]

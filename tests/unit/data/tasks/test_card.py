@@ -8,11 +8,11 @@ from textgauge.data.samples.articles import GRADES, _topics, articles
 from textgauge.data.tasks import (
     PUBLISHED_TASKS,
     SAMPLE_TASKS,
+    ClusteringTexts,
     ComparedSummaries,
     Documents,
-    LabelledTexts,
     RatedSummaries,
-    Retrieval,
+    RetrievalSet,
     load_compared_summaries,
     load_documents,
     load_labelled,
@@ -41,13 +41,13 @@ def documents(order):
 
 
 def labelled(order):
-    return LabelledTexts("l", tuple(LETTERS[n] for n in order), tuple("xyz"[n % 3] for n in order))
+    return ClusteringTexts("l", tuple(LETTERS[n] for n in order), tuple("xyz"[n % 3] for n in order))
 
 
 def retrieval(order, queries=range(4)):
     relevant = {f"q{n}": frozenset({f"d{n}", f"d{n + 1}"}) for n in queries}
     ids, texts = tuple(f"d{n}" for n in order), tuple(LETTERS[n] for n in order)
-    return Retrieval("t", ids, texts, tuple(f"q{n}" for n in queries), tuple(f"find {n}" for n in queries), relevant)
+    return RetrievalSet("t", ids, texts, tuple(f"q{n}" for n in queries), tuple(f"find {n}" for n in queries), relevant)
 
 
 @pytest.mark.parametrize("make", [rated, compared, documents, labelled, retrieval])
@@ -131,7 +131,7 @@ def test_columns_that_do_not_fit_are_refused():
     with pytest.raises(InputError, match="no rating is called 'overall'"):
         RatedSummaries("r", ("1",), ("a",), ("b",), {"quality": (1.0,)})
     with pytest.raises(InputError, match="query 'q' has no relevant document"):
-        Retrieval("t", ("1",), ("a",), ("q",), ("b",), {"q": frozenset({"2"})})
+        RetrievalSet("t", ("1",), ("a",), ("q",), ("b",), {"q": frozenset({"2"})})
 
 
 def test_articles():

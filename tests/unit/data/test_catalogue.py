@@ -7,13 +7,26 @@ import importlib
 import os
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib import metadata
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from textgauge.data import list_published, published_pairs, published_texts
-from textgauge.data.catalogue import entries, fetch_dataset, is_here
-from textgauge.data.catalogue.files import Entry, entries_of
+from textgauge.data import (
+    LabelledTexts,
+    TextPairs,
+    catalogue,
+    list_published,
+    load_corpus,
+    load_pairs,
+    load_texts,
+    published_pairs,
+    published_texts,
+    register_dataset,
+)
+from textgauge.data.catalogue import fetch_dataset, is_here
+from textgauge.data.catalogue.files import PublishedFile, entries, entries_of
 from textgauge.errors import InputError, ResourceError, UnknownName
 
 registry = importlib.import_module("textgauge.data.catalogue.files")
@@ -24,8 +37,8 @@ BANKING = {
 }
 
 
-def entry(file: str, content: bytes, url: str = "http://127.0.0.1:9/x") -> Entry:
-    return Entry("banking77", file, url, hashlib.sha256(content).hexdigest(), len(content), "CC0-1.0")
+def entry(file: str, content: bytes, url: str = "http://127.0.0.1:9/x") -> PublishedFile:
+    return PublishedFile("banking77", file, url, hashlib.sha256(content).hexdigest(), len(content), "CC0-1.0")
 
 
 @pytest.fixture
@@ -212,3 +225,63 @@ def test_sides(real):
     pairs = published_pairs("stsb/dev")
     assert published_texts("stsb/dev/right").texts == pairs.right
     assert published_texts("stsb/left/dev").texts == pairs.left
+
+
+@pytest.fixture
+def plugged(monkeypatch):
+    """A package that names `register` under the entry point group of datasets."""
+
+    def install(register):
+        plugin = SimpleNamespace(name="extra", value="extra:register", dist=None, load=lambda: register)
+        monkeypatch.setattr(metadata, "entry_points", lambda group: [plugin] if group == "textgauge.datasets" else [])
+        monkeypatch.setattr(catalogue, "_registered", {})
+        catalogue._load_plugins.cache_clear()
+
+    yield install
+    monkeypatch.undo()
+    catalogue._load_plugins.cache_clear()
+
+
+def register_two():
+    texts = LabelledTexts(("a tale", "a poem"), ("prose", "verse"), "own")
+    pairs = TextPairs(("a", "b"), ("c", "d"), "own", (1.0, 0.5), ((1.0, 1.0), (0.0, 1.0)))
+    register_dataset("tales", lambda: texts, size=2, about="short tales", licence="CC0-1.0")
+    register_dataset("tale-pairs", lambda: pairs, kind="pairs", size=2)
+
+
+class TestPlugIns:
+    def test_a_package_adds_datasets_by_entry_point(self, plugged):
+        plugged(register_two)
+        card = next(card for card in list_published() if card.name == "tales")
+        assert (card.kind, card.size, card.licence, card.about) == ("texts", 2, "CC0-1.0", "short tales")
+        assert load_corpus("tales").texts == ("a tale", "a poem")
+        assert load_texts("tales").labels == ("prose", "verse")
+        assert load_texts("tale-pairs/right").texts == ("c", "d")
+        pairs = load_pairs("tale-pairs")
+        assert (pairs.grade, pairs.raters) == ((1.0, 0.5), ((1.0, 1.0), (0.0, 1.0)))
+        assert is_here("tales")
+        assert fetch_dataset("tales") == []
+
+    def test_a_broken_package_leaves_the_others(self, plugged):
+        plugged(lambda: register_dataset("banking77", list, size=1))
+        with pytest.warns(UserWarning, match="package extra:register is left out: .*'banking77' is registered already"):
+            assert "banking77" in {card.name for card in list_published()}
+
+    @pytest.mark.parametrize(
+        ("name", "kind", "reason"),
+        [
+            ("a/b", "texts", "no slash"),
+            ("hf:x", "texts", "no colon"),
+            ("", "texts", "called"),
+            ("x", "words", "'words'"),
+        ],
+    )
+    def test_impossible_names_and_kinds_are_refused(self, plugged, name, kind, reason):
+        plugged(lambda: None)
+        with pytest.raises(InputError, match=reason):
+            register_dataset(name, list, kind=kind, size=1)
+
+    def test_a_reader_must_give_what_was_declared(self, plugged):
+        plugged(lambda: register_dataset("odd", lambda: ["a", "b"], size=2))
+        with pytest.raises(InputError, match="'odd' is registered as texts, but reads as list"):
+            load_texts("odd")

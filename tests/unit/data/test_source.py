@@ -1,0 +1,244 @@
+"""What a source is: paths, samples, published datasets, the hub, and what is in memory."""
+
+from __future__ import annotations
+
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import polars
+import pytest
+
+from textgauge.data import (
+    Comparison,
+    Corpus,
+    LabelledTexts,
+    Pairs,
+    TextPairs,
+    load_aligned,
+    load_corpus,
+    load_pairs,
+    load_texts,
+    sample,
+    sample_pairs,
+)
+from textgauge.data.source import accepted
+from textgauge.errors import InputError, MissingExtra, UnknownName
+
+
+def test_file_with_labels(file):
+    path = file("a.csv", "text,kind\na,x\nb,y\nc,x\n")
+    corpus = load_texts(str(path), labels="kind")
+    assert (corpus.texts, corpus.labels) == (("a", "b", "c"), ("x", "y", "x"))
+    assert load_texts(path).labels is None
+
+
+def test_limit_is_a_seeded_draw_in_order(file):
+    path = file("a.txt", "\n".join(map(str, range(1000))))
+    drawn = [int(text) for text in load_texts(path, limit=100, seed=1).texts]
+    assert drawn == sorted(drawn)
+    assert len(set(drawn)) == 100
+    assert max(drawn) > 900
+    assert load_texts(path, limit=100, seed=1) == load_texts(path, limit=100, seed=1)
+    assert load_texts(path, limit=100, seed=1) != load_texts(path, limit=100, seed=2)
+    assert len(load_texts(path, limit=5000)) == 1000
+
+
+def test_samples():
+    assert load_texts("sample:travel", limit=5, seed=2) == sample("travel", n=5, seed=2)
+    assert load_pairs("sample:graded", limit=8) == sample_pairs("graded", n=8)
+    with pytest.raises(UnknownName):
+        load_texts("sample:nothing")
+
+
+def test_pairs_of_a_file(file):
+    path = file("a.tsv", "left\tright\tscore\na\tb\t1\nc\td\t2\n")
+    assert load_pairs(path, rating="score").grade == (1.0, 2.0)
+    assert len(load_pairs(path, limit=1)) == 1
+
+
+def test_pairs_with_ratings(file):
+    path = file("a.csv", "l,r,score\none,uno,5\ntwo,,0.5\n")
+    pairs = load_pairs(path, left="l", right="r", rating="score")
+    assert (pairs.left, pairs.right, pairs.grade) == (("one", "two"), ("uno", ""), (5.0, 0.5))
+
+
+def test_pairs_refuse_holes(file):
+    path = file("a.csv", "l,r,score\none,uno,5\ntwo,dos,?\n")
+    missing = file("a.jsonl", '{"l": "a", "r": "b"}\n{"l": "a"}\n')
+    with pytest.raises(InputError, match=r"line 3: column 'score' holds '\?'"):
+        load_pairs(path, left="l", right="r", rating="score")
+    with pytest.raises(InputError, match="line 2: column 'r' is missing"):
+        load_pairs(missing, left="l", right="r")
+    with pytest.raises(InputError, match="no column 'x'"):
+        load_pairs(path, left="l", right="x")
+
+
+def test_published_name_gives_way_to_a_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "atis").write_text("my own text\n")
+    assert load_texts("atis").texts == ("my own text",)
+
+
+def test_published_name_wins_over_a_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "atis").mkdir()
+    with pytest.raises(UnknownName, match="part of atis"):
+        load_texts("atis/nothing")
+
+
+@pytest.mark.parametrize(
+    ("spec", "hint"), [("bankin77", "banking77"), ("banking", "sample:banking"), ("no.txt", "no such file")]
+)
+def test_a_name_that_is_nothing(spec, hint, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match=hint):
+        load_texts(spec)
+
+
+def test_hub_without_the_package(monkeypatch):
+    monkeypatch.setitem(sys.modules, "datasets", None)
+    with pytest.raises(MissingExtra, match="pip install datasets; or download its Parquet"):
+        load_texts("hf://owner/name")
+
+
+class Rows(dict):
+    @property
+    def column_names(self):
+        return list(self)
+
+    def __len__(self):
+        return len(self["text"])
+
+
+def test_hub_with_the_package(monkeypatch):
+    asked = []
+
+    def load_dataset(name, split):
+        asked.append((name, split))
+        return Rows(text=["a", "b"], label=[0, 1])
+
+    monkeypatch.setitem(sys.modules, "datasets", SimpleNamespace(load_dataset=load_dataset))
+    assert load_texts("hf://owner/name:test", labels="label").labels == ("0", "1")
+    assert load_texts("hf://owner/name").texts == ("a", "b")
+    assert asked == [("owner/name", "test"), ("owner/name", "train")]
+    with pytest.raises(InputError, match="give the name"):
+        load_texts("hf://")
+
+
+def test_hub_that_fails(monkeypatch):
+    def load_dataset(name, split):
+        raise RuntimeError("no such dataset\nand a long story")
+
+    monkeypatch.setitem(sys.modules, "datasets", SimpleNamespace(load_dataset=load_dataset))
+    with pytest.raises(InputError, match=r"RuntimeError: no such dataset\)$"):
+        load_texts("hf://owner/name")
+
+
+def test_columns_of_unequal_length_are_refused():
+    with pytest.raises(InputError, match="differ in length"):
+        LabelledTexts(("a", "b"), ("x",), "bad")
+    with pytest.raises(InputError, match="differ in length"):
+        TextPairs(("a",), ("b", "c"), "bad")
+
+
+def test_draw_of_pairs_keeps_columns_together():
+    pairs = TextPairs(tuple("abcd"), tuple("ABCD"), "letters", (1.0, 2.0, 3.0, 4.0), group=tuple("wxyz"))
+    drawn = pairs.draw(2, seed=5)
+    rows = [pairs.left.index(text) for text in drawn.left]
+    assert drawn.right == tuple("ABCD"[row] for row in rows)
+    assert drawn.grade == tuple(row + 1.0 for row in rows)
+    assert drawn.group == tuple("wxyz"[row] for row in rows)
+    with pytest.raises(InputError, match="at least one"):
+        pairs.draw(0)
+
+
+class TestLoadCorpus:
+    def test_texts_of_a_path_are_those_of_load_texts(self, file):
+        path = file("a.csv", "q,a\n" + "".join(f"question {n},answer {n}\n" for n in range(50)))
+        found = load_corpus(path, column="a", limit=10, seed=3)
+        assert found.texts == load_texts(path, column="a", limit=10, seed=3).texts
+
+    def test_limit_draws_embeddings_of_a_file_by_seed(self, tmp_path):
+        """Not the first rows, which may be sorted by anything; kept in order, as texts are."""
+        np.save(tmp_path / "a.npy", np.arange(1000.0).repeat(2).reshape(1000, 2))
+        drawn = [
+            load_corpus(tmp_path / "a.npy", limit=100, seed=seed).embeddings("given")[:, 0].tolist()
+            for seed in (1, 1, 2)
+        ]
+        assert drawn[0] == sorted(set(drawn[0]))
+        assert max(drawn[0]) > 900
+        assert drawn[0] == drawn[1] != drawn[2]
+        assert len(load_corpus(tmp_path / "a.npy", limit=5000)) == 1000
+
+    @pytest.mark.parametrize("of", [list, np.array, Corpus.of, polars.Series, iter], ids=str)
+    def test_limit_holds_for_what_is_in_memory(self, of):
+        texts = [f"text {n}" for n in range(30)]
+        drawn = load_corpus(of(texts), limit=5, seed=1).texts
+        assert len(drawn) == 5
+        assert drawn != tuple(texts[:5])
+        assert drawn == load_corpus(texts, limit=5, seed=1).texts
+
+    def test_a_role_refuses_what_cannot_be_compared(self):
+        for texts, reason in {
+            ("a",): "1 text; at",
+            (): "0 texts",
+            (" ", ""): "only empty",
+            ("a", "a"): "2 times",
+        }.items():
+            with pytest.raises(InputError, match=f"the candidate .*{reason}"):
+                load_corpus(texts, role="candidate")
+            assert load_corpus(texts).texts == texts
+
+
+def frames():
+    yield polars.DataFrame({"text": ["a cat", "a dog"], "n": [1, 2]})
+    for name, make in {"pandas": "DataFrame", "pyarrow": "table", "datasets": "Dataset"}.items():
+        try:
+            library = __import__(name)
+        except ImportError:
+            continue
+        columns = {"text": ["a cat", "a dog"], "n": [1, 2]}
+        yield getattr(library, make).from_dict(columns) if name == "datasets" else getattr(library, make)(columns)
+    yield Rows(text=["a cat", "a dog"], n=[1, 2])
+
+
+@pytest.mark.parametrize("frame", list(frames()), ids=lambda frame: type(frame).__module__.partition(".")[0])
+class TestFrames:
+    def test_a_frame_is_never_read_as_its_column_names(self, frame):
+        for read in (
+            load_corpus,
+            Corpus.of,
+            lambda texts: Comparison(["a"], texts),
+            lambda texts: Pairs.of(["a"], texts),
+        ):
+            with pytest.raises(InputError, match=r'give one column, as frame\["text"\]'):
+                read(frame)
+
+    def test_one_column_is_a_list_of_texts(self, frame):
+        assert load_corpus(frame["text"]).texts == ("a cat", "a dog")
+        assert load_corpus(frame, column="text").texts == ("a cat", "a dog")
+        assert Pairs.of(frame["text"], frame["text"]).right.texts == ("a cat", "a dog")
+
+    def test_a_column_that_is_not_there_or_holds_no_texts(self, frame):
+        with pytest.raises(InputError, match="the frame has no column 'words'"):
+            load_corpus(frame, column="words")
+        with pytest.raises(InputError, match="text 0 is int, not a string"):
+            load_corpus(frame, column="n")
+
+
+def test_references_may_be_a_stream():
+    assert Pairs.of(["a", "b"], iter(["c", "d"])).right.texts == ("c", "d")
+
+
+def test_aligned_keeps_blanks_and_reads_embeddings(file, tmp_path):
+    assert load_aligned(file("a.txt", "a\n\nb\n")) == ("a", "", "b")
+    np.save(tmp_path / "a.npy", np.eye(2))
+    assert np.array_equal(load_aligned(tmp_path / "a.npy"), np.eye(2))
+
+
+def test_help_lists_the_endings_of_all_formats():
+    assert accepted() == (
+        "A .txt (one text a line), .csv, .tsv, .jsonl or .parquet file, `-`, `sample:NAME`, or a dataset's name."
+    )
+    assert ".parquet or .npy file" in accepted(embeddings=True)
