@@ -8,43 +8,28 @@ from typing import Any
 from _pages.markup import code, listing, page, plain, table
 from textgauge.cli.datasets import dataset_rows
 from textgauge.cli.resources import resource_rows
-from textgauge.describing.properties import COVERED, ESTIMATES, NEAR_COPY
 from textgauge.encode import embedders, grammar, grounds, language_models, tokenizers
 from textgauge.encode import word_vectors as wordvectors
 from textgauge.evaluate.tasks import BUILT_IN, LOADERS, REAL
-
-# What is the same but for case and punctuation is one text.
-ABOUT_PROPERTIES = {
-    "unique": "share of the texts that equal no other text of generated or train, but for case and punctuation",
-    "distinct": "share of different texts that train does not have, each counted once",
-    "repetition": "chance that two texts drawn from the corpus are the same, or one word apart",
-    "vocab": "number of different words that train does not have",
-    "grammar": "errors per word, mean over the texts",
-    "plausibility": "perplexity of the corpus under the language model; smaller is more plausible",
-    "semantic_precision": "mean over the generated texts of the cosine to the nearest test text",
-    "semantic_recall": "mean over the test texts of the cosine to the nearest generated text",
-    "semantic_f1": "harmonic mean of both",
-    "covered": f"share of the test texts that have a generated text as near as train has to {1 - COVERED:.0%} of them",
-    "syntactic_precision": "mean over the generated texts of the similarity of wording to the nearest train text",
-    "syntactic_recall": "mean over the train texts of the similarity of wording to the nearest generated text",
-    "syntactic_f1": "harmonic mean of both",
-    "near_copies": f"share of the generated texts whose similarity of wording to a train text is {NEAR_COPY:g} or more",
-}
+from textgauge.metrics.properties import list_properties
 
 
 def properties_page() -> str:
     """Every row of the table that `describe` prints."""
     intro = (
-        "`textgauge describe` tells these of a generated corpus, each with an interval where one holds its level, and "
+        "`textgauge describe` gives these of a generated corpus, each with an interval where one holds its level, and "
         "with the same number for test and train as yardsticks. See the tutorial "
         "[Describe generated text](../tutorials/describe-generated-text.md)."
     )
-    rows = [[code(name), ABOUT_PROPERTIES[name]] for name in ESTIMATES]
+    rows = [[code(known.name), known.about, known.better or "", ", ".join(known.needs)] for known in list_properties()]
     wording = (
+        "Texts that are equal but for case and punctuation are one text. "
         "Similarity of wording is 1/(1 + d/m), d the word edits between two texts and m the words of the longer one: "
         "1 for the same words, ½ for none in common."
     )
-    return page("Properties of generated text", intro, table(["property", "what it is"], rows), wording)
+    return page(
+        "Properties of generated text", intro, table(["property", "what it is", "better", "needs"], rows), wording
+    )
 
 
 def datasets_page() -> str:

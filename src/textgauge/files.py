@@ -19,7 +19,7 @@ TABLE_ENDINGS = (".txt", ".csv", ".jsonl", ".parquet")
 
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A new file beside `path` that takes its place once the block ends without an error, and is removed otherwise.
+    """A new file next to `path` that takes its place when the block ends without an error, and is removed otherwise.
 
     What is no regular file, such as /dev/stdout, is written as it is. The folder must exist; errors of the disk pass.
     """

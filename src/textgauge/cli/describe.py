@@ -39,7 +39,7 @@ def describe(
     grammar: Annotated[str, typer.Option(help="The grammar checker, or none.")] = "harper",
     plausibility: Annotated[str, typer.Option(help="The language model, or none.")] = "kneser-ney",
     representative: Annotated[
-        str | None, typer.Option(help="The texts plausibility is judged by; train and validation unless given.")
+        str | None, typer.Option(help="The texts plausibility is judged by; default: train and validation.")
     ] = None,
     save: Annotated[
         Path | None, typer.Option(help="Write the rows to a .json file too, for `report`; the table is still printed.")
@@ -47,9 +47,9 @@ def describe(
     per_text: Annotated[
         Path | None, typer.Option(help="Write the values of every text: .csv, .jsonl or .parquet.")
     ] = None,
-    pick: Annotated[int | None, typer.Option(min=1, help="Write the so many texts of best trade-off to --out.")] = None,
+    pick: Annotated[int | None, typer.Option(min=1, help="Write the N texts with the best trade-off to --out.")] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="The file of --pick: .txt, .csv, ...")] = None,
-    plausible: Annotated[bool, typer.Option("--plausible", help="Let --pick look at perplexity too.")] = False,
+    plausible: Annotated[bool, typer.Option("--plausible", help="Let --pick prefer low perplexity too.")] = False,
     near_copies: Annotated[
         float | None, typer.Option(help="List texts whose similarity of wording to train is this or more.")
     ] = None,
@@ -61,7 +61,7 @@ def describe(
     ci: Annotated[bool, typer.Option("--ci/--no-ci", help="Add a confidence interval to every value.")] = True,
     limit: Annotated[int | None, typer.Option(min=1, help="Use a random sample of this many generated texts.")] = None,
     level: Annotated[float, typer.Option(help="Level of the intervals.")] = 0.95,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of all that is random.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
     form: FormatOption = Format.table,
 ) -> None:
     """Describe generated texts: new, repeated, plausible, near to test by meaning, copied from train by wording.
@@ -73,10 +73,10 @@ def describe(
     known = {"train": train, "test": test, "validation": validation, "representative": representative}
     others: Any = {role: None if path is None else _texts(path, column) for role, path in known.items()}
     backends: Any = {"embedder": embedder, "grammar": grammar, "plausibility": plausibility}
-    asked: Any = {role: None if name == "none" else name for role, name in backends.items()}
+    chosen: Any = {role: None if name == "none" else name for role, name in backends.items()}
     with progress() as step:
         found = run_describe(
-            generated=texts, ratings=ratings, ci=ci, level=level, seed=seed, on_step=step, **others, **asked
+            generated=texts, ratings=ratings, ci=ci, level=level, seed=seed, on_step=step, **others, **chosen
         )
     _print(found, form, near_copies)
     files.write(found)
@@ -86,7 +86,7 @@ def describe(
 
 @dataclass(frozen=True)
 class _Files:
-    """The files that were asked for; their names are checked before anything is computed."""
+    """The files to write; their names are checked before anything is computed."""
 
     save: Path | None
     per_text: Path | None
@@ -194,7 +194,7 @@ def _readable(found: Description) -> list[Row]:
         rows[row["property"]] |= {
             "test": shown(row["test"]),
             "train": shown(row["train"]),
-            "empty because": empty or "",
+            "reason": empty or "",
         }
     return list(rows.values())
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from textgauge.metrics import Score
-from textgauge.tabular import Row, one_line
+from textgauge.tabular import BLUE, GREY, VERMILION, Row, one_line
 
 if TYPE_CHECKING:
     import altair as alt
@@ -14,9 +14,7 @@ if TYPE_CHECKING:
     from textgauge.comparing.explain import Explanation, Side
     from textgauge.comparing.terms import Terms
 
-# Okabe and Ito's palette: safe for the common kinds of colour blindness.
-_COLOURS = {"reference": "#0072B2", "candidate": "#D55E00"}
-_GREY = "#777777"
+_COLOURS = {"reference": BLUE, "candidate": VERMILION}
 _NUMBERS = ("value", "low", "high", "null", "p_value")
 _WIDTH = 260
 _LABEL = 48  # characters of a text that stand beside its bar
@@ -60,9 +58,9 @@ def _interval(score: Score) -> alt.LayerChart:
     x = alt.X("value:Q", title=None, scale=alt.Scale(zero=True), axis=alt.Axis(tickCount=4, format=".4~g"))
     layers = [
         base.mark_rule(color=_COLOURS["reference"]).encode(x="low:Q", x2="high:Q"),
-        base.mark_tick(color=_GREY, thickness=2, size=14).encode(x="null:Q"),
+        base.mark_tick(color=GREY, thickness=2, size=14).encode(x="null:Q"),
         base.mark_point(color=_COLOURS["reference"], filled=True, size=50, opacity=1).encode(x),
-        base.mark_text(align="left", color=_GREY, fontSize=9).encode(x=alt.value(4), text="said:N"),
+        base.mark_text(align="left", color=GREY, fontSize=9).encode(x=alt.value(4), text="said:N"),
     ]
     return alt.LayerChart(layer=layers).properties(width=360, height=22)
 
@@ -87,7 +85,7 @@ def _text_bars(explanation: Explanation, side: Side, n: int) -> alt.LayerChart:
 def _token_bars(tokens: Sequence[Row], title: str) -> alt.LayerChart:
     rows = [{**row, "place": place, "label": one_line(row["token"], _LABEL)} for place, row in enumerate(tokens)]
     tips = ["token:N", "contribution:Q", "count_reference:Q", "count_candidate:Q"]
-    return _bars(rows, "contribution", title, tips, _GREY)
+    return _bars(rows, "contribution", title, tips, GREY)
 
 
 def _term_bars(terms: Sequence[Row]) -> alt.LayerChart:

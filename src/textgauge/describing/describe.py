@@ -1,22 +1,30 @@
-"""`describe`: what a generated corpus is like, beside the texts it was learned from and the texts it should be like."""
+"""`describe`: what a generated corpus is like, compared with what it was learned from and what it should be like."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.describing.measure import Measuring
-from textgauge.describing.properties import Asked, reach_of_train, table
-from textgauge.describing.report import Description
-from textgauge.describing.rows import Step
-from textgauge.describing.sets import GENERATED, Sets, Source, gather, texts_of_source
+from textgauge.data import Corpus
+from textgauge.data.pool import Pool
+from textgauge.describing.measure import CorpusSets, Measuring, Step
+from textgauge.describing.report import Description, property_rows
 from textgauge.describing.significance import rating_links
-from textgauge.describing.warnings import doubts
+from textgauge.describing.warnings import find_warnings
+from textgauge.encode.tokenizers import without_surrogates
 from textgauge.errors import InputError
 
-Ratings = Sequence[float] | NDArray[np.floating]
+Source: TypeAlias = "Corpus | Sequence[str] | str | Path"
+Ratings: TypeAlias = "Sequence[float] | NDArray[np.floating]"
+
+GENERATED = "generated"
+MOST_CHARACTERS = 1_000_000  # of a text; files have the same limit
+_TAKEN = ("train", "test", "validation")
 
 
 def describe(
@@ -39,8 +47,8 @@ def describe(
 
     Corpora are lists of texts, `Corpus` objects or what `textgauge.data.load_texts` reads; `generated` may be
     several, by name. Every property comes with an interval and with the same property of test and train. Without
-    `test`, what needs it is empty and says so. `representative` texts are what plausibility is judged by: train and
-    validation unless given. `ratings` are people's, one for each generated text. A backend of None is left out.
+    `test`, what needs it is empty, with the reason. `representative` texts are what plausibility is judged by; the
+    default is train and validation. `ratings` are people's, one for each generated text. A backend of None is left out.
 
     >>> found = describe(generated=["A red dog.", "a cat"], train=["a cat"], embedder=None, grammar=None,
     ...                  plausibility=None)
@@ -53,21 +61,57 @@ def describe(
     rated = _rated(sets, ratings)
     known = None if representative is None else texts_of_source(representative, "representative")
     measuring = Measuring(sets, embedder, grammar, plausibility, known, on_step)
-    corpora, held_out, learned = measuring.generated(), measuring.test(), measuring.train()
-    asked = Asked(level, ci, reach_of_train(learned))
+    corpora, held_out, learned = measuring.generated(), measuring.test(), measuring.train
+    rows = property_rows(corpora, held_out, learned, signatures=measuring.signatures(), level=level, ci=ci)
     return Description(
-        tuple(table(corpora, held_out, learned, backends=measuring.backends(), asked=asked)),
-        corpora,
-        held_out,
-        learned,
-        asked.reach,
-        tuple(rating_links(corpora, rated, level=level, seed=seed)),
-        tuple(doubts(sets, corpora, held_out, learned)),
-        rated,
+        properties=tuple(rows),
+        generated=corpora,
+        test=held_out,
+        train=learned,
+        links=tuple(rating_links(corpora, rated, level=level, seed=seed)),
+        warnings=tuple(find_warnings(corpora, held_out, learned)),
+        ratings=rated,
     )
 
 
-def _rated(sets: Sets, ratings: Ratings | Mapping[str, Ratings] | None) -> dict[str, NDArray[np.float64]]:
+def gather(
+    generated: Source | Mapping[str, Source], train: Source, test: Source | None, validation: Source | None
+) -> CorpusSets:
+    """Read and check the corpora; an empty or blank one is refused, and so is a text of over a million characters."""
+    sources = dict(generated) if isinstance(generated, Mapping) else {GENERATED: generated}
+    if not sources:
+        raise InputError("there is no generated corpus to describe")
+    taken = next((name for name in sources if name in _TAKEN), None)
+    if taken is not None:
+        raise InputError(f"a generated corpus cannot be called {taken!r}: that name stands for the {taken} texts")
+    named: dict[str, Source] = {**sources, "train": train} | ({} if test is None else {"test": test})
+    texts = {name: texts_of_source(source, name) for name, source in named.items()}
+    pool = Pool([text for part in texts.values() for text in part])
+    spans = itertools.pairwise(itertools.accumulate(map(len, texts.values()), initial=0))
+    views = {name: Corpus(pool, np.arange(*span)) for name, span in zip(texts, spans, strict=True)}
+    more = () if validation is None else texts_of_source(validation, "validation")
+    return CorpusSets({name: views[name] for name in sources}, views["train"], views.get("test"), more)
+
+
+def texts_of_source(source: Source, role: str) -> Sequence[str]:
+    """Read the texts of one corpus and check them."""
+    if isinstance(source, str | Path):
+        from textgauge.data.source import load_texts
+
+        texts: Sequence[str] = load_texts(source).texts
+    else:
+        texts = Corpus.of(source).texts
+    if not texts:
+        raise InputError(f"{role}: there are no texts")
+    if not any(map(str.strip, texts)):
+        raise InputError(f"{role}: all texts are empty")
+    longest = max(map(len, texts))
+    if longest > MOST_CHARACTERS:
+        raise InputError(f"{role}: a text of {longest:,} characters; the limit is {MOST_CHARACTERS:,}")
+    return [without_surrogates(text) for text in texts]
+
+
+def _rated(sets: CorpusSets, ratings: Ratings | Mapping[str, Ratings] | None) -> dict[str, NDArray[np.float64]]:
     """Ratings by corpus, one for each text; a missing one is NaN."""
     if ratings is None:
         return {}

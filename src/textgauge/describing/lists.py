@@ -1,23 +1,19 @@
-"""Texts worth looking at, as frames: all with their values, near copies, uncovered test texts, modes, the best ones."""
+"""Single texts, as frames: all with their values, near copies, uncovered test texts, modes, the best ones."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from textgauge.data import Corpus
-from textgauge.describing.measured import Measured
 from textgauge.errors import InputError
-from textgauge.metrics.properties.nearest import Nearest
+from textgauge.metrics.properties.base import Floats, Ints, MeasuredCorpus, NearestTexts
+from textgauge.metrics.properties.repetition import modes as modes_of
 from textgauge.metrics.properties.trade_off import best_trade_offs
 
 if TYPE_CHECKING:
     import polars as pl
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 def texts_of(corpus: Corpus, rows: Ints) -> list[str]:
@@ -26,7 +22,9 @@ def texts_of(corpus: Corpus, rows: Ints) -> list[str]:
     return [texts[row] for row in corpus.index[rows].tolist()]
 
 
-def per_text(measured: Measured, test: Corpus | None, train: Measured, ratings: Floats | None) -> pl.DataFrame:
+def per_text(
+    measured: MeasuredCorpus, test: Corpus | None, train: MeasuredCorpus, ratings: Floats | None
+) -> pl.DataFrame:
     """One row per text: its values, and the texts it is nearest to; null where a value does not exist."""
     import polars as pl
 
@@ -38,7 +36,8 @@ def per_text(measured: Measured, test: Corpus | None, train: Measured, ratings: 
     }
     _, place, times = np.unique(measured.forms, return_inverse=True, return_counts=True)
     columns["unique"] = (times[place] == 1) & ~np.isin(measured.forms, train.forms)
-    columns["mode_size"] = measured.modes.sizes[measured.modes.group]
+    groups = measured.derive(modes_of)
+    columns["mode_size"] = groups.sizes[groups.group]
     columns |= _nearest("semantic", "nearest_test", measured.semantic, test, n)
     columns |= _nearest("syntactic", "nearest_train", measured.syntactic, train.corpus, n)
     errors, words = (np.full(n, np.nan),) * 2 if measured.grammar is None else measured.grammar
@@ -51,9 +50,9 @@ def per_text(measured: Measured, test: Corpus | None, train: Measured, ratings: 
     return frame.with_columns(pl.col("grammar_errors", "words").cast(pl.Int64))
 
 
-def perplexities(measured: Measured) -> Floats:
+def perplexities(measured: MeasuredCorpus) -> Floats:
     """exp(surprise per token) of each text; NaN where there is none."""
-    logs = measured.per_text().get("plausibility")
+    logs = measured.text_values().get("plausibility")
     return np.full(len(measured.corpus), np.nan) if logs is None else np.exp(np.minimum(logs, 700.0))
 
 
@@ -63,8 +62,8 @@ def check_threshold(threshold: float) -> None:
         raise InputError(f"SynSim lies between 0.5 and 1; {threshold} is no threshold for near copies")
 
 
-def near_copies(measured: Measured, train: Corpus, threshold: float) -> pl.DataFrame:
-    """Generated texts whose SynSim to a train text is the threshold or more, beside that text."""
+def near_copies(measured: MeasuredCorpus, train: Corpus, threshold: float) -> pl.DataFrame:
+    """Generated texts whose SynSim to a train text is the threshold or more, and that text."""
     import polars as pl
 
     schema = {"corpus": pl.String, "index": pl.Int64, "text": pl.String, "syntactic": pl.Float64, "train": pl.String}
@@ -82,8 +81,8 @@ def near_copies(measured: Measured, train: Corpus, threshold: float) -> pl.DataF
     return pl.DataFrame(columns, schema=schema)
 
 
-def uncovered(measured: Measured, test: Corpus | None, reach: float) -> pl.DataFrame:
-    """Test texts whose nearest generated text is below the reach, beside that text."""
+def uncovered(measured: MeasuredCorpus, test: Corpus | None, reach: float) -> pl.DataFrame:
+    """Test texts whose similarity to the nearest generated text is below the reach, and that text."""
     import polars as pl
 
     schema = {"corpus": pl.String, "index": pl.Int64, "test": pl.String, "semantic": pl.Float64, "nearest": pl.String}
@@ -101,11 +100,12 @@ def uncovered(measured: Measured, test: Corpus | None, reach: float) -> pl.DataF
     return pl.DataFrame(columns, schema=schema)
 
 
-def modes(measured: Measured, least: int) -> pl.DataFrame:
-    """Groups of at least so many equal or nearly equal texts, each with its most frequent text."""
+def modes(measured: MeasuredCorpus, least: int) -> pl.DataFrame:
+    """Groups of at least `least` equal or nearly equal texts, each with its most frequent text."""
     import polars as pl
 
-    group, sizes = measured.modes.group, measured.modes.sizes
+    groups = measured.derive(modes_of)
+    group, sizes = groups.group, groups.sizes
     large = np.flatnonzero(sizes >= least)
     forms, first = np.unique(measured.forms, return_index=True)  # group g is named after form g in this order
     different = np.bincount(group[first], minlength=len(forms))
@@ -120,13 +120,13 @@ def modes(measured: Measured, least: int) -> pl.DataFrame:
     return pl.DataFrame(columns, schema=dict(zip(columns, kinds, strict=True)))
 
 
-def best(measured: Measured, n: int, *, plausible: bool) -> Ints:
+def best(measured: MeasuredCorpus, n: int, *, plausible: bool) -> Ints:
     """The places of the n texts with the best trade-off, each form once; see `best_trade_offs`.
 
-    Larger is better of nearness to test by meaning, distance from train by wording (1 − SynSim) and, if asked for,
+    Larger is better of nearness to test by meaning, distance from train by wording (1 − SynSim) and, with `plausible`,
     plausibility (less surprise per token).
     """
-    values = measured.per_text()
+    values = measured.text_values()
     goods = [values.get("semantic"), None if "syntactic" not in values else 1.0 - values["syntactic"]]
     if plausible:
         goods.append(-values["plausibility"] if "plausibility" in values else None)
@@ -137,7 +137,7 @@ def best(measured: Measured, n: int, *, plausible: bool) -> Ints:
     return order[best_trade_offs(np.column_stack([column[order] for column in goods if column is not None]), n)]
 
 
-def _nearest(value: str, name: str, found: Nearest | None, corpus: Corpus | None, n: int) -> dict[str, Any]:
+def _nearest(value: str, name: str, found: NearestTexts | None, corpus: Corpus | None, n: int) -> dict[str, Any]:
     if found is None or corpus is None:
         return {value: np.full(n, np.nan), name: [None] * n}
     return {value: found.similarity, name: texts_of(corpus, found.index)}

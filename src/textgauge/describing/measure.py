@@ -1,8 +1,8 @@
-"""Measure every corpus: run the models once over all texts, then look for the nearest texts."""
+"""Measure every corpus: run the models once over all texts, then find the nearest texts."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -10,139 +10,191 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.data import Corpus
-from textgauge.describing.measured import Measured, Modes
-from textgauge.describing.models import grammar_row, made_from_train, surprise_row
-from textgauge.describing.rows import Row, Step
-from textgauge.describing.sets import Sets
-from textgauge.metrics.base import versions
-from textgauge.metrics.properties.nearest import Nearest, nearest_meaning, nearest_wording
-from textgauge.metrics.properties.repetition import groups
-from textgauge.metrics.properties.uniqueness import Counts, form, numbered
-from textgauge.metrics.properties.vocabulary import new_terms
+from textgauge.data.pool import Pool
+from textgauge.metrics.properties.base import TOKENIZER, Floats, Ints, MeasuredCorpus, NearestTexts
+from textgauge.metrics.properties.nearest import nearest_meaning, nearest_wording
+from textgauge.metrics.properties.uniqueness import numbered
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
+Columns = tuple[Floats | Ints, Floats | Ints]
+Step = Callable[[str], None]
 
-TOKENIZER = "words"
-_UNASKED = "not asked for"
+NO_TEST = "no test texts were given"
+_LEFT_OUT = "not asked for"
+_PORTION = 2_000  # texts between two messages of progress
+
+
+@dataclass(frozen=True, eq=False)
+class CorpusSets:
+    """Generated corpora by name, and what they are compared with: views of one pool, and more texts to learn from."""
+
+    generated: Mapping[str, Corpus]
+    train: Corpus
+    test: Corpus | None
+    validation: Sequence[str] = ()
+
+    @property
+    def pool(self) -> Pool:
+        """The pool of all texts."""
+        return self.train.pool
+
+
+@dataclass(frozen=True, eq=False)
+class TextRows:
+    """Two numbers for each text of a pool, NaN where they were not needed, and the backend that gave them."""
+
+    first: Floats
+    second: Floats
+    backend: str
+
+    def of(self, corpus: Corpus) -> tuple[Floats, Floats]:
+        """Both columns for the texts of a corpus."""
+        return self.first[corpus.index], self.second[corpus.index]
 
 
 @dataclass(frozen=True, eq=False)
 class Measuring:
     """The corpora and the names of the backends; None leaves out what needs one."""
 
-    sets: Sets
+    sets: CorpusSets
     embedder: str | None
     grammar: str | None
     plausibility: str | None
     representative: Sequence[str] | None
     on_step: Step
+    train_sample: int = 5_000
+    """Train texts enough for a mean: its standard error is a seventieth of their deviation."""
 
-    def generated(self) -> tuple[Measured, ...]:
-        """Each generated corpus against test and train."""
-        return tuple(self._one(name, corpus, self.sets.train) for name, corpus in self.sets.generated.items())
+    def generated(self) -> tuple[MeasuredCorpus, ...]:
+        """Each generated corpus, compared with test and train."""
+        return tuple(self._one(name, corpus) for name, corpus in self.sets.generated.items())
 
-    def test(self) -> Measured | None:
-        """The yardstick of what good texts would be: test against train."""
-        return None if self.sets.test is None else self._one("test", self.sets.test, self.sets.train)
+    def test(self) -> MeasuredCorpus | None:
+        """The yardstick of what good texts would be: test, compared with train."""
+        return None if self.sets.test is None else self._one("test", self.sets.test)
 
-    def train(self) -> Measured:
-        """Train against test, as if it had been generated."""
-        return self._one("train", self.sets.train, self.sets.train.take(np.arange(0)))
+    @cached_property
+    def train(self) -> MeasuredCorpus:
+        """Train, compared with test as if it had been generated."""
+        return self._one("train", self.sets.train)
 
-    def _one(self, name: str, corpus: Corpus, known: Corpus) -> Measured:
+    def signatures(self) -> dict[str, str]:
+        """The backends, spelled out with versions, by what needs them."""
+        found = {}
+        if self.embedder is not None:
+            from textgauge.encode.embedders import embedder
+
+            found["embeddings"] = embedder(self.embedder).identity
+        rows = {"grammar": self._grammar, "plausibility": self._surprise}
+        return found | {name: row.backend for name, row in rows.items() if row is not None}
+
+    def _one(self, name: str, corpus: Corpus) -> MeasuredCorpus:
         self.on_step(f"{name}: forms and vocabulary")
-        forms = self._forms[corpus.index]
         meaning = None if name == "test" or self.embedder is None else self.sets.test
         wording = None if name == "train" else self.sets.train
-        told = name == "train" and self._told
-        return Measured(
+        missing = self._missing(name)
+        return MeasuredCorpus(
             name=name,
             corpus=corpus,
-            forms=forms,
-            counts=Counts.of(forms, self._forms[known.index]),
-            terms=new_terms(corpus.tokens(TOKENIZER), known.tokens(TOKENIZER)),
-            modes=modes(corpus, forms),
+            forms=self._forms[corpus.index],
+            train=None if name == "train" else self.train,
+            embedder=self.embedder,
             grammar=None if self._grammar is None else self._grammar.of(corpus),
-            surprise=None if self._surprise is None or told else self._surprise.of(corpus),
+            surprise=None if self._surprise is None or "plausibility" in missing else self._surprise.of(corpus),
             semantic=None if meaning is None else self._meaning(name, corpus, meaning),
             covered=None if meaning is None else self._meaning(name, meaning, corpus),
             syntactic=None if wording is None else self._wording(name, corpus, wording),
             echoed=None if wording is None else self._wording(name, wording, corpus),
-            reasons=self._reasons(name),
+            missing=missing,
         )
 
-    def _reasons(self, name: str) -> dict[str, str]:
-        """Why a property is not there, where it is not."""
-        held = f"others are held against {name}"
-        found = {
-            "semantic": "no test texts were given" if self.sets.test is None else held,
-            "syntactic": held,
-            "plausibility": "the language model was made from it",
-        }
-        asked = {"semantic": self.embedder, "grammar": self.grammar, "plausibility": self.plausibility}
-        return found | {part: _UNASKED for part, backend in asked.items() if backend is None}
-
-    def backends(self) -> dict[str, str]:
-        """What each property depends on, spelled out with versions."""
-        found = {"unique": "form=lower-case,no-punctuation", "vocab": TOKENIZER}
-        found["syntactic"] = f"synsim@{TOKENIZER}({','.join(versions('rapidfuzz'))})"
-        if self.embedder is not None:
-            from textgauge.encode.embedders import embedder
-
-            found["semantic"] = f"cosine@{embedder(self.embedder).identity}"
-        rows = {"grammar": self._grammar, "plausibility": self._surprise}
-        return found | {name: row.backend for name, row in rows.items() if row is not None}
+    def _missing(self, name: str) -> dict[str, str]:
+        """What properties may need and a corpus does not have, and why."""
+        backends = {"embeddings": self.embedder, "grammar": self.grammar, "plausibility": self.plausibility}
+        found = {need: _LEFT_OUT for need, backend in backends.items() if backend is None}
+        if self.sets.test is None:
+            found["test"] = NO_TEST
+        if name == "train" and self._made_from_train:
+            found["plausibility"] = "the language model was made from it"
+        return found
 
     @property
-    def _told(self) -> bool:
-        return self.plausibility is not None and made_from_train(self.plausibility, self.representative)
+    def _made_from_train(self) -> bool:
+        """Whether the language model is one that is made from texts, and no other texts were given for it."""
+        return (self.plausibility or "").startswith("kneser-ney") and self.representative is None
 
     @cached_property
     def _forms(self) -> Ints:
         return numbered(self.sets.pool.texts)[0]
 
     @cached_property
-    def _grammar(self) -> Row | None:
-        return None if self.grammar is None else grammar_row(self.grammar, self.sets, self.on_step)
+    def _grammar(self) -> TextRows | None:
+        """Grammatical errors and words of generated and test texts, and of a sample of train."""
+        if self.grammar is None:
+            return None
+        from textgauge.encode.grammar import get_grammar_checker
+
+        checker = get_grammar_checker(self.grammar)
+
+        def compute(texts: Sequence[str]) -> Columns:
+            return checker.errors(texts), checker.lengths(texts)
+
+        return self._rows(self._modelled(with_train=True), compute, "grammar", checker.signature)
 
     @cached_property
-    def _surprise(self) -> Row | None:
+    def _surprise(self) -> TextRows | None:
+        """−ln P and tokens of generated and test texts, and of a sample of train unless the model was made from it."""
         if self.plausibility is None:
             return None
-        return surprise_row(self.plausibility, self.sets, self.representative, self.on_step)
+        from textgauge.encode.language_models import get_language_model
+
+        self.on_step("plausibility: language model")
+        own = self._made_from_train
+        known = [*self.sets.train.texts, *self.sets.validation] if own else self.representative
+        model = get_language_model(self.plausibility, representative=known)
+        return self._rows(self._modelled(with_train=not own), model.surprise, "plausibility", model.signature)
+
+    def _modelled(self, *, with_train: bool) -> list[Corpus]:
+        """The corpora that models see; of a large train the first texts by content key, which is as good as random."""
+        train, most = self.sets.train, self.train_sample
+        sample = train.canonical().take(np.arange(most)) if len(train) > most else train
+        others = (self.sets.test, sample if with_train else None)
+        return [*self.sets.generated.values(), *(corpus for corpus in others if corpus is not None)]
+
+    def _rows(
+        self, corpora: Sequence[Corpus], compute: Callable[[Sequence[str]], Columns], doing: str, backend: str
+    ) -> TextRows:
+        """Two numbers of every text of some corpora; equal texts are measured once, in portions."""
+        pool = self.sets.pool
+        wanted = np.concatenate([corpus.index for corpus in corpora])
+        _, first, inverse = np.unique(pool.keys[wanted], return_index=True, return_inverse=True)
+        texts = [pool.texts[row] for row in wanted[first].tolist()]
+        parts = []
+        for start in range(0, len(texts), _PORTION):
+            self.on_step(f"{doing}: {100 * start // len(texts)} %")
+            parts.append([np.asarray(column, dtype=np.float64) for column in compute(texts[start : start + _PORTION])])
+        found = np.full((2, pool.size), np.nan)
+        found[:, wanted] = np.concatenate(parts, axis=1)[:, inverse]
+        return TextRows(found[0], found[1], backend)
 
     @cached_property
     def _vectors(self) -> NDArray[np.float32]:
         from textgauge.data.cache import encode_cached
         from textgauge.encode.embedders import embedder
 
-        def told(done: int, total: int) -> None:
+        def progress(done: int, total: int) -> None:
             self.on_step(f"embedding: {100 * done // total} %")
 
-        return encode_cached(embedder(self.embedder or ""), self.sets.pool.texts, progress=told)
+        return encode_cached(embedder(self.embedder or ""), self.sets.pool.texts, progress=progress)
 
-    def _meaning(self, name: str, queries: Corpus, documents: Corpus) -> Nearest:
+    def _meaning(self, name: str, queries: Corpus, documents: Corpus) -> NearestTexts:
+        """The nearest text by meaning, searched among the different texts of either side; of equal ones the first."""
         vectors = self._vectors
         self.on_step(f"{name}: nearest by meaning")
-        return among_distinct(queries, documents, lambda a, b: nearest_meaning(vectors[a], vectors[b]))
+        _, asking, inverse = np.unique(queries.keys, return_index=True, return_inverse=True)
+        given = np.sort(np.unique(documents.keys, return_index=True)[1])
+        found = nearest_meaning(vectors[queries.index[asking]], vectors[documents.index[given]])
+        return NearestTexts(given[found.index], found.similarity).take(inverse)
 
-    def _wording(self, name: str, queries: Corpus, documents: Corpus) -> Nearest:
+    def _wording(self, name: str, queries: Corpus, documents: Corpus) -> NearestTexts:
         self.on_step(f"{name}: nearest by wording")
         return nearest_wording(queries.tokens(TOKENIZER), documents.tokens(TOKENIZER))
-
-
-def among_distinct(queries: Corpus, documents: Corpus, search: Callable[[Ints, Ints], Nearest]) -> Nearest:
-    """Search for the different texts of either side, by their rows of the pool; of equal documents the first."""
-    _, asked, inverse = np.unique(queries.keys, return_index=True, return_inverse=True)
-    given = np.sort(np.unique(documents.keys, return_index=True)[1])
-    found = search(queries.index[asked], documents.index[given])
-    return Nearest(given[found.index], found.similarity).take(inverse)
-
-
-def modes(corpus: Corpus, forms: Ints) -> Modes:
-    """Put equal and nearly equal texts together."""
-    numbers, first, inverse, times = np.unique(forms, return_index=True, return_inverse=True, return_counts=True)
-    texts = corpus.pool.texts
-    group = groups([form(texts[row]) for row in corpus.index[first].tolist()], times)[inverse]
-    return Modes(group, np.bincount(group, minlength=len(numbers)))

@@ -1,11 +1,10 @@
-"""What `describe` gives back: the table, and behind it every text."""
+"""What `describe` gives back: a row per property, and behind it every text."""
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -14,30 +13,94 @@ from numpy.typing import NDArray
 
 from textgauge.data import Corpus
 from textgauge.describing import lists
-from textgauge.describing.measured import Measured
-from textgauge.describing.properties import NEAR_COPY, Property
+from textgauge.describing.measure import NO_TEST
 from textgauge.describing.significance import Difference, RatingLink, differences
 from textgauge.errors import InputError, UnknownName
-from textgauge.metrics.properties.uniqueness import curve
+from textgauge.metrics.properties.base import CorpusProperty, MeasuredCorpus, list_properties
+from textgauge.metrics.properties.nearest import NEAR_COPY, reach_of_train
+from textgauge.metrics.properties.uniqueness import curve, form_counts
+from textgauge.tabular import BLUE, GREY, VERMILION, Tabular, plain_row
 
 if TYPE_CHECKING:
-    import pandas as pd
+    import altair as alt
     import polars as pl
+
+_COLOURS = {"generated": BLUE, "test": VERMILION, "train": GREY}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Property:
+    """One property of one corpus; `test` and `train` are the same property of the yardsticks.
+
+    `reason` says why the value, or its interval, is missing; `test_reason` and `train_reason` why a yardstick is.
+    """
+
+    corpus: str
+    property: str
+    value: float
+    low: float = math.nan
+    high: float = math.nan
+    test: float = math.nan
+    train: float = math.nan
+    backend: str | None = None
+    reason: str | None = None
+    test_reason: str | None = None
+    train_reason: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """A flat dictionary; NaN becomes None."""
+        return plain_row(asdict(self))
+
+
+def property_rows(
+    generated: tuple[MeasuredCorpus, ...],
+    test: MeasuredCorpus | None,
+    train: MeasuredCorpus,
+    *,
+    signatures: Mapping[str, str],
+    level: float,
+    ci: bool,
+) -> Iterator[Property]:
+    """All registered properties of all generated corpora; `signatures` are those of the backends, by need."""
+    declared = list_properties()
+    yardsticks = {known.name: (_yardstick(known, test), _yardstick(known, train)) for known in declared}
+    for measured in generated:
+        for known in declared:
+            found, reason = known.of(measured, level)
+            on_test, on_train = yardsticks[known.name]
+            yield Property(
+                corpus=measured.name,
+                property=known.name,
+                value=found.value,
+                low=found.low if ci else math.nan,
+                high=found.high if ci else math.nan,
+                test=on_test[0],
+                train=on_train[0],
+                backend=known.backend_of(signatures),
+                reason=reason or known.no_interval,
+                test_reason=on_test[1],
+                train_reason=on_train[1],
+            )
+
+
+def _yardstick(known: CorpusProperty, measured: MeasuredCorpus | None) -> tuple[float, str | None]:
+    if measured is None:
+        return math.nan, NO_TEST
+    found, reason = known.of(measured, 0.95)
+    return found.value, reason
 
 
 @dataclass(frozen=True, eq=False)
-class Description:
+class Description(Tabular):
     """Properties of one or several generated corpora; iterate over them, or ask for one by its name.
 
     `description["unique"]` is that of the only corpus, `description["unique", "gpt"]` that of one of several.
-    `reach` is the similarity from which a test text counts as covered.
     """
 
     properties: tuple[Property, ...]
-    generated: tuple[Measured, ...]
-    test: Measured | None
-    train: Measured
-    reach: float
+    generated: tuple[MeasuredCorpus, ...]
+    test: MeasuredCorpus | None
+    train: MeasuredCorpus
     links: tuple[RatingLink, ...] = ()
     warnings: tuple[str, ...] = ()
     ratings: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
@@ -58,6 +121,11 @@ class Description:
         known = [found.property if corpus is None else f"{found.property}, {found.corpus}" for found in self.properties]
         raise UnknownName.among("property", wanted if corpus is None else f"{wanted}, {corpus}", known)
 
+    @property
+    def reach(self) -> float:
+        """The similarity to a generated text from which a test text counts as covered."""
+        return self.train.derive(reach_of_train)
+
     @cached_property
     def differences(self) -> tuple[Difference, ...]:
         """Tests between all generated corpora, and of each against test, text by text."""
@@ -77,7 +145,7 @@ class Description:
         """`unique` and `distinct` after 10 %, 20 %, ... of the attempts, on average over their orders."""
         import polars as pl
 
-        found = [(one.name, curve(one.counts)) for one in self.generated]
+        found = [(one.name, curve(one.derive(form_counts))) for one in self.generated]
         return pl.concat(
             pl.DataFrame({"attempts": line.attempts, "unique": line.unique, "distinct": line.distinct}).select(
                 pl.lit(name).alias("corpus"), pl.all()
@@ -86,7 +154,7 @@ class Description:
         )
 
     def near_copies(self, threshold: float = NEAR_COPY) -> pl.DataFrame:
-        """Generated texts whose SynSim to a train text is the threshold or more, beside that text."""
+        """Generated texts whose SynSim to a train text is the threshold or more, and that text."""
         import polars as pl
 
         lists.check_threshold(threshold)
@@ -94,7 +162,7 @@ class Description:
         return found.sort("syntactic", descending=True, maintain_order=True)
 
     def uncovered(self, reach: float | None = None) -> pl.DataFrame:
-        """Test texts that no generated text comes near: less near than train comes to 95 % of them, unless given."""
+        """Test texts that no generated text comes near; the default reach is how near train comes to 95 % of them."""
         import polars as pl
 
         least = self.reach if reach is None else reach
@@ -135,21 +203,14 @@ class Description:
         """One flat dictionary per property and corpus."""
         return [row.to_dict() for row in self.properties]
 
-    def to_json(self) -> str:
-        """An array of flat objects."""
-        return json.dumps(self.to_dicts(), indent=1, ensure_ascii=False)
+    def plot(self) -> alt.VConcatChart:
+        """Every property on a scale of its own: generated with its interval, and test and train."""
+        import altair as alt
 
-    def to_polars(self) -> pl.DataFrame:
-        """A frame with one row per property and corpus."""
-        import polars as pl
-
-        return pl.from_dicts(self.to_dicts(), infer_schema_length=None)
-
-    def to_pandas(self) -> pd.DataFrame:
-        """A pandas frame with one row per property and corpus; needs pandas."""
-        import pandas as pd
-
-        return pd.DataFrame(self.to_dicts())
+        drawn = [row for row in self if not math.isnan(row.value)]
+        several = len(self.generated) > 1
+        panels = [_panel(row, several=several, legend=place == 0) for place, row in enumerate(drawn)]
+        return alt.vconcat(*panels, spacing=4)
 
     def __str__(self) -> str:
         wide = len(self.generated) > 1
@@ -167,3 +228,31 @@ def _spoken(row: Property) -> str:
         said += f"  [{row.low:.4g}, {row.high:.4g}]"
     yardsticks = [(name, value) for name, value in (("test", row.test), ("train", row.train)) if not math.isnan(value)]
     return said + "".join(f"  {name} {value:.4g}" for name, value in yardsticks)
+
+
+def _panel(row: Property, *, several: bool, legend: bool) -> alt.LayerChart:
+    import altair as alt
+
+    label = f"{row.property}: {row.corpus}" if several else row.property
+    cells = row.to_dict()
+    ends = {"low": cells["low"], "high": cells["high"]}
+    values = {"train": cells["train"], "test": cells["test"], "generated": cells["value"]}  # the last lies on top
+    points = [
+        {"property": label, "of": of, "value": value, **(ends if of == "generated" else {})}
+        for of, value in values.items()
+        if value is not None
+    ]
+    key = alt.Legend(title=None, orient="top") if legend else None
+    colour = alt.Color("of:N", scale=alt.Scale(domain=list(_COLOURS), range=list(_COLOURS.values())), legend=key)
+    shape = alt.Shape("of:N", scale=alt.Scale(domain=list(_COLOURS), range=["circle", "diamond", "square"]), legend=key)
+    y = alt.Y("property:N", title=None, axis=alt.Axis(labelLimit=220, minExtent=140, ticks=False, domain=False))
+    x = alt.X("value:Q", title=None, scale=alt.Scale(zero=True), axis=alt.Axis(tickCount=4, format=".4~g"))
+    numbers = (alt.Tooltip(f"{name}:Q", format=".6g") for name in ("value", "low", "high"))
+    base = alt.Chart(alt.InlineData(values=points)).encode(
+        y, colour, tooltip=[alt.Tooltip("property:N"), alt.Tooltip("of:N"), *numbers]
+    )
+    layers = [
+        base.mark_rule().encode(x="low:Q", x2="high:Q"),
+        base.mark_point(filled=True, size=50, opacity=1).encode(x, shape),
+    ]
+    return alt.LayerChart(layer=layers).properties(width=360, height=22)

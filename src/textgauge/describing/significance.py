@@ -9,14 +9,12 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from textgauge.describing.measured import Measured
+from textgauge.metrics.properties.base import Floats, MeasuredCorpus
 from textgauge.stats.correlation import complete, spearman
+from textgauge.stats.multiple_tests import holm
 from textgauge.stats.resampled_correlation import correlation_interval
 from textgauge.tabular import plain_row
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,9 +56,9 @@ class RatingLink:
         return plain_row(asdict(self))
 
 
-def differences(corpora: Sequence[Measured]) -> tuple[Difference, ...]:
+def differences(corpora: Sequence[MeasuredCorpus]) -> tuple[Difference, ...]:
     """All pairs of corpora under every property that both have, text by text."""
-    columns = {measured.name: measured.per_text() for measured in corpora}
+    columns = {measured.name: measured.text_values() for measured in corpora}
     cases = [
         (name, first, second)
         for first, second in combinations(columns, 2)
@@ -85,20 +83,8 @@ def differences(corpora: Sequence[Measured]) -> tuple[Difference, ...]:
     )
 
 
-def holm(p: Floats) -> Floats:
-    """Holm's correction: the k-th smallest of m times m − k + 1, never falling, at most 1; missing ones do not count.
-
-    >>> holm(np.array([0.01, 0.04, 0.03, np.nan])).tolist()
-    [0.03, 0.06, 0.06, nan]
-    """
-    corrected = np.full(len(p), np.nan)
-    order = np.argsort(p, kind="stable")[: int(np.isfinite(p).sum())]
-    corrected[order] = np.minimum(np.maximum.accumulate(p[order] * np.arange(len(order), 0, -1)), 1.0)
-    return corrected
-
-
 def rating_links(
-    corpora: Sequence[Measured], ratings: Mapping[str, Floats], *, level: float, seed: int
+    corpora: Sequence[MeasuredCorpus], ratings: Mapping[str, Floats], *, level: float, seed: int
 ) -> Iterator[RatingLink]:
     """ρ of each per-text property with the ratings, for every corpus that has them."""
     for measured in corpora:
@@ -106,7 +92,7 @@ def rating_links(
         if given is None:
             continue
         order = np.argsort(measured.corpus.keys, kind="stable")  # draws do not depend on the order of the texts
-        for name, values in measured.per_text().items():
+        for name, values in measured.text_values().items():
             known = order[complete(values, given)[order]]
             low, high = correlation_interval(spearman, given[known], values[known], level=level, seed=seed)
             rho = spearman(given[known], values[known])

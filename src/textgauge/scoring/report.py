@@ -15,7 +15,7 @@ from textgauge.errors import UnknownName
 from textgauge.metrics import PairScores
 from textgauge.naming import parse
 from textgauge.scoring.statistics import Bootstrap, ItemStatistics
-from textgauge.tabular import Tabular, plain, plain_row
+from textgauge.tabular import BLUE, VERMILION, Tabular, plain, plain_row
 
 if TYPE_CHECKING:
     import altair as alt
@@ -123,9 +123,6 @@ class ScoreReport(Tabular):
         )
 
 
-_BLUE, _VERMILION = "#0072B2", "#D55E00"
-
-
 def spread_chart(scores: Sequence[PairScores]) -> alt.VConcatChart:
     """One histogram per metric, each on a scale of its own, with a line at the mean."""
     import altair as alt
@@ -147,8 +144,8 @@ def _histogram(scores: PairScores) -> alt.LayerChart:
     x = alt.X("low:Q", bin="binned", title=None, scale=alt.Scale(zero=False), axis=axis)
     tip = [alt.Tooltip("low:Q", format=".4g"), alt.Tooltip("high:Q", format=".4g"), alt.Tooltip("pairs:Q")]
     y = alt.Y("pairs:Q", title="pairs", axis=alt.Axis(tickCount=3))
-    bars = alt.Chart(alt.InlineData(values=bins)).mark_bar(color=_BLUE).encode(x, y, x2="high:Q", tooltip=tip)
-    middle = alt.Chart(alt.InlineData(values=mean)).mark_rule(color=_VERMILION, strokeWidth=2)
+    bars = alt.Chart(alt.InlineData(values=bins)).mark_bar(color=BLUE).encode(x, y, x2="high:Q", tooltip=tip)
+    middle = alt.Chart(alt.InlineData(values=mean)).mark_rule(color=VERMILION, strokeWidth=2)
     line = middle.encode(x="mean:Q", tooltip=[alt.Tooltip("mean:Q", format=".6g")])
     missing = len(scores) - len(scores.defined)
     title = f"{scores.metric}, mean {scores.mean:.4g}" + (f"; undefined for {missing} pairs" if missing else "")

@@ -6,7 +6,9 @@ import pytest
 
 from textgauge.data import Corpus
 from textgauge.describing import describe as run
-from textgauge.describing import models
+from textgauge.describing.describe import gather
+from textgauge.describing.measure import Measuring
+from textgauge.describing.warnings import find_warnings
 from textgauge.errors import InputError, UnknownName
 
 TRAIN = ["a red cat sat here", "the dog ran off", "we like green tea", "it rains all day long"]
@@ -54,7 +56,7 @@ def test_values_follow_the_definitions():
     assert found["plausibility"].value == pytest.approx(math.exp(letters_ / sum(map(len, words))))
 
 
-def test_semantic_is_held_against_test_and_syntactic_against_train():
+def test_semantic_compares_with_test_and_syntactic_with_train():
     found = describe()
     precision, recall = best(GENERATED, TEST).mean(), best(TEST, GENERATED).mean()
     assert found["semantic_precision"].value == pytest.approx(precision)
@@ -76,8 +78,8 @@ def test_yardsticks_are_the_same_property_of_test_and_train():
 
 def test_empty_cells_say_why():
     found = describe()
-    assert found["semantic_f1"].test_reason == "others are held against test"
-    assert found["syntactic_f1"].train_reason == "others are held against train"
+    assert found["semantic_f1"].test_reason == "not defined for test itself"
+    assert found["syntactic_f1"].train_reason == "not defined for train itself"
     assert found["plausibility"].train_reason == "the language model was made from it"
     assert "no interval" in found["repetition"].reason
     for row in found.to_dicts():
@@ -216,17 +218,40 @@ def test_rows_as_json_frame_and_text():
     assert "undefined: not asked for" in str(describe(grammar=None))
 
 
-def test_a_large_train_corpus_is_sampled_for_its_yardsticks_and_that_is_said(monkeypatch):
-    monkeypatch.setattr(models, "YARDSTICK", 3)
-    found = describe(representative=["x"])
-    assert [text for text in found.warnings if text.startswith("train:")] == [
+def test_a_large_train_corpus_is_sampled_for_its_yardsticks_and_that_is_said():
+    sets = gather(GENERATED, TRAIN, TEST, None)
+    measuring = Measuring(sets, None, "marks", "lengths", ["x"], lambda _: None, train_sample=3)
+    warnings = find_warnings(measuring.generated(), measuring.test(), measuring.train)
+    assert [text for text in warnings if text.startswith("train:")] == [
         f"train: {name} is that of 3 of its 4 texts, enough for a yardstick" for name in ("grammar", "plausibility")
     ]
-    assert not math.isnan(found["grammar"].train)
+    assert np.isfinite(measuring.train.text_values()["grammar"]).sum() == 3
 
 
-def test_steps_are_told():
+def test_steps_are_reported():
     steps = []
     describe(on_step=steps.append)
     assert any(step.startswith("embedding") for step in steps)
     assert any(step.startswith("grammar") for step in steps)
+
+
+def test_notebooks_show_the_table_as_html():
+    shown = describe(generated={"<b>": GENERATED})._repr_html_()
+    assert shown.startswith("<table>")
+    assert "near_copies" in shown
+    assert "&lt;b&gt;" in shown
+    assert "<b>" not in shown
+
+
+def test_the_plot_has_a_panel_per_defined_property_with_interval_test_and_train():
+    made = describe(grammar=None).plot().to_dict()
+    assert len(made["vconcat"]) == len(NAMES) - 1
+    values = made["datasets"][made["vconcat"][0]["data"]["name"]]
+    points = {point["of"]: point for point in values}
+    row = describe()["unique"]
+    assert points["generated"] == {
+        "property": "unique", "of": "generated", "value": row.value, "low": row.low, "high": row.high
+    }  # fmt: skip
+    assert (points["test"]["value"], points["train"]["value"]) == (row.test, row.train)
+    several = describe(generated={"one": GENERATED, "two": TEST}).plot().to_dict()
+    assert len(several["vconcat"]) == 2 * len(NAMES)

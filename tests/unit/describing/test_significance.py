@@ -1,11 +1,8 @@
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy import stats
 
 from textgauge.describing import describe as run
-from textgauge.describing.significance import holm
 
 RNG = np.random.default_rng(0)
 WORDS = ["red", "green", "blue", "cat", "dog", "bird", "tree", "house", "road", "tea"]
@@ -34,7 +31,7 @@ def test_corpora_are_tested_against_each_other_and_against_test(found):
 
 
 def test_p_values_are_scipys_and_corrected(found):
-    values = {one.name: one.per_text()["semantic"] for one in found.generated}
+    values = {one.name: one.text_values()["semantic"] for one in found.generated}
     row = next(row for row in found.differences if row.property == "semantic")
     assert row.p_t == pytest.approx(stats.ttest_ind(values["one"], values["two"], equal_var=False).pvalue)
     assert row.p_mann_whitney == pytest.approx(stats.mannwhitneyu(values["one"], values["two"]).pvalue)
@@ -49,24 +46,13 @@ def test_equal_values_give_no_p_value_and_other_ones_a_small_one(found):
     assert grammar["one", "two"].p_mann_whitney_holm < 1e-6
 
 
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
-def test_holm_is_the_step_down_rule(values):
-    p = np.array(values)
-    order = np.argsort(p, kind="stable")
-    expected, running = np.empty(len(p)), 0.0
-    for place, row in enumerate(order):
-        running = max(running, (len(p) - place) * p[row])
-        expected[row] = min(running, 1.0)
-    assert holm(p) == pytest.approx(expected)
-
-
 def test_ratings_are_correlated_with_every_property(backends):
     ratings = [-len(text.split()) for text in ONE]
     options = {"train": TRAIN, "test": TEST, "embedder": "letters", "seed": 1}
     found = run(generated=ONE, ratings=ratings, **options)
     links = {link.property: link for link in found.links}
     assert set(links) == {"grammar", "plausibility", "semantic", "syntactic"}
-    values = found.generated[0].per_text()["semantic"]
+    values = found.generated[0].text_values()["semantic"]
     assert links["semantic"].rho == pytest.approx(stats.spearmanr(ratings, values).statistic)
     assert links["semantic"].low <= links["semantic"].rho <= links["semantic"].high
     assert links["semantic"].n == len(ONE)

@@ -5,11 +5,8 @@ import pytest
 
 from textgauge.data import Corpus
 from textgauge.describing import Description
-from textgauge.describing.measured import Measured, Modes
 from textgauge.errors import InputError
-from textgauge.metrics.properties.nearest import Nearest
-from textgauge.metrics.properties.uniqueness import Counts
-from textgauge.metrics.properties.vocabulary import NewTerms
+from textgauge.metrics.properties.base import MeasuredCorpus, NearestTexts
 from textgauge.report.figures.plane import plane_cells, plane_figure
 from textgauge.report.figures.render import rendered
 
@@ -18,21 +15,19 @@ HOSTILE = "</script><b>\x00"
 
 def measured(name, n=200, *, known=True):
     rng, zeros = np.random.default_rng(0), np.zeros(n, dtype=np.int64)
-    near = Nearest(zeros, rng.uniform(-0.2, 1, n)) if known else None
-    return Measured(
+    near = NearestTexts(zeros, rng.uniform(-0.2, 1, n)) if known else None
+    return MeasuredCorpus(
         name=name,
         corpus=Corpus.of(["text"] * n),
         forms=zeros,
-        counts=Counts(np.array([n]), n),
-        terms=NewTerms(zeros[:0], zeros[:0], zeros, n),
-        modes=Modes(zeros, np.array([n])),
+        train=None,
         semantic=near,
-        syntactic=Nearest(zeros, rng.uniform(0.5, 1, n)),
+        syntactic=NearestTexts(zeros, rng.uniform(0.5, 1, n)),
     )
 
 
 def description(*corpora):
-    return Description((), corpora, None, measured("train"), 0.5)
+    return Description((), corpora, None, measured("train"))
 
 
 def test_cells_hold_every_text_once():

@@ -1,1 +1,11 @@
-"""Properties of a generated corpus, as pure functions on arrays and tokens: what is new, copied, covered, repeated."""
+"""Properties of a generated corpus: what is new, repeated, plausible, covered, copied."""
+
+from textgauge.metrics.properties.base import (
+    CorpusProperty,
+    MeasuredCorpus,
+    PropertyValue,
+    list_properties,
+    register_property,
+)
+
+__all__ = ["CorpusProperty", "MeasuredCorpus", "PropertyValue", "list_properties", "register_property"]

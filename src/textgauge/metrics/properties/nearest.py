@@ -1,37 +1,48 @@
-"""The nearest text of another corpus: by meaning (cosine) and by wording (word edits). Exact, in bounded memory."""
+"""The nearest text of another corpus, by meaning (cosine) and by wording (word edits); what is covered and copied.
+
+    precision = mean over generated texts of the best similarity among the others, recall = the same exchanged,
+    F1 = 2PR/(P + R)
+
+The interval of a precision is for fresh generated texts and the same others, that of a recall for fresh others and the
+same generated texts, that of F1 for both.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.encode.tokenizers import Tokens
+from textgauge.metrics.base import versions
+from textgauge.metrics.properties.base import (
+    NOT_FOR_TEST,
+    NOT_FOR_TRAIN,
+    TOKENIZER,
+    CorpusProperty,
+    Floats,
+    Ints,
+    MeasuredCorpus,
+    NearestTexts,
+    PropertyValue,
+    register_property,
+)
+from textgauge.metrics.properties.intervals import mean, share, standard_error, student
 from textgauge.numerics.edit_search import best_matches
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 Vectors = NDArray[np.floating[Any]]
 
+NEAR_COPY = 0.9  # SynSim: one word in nine is another
+COVERED = 0.05  # train is as near or nearer to all but this share of the test texts
 _CELLS = 1 << 23  # similarities held at a time: 32 MB
 _ROUNDING = 4e-6  # a float32 product of unit vectors is nearer than this to the exact one
 
 
-@dataclass(frozen=True, eq=False)
-class Nearest:
-    """For each text the place of its nearest one in another corpus, and their similarity."""
-
-    index: Ints
-    similarity: Floats
-
-    def take(self, rows: Ints) -> Nearest:
-        """Those of a selection of the texts."""
-        return Nearest(self.index[rows], self.similarity[rows])
-
-
-def nearest_meaning(queries: Vectors, documents: Vectors) -> Nearest:
+def nearest_meaning(queries: Vectors, documents: Vectors, *, cells: int = _CELLS) -> NearestTexts:
     """The document of highest cosine for each query; of equal ones the first.
 
     Products in float32 leave few candidates, which are compared in float64, so that neither blocks nor the other texts
@@ -41,22 +52,22 @@ def nearest_meaning(queries: Vectors, documents: Vectors) -> Nearest:
     >>> found.index.tolist(), found.similarity.round(4).tolist()
     ([0, 1], [0.7071, 1.0])
     """
-    asked, given = _unit(queries), _unit(documents)
-    index = np.zeros(len(asked), dtype=np.int64)
-    similarity = np.zeros(len(asked))
-    step = max(_CELLS // max(len(given), 1), 1)
-    for start in range(0, len(asked), step):
+    sought, given = _unit(queries), _unit(documents)
+    index = np.zeros(len(sought), dtype=np.int64)
+    similarity = np.zeros(len(sought))
+    step = max(cells // max(len(given), 1), 1)
+    for start in range(0, len(sought), step):
         block = slice(start, start + step)
-        products = asked[block] @ given.T
+        products = sought[block] @ given.T
         rows, places = np.nonzero(products >= products.max(axis=1, keepdims=True) - _ROUNDING)
-        values = _cosines(queries[block], documents, rows, places)
+        values = _cosines(queries[block], documents, rows, places, cells)
         order = np.lexsort((places, -values, rows))
         first = order[np.flatnonzero(np.diff(rows[order], prepend=-1))]
         index[block], similarity[block] = places[first], values[first]
-    return Nearest(index, similarity)
+    return NearestTexts(index, similarity)
 
 
-def nearest_wording(queries: Tokens, documents: Tokens) -> Nearest:
+def nearest_wording(queries: Tokens, documents: Tokens) -> NearestTexts:
     """The document of highest SynSim = 1/(1 + d/max(|s|, |t|)) for each query, d the word edits between them.
 
     SynSim lies between 1/2 (nothing in common) and 1 (the same words, or no words at all). Source: Zwerdling et al.
@@ -67,7 +78,32 @@ def nearest_wording(queries: Tokens, documents: Tokens) -> Nearest:
     [0.8]
     """
     index, _, kept = best_matches(queries, documents)
-    return Nearest(index, 1.0 / (2.0 - kept))
+    return NearestTexts(index, 1.0 / (2.0 - kept))
+
+
+def f1(precision: Floats, recall: Floats, *, level: float = 0.95) -> PropertyValue:
+    """The harmonic mean of both means, from the best similarities of either side; its variance to first order.
+
+    NaN where a side is empty or P + R is not positive.
+
+    >>> f1(np.array([0.5, 0.5]), np.array([1.0, 1.0])).value
+    0.6666
+    """
+    sides = [values[np.isfinite(values)] for values in (precision, recall)]
+    if not all(map(len, sides)):
+        return PropertyValue()
+    p, r = (float(side.mean()) for side in sides)
+    if p + r <= 0:
+        return PropertyValue()
+    errors = [2 * other**2 / (p + r) ** 2 * standard_error(side) for side, other in zip(sides, (r, p), strict=True)]
+    found = student(2 * p * r / (p + r), math.hypot(*errors), _freedom(errors, sides), level)
+    return PropertyValue(found.value, found.low, min(found.high, 1.0))
+
+
+def reach_of_train(measured: MeasuredCorpus) -> float:
+    """The similarity that train has to all but 5 % of the test texts: from there on a test text is covered."""
+    train = measured.train or measured
+    return math.nan if train.covered is None else float(np.quantile(train.covered.similarity, COVERED))
 
 
 def _unit(rows: Vectors) -> NDArray[np.float32]:
@@ -75,9 +111,9 @@ def _unit(rows: Vectors) -> NDArray[np.float32]:
     return np.asarray(rows / np.where(norms > 0, norms, 1.0), dtype=np.float32)
 
 
-def _cosines(left: Vectors, right: Vectors, rows: Ints, places: Ints) -> Floats:
+def _cosines(left: Vectors, right: Vectors, rows: Ints, places: Ints, cells: int) -> Floats:
     """Cosines of chosen pairs, some at a time."""
-    step = max(_CELLS // (4 * max(left.shape[1], 1)), 1)
+    step = max(cells // (4 * max(left.shape[1], 1)), 1)
     values = np.zeros(len(rows))
     for start in range(0, len(rows), step):
         part = slice(start, start + step)
@@ -85,3 +121,108 @@ def _cosines(left: Vectors, right: Vectors, rows: Ints, places: Ints) -> Floats:
         norms = np.sqrt(np.einsum("ij,ij->i", a, a) * np.einsum("ij,ij->i", b, b))
         np.divide(np.einsum("ij,ij->i", a, b), norms, out=values[part], where=norms > 0)
     return np.clip(values, -1.0, 1.0)
+
+
+def _freedom(errors: list[float], sides: list[Floats]) -> float:
+    """Degrees of freedom of a sum of two variances (Welch and Satterthwaite)."""
+    parts = [error**4 / (len(side) - 1) for error, side in zip(errors, sides, strict=True) if len(side) > 1]
+    return math.hypot(*errors) ** 4 / sum(parts) if sum(parts) > 0 else 1.0
+
+
+def _similarities(found: NearestTexts | None) -> Floats:
+    return np.empty(0) if found is None else found.similarity
+
+
+def _mean_of(side: Callable[[MeasuredCorpus], Floats]) -> Callable[[MeasuredCorpus, float], PropertyValue]:
+    def compute(measured: MeasuredCorpus, level: float) -> PropertyValue:
+        value = mean(side(measured), level=level)
+        return replace(value, high=min(value.high, 1.0))
+
+    return compute
+
+
+def _register(
+    kind: str, other: str, similarity: str, bounds: tuple[float, float], sides: tuple[Any, Any], **shared: Any
+) -> None:
+    """Precision, recall and F1 of one kind of similarity."""
+    forth, back = sides
+    register_property(
+        CorpusProperty(
+            name=f"{kind}_precision",
+            about=f"mean over the generated texts of the {similarity} to the nearest {other} text",
+            bounds=bounds,
+            compute=_mean_of(forth),
+            per_text=forth,
+            text_name=kind,
+            **shared,
+        )
+    )
+    register_property(
+        CorpusProperty(
+            name=f"{kind}_recall",
+            about=f"mean over the {other} texts of the {similarity} to the nearest generated text",
+            bounds=bounds,
+            compute=_mean_of(back),
+            **shared,
+        )
+    )
+    register_property(
+        CorpusProperty(
+            name=f"{kind}_f1",
+            about="harmonic mean of both",
+            bounds=bounds,
+            compute=lambda measured, level: f1(forth(measured), back(measured), level=level),
+            **shared,
+        )
+    )
+
+
+_SEMANTIC: dict[str, Any] = {
+    "better": "higher",
+    "needs": ("embeddings", "test"),
+    "undefined_for": NOT_FOR_TEST,
+    "backend": "cosine@{embeddings}",
+}
+_SYNTACTIC: dict[str, Any] = {
+    "better": "lower",
+    "needs": ("tokens", "train"),
+    "undefined_for": NOT_FOR_TRAIN,
+    "backend": f"synsim@{TOKENIZER}({','.join(versions('rapidfuzz'))})",
+}
+
+_register(
+    "semantic",
+    "test",
+    "cosine",
+    (-1.0, 1.0),
+    (lambda measured: _similarities(measured.semantic), lambda measured: _similarities(measured.covered)),
+    **_SEMANTIC,
+)
+register_property(
+    CorpusProperty(
+        name="covered",
+        about=f"share of the test texts that have a generated text as near as train has to {1 - COVERED:.0%} of them",
+        bounds=(0.0, 1.0),
+        compute=lambda measured, level: share(
+            _similarities(measured.covered) >= measured.derive(reach_of_train), level=level
+        ),
+        **_SEMANTIC,
+    )
+)
+_register(
+    "syntactic",
+    "train",
+    "similarity of wording",
+    (0.5, 1.0),
+    (lambda measured: _similarities(measured.syntactic), lambda measured: _similarities(measured.echoed)),
+    **_SYNTACTIC,
+)
+register_property(
+    CorpusProperty(
+        name="near_copies",
+        about=f"share of the generated texts whose similarity of wording to a train text is {NEAR_COPY:g} or more",
+        bounds=(0.0, 1.0),
+        compute=lambda measured, level: share(_similarities(measured.syntactic) >= NEAR_COPY, level=level),
+        **_SYNTACTIC,
+    )
+)

@@ -1,21 +1,42 @@
-"""Modes of a generator: groups of texts that are the same, or one word apart."""
+"""Modes of a generator: groups of texts that are the same, or differ by one word."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.encode.tokenizers import Tokens, tokenizer
+from textgauge.metrics.properties.base import CorpusProperty, Ints, MeasuredCorpus, PropertyValue, register_property
+from textgauge.metrics.properties.uniqueness import FORM, form
 
-Ints = NDArray[np.int64]
 Keys = NDArray[np.uint64]
 
 SHORTEST, LONGEST = 5, 1_000  # words: of fewer, another word is another text; of more, only equal texts are grouped
 _BASE = 0x9E3779B97F4A7C15  # any odd number whose powers differ, and its inverse among 64-bit numbers
 _INVERSE = pow(_BASE, -1, 1 << 64)
+
+
+@dataclass(frozen=True, eq=False)
+class Modes:
+    """The group of each text, and the number of texts of each group."""
+
+    group: Ints
+    sizes: Ints
+
+
+def modes(measured: MeasuredCorpus) -> Modes:
+    """The groups of equal and nearly equal texts of a corpus; group g is named after the g-th of its forms."""
+    corpus = measured.corpus
+    numbers, first, inverse, times = np.unique(
+        measured.forms, return_index=True, return_inverse=True, return_counts=True
+    )
+    texts = corpus.pool.texts
+    group = groups([form(texts[row]) for row in corpus.index[first].tolist()], times)[inverse]
+    return Modes(group, np.bincount(group, minlength=len(numbers)))
 
 
 def groups(forms: Sequence[str], times: Ints) -> Ints:
@@ -33,8 +54,8 @@ def groups(forms: Sequence[str], times: Ints) -> Ints:
         if found[number] < 0:
             found[number] = number
             for run in shared.get(number, ()):
-                beside = owners[starts[run] : starts[run + 1]]
-                found[beside[found[beside] < 0]] = number
+                near = owners[starts[run] : starts[run + 1]]
+                found[near[found[near] < 0]] = number
     return found
 
 
@@ -83,3 +104,17 @@ def _keys(words: Tokens) -> tuple[Keys, Ints]:
     without = (sums[:-1] - first) + (last - sums[1:]) * np.uint64(_INVERSE)
     whole = sums[words.offsets[1:]] - sums[words.offsets[:-1]]
     return np.concatenate([whole, without]), np.concatenate([np.arange(len(words)), rows])
+
+
+register_property(
+    CorpusProperty(
+        name="repetition",
+        about="chance that two texts drawn from the corpus are the same, or differ by one word",
+        better="lower",
+        bounds=(0.0, 1.0),
+        needs=(),
+        compute=lambda measured, _: PropertyValue(repetition(measured.derive(modes).sizes)),
+        backend=FORM,
+        no_interval="no interval: none that was tried holds its level",
+    )
+)

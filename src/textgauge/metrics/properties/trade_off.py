@@ -7,12 +7,11 @@ from bisect import bisect_left, insort
 import numpy as np
 from numpy.typing import NDArray
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
+from textgauge.metrics.properties.base import Floats, Ints
 
 
 def best_trade_offs(goods: Floats, n: int) -> Ints:
-    """The n rows of the best trade-off: Pareto front by front, within a front those nearest to the ideal point first.
+    """The n rows with the best trade-off: Pareto front by front, within a front those nearest to the ideal point first.
 
     A front is what no row left is better than (as good in every column and better in one). The ideal point has the
     largest value of every column; distances are Euclidean after each column was scaled to 0 … 1. Rows with a missing

@@ -22,30 +22,36 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
 
-from textgauge.metrics.properties.counting import Interval, share_interval
+from textgauge.metrics.properties.base import (
+    CorpusProperty,
+    Floats,
+    Ints,
+    MeasuredCorpus,
+    PropertyValue,
+    register_property,
+)
+from textgauge.metrics.properties.intervals import Interval, share_interval
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 STEPS = 10
+FORM = "form=lower-case,no-punctuation"
 
 
 @dataclass(frozen=True, eq=False)
-class Counts:
+class FormCounts:
     """How often each new form was generated, and the number of all generated texts."""
 
     times: Ints
     n: int
 
     @classmethod
-    def of(cls, generated: Ints, train: Ints) -> Counts:
+    def of(cls, generated: Ints, train: Ints) -> FormCounts:
         """From the numbers of forms of both corpora."""
         forms, times = np.unique(generated, return_counts=True)
         return cls(times[~np.isin(forms, train)], len(generated))
 
     def exactly(self, times: int) -> int:
-        """The number of new forms generated so many times."""
+        """The number of new forms generated `times` times."""
         return int(np.count_nonzero(self.times == times))
 
     @property
@@ -59,10 +65,10 @@ class Counts:
         return len(self.times) / self.n
 
 
-def unique_interval(counts: Counts, *, level: float = 0.95) -> Interval:
+def unique_interval(counts: FormCounts, *, level: float = 0.95) -> Interval:
     """Interval of the share of unique texts; one chance repetition costs two of them.
 
-    >>> low, high = unique_interval(Counts(np.array([1] * 90 + [2] * 5), 100))
+    >>> low, high = unique_interval(FormCounts(np.array([1] * 90 + [2] * 5), 100))
     >>> round(low, 3), round(high, 3)
     (0.794, 0.954)
     """
@@ -73,7 +79,7 @@ def unique_interval(counts: Counts, *, level: float = 0.95) -> Interval:
     return share_interval(counts.unique, variance / counts.n**2, n=counts.n, lone=2.0, level=level)
 
 
-def distinct_interval(counts: Counts, *, level: float = 0.95) -> Interval:
+def distinct_interval(counts: FormCounts, *, level: float = 0.95) -> Interval:
     """Interval of the share of different new texts; one chance repetition costs one of them."""
     once, twice = counts.exactly(1), counts.exactly(2)
     slope = 2 * twice / once if once else 0.0
@@ -90,13 +96,13 @@ class Curve:
     distinct: Floats
 
 
-def curve(counts: Counts, *, steps: int = STEPS) -> Curve:
+def curve(counts: FormCounts, *, steps: int = STEPS) -> Curve:
     """Both shares for 1/steps, 2/steps, ... of the attempts.
 
     A form generated m times in n is among k of them once with probability m·C(n − m, k − 1)/C(n, k) and not at all with
     C(n − m, k)/C(n, k): the mean over all orders, whatever the order of the file.
 
-    >>> found = curve(Counts(np.array([1, 1, 2]), 4), steps=4)
+    >>> found = curve(FormCounts(np.array([1, 1, 2]), 4), steps=4)
     >>> found.unique.round(3).tolist(), found.distinct.round(3).tolist()
     ([1.0, 0.833, 0.667, 0.5], [1.0, 0.917, 0.833, 0.75])
     """
@@ -148,3 +154,43 @@ def _signs() -> dict[int, None]:
     points = range(128, sys.maxunicode + 1)
     wide = (point for point in points if unicodedata.category(chr(point))[0] == "P")
     return dict.fromkeys([*map(ord, string.punctuation), *wide])
+
+
+def form_counts(measured: MeasuredCorpus) -> FormCounts:
+    """How often each form that train does not have was generated."""
+    known = np.empty(0, dtype=np.int64) if measured.train is None else measured.train.forms
+    return FormCounts.of(measured.forms, known)
+
+
+def _unique(measured: MeasuredCorpus, level: float) -> PropertyValue:
+    counts = measured.derive(form_counts)
+    return PropertyValue(counts.unique, *unique_interval(counts, level=level))
+
+
+def _distinct(measured: MeasuredCorpus, level: float) -> PropertyValue:
+    counts = measured.derive(form_counts)
+    return PropertyValue(counts.distinct, *distinct_interval(counts, level=level))
+
+
+register_property(
+    CorpusProperty(
+        name="unique",
+        about="share of the texts that equal no other text of generated or train, but for case and punctuation",
+        better="higher",
+        bounds=(0.0, 1.0),
+        needs=("train",),
+        compute=_unique,
+        backend=FORM,
+    )
+)
+register_property(
+    CorpusProperty(
+        name="distinct",
+        about="share of different texts that train does not have, each counted once",
+        better="higher",
+        bounds=(0.0, 1.0),
+        needs=("train",),
+        compute=_distinct,
+        backend=FORM,
+    )
+)

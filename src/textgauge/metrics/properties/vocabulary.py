@@ -6,17 +6,22 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from textgauge.encode.tokenizers import Tokens
-from textgauge.metrics.properties.counting import Interval, count_interval
-
-Ints = NDArray[np.int64]
+from textgauge.metrics.properties.base import (
+    TOKENIZER,
+    CorpusProperty,
+    Ints,
+    MeasuredCorpus,
+    PropertyValue,
+    register_property,
+)
+from textgauge.metrics.properties.intervals import Interval, count_interval
 
 
 @dataclass(frozen=True, eq=False)
 class NewTerms:
-    """Each new term with the number of texts that hold it, the most frequent first, and how each text fares.
+    """Each new term with the number of texts that hold it, the most frequent first.
 
     `alone[i]` counts the new terms that text i is the only one to hold.
     """
@@ -70,5 +75,24 @@ def vocab_interval(found: NewTerms, *, level: float = 0.95) -> Interval:
     return count_interval(float(len(found.terms)), variance, n=found.n, level=level)
 
 
+def _vocab(measured: MeasuredCorpus, level: float) -> PropertyValue:
+    known = measured.corpus.take(np.arange(0)) if measured.train is None else measured.train.corpus
+    found = new_terms(measured.corpus.tokens(TOKENIZER), known.tokens(TOKENIZER))
+    return PropertyValue(float(len(found.terms)), *vocab_interval(found, level=level))
+
+
 def _worded(token: str) -> bool:
     return any(map(str.isalnum, token))
+
+
+register_property(
+    CorpusProperty(
+        name="vocab",
+        about="number of different words that train does not have",
+        better=None,
+        bounds=(0.0, math.inf),
+        needs=("tokens", "train"),
+        compute=_vocab,
+        backend=TOKENIZER,
+    )
+)

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.describing import Description
-from textgauge.describing.measured import Measured
 from textgauge.errors import InputError
+from textgauge.metrics.properties import MeasuredCorpus
 from textgauge.report.figures.style import DARK, PANEL, VERMILION, finished, layered, not_shown, plain, titled
 
 if TYPE_CHECKING:
@@ -23,14 +23,14 @@ _DARKEST = 0.98  # the quantile of all cells from which shades are alike: one fu
 _FARTHEST = 0.5  # 1 − SynSim of texts without a common word
 
 
-def plane_points(measured: Measured) -> tuple[Floats, Floats]:
+def plane_points(measured: MeasuredCorpus) -> tuple[Floats, Floats]:
     """Similarity to the nearest test text, and 1 − SynSim to the nearest train text, of each generated text."""
     if measured.semantic is None or measured.syntactic is None:
         return np.empty(0), np.empty(0)
     return measured.semantic.similarity, 1.0 - measured.syntactic.similarity
 
 
-def plane_cells(measured: Measured, low: float) -> pl.DataFrame:
+def plane_cells(measured: MeasuredCorpus, low: float) -> pl.DataFrame:
     """One row per cell that holds a text: its corners and its share of the texts; `low` is the least similarity."""
     import polars as pl
 
@@ -60,7 +60,7 @@ def plane_figure(description: Description) -> alt.ConcatChart:
     return finished(panels, title, line, missing, shared=True)
 
 
-def _panel(measured: Measured, cells: pl.DataFrame, low: float, full: float) -> alt.LayerChart:
+def _panel(measured: MeasuredCorpus, cells: pl.DataFrame, low: float, full: float) -> alt.LayerChart:
     import altair as alt
     import polars as pl
 

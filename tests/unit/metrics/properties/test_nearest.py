@@ -1,3 +1,5 @@
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -6,8 +8,7 @@ from hypothesis.extra.numpy import arrays
 from rapidfuzz.distance import Levenshtein
 
 from textgauge.encode.tokenizers import tokenizer
-from textgauge.metrics.properties import nearest
-from textgauge.metrics.properties.nearest import nearest_meaning, nearest_wording
+from textgauge.metrics.properties.nearest import f1, nearest_meaning, nearest_wording
 
 ROWS = arrays(np.float32, st.tuples(st.integers(1, 12), st.just(3)), elements=st.integers(-2, 2).map(float))
 TEXTS = st.lists(st.lists(st.sampled_from("abcd"), max_size=6).map(" ".join), min_size=1, max_size=8)
@@ -20,9 +21,7 @@ def cosine(a, b):
 
 @given(ROWS, ROWS)
 def test_meaning_equals_a_plain_loop(queries, documents):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(nearest, "_CELLS", 20)
-        found = nearest_meaning(queries, documents)
+    found = nearest_meaning(queries, documents, cells=20)
     wide = documents.astype(np.float64)
     for row, (index, similarity) in enumerate(zip(found.index, found.similarity, strict=True)):
         values = np.array([cosine(queries[row].astype(np.float64), document) for document in wide])
@@ -30,19 +29,18 @@ def test_meaning_equals_a_plain_loop(queries, documents):
         assert values[index] == pytest.approx(values.max(), abs=1e-12)
 
 
-def test_what_float32_cannot_tell_apart_is_told_apart():
+def test_what_is_equal_in_float32_is_compared_in_float64():
     far = np.array([1.0, 2e-4, 0.0])
     near = np.array([1.0, 1e-4, 0.0])
     found = nearest_meaning(np.array([[1.0, 0.0, 0.0]]), np.array([far, near]))
     assert found.index.tolist() == [1]
 
 
-def test_neither_blocks_nor_other_texts_change_a_bit(monkeypatch):
+def test_neither_blocks_nor_other_texts_change_a_bit():
     rng = np.random.default_rng(0)
     queries, documents = (rng.normal(size=(n, 384)).astype(np.float32) for n in (200, 90))
     whole = nearest_meaning(queries, documents)
-    monkeypatch.setattr(nearest, "_CELLS", 1000)
-    parts = nearest_meaning(queries[::-1], documents)
+    parts = nearest_meaning(queries[::-1], documents, cells=1000)
     np.testing.assert_array_equal(whole.similarity, parts.similarity[::-1])
     np.testing.assert_array_equal(whole.index, parts.index[::-1])
     np.testing.assert_array_equal(nearest_meaning(queries[7:8], documents).similarity, whole.similarity[7:8])
@@ -61,3 +59,21 @@ def test_wording_is_synsim_to_the_nearest(queries, documents):
 def synsim(s, t):
     longest = max(len(s), len(t))
     return 1 / (1 + Levenshtein.distance(s, t) / longest) if longest else 1.0
+
+
+def test_f1_is_the_harmonic_mean():
+    found = f1(np.array([0.4, 0.6]), np.array([0.7, 0.9]))
+    assert found.value == pytest.approx(2 * 0.5 * 0.8 / 1.3)
+    assert found.low < found.value < found.high <= 1
+
+
+def test_f1_without_values_or_interval():
+    assert math.isnan(f1(np.array([0.5]), np.empty(0)).value)
+    assert math.isnan(f1(np.array([0.0]), np.array([0.0])).value)
+    assert math.isnan(f1(np.array([0.5]), np.array([0.5, 0.6])).low)
+
+
+def test_the_interval_of_f1_covers_the_truth():
+    rng, truth = np.random.default_rng(0), 2 * 0.5 * 0.75 / 1.25
+    found = [f1(rng.beta(2, 2, 12), rng.beta(6, 2, 60)) for _ in range(600)]
+    assert 0.92 < np.mean([one.low <= truth <= one.high for one in found]) < 0.98

@@ -1,17 +1,53 @@
-"""Intervals for counts and shares whose variance is known; they never leave the range."""
+"""Values with intervals for means, shares and counts; intervals of shares and counts never leave the range."""
 
 from __future__ import annotations
 
 import math
 
+import numpy as np
+from numpy.typing import NDArray
+
+from textgauge.metrics.properties.base import Floats, PropertyValue
+
 Interval = tuple[float, float]
+
+
+def mean(values: Floats, *, level: float = 0.95) -> PropertyValue:
+    """The mean of the values that exist, with Student's interval.
+
+    >>> mean(np.array([1.0, 2.0, 3.0, np.nan]))
+    PropertyValue(value=2.0, low=-0.4841, high=4.4841)
+    """
+    known = values[np.isfinite(values)]
+    if not len(known):
+        return PropertyValue()
+    return student(float(known.mean()), standard_error(known), len(known) - 1, level)
+
+
+def standard_error(values: Floats) -> float:
+    """The standard error of a mean; NaN for a single value."""
+    return float(values.std(ddof=1)) / math.sqrt(len(values)) if len(values) > 1 else math.nan
+
+
+def student(value: float, error: float, freedom: float, level: float) -> PropertyValue:
+    """A value with Student's interval; no interval without degrees of freedom."""
+    from scipy.special import stdtrit
+
+    reach = float(stdtrit(freedom, (1.0 + level) / 2.0)) * error if freedom > 0 else math.nan
+    return PropertyValue(value, value - reach, value + reach)
+
+
+def share(hits: NDArray[np.bool_], *, level: float = 0.95) -> PropertyValue:
+    """The share of the texts that have something, with Wilson's interval."""
+    value, n = float(hits.mean()), len(hits)
+    return PropertyValue(value, *share_interval(value, value * (1 - value) / n, n=n, level=level))
 
 
 def share_interval(share: float, variance: float, *, n: int, lone: float = 1.0, level: float = 0.95) -> Interval:
     """Wilson's interval of a share, for as many independent texts as its variance amounts to.
 
     That number is share·(1 − share)/variance; n/`lone` where the share is 0 or 1 or the variance is not positive:
-    `lone` tells how many texts one chance event changes.
+    `lone` is how many texts one chance event changes.
 
     >>> low, high = share_interval(0.9, 0.9 * 0.1 / 100, n=100)
     >>> round(low, 4), round(high, 4)

@@ -1,0 +1,165 @@
+"""What a property of a generated corpus is: a declaration, how it is computed, and the registry that `describe` lists.
+
+A property is added by one `register_property(CorpusProperty(...))` in a file of this folder.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import Any, Literal, TypeAlias, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textgauge.data import Corpus
+from textgauge.errors import UnknownName
+
+Ints: TypeAlias = NDArray[np.int64]
+Floats: TypeAlias = NDArray[np.float64]
+Need: TypeAlias = Literal["tokens", "embeddings", "grammar", "plausibility", "train", "test"]
+_T = TypeVar("_T")
+
+TOKENIZER = "words"
+NOT_FOR_TEST = {"test": "not defined for test itself"}
+NOT_FOR_TRAIN = {"train": "not defined for train itself"}
+_ORDER = ("uniqueness", "repetition", "vocabulary", "quality", "nearest")  # of families in the table; others follow
+_ROOM = __name__.rpartition(".")[0]
+
+
+@dataclass(frozen=True)
+class PropertyValue:
+    """A value with its interval; NaN where there is none."""
+
+    value: float = math.nan
+    low: float = math.nan
+    high: float = math.nan
+
+
+@dataclass(frozen=True, eq=False)
+class NearestTexts:
+    """For each text the place of its nearest one in another corpus, and their similarity."""
+
+    index: Ints
+    similarity: Floats
+
+    def take(self, rows: Ints) -> NearestTexts:
+        """Those of a selection of the texts."""
+        return NearestTexts(self.index[rows], self.similarity[rows])
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class MeasuredCorpus:
+    """One corpus, generated, test or train, and what was measured on each of its texts.
+
+    `forms` numbers the texts: equal but for case and punctuation, equal number. `train` is None for train itself.
+    `grammar` holds errors and words, `surprise` −ln P and tokens. `semantic` leads to the nearest test text and
+    `covered` from each test text back; `syntactic` leads to the nearest train text and `echoed` from each train text
+    back. What could not be measured is None, and `missing` has the reason, by need. `corpus.embeddings(embedder)` are
+    the vectors.
+    """
+
+    name: str
+    corpus: Corpus
+    forms: Ints
+    train: MeasuredCorpus | None
+    embedder: str | None = None
+    grammar: tuple[Floats, Floats] | None = None
+    surprise: tuple[Floats, Floats] | None = None
+    semantic: NearestTexts | None = None
+    covered: NearestTexts | None = None
+    syntactic: NearestTexts | None = None
+    echoed: NearestTexts | None = None
+    missing: Mapping[str, str] = field(default_factory=dict)
+    _memory: dict[Any, Any] = field(default_factory=dict, repr=False)
+
+    def derive(self, statistic: Callable[[MeasuredCorpus], _T]) -> _T:
+        """A statistic of this corpus, computed once."""
+        if statistic not in self._memory:
+            self._memory[statistic] = statistic(self)
+        return self._memory[statistic]  # type: ignore[no-any-return]
+
+    def text_values(self) -> dict[str, Floats]:
+        """The values of each text, by name: those of all properties that are means or ratios over texts."""
+        return {
+            known.text_name or known.name: known.per_text(self)
+            for known in list_properties()
+            if known.per_text is not None and known.undefined_reason(self) is None
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class CorpusProperty:
+    """A property of a generated corpus, as it is declared.
+
+    `needs` are in the order in which a missing one is named as the reason. `undefined_for` says why there is no value
+    for test or train themselves. `backend` is what the value depends on, `{embeddings}` and the like standing for the
+    signature of what is needed. `per_text` gives the values of the texts, under `text_name` if that is another name.
+    """
+
+    name: str
+    about: str
+    better: Literal["higher", "lower"] | None
+    bounds: tuple[float, float]
+    needs: tuple[Need, ...]
+    compute: Callable[[MeasuredCorpus, float], PropertyValue]
+    """The value and its interval at a level; called only where all needs are met."""
+    backend: str
+    undefined_for: Mapping[str, str] = field(default_factory=dict)
+    no_interval: str | None = None
+    per_text: Callable[[MeasuredCorpus], Floats] | None = None
+    text_name: str | None = None
+
+    def undefined_reason(self, measured: MeasuredCorpus) -> str | None:
+        """Why a corpus has no such value; None if it can be computed."""
+        missing = (measured.missing[need] for need in self.needs if need in measured.missing)
+        return next(missing, None) or self.undefined_for.get(measured.name)
+
+    def of(self, measured: MeasuredCorpus, level: float) -> tuple[PropertyValue, str | None]:
+        """The value, or the reason why there is none."""
+        reason = self.undefined_reason(measured)
+        value = PropertyValue() if reason else self.compute(measured, level)
+        return value, reason or ("undefined: too few texts, or none with words" if math.isnan(value.value) else None)
+
+    def backend_of(self, signatures: Mapping[str, str]) -> str | None:
+        """What the value depends on, given the signatures of what is needed; None where one was left out."""
+        try:
+            return self.backend.format_map(signatures)
+        except KeyError:
+            return None
+
+
+_registry: dict[str, CorpusProperty] = {}
+
+
+def register_property(declared: CorpusProperty) -> CorpusProperty:
+    """Make a property known: `describe` has a row for it. A taken name is refused."""
+    if declared.name in _registry:
+        raise UnknownName(f"a property named {declared.name!r} is registered already")
+    _registry[declared.name] = declared
+    return declared
+
+
+def list_properties() -> list[CorpusProperty]:
+    """All properties, in the order of the table.
+
+    >>> [known.name for known in list_properties() if "grammar" in known.needs]
+    ['grammar']
+    """
+    _load()
+    return sorted(_registry.values(), key=_place)
+
+
+def _place(declared: CorpusProperty) -> int:
+    family = getattr(declared.compute, "__module__", "").removeprefix(f"{_ROOM}.")
+    return _ORDER.index(family) if family in _ORDER else len(_ORDER)
+
+
+@cache
+def _load() -> None:
+    for family in iter_modules(import_module(_ROOM).__path__):
+        import_module(f"{_ROOM}.{family.name}")

@@ -1,0 +1,91 @@
+"""How well texts are written: grammatical errors, and perplexity under a language model."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from textgauge.metrics.properties.base import (
+    CorpusProperty,
+    Floats,
+    MeasuredCorpus,
+    PropertyValue,
+    register_property,
+)
+from textgauge.metrics.properties.intervals import mean, student
+
+
+def perplexity(surprise: Floats, tokens: Floats, *, level: float = 0.95) -> PropertyValue:
+    """exp(Σ surprise/Σ tokens), in nats: the perplexity of the whole corpus; the interval is that of a ratio of sums.
+
+    >>> round(perplexity(np.log([4.0, 16.0]), np.array([1.0, 2.0])).value, 4)
+    4.0
+    """
+    known = np.isfinite(surprise) & (tokens > 0)
+    n, total = int(known.sum()), float(tokens[known].sum())
+    if not n:
+        return PropertyValue()
+    rate = float(surprise[known].sum()) / total
+    rest = surprise[known] - rate * tokens[known]
+    error = math.sqrt(n / (n - 1) * float(rest @ rest)) / total if n > 1 else math.nan
+    found = student(rate, error, n - 1, level)
+    return PropertyValue(*(_exp(end) for end in (found.value, found.low, found.high)))
+
+
+def errors_per_word(measured: MeasuredCorpus) -> Floats:
+    """Grammatical errors per word of each text; NaN for a text without words."""
+    return _ratio(measured.grammar)
+
+
+def surprise_per_token(measured: MeasuredCorpus) -> Floats:
+    """The logarithm of the perplexity of each text; NaN for a text without tokens."""
+    return _ratio(measured.surprise)
+
+
+def _grammar(measured: MeasuredCorpus, level: float) -> PropertyValue:
+    found = mean(errors_per_word(measured), level=level)
+    return replace(found, low=max(found.low, 0.0))
+
+
+def _plausibility(measured: MeasuredCorpus, level: float) -> PropertyValue:
+    return PropertyValue() if measured.surprise is None else perplexity(*measured.surprise, level=level)
+
+
+def _ratio(columns: tuple[Floats, Floats] | None) -> Floats:
+    """NaN where nothing was counted."""
+    if columns is None:
+        return np.empty(0)
+    top, below = columns
+    return np.asarray(np.divide(top, below, out=np.full(len(top), np.nan), where=below > 0))
+
+
+def _exp(value: float) -> float:
+    return math.exp(min(value, 700.0))  # beyond, there is no such float
+
+
+register_property(
+    CorpusProperty(
+        name="grammar",
+        about="errors per word, mean over the texts",
+        better="lower",
+        bounds=(0.0, math.inf),
+        needs=("grammar",),
+        compute=_grammar,
+        backend="{grammar}",
+        per_text=errors_per_word,
+    )
+)
+register_property(
+    CorpusProperty(
+        name="plausibility",
+        about="perplexity of the corpus under the language model; smaller is more plausible",
+        better="lower",
+        bounds=(0.0, math.inf),
+        needs=("plausibility",),
+        compute=_plausibility,
+        backend="{plausibility}",
+        per_text=surprise_per_token,
+    )
+)
