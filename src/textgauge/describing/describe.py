@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.data import Corpus
+from textgauge.data import Corpus, load_corpus
 from textgauge.data.pool import Pool
+from textgauge.data.source import Source
 from textgauge.describing.measure import CorpusSets, Measuring, Step
 from textgauge.describing.report import Description, property_rows
 from textgauge.describing.significance import rating_links
@@ -19,7 +19,6 @@ from textgauge.describing.warnings import find_warnings
 from textgauge.encode.tokenizers import without_surrogates
 from textgauge.errors import InputError
 
-Source: TypeAlias = "Corpus | Sequence[str] | str | Path"
 Ratings: TypeAlias = "Sequence[float] | NDArray[np.floating]"
 
 GENERATED = "generated"
@@ -45,7 +44,7 @@ def describe(
 ) -> Description:
     """Describe generated texts: unique, new words, grammar, plausibility, near to test by meaning, copied from train.
 
-    Corpora are lists of texts, `Corpus` objects or what `textgauge.data.load_texts` reads; `generated` may be
+    Corpora are what `textgauge.data.load_corpus` reads: lists of texts, files, names, columns; `generated` may be
     several, by name. Every property comes with an interval and with the same property of test and train. Without
     `test`, what needs it is empty, with the reason. `representative` texts are what plausibility is judged by; the
     default is train and validation. `ratings` are people's, one for each generated text. A backend of None is left out.
@@ -95,12 +94,7 @@ def gather(
 
 def texts_of_source(source: Source, role: str) -> Sequence[str]:
     """Read the texts of one corpus and check them."""
-    if isinstance(source, str | Path):
-        from textgauge.data.source import load_texts
-
-        texts: Sequence[str] = load_texts(source).texts
-    else:
-        texts = Corpus.of(source).texts
+    texts = load_corpus(source).texts
     if not texts:
         raise InputError(f"{role}: there are no texts")
     if not any(map(str.strip, texts)):
