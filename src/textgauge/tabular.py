@@ -1,4 +1,4 @@
-"""Results as tables: JSON, frames, text, and HTML for notebooks, all made of the same flat rows."""
+"""How results are written: numbers, durations and lists in words; flat rows as JSON, frames and tables of all kinds."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import io
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from textwrap import dedent
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +25,7 @@ _ACTING = re.compile(
 )
 _ROWS_SHOWN = 200
 BLUE, VERMILION, GREY = "#0072B2", "#D55E00", "#777777"  # of charts: Okabe and Ito's palette, safe for colour blindness
+_LARGE = 100.0  # from here on whole units, or four digits, say more than decimals
 TEXT_WIDTH = 160  # of tables that no terminal bounds
 
 
@@ -82,10 +83,10 @@ def text_table(rows: Sequence[Row]) -> str:
     """
     from rich.console import Console
 
-    told = io.StringIO()
+    written = io.StringIO()
     names = list(dict.fromkeys(name for row in rows for name in row))
-    Console(file=told, width=TEXT_WIDTH, color_system=None, force_jupyter=False).print(rich_table(rows, names))
-    return dedent("\n".join(line.rstrip() for line in told.getvalue().splitlines() if line.strip()))
+    Console(file=written, width=TEXT_WIDTH, color_system=None, force_jupyter=False).print(rich_table(rows, names))
+    return dedent("\n".join(line.rstrip() for line in written.getvalue().splitlines() if line.strip()))
 
 
 def rich_table(rows: Sequence[Row], names: Sequence[str]) -> Table:
@@ -101,17 +102,99 @@ def rich_table(rows: Sequence[Row], names: Sequence[str]) -> Table:
             name, justify="right" if numeric else "left", overflow="fold", no_wrap=name in ("name", "metric")
         )
     for row in rows:
-        table.add_row(*(Text(shown(row.get(name))) for name in names))
+        table.add_row(*(Text(format_cell(row.get(name))) for name in names))
     return table
 
 
-def shown(value: Any) -> str:
-    """A cell for people: four digits, a dash for nothing."""
+def format_cell(value: Any) -> str:
+    """A value for people: four digits of a number, a dash for nothing.
+
+    >>> format_cell(0.123456), format_cell(None), format_cell(True)
+    ('0.1235', '–', 'yes')
+    """
     if value is None:
         return "–"
     if isinstance(value, bool):
         return "yes" if value else "no"
     return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def format_decimals(value: float | None) -> str:
+    """A number with three decimals, so that a column lines up; a large one with four digits.
+
+    >>> format_decimals(0.5), format_decimals(12345.678), format_decimals(None)
+    ('0.500', '1.235e+04', '–')
+    """
+    return format_cell(value) if value is None or abs(value) >= _LARGE else f"{value:.3f}"
+
+
+def format_interval(low: float | None, high: float | None) -> str:
+    """The ends of an interval.
+
+    >>> format_interval(0.25, 1 / 3)
+    '0.25 … 0.3333'
+    """
+    return f"{format_cell(low)} … {format_cell(high)}"
+
+
+def format_duration(seconds: float) -> str:
+    """Seconds in a unit that needs few digits.
+
+    >>> format_duration(0.00123), format_duration(2.5), format_duration(4e-6), format_duration(1234.5)
+    ('1.23 ms', '2.5 s', '4 µs', '1,234 s')
+    """
+    if seconds >= _LARGE:
+        return f"{seconds:,.0f} s"
+    for unit, size in (("s", 1.0), ("ms", 1e-3)):
+        if seconds >= size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds / 1e-6:.3g} µs"
+
+
+def count_of(number: int, thing: str) -> str:
+    """A number of things.
+
+    >>> count_of(1, "metric"), count_of(1200, "pair")
+    ('1 metric', '1,200 pairs')
+    """
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
+
+
+def listed(names: Iterable[str]) -> str:
+    """Names as code, in a sentence.
+
+    >>> listed(["fid", "mauve", "jsd"])
+    '`fid`, `mauve` and `jsd`'
+    """
+    *first, last = [f"`{name}`" for name in names]
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def markdown_table(rows: Sequence[Row], names: Sequence[str]) -> str:
+    """These columns of rows as a Markdown table.
+
+    >>> print(markdown_table([{"metric": "jsd", "value": 0.51239}], ["metric", "value"]))
+    | metric | value |
+    | --- | --- |
+    | jsd | 0.5124 |
+    """
+    cells = [[format_cell(row.get(name)).replace("|", "\\|") for name in names] for row in rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in (names, ["---"] * len(names), *cells))
+
+
+def latex_table(rows: Sequence[Row], names: Sequence[str]) -> str:
+    """These columns of rows as a LaTeX tabular; needs the package booktabs."""
+    lines = [" & ".join(map(_tex, names)) + r" \\ \midrule"]
+    lines += [" & ".join(_tex(format_cell(row.get(name))) for name in names) + r" \\" for row in rows]
+    body = "\n".join(["\\toprule", *lines, "\\bottomrule"])
+    return f"\\begin{{tabular}}{{{'l' + 'r' * (len(names) - 1)}}}\n{body}\n\\end{{tabular}}"
+
+
+def _tex(text: str) -> str:
+    escaped = "".join(
+        {"\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "^": r"\^{}", "~": r"\~{}"}.get(c, c) for c in text
+    )
+    return "".join(f"\\{c}" if c in "&%$#_" else c for c in escaped)
 
 
 def printable(text: str) -> str:
@@ -134,11 +217,9 @@ def one_line(text: str, width: int) -> str:
 
 
 def _cell(value: Any) -> str:
-    if value is None:
-        return "<td>–</td>"
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
         return f'<td style="text-align:left">{_escaped(str(value))}</td>'
-    return f"<td>{value:.4g}</td>" if isinstance(value, float) else f"<td>{value}</td>"
+    return f"<td>{format_cell(value)}</td>"
 
 
 def _escaped(text: str) -> str:

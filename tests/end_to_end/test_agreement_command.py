@@ -92,7 +92,7 @@ def test_tests_of_every_two_metrics(agreement, run, tmp_path):
 
 def test_the_ceiling_needs_several_raters(agreement, run, tmp_path):
     agreement()
-    assert "repeat --rating" in one_line(run("leaderboard", tmp_path / "run", "--ceiling"))
+    assert "several ratings of each pair" in one_line(run("leaderboard", tmp_path / "run", "--ceiling"))
     agreement("--rating", "second", "--out", tmp_path / "two")
     rows = {
         row["measure"]: row for row in json.loads(run("leaderboard", tmp_path / "two", "--ceiling", "-f", "json")[1])

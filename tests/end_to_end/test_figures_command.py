@@ -55,8 +55,8 @@ def test_same_run_same_bytes(folder, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("args", "complaint"),
     [
-        (("--kind", "pie"), "no figure 'pie'; choose among distance, size"),
-        (("--kind", ","), "choose among distance"),
+        (("--kind", "pie"), "no figure 'pie'; choose among order, bump"),
+        (("--kind", ","), "choose among order"),
         (("--format", "gif"), "no format 'gif'; choose among html, svg, png"),
         (("-m", "zipf"), "no metric 'zipf'; it has cbdf@words, jsd@words"),
         (("--kind", "size"), "nothing to draw as size"),

@@ -202,7 +202,7 @@ def test_a_run_that_is_not_finished_is_ranked_with_a_warning(run, ksc, tmp_path)
     next(iter(sorted((tmp_path / "run").rglob("*.parquet")))).unlink()
     code, _, err = run("leaderboard", tmp_path / "run", "-f", "json")
     assert code == 0
-    assert "1 cells are missing" in err
+    assert "1 results are missing" in err
 
 
 def test_size_and_speed_of_one_run_share_a_leaderboard(run, tmp_path):

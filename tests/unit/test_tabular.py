@@ -10,7 +10,7 @@ import pytest
 
 from textgauge import compare, get_metric, score
 from textgauge.errors import MissingExtra
-from textgauge.evaluate.leaderboard import Leaderboard, Row
+from textgauge.evaluate.leaderboard import Leaderboard, RankedMetric
 from textgauge.metrics import PairScores
 from textgauge.tabular import Tabular, html_table, one_line, printable
 
@@ -19,7 +19,8 @@ REFERENCE, CANDIDATE = ["a red cat", "a red dog", "a blue dog"], ["one cat", "on
 
 def results():
     board = Leaderboard(
-        (Row("<i>a</i>", {"accuracy": 0.9}, 0.9, 1, 1, 2, 1), Row("b", {}, float("nan"), 2, 1, 2, 1)), ()
+        (RankedMetric("<i>a</i>", {"accuracy": 0.9}, 0.9, 1, 1, 2, 1), RankedMetric("b", {}, float("nan"), 2, 1, 2, 1)),
+        (),
     )
     return {
         "compare": compare(reference=REFERENCE, candidate=CANDIDATE, metrics="jsd@words,cbdf@words", test=True),

@@ -8,11 +8,12 @@ from typing import Annotated, Any
 import typer
 
 from textgauge.cli.explanations import FILES, explanation_rows, print_explanations, write_explanations
-from textgauge.cli.output import Format, FormatOption, note, print_rows, progress, shown
+from textgauge.cli.output import Format, FormatOption, note, print_rows, progress
 from textgauge.comparing import DEFAULT_METRICS
 from textgauge.comparing import compare as run_compare
 from textgauge.data import load_corpus
 from textgauge.data.source import accepted
+from textgauge.tabular import format_cell, format_interval
 
 
 def compare(
@@ -86,12 +87,12 @@ def compare(
 
 
 def _readable(row: dict[str, Any], ci: bool, test: bool) -> dict[str, str]:
-    cells = {"metric": row["metric"], "value": shown(row["value"])}
+    cells = {"metric": row["metric"], "value": format_cell(row["value"])}
     if ci:
-        cells["interval"] = f"{shown(row['low'])} … {shown(row['high'])}"
+        cells["interval"] = format_interval(row["low"], row["high"])
     if test:
-        cells["p"] = shown(row["p_value"])
+        cells["p"] = format_cell(row["p_value"])
     if ci or test:
-        cells["null"] = shown(row["null"])
-    parts = [f"{name[5:]} {shown(value)}" for name, value in row.items() if name.startswith("part.")]
+        cells["null"] = format_cell(row["null"])
+    parts = [f"{name[5:]} {format_cell(value)}" for name, value in row.items() if name.startswith("part.")]
     return cells | {"parts": ", ".join(parts), "ms": f"{1000 * row['seconds']:.1f}"}

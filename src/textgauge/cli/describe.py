@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from textgauge.cli.output import Format, FormatOption, Row, note, print_rows, progress, shown
+from textgauge.cli.output import Format, FormatOption, Row, note, print_rows, progress
 from textgauge.data import load_texts
 from textgauge.data.formats import format_of
 from textgauge.data.source import accepted
@@ -18,6 +18,7 @@ from textgauge.describing import describe as run_describe
 from textgauge.describing.lists import check_threshold
 from textgauge.errors import InputError
 from textgauge.files import check_table_path, write_atomically, write_table
+from textgauge.tabular import format_cell, format_interval
 
 if TYPE_CHECKING:
     import polars as pl
@@ -185,15 +186,15 @@ def _readable(found: Description) -> list[Row]:
     for row in found.to_dicts():
         cells = rows.setdefault(row["property"], {"property": row["property"]})
         if len(found.generated) > 1:
-            cells[row["corpus"]] = shown(row["value"])
+            cells[row["corpus"]] = format_cell(row["value"])
         else:
-            interval = "" if row["low"] is None else f"{shown(row['low'])} … {shown(row['high'])}"
-            cells |= {"value": shown(row["value"]), "interval": interval}
+            interval = "" if row["low"] is None else format_interval(row["low"], row["high"])
+            cells |= {"value": format_cell(row["value"]), "interval": interval}
     for row in found.to_dicts():
         empty = row["reason"] if row["value"] is None else row["test_reason"] or row["train_reason"]
         rows[row["property"]] |= {
-            "test": shown(row["test"]),
-            "train": shown(row["train"]),
+            "test": format_cell(row["test"]),
+            "train": format_cell(row["train"]),
             "reason": empty or "",
         }
     return list(rows.values())
@@ -202,7 +203,7 @@ def _readable(found: Description) -> list[Row]:
 def _difference(row: Row) -> Row:
     cells = {name: row[name] for name in ("property", "first", "second")}
     numbers = {"mean_first": "mean", "mean_second": "mean 2", "p_t_holm": "p t", "p_mann_whitney_holm": "p rank"}
-    return cells | {title: shown(row[name]) for name, title in numbers.items()}
+    return cells | {title: format_cell(row[name]) for name, title in numbers.items()}
 
 
 def _all_lists(found: Description, near_copies: float | None) -> dict[str, pl.DataFrame]:
@@ -223,7 +224,7 @@ def _all_lists(found: Description, near_copies: float | None) -> dict[str, pl.Da
 
 
 def _draw(found: Description, path: Path) -> None:
-    from textgauge.report.figures.plane import plane_figure
+    from textgauge.report.figures.corpora import plane_figure
     from textgauge.report.figures.render import rendered
 
     write_atomically(path, rendered(plane_figure(found), path.suffix.removeprefix(".")))

@@ -48,7 +48,7 @@ def write_explanations(report: CompareReport, path: Path, top: int) -> None:
         case ".csv":
             write_table(path, explanation_rows(report))
         case ending:
-            from textgauge.report.figures.explanations import explanation_figure
+            from textgauge.report.figures.corpora import explanation_figure
             from textgauge.report.figures.render import rendered
 
             write_atomically(path, rendered(explanation_figure(report, top), ending[1:]))

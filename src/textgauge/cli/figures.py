@@ -10,6 +10,8 @@ import typer
 from textgauge.cli.output import note
 from textgauge.errors import InputError
 from textgauge.evaluate import Store
+from textgauge.evaluate.results import Results
+from textgauge.evaluate.verdicts import missing_results
 from textgauge.files import write_atomically
 
 
@@ -19,8 +21,7 @@ def figures(
     kind: Annotated[
         str | None,
         typer.Option(
-            help="Which figures: distance,size,imbalance,tree,radar,box (ksc, size), order,bump,scatter (agreement), "
-            "trajectory,density,component (distributionality), perturbation; all that the run has by default."
+            help="Which figures, as distance,radar; all that the run has by default. `textgauge ls figures` lists them."
         ),
     ] = None,
     form: Annotated[str, typer.Option("--format", "-f", help="File formats: html,svg,png.")] = "html",
@@ -35,10 +36,11 @@ def figures(
 
     kinds = _listed(kind, tuple(draw.KINDS), "figure")
     formats = _listed(form, draw.FORMATS, "format")
-    found = draw.groups(Store.open(folder))
-    missing = sum(group.missing for group in found)
-    if missing:
-        note(f"warning: {missing} cells are missing; the same `textgauge run` command computes them")
+    results = Results(Store.open(folder))
+    found = draw.latest_groups(results.groups())
+    missing = sum(sum(group.missing.values()) for group in found)
+    for text in [*([missing_results(missing)] if missing else []), *results.warnings]:
+        note(f"warning: {text}")
     chosen = draw.chosen_metrics(found, metrics)
     drawn = 0
     for figure in draw.figures(found, kinds=kinds, metrics=chosen, repetition=repetition - 1):

@@ -10,9 +10,9 @@ import typer
 from textgauge.cli.output import Format, FormatOption, note, print_rows
 from textgauge.errors import InputError
 from textgauge.evaluate import Store
-from textgauge.evaluate.results import judge
-from textgauge.evaluate.verdicts import detailed, doubts, judging, only
-from textgauge.report.leaderboards import leaderboards
+from textgauge.evaluate.boards import leaderboards
+from textgauge.evaluate.results import Results
+from textgauge.evaluate.verdicts import detailed, judging, only, warnings_of
 
 
 def leaderboard(
@@ -27,9 +27,7 @@ def leaderboard(
     measures: Annotated[str | None, typer.Option(help="Only these measures, as spearman,order_correlation.")] = None,
     tests: Annotated[
         bool,
-        typer.Option(
-            "--tests", help="Hold every two metrics against each other, one row each: rated pairs, tasks, perturbation."
-        ),
+        typer.Option("--tests", help="Compare all pairs of metrics, one row each: rated pairs, tasks, perturbation."),
     ] = False,
     on: Annotated[
         str | None,
@@ -47,18 +45,18 @@ def leaderboard(
     Protocols that rank mostly the same metrics share a table; a run of several kinds of metrics has one for each.
     Trials are judged anew; what no option says is as the run was asked for.
     """
-    from textgauge.evaluate.agreement import ceiling_rows
+    from textgauge.evaluate.contrasts import ceiling_rows
 
     options = judging(judgements=judgements, ties=ties, linearity=linearity)
-    store = Store.open(folder)
+    results = Results(Store.open(folder))
     if tests:
-        _tests(store, on, options, form)
+        _tests(results, on, options, form)
         return
     if ceiling:
-        print_rows(ceiling_rows(store), form)
+        print_rows(ceiling_rows(results.groups()), form)
         return
-    judged = judge(store, options)
-    for text in doubts(judged):
+    judged = results.judged(options)
+    for text in warnings_of(results, judged):
         note(f"warning: {text}")
     judged = only(judged, measures)
     if detail:
@@ -80,14 +78,13 @@ def _of_board(title: str) -> dict[str, str]:
     return {"board": title} if title else {}
 
 
-def _tests(store: Store, on: str | None, options: dict[str, str], form: Format) -> None:
-    from textgauge.evaluate.agreement import contrast_rows, rated_runs
-    from textgauge.evaluate.contrasts import SHOWN, paired_rows
+def _tests(results: Results, on: str | None, options: dict[str, str], form: Format) -> None:
+    from textgauge.evaluate.contrasts import SHOWN, contrast_rows, paired_rows, rated_groups
 
-    if rated_runs(store):
-        print_rows(contrast_rows(store, correlation=on or "spearman"), form)
+    if rated_groups(results.groups()):
+        print_rows(contrast_rows(results.groups(), correlation=on or "spearman"), form)
     else:
-        print_rows(paired_rows(only(judge(store, options), on)), form, columns=SHOWN)
+        print_rows(paired_rows(only(results.judged(options), on)), form, columns=SHOWN)
 
 
 def _weights(text: str | None) -> dict[str, float]:

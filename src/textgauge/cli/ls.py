@@ -23,12 +23,13 @@ class What(StrEnum):
     word_vectors = "word-vectors"
     protocols = "protocols"
     suites = "suites"
+    figures = "figures"
     datasets = "datasets"
     resources = "resources"
 
 
 def ls(what: Annotated[What, typer.Argument(help="What to list.")], form: FormatOption = Format.table) -> None:
-    """List metrics, embedders, tokenizers, word vectors, protocols, suites, datasets or resources."""
+    """List metrics, embedders, tokenizers, word vectors, protocols, suites, figures, datasets or resources."""
     print_rows(_LISTINGS[what](), form)
 
 
@@ -86,6 +87,12 @@ def _protocols() -> list[Row]:
     ]
 
 
+def _figures() -> list[Row]:
+    from textgauge.report.figures import KINDS
+
+    return [{"name": name, "protocols": ", ".join(kind.protocols)} for name, kind in KINDS.items()]
+
+
 def _suites() -> list[Row]:
     from textgauge.papers.programs import described
 
@@ -99,6 +106,7 @@ _LISTINGS: dict[What, Callable[[], list[Row]]] = {
     What.word_vectors: _word_vectors,
     What.protocols: _protocols,
     What.suites: _suites,
+    What.figures: _figures,
     What.datasets: dataset_rows,
     What.resources: resource_rows,
 }

@@ -13,9 +13,9 @@ from typing import Annotated
 
 import typer
 
-from textgauge.tabular import TEXT_WIDTH, Row, rich_table, shown
+from textgauge.tabular import TEXT_WIDTH, Row, latex_table, markdown_table, rich_table
 
-__all__ = ["Format", "FormatOption", "Row", "note", "print_rows", "progress", "shown"]
+__all__ = ["Format", "FormatOption", "Row", "note", "print_rows", "progress"]
 
 
 class Format(StrEnum):
@@ -73,32 +73,9 @@ def _csv(rows: Sequence[Row], names: Sequence[str]) -> None:
     typer.echo(buffer.getvalue(), nl=False)
 
 
-def _markdown(rows: Sequence[Row], names: Sequence[str]) -> None:
-    lines = [
-        names,
-        ["---"] * len(names),
-        *([shown(row.get(name)).replace("|", "\\|") for name in names] for row in rows),
-    ]
-    typer.echo("\n".join(f"| {' | '.join(line)} |" for line in lines))
-
-
-def _latex(rows: Sequence[Row], names: Sequence[str]) -> None:
-    lines = [" & ".join(map(_tex, names)) + r" \\ \midrule"]
-    lines += [" & ".join(_tex(shown(row.get(name))) for name in names) + r" \\" for row in rows]
-    body = "\n".join(["\\toprule", *lines, "\\bottomrule"])
-    typer.echo(f"\\begin{{tabular}}{{{'l' + 'r' * (len(names) - 1)}}}\n{body}\n\\end{{tabular}}")
-
-
-def _tex(text: str) -> str:
-    escaped = "".join(
-        {"\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "^": r"\^{}", "~": r"\~{}"}.get(c, c) for c in text
-    )
-    return "".join(f"\\{c}" if c in "&%$#_" else c for c in escaped)
-
-
 _WRITERS: dict[Format, Callable[[Sequence[Row], Sequence[str]], None]] = {
     Format.table: _table,
     Format.csv: _csv,
-    Format.markdown: _markdown,
-    Format.latex: _latex,
+    Format.markdown: lambda rows, names: typer.echo(markdown_table(rows, names)),
+    Format.latex: lambda rows, names: typer.echo(latex_table(rows, names)),
 }

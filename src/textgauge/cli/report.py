@@ -13,7 +13,7 @@ from textgauge.evaluate import Store
 from textgauge.files import write_atomically
 
 if TYPE_CHECKING:
-    from textgauge.report.page import Result
+    from textgauge.report.page import ResultFile
 
 
 def report(
@@ -44,7 +44,7 @@ def report(
     note(f"{len(content) / 1e6:.1f} MB; open it in any browser")
 
 
-def _read(sources: list[Path]) -> tuple[list[Store], list[Result]]:
+def _read(sources: list[Path]) -> tuple[list[Store], list[ResultFile]]:
     from textgauge.report.page import read_result
 
     stores, results = [], []

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from textgauge.cli.output import Format, FormatOption, Row, note, print_rows, shown
+from textgauge.cli.output import Format, FormatOption, Row, note, print_rows
 from textgauge.cli.run import progress_bar, run_program
 from textgauge.errors import InputError, ResourceError, UnknownName
 from textgauge.evaluate import Plan, Store
-from textgauge.evaluate import run as run_plans
+from textgauge.tabular import format_cell
 
 if TYPE_CHECKING:
-    from textgauge.papers import Asked, Paper
+    from textgauge.papers import Paper, Request
 
 
 def reproduce(
@@ -29,29 +29,29 @@ def reproduce(
         str, typer.Option(help="Vectors in place of fastText's: wordvec, glove-50d, or a file of yours.")
     ] = "wordvec",
     out: Annotated[Path | None, typer.Option("--out", "-o", help="The folder that keeps the run.")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the draws.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
     jobs: Annotated[int, typer.Option("-j", "--jobs", min=1, help="Local processes.")] = 1,
     form: FormatOption = Format.table,
 ) -> None:
     """Compute a paper's tables on the same data and print our numbers beside the published ones."""
     from textgauge.encode.resources import cache_root
-    from textgauge.evaluate.execute import executor
-    from textgauge.papers import PAPERS, Asked
+    from textgauge.evaluate.compute import computed
+    from textgauge.evaluate.results import Results
+    from textgauge.papers import PAPERS, Request
 
     if paper not in PAPERS:
         raise UnknownName.among("paper", paper, PAPERS)
     chosen = PAPERS[paper]
     if table is not None and table not in chosen.tables:
         raise InputError(f"{paper} has no table {table!r} here; the tables are {', '.join(chosen.tables)}")
-    asked = Asked(_variants(variant, chosen.variants), seed, word_vectors)
+    request = Request(_variants(variant, chosen.variants), seed, word_vectors)
     store = Store(out or cache_root() / "runs" / paper)
     failures: tuple[str, ...] = ()
     if chosen.program is not None:
         run_program(paper, dict(chosen.program), store.folder, seed)
     else:
-        with executor(jobs=jobs) as where, progress_bar() as step:
-            failures = run_plans(_plans(chosen, asked), store, executor=where, on_progress=step).failures
-    rows = [row for row in chosen.rows(store, asked) if table in (None, row["table"])]
+        failures = computed(_plans(chosen, request), store, jobs=jobs, progress=progress_bar).failures
+    rows = [row for row in chosen.rows(Results(store), request) if table in (None, row["table"])]
     print_rows(rows if form in (Format.json, Format.csv) else [_readable(row) for row in rows], form)
     for failure in failures:
         note(f"warning: {failure}")
@@ -67,9 +67,9 @@ def _variants(name: str, known: tuple[str, ...]) -> tuple[str, ...]:
     return (name,)
 
 
-def _plans(paper: Paper, asked: Asked) -> list[Plan]:
+def _plans(paper: Paper, request: Request) -> list[Plan]:
     try:
-        return paper.plans(asked)
+        return paper.plans(request)
     except ResourceError as error:
         if not paper.fed:
             raise
@@ -78,4 +78,4 @@ def _plans(paper: Paper, asked: Asked) -> list[Plan]:
 
 
 def _readable(row: Row) -> Row:
-    return {name: shown(value) for name, value in row.items() if value is not None}
+    return {name: format_cell(value) for name, value in row.items() if value is not None}

@@ -10,13 +10,14 @@ from typing import Annotated, Any
 
 import typer
 
-from textgauge.cli.output import Format, FormatOption, Row, note, print_rows, progress, shown
+from textgauge.cli.output import Format, FormatOption, Row, note, print_rows, progress
 from textgauge.errors import InputError
 from textgauge.evaluate import Plan, RunReport, Store
 from textgauge.evaluate.compute import computed, warnings_of
 from textgauge.evaluate.run_data import DataOptions, said, task_columns
 from textgauge.evaluate.run_plans import plans_of
 from textgauge.papers.programs import PROGRAMS
+from textgauge.tabular import format_cell
 
 
 def run(
@@ -129,7 +130,7 @@ def run_program(name: str, parameters: dict[str, Any], out: Path, seed: int) -> 
 def _rounded(rows: list[Row], form: Format) -> list[Row]:
     if form in (Format.json, Format.csv):
         return rows
-    return [{name: shown(value) for name, value in row.items()} for row in rows]
+    return [{name: format_cell(value) for name, value in row.items()} for row in rows]
 
 
 def _params(items: list[str]) -> dict[str, str]:

@@ -6,12 +6,13 @@ from typing import Annotated, Any
 
 import typer
 
-from textgauge.cli.output import Format, FormatOption, Row, note, print_rows, progress, shown
+from textgauge.cli.output import Format, FormatOption, Row, note, print_rows, progress
 from textgauge.data.source import accepted, load_aligned, load_pairs
 from textgauge.errors import InputError
 from textgauge.scoring import DEFAULT_METRICS, ScoreReport, Summary
 from textgauge.scoring import contrast as run_contrast
 from textgauge.scoring import score as run_score
+from textgauge.tabular import format_cell, format_interval
 
 
 def score(
@@ -105,14 +106,17 @@ def _read(
 
 
 def _summarised(row: Row) -> Row:
-    cells = {"metric": row["metric"], "mean": shown(row["mean"]), "std": shown(row["std"])}
-    cells["interval"] = f"{shown(row['low'])} … {shown(row['high'])}"
+    cells = {"metric": row["metric"], "mean": format_cell(row["mean"]), "std": format_cell(row["std"])}
+    cells["interval"] = format_interval(row["low"], row["high"])
     if row["whole"] is not None:
-        cells["whole set"] = f"{shown(row['whole'])} ({shown(row['whole_low'])} … {shown(row['whole_high'])})"
+        cells["whole set"] = f"{format_cell(row['whole'])} ({format_interval(row['whole_low'], row['whole_high'])})"
     return cells | {"n": row["n"], "ms": f"{1000 * row['seconds']:.1f}"}
 
 
 def _contrasted(row: Row) -> Row:
-    cells = {name: shown(row[name]) for name in ("metric", "of", "value", "baseline", "difference")}
-    cells["interval"] = f"{shown(row['low'])} … {shown(row['high'])}"
-    return cells | {"p bootstrap": shown(row["p_bootstrap"]), "p randomisation": shown(row["p_randomisation"])}
+    cells = {name: format_cell(row[name]) for name in ("metric", "of", "value", "baseline", "difference")}
+    cells["interval"] = format_interval(row["low"], row["high"])
+    return cells | {
+        "p bootstrap": format_cell(row["p_bootstrap"]),
+        "p randomisation": format_cell(row["p_randomisation"]),
+    }

@@ -7,8 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from textgauge.cli.output import Format, FormatOption, Row, note, print_rows, progress, shown
+from textgauge.cli.output import Format, FormatOption, Row, note, print_rows, progress
 from textgauge.errors import InputError
+from textgauge.tabular import format_cell, format_interval
 
 _NAMED = 5  # metrics of which the share is told
 
@@ -50,7 +51,7 @@ def ensemble(
     ] = None,
     resamples: Annotated[int, typer.Option(min=100, help="Resamples of the paired bootstrap.")] = 1_000,
     limit: Annotated[int | None, typer.Option(min=1, help="Use a random sample of this many pairs.")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of all that is random.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
     form: FormatOption = Format.table,
 ) -> None:
     """Learn a pair metric from rated pairs: other pair metrics, stacked by a model of the ratings.
@@ -109,5 +110,5 @@ def _ends(text: str) -> tuple[float, float]:
 
 
 def _readable(row: Row) -> Row:
-    cells = {name: shown(row[name]) for name in ("measure", "ensemble", "best", "single", "difference")}
-    return cells | {"interval": f"{shown(row['low'])} … {shown(row['high'])}", "p": shown(row["p"]), "n": row["n"]}
+    cells = {name: format_cell(row[name]) for name in ("measure", "ensemble", "best", "single", "difference")}
+    return cells | {"interval": format_interval(row["low"], row["high"]), "p": format_cell(row["p"]), "n": row["n"]}

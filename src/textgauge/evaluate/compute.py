@@ -9,10 +9,10 @@ import numpy as np
 
 from textgauge.evaluate import Plan, RunReport, Store
 from textgauge.evaluate import run as run_plans
-from textgauge.evaluate.ensembles import ensembles
+from textgauge.evaluate.ensembles import train_ensembles
 from textgauge.evaluate.execute import executor, workers
-from textgauge.evaluate.protocols import Sources, Task
-from textgauge.evaluate.results import read_all
+from textgauge.evaluate.protocols import Sources
+from textgauge.evaluate.results import Results
 from textgauge.evaluate.run import Progress
 
 
@@ -47,7 +47,8 @@ def computed(
         with progress() as step:
             report = run_plans(plans, store, executor=where, ahead=max(8, 2 * workers(where, jobs)), on_progress=step)
         on_cells(report)
-        if any(isinstance(plan.protocol, Task) for plan in plans):
+        if any(plan.protocol.ensembles for plan in plans):
             with progress() as step:
-                ensembles(store, read_all(store), on_step=lambda said: step(0, 0, said), executor=where)
+                groups = Results(store).groups()
+                train_ensembles(store, groups, on_step=lambda said: step(0, 0, said), executor=where)
     return report

@@ -1,23 +1,74 @@
-"""Metrics against each other on measures that were resampled for all of them alike."""
+"""Metrics against each other: on rated pairs, and on measures that were resampled for all of them alike."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from textgauge.errors import InputError
 from textgauge.evaluate.protocols.base import Measure
-from textgauge.evaluate.results import Judged
+from textgauge.evaluate.results import Group, Judged
+from textgauge.stats.annotators import krippendorff_alpha, leave_one_out
+from textgauge.stats.correlation import Correlation, pearson, spearman
+from textgauge.stats.kendall import kendall_b
+from textgauge.stats.paired_tests import bootstrap_test, permutation_test, williams_test
+from textgauge.stats.resampled_correlation import correlation_interval
 from textgauge.stats.resampling import percentile_interval
-from textgauge.tabular import plain_row
+from textgauge.tabular import Row, plain_row
 
-Row = dict[str, Any]
+Floats = NDArray[np.float64]
 
 SHOWN = ("metric", "other", "measure", "value", "other_value", "difference", "low", "high", "ahead")  # in tables
+CORRELATIONS: dict[str, Correlation] = {"pearson": pearson, "spearman": spearman, "kendall": kendall_b}
+_KENDALL_PAIRS = 2_000  # every resample counts all pairs of rows anew: beyond this, a random part of the rows
 _LEVEL = 0.95
+
+
+def rated_groups(groups: Sequence[Group]) -> list[Group]:
+    """Groups of rated pairs, one for each data set; metrics of which results are missing are left out."""
+    found: dict[str, Group] = {}
+    for group in groups:
+        if group.protocol.name == "agreement":
+            first = found.get(group.fingerprint, group)
+            before = first.observed if first is not group else {}
+            merged = {**before, **group.complete}
+            found[group.fingerprint] = Group(first.data, first.protocol, first.seed, group.fingerprint, merged)
+    return list(found.values())
+
+
+def pair_columns(group: Group) -> dict[str, NDArray[Any]]:
+    """What is known about the pairs of a group: ratings, sets, items."""
+    columns = {name: column for seen in group.observed.values() for name, column in seen.columns.items()}
+    return {name: column for name, column in columns.items() if name != "reason" and "." not in name}
+
+
+def contrast_rows(groups: Sequence[Group], *, correlation: str = "spearman", seed: int = 0) -> list[Row]:
+    """One row for every two metrics on the same rated pairs: difference of correlations, interval, three tests.
+
+    Pairs that either metric leaves undefined are left out for both. `p_bootstrap` and `p_permutation` are of the named
+    correlation, resampled by item where there are items; `p_williams` is of Pearson's r.
+    """
+    if correlation not in CORRELATIONS:
+        raise InputError(f"a correlation is one of {', '.join(CORRELATIONS)}, not {correlation!r}")
+    rows = [row for group in rated_groups(groups) for row in _correlation_contrasts(group, correlation, seed)]
+    if not rows:
+        raise InputError("tests need two metrics on the same rated pairs")
+    return rows
+
+
+def ceiling_rows(groups: Sequence[Group]) -> list[Row]:
+    """How far raters agree, for each data set with several ratings of a pair: the most a metric can reach."""
+    rated = rated_groups(groups)
+    if not rated:
+        raise InputError("there is no run of agreement: a ceiling is of rated pairs")
+    rows = [plain_row(row) for group in rated for row in _ceilings(group)]
+    if not rows:
+        raise InputError("a ceiling needs several ratings of each pair")
+    return rows
 
 
 def paired_rows(judged: Iterable[Judged]) -> list[Row]:
@@ -25,26 +76,95 @@ def paired_rows(judged: Iterable[Judged]) -> list[Row]:
 
     Draws are of the same resamples, so their differences are paired. `ahead` is the metric at the better end of the
     measure (for a rise, the sooner one) where the interval leaves 0 out. A metric without a value has a `reason`, and
-    no difference; metrics of which cells are missing are left out.
+    no difference; metrics of which results are missing are left out.
     """
     groups: dict[Any, list[Judged]] = {}
     for item in judged:
         if not item.missing:
             groups.setdefault((item.data, item.fingerprint, item.protocol, item.seed), []).append(item)
-    rows = [row for items in groups.values() for row in _contrasts(items)]
+    rows = [row for items in groups.values() for row in _measure_contrasts(items)]
     if not rows:
         raise InputError("no run of agreement, and no two metrics of which a measure was resampled alike")
     return rows
 
 
-def _contrasts(items: list[Judged]) -> Iterator[Row]:
+def _correlation_contrasts(group: Group, correlation: str, seed: int) -> Iterator[Row]:
+    of, columns = CORRELATIONS[correlation], pair_columns(group)
+    gold, item = columns.get("rating"), columns.get("item")
+    near = {metric: -seen.value for metric, seen in group.observed.items()}
+    for first, second in combinations(near, 2):
+        known = np.isfinite(near[first]) & np.isfinite(near[second])
+        rows = _fewer(np.flatnonzero(known), correlation, seed)
+        if gold is None or len(rows) < 2:
+            continue
+        y, a, b = (np.asarray(column[rows], dtype=np.float64) for column in (gold, near[first], near[second]))
+        boot = bootstrap_test(of, y, a, b, seed=seed, cluster=None if item is None else item[rows])
+        yield plain_row(
+            {
+                "data": group.data,
+                "metric": first,
+                "other": second,
+                "measure": correlation,
+                "value": of(y, a),
+                "other_value": of(y, b),
+                "difference": boot.difference,
+                "low": boot.low,
+                "high": boot.high,
+                "p_bootstrap": boot.p,
+                "p_permutation": permutation_test(of, y, a, b, trials=500, seed=seed).p,
+                "p_williams": williams_test(pearson(y, a), pearson(y, b), pearson(a, b), len(rows)).p,
+                "n": len(rows),
+            }
+        )
+
+
+def _fewer(rows: NDArray[np.intp], correlation: str, seed: int) -> NDArray[np.intp]:
+    if correlation != "kendall" or len(rows) <= _KENDALL_PAIRS:
+        return rows
+    return np.sort(np.random.default_rng([seed, 11]).permutation(rows)[:_KENDALL_PAIRS])
+
+
+def _ceilings(group: Group) -> Iterator[Row]:
+    columns = pair_columns(group)
+    names = sorted(name for name in columns if name.startswith("rating_"))
+    if len(names) < 2:
+        return
+    ratings = np.array([columns[name].astype(np.float64) for name in names])
+    rated = np.isfinite(ratings)
+    about = {"data": group.data, "raters": len(names), "n": int((rated.sum(axis=0) > 1).sum())}
+    for scale in ("nominal", "ordinal", "interval"):
+        yield {**about, "measure": f"krippendorff_alpha_{scale}", "value": krippendorff_alpha(ratings, scale=scale)}
+    for name, of in CORRELATIONS.items():
+        found = leave_one_out(of, ratings)
+        known = found[~np.isnan(found)]
+        row = {**about, "measure": f"leave_one_out_{name}", "value": float(known.mean()) if len(known) else np.nan}
+        if name != "kendall" and len(known):
+            row |= dict(zip(("low", "high"), _rater_interval(of, ratings), strict=True))
+        yield row
+
+
+def _rater_interval(of: Correlation, ratings: Floats) -> tuple[float, float]:
+    """The mean over raters of the interval's ends: the pairs are the same, so that their errors go together."""
+    rated = np.isfinite(ratings)
+    ends = []
+    for rater, one in enumerate(ratings):
+        others = np.delete(np.where(rated, ratings, np.nan), rater, axis=0)
+        count = np.isfinite(others).sum(axis=0)
+        here = rated[rater] & (count > 0)
+        mean = np.where(np.isfinite(others), others, 0.0).sum(axis=0)[here] / count[here]
+        ends.append(correlation_interval(of, one[here], mean))
+    low, high = np.mean(ends, axis=0).tolist()
+    return low, high
+
+
+def _measure_contrasts(items: list[Judged]) -> Iterator[Row]:
     there = {verdict.measure for item in items for verdict in item.verdicts if verdict.draws}
     for measure in items[0].protocol.measures:
         if measure.name in there:
-            yield from (_contrast(measure, first, second) for first, second in combinations(items, 2))
+            yield from (_measure_contrast(measure, first, second) for first, second in combinations(items, 2))
 
 
-def _contrast(measure: Measure, first: Judged, second: Judged) -> Row:
+def _measure_contrast(measure: Measure, first: Judged, second: Judged) -> Row:
     a, b = first.verdict(measure.name), second.verdict(measure.name)
     units = min(a.units, b.units)
     low = high = float("nan")

@@ -1,4 +1,4 @@
-"""Ensembles of the metrics of a run: trained on what the store holds, scored like any metric, kept in the store.
+"""Ensembles of the metrics of a run: a step of the run trains and keeps them, judging only reads them.
 
 Four kinds: `task ensemble` (one for each data set of a task, linear or forest as the task says), `ranked ensemble` (the
 same, but in clustering and retrieval it also sees how far each similarity is behind the nearest text's or the query's
@@ -13,19 +13,21 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, as_completed
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.evaluate.protocols.base import RESAMPLES, Verdict
+from textgauge.evaluate.protocols.base import RESAMPLES, Protocol, Verdict
 from textgauge.evaluate.protocols.task import Task
-from textgauge.evaluate.results import Judged, Read
 from textgauge.evaluate.store import Store
 from textgauge.evaluate.task_ensembles import Ensembled, Kind, TaskFeatures, ensembled
 from textgauge.metrics import PairMetric, get_metric
 from textgauge.metrics.base import versions
+
+if TYPE_CHECKING:
+    from textgauge.evaluate.results import Group
 
 Step = Callable[[str], None]
 
@@ -54,35 +56,72 @@ class Contribution:
 
 
 @dataclass(frozen=True, eq=False)
-class Ensembles:
-    """The verdicts of ensembles beside those of metrics, and what goes into them."""
+class KeptEnsemble:
+    """What one ensemble reaches on one data set of a task, and what goes into it."""
 
-    judged: tuple[Judged, ...]
-    contributions: tuple[Contribution, ...]
+    name: str
+    group: Group
+    verdicts: tuple[Verdict, ...]
+    shares: Mapping[str, tuple[float, float]]
+
+    @property
+    def contributions(self) -> list[Contribution]:
+        """What each metric contributes."""
+        about = (self.name, self.group.protocol.name, self.group.data)
+        return [Contribution(*about, metric, share, fall) for metric, (share, fall) in self.shares.items()]
+
+
+@dataclass(frozen=True, eq=False)
+class KeptEnsembles:
+    """The ensembles that a store holds, and how many it lacks of those that its tasks give."""
+
+    found: tuple[KeptEnsemble, ...]
+    lacking: int = 0
+
+    @property
+    def contributions(self) -> list[Contribution]:
+        """What metrics contribute to all of them."""
+        return [item for one in self.found for item in one.contributions]
 
 
 def _silent(_: str) -> None:
     return None
 
 
-def ensembles(
+def train_ensembles(
     store: Store,
-    read: Sequence[Read],
+    groups: Sequence[Group],
     *,
     seeds: int = SEEDS,
     on_step: Step = _silent,
     executor: Executor | None = None,
-) -> Ensembles:
-    """All ensembles of the tasks of a store; each is computed once, here or by the executor, and kept in it."""
-    # Sorted, so that neither the order of metrics nor that of runs changes a number.
-    tasks = sorted((item for item in read if isinstance(item.protocol, Task) and len(item.complete) > 1), key=_place)
-    jobs = {_name(kind, members, seeds): (kind, members) for kind, members in _jobs(tasks)}
-    kept = {name: store.read_extra(name) for name in jobs}
-    for name, found in _trained({name: jobs[name] for name in jobs if kept[name] is None}, seeds, on_step, executor):
-        kept[name] = {"rows": found}
+) -> None:
+    """Train the ensembles of tasks that the store lacks, here or by the executor, and keep them in it."""
+    jobs = _jobs(groups, seeds)
+    wanted = {name: job for name, job in jobs.items() if _kept(store, name) is None}
+    for name, found in _trained(wanted, seeds, on_step, executor):
         store.write_extra(name, {"rows": found})
-    rows = [row for name in jobs for row in (kept[name] or {})["rows"]]
-    return _restored([*rows, *_as_ranked(rows, tasks)], tasks)
+
+
+def kept_ensembles(store: Store, groups: Sequence[Group], *, seeds: int = SEEDS) -> KeptEnsembles:
+    """The ensembles of tasks that the store holds; nothing is trained, nothing is written."""
+    kept = [_kept(store, name) for name in _jobs(groups, seeds)]
+    rows = [row for found in kept for row in found or ()]
+    tasks = _tasks(groups)
+    made = tuple(_restored(row, tasks) for row in [*rows, *_as_ranked(rows, tasks)])
+    return KeptEnsembles(made, sum(found is None for found in kept))
+
+
+def _kept(store: Store, name: str) -> list[dict[str, Any]] | None:
+    found = store.read_extra(name)
+    return None if found is None else found["rows"]
+
+
+def _tasks(groups: Sequence[Group]) -> dict[str, Group]:
+    """Groups that ensembles are trained on, sorted: neither the order of metrics nor that of runs changes a number."""
+    chosen = [item for item in groups if item.protocol.ensembles and len(item.complete) > 1]
+    # Another process trains on the observations alone, not on all that the store holds.
+    return {_place(item): replace(item, results=None) for item in sorted(chosen, key=_place)}
 
 
 def embedder_sets(metrics: Sequence[str]) -> dict[str, list[str]]:
@@ -109,8 +148,9 @@ def means_over_embedders(metrics: Sequence[str]) -> dict[str, list[str]]:
     return {f"{key}, mean of {len(found)} embedders": found for key, found in alike.items() if len(found) > 1}
 
 
-def mean_verdicts(parts: Sequence[Sequence[Verdict]], task: Task) -> list[Verdict]:
-    """The mean of the verdicts of several metrics on the same trials."""
+def mean_verdicts(parts: Sequence[Sequence[Verdict]], protocol: Protocol) -> list[Verdict]:
+    """The mean of the verdicts of several metrics on the same trials of a task."""
+    task = cast(Task, protocol)
     none = Verdict("", np.nan, draws=(np.nan,) * RESAMPLES)
     rows = [{verdict.measure: verdict for verdict in part if verdict.draws} for part in parts]
     found = [[row.get(measure.name, none) for measure in task.measures] for row in rows]
@@ -124,7 +164,7 @@ def _metrics(keys: Iterable[str]) -> dict[str, PairMetric]:
 
 
 def _trained(
-    jobs: Mapping[str, tuple[Kind, list[Read]]], seeds: int, on_step: Step, executor: Executor | None
+    jobs: Mapping[str, tuple[Kind, list[Group]]], seeds: int, on_step: Step, executor: Executor | None
 ) -> Iterator[tuple[str, list[dict[str, Any]]]]:
     """Rows of each job as they are made; the last job, which is the longest, is sent out first."""
     if executor is None:
@@ -137,11 +177,11 @@ def _trained(
         yield sent[done], done.result()
 
 
-def _about(members: Sequence[Read]) -> str:
+def _about(members: Sequence[Group]) -> str:
     return ", ".join(dict.fromkeys(item.protocol.name for item in members))
 
 
-def _computed(kind: Kind, members: Sequence[Read], seeds: int, on_step: Step = _silent) -> list[dict[str, Any]]:
+def _computed(kind: Kind, members: Sequence[Group], seeds: int, on_step: Step = _silent) -> list[dict[str, Any]]:
     metrics = sorted(key for key in members[0].complete if all(key in other.complete for other in members))
     runs = []
     for embedder, chosen in embedder_sets(metrics).items():
@@ -152,47 +192,48 @@ def _computed(kind: Kind, members: Sequence[Read], seeds: int, on_step: Step = _
     return [_row(kind, item, [(chosen, parts[place]) for chosen, parts in runs]) for place, item in enumerate(members)]
 
 
-def _jobs(tasks: Sequence[Read]) -> list[tuple[Kind, list[Read]]]:
+def _jobs(groups: Sequence[Group], seeds: int) -> dict[str, tuple[Kind, list[Group]]]:
     """What is trained together: each data set of a task by itself, and everything for the universal ensemble."""
-    usable = [item for item in tasks if _several_folds(item)]
+    usable = [item for item in _tasks(groups).values() if _several_folds(item)]
     kinds: tuple[Kind, ...] = ("task", "ranked", "boosting")
-    jobs: list[tuple[Kind, list[Read]]] = [
+    jobs: list[tuple[Kind, list[Group]]] = [
         (kind, [item]) for item in usable for kind in kinds if kind != "ranked" or _task(item).ranked
     ]
-    return [*jobs, ("universal", usable)] if len({item.protocol.name for item in usable}) > 1 else jobs
+    if len({item.protocol.name for item in usable}) > 1:
+        jobs.append(("universal", usable))
+    return {_name(kind, members, seeds): (kind, members) for kind, members in jobs}
 
 
-def _as_ranked(rows: Sequence[Mapping[str, Any]], tasks: Sequence[Read]) -> list[dict[str, Any]]:
+def _as_ranked(rows: Sequence[Mapping[str, Any]], tasks: Mapping[str, Group]) -> list[dict[str, Any]]:
     """Task ensembles of tasks in which a ranked one sees nothing else, so that it too has a score in every task."""
-    alike = {_place(item) for item in tasks if not _task(item).ranked}
+    alike = {place for place, item in tasks.items() if not _task(item).ranked}
     if all(row["kind"] != "ranked" for row in rows):
         return []
     return [{**row, "kind": "ranked"} for row in rows if row["kind"] == "task" and row["place"] in alike]
 
 
-def _several_folds(item: Read) -> bool:
+def _several_folds(item: Group) -> bool:
     first = next(iter(item.complete.values()))
     return len(np.unique(_task(item).groups(first.columns))) > 1
 
 
-def _seeds(members: Sequence[Read], kind: Kind, seeds: int) -> int:
+def _seeds(members: Sequence[Group], kind: Kind, seeds: int) -> int:
     if kind in ("boosting", "universal"):
         return min(seeds, _BOOSTED_SEEDS)
     return seeds if _task(members[0]).model == "linear" else min(seeds, _FOREST_SEEDS)
 
 
-def _features(item: Read, metrics: Sequence[str]) -> TaskFeatures:
+def _features(item: Group, metrics: Sequence[str]) -> TaskFeatures:
     values = np.column_stack([item.complete[metric].value for metric in metrics])
     columns = item.complete[metrics[0]].columns
     return TaskFeatures(_task(item), item.data, item.fingerprint, values, columns)
 
 
-def _task(item: Read) -> Task:
-    assert isinstance(item.protocol, Task)  # noqa: S101, chosen so
-    return item.protocol
+def _task(item: Group) -> Task:
+    return cast(Task, item.protocol)  # that ensembles are trained on
 
 
-def _row(kind: Kind, item: Read, runs: Sequence[tuple[list[str], Ensembled]]) -> dict[str, Any]:
+def _row(kind: Kind, item: Group, runs: Sequence[tuple[list[str], Ensembled]]) -> dict[str, Any]:
     parts = [part for _, part in runs]
     shares: dict[str, list[tuple[float, float]]] = {}
     for chosen, part in runs:
@@ -208,26 +249,18 @@ def _row(kind: Kind, item: Read, runs: Sequence[tuple[list[str], Ensembled]]) ->
     }
 
 
-def _restored(rows: Sequence[Mapping[str, Any]], tasks: Sequence[Read]) -> Ensembles:
-    by_place = {_place(item): item for item in tasks}
-    judged, contributions = [], []
-    for row in rows:
-        item, name = by_place[row["place"]], NAMES[row["kind"]]
-        value, drawn = np.array(row["value"], dtype=np.float64), np.array(row["drawn"], dtype=np.float64).T
-        verdicts = tuple(_task(item).with_intervals(value, drawn, row["units"], None))
-        judged.append(Judged(item.data, item.protocol, item.seed, name, verdicts, 0, item.fingerprint))
-        contributions += [
-            Contribution(name, item.protocol.name, item.data, metric, share, fallen)
-            for metric, (share, fallen) in row["shares"].items()
-        ]
-    return Ensembles(tuple(judged), tuple(contributions))
+def _restored(row: Mapping[str, Any], tasks: Mapping[str, Group]) -> KeptEnsemble:
+    item = tasks[row["place"]]
+    value, drawn = np.array(row["value"], dtype=np.float64), np.array(row["drawn"], dtype=np.float64).T
+    verdicts = tuple(_task(item).with_intervals(value, drawn, row["units"], None))
+    return KeptEnsemble(NAMES[row["kind"]], item, verdicts, {name: (s, f) for name, (s, f) in row["shares"].items()})
 
 
-def _place(item: Read) -> str:
+def _place(item: Group) -> str:
     return f"{item.protocol!r}|{item.fingerprint}|{item.seed}"
 
 
-def _name(kind: Kind, members: Sequence[Read], seeds: int) -> str:
+def _name(kind: Kind, members: Sequence[Group], seeds: int) -> str:
     """A hash of everything that decides what an ensemble reaches."""
     decides = [[_place(item), {key: _digest(found.value) for key, found in item.complete.items()}] for item in members]
     text = json.dumps([_VERSION, kind, seeds, decides, versions("numpy", "scikit-learn")], sort_keys=True)

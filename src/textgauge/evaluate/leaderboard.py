@@ -14,7 +14,7 @@ from textgauge.errors import InputError
 from textgauge.evaluate.protocols.base import RESAMPLES, Measure, Protocol, Verdict
 from textgauge.evaluate.results import Judged
 from textgauge.stats.resampling import percentile_interval, resampled_sums
-from textgauge.tabular import Tabular, plain_row, shown, text_table
+from textgauge.tabular import Tabular, format_cell, plain_row, text_table
 
 if TYPE_CHECKING:
     import altair as alt
@@ -24,7 +24,7 @@ _LEVEL = 0.95
 
 
 @dataclass(frozen=True)
-class Row:
+class RankedMetric:
     """One metric: its measures, its overall score, and the ranks it may have."""
 
     metric: str
@@ -46,14 +46,14 @@ class Row:
 class Leaderboard(Tabular):
     """Rows, best first; metrics of one cluster cannot be told from its first one."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[RankedMetric, ...]
     measures: tuple[str, ...]
     notes: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.rows)
 
-    def __iter__(self) -> Iterator[Row]:
+    def __iter__(self) -> Iterator[RankedMetric]:
         return iter(self.rows)
 
     def to_dicts(self) -> list[dict[str, Any]]:
@@ -76,7 +76,7 @@ class Leaderboard(Tabular):
 def _readable(row: dict[str, Any]) -> dict[str, Any]:
     ranks = f"{row.pop('rank')} ({row.pop('rank_low')}–{row.pop('rank_high')})"
     cluster = row.pop("cluster")
-    return {"rank": ranks, **{name: shown(value) for name, value in row.items()}, "cluster": cluster}
+    return {"rank": ranks, **{name: format_cell(value) for name, value in row.items()}, "cluster": cluster}
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,7 +142,7 @@ def leaderboard(judged: Sequence[Judged], weights: Mapping[str, float] | None = 
     shown = {name: _shown([table for table in tables if table.column == name]) for name in names}
     return Leaderboard(
         tuple(
-            Row(
+            RankedMetric(
                 metrics[m],
                 {name: float(shown[name][m]) for name in names},
                 float(overall[m]),

@@ -1,22 +1,32 @@
-"""Verdicts from what a store holds: pure functions of observations, made anew whenever they are asked for."""
+"""What a run holds: the one reader of a store. Each result file is opened once, nothing is written, nothing trained."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, fields
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.errors import InputError
+from textgauge.evaluate.ensembles import KeptEnsembles, kept_ensembles, mean_verdicts, means_over_embedders
 from textgauge.evaluate.plan import Cell
 from textgauge.evaluate.protocols import PROTOCOLS
 from textgauge.evaluate.protocols.base import Observations, Protocol, Verdict
-from textgauge.evaluate.protocols.task import Task
 from textgauge.evaluate.store import Store
-from textgauge.metrics import Metric, get_metric
+from textgauge.metrics import get_metric
 from textgauge.metrics.pair_metric import similarity_of
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Options = Mapping[str, Any]
+Key = tuple[tuple[str, Any], ...]
+
+_OWN_COLUMNS = {"value", "failed", "seconds"}  # of a result; the others are about its trials
+NOT_TRAINED = "ensembles are not trained; run the same command again"
 
 
 @dataclass(frozen=True)
@@ -37,77 +47,186 @@ class Judged:
 
 
 @dataclass(frozen=True, eq=False)
-class Read:
-    """What a store holds of one protocol on one data set: observations of every metric, and how many cells it lacks."""
+class Group:
+    """All metrics under one protocol, on one data set, with one seed.
+
+    `observed` holds distances (farther is larger), or what else the protocol judges: similarities in tasks, times.
+    `missing` counts the results of each metric that the store lacks; `fingerprint` identifies the data, whatever their
+    name; `results` is what the group was read from.
+    """
 
     data: str
-    fingerprint: str
     protocol: Protocol
     seed: int
-    observed: Mapping[str, Observations]
-    missing: Mapping[str, int]
+    fingerprint: str = ""
+    observed: Mapping[str, Observations] = field(default_factory=dict)
+    missing: Mapping[str, int] = field(default_factory=dict)
+    results: Results | None = None
+
+    @property
+    def trials(self) -> tuple[str, str, str, int]:
+        """What identifies the trials, however they are judged."""
+        return self.data, self.protocol.key, self.fingerprint, self.seed
 
     @property
     def complete(self) -> dict[str, Observations]:
-        """The metrics of which no cell is missing."""
-        return {metric: found for metric, found in self.observed.items() if not self.missing[metric]}
+        """The metrics of which no result is missing."""
+        return {metric: found for metric, found in self.observed.items() if not self.missing.get(metric)}
 
 
-def judge(
-    store: Store, options: Mapping[str, Any] | None = None, *, on_step: Callable[[str], None] = lambda _: None
-) -> list[Judged]:
-    """All verdicts of a store, the latest where runs asked for the same one under other versions.
+@dataclass(frozen=True)
+class MetricTime:
+    """The trials of one metric under one protocol: how many, their seconds in all, how many failed."""
 
-    `options` are parameters of protocols that decide how trials are judged; what they leave open is as the run has it.
-    Tasks of pair metrics are also judged for the mean over embedders and for ensembles of the metrics.
-    """
-    from textgauge.evaluate.ensembles import ensembles
+    metric: str
+    protocol: str
+    trials: int
+    seconds: float
+    failed: int
 
-    read = read_all(store, options)
-    return [*(item for group in read for item in _judged(group)), *ensembles(store, read, on_step=on_step).judged]
-
-
-def read_all(store: Store, options: Mapping[str, Any] | None = None) -> list[Read]:
-    """What a store holds, protocol by protocol and data set by data set; metrics of several runs together."""
-    found: dict[tuple[str, Protocol, int], dict[str, list[Cell]]] = {}
-    for manifest in store.manifests():
-        protocol = protocol_of(manifest["protocol"], options or {})
-        for metric, cells in cells_by_metric(manifest["cells"]).items():
-            found.setdefault((cells[0].fingerprint, protocol, cells[0].seed), {})[metric] = cells
-    # Manifests of one run may be equally old: protocols have an order of their own.
-    order = list(PROTOCOLS)
-    ranked = sorted(found.items(), key=lambda item: order.index(item[0][1].name))
-    return [_read(store, protocol, cells) for (_, protocol, _), cells in ranked]
+    @property
+    def each(self) -> float:
+        """Seconds of one trial."""
+        return self.seconds / self.trials
 
 
-def observations(
-    store: Store, cells: list[Cell], protocol: type[Protocol] | Protocol = Protocol
-) -> tuple[Observations, int]:
-    """What one metric gave, as the protocol wants it, and how many cells are missing.
+class Results:
+    """What a store holds when it is first read: observations, verdicts, ensembles, times."""
 
-    Distances (farther is larger) unless the protocol judges similarities, or times.
-    """
-    frames = [(cell.batch, store.read(cell)) for cell in cells]
-    there = [(batch, frame) for batch, frame in frames if frame is not None]
-    if not there:
-        return Observations(np.empty(0), np.empty(0, np.int64)), len(frames)
-    metric: Metric = get_metric(cells[0].metric)
-    values = np.concatenate([frame["value"].to_numpy() for _, frame in there])
-    names = [name for name in there[0][1].columns if name not in {"value", "failed", "seconds"}]
-    return Observations(
-        _wanted(metric, values, protocol),
-        np.concatenate([np.full(len(frame), batch) for batch, frame in there]),
-        {name: np.concatenate([frame[name].to_numpy() for _, frame in there]) for name in names},
-    ), len(frames) - len(there)
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self._frames: dict[str, pl.DataFrame | None] = {}
+        self._groups: dict[Key, list[Group]] = {}
+        self._judged: dict[Key, list[Judged]] = {}
+
+    @cached_property
+    def manifests(self) -> list[dict[str, Any]]:
+        """What the runs of the store asked for, the latest last."""
+        return self.store.manifests()
+
+    @cached_property
+    def metrics(self) -> set[str]:
+        """The metrics that the runs asked for."""
+        return {cell["metric"] for manifest in self.manifests for cell in manifest["cells"]}
+
+    @property
+    def count(self) -> int:
+        """How many different results the runs asked for."""
+        return len({cell["name"] for manifest in self.manifests for cell in manifest["cells"]})
+
+    def groups(self, options: Options | None = None) -> list[Group]:
+        """What is held of each protocol on each data set, metrics of several runs together.
+
+        `options` are parameters of protocols that decide how trials are judged; the others are as the run has them.
+        """
+        key = _key(options)
+        if key not in self._groups:
+            self._groups[key] = self._read_groups(options or {})
+        return self._groups[key]
+
+    def judged(self, options: Options | None = None) -> list[Judged]:
+        """All verdicts, the latest where runs asked for the same one under other versions.
+
+        Tasks of pair metrics are also judged for the mean over embedders and for the ensembles that the run trained.
+        """
+        key = _key(options)
+        if key not in self._judged:
+            found = [item for group in self.groups(options) for item in _verdicts(group)]
+            self._judged[key] = found + [_judged(one.group, one.name, one.verdicts) for one in self.ensembles.found]
+        return self._judged[key]
+
+    @cached_property
+    def ensembles(self) -> KeptEnsembles:
+        """The ensembles that the run trained, with what metrics contribute to them, and how many it lacks."""
+        return kept_ensembles(self.store, self.groups())
+
+    @property
+    def warnings(self) -> list[str]:
+        """What the store lacks beside results."""
+        return [NOT_TRAINED] if self.ensembles.lacking else []
+
+    def times(self) -> list[MetricTime]:
+        """What each result of a metric cost under a protocol; models and tokenizers run before the clock starts."""
+        cells = {
+            (metric, str(manifest["protocol"]["name"]), cell.name): cell
+            for manifest in self.manifests
+            for metric, of in cells_by_metric(manifest["cells"]).items()
+            for cell in of
+        }
+        return [
+            MetricTime(metric, protocol, len(frame), float(frame["seconds"].sum()), int(frame["failed"].sum()))
+            for (metric, protocol, _), cell in cells.items()
+            if (frame := self._frame(cell)) is not None and len(frame)
+        ]
+
+    def _read_groups(self, options: Options) -> list[Group]:
+        found: dict[tuple[str, Protocol, int], dict[str, list[Cell]]] = {}
+        for manifest in self.manifests:
+            protocol = _protocol(manifest["protocol"], options)
+            for metric, cells in cells_by_metric(manifest["cells"]).items():
+                found.setdefault((cells[0].fingerprint, protocol, cells[0].seed), {})[metric] = cells
+        # Manifests of one run may be equally old: protocols have an order of their own.
+        order = list(PROTOCOLS)
+        ranked = sorted(found.items(), key=lambda item: order.index(item[0][1].name))
+        return [self._group(protocol, cells) for (_, protocol, _), cells in ranked]
+
+    def _group(self, protocol: Protocol, cells: Mapping[str, Sequence[Cell]]) -> Group:
+        read = {metric: self._observations(of, protocol) for metric, of in cells.items()}
+        first = next(iter(cells.values()))[0]
+        observed = {metric: found for metric, (found, _) in read.items()}
+        missing = {metric: lacking for metric, (_, lacking) in read.items()}
+        return Group(first.data, protocol, first.seed, first.fingerprint, observed, missing, self)
+
+    def _observations(self, cells: Sequence[Cell], protocol: Protocol) -> tuple[Observations, int]:
+        """What one metric gave, as the protocol judges it, and how many results are missing."""
+        there = [(cell.batch, frame) for cell in cells if (frame := self._frame(cell)) is not None]
+        if not there:
+            return Observations(np.empty(0), np.empty(0, np.int64)), len(cells)
+        values = np.concatenate([frame["value"].to_numpy() for _, frame in there])
+        names = [name for name in there[0][1].columns if name not in _OWN_COLUMNS]
+        return Observations(
+            _as_judged(get_metric(cells[0].metric), values, protocol),
+            np.concatenate([np.full(len(frame), batch) for batch, frame in there]),
+            {name: np.concatenate([frame[name].to_numpy() for _, frame in there]) for name in names},
+        ), len(cells) - len(there)
+
+    def _frame(self, cell: Cell) -> pl.DataFrame | None:
+        if cell.name not in self._frames:
+            self._frames[cell.name] = self.store.read(cell)
+        return self._frames[cell.name]
 
 
-def _wanted(metric: Any, values: NDArray[np.float64], protocol: type[Protocol] | Protocol) -> NDArray[np.float64]:
-    if protocol.timed:
-        return values
-    return np.asarray(similarity_of(metric, values) if protocol.similarities else metric.orient(values))
+def judge(store: Store, options: Options | None = None) -> list[Judged]:
+    """All verdicts of a store."""
+    return Results(store).judged(options)
 
 
-def protocol_of(declared: Mapping[str, Any], options: Mapping[str, Any]) -> Protocol:
+def total_times(times: Iterable[MetricTime]) -> list[MetricTime]:
+    """The sum of the times of each metric under each protocol."""
+    found: dict[tuple[str, str], MetricTime] = {}
+    for time in times:
+        key = (time.metric, time.protocol)
+        one = found.get(key, MetricTime(*key, 0, 0.0, 0))
+        trials, seconds, failed = one.trials + time.trials, one.seconds + time.seconds, one.failed + time.failed
+        found[key] = MetricTime(*key, trials, seconds, failed)
+    return list(found.values())
+
+
+def cells_by_metric(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Cell]]:
+    """The cells of a manifest, metric by metric."""
+    names = [item.name for item in fields(Cell)]
+    found: dict[str, list[Cell]] = {}
+    for row in rows:
+        cell = Cell(**{name: row[name] for name in names})
+        found.setdefault(cell.metric, []).append(cell)
+    return found
+
+
+def _key(options: Options | None) -> Key:
+    return tuple(sorted((options or {}).items()))
+
+
+def _protocol(declared: Mapping[str, Any], options: Options) -> Protocol:
     """The protocol a manifest names, with options that change how it judges."""
     kind = PROTOCOLS.get(str(declared["name"]))
     if kind is None:
@@ -117,37 +236,21 @@ def protocol_of(declared: Mapping[str, Any], options: Mapping[str, Any]) -> Prot
     return kind(**given | {name: value for name, value in options.items() if name in known})
 
 
-def _read(store: Store, protocol: Protocol, cells: dict[str, list[Cell]]) -> Read:
-    read = {metric: observations(store, of, protocol) for metric, of in cells.items()}
-    first = next(iter(cells.values()))[0]
-    return Read(
-        first.data,
-        first.fingerprint,
-        protocol,
-        first.seed,
-        {metric: found for metric, (found, _) in read.items()},
-        {metric: missing for metric, (_, missing) in read.items()},
-    )
+def _as_judged(metric: Any, values: NDArray[np.float64], protocol: Protocol) -> NDArray[np.float64]:
+    if protocol.timed:
+        return values
+    return np.asarray(similarity_of(metric, values) if protocol.similarities else metric.orient(values))
 
 
-def _judged(group: Read) -> Iterator[Judged]:
-    from textgauge.evaluate.ensembles import mean_verdicts, means_over_embedders
-
+def _verdicts(group: Group) -> Iterator[Judged]:
     there = {metric: found for metric, found in group.observed.items() if len(found.value)}
     verdicts = group.protocol.judge_all(there)
-    if isinstance(group.protocol, Task):
+    if group.protocol.ensembles:
         for name, metrics in means_over_embedders(list(verdicts)).items():
             verdicts[name] = mean_verdicts([verdicts[metric] for metric in metrics], group.protocol)
     for metric in dict.fromkeys([*group.observed, *verdicts]):
-        said, missing = tuple(verdicts.get(metric, ())), group.missing.get(metric, 0)
-        yield Judged(group.data, group.protocol, group.seed, metric, said, missing, group.fingerprint)
+        yield _judged(group, metric, verdicts.get(metric, ()), group.missing.get(metric, 0))
 
 
-def cells_by_metric(rows: list[dict[str, Any]]) -> dict[str, list[Cell]]:
-    """The cells of a manifest, metric by metric."""
-    names = [item.name for item in fields(Cell)]
-    found: dict[str, list[Cell]] = {}
-    for row in rows:
-        cell = Cell(**{name: row[name] for name in names})
-        found.setdefault(cell.metric, []).append(cell)
-    return found
+def _judged(group: Group, metric: str, verdicts: Iterable[Verdict], missing: int = 0) -> Judged:
+    return Judged(group.data, group.protocol, group.seed, metric, tuple(verdicts), missing, group.fingerprint)

@@ -1,4 +1,4 @@
-"""What is read off a finished run: how trials are judged, which measures count, verdicts and observations as rows."""
+"""Verdicts and observations as rows, the choice of measures, and what to know before trusting them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from textgauge.errors import InputError
 from textgauge.evaluate.protocols.base import Verdict
-from textgauge.evaluate.results import Judged, Read
+from textgauge.evaluate.results import Group, Judged, Results
 from textgauge.tabular import Row, plain
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _CHOICES = {"judgements": ("distinct", "paper"), "ties": ("half", "right", "wrong"), "linearity": ("r2", "r")}
 _FEW = 3
+NUMBERS = ("value", "std", "low", "high", "boot_low", "boot_high", "error")  # of a verdict
 
 
 def judging(**options: str | None) -> dict[str, str]:
@@ -39,19 +40,25 @@ def only(judged: Sequence[Judged], measures: str | Sequence[str] | None) -> list
     return [replace(item, verdicts=tuple(v for v in item.verdicts if v.measure in names)) for item in judged]
 
 
-def doubts(judged: Sequence[Judged]) -> list[str]:
-    """What to beware of: cells that are missing, measures that are undefined or leave something out."""
+def warnings_of(results: Results, judged: Sequence[Judged]) -> list[str]:
+    """What to know before trusting verdicts: missing results or ensembles, measures that are undefined or partial."""
     missing = sum(item.missing for item in judged)
-    found = [f"{missing} cells are missing; the same `textgauge run` command computes them"] if missing else []
+    found = [missing_results(missing)] if missing else []
+    found += results.warnings
     for item in judged:
         for reason, names in _reasons(item).items():
-            told = names if len(names) <= _FEW else [f"{len(names)} measures"]
-            found += [f"{item.metric}, {name} ({item.data}): {reason}" for name in told]
+            about = names if len(names) <= _FEW else [f"{len(names)} measures"]
+            found += [f"{item.metric}, {name} ({item.data}): {reason}" for name in about]
     return found
 
 
+def missing_results(count: int) -> str:
+    """That results are missing, and what computes them."""
+    return f"{count} results are missing; the same `textgauge run` command computes them"
+
+
 def _reasons(item: Judged) -> dict[str, list[str]]:
-    """Each reason with the measures it is said of."""
+    """Each reason with the measures it applies to."""
     found: dict[str, list[str]] = {}
     for verdict in item.verdicts:
         if verdict.reason:
@@ -61,14 +68,13 @@ def _reasons(item: Judged) -> dict[str, list[str]]:
 
 def detailed(judged: Sequence[Judged]) -> list[Row]:
     """One row per data set, protocol, metric and measure."""
-    names = ("value", "std", "low", "high", "boot_low", "boot_high", "error")
     return [
         {
             "data": item.data,
             "protocol": item.protocol.key,
             "metric": item.metric,
             "measure": verdict.measure,
-            **{name: plain(getattr(verdict, name)) for name in names},
+            **{name: plain(getattr(verdict, name)) for name in NUMBERS},
             "repetitions": len(verdict.values),
             "reason": verdict.reason,
             **_rated(item, verdict),
@@ -93,15 +99,15 @@ def verdict_frame(judged: Sequence[Judged]) -> pl.DataFrame:
     return pl.DataFrame(detailed(judged), schema_overrides={"reason": pl.String}, infer_schema_length=None)
 
 
-def observed(read: Sequence[Read]) -> pl.DataFrame:
+def observed(groups: Sequence[Group]) -> pl.DataFrame:
     """One row per trial and metric; columns that some protocols do not have are empty there."""
     import polars as pl
 
-    found = pl.concat([_frame(group, metric) for group in read for metric in group.observed], how="diagonal_relaxed")
+    found = pl.concat([_frame(group, metric) for group in groups for metric in group.observed], how="diagonal_relaxed")
     return found.cast({"reason": pl.String})
 
 
-def _frame(group: Read, metric: str) -> pl.DataFrame:
+def _frame(group: Group, metric: str) -> pl.DataFrame:
     import polars as pl
 
     trials = group.observed[metric]

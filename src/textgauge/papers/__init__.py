@@ -1,8 +1,8 @@
 """Published tables beside ours: the same data, protocols and metrics, and what differs."""
 
 from textgauge.papers import ackerman2023, kour2022, usmb, yamshchikov2020, zwerdling2021
-from textgauge.papers.paper import Asked, Paper, published
+from textgauge.papers.paper import Paper, Request, published
 
 PAPERS = {module.PAPER.name: module.PAPER for module in (ackerman2023, kour2022, usmb, yamshchikov2020, zwerdling2021)}
 
-__all__ = ["PAPERS", "Asked", "Paper", "published"]
+__all__ = ["PAPERS", "Paper", "Request", "published"]

@@ -14,31 +14,32 @@ from textgauge.evaluate.paraphrases import paraphrase_sources
 from textgauge.evaluate.plan import Plan
 from textgauge.evaluate.protocols import Distributionality
 from textgauge.evaluate.protocols.distributionality import SCORE
-from textgauge.evaluate.results import Judged, judge
-from textgauge.evaluate.store import Store
+from textgauge.evaluate.results import Judged, Results
 from textgauge.evaluate.suites import ACKERMAN_METRICS, ACKERMAN_SAMPLES, plans_of
 from textgauge.metrics import get_corpus_metrics, get_metric
-from textgauge.papers.paper import Asked, Paper, Row
-from textgauge.tabular import plain_row
+from textgauge.papers.paper import Paper, Request
+from textgauge.tabular import Row, plain_row
 
 _DATA = "qqp"
 # What the paper finds: nearer to AHD (irpr alone), else to energy; of the latter, the weak ones.
 _NEIGHBOURS, _WEAK = ("ahd", "irpr"), ("pr", "dc")
 
 
-def plans(asked: Asked) -> list[Plan]:
+def plans(request: Request) -> list[Plan]:
     """Metrics and prototypes of every variant, on the trials of the suite."""
     data = [paraphrase_sources(_DATA)]
     return [
         plan
-        for variant in asked.variants
-        for plan in plans_of([_protocol(variant)], data, ACKERMAN_METRICS[variant], asked.seed)
+        for variant in request.variants
+        for plan in plans_of([_protocol(variant)], data, ACKERMAN_METRICS[variant], request.seed)
     ]
 
 
-def rows(store: Store, asked: Asked) -> list[Row]:
+def rows(results: Results, request: Request) -> list[Row]:
     """The paper's class of every metric beside ours, and whether the weak ones are the weak ones."""
-    return [plain_row(row) for variant in asked.variants for row in _rows(_judged(store, asked, variant), variant)]
+    return [
+        plain_row(row) for variant in request.variants for row in _rows(_judged(results, request, variant), variant)
+    ]
 
 
 def _protocol(variant: str) -> Distributionality:
@@ -46,11 +47,11 @@ def _protocol(variant: str) -> Distributionality:
     return Distributionality(samples=ACKERMAN_SAMPLES, distributional=energy.key, neighbours=ahd.key)
 
 
-def _judged(store: Store, asked: Asked, variant: str) -> dict[str, Judged]:
+def _judged(results: Results, request: Request, variant: str) -> dict[str, Judged]:
     """The judged metrics of a variant, under its own prototypes."""
     protocol, keys = _protocol(variant), [metric.key for metric in get_corpus_metrics(ACKERMAN_METRICS[variant])]
-    wanted = (_DATA, protocol, asked.seed)
-    found = {item.metric: item for item in judge(store) if (item.data, item.protocol, item.seed) == wanted}
+    wanted = (_DATA, protocol, request.seed)
+    found = {item.metric: item for item in results.judged() if (item.data, item.protocol, item.seed) == wanted}
     return {key: found[key] for key in keys if key in found and found[key].verdicts}
 
 

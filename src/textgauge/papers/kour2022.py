@@ -8,15 +8,13 @@ from typing import Any
 import numpy as np
 
 from textgauge.evaluate.plan import Plan
-from textgauge.evaluate.protocols import Ksc
-from textgauge.evaluate.results import Judged, judge
-from textgauge.evaluate.store import Store
+from textgauge.evaluate.results import Judged, Results
 from textgauge.evaluate.suites import KOUR_METRICS, KOUR_PAPER_METRICS, KOUR_PAPER_SIZE_METRICS, kour_plans
 from textgauge.metrics import get_corpus_metrics
 from textgauge.naming import parse
-from textgauge.papers.paper import Asked, Paper, Row, compared, published
+from textgauge.papers.paper import Paper, Request, compared, published
 from textgauge.stats.correlation import spearman
-from textgauge.tabular import plain_row
+from textgauge.tabular import Row, plain_row
 
 _OUR_DATA = {("clinc150", "banking77"): "clinc150,banking77", ("atis", "yahoo"): "atis,nfcats"}
 _OUR_MEASURE = {"time_100ops": "time"}
@@ -49,25 +47,25 @@ _REASONS: tuple[tuple[str, dict[str, tuple[str, ...]]], ...] = (
 )
 
 
-def plans(asked: Asked) -> list[Plan]:
+def plans(request: Request) -> list[Plan]:
     """The suite with the metrics of every variant."""
-    return [plan for variant in asked.variants for plan in kour_plans(*_METRICS[variant], asked.seed)]
+    return [plan for variant in request.variants for plan in kour_plans(*_METRICS[variant], request.seed)]
 
 
-def rows(store: Store, asked: Asked) -> list[Row]:
+def rows(results: Results, request: Request) -> list[Row]:
     """Each published number beside ours, with the `reason` of their difference where one is known.
 
     `rank_correlation` is Spearman's between the published and our order of the metrics for that measure and data.
     """
-    return [row for variant in asked.variants for row in _rows(store, variant)]
+    return [row for variant in request.variants for row in _rows(results, variant)]
 
 
-def _rows(store: Store, variant: str) -> list[Row]:
+def _rows(results: Results, variant: str) -> list[Row]:
     mixed, sized = ({metric.key for metric in get_corpus_metrics(names)} for names in _METRICS[variant])
     judged = [
         item
-        for item in judge(store, _PAPER if variant == "paper" else {})
-        if item.metric in (mixed if isinstance(item.protocol, Ksc) else sized)
+        for item in results.judged(_PAPER if variant == "paper" else {})
+        if item.metric in (mixed if item.protocol.name == "ksc" else sized)
     ]
     ours = _ours(judged)
     found = []
@@ -75,8 +73,8 @@ def _rows(store: Store, variant: str) -> list[Row]:
         key = (row["source_a"], row["source_b"], row["k"], row["metric"], row["measure"])
         about = {name: row[name] for name in ("source_a", "source_b", "k", "metric", "measure")}
         mine = ours.get(key, float("nan"))
-        told = compared("3", {"variant": variant, **about}, row["value"], mine, "our data")
-        found.append(told | {"reason": _reason(told)})
+        found_row = compared("3", {"variant": variant, **about}, row["value"], mine, "our data")
+        found.append(found_row | {"reason": _reason(found_row)})
     return _with_rank_correlation(found)
 
 

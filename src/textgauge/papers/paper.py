@@ -8,17 +8,16 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from textgauge.evaluate.plan import Plan
-from textgauge.evaluate.store import Store
+from textgauge.evaluate.results import Results
+from textgauge.tabular import Row
 
 if TYPE_CHECKING:
     import polars as pl
 
-Row = dict[str, Any]
-
 
 @dataclass(frozen=True)
-class Asked:
-    """What a user asks a reproduction for; `word_vectors` stands in for vectors that are the users' own files."""
+class Request:
+    """What a user wants of a reproduction; `word_vectors` stands in for vectors that are the users' own files."""
 
     variants: tuple[str, ...] = ("definition",)
     seed: int = 0
@@ -29,15 +28,15 @@ class Asked:
 class Paper:
     """A paper whose tables can be reproduced.
 
-    `fed` tells that rows also hold the paper's own numbers fed through our formulas, which needs no data. `program`
+    `fed` says that rows also hold the paper's own numbers fed through our formulas, which needs no data. `program`
     has the parameters of the suite of that name where that suite, not plans, makes what rows are read from.
     """
 
     name: str
     tables: tuple[str, ...]
     variants: tuple[str, ...]
-    plans: Callable[[Asked], list[Plan]]
-    rows: Callable[[Store, Asked], list[Row]]
+    plans: Callable[[Request], list[Plan]]
+    rows: Callable[[Results, Request], list[Row]]
     fed: bool = False
     program: Mapping[str, str] | None = None
 

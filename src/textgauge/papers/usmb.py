@@ -9,14 +9,13 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from textgauge.evaluate.ensembles import NAMES, Contribution, ensembles, means_over_embedders
+from textgauge.evaluate.ensembles import NAMES, Contribution, means_over_embedders
 from textgauge.evaluate.plan import Plan
-from textgauge.evaluate.results import Judged, judge, read_all
-from textgauge.evaluate.store import Store
+from textgauge.evaluate.results import Judged, Results
 from textgauge.evaluate.tasks import EMBEDDERS, REAL, TASK_METRICS, usmb
 from textgauge.metrics import get_pair_metrics
-from textgauge.papers.paper import Asked, Paper, Row, compared, published
-from textgauge.tabular import plain_row
+from textgauge.papers.paper import Paper, Request, compared, published
+from textgauge.tabular import Row, plain_row
 
 Scores = Mapping[str, Mapping[str, float]]
 
@@ -41,14 +40,14 @@ _INSTEAD = f"{', '.join(EMBEDDERS)} in place of the paper's encoders"
 _FED = "published means"
 
 
-def plans(asked: Asked) -> list[Plan]:
+def plans(request: Request) -> list[Plan]:
     """The suite."""
-    return usmb(seed=asked.seed)
+    return usmb(seed=request.seed)
 
 
-def rows(store: Store, asked: Asked) -> list[Row]:
+def rows(results: Results, request: Request) -> list[Row]:
     """All tables: published numbers beside ours, and beside what our formulas make of theirs."""
-    found = [*_our_rows(store, asked), *_fed_rows()] if store.manifests() else list(_fed_rows())
+    found = [*_our_rows(results, request), *_fed_rows()] if results.manifests else list(_fed_rows())
     return [plain_row(row) for row in found]
 
 
@@ -72,14 +71,14 @@ def task_scores(found: Mapping[str, float]) -> dict[str, float]:
     return {**columns, "overall": _mean(list(columns.values()))}
 
 
-def _our_rows(store: Store, asked: Asked) -> Iterator[Row]:
-    wanted = {(kind(), name, asked.seed) for kind, names in REAL.items() for name in names}
-    judged = [item for item in judge(store) if (item.protocol, item.data, item.seed) in wanted]
+def _our_rows(results: Results, request: Request) -> Iterator[Row]:
+    wanted = {(kind(), name, request.seed) for kind, names in REAL.items() for name in names}
+    judged = [item for item in results.judged() if (item.protocol, item.data, item.seed) in wanted]
     ours = scores(judged)
     for table, measures in _MEASURES.items():
         yield from _table(table, {name: _renamed(found, measures) for name, found in ours.items()})
     yield from _table("4", {name: task_scores(found) for name, found in ours.items()})
-    yield from _weights(ensembles(store, read_all(store)).contributions)
+    yield from _weights(results.ensembles.contributions)
 
 
 def _fed_rows() -> Iterator[Row]:

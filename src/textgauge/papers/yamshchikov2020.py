@@ -15,15 +15,15 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.evaluate.agreement import RatedRun, rated_runs, set_deviations, set_means
+from textgauge.evaluate.contrasts import pair_columns, rated_groups
 from textgauge.evaluate.plan import Plan
-from textgauge.evaluate.store import Store
+from textgauge.evaluate.results import Group, Results
 from textgauge.evaluate.suites import yamshchikov2020
 from textgauge.metrics import get_metric
-from textgauge.papers.paper import Asked, Paper, Row, compared, published
+from textgauge.papers.paper import Paper, Request, compared, published
 from textgauge.stats import orders
 from textgauge.stats.correlation import pearson, spearman
-from textgauge.tabular import plain_row
+from textgauge.tabular import Row, plain_row
 
 Floats = NDArray[np.float64]
 
@@ -71,20 +71,20 @@ class Numbers:
     ranks: dict[str, Floats] = field(default_factory=dict)
 
 
-def plans(asked: Asked) -> list[Plan]:
+def plans(request: Request) -> list[Plan]:
     """The suite, with the word vectors asked for beside the built-in ones."""
-    return yamshchikov2020(list(dict.fromkeys(_keys(asked).values())), asked.seed)
+    return yamshchikov2020(list(dict.fromkeys(_keys(request).values())), request.seed)
 
 
-def rows(store: Store, asked: Asked) -> list[Row]:
+def rows(results: Results, request: Request) -> list[Row]:
     """All tables and the figure: published numbers beside ours, and beside what our formulas make of theirs.
 
     `note` says what stands in for a model and which misprint was put right. Variability is a small range over a large
     one, so that printed means tell little of it: `low` and `high` are the ends of what means that round to the printed
     ones can give.
     """
-    found = _of_run(store, asked)
-    made = [] if found is None else [_noted(row, asked) for row in _our_rows(published_numbers(), found)]
+    found = _of_run(results, request)
+    made = [] if found is None else [_noted(row, request) for row in _our_rows(published_numbers(), found)]
     theirs = published_numbers(corrected=True)
     made += [row | _reach(row, theirs) | {"note": _fed_note(row)} for row in _fed_rows(theirs)]
     return [plain_row(row) for row in made]
@@ -105,9 +105,9 @@ def published_numbers(*, corrected: bool = False) -> Numbers:
     return numbers
 
 
-def _noted(row: Row, asked: Asked) -> Row:
+def _noted(row: Row, request: Request) -> Row:
     instead = _INSTEAD.get(row["metric"])
-    note = None if instead is None else instead.format(wordvec="wordvec", vectors=Path(asked.word_vectors).name)
+    note = None if instead is None else instead.format(wordvec="wordvec", vectors=Path(request.word_vectors).name)
     if row["measure"] == "mean" and (row["dataset"], row["metric"]) in _MISPRINT:
         note = f"{_said_misprint(row['metric'])}; {note}"
     return row | {"note": note}
@@ -152,24 +152,24 @@ def _said_misprint(metric: str) -> str:
     return "; ".join(f"mean of {d} misprinted, read as {value}" for (d, m), value in _MISPRINT.items() if m == metric)
 
 
-def _keys(asked: Asked) -> dict[str, str]:
+def _keys(request: Request) -> dict[str, str]:
     """Our metrics by published name."""
-    named = _OURS | {"cosine_fasttext": f"wordvec_cosine@{asked.word_vectors}"}
+    named = _OURS | {"cosine_fasttext": f"wordvec_cosine@{request.word_vectors}"}
     return {name: get_metric(text).key for name, text in named.items()}
 
 
-def _of_run(store: Store, asked: Asked) -> Numbers | None:
-    runs = [run for run in rated_runs(store) if run.data == _DATA]
-    return _our_numbers(runs[-1], asked) if runs else None
+def _of_run(results: Results, request: Request) -> Numbers | None:
+    groups = [group for group in rated_groups(results.groups()) if group.data == _DATA]
+    return _our_numbers(groups[-1], request) if groups else None
 
 
-def _our_numbers(run: RatedRun, asked: Asked) -> Numbers:
-    numbers, labels = Numbers(), list(_SETS.values())
-    near = {name: run.near[key] for name, key in _keys(asked).items() if key in run.near}
-    for name, values in {**near, _HUMAN: run.columns["rating"].astype(np.float64)}.items():
+def _our_numbers(group: Group, request: Request) -> Numbers:
+    numbers, labels, columns = Numbers(), list(_SETS.values()), pair_columns(group)
+    near = {name: -group.observed[key].value for name, key in _keys(request).items() if key in group.observed}
+    for name, values in {**near, _HUMAN: columns["rating"].astype(np.float64)}.items():
         own = values if name not in _DISTANCES else -values
-        numbers.means[name] = set_means(own, run.columns["set"], labels)
-        numbers.deviations[name] = set_deviations(own, run.columns["set"], labels)
+        numbers.means[name] = orders.set_means(own, columns["set"], labels)
+        numbers.deviations[name] = orders.set_deviations(own, columns["set"], labels)
         numbers.ranks[name] = orders.ranks(numbers.means[name], best=_best(name))
     return numbers
 

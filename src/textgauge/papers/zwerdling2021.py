@@ -14,12 +14,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from textgauge.evaluate.plan import Plan
-from textgauge.evaluate.store import Store
-from textgauge.papers.paper import Asked, Paper, Row, compared, published
+from textgauge.evaluate.results import Results
+from textgauge.papers.paper import Paper, Request, compared, published
 from textgauge.papers.zwerdling_described import Described
 from textgauge.papers.zwerdling_suite import Zwerdling2021
 from textgauge.stats.correlation import spearman
-from textgauge.tabular import plain_row
+from textgauge.tabular import Row, plain_row
 
 Values = Mapping[tuple[str, str], float]
 """By model and property; `drawn.` before a property that is taken at the size of test."""
@@ -86,15 +86,15 @@ FINDINGS = (
 )
 
 
-def plans(_: Asked) -> list[Plan]:
+def plans(_: Request) -> list[Plan]:
     """None: the suite runs itself."""
     return []
 
 
-def rows(store: Store, asked: Asked) -> list[Row]:
+def rows(results: Results, request: Request) -> list[Row]:
     """Each published number beside ours, and each finding with whether ours say the same."""
     found = Zwerdling2021(sources=_PROGRAM["sources"]).run(
-        store.folder, seed=asked.seed, on_step=_silent, on_note=_silent
+        results.store.folder, seed=request.seed, on_step=_silent, on_note=_silent
     )
     ours = {one.name: our_values(one) for one in found}
     made = [row for corpus in _TABLES if _OUR_CORPUS[corpus] in ours for row in _rows(corpus, ours)]

@@ -1,5 +1,1 @@
-"""Renderers of stored results: leaderboards, figures."""
-
-from textgauge.evaluate.leaderboard import Leaderboard, leaderboard
-
-__all__ = ["Leaderboard", "leaderboard"]
+"""Renderers of stored results: figures and the HTML page."""

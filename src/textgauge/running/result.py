@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from textgauge.evaluate import Store
-from textgauge.evaluate.results import Judged, judge, read_all
-from textgauge.evaluate.verdicts import doubts, judging, observed, only, verdict_frame
-from textgauge.report import Leaderboard, leaderboard
-from textgauge.report.leaderboards import leaderboards
+from textgauge.evaluate.boards import leaderboards
+from textgauge.evaluate.leaderboard import Leaderboard, leaderboard
+from textgauge.evaluate.results import Results
+from textgauge.evaluate.verdicts import judging, observed, only, verdict_frame, warnings_of
 from textgauge.running.words import told_in_python
 from textgauge.tabular import Tabular
 
@@ -56,18 +56,18 @@ class Run(Tabular):
         """
         with told_in_python():
             options = judging(judgements=judgements, ties=ties, linearity=linearity)
-            return leaderboard(only(self._judged(options), measures), weights)
+            return leaderboard(only(Results(self.store).judged(options), measures), weights)
 
     def verdicts(self, *, measures: str | Sequence[str] | None = None) -> pl.DataFrame:
         """One row per data set, protocol, metric and measure: its value, intervals, the reason where it has none."""
-        return verdict_frame(only(self._judged(), measures))
+        return verdict_frame(only(Results(self.store).judged(), measures))
 
     def observations(self) -> pl.DataFrame:
         """One row per trial and metric: its value as it is judged, its parts, and what is known about the trial.
 
         Distances (farther is larger), similarities in tasks, seconds of `speed`.
         """
-        return observed(read_all(self.store))
+        return observed(Results(self.store).groups())
 
     def figures(
         self,
@@ -80,10 +80,10 @@ class Run(Tabular):
 
         Trees show one `repetition`.
         """
-        from textgauge.report.figures import chosen_metrics, figures, groups
+        from textgauge.report.figures import chosen_metrics, figures
 
         listed = [kind.strip() for kind in kinds.split(",")] if isinstance(kinds, str) else kinds
-        found = groups(self.store)
+        found = Results(self.store).groups()
         of = chosen_metrics(found, metrics)
         return {one.name: one.chart for one in figures(found, kinds=listed, metrics=of, repetition=repetition - 1)}
 
@@ -103,14 +103,12 @@ class Run(Tabular):
         return self.leaderboard().plot()
 
     def __str__(self) -> str:
-        judged = self._judged()
-        told = [*self.warnings, *doubts(judged)]
+        results = Results(self.store)
+        judged = results.judged()
+        warnings = [*self.warnings, *warnings_of(results, judged)]
         boards = [f"{title}\n{board}" if title else str(board) for title, board in leaderboards(judged).items()]
-        return "\n".join(["\n\n".join(boards), *(f"warning: {text}" for text in told)])
+        return "\n".join(["\n\n".join(boards), *(f"warning: {text}" for text in warnings)])
 
     def __repr__(self) -> str:
         failed = f", {len(self.failures)} failures" if self.failures else ""
         return f"Run({self.folder}: {self.found} cells were there, {self.computed} computed{failed})"
-
-    def _judged(self, options: Mapping[str, Any] | None = None) -> list[Judged]:
-        return judge(self.store, options)

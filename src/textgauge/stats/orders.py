@@ -7,7 +7,8 @@ similarity metric".
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,3 +84,22 @@ def variability(means: Floats, random: Masks) -> float:
 
 def _count(a: Floats, b: Floats, value: float) -> float:
     return float("nan") if bool(np.isnan(a).any() or np.isnan(b).any()) else value
+
+
+def set_means(values: Floats, sets: NDArray[Any], labels: Sequence[str]) -> Floats:
+    """The mean of each set over its values that are finite; NaN where none is.
+
+    >>> set_means(np.array([1.0, 3.0, np.nan]), np.array(["a", "a", "b"]), ["a", "b"]).tolist()
+    [2.0, nan]
+    """
+    return _of_sets(np.mean, values, sets, labels)
+
+
+def set_deviations(values: Floats, sets: NDArray[Any], labels: Sequence[str]) -> Floats:
+    """The standard deviation of each set over its values that are finite; NaN where none is."""
+    return _of_sets(np.std, values, sets, labels)
+
+
+def _of_sets(of: Callable[[Floats], Any], values: Floats, sets: NDArray[Any], labels: Sequence[str]) -> Floats:
+    parts = [values[(sets == label) & np.isfinite(values)] for label in labels]
+    return np.array([float(of(part)) if len(part) else np.nan for part in parts])

@@ -1,11 +1,13 @@
 """Ensembles of a store: made once, kept, and read again as they were; only from metrics that are complete."""
 
+import shutil
+
 import numpy as np
 import pytest
 
 from textgauge.evaluate import Plan, Store, ensembles, run
 from textgauge.evaluate.protocols import Clustering, Robustness, Sensitivity
-from textgauge.evaluate.results import cells_by_metric, judge, read_all
+from textgauge.evaluate.results import NOT_TRAINED, Results, cells_by_metric, judge
 from textgauge.evaluate.tasks import task_sources
 from textgauge.metrics import get_pair_metrics
 
@@ -25,7 +27,10 @@ def make(folder, metrics="levenshtein,jaccard,rouge", tasks=TASKS):
 
 
 def made(store):
-    return ensembles.ensembles(store, read_all(store), seeds=SEEDS)
+    """What is kept of the ensembles after they are trained."""
+    groups = Results(store).groups()
+    ensembles.train_ensembles(store, groups, seeds=SEEDS)
+    return ensembles.kept_ensembles(store, groups, seeds=SEEDS)
 
 
 @pytest.fixture(scope="module")
@@ -39,14 +44,14 @@ def found(store):
 
 
 def values(found):
-    return {(item.metric, item.protocol.name): [verdict.value for verdict in item.verdicts] for item in found.judged}
+    return {(one.name, one.group.protocol.name): [verdict.value for verdict in one.verdicts] for one in found.found}
 
 
 def assert_same(first, second):
     """Equal bit by bit, NaN among it; `repr` leaves the resamples out."""
-    assert repr(first.judged) == repr(second.judged)
+    assert [(one.name, repr(one.verdicts)) for one in first.found] == [(o.name, repr(o.verdicts)) for o in second.found]
     assert repr(first.contributions) == repr(second.contributions)
-    for mine, others in zip(first.judged, second.judged, strict=True):
+    for mine, others in zip(first.found, second.found, strict=True):
         for a, b in zip(mine.verdicts, others.verdicts, strict=True):
             assert np.array_equal(a.draws, b.draws, equal_nan=True)
 
@@ -58,10 +63,10 @@ def remove_cell(store, metric, protocol):
 
 def test_each_task_has_its_ensembles_and_all_have_one(found):
     names = {task.name for task in TASKS}
-    assert {(item.metric, item.protocol.name) for item in found.judged} == {
+    assert {(item.name, item.group.protocol.name) for item in found.found} == {
         (kind, name) for kind in ensembles.NAMES.values() for name in names
     }
-    for item in found.judged:
+    for item in found.found:
         first = item.verdicts[0]
         assert 0 <= first.low <= first.value <= first.high <= 1
         assert first.units > 1
@@ -108,9 +113,9 @@ def test_linear_shares_are_of_one_and_boosting_has_none(found):
 
 def test_a_ranked_ensemble_is_the_task_ensemble_where_it_sees_nothing_else(found):
     both = {
-        (item.metric, item.protocol.name): [verdict.draws for verdict in item.verdicts]
-        for item in found.judged
-        if item.metric in (ensembles.NAMES["task"], ensembles.NAMES["ranked"])
+        (item.name, item.group.protocol.name): [verdict.draws for verdict in item.verdicts]
+        for item in found.found
+        if item.name in (ensembles.NAMES["task"], ensembles.NAMES["ranked"])
     }
     same = {
         task.name: np.array_equal(
@@ -148,7 +153,7 @@ def test_when_the_cell_is_there_again_so_is_the_ensemble_of_all(tmp_path):
 def test_one_metric_makes_no_ensemble(tmp_path):
     store = make(tmp_path, "jaccard", [next(iter(TASKS))])
     none = made(store)
-    assert (none.judged, none.contributions) == ((), ())
+    assert (none.found, none.contributions, none.lacking) == ((), [], 0)
     assert not (store.folder / "derived").exists()
     assert {item.metric for item in judge(store)} == {"jaccard"}
 
@@ -158,13 +163,13 @@ def test_two_ways_to_judge_the_same_trials_stay_apart(tmp_path):
     bent = [Sensitivity(documents_drawn=6, ideal=ideal) for ideal in ("linear", "quadratic")]
     store = Store(tmp_path)
     run([Plan(task, sources, get_pair_metrics("levenshtein,jaccard"), 0) for task in bent], store)
-    found = {item.protocol: item.verdicts[0].value for item in made(store).judged if "task" in item.metric}
+    found = {one.group.protocol: one.verdicts[0].value for one in made(store).found if "task" in one.name}
     assert set(found) == set(bent)
     assert len(set(found.values())) == 2
 
 
 def test_one_task_has_no_universal_ensemble(tmp_path):
-    names = {item.metric for item in made(make(tmp_path, tasks=[next(iter(TASKS))])).judged}
+    names = {one.name for one in made(make(tmp_path, tasks=[next(iter(TASKS))])).found}
     assert names == {ensembles.NAMES["task"], ensembles.NAMES["boosting"]}
 
 
@@ -175,3 +180,18 @@ def test_another_metric_changes_no_verdict_of_the_others(store, tmp_path):
     assert len(few) == 3
     for place, verdicts in few.items():
         assert repr(verdicts) == repr(many[place])
+
+
+def test_judging_trains_nothing_writes_nothing_and_says_what_is_lacking(store, tmp_path):
+    copy = Store(tmp_path / "copy")
+    shutil.copytree(store.folder, copy.folder)
+    shutil.rmtree(copy.folder / "derived", ignore_errors=True)
+    before = {path: path.stat().st_mtime_ns for path in copy.folder.rglob("*")}
+    for path in before:
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    results = Results(copy)
+    assert {item.metric for item in results.judged()} == {"levenshtein", "jaccard", "rouge"}
+    assert results.warnings == [NOT_TRAINED]
+    assert {path: path.stat().st_mtime_ns for path in copy.folder.rglob("*")} == before
+    for path in before:
+        path.chmod(0o755)

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from textgauge.errors import InputError
+from textgauge.evaluate.leaderboard import leaderboard
 from textgauge.evaluate.protocols import Distributionality, Ksc, Size, Speed
 from textgauge.evaluate.protocols.base import Verdict, over_repetitions
 from textgauge.evaluate.results import Judged
-from textgauge.report import leaderboard
 
 
 def judged(metric, data="a,b", protocol=None, **values):

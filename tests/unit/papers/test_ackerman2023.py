@@ -1,6 +1,7 @@
 """The findings of Ackerman et al. 2023 beside verdicts made up for the purpose."""
 
 import math
+from types import SimpleNamespace
 
 import pytest
 
@@ -8,7 +9,7 @@ from textgauge.evaluate.protocols import Distributionality, Verdict
 from textgauge.evaluate.results import Judged
 from textgauge.evaluate.suites import ACKERMAN_METRICS
 from textgauge.metrics import get_corpus_metrics
-from textgauge.papers import PAPERS, Asked, ackerman2023
+from textgauge.papers import PAPERS, Request
 
 PROTOTYPES = {"definition": ("energy", "ahd"), "paper": ("energy(root=true)@angular", "ahd@angular")}
 SCORES = {"energy": 1.0, "ahd": -1.0, "irpr": -0.5, "fid": 0.4, "mauve": 0.3, "pr": 0.1, "dc": 0.6}
@@ -28,11 +29,11 @@ def made(variant, scores, seed=0, data="qqp"):
 
 
 @pytest.fixture
-def rows(monkeypatch):
+def rows():
     def found(*judged, variants=("definition", "paper"), seed=0):
         everything = [item for part in judged for item in part]
-        monkeypatch.setattr(ackerman2023, "judge", lambda _: everything)
-        return PAPERS["ackerman2023"].rows(None, Asked(variants, seed))
+        results = SimpleNamespace(judged=lambda: everything)
+        return PAPERS["ackerman2023"].rows(results, Request(variants, seed))
 
     return found
 

@@ -1,16 +1,16 @@
 """Kour et al.'s table: which of our numbers stands beside which of theirs."""
 
 import math
+from types import SimpleNamespace
 
 import pytest
 
-from textgauge.evaluate import Store
 from textgauge.evaluate.protocols import Ksc, Size, Speed
 from textgauge.evaluate.protocols.base import over_repetitions
 from textgauge.evaluate.results import Judged
 from textgauge.evaluate.suites import KOUR_METRICS, KOUR_PAPER_METRICS, KOUR_PAPER_SIZE_METRICS
 from textgauge.metrics import get_corpus_metrics
-from textgauge.papers import PAPERS, Asked, kour2022
+from textgauge.papers import PAPERS, Request
 
 PROTOCOLS = (Ksc(k=7), Ksc(k=12), Size(), Speed(repetitions=3))
 
@@ -20,14 +20,13 @@ def value(metric, protocol, measure):
     return len(metric) + PROTOCOLS.index(protocol) / 10 + len(measure) / 1000
 
 
-@pytest.fixture
-def _judged(monkeypatch):
+def judged():
     keys = {
         m.key
         for names in (KOUR_METRICS, KOUR_PAPER_METRICS, KOUR_PAPER_SIZE_METRICS)
         for m in get_corpus_metrics(names)
     }
-    found = [
+    return [
         Judged(
             data,
             protocol,
@@ -39,16 +38,15 @@ def _judged(monkeypatch):
         for protocol in PROTOCOLS
         for key in keys
     ]
-    monkeypatch.setattr(kour2022, "judge", lambda *_: found)
 
 
-def rows(variant):
+def rows(variant, items=None):
     asked = {"source_a": "clinc150", "metric": "DC", "variant": variant}
-    found = PAPERS["kour2022"].rows(Store("nowhere"), Asked((variant,)))
+    results = SimpleNamespace(judged=lambda _: judged() if items is None else items)
+    found = PAPERS["kour2022"].rows(results, Request((variant,)))
     return found, {(row["k"], row["measure"]): row for row in found if asked.items() <= row.items()}
 
 
-@pytest.mark.usefixtures("_judged")
 def test_numbers_of_mixtures_size_and_time_find_their_rows():
     found, dc = rows("definition")
     assert len(found) == 224
@@ -62,14 +60,12 @@ def test_numbers_of_mixtures_size_and_time_find_their_rows():
     assert -1 <= row["rank_correlation"] <= 1
 
 
-@pytest.mark.usefixtures("_judged")
 def test_in_the_paper_dc_has_other_roles_on_mixtures_than_on_sizes():
     _, dc = rows("paper")
     assert dc[7, "accuracy"]["ours"] == value("dc(ties=open,compat=compcor)", PROTOCOLS[0], "accuracy")
     assert dc[None, "size_robustness"]["ours"] == value("dc(ties=open)", PROTOCOLS[2], "size_robustness")
 
 
-@pytest.mark.usefixtures("_judged")
 def test_reasons_are_told_where_they_are_known():
     found, dc = rows("definition")
     assert dc[7, "linearity"]["reason"] == "the paper prints r, not R²"
@@ -82,9 +78,8 @@ def test_reasons_are_told_where_they_are_known():
     assert set(linear) == {None, "the paper's code counts padding and special tokens"}
 
 
-def test_a_number_that_is_missing_is_none(monkeypatch):
-    monkeypatch.setattr(kour2022, "judge", lambda *_: [])
-    found, _ = rows("definition")
+def test_a_number_that_is_missing_is_none():
+    found, _ = rows("definition", [])
     assert {row["ours"] for row in found} == {None}
     assert {row["rank_correlation"] for row in found} == {None}
     assert not any(math.isnan(row["published"]) for row in found)

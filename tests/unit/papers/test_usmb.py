@@ -11,7 +11,7 @@ from textgauge.evaluate.protocols.base import Verdict
 from textgauge.evaluate.results import Judged
 from textgauge.evaluate.tasks import TASK_METRICS
 from textgauge.metrics import get_pair_metrics
-from textgauge.papers import PAPERS, Asked, usmb
+from textgauge.papers import PAPERS, Request
 
 KEYS = {metric.name: metric.key for metric in get_pair_metrics(TASK_METRICS)}
 COSINES = [metric.key for metric in get_pair_metrics(TASK_METRICS) if metric.name == "cosine"]
@@ -46,11 +46,10 @@ CONTRIBUTIONS = [
 
 
 @pytest.fixture
-def rows(monkeypatch):
-    monkeypatch.setattr(usmb, "judge", lambda store: JUDGED)
-    monkeypatch.setattr(usmb, "read_all", lambda store: [])
-    monkeypatch.setattr(usmb, "ensembles", lambda store, read: SimpleNamespace(contributions=CONTRIBUTIONS))
-    made = PAPERS["usmb"].rows(SimpleNamespace(manifests=lambda: [{}]), Asked())
+def rows():
+    ensembles = SimpleNamespace(contributions=CONTRIBUTIONS)
+    results = SimpleNamespace(manifests=[{}], judged=lambda: JUDGED, ensembles=ensembles)
+    made = PAPERS["usmb"].rows(results, Request())
     return [row for row in made if row["source"] == "our data"]
 
 
@@ -98,7 +97,7 @@ def test_weights_are_those_of_the_task_ensembles(rows):
 
 
 def test_published_tables_agree_with_each_other_as_far_as_rounding_and_misprints_go():
-    fed = PAPERS["usmb"].rows(SimpleNamespace(manifests=lambda: []), Asked())
+    fed = PAPERS["usmb"].rows(SimpleNamespace(manifests=[]), Request())
     assert {row["source"] for row in fed} == {"published means"}
     assert len(fed) == 6 + 18
     assert max(abs(row["difference"]) for row in fed) == pytest.approx(0.015)

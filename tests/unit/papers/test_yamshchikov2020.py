@@ -9,8 +9,9 @@ import pytest
 from textgauge.data import Corpus
 from textgauge.evaluate import Plan, Store, run
 from textgauge.evaluate.protocols import Agreement, PairSources
+from textgauge.evaluate.results import Results
 from textgauge.metrics import get_pair_metrics
-from textgauge.papers import PAPERS, Asked, published
+from textgauge.papers import PAPERS, Request, published
 from textgauge.papers import yamshchikov2020 as paper
 from textgauge.stats import orders
 
@@ -19,7 +20,7 @@ COLUMNS = ["table", "dataset", "metric", "measure", "published", "ours", "differ
 
 @pytest.fixture(scope="module")
 def fed(tmp_path_factory):
-    return paper.rows(Store(tmp_path_factory.mktemp("empty")), Asked())
+    return paper.rows(Results(Store(tmp_path_factory.mktemp("empty"))), Request())
 
 
 def test_published_ranks_give_the_published_numbers_to_the_printed_digit(fed):
@@ -90,7 +91,7 @@ def ours(tmp_path_factory):
     sources = PairSources("yamshchikov14", Corpus.of(left), Corpus.of(right), columns)
     store = Store(tmp_path_factory.mktemp("run"))
     run([Plan(Agreement(), sources, get_pair_metrics("overlap,chrf"))], store)
-    return sources, [row for row in paper.rows(store, Asked()) if row["source"] == "our data"]
+    return sources, [row for row in paper.rows(Results(store), Request()) if row["source"] == "our data"]
 
 
 def test_our_rows_have_the_declared_shape(ours):

@@ -9,7 +9,9 @@ import polars as pl
 import pytest
 
 from textgauge.errors import InputError, MissingExtra, ResourceError, UnknownName
-from textgauge.papers import PAPERS, programs, zwerdling_corpora
+from textgauge.evaluate import Store
+from textgauge.evaluate.results import Results
+from textgauge.papers import PAPERS, Request, programs, zwerdling_corpora
 from textgauge.papers import zwerdling2021 as paper
 from textgauge.papers.zwerdling_corpora import Making, Source, captions, corpora_of, draw, sentences, split
 from textgauge.papers.zwerdling_described import Described
@@ -235,7 +237,6 @@ def made_up():
 
 def judged(monkeypatch, tmp_path, description):
     monkeypatch.setattr(Zwerdling2021, "run", lambda *_, **__: [description])
-    store = type("Store", (), {"folder": tmp_path})()
-    found = PAPERS["zwerdling2021"].rows(store, type("Asked", (), {"seed": 0})())
+    found = PAPERS["zwerdling2021"].rows(Results(Store(tmp_path)), Request())
     assert not any(isinstance(cell, float) and math.isnan(cell) for row in found for cell in row.values())
     return {name: [row for row in found if row["table"] == name] for name in PAPERS["zwerdling2021"].tables}

@@ -113,6 +113,7 @@ class Protocol:
     measures: ClassVar[tuple[Measure, ...]]
     timed: ClassVar[bool] = False  # whether the value of a trial is its time, alone and cold
     similarities: ClassVar[bool] = False  # whether trials are judged as similarities, not as distances
+    ensembles: ClassVar[bool] = False  # whether ensembles of the metrics are trained on its trials
     paraphrases: ClassVar[bool] = False  # whether the data are pairs that mean the same, though metrics are of corpora
     version: ClassVar[int] = 1
 

@@ -46,6 +46,7 @@ class Task(Protocol):
 
     of = "pairs"
     similarities = True
+    ensembles = True
     task: ClassVar[str]
     model: ClassVar[Model]
     forest: ClassVar[Forest] = Forest()  # of the task ensemble, where the model is one

@@ -19,7 +19,7 @@ from textgauge.evaluate.recommend.pair_runs import HeldPlan, run_in_time
 from textgauge.evaluate.recommend.runs import Step, store_in, verdicts
 from textgauge.evaluate.recommend.sentences import listed
 from textgauge.evaluate.recommend.texts import embedder_of, paces
-from textgauge.evaluate.results import read_all
+from textgauge.evaluate.results import Results
 from textgauge.metrics import PairMetric
 
 _FEWEST = 200  # rated pairs that a choice should rest on, where there are as many
@@ -160,7 +160,7 @@ def _needed(
     """Rated pairs that tell the best metric from the others, the next one first; the first in any case."""
     ranked = [row.metric for row in board if not np.isnan(row.overall)]
     key = (plan.protocol, plan.sources.fingerprint, plan.seed)
-    group = next(group for group in read_all(store) if (group.protocol, group.fingerprint, group.seed) == key)
+    group = next(group for group in Results(store).groups() if (group.protocol, group.fingerprint, group.seed) == key)
     if len(ranked) < 2:
         return [], []
     columns, found = group.observed[ranked[0]].columns, list[PairsNeeded]()

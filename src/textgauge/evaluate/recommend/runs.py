@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 
 from textgauge.evaluate import Plan, Store, run
-from textgauge.evaluate.results import Judged, read_all
+from textgauge.evaluate.results import Judged, Results
 
 Step = Callable[[str], None]
 
@@ -42,7 +42,7 @@ def verdicts(plan: Plan, store: Store) -> list[Judged]:
     """Judge the metrics of a plan that are finished; the store's other runs do not count."""
     asked = {metric.key for metric in plan.metrics}
     found = []
-    for group in read_all(store):
+    for group in Results(store).groups():
         if (group.protocol, group.fingerprint, group.seed) != (plan.protocol, plan.sources.fingerprint, plan.seed):
             continue
         there = {metric: seen for metric, seen in group.complete.items() if metric in asked}

@@ -11,7 +11,7 @@ from textgauge.evaluate.recommend.needed import Needed
 from textgauge.evaluate.recommend.pair_power import PairsNeeded
 
 if TYPE_CHECKING:
-    from textgauge.evaluate.leaderboard import Row
+    from textgauge.evaluate.leaderboard import RankedMetric
     from textgauge.evaluate.recommend.answer import LeftOut, Recommendation
 
 
@@ -69,7 +69,7 @@ def _evidence(answer: Recommendation) -> Iterator[str]:
         yield f"The best of the rest is {after.metric} with {after.overall:.3f}."
 
 
-def _measures(row: Row) -> str:
+def _measures(row: RankedMetric) -> str:
     known = {name: value for name, value in row.measures.items() if not np.isnan(value)}
     return ", ".join(f"{name.replace('_', ' ')} {value:.3f}" for name, value in known.items())
 

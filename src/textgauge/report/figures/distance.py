@@ -7,16 +7,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.report.figures.read import Group, finite, own_values
+from textgauge.evaluate.results import Group
+from textgauge.report.figures.kind import FigureKind, one_per_group
 from textgauge.report.figures.style import (
     BLUE,
     PANEL,
     VERMILION,
     about,
+    chart_of,
     finished,
+    finite,
     layered,
     not_shown,
-    plain,
+    own_values,
     thinned,
     titled,
 )
@@ -101,7 +104,7 @@ def _panel(metric: str, points: pl.DataFrame) -> alt.LayerChart:
     steps = alt.Scale(domain=[0.5, float(points["step"].to_numpy().max()) + 0.5], nice=False)
     axis = alt.Axis(format="d", tickMinStep=1, grid=False)
     step = alt.X("step:Q", title="steps apart (ℓ)", axis=axis, scale=steps)
-    base = alt.Chart(plain(line)).encode(step)
+    base = chart_of(line).encode(step)
     band = base.mark_area(color=VERMILION, opacity=0.25).encode(
         alt.Y("low:Q").title("distance (z-score)"), alt.Y2("high:Q")
     )
@@ -111,7 +114,7 @@ def _panel(metric: str, points: pl.DataFrame) -> alt.LayerChart:
     )
     shown, fewer = thinned(points.drop_nulls("z"))
     dots = (
-        alt.Chart(plain(shown))
+        chart_of(shown)
         .mark_circle(color=BLUE, size=14, opacity=0.45)
         .encode(
             step,
@@ -127,3 +130,6 @@ def _panel(metric: str, points: pl.DataFrame) -> alt.LayerChart:
     )
     heading = titled(metric, f"R² of the line {line['r2'][0]:.3f}", fewer)
     return layered([band, dots, fit], width=PANEL, height=140, title=heading)
+
+
+FIGURES = (FigureKind("distance", ("ksc",), one_per_group(distance_figure)),)

@@ -6,18 +6,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from textgauge.evaluate.protocols.ifc import Ifc
+from textgauge.evaluate.results import Group
 from textgauge.report.figures.distance import regression_band
-from textgauge.report.figures.read import Group, own_values
+from textgauge.report.figures.kind import FigureKind, one_per_group
 from textgauge.report.figures.style import (
     BLUE,
     PANEL,
     VERMILION,
     about,
+    chart_data,
+    chart_of,
     finished,
     layered,
     not_shown,
-    plain,
+    own_values,
     thinned,
     titled,
 )
@@ -78,8 +80,6 @@ def _steps_known(points: pl.DataFrame) -> int:
 
 
 def _trend(group: Group, metric: str) -> str:
-    if not isinstance(group.protocol, Ifc):
-        return ""
     trend = group.protocol.judge(group.observed[metric])[0].value
     return "" if np.isnan(trend) else f"ρ of step and distance {trend:.2f}"
 
@@ -94,18 +94,19 @@ def _panel(name: str, points: pl.DataFrame, up: str, said: str) -> alt.LayerChar
     last = float(steps["step"].to_numpy().max())
     axis = alt.Axis(format="d", tickMinStep=1, grid=False)
     x = alt.X("step:Q", title="step", axis=axis, scale=alt.Scale(domain=[0.5, last + 0.5], nice=False))
-    base = alt.Chart(plain(ifc_line(points))).encode(x)
+    base = chart_of(ifc_line(points)).encode(x)
     y = alt.Y("low:Q", title=up, axis=alt.Axis(minExtent=30), scale=alt.Scale(zero=False))
     exact = [alt.Tooltip("step:Q"), alt.Tooltip("repetition:Q"), alt.Tooltip("value:Q", format=".6g")]
     layers: list[alt.Chart] = [
         base.mark_area(color=BLUE, opacity=0.2).encode(y, alt.Y2("high:Q")),
         base.mark_line(color=BLUE, strokeWidth=1.5).encode(alt.Y("fit:Q")),
-        alt.Chart(plain(shown))
-        .mark_circle(color=BLUE, size=14, opacity=0.5)
-        .encode(x, alt.Y("value:Q"), tooltip=exact),
+        chart_of(shown).mark_circle(color=BLUE, size=14, opacity=0.5).encode(x, alt.Y("value:Q"), tooltip=exact),
     ]
     if own:
-        mean = plain(pl.DataFrame({"own": [float(np.mean(own))]}))
+        mean = chart_data(pl.DataFrame({"own": [float(np.mean(own))]}))
         rule = alt.Chart(mean).mark_rule(color=VERMILION, strokeDash=[5, 3], size=2)
         layers.append(rule.encode(alt.Y("own:Q"), tooltip=[alt.Tooltip("own:Q", title="the reference", format=".6g")]))
     return layered(layers, width=PANEL, height=140, title=titled(name, said, fewer))
+
+
+FIGURES = (FigureKind("steps", ("ifc",), one_per_group(ifc_figure)),)

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from textgauge.errors import InputError
-from textgauge.evaluate.protocols import Perturbation
 from textgauge.evaluate.protocols.base import over_repetitions
-from textgauge.report.figures.read import Group, own_values
-from textgauge.report.figures.style import BLUE, DARK, PANEL, VERMILION, about, finished, not_shown, plain, titled
+from textgauge.evaluate.results import Group
+from textgauge.report.figures.kind import Drawn, FigureKind, group_words, parameter, protocol_named
+from textgauge.report.figures.style import (
+    BLUE,
+    DARK,
+    PANEL,
+    VERMILION,
+    about,
+    chart_of,
+    finished,
+    not_shown,
+    own_values,
+    titled,
+)
 
 if TYPE_CHECKING:
     import altair as alt
@@ -31,7 +43,7 @@ def perturbation_rows(group: Group, metric: str, over: Over) -> pl.DataFrame:
     """One row per place of a sweep: mean of the repetitions with Student's 95 % interval, shifted and unperturbed."""
     import polars as pl
 
-    observed, protocol = group.observed[metric], _protocol(group)
+    observed, protocol = group.observed[metric], protocol_named(group, "perturbation")
     value, at = own_values(metric, observed), observed.columns
     fixed = {"delta": protocol.delta, "p": protocol.p, "q": protocol.q}
     shifted = np.all([at[name] == fixed[name] for name in fixed if name != over], axis=0)
@@ -49,7 +61,7 @@ def sample_rows(group: Group, repetition: int = 0) -> pl.DataFrame:
     """One row per point and picture: A and B as they are, then A and B with the group moved by δ."""
     import polars as pl
 
-    protocol = _protocol(group)
+    protocol = protocol_named(group, "perturbation")
     if protocol.q != 2 or not 0 <= repetition < protocol.repetitions:
         raise InputError(f"points are drawn in 2 dimensions, for repetitions 1 to {protocol.repetitions}")
     drawn = protocol.drawn(2, repetition, group.seed)
@@ -71,14 +83,16 @@ def perturbation_figure(group: Group, over: Over) -> alt.ConcatChart:
     panels = [_panel(metric, frame, OVERS[over][1]) for metric, frame in drawn.items()]
     line = "Line and band: mean over repetitions and its 95 % interval; dashed: unperturbed."
     missing = not_shown([metric for metric in frames if metric not in drawn], "undefined")
-    return finished(panels, OVERS[over][0], about(group), _setting(_protocol(group), over), line, missing)
+    return finished(
+        panels, OVERS[over][0], about(group), _setting(protocol_named(group, "perturbation"), over), line, missing
+    )
 
 
 def sample_figure(group: Group, *, repetition: int = 0) -> alt.ConcatChart:
     """The points of one repetition in two dimensions, before and after the group is moved; drawn anew from the seed."""
     import polars as pl
 
-    rows, protocol = sample_rows(group, repetition), _protocol(group)
+    rows, protocol = sample_rows(group, repetition), protocol_named(group, "perturbation")
     moved = len(rows.filter((pl.col("of") == "moved group") & (pl.col("picture") == SHIFTED)))
     parts = [(picture, rows.filter(pl.col("picture") == picture)) for picture in (UNPERTURBED, SHIFTED)]
     line = f"Repetition {repetition + 1}: {moved} of {protocol.n} points of B are moved by δ = {protocol.delta:g}."
@@ -86,13 +100,7 @@ def sample_figure(group: Group, *, repetition: int = 0) -> alt.ConcatChart:
     return finished(panels, "Points and the group that is moved", about(group), line, shared=True)
 
 
-def _protocol(group: Group) -> Perturbation:
-    if not isinstance(group.protocol, Perturbation):
-        raise InputError(f"{group.protocol.name} moves no points: the figure is of perturbation")
-    return group.protocol
-
-
-def _setting(protocol: Perturbation, over: Over) -> str:
+def _setting(protocol: Any, over: Over) -> str:
     fixed = {"delta": f"δ = {protocol.delta:g}", "p": f"p = {protocol.p:g}", "q": f"q = {protocol.q}"}
     said = ", ".join(text for name, text in fixed.items() if name != over)
     return f"{protocol.n} points, {protocol.repetitions} repetitions, {said}, noise {protocol.sigma:g}."
@@ -106,7 +114,7 @@ def _panel(metric: str, rows: pl.DataFrame, across: str) -> alt.LayerChart:
     x = alt.X("x:Q", title=across, axis=axis, scale=alt.Scale(zero=False, nice=False))
     y = alt.Y("low:Q", title="distance", axis=alt.Axis(minExtent=30), scale=alt.Scale(zero=False))
     exact = [alt.Tooltip(f"{name}:Q", format=".6g") for name in ("x", "mean", "low", "high")]
-    shifted, level = (alt.Chart(plain(rows.filter(pl.col("what") == what))) for what in (SHIFTED, UNPERTURBED))
+    shifted, level = (chart_of(rows.filter(pl.col("what") == what)) for what in (SHIFTED, UNPERTURBED))
     layers = [
         shifted.mark_area(color=BLUE, opacity=0.25).encode(x, y, y2="high:Q"),
         shifted.mark_line(color=BLUE, strokeWidth=1.5, point={"size": 12, "color": BLUE}).encode(
@@ -122,7 +130,7 @@ def _scatter(picture: str, rows: pl.DataFrame) -> alt.LayerChart:
 
     colour = alt.Scale(domain=list(_COLOURS), range=list(_COLOURS.values()))
     dots = (
-        alt.Chart(plain(rows))
+        chart_of(rows)
         .mark_circle(size=12, opacity=0.6)
         .encode(
             alt.X("x:Q", title=None, axis=alt.Axis(grid=False), scale=alt.Scale(zero=False)),
@@ -132,3 +140,14 @@ def _scatter(picture: str, rows: pl.DataFrame) -> alt.LayerChart:
         )
     )
     return alt.LayerChart(layer=[dots]).properties(width=260, height=260, title=titled(picture))
+
+
+def _perturbations(groups: Sequence[Group], repetition: int) -> Iterator[Drawn]:
+    for group in groups:
+        for over in OVERS:
+            yield [over, *group_words(group)], perturbation_figure(group, over)
+        if parameter(group, "q") == 2 and repetition < parameter(group, "repetitions"):
+            yield ["points", *group_words(group)], sample_figure(group, repetition=repetition)
+
+
+FIGURES = (FigureKind("perturbation", ("perturbation",), _perturbations),)

@@ -40,7 +40,7 @@ def page(title: str, spec: str) -> str:
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="UTF-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
-        f"<title>{html.escape(title)}</title>\n<script>{_library()}</script>\n</head>\n<body>\n"
+        f"<title>{html.escape(title)}</title>\n<script>{library()}</script>\n</head>\n<body>\n"
         f'<div id="figure"></div>\n<script type="application/json" id="spec">{in_script(spec)}</script>\n'
         '<script>vegaEmbed("#figure", JSON.parse(document.getElementById("spec").textContent), '
         f'{{"renderer": "svg", "actions": {json.dumps(_ACTIONS)}}});</script>\n</body>\n</html>\n'
@@ -57,7 +57,8 @@ def in_script(text: str) -> str:
 
 
 @cache
-def _library() -> str:
+def library() -> str:
+    """The drawing library, which puts itself into `window.vegaEmbed`."""
     import vl_convert
 
     return str(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"))

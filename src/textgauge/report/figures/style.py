@@ -6,8 +6,12 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from textgauge.evaluate.protocols import Ksc, Size
-from textgauge.report.figures.read import Group
+import numpy as np
+from numpy.typing import NDArray
+
+from textgauge.evaluate.protocols.base import Observations
+from textgauge.evaluate.results import Group
+from textgauge.metrics import get_metric
 
 if TYPE_CHECKING:
     import altair as alt
@@ -25,7 +29,7 @@ POINTS = 2_000
 PANEL = 180
 
 
-def plain(frame: pl.DataFrame) -> pl.DataFrame:
+def chart_data(frame: pl.DataFrame) -> pl.DataFrame:
     """A frame as data of a chart: numbers that are not finite become null, text is printable."""
     import polars as pl
     import polars.selectors as cs
@@ -33,6 +37,13 @@ def plain(frame: pl.DataFrame) -> pl.DataFrame:
     numbers = cs.float()
     text = [_printable(column) for column in frame.select(cs.string())]
     return frame.with_columns(pl.when(numbers.is_finite()).then(numbers).name.keep(), *text)
+
+
+def chart_of(frame: pl.DataFrame) -> alt.Chart:
+    """A chart of a frame, to be given marks."""
+    import altair as alt
+
+    return alt.Chart(chart_data(frame))
 
 
 def _printable(column: pl.Series) -> pl.Series:
@@ -122,10 +133,11 @@ def finished(charts: Sequence[alt.LayerChart], title: str, *lines: str, shared: 
 
 def about(group: Group) -> str:
     """Data and protocol in one line of plain words."""
-    protocol, seed = group.protocol, f", seed {group.seed}" if group.seed else ""
-    if isinstance(protocol, Ksc):
+    protocol: Any = group.protocol
+    seed = f", seed {group.seed}" if group.seed else ""
+    if protocol.name == "ksc":
         return f"{group.data}: {protocol.k} corpora of {protocol.n} texts, {protocol.repetitions} repetitions{seed}"
-    if isinstance(protocol, Size):
+    if protocol.name == "size":
         return f"{group.data}: samples of up to {protocol.large:,} texts, {protocol.repetitions} repetitions{seed}"
     return f"{group.data}: {protocol.name}{seed}"
 
@@ -133,3 +145,13 @@ def about(group: Group) -> str:
 def not_shown(metrics: Sequence[str], why: str) -> str:
     """A line that names metrics which are left out; empty where there are none."""
     return f"not shown ({why}): {', '.join(metrics)}" if metrics else ""
+
+
+def own_values(metric: str, observed: Observations) -> NDArray[np.float64]:
+    """The values as the metric itself gives them; NaN for those that are not finite."""
+    return np.asarray(get_metric(metric).orient(finite(observed.value)))
+
+
+def finite(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The values, with NaN for infinite ones: they have no place in a picture."""
+    return np.where(np.isfinite(values), values, np.nan)

@@ -1,18 +1,35 @@
-"""The scores of metrics and ensembles in all tasks, as a heat map: the leaderboard of the unified benchmark."""
+"""Tasks of pair metrics: scores in all of them, what goes into ensembles, and similarity over the size of a change."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterator, Sequence
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.evaluate.ensembles import Contribution
 from textgauge.evaluate.leaderboard import leaderboard
-from textgauge.evaluate.protocols.base import RESAMPLES, Verdict
-from textgauge.evaluate.results import Judged
-from textgauge.report.figures.read import Run
-from textgauge.report.figures.style import finished, layered, plain, printable, titled
+from textgauge.evaluate.protocols import PROTOCOLS, Sensitivity
+from textgauge.evaluate.protocols.base import RESAMPLES, Verdict, over_repetitions
+from textgauge.evaluate.protocols.sensitivity import ideal_similarity
+from textgauge.evaluate.results import Group, Judged, Results
+from textgauge.evaluate.transformations import PLACES
+from textgauge.report.figures.kind import Drawn, FigureKind, protocol_named
+from textgauge.report.figures.style import (
+    BLUE,
+    DARK,
+    PALETTE,
+    PANEL,
+    about,
+    chart_of,
+    finished,
+    finite,
+    layered,
+    not_shown,
+    printable,
+    titled,
+)
 from textgauge.stats.resampling import percentile_interval
 
 if TYPE_CHECKING:
@@ -20,9 +37,23 @@ if TYPE_CHECKING:
     import polars as pl
 
 Floats = NDArray[np.float64]
+Of = Literal["share", "importance"]
 
+CONTRIBUTIONS: tuple[Of, ...] = get_args(Of)
+_TITLES: dict[Of, tuple[str, str, str]] = {
+    "share": ("Shares of metrics in the {}", "share", "|β| of linear models, mean decrease in impurity of forests."),
+    "importance": (
+        "Importance of metrics in the {}",
+        "fall of the score",
+        "By how much the score falls when a metric is shuffled among left-out trials; dots: single data sets.",
+    ),
+}
+_SHOWN = ("value", "mean")
+_BAR = 18
 OVERALL = "overall"
 _WIDE, _HIGH = 74, 34
+_REMOVED, _INSERTED = 0.5, 1.0
+_NUMBERS = ("x", "mean", "low", "high")
 
 
 def task_cells(judged: Sequence[Judged]) -> pl.DataFrame:
@@ -46,18 +77,18 @@ def task_cells(judged: Sequence[Judged]) -> pl.DataFrame:
     return pl.DataFrame(rows, {"metric": pl.String, "task": pl.String, **numbers}, orient="row").fill_nan(None)
 
 
-def task_figure(run: Run, metrics: Collection[str] | None = None) -> alt.ConcatChart:
+def task_figure(judged: Sequence[Judged], metrics: Collection[str] | None = None) -> alt.ConcatChart:
     """One cell per metric and task, with the overall score last; `metrics` are the rows that are wanted."""
     import polars as pl
 
-    cells = task_cells(run.tasks)
+    cells = task_cells(judged)
     if metrics is not None:
         cells = cells.filter(pl.col("metric").is_in(list(metrics)))
     lacking = cells.filter((pl.col("task") == OVERALL) & pl.col("value").is_null())["metric"].to_list()
-    data = ", ".join(dict.fromkeys(item.data for item in run.tasks))
+    data = ", ".join(dict.fromkeys(item.data for item in judged))
     line = "1 is best; beneath each score its 95 % interval over documents, queries or folds."
     missing = f"undefined in a task, so without an overall score: {', '.join(lacking)}" if lacking else ""
-    return finished([_panel(cells)], "Scores in all tasks", data, line, missing)
+    return finished([_task_panel(cells)], "Scores in all tasks", data, line, missing)
 
 
 def _by_column(judged: Sequence[Judged]) -> dict[tuple[str, str], dict[str, list[Verdict]]]:
@@ -81,7 +112,7 @@ def _drawn(verdicts: dict[str, list[Verdict]]) -> tuple[Floats, int]:
     return np.asarray(np.mean(means, axis=0)), min(verdict.units for found in verdicts.values() for verdict in found)
 
 
-def _panel(cells: pl.DataFrame) -> alt.LayerChart:
+def _task_panel(cells: pl.DataFrame) -> alt.LayerChart:
     import altair as alt
     import polars as pl
 
@@ -98,7 +129,7 @@ def _panel(cells: pl.DataFrame) -> alt.LayerChart:
     across = alt.Axis(title=None, ticks=False, domain=False, labelAngle=0, orient="top")
     x = alt.X("task:N", sort=None, scale=alt.Scale(domain=tasks), axis=across)
     exact = [alt.Tooltip(f"{name}:Q", format=".4f") for name in ("value", "low", "high")]
-    base = alt.Chart(plain(told)).encode(x, y, tooltip=[alt.Tooltip("metric:N"), alt.Tooltip("task:N"), *exact])
+    base = chart_of(told).encode(x, y, tooltip=[alt.Tooltip("metric:N"), alt.Tooltip("task:N"), *exact])
     shades = alt.Scale(scheme="blues", domain=[0.0, 1.0])
     squares = base.mark_rect(stroke="white").encode(color=alt.Color("value:Q", title="score", scale=shades))
     dark = alt.condition("datum.value > 0.6", alt.value("white"), alt.value("#222222"))
@@ -106,3 +137,162 @@ def _panel(cells: pl.DataFrame) -> alt.LayerChart:
     ends = base.mark_text(fontSize=8, dy=8).encode(alt.Text("between:N"), color=dark)
     width, height = _WIDE * len(tasks), _HIGH * len(names)
     return layered([squares, numbers, ends], width=width, height=height, title=titled(""))
+
+
+def contribution_rows(
+    found: Sequence[Contribution], ensemble: str, of: Of, metrics: Collection[str] | None = None
+) -> pl.DataFrame:
+    """One row per task, data set and metric that has a number, beside its mean over the data sets of the task."""
+    import polars as pl
+
+    rows = [
+        (item.task, item.data, item.metric, getattr(item, of))
+        for item in found
+        if item.ensemble == ensemble and (metrics is None or item.metric in metrics)
+    ]
+    schema = {"task": pl.String, "data": pl.String, "metric": pl.String, "value": pl.Float64}
+    frame = pl.DataFrame(rows, schema, orient="row").drop_nans("value")
+    return frame.with_columns(mean=pl.col("value").mean().over("task", "metric"))
+
+
+def contribution_figure(
+    found: Sequence[Contribution], ensemble: str, of: Of, metrics: Collection[str] | None = None
+) -> alt.ConcatChart | None:
+    """One panel per task: a bar for every metric; None where the model has no such numbers."""
+    import polars as pl
+
+    rows = contribution_rows(found, ensemble, of, metrics)
+    if rows.is_empty():
+        return None
+    names = sorted(rows["metric"].unique())
+    title, across, line = _TITLES[of]
+    tasks = rows["task"].unique(maintain_order=True).to_list()
+    panels = [_contribution_panel(task, rows.filter(pl.col("task") == task), names, across, of) for task in tasks]
+    several = "Each embedder has an ensemble; metrics that need none are in all of them, and their mean is drawn."
+    return finished(panels, title.format(ensemble), line, several)
+
+
+def _contribution_panel(task: str, rows: pl.DataFrame, names: list[str], across: str, of: Of) -> alt.LayerChart:
+    import altair as alt
+
+    domain = [printable(name) for name in names]
+    axis = alt.Axis(title=None, ticks=False, domain=False, labelLimit=110, minExtent=60)
+    y = alt.Y("metric:N", sort=None, scale=alt.Scale(domain=domain), axis=axis)
+    x = alt.X("mean:Q", title=across, axis=alt.Axis(tickCount=3), scale=alt.Scale(nice=True))
+    tip = [alt.Tooltip("metric:N"), alt.Tooltip("data:N"), *(alt.Tooltip(f"{n}:Q", format=".4f") for n in _SHOWN)]
+    means = chart_of(rows.unique("metric", maintain_order=True))
+    layers: list[alt.Chart] = [means.mark_bar(color=BLUE, size=10).encode(x, y, tooltip=tip)]
+    if of == "importance":
+        dots = chart_of(rows).mark_circle(color=DARK, size=14, opacity=0.7)
+        layers.append(dots.encode(alt.X("value:Q"), y, tooltip=tip))
+    return layered(layers, width=PANEL - 80, height=_BAR * len(names), title=titled(task))
+
+
+def sensitivity_rows(group: Group) -> pl.DataFrame:
+    """One row per metric, place and change: the mean similarity over documents with Student's 95 % interval.
+
+    `x` is the share that was inserted, or less the share that was removed.
+    """
+    import polars as pl
+
+    rows = []
+    for metric, observed in group.observed.items():
+        at, value = observed.columns, finite(observed.value)
+        x = np.where(at["change"] == "insert", 1.0, -1.0) * at["share"].astype(np.float64)
+        for place in PLACES:
+            for share in np.unique(x):
+                verdict = over_repetitions("value", value[(at["place"] == place) & (x == share)].tolist())
+                rows.append((metric, place, float(share), verdict.value, verdict.low, verdict.high))
+    schema = {"metric": pl.String, "place": pl.String, **dict.fromkeys(_NUMBERS, pl.Float64)}
+    return pl.DataFrame(rows, schema, orient="row").fill_nan(None)
+
+
+def ideal_rows(protocol: Sensitivity) -> pl.DataFrame:
+    """The similarity that each change should have, as a curve."""
+    import polars as pl
+
+    x = np.linspace(-_REMOVED, _INSERTED, 61)
+    ideal = ideal_similarity(np.where(x < 0, "remove", "insert"), np.abs(x), protocol.ideal)
+    return pl.DataFrame({"x": x, "ideal": ideal})
+
+
+def sensitivity_figure(group: Group) -> alt.ConcatChart:
+    """One panel per place of the change: a line for every metric, with its 95 % interval, and the ideal, dashed."""
+    import polars as pl
+
+    protocol = protocol_named(group, "sensitivity")
+    rows = sensitivity_rows(group)
+    known = rows.drop_nulls("mean")
+    metrics = known["metric"].unique(maintain_order=True).to_list()
+    ideal = ideal_rows(protocol)
+    panels = [_sensitivity_panel(place, known.filter(pl.col("place") == place), ideal, metrics) for place in PLACES]
+    line = "Line and band: mean over documents and its 95 % interval; dashed: ideal similarity."
+    sides = "Left of 0: a share of the tokens was removed; right of it, a needle of that size was inserted."
+    missing = not_shown([metric for metric in group.observed if metric not in metrics], "undefined")
+    return finished(panels, "Similarity over the size of a change", about(group), line, sides, missing, shared=True)
+
+
+def _sensitivity_panel(place: str, rows: pl.DataFrame, ideal: pl.DataFrame, metrics: list[str]) -> alt.LayerChart:
+    import altair as alt
+
+    axis = alt.Axis(format="%", values=[-_REMOVED, 0, 0.5, _INSERTED], grid=False)
+    x = alt.X("x:Q", title="removed or inserted", axis=axis, scale=alt.Scale(domain=[-_REMOVED, _INSERTED]))
+    y = alt.Y("low:Q", title="similarity", scale=alt.Scale(zero=False))
+    # More metrics than colours: the lines of the second round are dotted.
+    colours = [PALETTE[number % len(PALETTE)] for number in range(len(metrics))]
+    dashes = [[1, 0] if number < len(PALETTE) else [2, 2] for number in range(len(metrics))]
+    legend = alt.Legend(title=None, orient="bottom", columns=4, symbolOpacity=1)
+    colour = alt.Color("metric:N", scale=alt.Scale(domain=metrics, range=colours), legend=legend)
+    dash = alt.StrokeDash("metric:N", scale=alt.Scale(domain=metrics, range=dashes), legend=legend)
+    exact = [alt.Tooltip("metric:N"), *(alt.Tooltip(f"{name}:Q", format=".4f") for name in _NUMBERS)]
+    base = chart_of(rows).encode(x)
+    layers = [
+        base.mark_area(opacity=0.15).encode(y, alt.Y2("high:Q"), color=colour),
+        base.mark_line(strokeWidth=1.5).encode(alt.Y("mean:Q"), color=colour, strokeDash=dash, tooltip=exact),
+        base.mark_circle(size=10).encode(alt.Y("mean:Q"), color=colour, tooltip=exact),
+        chart_of(ideal).mark_line(color=DARK, strokeWidth=1.5, strokeDash=[5, 3]).encode(x, alt.Y("ideal:Q")),
+    ]
+    return layered(layers, width=PANEL, height=220, title=titled(f"{place} of the text"))
+
+
+def _tasks(results: Results) -> list[Judged]:
+    return [item for item in results.judged() if item.protocol.ensembles]
+
+
+def _of_runs(groups: Sequence[Group]) -> Iterator[tuple[Results, set[str]]]:
+    """Every run that has tasks, and its rows: the metrics that are wanted, and what is made from metrics."""
+    chosen: dict[int, tuple[Results, set[str]]] = {}
+    for group in groups:
+        if group.results is not None:
+            chosen.setdefault(id(group.results), (group.results, set()))[1].update(group.observed)
+    for results, metrics in chosen.values():
+        yield results, metrics | ({item.metric for item in _tasks(results)} - results.metrics)
+
+
+def _scores(groups: Sequence[Group], _: int) -> Iterator[Drawn]:
+    for results, metrics in _of_runs(groups):
+        yield [], task_figure(_tasks(results), metrics)
+
+
+def _contributions(groups: Sequence[Group], _: int) -> Iterator[Drawn]:
+    for results, metrics in _of_runs(groups):
+        found = results.ensembles.contributions
+        for ensemble in dict.fromkeys(item.ensemble for item in found):
+            for of in CONTRIBUTIONS:
+                chart = contribution_figure(found, ensemble, of, metrics)
+                if chart is not None:
+                    yield [ensemble, of], chart
+
+
+def _sensitivities(groups: Sequence[Group], _: int) -> Iterator[Drawn]:
+    for group in groups:
+        yield [group.data], sensitivity_figure(group)
+
+
+_TASKS = tuple(name for name, kind in PROTOCOLS.items() if kind.ensembles)
+
+FIGURES = (
+    FigureKind("tasks", _TASKS, _scores),
+    FigureKind("sensitivity", ("sensitivity",), _sensitivities),
+    FigureKind("contributions", _TASKS, _contributions),
+)

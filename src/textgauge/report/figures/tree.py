@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from math import floor, log10
 from typing import TYPE_CHECKING
 
@@ -9,11 +10,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.errors import InputError
-from textgauge.evaluate.protocols import Ksc
 from textgauge.evaluate.protocols.base import Observations
 from textgauge.evaluate.protocols.judgements import accuracy, corpus_pairs, judgements, settled
-from textgauge.report.figures.read import Group, finite, own_values
-from textgauge.report.figures.style import DARK, GREY, PAGE, VERMILION, about, finished, layered, plain
+from textgauge.evaluate.results import Group
+from textgauge.report.figures.kind import Drawn, FigureKind, group_words, parameter, protocol_named
+from textgauge.report.figures.style import (
+    DARK,
+    GREY,
+    PAGE,
+    VERMILION,
+    about,
+    chart_of,
+    finished,
+    finite,
+    layered,
+    own_values,
+)
 
 if TYPE_CHECKING:
     import altair as alt
@@ -65,7 +77,7 @@ def tree_edges(distances: Floats, k: int) -> pl.DataFrame:
 def tree_figure(group: Group, metric: str, *, repetition: int = 0) -> alt.ConcatChart:
     """Corpora on the base, a node for every pair above the two it spans, a line for every judgement that fails."""
 
-    k = _protocol(group).k
+    k = _corpora(group)
     distances = settled(finite(_of(group, metric, repetition).value))
     edges = tree_edges(distances, k)
     height = min(60 * k, 560)
@@ -77,10 +89,11 @@ def tree_figure(group: Group, metric: str, *, repetition: int = 0) -> alt.Concat
     return finished([chart], f"Judgement tree of {metric}", *lines)
 
 
-def _protocol(group: Group) -> Ksc:
-    if not isinstance(group.protocol, Ksc) or group.protocol.k > LARGEST:
-        raise InputError(f"a judgement tree is drawn for known-similarity corpora, up to {LARGEST} of them")
-    return group.protocol
+def _corpora(group: Group) -> int:
+    k: int = protocol_named(group, "ksc").k
+    if k > LARGEST:
+        raise InputError(f"a judgement tree is drawn for up to {LARGEST} corpora, not {k}")
+    return k
 
 
 def _of(group: Group, metric: str, repetition: int) -> Observations:
@@ -127,7 +140,7 @@ def _edges(edges: pl.DataFrame, k: int) -> alt.Chart:
     legend = alt.Legend(orient="bottom", title=None, symbolStrokeWidth=3, symbolType="stroke")
     colour = alt.Scale(domain=[VIOLATED, TIED], range=[VERMILION, DARK])
     few = len(edges) <= 120
-    lines = alt.Chart(plain(_curves(edges))).mark_line(strokeWidth=1.8 if few else 0.8, opacity=0.8 if few else 0.5)
+    lines = chart_of(_curves(edges)).mark_line(strokeWidth=1.8 if few else 0.8, opacity=0.8 if few else 0.5)
     return _placed(lines, "y", k).encode(
         alt.Order("t:Q"),
         alt.Detail("edge:N"),
@@ -151,9 +164,7 @@ def _structure(k: int) -> alt.Chart:
         for j in range(i + 1, k + 1)
         for side in (-1, 1)
     ]
-    return _placed(alt.Chart(plain(pl.DataFrame(rows))).mark_rule(color="#DDDDDD"), "y", k).encode(
-        alt.X2("x2"), alt.Y2("y2")
-    )
+    return _placed(chart_of(pl.DataFrame(rows)).mark_rule(color="#DDDDDD"), "y", k).encode(alt.X2("x2"), alt.Y2("y2"))
 
 
 def _placed(chart: alt.Chart, row: str, k: int) -> alt.Chart:
@@ -171,7 +182,7 @@ def _nodes(nodes: pl.DataFrame, k: int) -> list[alt.Chart]:
     import polars as pl
 
     radius = min(16.0, 0.32 * (PAGE - 60) / k)
-    base = _placed(alt.Chart(plain(nodes)), "step", k)
+    base = _placed(chart_of(nodes), "step", k)
     # Light colours only, so that dark figures stay readable on all of them.
     shade = alt.Scale(range=["#FFFFFF", "#7FB2D6"], zero=False, interpolate="rgb")
     legend = alt.Legend(orient="bottom", title="value of the metric", format=".3~g", gradientLength=160)
@@ -186,7 +197,7 @@ def _nodes(nodes: pl.DataFrame, k: int) -> list[alt.Chart]:
     if radius < 10:
         return [dots]
     labelled = nodes.with_columns(pl.Series("text", short(nodes["value"].to_list()), dtype=pl.String))
-    label = _placed(alt.Chart(plain(labelled)), "step", k).mark_text(fontSize=9, color=DARK, tooltip=None)
+    label = _placed(chart_of(labelled), "step", k).mark_text(fontSize=9, color=DARK, tooltip=None)
     return [dots, label.encode(alt.Text("text:N"))]
 
 
@@ -209,10 +220,21 @@ def _base(k: int) -> list[alt.Chart]:
     share = [f"{100 * (k - i) / (k - 1):.0f}%" for i in range(1, k + 1)]
     name = [str(i) for i in range(1, k + 1)]
     frame = pl.DataFrame({"x": list(range(1, k + 1)), "y": [0] * k, "name": name, "share": share})
-    base = _placed(alt.Chart(plain(frame)), "y", k)
+    base = _placed(chart_of(frame), "y", k)
     tip = [alt.Tooltip("name:N", title="corpus"), alt.Tooltip("share:N", title="texts of the first source")]
     return [
         base.mark_square(size=260, color=DARK, opacity=1).encode(tooltip=tip),
         base.mark_text(color="white", fontSize=9).encode(alt.Text("name:N")),
         base.mark_text(color=DARK, fontSize=9, dy=17).encode(alt.Text("share:N")),
     ]
+
+
+def _trees(groups: Sequence[Group], repetition: int) -> Iterator[Drawn]:
+    for group in groups:
+        if parameter(group, "k") <= LARGEST:
+            for metric, observed in group.observed.items():
+                if repetition in observed.batch:
+                    yield [*group_words(group), metric], tree_figure(group, metric, repetition=repetition)
+
+
+FIGURES = (FigureKind("tree", ("ksc",), _trees),)

@@ -8,17 +8,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from textgauge.errors import TextgaugeError
-from textgauge.evaluate.leaderboard import Row
+from textgauge.evaluate.boards import Board
+from textgauge.evaluate.leaderboard import RankedMetric
+from textgauge.evaluate.results import MetricTime
 from textgauge.metrics import CorpusMetric, Metric, get_metric
 from textgauge.metrics.base import parameters
-from textgauge.report.page.boards import Board, anchor
-from textgauge.report.page.costs import Cost, duration
+from textgauge.report.page.boards import anchor
+from textgauge.tabular import format_duration
 
 _INFINITE = {math.inf: "∞", -math.inf: "−∞"}
 
 
 @dataclass(frozen=True)
-class Card:
+class MetricCard:
     """One metric: `what` it measures, its `definition` in paragraphs, its `places` here, `facts` and `measured`."""
 
     key: str
@@ -31,12 +33,12 @@ class Card:
     measured: tuple[tuple[str, str], ...]
 
 
-def cards(keys: Sequence[str], found: Sequence[Board], spent: Sequence[Cost]) -> list[Card]:
+def cards(keys: Sequence[str], found: Sequence[Board], spent: Sequence[MetricTime]) -> list[MetricCard]:
     """The cards of metrics that this version knows, by name."""
     return [made for key in sorted(dict.fromkeys(keys)) if (made := _card(key, found, spent))]
 
 
-def _card(key: str, found: Sequence[Board], spent: Sequence[Cost]) -> Card | None:
+def _card(key: str, found: Sequence[Board], spent: Sequence[MetricTime]) -> MetricCard | None:
     try:
         metric: Metric = get_metric(key)
     except TextgaugeError:
@@ -45,7 +47,7 @@ def _card(key: str, found: Sequence[Board], spent: Sequence[Cost]) -> Card | Non
     rows = [(board, row) for board in found if len(board.protocols) == 1 for row in board.ranking if row.metric == key]
     places = tuple((board.title, _place(row, len(board.ranking))) for board, row in rows)
     measured = tuple((board.title, _measured(row)) for board, row in rows)
-    return Card(key, anchor(key), metric.label, what, definition, places, _facts(metric, spent), measured)
+    return MetricCard(key, anchor(key), metric.label, what, definition, places, _facts(metric, spent), measured)
 
 
 def described(doc: str) -> tuple[str, tuple[str, ...]]:
@@ -55,36 +57,36 @@ def described(doc: str) -> tuple[str, tuple[str, ...]]:
     ('One line.', ('A formula, and more.',))
     """
     head, *rest = inspect.cleandoc(doc).split("\n\n")
-    told = [" ".join(part.split()) for part in rest if not part.startswith(">>>")]
-    bare = [part.partition("Source: ")[0].strip() for part in told]
+    parts = [" ".join(part.split()) for part in rest if not part.startswith(">>>")]
+    bare = [part.partition("Source: ")[0].strip() for part in parts]
     return " ".join(head.split()), tuple(part for part in bare if part)
 
 
-def _facts(metric: Metric, spent: Sequence[Cost]) -> tuple[tuple[str, str], ...]:
+def _facts(metric: Metric, spent: Sequence[MetricTime]) -> tuple[tuple[str, str], ...]:
     low, high = (_INFINITE.get(end, f"{end:g}") for end in metric.bounds)
     given = ", ".join(f"{name}={getattr(metric, name)}" for name in parameters(type(metric)))
     facts = [
         ("Compares", "two corpora" if isinstance(metric, CorpusMetric) else "two texts"),
         ("Values", f"{low} to {high}; {metric.closer} is closer"),
         ("Symmetric", "yes" if metric.symmetric else "no"),
-        ("Looks at", metric.on),
+        ("Input", metric.on),
         ("Parameters", given),
         ("Parts", ", ".join(part.name for part in metric.parts)),
         ("Cost", "; ".join(_spent(cost) for cost in spent if cost.metric == metric.key)),
         ("Source", metric.source),
     ]
-    return tuple((term, said) for term, said in facts if said)
+    return tuple((term, text) for term, text in facts if text)
 
 
-def _spent(cost: Cost) -> str:
+def _spent(cost: MetricTime) -> str:
     failed = f", {cost.failed:,} failed" if cost.failed else ""
-    return f"{duration(cost.each)} a trial ({cost.protocol}, mean of {cost.trials:,}{failed})"
+    return f"{format_duration(cost.each)} a trial ({cost.protocol}, mean of {cost.trials:,}{failed})"
 
 
-def _place(row: Row, count: int) -> str:
+def _place(row: RankedMetric, count: int) -> str:
     return "not ranked" if math.isnan(row.overall) else f"rank {row.rank} of {count}, overall {row.overall:.3f}"
 
 
-def _measured(row: Row) -> str:
+def _measured(row: RankedMetric) -> str:
     known = {name.replace("_", " "): value for name, value in row.measures.items() if not math.isnan(value)}
     return ", ".join(f"{name} {value:.3g}" for name, value in known.items())

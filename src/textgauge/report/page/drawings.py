@@ -7,10 +7,10 @@ import json
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
-from textgauge.report.figures import KINDS, Figure, Group, figures
+from textgauge.evaluate.results import Group
+from textgauge.report.figures import KINDS, Figure, figures
 
 _DIGITS = 6  # of data: as many as tooltips show
 _PANELS = 40  # that words list at most
@@ -28,7 +28,7 @@ class Drawing:
 
 
 @dataclass(frozen=True)
-class Kind:
+class DrawingGroup:
     """All figures of one kind: a reader chooses among them."""
 
     title: str
@@ -40,12 +40,12 @@ class Kind:
         return [f"{d.title} ({d.about or d.name})" if titles.count(d.title) > 1 else d.title for d in self.drawings]
 
 
-def drawn(found: Sequence[Group]) -> Iterator[Kind]:
+def drawn(found: Sequence[Group]) -> Iterator[DrawingGroup]:
     """All figures that groups give, kind by kind, as the registry of figures lists them."""
-    for kind in KINDS:
-        made = drawings(figures(found, kinds=[kind]))
+    for name, kind in KINDS.items():
+        made = drawings(figures(found, kinds=[name]))
         if made:
-            yield Kind(kind.replace("_", " ").capitalize(), made)
+            yield DrawingGroup(kind.title, made)
 
 
 def drawings(made: Iterable[Figure]) -> tuple[Drawing, ...]:
@@ -62,14 +62,6 @@ def _drawing(name: str, spec: dict[str, Any]) -> Drawing:
 def packed(value: Any) -> str:
     """A value as compressed JSON in base 64: a fifth of the size, and no character of it can end an element."""
     return base64.b64encode(zlib.compress(json.dumps(value, separators=(",", ":")).encode(), 9)).decode()
-
-
-@cache
-def library() -> str:
-    """The drawing library, which puts itself into `window.vegaEmbed`."""
-    import vl_convert
-
-    return str(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"))
 
 
 def _compact(spec: dict[str, Any]) -> dict[str, Any]:

@@ -14,17 +14,17 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from textgauge.errors import InputError
+from textgauge.evaluate.boards import boards
+from textgauge.evaluate.results import Results, total_times
 from textgauge.evaluate.store import Store
-from textgauge.report.figures import Figure, Run, groups
+from textgauge.report.figures import Figure
+from textgauge.report.figures.render import library
 from textgauge.report.figures.style import printable
-from textgauge.report.page.boards import board_table, boards, verdict_table
+from textgauge.report.page.boards import board_sentences, board_table, verdict_table, warnings
 from textgauge.report.page.cards import cards
-from textgauge.report.page.costs import costs
-from textgauge.report.page.drawings import Kind, drawings, drawn, library
-from textgauge.report.page.provenance import cell_count, provenance
-from textgauge.report.page.results import Result
-from textgauge.report.page.summary import board_sentences, warnings
-from textgauge.report.page.tables import WIDTH, Table
+from textgauge.report.page.drawings import DrawingGroup, drawings, drawn
+from textgauge.report.page.result_files import ResultFile
+from textgauge.report.page.tables import WIDTH, PageTable, table_of
 
 if TYPE_CHECKING:
     import jinja2
@@ -37,8 +37,8 @@ _SCRIPTS = ("theme.js", "tables.js", "figures.js")
 
 def page(
     stores: Sequence[Store] = (),
-    results: Sequence[Result] = (),
-    texts: Sequence[Table] = (),
+    results: Sequence[ResultFile] = (),
+    texts: Sequence[PageTable] = (),
     *,
     title: str | None = None,
     lead: Sequence[str] = (),
@@ -54,8 +54,8 @@ def page(
 
 def page_and_summary(
     stores: Sequence[Store] = (),
-    results: Sequence[Result] = (),
-    texts: Sequence[Table] = (),
+    results: Sequence[ResultFile] = (),
+    texts: Sequence[PageTable] = (),
     *,
     title: str | None = None,
     lead: Sequence[str] = (),
@@ -64,13 +64,13 @@ def page_and_summary(
     """The page of `page`, and the sentences of its summary under what they are about."""
     if not (stores or results or texts):
         raise InputError("there is nothing to report: give the folder of a run or a JSON file of results")
-    runs = [Run(store) for store in stores]
+    runs = [Results(store) for store in stores]
     with ThreadPoolExecutor(1) as beside:
         if stores:  # seconds of another thread's time, which Python's lock does not hold back
             beside.submit(library)
-        judged = [item for run in runs for item in run.judged]
-        kinds = list(drawn([group for run in runs for group in groups(run)]))
-    found, spent = boards(judged), costs(stores)
+        judged = [item for run in runs for item in run.judged()]
+        kinds = list(drawn([group for run in runs for group in run.groups()]))
+    found, spent = boards(judged), total_times(time for run in runs for time in run.times())
     rows = [row for result in results for row in result.rows]
     named = [*(item.metric for item in judged), *(str(row["metric"]) for row in rows)]
     own = drawings(charts)
@@ -80,17 +80,42 @@ def page_and_summary(
         "title": title or "Text metrics, measured",
         "lead": list(lead),
         "summary": summary,
-        "warnings": warnings(judged, cell_count(stores)),
+        "warnings": warnings(runs, judged),
         "boards": [(board, board_table(board), verdict_table(board)) for board in found],
         "results": results,
-        "kinds": [*kinds, *([Kind("Other figures", own)] if own else [])],
+        "kinds": [*kinds, *([DrawingGroup("Other figures", own)] if own else [])],
         "texts": texts,
         "cards": cards(named, found, spent),
-        "provenance": provenance(stores, rows),
+        "provenance": _provenance(runs, rows),
         "version": version("textgauge"),
         "mark_width": WIDTH,
     }
     return _rendered(content), summary
+
+
+def _provenance(found: Sequence[Results], rows: Sequence[dict[str, Any]]) -> list[PageTable]:
+    """A table of runs and one of signatures; `rows` are those that carry a signature of their own."""
+    runs = [_run(one.store, manifest) for one in found for manifest in one.manifests]
+    cells = [(c["metric"], c["signature"]) for one in found for manifest in one.manifests for c in manifest["cells"]]
+    given = [(row["metric"], row["signature"]) for row in rows if row.get("metric") and row.get("signature")]
+    signed = [{"metric": metric, "signature": signature} for metric, signature in dict.fromkeys([*cells, *given])]
+    tables = [("Runs", runs), ("Signatures: everything that decides a number", signed)]
+    return [table_of(title, of) for title, of in tables if of]
+
+
+def _run(store: Store, manifest: dict[str, Any]) -> dict[str, Any]:
+    given = manifest["protocol"]["parameters"]
+    return {
+        "run": store.folder.resolve().name,
+        "protocol": manifest["protocol"]["name"],
+        "parameters": ", ".join(f"{name}={value}" for name, value in given.items()),
+        "data": manifest["data"]["name"],
+        "fingerprint": manifest["data"]["fingerprint"],
+        "seed": manifest["seed"],
+        "metrics": len({cell["metric"] for cell in manifest["cells"]}),
+        "cells": len(manifest["cells"]),
+        "versions": ", ".join(manifest["versions"]),
+    }
 
 
 def _rendered(content: dict[str, Any]) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
-from textgauge.tabular import plain, shown
+from textgauge.tabular import format_cell, plain
 
 WIDTH = 72  # pixels of a drawn interval
 _EDGE = 4  # pixels kept free at each end, so that a dot is never cut
@@ -30,7 +30,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class Span:
-    """A value with its interval, and a value to hold it against."""
+    """A value with its interval, and a value to compare it with."""
 
     value: float
     low: float
@@ -53,7 +53,7 @@ def axis_of(spans: Sequence[Span]) -> tuple[float, float]:
 
 
 @dataclass(frozen=True)
-class Cell:
+class PageCell:
     """One cell: the value a CSV has, what a reader sees, and what is drawn."""
 
     value: Any
@@ -74,8 +74,8 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Column:
-    """A column: `hidden` ones are in the CSV alone, `extra` ones are shown when asked for."""
+class PageColumn:
+    """A column: `hidden` ones are in the CSV alone, `extra` ones are shown on demand."""
 
     name: str
     about: str = ""
@@ -90,12 +90,12 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Table:
+class PageTable:
     """A table with a caption; `starts` are the rows that begin a new cluster, `sorted_by` the column in order."""
 
     title: str
-    columns: tuple[Column, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    columns: tuple[PageColumn, ...]
+    rows: tuple[tuple[PageCell, ...], ...]
     about: str = ""
     starts: frozenset[int] = field(default_factory=frozenset)
     sorted_by: str = ""
@@ -109,18 +109,18 @@ class Table:
         return [any(row[place].numeric for row in self.rows) for place in range(len(self.columns))]
 
 
-def table_of(title: str, rows: Sequence[Mapping[str, Any]], *, about: str = "") -> Table:
+def table_of(title: str, rows: Sequence[Mapping[str, Any]], *, about: str = "") -> PageTable:
     """A table of flat rows as they are; beyond some hundred rows it is cut, and says so."""
     names = list(dict.fromkeys(name for row in rows for name in row))
     kept = rows[:MOST_ROWS]
     cut = f"The first {len(kept)} of {len(rows):,} rows." if len(kept) < len(rows) else ""
     numbers = {name: any(cell(row.get(name)).numeric for row in kept) for name in names}
-    columns = tuple(Column(name, first="descending" if numbers[name] else "ascending") for name in names)
+    columns = tuple(PageColumn(name, first="descending" if numbers[name] else "ascending") for name in names)
     cells = tuple(tuple(cell(row.get(name)) for name in names) for row in kept)
-    return Table(title, columns, cells, " ".join(filter(None, (about, cut))))
+    return PageTable(title, columns, cells, " ".join(filter(None, (about, cut))))
 
 
-def cell(value: Any, *, mark: Mark | None = None, link: str = "") -> Cell:
+def cell(value: Any, *, mark: Mark | None = None, link: str = "") -> PageCell:
     """A cell of any plain value: four digits of a number, a dash for nothing, the beginning of a very long text.
 
     >>> cell(0.123456).shown, cell(0.123456).exact, cell(None).shown
@@ -131,7 +131,7 @@ def cell(value: Any, *, mark: Mark | None = None, link: str = "") -> Cell:
         kept = ", ".join(map(str, kept))
     if isinstance(kept, str) and len(kept) > _MOST_CHARACTERS:
         kept = f"{kept[:_MOST_CHARACTERS]} … ({len(kept) - _MOST_CHARACTERS:,} characters more)"
-    return Cell(kept, shown(kept), mark, link)
+    return PageCell(kept, format_cell(kept), mark, link)
 
 
 def _place(value: float, start: float, stop: float) -> float:

@@ -10,9 +10,9 @@ from textgauge.evaluate import Plan, Store, run
 from textgauge.evaluate.ifc_sources import ifc_quick_sources, ifc_sources, natural
 from textgauge.evaluate.protocols.base import Observations, Sources
 from textgauge.evaluate.protocols.ifc import SELF, STEP, Ifc, step_role, type_token_ratio
+from textgauge.evaluate.results import Group
 from textgauge.metrics import get_corpus_metrics
 from textgauge.report.figures.ifc import ifc_figure, ifc_line, ifc_points, ttr_points
-from textgauge.report.figures.read import Group
 
 SMALL = Ifc(n=6, repetitions=3)
 

@@ -12,7 +12,7 @@ from textgauge.evaluate.execute import executor
 from textgauge.evaluate.protocols import Axis, Clustering, Comparisons, Retrieval, Robustness, Sensitivity, TaskSources
 from textgauge.evaluate.protocols.batch import MatrixBatch
 from textgauge.evaluate.protocols.retrieval import found_at_top
-from textgauge.evaluate.results import read_all
+from textgauge.evaluate.results import Results
 from textgauge.evaluate.tasks import task_sources
 from textgauge.metrics import get_metric, get_pair_metrics
 
@@ -113,7 +113,7 @@ def judged(task, sources, metrics, folder):
     store = Store(folder)
     report = run([Plan(task, sources, get_pair_metrics(metrics), 0)], store)
     assert not report.failures
-    (found,) = read_all(store)
+    (found,) = Results(store).groups()
     return found.protocol.judge_all(found.observed)
 
 
@@ -157,7 +157,7 @@ def test_two_processes_give_what_one_gives(tmp_path):
         store = Store(tmp_path / str(jobs))
         with executor(jobs=jobs) as where:
             run(plans, store, executor=where)
-        found.append(read_all(store))
+        found.append(Results(store).groups())
     for one, two in zip(*found, strict=True):
         for metric, seen in one.observed.items():
             assert seen.value.tobytes() == two.observed[metric].value.tobytes()

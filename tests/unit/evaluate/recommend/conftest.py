@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from textgauge.data import Corpus
-from textgauge.evaluate.leaderboard import Leaderboard, Row
+from textgauge.evaluate.leaderboard import Leaderboard, RankedMetric
 from textgauge.evaluate.protocols import Sources
 from textgauge.evaluate.recommend import Cost, Recommendation
 from textgauge.evaluate.recommend.budget import Clock
@@ -50,9 +50,9 @@ def make_answer():
 
     def make(**changed):
         rows = [
-            Row("quick", {"accuracy": 0.9, "linearity": 0.8}, 0.85, 1, 1, 2, 1),
-            Row("slow", {"accuracy": 0.88, "linearity": 0.8}, 0.84, 2, 1, 2, 1),
-            Row("poor", {"accuracy": 0.5, "linearity": float("nan")}, 0.5, 3, 3, 3, 2),
+            RankedMetric("quick", {"accuracy": 0.9, "linearity": 0.8}, 0.85, 1, 1, 2, 1),
+            RankedMetric("slow", {"accuracy": 0.88, "linearity": 0.8}, 0.84, 2, 1, 2, 1),
+            RankedMetric("poor", {"accuracy": 0.5, "linearity": float("nan")}, 0.5, 3, 3, 3, 2),
         ]
         given = {
             "kind": "corpora",

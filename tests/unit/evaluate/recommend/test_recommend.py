@@ -6,6 +6,7 @@ import pytest
 from textgauge.data import Corpus
 from textgauge.errors import InputError, UnknownName
 from textgauge.evaluate import Plan, Store, run
+from textgauge.evaluate.leaderboard import leaderboard
 from textgauge.evaluate.protocols import Agreement, PairSources
 from textgauge.evaluate.protocols.batch import MatrixBatch, PairBatch
 from textgauge.evaluate.rated import rated_sources
@@ -15,7 +16,6 @@ from textgauge.evaluate.recommend.pair_draws import DrawnPairs
 from textgauge.evaluate.recommend.plans import fitting_ksc
 from textgauge.evaluate.results import judge
 from textgauge.metrics import get_corpus_metrics, get_pair_metrics
-from textgauge.report import leaderboard
 
 CORPUS_METRICS = "jsd@words,energy@given,zipf@words,medoid@given"
 PAIR_METRICS = "jaccard,levenshtein,chrf"

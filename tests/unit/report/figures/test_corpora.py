@@ -7,7 +7,7 @@ from textgauge.data import Corpus
 from textgauge.describing import Description
 from textgauge.errors import InputError
 from textgauge.metrics.properties.base import MeasuredCorpus, NearestTexts
-from textgauge.report.figures.plane import plane_cells, plane_figure
+from textgauge.report.figures.corpora import plane_cells, plane_figure
 from textgauge.report.figures.render import rendered
 
 HOSTILE = "</script><b>\x00"

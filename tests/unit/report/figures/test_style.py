@@ -4,7 +4,7 @@ import altair as alt
 import polars as pl
 import pytest
 
-from textgauge.report.figures.style import layered, plain, titled
+from textgauge.report.figures.style import chart_data, layered, titled
 
 ROWS = pl.DataFrame({"x": [1.0, 2.0], "low": [0.5, 0.7], "high": [1.5, None], "name": ["a", "b"]})
 
@@ -35,6 +35,6 @@ def test_layers_can_be_drawn_again():
 
 def test_texts_of_data_are_printable_in_every_row_and_gaps_stay():
     numbers = [1.0, float("inf"), float("nan"), 2.0]
-    found = plain(pl.DataFrame({"name": ["a\x00", None, "b", "a\x00"], "value": numbers}))
+    found = chart_data(pl.DataFrame({"name": ["a\x00", None, "b", "a\x00"], "value": numbers}))
     assert found["name"].to_list() == ["a\ufffd", None, "b", "a\ufffd"]
     assert found["value"].to_list() == [1.0, None, None, 2.0]

@@ -6,7 +6,7 @@ import pytest
 
 from textgauge import compare
 from textgauge.errors import InputError
-from textgauge.report.figures.explanations import explanation_figure
+from textgauge.report.figures.corpora import explanation_figure
 from textgauge.report.figures.render import rendered
 
 REFERENCE = ["the cat sat", "a dog ran", "a bird sang", "</script><script>alert(1)</script>\x1b"]

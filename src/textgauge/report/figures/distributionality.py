@@ -1,27 +1,31 @@
-"""How metrics move over the steps between corpora, beside two prototypes: Ackerman et al. 2023, figures 7 to 12."""
+"""How metrics move over the steps between corpora: beside two prototypes, and part by part (Ackerman et al. 2023)."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.errors import InputError
-from textgauge.evaluate.protocols import Distributionality
 from textgauge.evaluate.protocols.base import Observations
+from textgauge.evaluate.results import Group
+from textgauge.metrics import get_metric
 from textgauge.report.figures.distance import z_scores
-from textgauge.report.figures.read import Group, finite
+from textgauge.report.figures.kind import Drawn, FigureKind, group_words, one_per_group, parameter, protocol_named
 from textgauge.report.figures.style import (
     BLUE,
     DARK,
     PANEL,
     VERMILION,
     about,
+    chart_data,
+    chart_of,
     finished,
+    finite,
     layered,
     not_shown,
-    plain,
     titled,
     written_out,
 )
@@ -37,6 +41,7 @@ METRIC = "the metric"
 PANELS = 15  # steps at most in a figure of densities: more do not fit a page
 _EVERY = 5  # points of the grid that share one in a picture
 _SHOWN = 5.0  # standard deviations to each side: nothing lies beyond but outliers
+COMPONENTS = ("pr", "dc")  # metrics whose parts are drawn over k
 
 
 def standardised(group: Group, metric: str, sample: int = 0) -> tuple[Floats, NDArray[np.int64]]:
@@ -109,7 +114,7 @@ def density_figure(group: Group, metric: str, *, sample: int = 0) -> alt.ConcatC
     rows = pl.concat([frame.with_columns(curve=pl.lit(shown)) for shown, frame in frames.items()])
     steps = np.unique(rows["step"].to_numpy())
     chosen = steps[np.unique(np.linspace(0, len(steps) - 1, min(PANELS, len(steps))).round().astype(int))]
-    parts = plain(rows).partition_by("step", as_dict=True)
+    parts = chart_data(rows).partition_by("step", as_dict=True)
     lines = _density_lines(tuple(beside))
     panels = [_density(int(step), parts[(step,)], lines) for step in chosen]
     fewer = f"{len(chosen)} of {len(steps)} steps are drawn." if len(chosen) < len(steps) else ""
@@ -124,13 +129,12 @@ def _of_sample(observed: Observations, sample: int) -> Observations:
 
 def prototypes(group: Group, metric: str) -> dict[str, str]:
     """The names of the two metrics that a metric is seen beside, with their keys on its own ground."""
-    if not isinstance(group.protocol, Distributionality):
-        raise InputError(f"{group.protocol.name} has no prototypes: the figure is of distributionality")
-    return dict(zip(group.protocol.prototypes, group.protocol.prototypes_of(metric), strict=True))
+    protocol = protocol_named(group, "distributionality")
+    return dict(zip(protocol.prototypes, protocol.prototypes_of(metric), strict=True))
 
 
 def _which(group: Group, sample: int) -> str:
-    samples = getattr(group.protocol, "samples", 1)
+    samples = parameter(group, "samples", 1)
     return f"Sample {sample + 1} of {samples} of paraphrases." if samples > 1 else ""
 
 
@@ -149,12 +153,12 @@ def _trajectory(metric: str, rows: pl.DataFrame, prototypes: dict[str, pl.DataFr
     step = alt.X("step:Q", title="steps apart (ℓ)", axis=alt.Axis(format="d", tickMinStep=1, grid=False))
     exact = [alt.Tooltip(f"{name}:Q", format=".6g") for name in ("step", "mean", "low", "high")]
     layers: list[alt.Chart] = [
-        alt.Chart(plain(frame.with_columns(curve=pl.lit(name))))
+        chart_of(frame.with_columns(curve=pl.lit(name)))
         .mark_area(opacity=0.25)
         .encode(step, alt.Y("low:Q", title="distance (z-score)"), alt.Y2("high:Q"), colour, tooltip=exact)
         for name, frame in prototypes.items()
     ]
-    own = alt.Chart(plain(rows.with_columns(curve=pl.lit(METRIC)))).encode(step, colour, tooltip=exact)
+    own = chart_of(rows.with_columns(curve=pl.lit(METRIC))).encode(step, colour, tooltip=exact)
     layers += [
         own.mark_rule().encode(alt.Y("low:Q", title="distance (z-score)"), alt.Y2("high:Q")),
         own.mark_line(strokeWidth=1.5, point={"size": 16}).encode(alt.Y("mean:Q")),
@@ -183,3 +187,73 @@ def _density(step: int, rows: pl.DataFrame, lines: alt.Chart) -> alt.LayerChart:
 
     drawn = alt.Chart(rows, mark=lines.mark, encoding=lines.encoding)
     return layered([drawn], width=PANEL, height=90, title=titled(f"ℓ = {step}"))
+
+
+def component_rows(group: Group) -> pl.DataFrame:
+    """One row per component, k and step: mean of the component's values, and one standard deviation to each side.
+
+    Metrics that differ in more than k have components of their own. Values that do not exist are left out.
+    """
+    import polars as pl
+
+    schema = {"component": pl.String, "k": pl.Int64, "step": pl.Int64, "mean": pl.Float64, "spread": pl.Float64}
+    rows = {
+        (f"{whole} {part.name}", metric.k, int(at)): _spread(finite(observed.columns[f"part.{part.name}"])[step == at])
+        for key, observed in group.observed.items()
+        if (metric := get_metric(key)).name in COMPONENTS
+        for whole in [replace(metric, part=None, k=type(metric)().k).key]
+        for step in [observed.columns["j"] - observed.columns["i"]]
+        for part in metric.parts
+        for at in np.unique(step)
+    }
+    frame = pl.DataFrame([(*key, *value) for key, value in rows.items()], schema=schema, orient="row").drop_nans("mean")
+    mean, spread = pl.col("mean"), pl.col("spread")
+    made = frame.with_columns((mean - spread).alias("low"), (mean + spread).alias("high")).drop("spread")
+    return made.sort("component", "k", "step", maintain_order=True)
+
+
+def component_figure(group: Group) -> alt.ConcatChart | None:
+    """One panel per component of pr and dc, a line with its band for every k; None where the run has neither."""
+    rows = component_rows(group)
+    if not len(rows):
+        return None
+    panels = [_component_panel(part) for part in rows.partition_by("component", maintain_order=True)]
+    line = "Line and band: mean at a step and one standard deviation to each side."
+    return finished(panels, "Components over the steps between two corpora", about(group), line)
+
+
+def _spread(values: Floats) -> tuple[float, float]:
+    known = values[~np.isnan(values)]
+    if not len(known):
+        return float("nan"), 0.0
+    return float(known.mean()), float(known.std(ddof=1)) if len(known) > 1 else 0.0
+
+
+def _component_panel(rows: pl.DataFrame) -> alt.LayerChart:
+    import altair as alt
+
+    step = alt.X("step:Q", title="steps apart (ℓ)", axis=alt.Axis(format="d", tickMinStep=1, grid=False))
+    # From blue to yellow by way of green: evenly lighter, so that print and eyes without colour keep the order.
+    legend = alt.Legend(title="k", orient="right", symbolOpacity=1)
+    base = chart_of(rows).encode(step, alt.Color("k:O", scale=alt.Scale(scheme="viridis"), legend=legend))
+    low = alt.Y("low:Q", title=None, axis=alt.Axis(minExtent=30), scale=alt.Scale(zero=False))
+    exact = [alt.Tooltip(f"{name}:Q", format=".6g") for name in ("k", "step", "mean", "low", "high")]
+    layers = [
+        base.mark_area(opacity=0.15).encode(low, alt.Y2("high:Q")),
+        base.mark_line(strokeWidth=1.5, point={"size": 14}).encode(alt.Y("mean:Q"), tooltip=exact),
+    ]
+    return layered(layers, width=PANEL, height=140, title=titled(rows["component"][0]))
+
+
+def _densities(groups: Sequence[Group], _: int) -> Iterator[Drawn]:
+    for group in groups:
+        for metric in group.observed:
+            if metric not in prototypes(group, metric).values():
+                yield [*group_words(group), metric], density_figure(group, metric)
+
+
+FIGURES = (
+    FigureKind("trajectory", ("distributionality",), one_per_group(trajectory_figure)),
+    FigureKind("density", ("distributionality",), _densities),
+    FigureKind("component", ("distributionality",), one_per_group(component_figure)),
+)

@@ -1,4 +1,4 @@
-"""The semantic-syntactic plane: how near generated texts are to test by meaning, how far from train by wording."""
+"""Figures of `compare` and `describe`: what drives distances, and generated texts in the semantic-syntactic plane."""
 
 from __future__ import annotations
 
@@ -7,10 +7,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.comparing import CompareReport
+from textgauge.comparing.charts import term_panels, text_panels, token_panels
+from textgauge.comparing.explain import Explanation
 from textgauge.describing import Description
 from textgauge.errors import InputError
 from textgauge.metrics.properties import MeasuredCorpus
-from textgauge.report.figures.style import DARK, PANEL, VERMILION, finished, layered, not_shown, plain, titled
+from textgauge.report.figures.style import (
+    DARK,
+    PANEL,
+    VERMILION,
+    chart_of,
+    finished,
+    layered,
+    not_shown,
+    titled,
+)
 
 if TYPE_CHECKING:
     import altair as alt
@@ -21,6 +33,24 @@ Floats = NDArray[np.float64]
 _CELLS = 24
 _DARKEST = 0.98  # the quantile of all cells from which shades are alike: one full cell must not pale the rest
 _FARTHEST = 0.5  # 1 − SynSim of texts without a common word
+
+
+def explanation_figure(report: CompareReport, n: int = 10) -> alt.ConcatChart:
+    """For each metric that splits into texts a panel per side, then the words; of a report made with `explain`."""
+    explanations = list(report.explanations.values())
+    panels = [panel for draw in (text_panels, token_panels) for found in explanations for panel in draw(found, n)]
+    if report.terms is not None:
+        panels += term_panels(report.terms, n)
+    if not panels:
+        raise InputError("there is nothing to draw: no metric of this report splits into texts, and there are no words")
+    figure = finished(panels, "What sets the corpora apart", *map(_said, explanations))
+    figure.columns = 2
+    return figure
+
+
+def _said(found: Explanation) -> str:
+    part = "" if found.of == "value" else f" ({found.of})"
+    return f"{found.metric}{part} = {found.total:.4g}; nearest texts by {found.distance}"
 
 
 def plane_points(measured: MeasuredCorpus) -> tuple[Floats, Floats]:
@@ -53,14 +83,14 @@ def plane_figure(description: Description) -> alt.ConcatChart:
     low = min(np.floor(low * 10) / 10, 0.9)
     cells = [plane_cells(one, low) for one in drawn]
     full = float(np.quantile(np.concatenate([part["share"].to_numpy() for part in cells]), _DARKEST))
-    panels = [_panel(one, part, low, full) for one, part in zip(drawn, cells, strict=True)]
+    panels = [_plane_panel(one, part, low, full) for one, part in zip(drawn, cells, strict=True)]
     line = "Shade: share of the texts; cross: their mean. Copies of train lie at the bottom."
     missing = not_shown([one.name for one in description.generated if one not in drawn], "undefined")
     title = "Meaning near test, wording far from train"
     return finished(panels, title, line, missing, shared=True)
 
 
-def _panel(measured: MeasuredCorpus, cells: pl.DataFrame, low: float, full: float) -> alt.LayerChart:
+def _plane_panel(measured: MeasuredCorpus, cells: pl.DataFrame, low: float, full: float) -> alt.LayerChart:
     import altair as alt
     import polars as pl
 
@@ -72,8 +102,8 @@ def _panel(measured: MeasuredCorpus, cells: pl.DataFrame, low: float, full: floa
     shade = alt.Color("share:Q", scale=scale, legend=None)
     tip = [alt.Tooltip(f"{name}:Q", format=".4g") for name in ("x", "y", "share")]
     layers = [
-        alt.Chart(plain(cells)).mark_rect().encode(across, upward, shade, alt.X2("x2"), alt.Y2("y2"), tooltip=tip),
-        alt.Chart(plain(middle))
+        chart_of(cells).mark_rect().encode(across, upward, shade, alt.X2("x2"), alt.Y2("y2"), tooltip=tip),
+        chart_of(middle)
         .mark_point(shape="cross", color=VERMILION, filled=True, size=60, opacity=1, stroke=DARK, strokeWidth=0.5)
         .encode(across, upward, tooltip=tip[:2]),
     ]

@@ -3,7 +3,6 @@
 import base64
 import hashlib
 import json
-import math
 import re
 import shutil
 import zlib
@@ -15,14 +14,16 @@ import pytest
 from textgauge.data import Corpus, load_texts
 from textgauge.errors import InputError
 from textgauge.evaluate import Plan, Store, run
+from textgauge.evaluate.boards import boards
 from textgauge.evaluate.leaderboard import leaderboard
 from textgauge.evaluate.protocols import Ksc, Size, Sources
-from textgauge.evaluate.results import judge
+from textgauge.evaluate.results import Results, judge, total_times
 from textgauge.metrics import get_corpus_metrics
 from textgauge.report import figures as draw
 from textgauge.report.page import page, table_of
-from textgauge.report.page.boards import board_table, boards, verdict_table
+from textgauge.report.page.boards import board_table, verdict_table
 from textgauge.report.page.drawings import drawings
+from textgauge.tabular import format_duration
 
 HOSTILE = "</script><script>alert('x')</script><b>&\"\x00\x1b\n<!-- `code`"
 KSC = Ksc(k=4, n=10, repetitions=3)
@@ -141,17 +142,15 @@ def test_every_metric_has_a_row_a_card_and_a_signature(store, parsed):
 
 
 def test_the_cost_of_a_card_is_the_mean_of_the_stored_seconds(store, parsed):
-    from textgauge.report.page.costs import costs, duration
-
     cells = [c for m in store.manifests() for c in m["cells"] if c["metric"] == "jsd@words" and "ksc" in c["protocol"]]
     paths = [store.folder / "cells" / cell["name"][:2] / f"{cell['name']}.parquet" for cell in cells]
     import polars as pl
 
     frame = pl.concat([pl.read_parquet(path) for path in paths])
-    cost = next(c for c in costs([store]) if (c.metric, c.protocol) == ("jsd@words", "ksc"))
+    cost = next(c for c in total_times(Results(store).times()) if (c.metric, c.protocol) == ("jsd@words", "ksc"))
     assert (cost.trials, cost.failed) == (len(frame), 0)
     assert cost.each == pytest.approx(frame["seconds"].mean())
-    assert f"{duration(cost.each)} a trial (ksc, mean of {len(frame)})" in "".join(parsed.text["article"])
+    assert f"{format_duration(cost.each)} a trial (ksc, mean of {len(frame)})" in "".join(parsed.text["article"])
 
 
 def test_what_comes_from_data_is_text(parsed):
@@ -208,7 +207,7 @@ def test_columns_have_scopes_and_tables_captions(parsed):
 
 
 def test_every_figure_of_the_registry_is_in_the_page(store, html, parsed):
-    made = list(draw.figures(draw.groups(store)))
+    made = list(draw.figures(Results(store).groups()))
     names = [a["data-name"] for tag, a in parsed.elements if tag == "figure"]
     assert names == [figure.name for figure in made]
     plots = [a for tag, a in parsed.elements if a.get("role") == "img"]
@@ -217,7 +216,7 @@ def test_every_figure_of_the_registry_is_in_the_page(store, html, parsed):
 
 
 def test_figures_keep_their_data_to_six_digits(store):
-    figure = next(draw.figures(draw.groups(store), kinds=["box"]))
+    figure = next(draw.figures(Results(store).groups(), kinds=["box"]))
     unpacked = json.loads(zlib.decompress(base64.b64decode(drawings([figure])[0].packed)))
     whole = figure.chart.to_dict()
     assert unpacked["spec"] == {name: part for name, part in whole.items() if name != "datasets"}
@@ -230,8 +229,11 @@ def test_figures_keep_their_data_to_six_digits(store):
 
 
 def test_a_new_kind_of_figure_appears_by_itself(store, monkeypatch):
-    monkeypatch.setattr("textgauge.report.page.drawings.KINDS", {"fancy": None})
-    chart = next(draw.figures(draw.groups(store), kinds=["box"])).chart
+    monkeypatch.setattr(
+        "textgauge.report.page.drawings.KINDS",
+        {"fancy": draw.FigureKind("fancy", (), lambda groups, repetition: iter(()))},
+    )
+    chart = next(draw.figures(Results(store).groups(), kinds=["box"])).chart
     monkeypatch.setattr(
         "textgauge.report.page.drawings.figures", lambda found, kinds: [draw.Figure(f"{kinds[0]}-x", chart)]
     )
@@ -241,7 +243,7 @@ def test_a_new_kind_of_figure_appears_by_itself(store, monkeypatch):
 
 
 def test_figures_have_words_that_name_their_panels(store):
-    made = drawings(draw.figures(draw.groups(store), kinds=["distance"]))[0]
+    made = drawings(draw.figures(Results(store).groups(), kinds=["distance"]))[0]
     assert made.title == "Distance over the steps between two corpora"
     assert "Each point is a pair of corpora. Line: least squares; band: 95 %." in made.words
     assert all(f"{metric}, R² of the line" in made.words for metric in METRICS)
@@ -258,7 +260,7 @@ def test_a_missing_cell_is_said_and_the_rest_is_shown(store, tmp_path):
     shutil.copytree(store.folder, copy.folder)
     next(copy.folder.glob("cells/*/*.parquet")).unlink()
     count = sum(len(manifest["cells"]) for manifest in copy.manifests())
-    assert f"1 of {count} cells is missing" in "".join(Parsed(page([copy])).text["li"])
+    assert f"1 of {count} results is missing" in "".join(Parsed(page([copy])).text["li"])
 
 
 @pytest.mark.usefixtures("_undrawn")
@@ -271,11 +273,11 @@ def test_several_runs_share_a_page(store, tmp_path):
     assert "2 to 3 repetitions" in text
 
 
-def test_a_run_without_a_finished_cell_says_so(store, tmp_path):
+def test_a_run_without_a_result_says_so(store, tmp_path):
     copy = Store(tmp_path / "copy")
     shutil.copytree(store.folder / "manifests", copy.folder / "manifests")
     parsed = Parsed(page([copy]))
-    assert "cells are missing" in "".join(parsed.text["li"])
+    assert "results are missing" in "".join(parsed.text["li"])
     assert "figure" not in parsed.text
 
 
@@ -284,8 +286,14 @@ def test_nothing_is_no_page():
         page()
 
 
-def test_undefined_scores_are_a_dash():
-    from textgauge.report.page.boards import _decimals
-
-    assert (_decimals(math.nan).shown, _decimals(math.nan).value) == ("–", None)
-    assert (_decimals(1234.5678).shown, _decimals(-0.25).shown) == ("1235", "-0.250")
+def test_a_report_opens_each_result_file_once_and_changes_none(store, tmp_path, monkeypatch):
+    copy = Store(tmp_path / "copy")
+    shutil.copytree(store.folder, copy.folder)
+    before = {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in copy.folder.rglob("*") if path.is_file()}
+    opened = []
+    read = Store.read
+    monkeypatch.setattr(Store, "read", lambda self, cell: opened.append(cell.name) or read(self, cell))
+    page([copy])
+    assert sorted(opened) == sorted(path.stem for path in copy.folder.glob("cells/*/*.parquet"))
+    after = {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in copy.folder.rglob("*") if path.is_file()}
+    assert after == before

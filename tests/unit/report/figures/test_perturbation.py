@@ -13,10 +13,26 @@ from textgauge.evaluate.protocols import Distributionality, Ksc, Perturbation
 from textgauge.evaluate.protocols.base import Observations
 from textgauge.evaluate.protocols.perturbation import POINTS, on_points
 from textgauge.evaluate.protocols.trajectory import trajectory
+from textgauge.evaluate.results import Group, Results
 from textgauge.report import figures as draw
-from textgauge.report.figures.components import component_rows
-from textgauge.report.figures.perturbation import SHIFTED, UNPERTURBED, perturbation_rows, sample_rows
-from textgauge.report.figures.trajectories import METRIC, density_rows, standardised, trajectory_rows
+from textgauge.report.figures.distributionality import (
+    METRIC,
+    component_figure,
+    component_rows,
+    density_figure,
+    density_rows,
+    standardised,
+    trajectory_figure,
+    trajectory_rows,
+)
+from textgauge.report.figures.perturbation import (
+    SHIFTED,
+    UNPERTURBED,
+    perturbation_figure,
+    perturbation_rows,
+    sample_figure,
+    sample_rows,
+)
 from textgauge.stats.density import CELLS, HIGH, LOW, STEP
 
 MOVED = Perturbation(n=40, repetitions=3, largest_q=3, steps=4)
@@ -29,7 +45,7 @@ PROTOTYPES = ("energy@euclidean", "ahd@euclidean")
 def moved(tmp_path_factory):
     store = Store(tmp_path_factory.mktemp("run"))
     run([Plan(MOVED, POINTS, on_points("fid,dc(k=2)"), 7)], store)
-    (group,) = draw.groups(store)
+    (group,) = Results(store).groups()
     return group
 
 
@@ -56,7 +72,7 @@ def compared():
         "pr(k=2)": steps_of(noisy(1.0), parts=shares),
         "pr(k=3)": steps_of(noisy(1.0, 1), parts={name: 1 - share for name, share in shares.items()}),
     }
-    return draw.Group("pairs", PAPER, 0, "", observed)
+    return Group("pairs", PAPER, 0, "", observed)
 
 
 def test_sweeps_hold_the_means_of_their_trials(moved):
@@ -100,13 +116,13 @@ def test_points_are_those_of_the_trials(moved):
 
 
 def test_points_are_drawn_in_two_dimensions_only(moved):
-    flat = draw.Group("blobs", Perturbation(q=3), 0, "", moved.observed)
+    flat = Group("blobs", Perturbation(q=3), 0, "", moved.observed)
     with pytest.raises(InputError, match="2 dimensions"):
-        draw.sample_figure(flat)
+        sample_figure(flat)
     with pytest.raises(InputError, match="repetitions 1 to 3"):
-        draw.sample_figure(moved, repetition=3)
-    with pytest.raises(InputError, match="moves no points"):
-        draw.perturbation_figure(draw.Group("d", Ksc(), 0), "delta")
+        sample_figure(moved, repetition=3)
+    with pytest.raises(InputError, match="the figure is of perturbation, not of ksc"):
+        perturbation_figure(Group("d", Ksc(), 0), "delta")
 
 
 def test_a_run_of_moved_points_gives_its_figures(moved):
@@ -136,12 +152,12 @@ def test_densities_are_those_that_the_protocol_compares(compared):
 
 
 def test_every_metric_is_drawn_beside_both_prototypes(compared):
-    chart = draw.trajectory_figure(compared).to_dict()
+    chart = trajectory_figure(compared).to_dict()
     assert len(chart["concat"]) == 5
     assert [len(panel["layer"]) for panel in chart["concat"]] == [4] * 5
     curves = {row.get("curve") for rows in chart["datasets"].values() for row in rows}
     assert curves == {METRIC, "energy", "ahd"}
-    assert len(draw.density_figure(compared, "fid").to_dict()["concat"]) == 5
+    assert len(density_figure(compared, "fid").to_dict()["concat"]) == 5
 
 
 def test_components_are_means_at_each_step_for_each_k(compared):
@@ -152,7 +168,7 @@ def test_components_are_means_at_each_step_for_each_k(compared):
     row = rows.filter((pl.col("component") == "pr recall") & (pl.col("k") == 3) & (pl.col("step") == 4))
     assert row["mean"].item() == pytest.approx(share.mean())
     assert row["high"].item() == pytest.approx(share.mean() + share.std(ddof=1))
-    assert draw.component_figure(draw.Group("d", PAPER, 0, "", {"fid": compared.observed["fid"]})) is None
+    assert component_figure(Group("d", PAPER, 0, "", {"fid": compared.observed["fid"]})) is None
 
 
 def test_chosen_metrics_keep_their_prototypes(compared):
@@ -167,17 +183,17 @@ def test_degenerate_distances_are_drawn_or_named():
         PROTOTYPES[0]: steps_of(np.arange(15.0)),
         "fid": steps_of(np.where(np.arange(15) == 3, np.nan, np.arange(15.0))),
     }
-    group = draw.Group("pairs", PAPER, 0, "", observed)
-    chart = draw.trajectory_figure(group).to_dict()
+    group = Group("pairs", PAPER, 0, "", observed)
+    chart = trajectory_figure(group).to_dict()
     assert chart["title"]["subtitle"][-1] == "not shown (constant or undefined): ahd@euclidean"
-    assert "fid, ahd@euclidean" in draw.density_figure(group, "fid").to_dict()["title"]["subtitle"][-1]
+    assert "fid, ahd@euclidean" in density_figure(group, "fid").to_dict()["title"]["subtitle"][-1]
     for figure in draw.figures([group]):
         ET.fromstring(draw.rendered(figure.chart, "svg"))
 
 
 def test_prototypes_are_of_distributionality():
-    with pytest.raises(InputError, match="has no prototypes"):
-        draw.trajectory_figure(draw.Group("d", Ksc(), 0, "", {"fid": steps_of(np.arange(15.0))}))
+    with pytest.raises(InputError, match="the figure is of distributionality, not of ksc"):
+        trajectory_figure(Group("d", Ksc(), 0, "", {"fid": steps_of(np.arange(15.0))}))
 
 
 def test_charts_keep_to_the_schema_and_can_be_rendered(moved, compared):

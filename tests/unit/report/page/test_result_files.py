@@ -6,6 +6,7 @@ import pytest
 
 from textgauge.errors import InputError
 from textgauge.report.page import page, read_result, read_texts, table_of
+from textgauge.report.page.result_files import comparison_sentences, score_sentences
 from textgauge.report.page.tables import MOST_ROWS, WIDTH, Span, axis_of, cell
 
 COMPARED = [
@@ -123,3 +124,22 @@ def test_spans_are_drawn_within_the_cell():
     assert end.low == end.at == end.high == WIDTH - end.tick
     assert Span(float("nan"), 0, 1).drawn(0, 1) is None
     assert Span(3.0, 3.0, 3.0).drawn(3.0, 3.0).at == WIDTH / 2
+
+
+@pytest.mark.parametrize(("p", "text"), [((0.01, 0.2), "1 of 2 tests"), ((0.3, 0.2), "0 of 2 tests")])
+def test_comparisons_count_their_tests(p, text):
+    rows = [
+        {"metric": name, "value": 1.0, "n_reference": 30, "n_candidate": 40, "p_value": value}
+        for name, value in zip(("energy", "fid"), p, strict=True)
+    ]
+    sentences = comparison_sentences([*rows, {**rows[0], "metric": "chi", "p_value": None, "reason": "no tokens"}])
+    assert sentences[0] == "3 metrics compared 30 reference and 40 candidate texts."
+    assert sentences[1].startswith(f"{text} found a difference (p ≤ 0.05)")
+    assert ("`energy`" in sentences[1]) == (p[0] <= 0.05)
+    assert sentences[2] == "`chi` is undefined: no tokens."
+
+
+def test_scores_say_their_means():
+    rows = [{"metric": "chrf", "mean": 0.51239, "low": 0.5, "high": 0.525, "n": 1200}]
+    assert score_sentences(rows) == ["`chrf`: mean 0.5124 over 1,200 pairs (interval 0.5 to 0.525)."]
+    assert score_sentences([{"metric": "chrf", "mean": 1.0, "low": None, "n": 1}]) == ["`chrf`: mean 1 over 1 pair."]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -19,26 +19,27 @@ from textgauge.data.formats import load_table, read_text, suffix
 from textgauge.data.tables import number
 from textgauge.errors import InputError
 from textgauge.report.page.boards import anchor
-from textgauge.report.page.summary import comparison_sentences, score_sentences
-from textgauge.report.page.tables import Cell, Span, Table, axis_of, cell, table_of
+from textgauge.report.page.tables import PageCell, PageTable, Span, axis_of, cell, table_of
+from textgauge.tabular import count_of, format_cell, listed
 
 Rows = list[dict[str, Any]]
 
 _HIDDEN = frozenset({"interval", "test", "signature"})  # long, and in the provenance or the CSV
 _MOST_TABLES = 100
+_SURE = 0.05
 
 
 @dataclass(frozen=True)
-class Result:
+class ResultFile:
     """The tables of one file, sentences that say what they hold, and the rows that carry signatures."""
 
     name: str
-    tables: tuple[Table, ...]
+    tables: tuple[PageTable, ...]
     sentences: tuple[str, ...] = ()
     rows: tuple[dict[str, Any], ...] = ()
 
 
-def read_result(path: str | os.PathLike[str]) -> Result:
+def read_result(path: str | os.PathLike[str]) -> ResultFile:
     """The result that a JSON file holds."""
     name = Path(path).name
     found = _parsed(path)
@@ -49,10 +50,10 @@ def read_result(path: str | os.PathLike[str]) -> Result:
     scored = [row for row in rows if "mean" in row and "n" in row]
     said = (comparison_sentences(compared) if compared else []) + score_sentences(scored)
     tables = [_table(title or Path(path).stem, about, rows) for title, about, rows in found]
-    return Result(name, tuple(tables), tuple(said), tuple(rows))
+    return ResultFile(name, tuple(tables), tuple(said), tuple(rows))
 
 
-def read_texts(path: str | os.PathLike[str]) -> list[Table]:
+def read_texts(path: str | os.PathLike[str]) -> list[PageTable]:
     """Tables of single texts: which drive a distance, their neighbours, their own numbers.
 
     Rows of a `kind` (text, token, term), as `compare --explain-to` writes them, give a table per kind and metric, those
@@ -68,6 +69,34 @@ def read_texts(path: str | os.PathLike[str]) -> list[Table]:
         _table(name, about, part)
         for title, about, rows in found
         for name, part in _by_kind(title or Path(path).stem, rows)
+    ]
+
+
+def comparison_sentences(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What the rows of `compare` say: sizes, tests, what is undefined."""
+    sizes = {(row.get("n_reference"), row.get("n_candidate")) for row in rows}
+    said = []
+    if len(sizes) == 1:
+        reference, candidate = sizes.pop()
+        said.append(f"{count_of(len(rows), 'metric')} compared {reference} reference and {candidate} candidate texts.")
+    tested = [row for row in rows if row.get("p_value") is not None]
+    if tested:
+        sure = [row["metric"] for row in tested if row["p_value"] <= _SURE]
+        said.append(
+            f"{len(sure)} of {count_of(len(tested), 'test')} found a difference (p ≤ {_SURE})"
+            + (f": {listed(sure)}." if sure else ".")
+        )
+    said += [f"`{row['metric']}` is undefined: {row['reason']}." for row in rows if row.get("reason")]
+    return said
+
+
+def score_sentences(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What the rows of `score --summary` say: the mean of every metric."""
+    return [
+        f"`{row['metric']}`: mean {format_cell(row['mean'])} over {count_of(row['n'], 'pair')}"
+        + ("." if row.get("low") is None else f" (interval {format_cell(row['low'])} to {format_cell(row['high'])}).")
+        for row in rows
+        if row.get("mean") is not None
     ]
 
 
@@ -134,25 +163,25 @@ def _flat(value: Any) -> Any:
     return json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else value
 
 
-def _table(title: str, about: str, rows: Rows) -> Table:
+def _table(title: str, about: str, rows: Rows) -> PageTable:
     """A table as it is, less columns that say nothing; metrics lead to their cards, intervals are drawn."""
     made = table_of(title, rows, about=about)
     said = {name for row in rows for name, value in row.items() if value is not None} - _HIDDEN
     columns = tuple(replace(column, hidden=column.name not in said) for column in made.columns)
     cells = tuple(tuple(_cell(column.name, row) for column in columns) for row in rows[: len(made.rows)])
     drawn = "A line is the interval of a value, on a scale of its own."
-    tick = "A stroke is the null distance." if "null" in said else ""
+    tick = "A stroke is the null range." if "null" in said else ""
     lines = (made.about, drawn, tick) if said >= {"low", "high"} else (made.about,)
     return replace(made, columns=columns, rows=cells, about=" ".join(filter(None, lines)))
 
 
-def _cell(name: str, row: dict[str, Any]) -> Cell:
+def _cell(name: str, row: dict[str, Any]) -> PageCell:
     value = row.get(name)
     if name == "metric":
         return cell(value, link=anchor(str(value)))
     if name not in ("value", "mean") or not isinstance(row.get("low"), float | int):
         return cell(value)
-    numbers = [item if isinstance(item := row.get(n), float | int) else math.nan for n in (name, "low", "high", "null")]
+    numbers = [row[n] if isinstance(row.get(n), float | int) else math.nan for n in (name, "low", "high", "null")]
     span = Span(*numbers)
     return cell(value, mark=span.drawn(*axis_of([span])))
 

@@ -3,10 +3,10 @@
 import pytest
 
 from textgauge.errors import InputError
+from textgauge.evaluate.boards import leaderboards
 from textgauge.evaluate.protocols import Clustering, Ksc, Size, Speed
 from textgauge.evaluate.protocols.base import over_repetitions
 from textgauge.evaluate.results import Judged
-from textgauge.report.leaderboards import leaderboards
 
 
 def judged(metric, protocol, value):

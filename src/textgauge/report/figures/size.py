@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from textgauge.evaluate.protocols import Size
 from textgauge.evaluate.protocols.base import over_repetitions
 from textgauge.evaluate.protocols.size import ASYMPTOTE
-from textgauge.report.figures.read import Group, own_values
+from textgauge.evaluate.results import Group
+from textgauge.report.figures.kind import FigureKind, one_per_group, protocol_named
 from textgauge.report.figures.style import (
     BLUE,
     PANEL,
     VERMILION,
     about,
+    chart_of,
     finished,
     layered,
     not_shown,
-    plain,
+    own_values,
     thinned,
     titled,
 )
@@ -73,8 +75,8 @@ def convergence_figure(group: Group, sweep: Sweep) -> alt.ConcatChart:
     panels = [_panel(metric, frame, asymptote(group, metric), _TITLES[sweep][1]) for metric, frame in drawn.items()]
     line = "Points: single repetitions; line and band: their mean and its 95 % interval; dashed: large samples."
     uneven = ""
-    if sweep == "imbalance" and isinstance(group.protocol, Size):
-        uneven = f"The two samples have {group.protocol.total:,} texts together."
+    if sweep == "imbalance":
+        uneven = f"The two samples have {protocol_named(group, 'size').total:,} texts together."
     return finished(panels, _TITLES[sweep][0], about(group), line, uneven, missing)
 
 
@@ -84,14 +86,14 @@ def _panel(metric: str, points: pl.DataFrame, large: float, across: str) -> alt.
 
     shown, fewer = thinned(points.drop_nulls("value"))
     x = alt.X("size:Q", title=across, axis=alt.Axis(format="~s", tickCount=5, grid=False))
-    base = alt.Chart(plain(sweep_means(points))).encode(x)
+    base = chart_of(sweep_means(points)).encode(x)
     exact = [alt.Tooltip("size:Q", format=","), *(alt.Tooltip(f"{n}:Q", format=".6g") for n in ("mean", "low", "high"))]
     layers: list[alt.Chart] = [
         base.mark_area(color=BLUE, opacity=0.25).encode(
             alt.Y("low:Q", title="value", axis=alt.Axis(minExtent=30)), alt.Y2("high:Q")
         ),
         base.mark_line(color=BLUE, strokeWidth=1.5).encode(alt.Y("mean:Q"), tooltip=exact),
-        alt.Chart(plain(shown))
+        chart_of(shown)
         .mark_circle(color=BLUE, size=10, opacity=0.45)
         .encode(
             x,
@@ -105,9 +107,15 @@ def _panel(metric: str, points: pl.DataFrame, large: float, across: str) -> alt.
         ),
     ]
     if np.isfinite(large):
-        rule = alt.Chart(plain(pl.DataFrame({"large": [large]}))).mark_rule(color=VERMILION, strokeDash=[5, 3], size=2)
+        rule = chart_of(pl.DataFrame({"large": [large]})).mark_rule(color=VERMILION, strokeDash=[5, 3], size=2)
         layers.append(
             rule.encode(alt.Y("large:Q"), tooltip=[alt.Tooltip("large:Q", title="large samples", format=".6g")])
         )
     said = f"large samples: {large:.4g}" if np.isfinite(large) else "large samples: undefined"
     return layered(layers, width=PANEL, height=140, title=titled(metric, said, fewer))
+
+
+FIGURES = (
+    FigureKind("size", ("size",), one_per_group(partial(convergence_figure, sweep="size"))),
+    FigureKind("imbalance", ("size",), one_per_group(partial(convergence_figure, sweep="imbalance"))),
+)

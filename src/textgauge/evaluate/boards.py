@@ -1,0 +1,138 @@
+"""Which protocols share a leaderboard: those that rank mostly the same metrics."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from textgauge.errors import InputError
+from textgauge.evaluate.leaderboard import Leaderboard, RankedMetric, leaderboard
+from textgauge.evaluate.protocols.base import Measure
+from textgauge.evaluate.results import Judged
+
+
+@dataclass(frozen=True, eq=False)
+class Board:
+    """The metrics of one protocol, or of several together, best first."""
+
+    protocols: tuple[str, ...]
+    judged: tuple[Judged, ...]
+    ranking: Leaderboard
+
+    @property
+    def title(self) -> str:
+        """What is ranked, in words."""
+        *first, last = self.protocols
+        return f"{', '.join(first)} and {last} together" if first else last
+
+    @property
+    def about(self) -> list[str]:
+        """The paragraphs of the protocol's own description; of several, how they are joined."""
+        if len(self.protocols) > 1:
+            return ["The mean of the measures named below, each as a share of the way from its worst to its best."]
+        return inspect.cleandoc(type(self.judged[0].protocol).__doc__ or "").split("\n\n")
+
+    @cached_property
+    def columns(self) -> dict[str, list[Measure]]:
+        """The columns of the ranking that have a value, each with the measures that count for it."""
+        known = {m.name: m for item in self.judged for m in item.protocol.measures}
+        valued = [n for n in self.ranking.measures if any(not math.isnan(row.measures[n]) for row in self.ranking)]
+        return {name: [m for m in known.values() if (m.column or m.name) == name] for name in valued}
+
+    @property
+    def measures(self) -> list[tuple[str, str]]:
+        """The measures that say how they are computed, with what they say."""
+        return [(m.name.replace("_", " "), m.about) for of in self.columns.values() for m in of if m.about]
+
+    @property
+    def data(self) -> tuple[str, ...]:
+        """The names of the data."""
+        return tuple(dict.fromkeys(item.data for item in self.judged))
+
+    @property
+    def repetitions(self) -> tuple[int, ...]:
+        """The different numbers of repetitions that verdicts rest on."""
+        return tuple(sorted({len(v.values) for item in self.judged for v in item.verdicts if not v.draws}))
+
+    @property
+    def units(self) -> tuple[int, ...]:
+        """The different numbers of things that were resampled, for measures without repetitions."""
+        return tuple(sorted({v.units for item in self.judged for v in item.verdicts if v.draws}))
+
+    @property
+    def averaged(self) -> tuple[str, ...]:
+        """The columns that the overall score is a mean of: with two ends, and about how good a metric is."""
+        ended = {name: of for name, of in self.columns.items() if any(not math.isnan(m.share(m.low)) for m in of)}
+        return tuple([name for name, of in ended.items() if any(m.quality for m in of)] or ended)
+
+    def first(self) -> list[RankedMetric]:
+        """The rows that are tied with the first; none where nothing has an overall score."""
+        return [row for row in self.ranking if row.cluster == 1 and not math.isnan(row.overall)]
+
+
+def boards(judged: Sequence[Judged]) -> list[Board]:
+    """A board per protocol, after those over several; protocols without a result are left out."""
+    names = dict.fromkeys(item.protocol.name for item in judged if item.verdicts)
+    single = [_board((name,), judged) for name in names]
+    joint = [_board(tuple(names), judged) for names in _alike(single) if len(names) > 1]
+    return [*joint, *single]
+
+
+def shared_boards(judged: Sequence[Judged]) -> list[Board]:
+    """A board for all protocols that rank mostly the same metrics; every protocol is in one.
+
+    One that ranks nothing (speed) goes with the others that its metrics went through.
+    """
+    names = list(dict.fromkeys(item.protocol.name for item in judged if item.verdicts))
+    groups = _alike([_board((name,), judged) for name in names])
+    went = {name: {item.metric for item in judged if item.protocol.name == name} for name in names}
+    for name in [name for name in names if not any(name in group for group in groups)]:
+        with_it = [group for group in groups if went[name] & set().union(*(went[other] for other in group))]
+        if with_it:
+            with_it[0].append(name)
+        else:
+            groups.append([name])
+    return [_board(tuple(group), judged) for group in groups]
+
+
+def _alike(single: Sequence[Board]) -> list[list[str]]:
+    """The names of protocols that rank mostly the same metrics: at least half of all are ranked by each."""
+    groups: list[tuple[list[str], frozenset[str], frozenset[str]]] = []
+    for board in single:
+        ranked = frozenset(row.metric for row in board.ranking if not math.isnan(row.overall))
+        for place, (names, common, either) in enumerate(groups):
+            if 2 * len(common & ranked) >= len(either | ranked):
+                groups[place] = ([*names, *board.protocols], common & ranked, either | ranked)
+                break
+        else:
+            groups.append((list(board.protocols), ranked, ranked))
+    return [names for names, common, _ in groups if common]
+
+
+def _board(protocols: tuple[str, ...], judged: Sequence[Judged]) -> Board:
+    mine = tuple(item for item in judged if item.protocol.name in protocols)
+    return Board(protocols, mine, leaderboard(mine))
+
+
+def leaderboards(judged: Sequence[Judged], weights: Mapping[str, float] | None = None) -> dict[str, Leaderboard]:
+    """Leaderboards by their titles: of all protocols that rank mostly the same metrics; one where all do.
+
+    A weight counts on every board that has the measure.
+    """
+    found = shared_boards(judged)
+    if len(found) <= 1:
+        return {"": leaderboard(judged, weights)}
+    given = weights or {}
+    known = dict.fromkeys(name for board in found for name in board.ranking.measures)
+    unknown = [name for name in given if name not in known]
+    if unknown:
+        raise InputError(f"no measure {unknown[0]!r} in this run; the measures are {', '.join(known)}")
+    return {
+        board.title: leaderboard(
+            board.judged, {name: weight for name, weight in given.items() if name in board.ranking.measures}
+        )
+        for board in found
+    }

@@ -1,0 +1,61 @@
+"""What a kind of figure declares, and how one is drawn from the groups of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from textgauge.errors import InputError
+from textgauge.evaluate.results import Group
+
+if TYPE_CHECKING:
+    import altair as alt
+
+Drawn = tuple[list[str], "alt.ConcatChart"]
+"""The words of a file name, and a chart."""
+Draw = Callable[[Sequence[Group], int], Iterator[Drawn]]
+"""Charts of groups; figures of a single repetition show the one given."""
+
+
+@dataclass(frozen=True)
+class FigureKind:
+    """A kind of figure: its name, the protocols that it draws, and how it is drawn."""
+
+    name: str
+    protocols: tuple[str, ...]
+    draw: Draw
+
+    @property
+    def title(self) -> str:
+        """The name as a heading."""
+        return self.name.replace("_", " ").capitalize()
+
+
+def one_per_group(figure: Callable[[Group], alt.ConcatChart | None]) -> Draw:
+    """A chart for each group that gives one."""
+
+    def draw(groups: Sequence[Group], _: int) -> Iterator[Drawn]:
+        for group in groups:
+            chart = figure(group)
+            if chart is not None:
+                yield group_words(group), chart
+
+    return draw
+
+
+def group_words(group: Group) -> list[str]:
+    """What tells the files of groups apart: the data, and the protocol."""
+    return [group.data, f"k{parameter(group, 'k')}" if group.protocol.name == "ksc" else group.protocol.name]
+
+
+def parameter(group: Group, name: str, default: Any = None) -> Any:
+    """A parameter of the group's protocol."""
+    return getattr(group.protocol, name, default)
+
+
+def protocol_named(group: Group, name: str) -> Any:
+    """The group's protocol, which must be the one that the figure draws."""
+    if group.protocol.name != name:
+        raise InputError(f"the figure is of {name}, not of {group.protocol.name}")
+    return group.protocol

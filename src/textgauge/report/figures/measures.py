@@ -1,0 +1,286 @@
+"""The measures of each metric, as radars and as boxes over repetitions: Kour et al. 2022, figures 4 and 6."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textgauge.evaluate.protocols.base import Measure, Verdict
+from textgauge.evaluate.results import Group
+from textgauge.report.figures.kind import Drawn, FigureKind, one_per_group
+from textgauge.report.figures.style import (
+    BLUE,
+    COLUMNS,
+    DARK,
+    PANEL,
+    VERMILION,
+    about,
+    chart_of,
+    finished,
+    layered,
+    printable,
+    titled,
+)
+
+if TYPE_CHECKING:
+    import altair as alt
+    import polars as pl
+
+FEWEST = 3  # measures: a radar of two has no area
+_WIDE, _HIGH = 1.9, 1.6  # half the width and height of a panel, in radii: leaves room for names
+_LINE = 11  # pixels from one line of a label to the next
+_QUARTILES = ("smallest", "lower_quartile", "median", "upper_quartile", "largest")
+# Protocols whose measures have a value in every repetition; those of the others belong to all of them together.
+_REPEATED = ("ifc", "ksc", "size", "speed")
+
+
+def radar_values(groups: Sequence[Group]) -> pl.DataFrame:
+    """One row per metric and measure: its value and its share of the way from the worst to the best.
+
+    A measure of several protocols is their mean, as in the leaderboard. Measures without two ends (time) stay out. The
+    value is null where the metric was not run, NaN where it is undefined.
+    """
+    import polars as pl
+
+    found: dict[tuple[str, str], list[float]] = {}
+    measures: dict[str, Measure] = {}
+    for group in groups:
+        measures |= {measure.name: measure for measure in group.protocol.measures if measure.best == "larger"}
+        for metric, observed in group.observed.items():
+            for verdict in group.protocol.judge(observed):
+                found.setdefault((metric, verdict.measure), []).append(verdict.value)
+    metrics = dict.fromkeys(metric for metric, _ in found)
+    means = {key: float(np.mean(values)) for key, values in found.items()}
+    rows = [
+        {
+            "metric": metric,
+            "measure": name,
+            "value": value,
+            "share": float(measure.share(np.nan if value is None else value)),
+        }
+        for metric in metrics
+        for name, measure in measures.items()
+        for value in [means.get((metric, name))]
+    ]
+    schema = {"metric": pl.String, "measure": pl.String, "value": pl.Float64, "share": pl.Float64}
+    return pl.DataFrame(rows, schema=schema)
+
+
+def radar_figure(groups: Sequence[Group]) -> alt.ConcatChart | None:
+    """One radar per metric: a corner for every measure, the rim is the best possible; None for under three measures."""
+    values = radar_values(groups)
+    if values["measure"].n_unique() < FEWEST:
+        return None
+    parts = values.partition_by("metric", maintain_order=True)
+    panels = [_radar_panel(placed(part)) for part in parts]
+    line = "Centre: worst possible; rim: best possible; numbers: the measures themselves, mean over repetitions."
+    data = f"{groups[0].data}" + (f", seed {groups[0].seed}" if groups[0].seed else "")
+    return finished(panels, "Measures of each metric", data, line)
+
+
+def placed(values: pl.DataFrame) -> pl.DataFrame:
+    """The measures of one metric at their angle, clockwise from the top: corner, rim and label."""
+    import polars as pl
+
+    n = len(values)
+    angle = 2 * np.pi * np.arange(n) / n
+    across, up = np.round(np.sin(angle), 12), np.round(np.cos(angle), 12)
+    share = values["share"].to_numpy()
+    text = [
+        name.replace("_", "\n") + f"\n{_said(value)}" for name, value in values.select("measure", "value").iter_rows()
+    ]
+    places: dict[str, NDArray[Any]] = {
+        "order": np.arange(n),
+        "rim_x": across,
+        "rim_y": up,
+        "x": share * across,
+        "y": share * up,
+    }
+    return values.with_columns(pl.Series("text", text), *(pl.Series(name, column) for name, column in places.items()))
+
+
+def _said(value: float | None) -> str:
+    if value is None:
+        return "not run"
+    return f"{value:.2f}" if np.isfinite(value) else "undefined"
+
+
+def rings(corners: int) -> pl.DataFrame:
+    """The points of four closed rings, at each quarter of the way."""
+    import polars as pl
+
+    angle = 2 * np.pi * np.arange(corners + 1) / corners
+    level = np.repeat([0.25, 0.5, 0.75, 1.0], corners + 1)
+    order = np.tile(np.arange(corners + 1), 4)
+    return pl.DataFrame(
+        {"level": level, "order": order, "x": level * np.sin(angle[order]), "y": level * np.cos(angle[order])}
+    )
+
+
+def _radar_panel(values: pl.DataFrame) -> alt.LayerChart:
+
+    layers = [*_web(values), *_shape(values), *_labels(values)]
+    title = titled(values["metric"][0])
+    return layered(layers, width=PANEL, height=PANEL * _HIGH / _WIDE, title=title)
+
+
+def _at(chart: alt.Chart, x: str = "x", y: str = "y") -> alt.Chart:
+    import altair as alt
+
+    across, up = (alt.Scale(domain=[-edge, edge], nice=False) for edge in (_WIDE, _HIGH))
+    return chart.encode(alt.X(f"{x}:Q", axis=None, scale=across), alt.Y(f"{y}:Q", axis=None, scale=up))
+
+
+def _web(values: pl.DataFrame) -> list[alt.Chart]:
+    import altair as alt
+
+    ring = _at(chart_of(rings(len(values))).mark_line(color="#DDDDDD", strokeWidth=1))
+    spoke = _at(chart_of(values).mark_rule(color="#DDDDDD"), "rim_x", "rim_y")
+    centre = alt.datum(0)
+    return [ring.encode(alt.Order("order:Q"), alt.Detail("level:N")), spoke.encode(x2=centre, y2=centre)]
+
+
+def _shape(values: pl.DataFrame) -> list[alt.Chart]:
+    """A filled outline; where a measure is undefined, only the sides between defined ones."""
+    import altair as alt
+    import polars as pl
+
+    corners = values.filter(pl.col("share").is_not_nan())
+    names = ("share", "x", "y")
+    after = pl.concat([values[1:], values[:1]]).select(pl.col(names).name.prefix("next_"))
+    sides = pl.concat([values, after], how="horizontal")
+    sides = sides.filter(pl.col("share").is_not_nan() & pl.col("next_share").is_not_nan())
+    exact = [
+        alt.Tooltip("metric:N"),
+        alt.Tooltip("measure:N"),
+        alt.Tooltip("value:Q", format=".6g"),
+        alt.Tooltip("share:Q", title="share of the best", format=".6g"),
+    ]
+    side = _at(chart_of(sides).mark_rule(color=BLUE, strokeWidth=2)).encode(alt.X2("next_x"), alt.Y2("next_y"))
+    dots = _at(chart_of(corners).mark_circle(color=BLUE, size=28, opacity=1)).encode(tooltip=exact)
+    if len(corners) < len(values):
+        return [side, dots]
+    fill = _at(chart_of(corners).mark_line(filled=True, fill=BLUE, fillOpacity=0.2, strokeWidth=0))
+    return [fill.encode(alt.Order("order:Q")), side, dots]
+
+
+def _labels(values: pl.DataFrame) -> list[alt.Chart]:
+    """Names and numbers outside the rim, on the side of the circle they belong to."""
+    import altair as alt
+    import polars as pl
+
+    x, more = pl.col("rim_x"), pl.col("text").str.count_matches("\n")
+    half_a_line = _WIDE * _LINE / PANEL
+    y = pl.col("rim_y") * (1.1 + half_a_line * (more + 1))
+    away = values.with_columns((x * 1.12).alias("text_x"), (y + half_a_line * more).alias("text_y"))
+    sides = {"left": x > 0.01, "right": x < -0.01, "center": x.abs() <= 0.01}
+    return [
+        _at(chart_of(away.filter(here)), "text_x", "text_y")
+        .mark_text(align=align, baseline="middle", fontSize=9, lineBreak="\n", lineHeight=_LINE, color=DARK)  # type: ignore[arg-type]
+        .encode(alt.Text("text:N"))
+        for align, here in sides.items()
+    ]
+
+
+def box_rows(group: Group) -> pl.DataFrame:
+    """One row per metric and measure: quartiles of repetitions, their mean with its 95 % interval, or the reason."""
+    import polars as pl
+
+    verdicts = [(metric, v) for metric, seen in group.observed.items() for v in group.protocol.judge(seen)]
+    numbers = dict.fromkeys(("mean", "low", "high", *_QUARTILES), pl.Float64)
+    schema = {"metric": pl.String, "measure": pl.String, "reason": pl.String, "repetitions": pl.Int64, **numbers}
+    return pl.DataFrame([_row(metric, verdict) for metric, verdict in verdicts], schema=schema)
+
+
+def box_points(group: Group) -> pl.DataFrame:
+    """One row per metric, measure and repetition."""
+    import polars as pl
+
+    rows = [
+        {"metric": metric, "measure": verdict.measure, "repetition": number + 1, "value": value}
+        for metric, seen in group.observed.items()
+        for verdict in group.protocol.judge(seen)
+        for number, value in enumerate(verdict.values)
+        if np.isfinite(value)
+    ]
+    schema = {"metric": pl.String, "measure": pl.String, "repetition": pl.Int64, "value": pl.Float64}
+    return pl.DataFrame(rows, schema=schema)
+
+
+def _row(metric: str, verdict: Verdict) -> dict[str, Any]:
+    known = [value for value in verdict.values if np.isfinite(value)]
+    row = {"metric": metric, "measure": verdict.measure, "reason": verdict.reason, "repetitions": len(known)}
+    if not known:
+        return row | {"reason": verdict.reason or "undefined"}
+    quartiles = dict(zip(_QUARTILES, np.quantile(known, [0, 0.25, 0.5, 0.75, 1]).tolist(), strict=True))
+    return row | {"mean": verdict.value, "low": verdict.low, "high": verdict.high} | quartiles
+
+
+def box_figure(group: Group) -> alt.ConcatChart:
+    """One panel per measure, one box per metric: quartiles, range, and a point for every repetition."""
+    import polars as pl
+
+    rows, points = box_rows(group), box_points(group)
+    metrics = [printable(metric) for metric in group.observed]
+    panels = []
+    for place, measure in enumerate(rows["measure"].unique(maintain_order=True)):
+        here = pl.col("measure") == measure
+        panels.append(_box_panel(measure, rows.filter(here), points.filter(here), metrics, named=place % COLUMNS == 0))
+    line = "Box: quartiles and median; whisker: smallest to largest; points: repetitions; diamond: mean."
+    return finished(panels, "Measures over repetitions", about(group), line)
+
+
+def _box_panel(
+    measure: str, rows: pl.DataFrame, points: pl.DataFrame, metrics: list[str], *, named: bool
+) -> alt.LayerChart:
+    import altair as alt
+    import polars as pl
+
+    axis = alt.Axis(labels=named, ticks=False, domain=False, labelLimit=200, labelPadding=6, grid=True)
+    y = alt.Y("metric:N", title=None, sort=None, scale=alt.Scale(domain=metrics), axis=axis)
+    across = alt.Scale(zero=False, nice=True)
+    known = chart_of(rows.filter(pl.col("repetitions") > 0)).encode(y)
+    undefined = chart_of(rows.filter(pl.col("repetitions") == 0)).encode(y)
+    numbers = ("mean", "low", "high", *_QUARTILES)
+    exact = [
+        alt.Tooltip("metric:N"),
+        alt.Tooltip("repetitions:Q"),
+        *(alt.Tooltip(f"{name}:Q", title=name.replace("_", " "), format=".6g") for name in numbers),
+    ]
+    ticks = alt.Axis(tickCount=4, format="~g", labelOverlap=True)
+    whisker = known.mark_rule(color=DARK).encode(
+        alt.X("smallest:Q", title=None, scale=across, axis=ticks), alt.X2("largest"), tooltip=exact
+    )
+    box = known.mark_bar(color="#9CC8E3", size=10).encode(
+        alt.X("lower_quartile:Q"), alt.X2("upper_quartile"), tooltip=exact
+    )
+    median = known.mark_tick(color=DARK, size=10, thickness=1.5).encode(alt.X("median:Q"), tooltip=exact)
+    mean = known.mark_point(color=VERMILION, filled=True, shape="diamond", size=30, opacity=1).encode(
+        alt.X("mean:Q"), tooltip=exact
+    )
+    dots = chart_of(points).mark_circle(color=BLUE, size=12, opacity=0.7)
+    tip = [alt.Tooltip("metric:N"), alt.Tooltip("repetition:Q"), alt.Tooltip("value:Q", format=".6g")]
+    absent = undefined.mark_text(text="undefined", align="left", fontSize=9, color="#777777").encode(
+        x=alt.value(4), tooltip=[alt.Tooltip("metric:N"), alt.Tooltip("reason:N")]
+    )
+    layers = [whisker, box, median, dots.encode(y, alt.X("value:Q"), tooltip=tip), mean, absent]
+    return layered(layers, width=150, height=18 * len(metrics), title=titled(measure.replace("_", " ")))
+
+
+def _radars(groups: Sequence[Group], _: int) -> Iterator[Drawn]:
+    alike: dict[tuple[str, str, int], list[Group]] = {}
+    for group in groups:
+        alike.setdefault((group.data, group.fingerprint, group.seed), []).append(group)
+    for members in alike.values():
+        chart = radar_figure(members)
+        if chart is not None:
+            yield [members[0].data], chart
+
+
+FIGURES = (
+    FigureKind("radar", _REPEATED, _radars),
+    FigureKind("box", _REPEATED, one_per_group(box_figure)),
+)
