@@ -18,7 +18,7 @@ from textgauge.describing import describe as run_describe
 from textgauge.describing.lists import check_threshold
 from textgauge.errors import InputError
 from textgauge.files import check_table_path, write_atomically, write_table
-from textgauge.tabular import format_cell, format_interval
+from textgauge.tabular import format_cell, format_interval, one_line
 
 if TYPE_CHECKING:
     import polars as pl
@@ -173,11 +173,13 @@ def _print(found: Description, form: Format, near_copies: float | None) -> None:
 def _print_examples(name: str, frame: pl.DataFrame, form: Format) -> None:
     if len(frame):
         typer.echo(f"{name}: {len(frame)}" + (f", the first {_EXAMPLES}" if len(frame) > _EXAMPLES else ""))
-        print_rows([{key: _short(cell) for key, cell in row.items()} for row in frame.head(_EXAMPLES).to_dicts()], form)
-
-
-def _short(cell: Any) -> Any:
-    return cell[: _WIDTH - 1] + "…" if isinstance(cell, str) and len(cell) > _WIDTH else cell
+        print_rows(
+            [
+                {key: one_line(cell, _WIDTH) if isinstance(cell, str) else cell for key, cell in row.items()}
+                for row in frame.head(_EXAMPLES).to_dicts()
+            ],
+            form,
+        )
 
 
 def _readable(found: Description) -> list[Row]:

@@ -16,6 +16,7 @@ from textgauge.metrics.properties.nearest import nearest_meaning, nearest_wordin
 from textgauge.metrics.properties.uniqueness import numbered
 
 Columns = tuple[Floats | Ints, Floats | Ints]
+Rows = tuple[Floats, str]  # two numbers for each text of a pool, NaN where not needed, and the backend's signature
 Step = Callable[[str], None]
 
 NO_TEST = "no test texts were given"
@@ -36,19 +37,6 @@ class CorpusSets:
     def pool(self) -> Pool:
         """The pool of all texts."""
         return self.train.pool
-
-
-@dataclass(frozen=True, eq=False)
-class TextRows:
-    """Two numbers for each text of a pool, NaN where they were not needed, and the backend that gave them."""
-
-    first: Floats
-    second: Floats
-    backend: str
-
-    def of(self, corpus: Corpus) -> tuple[Floats, Floats]:
-        """Both columns for the texts of a corpus."""
-        return self.first[corpus.index], self.second[corpus.index]
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +73,7 @@ class Measuring:
 
             found["embeddings"] = embedder(self.embedder).identity
         rows = {"grammar": self._grammar, "plausibility": self._surprise}
-        return found | {name: row.backend for name, row in rows.items() if row is not None}
+        return found | {name: row[1] for name, row in rows.items() if row is not None}
 
     def _one(self, name: str, corpus: Corpus) -> MeasuredCorpus:
         self.on_step(f"{name}: forms and vocabulary")
@@ -98,8 +86,8 @@ class Measuring:
             forms=self._forms[corpus.index],
             train=None if name == "train" else self.train,
             embedder=self.embedder,
-            grammar=None if self._grammar is None else self._grammar.of(corpus),
-            surprise=None if self._surprise is None or "plausibility" in missing else self._surprise.of(corpus),
+            grammar=_columns(self._grammar, corpus),
+            surprise=None if "plausibility" in missing else _columns(self._surprise, corpus),
             semantic=None if meaning is None else self._meaning(name, corpus, meaning),
             covered=None if meaning is None else self._meaning(name, meaning, corpus),
             syntactic=None if wording is None else self._wording(name, corpus, wording),
@@ -127,7 +115,7 @@ class Measuring:
         return numbered(self.sets.pool.texts)[0]
 
     @cached_property
-    def _grammar(self) -> TextRows | None:
+    def _grammar(self) -> Rows | None:
         """Grammatical errors and words of generated and test texts, and of a sample of train."""
         if self.grammar is None:
             return None
@@ -141,7 +129,7 @@ class Measuring:
         return self._rows(self._modelled(with_train=True), compute, "grammar", checker.signature)
 
     @cached_property
-    def _surprise(self) -> TextRows | None:
+    def _surprise(self) -> Rows | None:
         """−ln P and tokens of generated and test texts, and of a sample of train unless the model was made from it."""
         if self.plausibility is None:
             return None
@@ -162,7 +150,7 @@ class Measuring:
 
     def _rows(
         self, corpora: Sequence[Corpus], compute: Callable[[Sequence[str]], Columns], doing: str, backend: str
-    ) -> TextRows:
+    ) -> Rows:
         """Two numbers of every text of some corpora; equal texts are measured once, in portions."""
         pool = self.sets.pool
         wanted = np.concatenate([corpus.index for corpus in corpora])
@@ -174,7 +162,7 @@ class Measuring:
             parts.append([np.asarray(column, dtype=np.float64) for column in compute(texts[start : start + _PORTION])])
         found = np.full((2, pool.size), np.nan)
         found[:, wanted] = np.concatenate(parts, axis=1)[:, inverse]
-        return TextRows(found[0], found[1], backend)
+        return found, backend
 
     @cached_property
     def _vectors(self) -> NDArray[np.float32]:
@@ -198,3 +186,7 @@ class Measuring:
     def _wording(self, name: str, queries: Corpus, documents: Corpus) -> NearestTexts:
         self.on_step(f"{name}: nearest by wording")
         return nearest_wording(queries.tokens(TOKENIZER), documents.tokens(TOKENIZER))
+
+
+def _columns(rows: Rows | None, corpus: Corpus) -> tuple[Floats, Floats] | None:
+    return None if rows is None else (rows[0][0, corpus.index], rows[0][1, corpus.index])

@@ -145,12 +145,9 @@ class Description(Tabular):
         """`unique` and `distinct` after 10 %, 20 %, ... of the attempts, on average over their orders."""
         import polars as pl
 
-        found = [(one.name, curve(one.derive(form_counts))) for one in self.generated]
         return pl.concat(
-            pl.DataFrame({"attempts": line.attempts, "unique": line.unique, "distinct": line.distinct}).select(
-                pl.lit(name).alias("corpus"), pl.all()
-            )
-            for name, line in found
+            pl.DataFrame(curve(one.derive(form_counts))).select(pl.lit(one.name).alias("corpus"), pl.all())
+            for one in self.generated
         )
 
     def near_copies(self, threshold: float = NEAR_COPY) -> pl.DataFrame:

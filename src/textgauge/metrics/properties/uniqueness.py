@@ -87,23 +87,14 @@ def distinct_interval(counts: FormCounts, *, level: float = 0.95) -> Interval:
     return share_interval(counts.distinct, variance / counts.n**2, n=counts.n, level=level)
 
 
-@dataclass(frozen=True, eq=False)
-class Curve:
-    """`unique` and `distinct` of the first `attempts` texts, on average over all orders of the texts."""
-
-    attempts: Ints
-    unique: Floats
-    distinct: Floats
-
-
-def curve(counts: FormCounts, *, steps: int = STEPS) -> Curve:
-    """Both shares for 1/steps, 2/steps, ... of the attempts.
+def curve(counts: FormCounts, *, steps: int = STEPS) -> dict[str, Ints | Floats]:
+    """`unique` and `distinct` of the first `attempts` texts, 1/steps, 2/steps, ... of all; means over orders.
 
     A form generated m times in n is among k of them once with probability m·C(n − m, k − 1)/C(n, k) and not at all with
     C(n − m, k)/C(n, k): the mean over all orders, whatever the order of the file.
 
     >>> found = curve(FormCounts(np.array([1, 1, 2]), 4), steps=4)
-    >>> found.unique.round(3).tolist(), found.distinct.round(3).tolist()
+    >>> found["unique"].round(3).tolist(), found["distinct"].round(3).tolist()
     ([1.0, 0.833, 0.667, 0.5], [1.0, 0.917, 0.833, 0.75])
     """
     attempts = np.unique(np.maximum(counts.n * np.arange(1, steps + 1) // steps, 1))
@@ -112,7 +103,8 @@ def curve(counts: FormCounts, *, steps: int = STEPS) -> Curve:
     all_ways = _log_choose(counts.n, k)
     once = m * np.exp(_log_choose(counts.n - m, k - 1) - all_ways)
     never = np.exp(_log_choose(counts.n - m, k) - all_ways)
-    return Curve(attempts, once @ forms / attempts, (1.0 - never) @ forms / attempts)
+    shares = {"unique": once @ forms / attempts, "distinct": (1.0 - never) @ forms / attempts}
+    return {"attempts": attempts, **shares}
 
 
 def _log_choose(n: Floats | int, k: Floats) -> Floats:

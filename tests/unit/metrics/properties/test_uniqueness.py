@@ -57,17 +57,20 @@ def test_the_curve_is_the_mean_over_orders_and_ends_at_the_shares():
     counts, rng = FormCounts.of(generated, train), np.random.default_rng(0)
     found = curve(counts)
     drawn = [
-        [FormCounts.of(order[:n], train) for n in found.attempts] for order in rng.permuted([generated] * 1500, axis=1)
+        [FormCounts.of(order[:n], train) for n in found["attempts"]]
+        for order in rng.permuted([generated] * 1500, axis=1)
     ]
-    assert found.attempts.tolist() == list(range(2, 21, 2))
-    np.testing.assert_allclose(found.unique, np.mean([[c.unique for c in row] for row in drawn], axis=0), atol=0.02)
-    np.testing.assert_allclose(found.distinct, np.mean([[c.distinct for c in row] for row in drawn], axis=0), atol=0.02)
-    assert (found.unique[-1], found.distinct[-1]) == pytest.approx((counts.unique, counts.distinct))
+    assert found["attempts"].tolist() == list(range(2, 21, 2))
+    np.testing.assert_allclose(found["unique"], np.mean([[c.unique for c in row] for row in drawn], axis=0), atol=0.02)
+    np.testing.assert_allclose(
+        found["distinct"], np.mean([[c.distinct for c in row] for row in drawn], axis=0), atol=0.02
+    )
+    assert (found["unique"][-1], found["distinct"][-1]) == pytest.approx((counts.unique, counts.distinct))
 
 
 def test_the_curve_of_a_single_text():
     found = curve(FormCounts(np.array([1]), 1))
-    assert (found.attempts.tolist(), found.unique.tolist(), found.distinct.tolist()) == ([1], [1.0], [1.0])
+    assert (found["attempts"].tolist(), found["unique"].tolist(), found["distinct"].tolist()) == ([1], [1.0], [1.0])
 
 
 @given(FORMS.filter(bool), FORMS)
