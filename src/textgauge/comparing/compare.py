@@ -84,7 +84,7 @@ def prepared(
 ) -> tuple[Comparison, list[CorpusMetric]]:
     """The comparison of two corpora with the rows that the metrics need, and the metrics as they fit it."""
     comparison = Comparison(load_corpus(reference, role="reference"), load_corpus(candidate, role="candidate"))
-    chosen = [_with_seed(metric, seed).on_given(comparison) for metric in get_corpus_metrics(metrics)]
+    chosen = [metric.with_default_seed(seed).on_given(comparison) for metric in get_corpus_metrics(metrics)]
     _prepare(comparison, chosen, on_step)
     return comparison, chosen
 
@@ -112,13 +112,6 @@ def _explained(
     return replace(report, explanations=found, terms=terms)
 
 
-def _with_seed(metric: CorpusMetric, seed: int) -> CorpusMetric:
-    """A seeded metric that was given no seed of its own takes this one."""
-    if metric.seeded and getattr(metric, "seed", 0) == 0 and seed:
-        return replace(metric, seed=seed)  # type: ignore[call-arg]
-    return metric
-
-
 def _prepare(comparison: Comparison, metrics: list[CorpusMetric], on_step: Step) -> None:
     """Compute rows first, so that models run once and a metric's time is its own."""
     for metric in metrics:
@@ -142,7 +135,7 @@ def _add_uncertainty(score: Score, metric: CorpusMetric, comparison: Comparison,
     if score.reason is not None:
         return score
     if asked.ci:
-        low, high, method = metric.interval(comparison, level=asked.level, seed=asked.seed)
+        low, high, method = metric.interval(comparison, score, level=asked.level, seed=asked.seed)
         score = replace(score, low=low, high=high, interval=method)
     if asked.test:
         p_value, how = metric.p_value(comparison, permutations=asked.permutations, seed=asked.seed)

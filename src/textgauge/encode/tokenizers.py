@@ -284,6 +284,10 @@ _TOKENIZERS: dict[str, Callable[[], Tokenizer]] = {
 }
 
 
+LIBRARIES = {"intl": "sacrebleu", "zh": "sacrebleu", "char": "sacrebleu"}
+"""The packages that split texts, by the names of their tokenizers."""
+
+
 def tokenizer(name: str) -> Tokenizer:
     """Give the tokenizer of that name; nothing is loaded before it is used."""
     if name not in _TOKENIZERS:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from typing import Any, ClassVar, Literal, Self, get_args, get_origin, get_type_hints
 
+from textgauge.encode.tokenizers import LIBRARIES
 from textgauge.errors import UnknownName
 from textgauge.naming import Name
 
@@ -14,6 +15,14 @@ Closer = Literal["smaller", "larger"]
 Scope = Literal["corpus", "pair"]  # two corpora, or two texts
 
 VALUE = "value"  # the headline number among a metric's values
+PACKAGES = ("textgauge", "numpy", "scipy")  # whose versions every signature ends with
+
+
+class DefaultSeed(int):
+    """The seed of a metric that was given none: it equals 0, and `compare` puts its own in its place."""
+
+
+DEFAULT_SEED = DefaultSeed(0)
 
 
 class Undefined(Exception):
@@ -33,8 +42,7 @@ class Part:
 class Metric:
     """Base of pair and corpus metrics: subclasses declare the class variables.
 
-    Fields are parameters. `part` selects a component, `on` names what the metric looks at (tokenizer, embedder, word
-    vectors, ground).
+    Fields are parameters. `part` selects a component, `on` names the input (tokenizer, embedder, word vectors, ground).
     """
 
     scope: ClassVar[Scope]
@@ -46,6 +54,8 @@ class Metric:
     headline: ClassVar[Part]
     parts: ClassVar[tuple[Part, ...]] = ()
     symmetric: ClassVar[bool] = True
+    libraries: ClassVar[tuple[str, ...]] = ()  # packages whose version can change the value, besides numpy and scipy
+    compiled: ClassVar[bool] = False  # whether the compiled kernels round otherwise than numpy does
     best: ClassVar[float] = 0.0
     version: ClassVar[int] = 1
 
@@ -95,10 +105,12 @@ class Metric:
 
     @property
     def signature(self) -> str:
-        """Everything that decides the number: all parameters, what it looks at, versions."""
+        """Everything that decides the number: all parameters, the input, versions of what computes it."""
         given = tuple((name, _written(getattr(self, name))) for name in parameters(type(self)))
         spelled = str(Name(self.name, self.part, given, self.on or None))
-        return "|".join([spelled, f"v{self.version}", *self.input_identity(), *versions("textgauge", "numpy", "scipy")])
+        libraries = dict.fromkeys([*self.libraries, *([LIBRARIES[self.on]] if self.on in LIBRARIES else [])])
+        computed_by = [*versions(*libraries), *(["native=" + native_tier()] if self.compiled else [])]
+        return "|".join([spelled, f"v{self.version}", *self.input_identity(), *computed_by, *versions(*PACKAGES)])
 
     def __str__(self) -> str:
         return self.key
@@ -107,8 +119,13 @@ class Metric:
         """The same metric on another embedder, tokenizer or ground."""
         return replace(self, on=on)
 
+    def with_default_seed(self, seed: int) -> Self:
+        """The same metric with this seed, where it has a seed and was given none by name."""
+        given = not isinstance(getattr(self, "seed", None), DefaultSeed)
+        return self if given else replace(self, seed=seed)  # type: ignore[call-arg]
+
     def input_identity(self) -> list[str]:
-        """What the metric looks at, spelled out for the signature: `name=identity`."""
+        """The input of the metric, spelled out for the signature: `name=identity`."""
         return []
 
     def orient(self, value: Any) -> Any:
@@ -174,9 +191,22 @@ def _written(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else f"{value:g}" if isinstance(value, float) else str(value)
 
 
+def native_tier() -> str:
+    """Which form of the kernels runs here: `on` for compiled ones, `off` for numpy."""
+    from textgauge.numerics.native.library import compiled
+
+    return "off" if compiled() is None else "on"
+
+
 @cache
 def versions(*packages: str) -> tuple[str, ...]:
-    """Installed versions, as `package=version`."""
-    from importlib.metadata import version
+    """Installed versions, as `package=version`; `none` for a package that is not installed."""
+    from importlib.metadata import PackageNotFoundError, version
 
-    return tuple(f"{package}={version(package)}" for package in packages)
+    def found(package: str) -> str:
+        try:
+            return version(package)
+        except PackageNotFoundError:
+            return "none"
+
+    return tuple(f"{package}={found(package)}" for package in packages)

@@ -92,15 +92,17 @@ class CorpusMetric(Metric):
         """Standard deviation of the value over samples of these sizes, and the method's name."""
         return uncertainty.standard_error(self, comparison, by=self.interval_method, seed=seed)
 
-    def interval(self, comparison: Comparison, *, level: float, seed: int) -> tuple[float, float, str]:
-        """Low and high end for the expected value at these sizes, and the method's name."""
-        value = float(self.select(self.compute(comparison)))
+    def interval(self, comparison: Comparison, score: Score, *, level: float, seed: int) -> tuple[float, float, str]:
+        """Low and high end for the expected value at these sizes, and the method's name.
+
+        `score` is what `measure` gave for this comparison, so that nothing is computed twice.
+        """
         error, method = self.standard_error(comparison, seed=seed)
-        return (*uncertainty.around(value, error, self.bounds, level), method)
+        return (*uncertainty.around(score.value, error, self.bounds, level), method)
 
     def p_value(self, comparison: Comparison, *, permutations: int, seed: int) -> tuple[float, str]:
         """p-value for "both corpora come from one distribution", and the method's name."""
-        return uncertainty.permutation_test(self, comparison, permutations=permutations, seed=seed), "permutation"
+        return uncertainty.permutation_test(self, comparison, permutations=permutations, seed=seed)
 
     def null(self, reference: Corpus, *, seed: int) -> float:
         """The distance of the reference split against itself."""
@@ -209,6 +211,25 @@ class TokenMetric(CorpusMetric):
     default_on = "wordpiece"
     # Rare tokens make these metrics far from linear in the texts.
     interval_method = uncertainty.DISJOINT
+
+
+class GapMetric(CorpusMetric):
+    """The absolute difference of a number of each corpus, its parts `reference` and `candidate`."""
+
+    def interval(self, comparison: Comparison, score: Score, *, level: float, seed: int) -> tuple[float, float, str]:
+        """Low and high end for the expected absolute difference at these sizes, and the method's name."""
+        error = uncertainty.disjoint_error(self._differences, comparison, seed=seed)
+        if self.part or not np.isfinite(error):
+            return super().interval(comparison, score, level=level, seed=seed)
+        difference = float(self.difference({name: np.array(value) for name, value in score.parts.items()}))
+        return (*uncertainty.folded_interval(difference, error, level), uncertainty.DISJOINT)
+
+    def difference(self, values: ManyValues) -> NDArray[np.float64]:
+        """The difference whose absolute value is the headline."""
+        return values["reference"] - values["candidate"]
+
+    def _differences(self, joint: Corpus, draws: Draws) -> NDArray[np.float64]:
+        return self.difference(self.compute_many(joint, draws))
 
 
 class EmbeddingMetric(CorpusMetric):

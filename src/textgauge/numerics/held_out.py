@@ -15,13 +15,6 @@ Mask = NDArray[np.bool_]
 
 _UNDECIDED = 1e-9  # a decision value this small is rounding: such a text counts half for either corpus
 
-# Measured on pairs of samples of 200 and 500 texts (docs/reliability.md). Other training texts add to the variance of
-# the score about a fifth of what other held-out texts do, where both are as many (none under equal distributions,
-# which widens the interval there). Scores of two splits of the same texts correlate by 0.1 to 0.25 with a fifth held
-# out, by 0.1 to 0.36 with a half.
-_TRAINING = 0.2
-_ALIKE = 0.35
-
 
 def hold_out(first: Index, second: Index, *, share: float, seed: Sequence[int]) -> tuple[Mask, Mask]:
     """Choose held-out rows of two corpora given as text numbers: `share` of each, all copies of a text on one side.
@@ -153,40 +146,3 @@ def scores(outcomes: Sequence[HeldOut]) -> dict[str, float]:
     """Accuracy, balanced accuracy and F1, averaged over splits."""
     judged = [(outcome.rates, outcome.sizes) for outcome in outcomes]
     return {name: sum(score(*one) for one in judged) / len(judged) for name, score in SCORES.items()}
-
-
-def held_out_p(outcome: HeldOut, *, permutations: int, seed: int) -> float:
-    """p-value of the candidate's texts drawing more candidate predictions than random ones of the held-out would.
-
-    The classifier never saw the held-out texts, so that under "same distribution" their labels are exchangeable.
-    With both corpora's numbers fixed, accuracy, balanced accuracy and F1 all grow with that one count.
-    """
-    kinds = [int((outcome.predicted == kind).sum()) for kind in (0.0, 0.5, 1.0)]
-    drawn = np.random.default_rng(seed).multivariate_hypergeometric(kinds, int(outcome.truth.sum()), permutations)
-    reached = drawn @ np.array([0, 1, 2]) >= 2.0 * outcome.predicted[outcome.truth].sum()
-    return float((1 + reached.sum()) / (1 + permutations))
-
-
-def likely_range(outcomes: Sequence[HeldOut], name: str, *, share: float, reach: float) -> tuple[float, float]:
-    """Wilson's interval for the expected score at these sizes, `reach` standard errors to either side.
-
-    Its number of trials is the one that gives the score's variance: from the two corpora's shares told right, more
-    by what another training set would change, less by averaging over splits, which share texts (Nadeau and Bengio
-    2003). Next to 0 and 1, where a normal interval shrinks to a point, it keeps its level.
-    """
-    score, sizes = SCORES[name], outcomes[0].sizes
-    rates = (np.mean([outcome.rates for outcome in outcomes], axis=0) * sizes + 0.5) / (sizes + 1.0)
-    slopes = [(score(rates + step, sizes) - score(rates - step, sizes)) / 2e-6 for step in 1e-6 * np.eye(2)]
-    variance = float((np.square(slopes) * rates * (1.0 - rates) / sizes).sum())
-    variance *= 1.0 + _TRAINING * share / (1.0 - share)
-    alike = min(share, _ALIKE)
-    variance *= alike + (1.0 - alike) / len(outcomes)
-    level = score(rates, sizes)
-    return wilson(scores(outcomes)[name], level * (1.0 - level) / variance, reach)
-
-
-def wilson(value: float, trials: float, reach: float) -> tuple[float, float]:
-    """The levels from which a share of so many trials is at most `reach` standard errors away (Wilson 1927)."""
-    spread = reach * reach / trials
-    centre, half = value + spread / 2.0, np.sqrt(spread * (value * (1.0 - value) + spread / 4.0))
-    return max(0.0, float(centre - half) / (1.0 + spread)), min(1.0, float(centre + half) / (1.0 + spread))

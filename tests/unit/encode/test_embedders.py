@@ -5,6 +5,8 @@ import re
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from importlib import metadata
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -16,6 +18,7 @@ from textgauge.encode import embedders
 from textgauge.encode.embedders import EMBEDDERS, Embedder, embedder, list_embedders, register_embedder
 from textgauge.encode.embedders.minilm import load_numpy, minilm
 from textgauge.encode.embedders.st import SentenceTransformersEmbedder
+from textgauge.encode.embedders.static import StaticEmbedder
 from textgauge.encode.embedders.transformer import TOKENS_PER_RUN, equal_length_batches
 from textgauge.encode.embedders.whole import WholeEmbedder
 from textgauge.errors import InputError, MissingExtra, ResourceError, UnknownName
@@ -36,6 +39,17 @@ TEXTS = [
 def own_table(monkeypatch: pytest.MonkeyPatch) -> None:
     own = replace(EMBEDDERS, entries=dict(EMBEDDERS.entries), made=dict(EMBEDDERS.made))
     monkeypatch.setattr(embedders, "EMBEDDERS", own)
+
+
+def test_packages_bring_embedders_of_their_own(own_table: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = [EntryPoint("mine", f"{StaticEmbedder.__module__}:StaticEmbedder", "textgauge.embedders")]
+    monkeypatch.setattr(metadata, "entry_points", lambda group: [one for one in found if one.group == group])
+    embedders._load_plugins.cache_clear()
+    try:
+        assert isinstance(embedder("mine"), StaticEmbedder)
+        assert "mine" in [entry["name"] for entry in list_embedders()]
+    finally:
+        embedders._load_plugins.cache_clear()
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -4,16 +4,20 @@ import numpy as np
 import pytest
 
 from textgauge.data import Comparison, Corpus, Draws
+from textgauge.metrics import CorpusMetric
 from textgauge.metrics.corpus.frequency import Chi, JensenShannon, Zipf
 from textgauge.metrics.corpus.self_bleu import SelfBleuGap
-from textgauge.metrics.gaps import folded_interval, folded_mean
-from textgauge.metrics.uncertainty import DISJOINT, disjoint_error
+from textgauge.metrics.uncertainty import DISJOINT, disjoint_error, folded_interval, folded_mean
 
 
 def texts(n: int, exponent: float, seed: int) -> list[str]:
     rng = np.random.default_rng(seed)
     shares = 1 / np.arange(1, 301) ** exponent
     return [" ".join(f"w{k}" for k in rng.choice(300, 8, p=shares / shares.sum())) for _ in range(n)]
+
+
+def interval(metric: CorpusMetric, comparison: Comparison, seed: int = 0) -> tuple[float, float, str]:
+    return metric.interval(comparison, metric.measure(comparison), level=0.95, seed=seed)
 
 
 def test_error_of_a_difference_of_means_is_the_usual_one() -> None:
@@ -47,7 +51,7 @@ def test_parts_too_small_have_no_error_but_the_metric_has_an_interval() -> None:
     comparison = Comparison(["a b", "b c", "c c d", "a a", "d"], ["a", "d d", "b a c", "c b", "a d"])
     metric = JensenShannon(on="words")
     assert np.isnan(disjoint_error(lambda joint, draws: metric.compute_many(joint, draws)["value"], comparison, seed=0))
-    low, high, method = metric.interval(comparison, level=0.95, seed=0)
+    low, high, method = metric.interval(comparison, metric.measure(comparison), level=0.95, seed=0)
     assert 0 <= low < high <= 1
     assert method != DISJOINT
 
@@ -55,17 +59,17 @@ def test_parts_too_small_have_no_error_but_the_metric_has_an_interval() -> None:
 @pytest.mark.parametrize("metric", [Chi(on="words"), Zipf(on="words"), JensenShannon(on="words"), SelfBleuGap()])
 def test_intervals_do_not_depend_on_the_order_of_texts(metric: JensenShannon) -> None:
     P, Q = texts(60, 1.0, 1), texts(50, 1.2, 2)
-    low, high, method = metric.interval(Comparison(P, Q), level=0.95, seed=0)
+    low, high, method = interval(metric, Comparison(P, Q))
     assert method == DISJOINT
     assert low < high
-    assert metric.interval(Comparison(P[::-1], Q[::-1]), level=0.95, seed=0)[:2] == pytest.approx((low, high), abs=1e-9)
+    assert interval(metric, Comparison(P[::-1], Q[::-1]))[:2] == pytest.approx((low, high), abs=1e-9)
 
 
 def test_the_interval_of_p_mirrors_that_of_chi() -> None:
     comparison = Comparison(texts(60, 1.0, 1), texts(50, 1.1, 2))
-    low, high, _ = Chi(on="words").interval(comparison, level=0.95, seed=0)
-    assert Chi(on="words", part="p").interval(comparison, level=0.95, seed=0)[:2] == pytest.approx((1 - high, 1 - low))
-    bottom, top, _ = Chi(on="words", part="statistic").interval(comparison, level=0.95, seed=0)
+    low, high, _ = interval(Chi(on="words"), comparison)
+    assert interval(Chi(on="words", part="p"), comparison)[:2] == pytest.approx((1 - high, 1 - low))
+    bottom, top, _ = interval(Chi(on="words", part="statistic"), comparison)
     assert bottom < Chi(on="words").compute(comparison)["statistic"] < top
 
 
@@ -86,9 +90,7 @@ def test_intervals_hold_the_expected_value_19_times_in_20(exponent: float) -> No
         return Comparison(texts(100, 1.0, 2 * seed), texts(100, exponent, 2 * seed + 1))
 
     expected = np.mean([[m.compute(pair(seed))["value"] for m in metrics] for seed in range(2_000)], axis=0)
-    ends = np.array(
-        [[m.interval(pair(seed), level=0.95, seed=seed)[:2] for m in metrics] for seed in range(2_000, 2_500)]
-    )
+    ends = np.array([[interval(m, pair(seed), seed)[:2] for m in metrics] for seed in range(2_000, 2_500)])
     covered = ((ends[:, :, 0] <= expected) & (expected <= ends[:, :, 1])).mean(axis=0)
     # 500 trials see 95 % within ± 4 points in all six cells of nearly every run
     assert ((covered > 0.91) & (covered < 0.99)).all(), covered

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.encode.named import Entry, Named, Prefix, lazy
+from textgauge.plugins import load_plugins
 
 __all__ = ["Embedder", "Progress", "Vectors", "embedder", "list_embedders", "list_prefixes", "register_embedder"]
 
@@ -43,6 +45,7 @@ class Embedder(Protocol):
 
 def embedder(name: str) -> Embedder:
     """Give the embedder of that name, the same object each time; its model is loaded when it is first used."""
+    _load_plugins()
     return EMBEDDERS.get(name)
 
 
@@ -60,7 +63,14 @@ def list_prefixes() -> list[dict[str, str]]:
 
 def list_embedders() -> list[dict[str, object]]:
     """List the embedders: name, dimension, megabytes to fetch, whether it is on this machine, a note."""
+    _load_plugins()
     return [entry.row(name) for name, entry in EMBEDDERS.entries.items()]
+
+
+@cache
+def _load_plugins() -> None:
+    """Register the embedders of installed packages: entry points of `textgauge.embedders`, each naming a factory."""
+    load_plugins("textgauge.embedders", register_embedder)
 
 
 _MINILM = f"{__name__}.minilm"

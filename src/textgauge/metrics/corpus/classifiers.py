@@ -11,14 +11,15 @@ import numpy as np
 
 from textgauge.data import GIVEN, Comparison, Corpus, Draws, Pool
 from textgauge.errors import UnknownName
-from textgauge.metrics.base import VALUE, Part
+from textgauge.metrics.base import DEFAULT_SEED, VALUE, Part
 from textgauge.metrics.contributions import Contributions, SideTerms
 from textgauge.metrics.corpus_metric import EmbeddingMetric, ManyValues, Values
 from textgauge.metrics.neighbours import gram_of
 from textgauge.metrics.registry import register
-from textgauge.metrics.uncertainty import normal_reach
+from textgauge.metrics.score import Score
+from textgauge.metrics.uncertainty import held_out_test, likely_range, normal_reach
 from textgauge.numerics import svm as _svm
-from textgauge.numerics.held_out import SCORES, HeldOut, Trial, held_out_p, likely_range, scores
+from textgauge.numerics.held_out import SCORES, HeldOut, Trial, scores
 from textgauge.numerics.partition import Subsets
 from textgauge.numerics.svm import Doubles, Index, Rows, Task
 from textgauge.numerics.svm_kernel import Products
@@ -60,13 +61,14 @@ def distinct_rows(joint: Corpus, embedder: str) -> tuple[Rows, Index]:
 class HeldOutMetric(EmbeddingMetric):
     """Base of the metrics that train a classifier on one part of both corpora and ask it about the other."""
 
+    libraries = ("scikit-learn",)
     headline = Part(VALUE)
     parts = tuple(Part(name) for name in SCORES)
     best = 0.5
 
     share: float = 0.5
     repeats: int = 1
-    seed: int = 0
+    seed: int = DEFAULT_SEED
 
     def check(self) -> None:
         """A share that leaves neither part empty, at least one split."""
@@ -99,7 +101,7 @@ class HeldOutMetric(EmbeddingMetric):
         found = [values for chunk in draws.chunks(_CHUNK) for values in self._chunk(rows, place, chunk, products)]
         return {name: np.array([values[name] for values in found]) for name in (VALUE, *SCORES)}
 
-    def interval(self, comparison: Comparison, *, level: float, seed: int) -> tuple[float, float, str]:
+    def interval(self, comparison: Comparison, score: Score, *, level: float, seed: int) -> tuple[float, float, str]:
         """Wilson's interval, with as many trials as give the score's variance."""
         shown = self.part or self.judged_by
         reach = normal_reach(level)
@@ -107,7 +109,7 @@ class HeldOutMetric(EmbeddingMetric):
 
     def p_value(self, comparison: Comparison, *, permutations: int, seed: int) -> tuple[float, str]:
         """Exact given the classifier of the first split: the labels of its held-out texts are permuted."""
-        return held_out_p(self._outcomes(comparison)[0], permutations=permutations, seed=seed), "held-out permutation"
+        return held_out_test(self._outcomes(comparison)[0], permutations=permutations, seed=seed)
 
     def explain(self, comparison: Comparison) -> Contributions:
         """A text classified correctly adds its share of the score of the splits that held it out.
@@ -180,6 +182,7 @@ class Classifier(HeldOutMetric):
     name = "classifier"
     label = "Classifier"
     source = "Kour et al. 2022"
+    compiled = True
 
     score: Literal["accuracy", "f1"] = "accuracy"
     share: float = 0.2

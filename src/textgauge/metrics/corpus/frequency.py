@@ -14,9 +14,9 @@ from textgauge.data import Comparison, Corpus, Draws
 from textgauge.errors import UnknownName
 from textgauge.metrics.base import VALUE, Part
 from textgauge.metrics.contributions import Contributions, SideTerms
-from textgauge.metrics.corpus_metric import ManyValues
-from textgauge.metrics.gaps import GapMetric
+from textgauge.metrics.corpus_metric import GapMetric, ManyValues
 from textgauge.metrics.registry import register
+from textgauge.metrics.score import Score
 from textgauge.metrics.token_counts import Column, CountMetric, Counts, token_totals
 from textgauge.metrics.uncertainty import DISJOINT, disjoint_error, normal_reach
 
@@ -189,7 +189,7 @@ class Chi(_ChiSquare):
         some = np.maximum(df, 1.0)  # without degrees of freedom the statistic is 0, and so is 1 − p
         return {VALUE: chdtr(some, statistic), "statistic": statistic, "p": chdtrc(some, statistic)}
 
-    def interval(self, comparison: Comparison, *, level: float, seed: int) -> tuple[float, float, str]:
+    def interval(self, comparison: Comparison, score: Score, *, level: float, seed: int) -> tuple[float, float, str]:
         """Low and high end for the expected 1 − p (or p) at these sizes, and the method's name.
 
         1 − p is bounded and skewed; its deviate u is nearly normal, and E Φ(N(u, s²)) = Φ(u/√(1 + s²)) grows with u.
@@ -199,13 +199,12 @@ class Chi(_ChiSquare):
         deviate = _Deviate(top=self.top, df=self.df, on=self.on)
         error = disjoint_error(deviate.column, comparison, seed=seed)
         if self.part == "statistic" or not np.isfinite(error):
-            return super().interval(comparison, level=level, seed=seed)
+            return super().interval(comparison, score, level=level, seed=seed)
         sign = -1 if self.part == "p" else 1
         centre = sign * deviate.compute(comparison)[VALUE]
         reach = normal_reach(level) * error
         low, high = ndtr(np.array([centre - reach, centre + reach]) / math.sqrt(1 + error * error))
-        value = float(self.select(self.compute(comparison)))
-        return min(float(low), value), max(float(high), value), DISJOINT
+        return min(float(low), score.value), max(float(high), score.value), DISJOINT
 
 
 @register

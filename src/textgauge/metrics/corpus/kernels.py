@@ -19,6 +19,7 @@ from textgauge.metrics.contributions import Contributions, SideTerms
 from textgauge.metrics.corpus_metric import CorpusMetric, EmbeddingMetric, GroundMetric, ManyValues, Values
 from textgauge.metrics.neighbours import nearest
 from textgauge.metrics.registry import register
+from textgauge.metrics.score import Score
 from textgauge.metrics.uncertainty import normal_reach
 from textgauge.numerics.angles import angle_sums, to_angles
 from textgauge.numerics.kernel_sums import (
@@ -198,10 +199,10 @@ class Energy(GroundMetric):
         coefficient[undefined] = np.nan
         return {VALUE: np.sqrt(values) if self.root else values, "coefficient": coefficient}
 
-    def interval(self, comparison: Comparison, *, level: float, seed: int) -> tuple[float, float, str]:
+    def interval(self, comparison: Comparison, score: Score, *, level: float, seed: int) -> tuple[float, float, str]:
         """From the variance of the U-statistic, moved by the known share of the self pairs."""
         if self.part is not None or min(len(comparison.reference), len(comparison.candidate)) < _FEWEST_FOR_INTERVAL:
-            return super().interval(comparison, level=level, seed=seed)
+            return super().interval(comparison, score, level=level, seed=seed)
         X, Y, sums = self._sums(comparison)
         ends = discrepancy_interval(X, Y, self._kernel(comparison.joint), sums, normal_reach(level))
         shift = sums.discrepancy(with_self=True) - sums.discrepancy(with_self=False)
@@ -316,10 +317,10 @@ class KernelDiscrepancy(CorpusMetric):
                 values[members] = discrepancy_many(rows, left, right, self.kernel(corpus), with_self=biased)
         return {VALUE: values if self.estimator == "unbiased" else np.maximum(values, 0.0)}
 
-    def interval(self, comparison: Comparison, *, level: float, seed: int) -> tuple[float, float, str]:
+    def interval(self, comparison: Comparison, score: Score, *, level: float, seed: int) -> tuple[float, float, str]:
         """From the variance of the U-statistic, the kernel held fixed."""
         if min(len(comparison.reference), len(comparison.candidate)) < _FEWEST_FOR_INTERVAL:
-            return super().interval(comparison, level=level, seed=seed)
+            return super().interval(comparison, score, level=level, seed=seed)
         X, Y, sums = comparison.derive(_kernel_row_sums, self)
         low, high = discrepancy_interval(X, Y, self.kernel(comparison.joint), sums, normal_reach(level))
         biased = self.estimator == "biased"

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from textgauge.data import Comparison, Corpus, Draws
 from textgauge.errors import UnknownName
-from textgauge.metrics.base import VALUE, Part
+from textgauge.metrics.base import DEFAULT_SEED, VALUE, Part
 from textgauge.metrics.corpus_metric import EmbeddingMetric, ManyValues, Values
 from textgauge.metrics.neighbours import gram_of
 from textgauge.metrics.registry import register
@@ -108,6 +108,7 @@ class Mauve(EmbeddingMetric):
     name: ClassVar[str] = "mauve"
     label: ClassVar[str] = "MAUVE"
     source: ClassVar[str] = "Pillutla et al. 2021"
+    compiled: ClassVar[bool] = True
     headline: ClassVar[Part] = Part(VALUE)
     parts: ClassVar[tuple[Part, ...]] = (Part("frontier_integral"), Part("mauve_star", closer="larger"))
 
@@ -115,7 +116,7 @@ class Mauve(EmbeddingMetric):
     scaling: float = 5.0
     restarts: int = 5
     points: int = 25
-    seed: int = 0
+    seed: int = DEFAULT_SEED
     seeds: int = 1
     pca: float = 0.9
 

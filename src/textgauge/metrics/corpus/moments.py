@@ -69,6 +69,7 @@ class Frechet(EmbeddingMetric):
     name = "fid"
     label = "Fréchet embedding distance"
     source = "Heusel et al. 2017"
+    compiled = True
     headline = Part(VALUE, bounds=(0.0, float("inf")))
 
     correct: Literal["none", "extrapolate"] = "none"

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from textgauge.data import Comparison, Corpus, Draws
 from textgauge.errors import UnknownName
 from textgauge.metrics.base import VALUE, Part
-from textgauge.metrics.corpus_metric import ManyValues, TokenMetric, Values
-from textgauge.metrics.gaps import GapMetric
+from textgauge.metrics.corpus_metric import GapMetric, ManyValues, TokenMetric, Values
 from textgauge.metrics.registry import register
 from textgauge.metrics.token_counts import Ids, compute_as_draw, large_enough, numbered
 

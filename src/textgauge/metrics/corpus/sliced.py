@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from textgauge.data import Comparison, Corpus, Draws
 from textgauge.errors import UnknownName
-from textgauge.metrics.base import VALUE, Part
+from textgauge.metrics.base import DEFAULT_SEED, VALUE, Part
 from textgauge.metrics.corpus_metric import EmbeddingMetric, ManyValues, Values
 from textgauge.metrics.registry import register
 from textgauge.parallel import map_threads
@@ -55,7 +55,7 @@ class SlicedWasserstein(EmbeddingMetric):
 
     p: float = 2.0
     projections: int = 128
-    seed: int = 0
+    seed: int = DEFAULT_SEED
 
     def check(self) -> None:
         """An order of at least one, at least one line."""

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from textgauge.data import Comparison, Corpus, Draws
 from textgauge.encode.grounds import unit_rows
 from textgauge.metrics.base import VALUE, Part
-from textgauge.metrics.corpus_metric import EmbeddingMetric, ManyValues, Values
-from textgauge.metrics.gaps import GapMetric
+from textgauge.metrics.corpus_metric import EmbeddingMetric, GapMetric, ManyValues, Values
 from textgauge.metrics.registry import register
 from textgauge.parallel import map_threads
 

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.metrics.base import VALUE, Part
-from textgauge.metrics.corpus_metric import ManyValues
-from textgauge.metrics.gaps import GapMetric
+from textgauge.metrics.corpus_metric import GapMetric, ManyValues
 from textgauge.metrics.registry import register
 from textgauge.metrics.token_counts import Column, CountMetric, Counts
 

@@ -13,7 +13,7 @@ from textgauge.data import Corpus, Pairs
 from textgauge.data.view import in_one_pool
 from textgauge.encode.tokenizers import characters_of
 from textgauge.errors import UnknownName
-from textgauge.metrics.base import VALUE, versions
+from textgauge.metrics.base import VALUE
 from textgauge.metrics.pair_metric import Column, Columns, PairMetric
 from textgauge.metrics.registry import register
 from textgauge.parallel import workers
@@ -63,6 +63,7 @@ class Levenshtein(PairMetric):
     name = "levenshtein"
     label = "Levenshtein"
     source = "Levenshtein 1966"
+    libraries = ("rapidfuzz",)
     needs = "tokens"
     default_on = "characters"
 
@@ -73,10 +74,6 @@ class Levenshtein(PairMetric):
         """Refuse a norm that would give values below 0."""
         if self.kind == "indel" and self.norm == "max":
             raise UnknownName("levenshtein: kind=indel takes up to |s| + |t| edits, so its norm is sum")
-
-    def input_identity(self) -> list[str]:
-        """The library that counts the edits."""
-        return [*versions("rapidfuzz")]
 
     def compute(self, pairs: Pairs) -> Columns:
         """The similarity of each pair."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from textgauge.data import Pairs
-from textgauge.metrics.base import VALUE, Part, versions
+from textgauge.metrics.base import PACKAGES, VALUE, Part
 from textgauge.metrics.distinct_pairs import decided
 from textgauge.metrics.ensemble_file import Trained, load
 from textgauge.metrics.pair_metric import Column, Columns, PairMetric
@@ -58,7 +58,7 @@ class Ensemble(PairMetric):
     def input_identity(self) -> list[str]:
         """The content of the model file, and what its metrics look at here."""
         trained, digest = load(self.on)
-        here = "\n".join(map(_definition, (metric.signature for metric in trained.metrics)))
+        here = "\n".join(_without_versions(metric.signature, PACKAGES) for metric in trained.metrics)
         return [f"model={digest}", f"features={hashlib.blake2b(here.encode(), digest_size=8).hexdigest()}"]
 
     def compute(self, pairs: Pairs) -> Columns:
@@ -74,16 +74,16 @@ class Ensemble(PairMetric):
 
 def _warn_of_changes(trained: Trained) -> None:
     for metric, then in zip(trained.metrics, trained.signatures, strict=True):
-        if _definition(metric.signature) != _definition(then):
+        versions = (*PACKAGES, *metric.libraries, "native")
+        before, here = _without_versions(then, versions), _without_versions(metric.signature, versions)
+        if before != here:
             warnings.warn(
-                f"{metric.key} has changed since the ensemble was trained; train it again "
-                f"(then {_definition(then)}, now {_definition(metric.signature)})",
+                f"{metric.key} has changed since the ensemble was trained; train it again (then {before}, now {here})",
                 RuntimeWarning,
                 stacklevel=2,
             )
 
 
-def _definition(signature: str) -> str:
-    """A signature without the versions of packages that every one ends with."""
-    packages = tuple(f"{item.partition('=')[0]}=" for item in versions("textgauge", "numpy", "scipy"))
-    return "|".join(piece for piece in signature.split("|") if not piece.startswith(packages))
+def _without_versions(signature: str, packages: Sequence[str]) -> str:
+    """A signature without the versions of these packages."""
+    return "|".join(piece for piece in signature.split("|") if piece.partition("=")[0] not in packages)

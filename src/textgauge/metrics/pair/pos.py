@@ -43,6 +43,7 @@ class PosDistance(WordVectorMetric):
     headline = Part(VALUE, bounds=_ANY)
     parts = (Part("forward", bounds=_ANY), Part("backward", bounds=_ANY))
     undefined = "a text has no noun with a vector"
+    libraries = ("python-crfsuite",)
 
     tokens: str = "nouns"
     total: Literal["mean", "sum"] = "mean"

@@ -153,6 +153,7 @@ class RougeL(_Rouge):
     """
 
     name = "rougeL"
+    libraries = ("rapidfuzz",)
     label = "ROUGE-L"
 
     def compute(self, pairs: Pairs) -> Columns:
@@ -183,6 +184,7 @@ class RougeLsum(_Rouge):
     """
 
     name = "rougeLsum"
+    libraries = ("rapidfuzz",)
     label = "ROUGE-Lsum"
     symmetric = False
 

@@ -62,6 +62,7 @@ class Ter(PairMetric):
     name = "ter"
     label = "TER"
     source = "Snover et al. 2006"
+    libraries = ("sacrebleu", "rapidfuzz")
     needs = "texts"
     default_on = ""
     headline = Part(VALUE, closer="smaller", bounds=(0.0, float("inf")))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -187,6 +187,7 @@ class WordvecCosine(WordVectorMetric):
 class TransportMetric(WordVectorMetric):
     """Base of the metrics that move words; subclasses implement `costs`."""
 
+    libraries: ClassVar[tuple[str, ...]] = ("scikit-learn",)  # its stop words
     headline = Part(VALUE, bounds=_ANY)
     stopwords: StopWords = "keep"
     unit: bool = False
@@ -223,6 +224,7 @@ class Wmd(TransportMetric):
     name = "wmd"
     label = "WMD"
     source = "Kusner et al. 2015"
+    libraries = ("scikit-learn", "POT")
     undefined = f"{NO_WORD}, or the two have more than {MOST_CELLS:,} pairs of different words"
 
     def costs(self, left: Any, right: Any, words: WordCounts) -> Columns:

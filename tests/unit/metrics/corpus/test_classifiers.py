@@ -8,11 +8,12 @@ from textgauge.errors import UnknownName
 from textgauge.metrics.corpus.classifiers import Classifier, ClassifierTwoSample, HeldOutMetric
 from textgauge.metrics.corpus_metric import CorpusMetric
 from textgauge.metrics.registry import get_metric
+from textgauge.metrics.uncertainty import held_out_test, likely_range, wilson
 from textgauge.numerics import held_out as _held_out
 from textgauge.numerics import svm as _svm
 from textgauge.numerics import svm_large as _svm_large
 from textgauge.numerics import svm_near as _svm_near
-from textgauge.numerics.held_out import HeldOut, held_out_p, hold_out, likely_range, wilson
+from textgauge.numerics.held_out import HeldOut, hold_out
 from textgauge.numerics.native import kernels
 from textgauge.numerics.svm import Task
 from textgauge.numerics.svm_large import curvatures, scaled
@@ -290,7 +291,8 @@ class TestUncertainty:
         truth = np.array([0, 0, 0, 0, 1, 1, 1, 1], dtype=bool)
         sums = [predicted[list(chosen)].sum() for chosen in combinations(range(8), 4)]
         exact = np.mean(np.array(sums) >= predicted[truth].sum())
-        assert held_out_p(HeldOut(truth, predicted), permutations=50_000, seed=0) == pytest.approx(exact, abs=0.01)
+        p, _ = held_out_test(HeldOut(truth, predicted), permutations=50_000, seed=0)
+        assert p == pytest.approx(exact, abs=0.01)
 
     @pytest.mark.parametrize("metric", BOTH, ids=str)
     def test_p_of_same_and_of_different(self, metric):
@@ -311,7 +313,7 @@ class TestUncertainty:
         comparison = Comparison(cloud(1, 150), cloud(2, 150, shift=1.0))
         widths = []
         for metric in (Classifier(on="given"), Classifier(on="given", repeats=10)):
-            low, high, _ = metric.interval(comparison, level=0.95, seed=0)
+            low, high, _ = metric.interval(comparison, metric.measure(comparison), level=0.95, seed=0)
             assert low < metric.compute(comparison)["value"] < high
             widths.append(high - low)
         assert widths[1] < 0.7 * widths[0]
@@ -329,7 +331,7 @@ class TestUncertainty:
 def coverage(metric: HeldOutMetric, shift: float, n: int, simulations: int) -> float:
     comparisons = [Comparison(cloud(2 * s, n), cloud(2 * s + 1, n, shift)) for s in range(simulations)]
     truth = np.mean([metric.compute(comparison)["value"] for comparison in comparisons])
-    ranges = [metric.interval(comparison, level=0.95, seed=0) for comparison in comparisons]
+    ranges = [metric.interval(comparison, metric.measure(comparison), level=0.95, seed=0) for comparison in comparisons]
     return float(np.mean([low <= truth <= high for low, high, _ in ranges]))
 
 

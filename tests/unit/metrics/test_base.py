@@ -1,0 +1,48 @@
+"""What a signature names: every library that can change the number."""
+
+import pickle
+
+import pytest
+
+from textgauge import get_metric
+from textgauge.metrics.base import DEFAULT_SEED, DefaultSeed, versions
+
+
+@pytest.mark.parametrize(
+    ("name", "libraries"),
+    [
+        ("c2st", ["scikit-learn"]),
+        ("classifier", ["scikit-learn", "native"]),
+        ("ter", ["sacrebleu", "rapidfuzz"]),
+        ("bleu@intl", ["sacrebleu"]),
+        ("levenshtein", ["rapidfuzz"]),
+        ("rougeL", ["rapidfuzz"]),
+        ("fid", ["native"]),
+        ("mauve", ["native"]),
+    ],
+)
+def test_the_signature_names_the_libraries(name, libraries):
+    pieces = {piece.partition("=")[0] for piece in get_metric(name).signature.split("|")}
+    assert pieces >= {*libraries, "textgauge", "numpy", "scipy"}
+
+
+def test_word_movers_name_the_solver_and_the_stop_words():
+    assert get_metric("wmd").libraries == ("scikit-learn", "POT")
+
+
+def test_the_signature_tells_compiled_kernels_from_numpy(monkeypatch):
+    here = get_metric("fid@given").signature
+    monkeypatch.setattr("textgauge.numerics.native.library.compiled", lambda: None)
+    assert "|native=off|" in get_metric("fid@given").signature
+    assert here.replace("native=on", "native=off") == get_metric("fid@given").signature
+
+
+def test_a_package_that_is_not_installed_has_no_version():
+    assert versions("no-such-package") == ("no-such-package=none",)
+
+
+def test_a_seed_nobody_chose_survives_copies():
+    metric = pickle.loads(pickle.dumps(get_metric("mauve(points=9)")))
+    assert isinstance(metric.seed, DefaultSeed)
+    assert metric.with_default_seed(4).seed == 4
+    assert (DEFAULT_SEED, hash(DEFAULT_SEED), f"{DEFAULT_SEED}") == (0, hash(0), "0")
