@@ -2,6 +2,7 @@
 
 TextgaugeError
 ├── InputError        the texts, files or arrays given cannot be used
+│   └── ParameterError  a parameter has a value that makes no sense
 ├── UnknownName       a metric, parameter, embedder or tokenizer that does not exist
 ├── ResourceError     a model or data file is not here and cannot be had
 └── MissingExtra      an optional package is needed
@@ -19,6 +20,10 @@ class TextgaugeError(Exception):
 
 class InputError(TextgaugeError):
     """The texts, files or arrays given cannot be used."""
+
+
+class ParameterError(InputError):
+    """A parameter has a value that makes no sense."""
 
 
 class UnknownName(TextgaugeError):

@@ -30,7 +30,7 @@ def _check(metric, some):
     assert ((known >= low - 1e-9) & (known <= high + 1e-9)).all()
     assert len(known) == len(left) or scores.reason
     same = metric.measure(Pairs(left, left)).values
-    np.testing.assert_allclose(same, metric.best, atol=2e-6)
+    np.testing.assert_allclose(same, metric.value_at_identity, atol=2e-6)
 
 
 @pytest.mark.parametrize("metric", METRICS, ids=str)

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any, ClassVar, Literal, Self, get_args, get_origin, get_type_hints
 
 from textgauge.encode.tokenizers import LIBRARIES
-from textgauge.errors import UnknownName
+from textgauge.errors import ParameterError, UnknownName
 from textgauge.naming import Name
 
 Closer = Literal["smaller", "larger"]
@@ -56,7 +56,7 @@ class Metric:
     symmetric: ClassVar[bool] = True
     libraries: ClassVar[tuple[str, ...]] = ()  # packages whose version can change the value, besides numpy and scipy
     compiled: ClassVar[bool] = False  # whether the compiled kernels round otherwise than numpy does
-    best: ClassVar[float] = 0.0
+    value_at_identity: ClassVar[float] = 0.0
     version: ClassVar[int] = 1
 
     part: str | None = None
@@ -169,7 +169,7 @@ def _read(metric: str, name: str, kind: Any, text: str) -> Any:
     try:
         return readers[kind](text)
     except (ValueError, KeyError):
-        raise UnknownName(f"{metric}: {name}={text} is not {_kind_name(kind)}") from None
+        raise ParameterError(f"{metric}: {name}={text} is not {_kind_name(kind)}") from None
 
 
 def _read_bool(text: str) -> bool:
@@ -178,9 +178,9 @@ def _read_bool(text: str) -> bool:
 
 def _check_choice(metric: str, name: str, kind: Any, value: Any) -> None:
     if get_origin(kind) is Literal and value not in get_args(kind):
-        raise UnknownName(f"{metric}: {name}={value} is not one of {', '.join(map(str, get_args(kind)))}")
+        raise ParameterError(f"{metric}: {name}={value} is not one of {', '.join(map(str, get_args(kind)))}")
     if isinstance(kind, type) and not isinstance(value, (int, float) if kind is float else kind):
-        raise UnknownName(f"{metric}: {name}={value} is not {_kind_name(kind)}")
+        raise ParameterError(f"{metric}: {name}={value} is not {_kind_name(kind)}")
 
 
 def _kind_name(kind: Any) -> str:

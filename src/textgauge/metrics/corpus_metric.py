@@ -200,7 +200,7 @@ def _pair_key(on: str, *, full: bool = False) -> str | None:
     if kind is None or kind.scope != "pair":
         return None
     metric = get_metric(on)
-    distance_of(metric, metric.best)
+    distance_of(metric, metric.value_at_identity)
     return str(metric.signature if full else metric.key)
 
 

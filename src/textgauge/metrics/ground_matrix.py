@@ -86,7 +86,7 @@ class GroundMatrix:
             grown[top, left], grown[left, top] = block, block.T
             if on_block is not None:
                 on_block(number + 1, len(corners))
-        np.fill_diagonal(grown, max(distance_of(self._metric, self._metric.best), 0.0))
+        np.fill_diagonal(grown, max(distance_of(self._metric, self._metric.value_at_identity), 0.0))
         self._distances = grown
 
     def _compute_block(self, top: slice, left: slice) -> Floats:

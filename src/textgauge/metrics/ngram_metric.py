@@ -13,7 +13,7 @@ from textgauge.data import Corpus, Pairs
 from textgauge.data.pool import Pool
 from textgauge.data.view import in_one_pool
 from textgauge.encode.tokenizers import Tokens, tokenizer
-from textgauge.errors import UnknownName
+from textgauge.errors import ParameterError
 from textgauge.metrics.pair_metric import Column, Columns, PairMetric
 from textgauge.numerics.ngram_counts import Matrix, ngram_totals, shared_ngram_matrices, shared_ngrams
 
@@ -81,7 +81,7 @@ def divided(a: Matrix, b: Matrix) -> Matrix:
 def at_least(metric: str, name: str, value: float, least: float) -> None:
     """Refuse a parameter below what makes sense."""
     if not value >= least:
-        raise UnknownName(f"{metric}: {name}={value} must be at least {least:g}")
+        raise ParameterError(f"{metric}: {name}={value} must be at least {least:g}")
 
 
 def _none(columns: Corpus) -> Column:

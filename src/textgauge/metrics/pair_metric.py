@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from textgauge.data import GIVEN, Corpus, Pairs
 from textgauge.data.view import TextsLike
-from textgauge.errors import UnknownName
+from textgauge.errors import ParameterError
 from textgauge.metrics.base import VALUE, Metric, Part
 from textgauge.metrics.score import PairScores
 
@@ -27,14 +27,15 @@ _BLOCK_PAIRS = 200_000  # pairs of a block of a matrix: what is held of them sta
 class PairMetric(Metric):
     """Base of all pair metrics: subclasses declare the class variables and implement `compute`.
 
-    `left` is the candidate (or query), `right` the reference (or document). `best` is the value of two equal texts.
-    `undefined` tells in words when a value is NaN. A `fitted` metric takes weights from `pairs.background`.
+    `left` is the candidate (or query), `right` the reference (or document). `value_at_identity` is the value of two
+    equal texts. `undefined` tells in words when a value is NaN. A `fitted` metric takes weights from
+    `pairs.background`.
     """
 
     scope = "pair"
     undefined: ClassVar[str] = ""
     fitted: ClassVar[bool] = False
-    best: ClassVar[float] = 1.0
+    value_at_identity: ClassVar[float] = 1.0
     headline: ClassVar[Part] = Part(VALUE, closer="larger")
 
     def compute(self, pairs: Pairs) -> Columns:
@@ -108,7 +109,7 @@ def distance_of(metric: PairMetric, value: Any) -> Any:
     if metric.closer == "smaller":
         return value
     if not np.isfinite(metric.bounds[1]):
-        raise UnknownName(f"{metric.key} is a similarity without an upper bound and gives no distance")
+        raise ParameterError(f"{metric.key} is a similarity without an upper bound and gives no distance")
     return metric.bounds[1] - value
 
 

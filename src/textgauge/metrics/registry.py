@@ -8,7 +8,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from textgauge.errors import UnknownName
+from textgauge.errors import InputError, UnknownName
 from textgauge.metrics.base import Metric, Scope, from_name
 from textgauge.naming import expand, parse, split_names
 from textgauge.plugins import load_plugins
@@ -24,7 +24,7 @@ _Kind = TypeVar("_Kind", bound=type[Metric])
 def register(kind: _Kind) -> _Kind:
     """Make a metric class known by its name; used as a decorator. A taken name is refused."""
     if _registry.get(kind.name, kind).__qualname__ != kind.__qualname__:
-        raise UnknownName(f"a metric named {kind.name!r} is registered already")
+        raise InputError(f"a metric named {kind.name!r} is registered already")
     _registry[kind.name] = kind
     return kind
 
@@ -93,7 +93,7 @@ def _all_of(scope: Scope, names: str | Iterable[str | Metric], otherwise: str) -
     metrics = get_metrics(names)
     wrong = next((metric for metric in metrics if metric.scope != scope), None)
     if wrong is not None:
-        raise UnknownName(f"{wrong.key} {otherwise.format(key=wrong.key)}")
+        raise InputError(f"{wrong.key} {otherwise.format(key=wrong.key)}")
     return metrics
 
 

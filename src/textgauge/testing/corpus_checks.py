@@ -37,13 +37,13 @@ _OTHER_WORDS = ["please", "could", "you", "send", "pay", "money", "card", "bank"
 
 
 def check_identity(metric: CorpusMetric) -> None:
-    """A corpus compared with itself scores the best value, or beyond it for unbiased estimates."""
+    """A corpus compared with itself scores the value at identity, or beyond it for unbiased estimates."""
     if metric.part is not None:
         return
     comparison = _same(metric)
     value = metric.measure(comparison).value
-    lost = value - metric.best if metric.closer == "smaller" else metric.best - value
-    assert lost <= _TOLERANCE, f"identical corpora score {value}, best is {metric.best}"
+    lost = value - metric.value_at_identity if metric.closer == "smaller" else metric.value_at_identity - value
+    assert lost <= _TOLERANCE, f"identical corpora score {value}, not {metric.value_at_identity}"
 
 
 def check_direction(metric: CorpusMetric) -> None:

@@ -25,13 +25,13 @@ ODD_TEXTS = [
 
 
 def check_declaration(metric: Metric) -> None:
-    """Name, label, source and docstring are there, bounds are in order, the best value lies within."""
+    """Name, label, source and docstring are there, bounds are in order, the value at identity lies within."""
     assert metric.label, "a metric needs a label"
     assert metric.source, "a metric needs a source"
     assert (type(metric).__doc__ or "").strip(), "a metric needs a docstring"
     assert metric.bounds[0] < metric.bounds[1], f"bounds {metric.bounds} are empty"
-    assert metric.part is not None or metric.bounds[0] <= metric.best <= metric.bounds[1], (
-        "the best value is out of bounds"
+    assert metric.part is not None or metric.bounds[0] <= metric.value_at_identity <= metric.bounds[1], (
+        "the value at identity is out of bounds"
     )
     assert len({part.name for part in metric.parts}) == len(metric.parts), "two parts have one name"
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from textgauge import Comparison, Corpus, compare, get_metric
-from textgauge.errors import InputError, UnknownName
+from textgauge.errors import InputError, ParameterError
 from textgauge.metrics.ground_matrix import ground_matrix
 
 WORDS = ["red", "blue", "cat", "dog", "old", "new", "tea", "sees", "likes", "the", "a", "near"]
@@ -89,7 +89,7 @@ def test_names_over_pair_metrics_parse_back_and_say_what_they_look_at():
 
 
 def test_what_gives_no_distance_is_refused():
-    with pytest.raises(UnknownName, match="upper bound"):
+    with pytest.raises(ParameterError, match="upper bound"):
         get_metric("energy@nist(normalise=false)")
     with pytest.raises(InputError, match="needs texts"):
         compare(reference=np.eye(3), candidate=np.eye(3) + 1, metrics="energy@jaccard")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from textgauge.data import Comparison, Corpus, Draws
-from textgauge.errors import UnknownName
+from textgauge.errors import ParameterError
 from textgauge.metrics.corpus.balls import DensityCoverage, PrecisionRecall
 from textgauge.metrics.corpus.nearest import AverageHausdorff, Hausdorff, NearestPrecisionRecall
 from textgauge.metrics.neighbours import nearest
@@ -280,7 +280,7 @@ def test_too_few_texts_and_senseless_k():
     assert math.isnan(score.value)
     assert "at least 6" in (score.reason or "")
     assert PrecisionRecall()(reference=rng.standard_normal((6, 3)), candidate=rng.standard_normal((9, 3))).value >= 0
-    with pytest.raises(UnknownName, match="k=0"):
+    with pytest.raises(ParameterError, match="k=0"):
         PrecisionRecall(k=0)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from textgauge import Corpus, get_metric, score
-from textgauge.errors import InputError, UnknownName
+from textgauge.errors import InputError
 
 LEFT = ["a red cat", "one dog", "the old bridge", "we like tea", "nothing here"]
 RIGHT = ["a red dog", "one dog", "an old bridge", "we drink tea", "other words"]
@@ -71,7 +71,7 @@ def test_wrong_shapes_are_refused_with_one_clear_line(left, right, complaint):
 
 
 def test_a_corpus_metric_is_refused_with_what_to_do_instead():
-    with pytest.raises(UnknownName, match="use `compare`"):
+    with pytest.raises(InputError, match="use `compare`"):
         score(left=LEFT, right=RIGHT, metrics="fid")
 
 

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from textgauge.data import Comparison, Corpus, Draws
-from textgauge.errors import UnknownName
+from textgauge.errors import ParameterError
 from textgauge.metrics import ground_matrix
 from textgauge.metrics.base import VALUE, Part
 from textgauge.metrics.contributions import Contributions, SideTerms
@@ -56,7 +56,7 @@ class _BallMetric(NeighbourMetric):
     def check(self) -> None:
         """A ball reaches to the first neighbour at least."""
         if self.k < 1:
-            raise UnknownName(f"{self.name}: k={self.k} is not a whole number of at least 1")
+            raise ParameterError(f"{self.name}: k={self.k} is not a whole number of at least 1")
 
     @property
     def min_texts(self) -> int:

@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from textgauge.data import GIVEN, Comparison, Corpus, Draws, Pool
-from textgauge.errors import UnknownName
+from textgauge.errors import ParameterError
 from textgauge.metrics.base import DEFAULT_SEED, VALUE, Part
 from textgauge.metrics.contributions import Contributions, SideTerms
 from textgauge.metrics.corpus_metric import EmbeddingMetric, ManyValues, Values
@@ -64,7 +64,7 @@ class HeldOutMetric(EmbeddingMetric):
     libraries = ("scikit-learn",)
     headline = Part(VALUE)
     parts = tuple(Part(name) for name in SCORES)
-    best = 0.5
+    value_at_identity = 0.5
 
     share: float = 0.5
     repeats: int = 1
@@ -73,7 +73,7 @@ class HeldOutMetric(EmbeddingMetric):
     def check(self) -> None:
         """A share that leaves neither part empty, at least one split."""
         if not 0.0 < self.share < 1.0 or self.repeats < 1 or self.seed < 0:
-            raise UnknownName(f"{self.name}: share must lie between 0 and 1, repeats be at least 1, seed at least 0")
+            raise ParameterError(f"{self.name}: share must lie between 0 and 1, repeats be at least 1, seed at least 0")
 
     @property
     def min_texts(self) -> int:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.data import Comparison, Corpus, Draws
-from textgauge.errors import UnknownName
+from textgauge.errors import ParameterError
 from textgauge.metrics.base import VALUE, Part
 from textgauge.metrics.contributions import Contributions, SideTerms
 from textgauge.metrics.corpus_metric import GapMetric, ManyValues
@@ -117,7 +117,7 @@ class _ChiSquare(CountMetric):
     def check(self) -> None:
         """Refuse a table of fewer than two tokens."""
         if self.top < 2:
-            raise UnknownName(f"{self.name}: top={self.top} must be at least 2")
+            raise ParameterError(f"{self.name}: top={self.top} must be at least 2")
 
     def table(self, P: Counts, Q: Counts) -> tuple[Column, Column]:
         """The statistic and its degrees of freedom."""
@@ -280,7 +280,7 @@ class Zipf(GapMetric, CountMetric):
     def check(self) -> None:
         """Refuse a curve of fewer than two ranks."""
         if self.top < 2:
-            raise UnknownName(f"zipf: top={self.top} must be at least 2")
+            raise ParameterError(f"zipf: top={self.top} must be at least 2")
 
     def of_counts(self, P: Counts, Q: Counts) -> ManyValues:
         """The absolute difference of the slopes, and both slopes."""
@@ -347,7 +347,7 @@ class KullbackLeibler(CountMetric):
     def check(self) -> None:
         """Refuse smoothing that leaves a probability of 0."""
         if not 0 < self.alpha < INF:
-            raise UnknownName(f"kl: alpha={self.alpha:g} must be above 0")
+            raise ParameterError(f"kl: alpha={self.alpha:g} must be above 0")
 
     def of_counts(self, P: Counts, Q: Counts) -> ManyValues:
         """Both directions."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from textgauge.data import Comparison, Corpus, Draws, Pool
 from textgauge.encode.grounds import GROUNDS, angle, prepare, squared_euclidean
-from textgauge.errors import UnknownName
+from textgauge.errors import ParameterError
 from textgauge.metrics import ground_matrix
 from textgauge.metrics.base import VALUE, Part
 from textgauge.metrics.contributions import Contributions, SideTerms
@@ -388,7 +388,7 @@ class Kid(KernelDiscrepancy, EmbeddingMetric):
     def check(self) -> None:
         """A polynomial of at least the first degree."""
         if self.degree < 1:
-            raise UnknownName(f"{self.name}: degree={self.degree} is not a whole number of at least 1")
+            raise ParameterError(f"{self.name}: degree={self.degree} is not a whole number of at least 1")
 
     def kernel(self, joint: Corpus) -> Kernel:
         """The polynomial kernel."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.data import Comparison, Corpus, Draws
-from textgauge.errors import UnknownName
+from textgauge.errors import ParameterError
 from textgauge.metrics.base import VALUE, Part
 from textgauge.metrics.corpus_metric import ManyValues, TokenMetric, Values
 from textgauge.metrics.registry import register
@@ -130,7 +130,7 @@ class CrossEntropy(TokenMetric):
     def check(self) -> None:
         """Refuse n-grams without tokens."""
         if self.order < 1:
-            raise UnknownName(f"lm_cross_entropy: order={self.order} must be at least 1")
+            raise ParameterError(f"lm_cross_entropy: order={self.order} must be at least 1")
 
     def compute(self, comparison: Comparison) -> Values:
         """The excess, and both entropies."""

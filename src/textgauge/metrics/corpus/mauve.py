@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.data import Comparison, Corpus, Draws
-from textgauge.errors import UnknownName
+from textgauge.errors import ParameterError
 from textgauge.metrics.base import DEFAULT_SEED, VALUE, Part
 from textgauge.metrics.corpus_metric import EmbeddingMetric, ManyValues, Values
 from textgauge.metrics.neighbours import gram_of
@@ -123,11 +123,11 @@ class Mauve(EmbeddingMetric):
     def check(self) -> None:
         """Refuse parameters that leave nothing to measure."""
         if self.buckets < 0 or self.buckets == 1:
-            raise UnknownName(f"mauve: buckets={self.buckets}; give 0 for automatic, or at least 2")
+            raise ParameterError(f"mauve: buckets={self.buckets}; give 0 for automatic, or at least 2")
         if min(self.restarts, self.points, self.seeds) < 1 or self.seed < 0:
-            raise UnknownName("mauve: restarts, points and seeds must be at least 1, seed at least 0")
+            raise ParameterError("mauve: restarts, points and seeds must be at least 1, seed at least 0")
         if not (self.scaling > 0 and 0 < self.pca <= 1):
-            raise UnknownName("mauve: scaling must be positive, pca a share between 0 and 1")
+            raise ParameterError("mauve: scaling must be positive, pca a share between 0 and 1")
 
     def compute(self, comparison: Comparison) -> Values:
         """Value and parts of one comparison."""

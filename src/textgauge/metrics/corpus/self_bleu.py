@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.data import Comparison, Corpus, Draws
-from textgauge.errors import UnknownName
+from textgauge.errors import ParameterError
 from textgauge.metrics.base import VALUE, Part
 from textgauge.metrics.corpus_metric import GapMetric, ManyValues, TokenMetric, Values
 from textgauge.metrics.registry import register
@@ -128,7 +128,7 @@ class SelfBleuGap(GapMetric, TokenMetric):
     def check(self) -> None:
         """Refuse n-grams without tokens."""
         if self.n < 1:
-            raise UnknownName(f"self_bleu_gap: n={self.n} must be at least 1")
+            raise ParameterError(f"self_bleu_gap: n={self.n} must be at least 1")
 
     def compute(self, comparison: Comparison) -> Values:
         """The gap, and both corpora's self-BLEU."""

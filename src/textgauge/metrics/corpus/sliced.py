@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.data import Comparison, Corpus, Draws
-from textgauge.errors import UnknownName
+from textgauge.errors import ParameterError
 from textgauge.metrics.base import DEFAULT_SEED, VALUE, Part
 from textgauge.metrics.corpus_metric import EmbeddingMetric, ManyValues, Values
 from textgauge.metrics.registry import register
@@ -60,7 +60,7 @@ class SlicedWasserstein(EmbeddingMetric):
     def check(self) -> None:
         """An order of at least one, at least one line."""
         if self.p < 1 or self.projections < 1:
-            raise UnknownName(f"{self.name} needs p of at least 1 and projections of at least 1")
+            raise ParameterError(f"{self.name} needs p of at least 1 and projections of at least 1")
 
     @property
     def min_texts(self) -> int:

@@ -28,7 +28,7 @@ class VocabularyOverlap(CountMetric):
     source = "Jaccard 1901"
     headline = Part(VALUE, closer="larger")
     parts = (Part("new"),)
-    best = 1.0
+    value_at_identity = 1.0
 
     def of_counts(self, P: Counts, Q: Counts) -> ManyValues:
         """Overlap, and the candidate's share of new types."""

@@ -12,7 +12,7 @@ from textgauge.data import Corpus, Pairs
 from textgauge.data.view import in_one_pool
 from textgauge.encode.embedders import Vectors
 from textgauge.encode.token_vectors import CHOSEN, MINILM_LAYER, Encoding, TokenEncoder, token_encoder
-from textgauge.errors import UnknownName
+from textgauge.errors import ParameterError
 from textgauge.metrics.base import VALUE, Part
 from textgauge.metrics.distinct_pairs import Index, distinct_texts, groups, runs
 from textgauge.metrics.pair_metric import Column, Columns, PairMetric
@@ -76,7 +76,7 @@ class BertScore(PairMetric):
     def check(self) -> None:
         """Refuse negative layers, and rescaling where no baseline is known."""
         if self.layer < CHOSEN:
-            raise UnknownName(f"bertscore: layer={self.layer} is not a layer")
+            raise ParameterError(f"bertscore: layer={self.layer} is not a layer")
         if self.rescale:
             self._baseline()
 
@@ -168,7 +168,9 @@ class BertScore(PairMetric):
         known = BASELINES.get(self.on, {})
         layer = MINILM_LAYER if self.layer == CHOSEN else self.layer
         if layer not in known:
-            raise UnknownName(f"bertscore: no baseline is known for layer {self.layer} of {self.on}; leave out rescale")
+            raise ParameterError(
+                f"bertscore: no baseline is known for layer {self.layer} of {self.on}; leave out rescale"
+            )
         return dict(zip(("precision", "recall", VALUE), known[layer], strict=True))
 
 

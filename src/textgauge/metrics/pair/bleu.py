@@ -11,7 +11,7 @@ import numpy as np
 from textgauge.data import Pairs
 from textgauge.data.pool import Pool
 from textgauge.encode.tokenizers import Tokens
-from textgauge.errors import UnknownName
+from textgauge.errors import ParameterError
 from textgauge.metrics.base import VALUE, Part
 from textgauge.metrics.ngram_metric import NgramMetric, at_least, divided, tokens_of
 from textgauge.metrics.pair_metric import Column, Columns
@@ -115,7 +115,7 @@ class Bleu(NgramMetric):
         """Orders and smoothing values must be positive."""
         at_least(self.name, "order", self.order, 1)
         if not (self.floor > 0 and self.k > 0):
-            raise UnknownName(f"{self.name}: floor and k must be larger than 0")
+            raise ParameterError(f"{self.name}: floor and k must be larger than 0")
 
     def streams(self, pool: Pool) -> Sequence[tuple[Tokens, int]]:
         """One stream of tokens."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from textgauge.data import Pairs
 from textgauge.data.pool import Pool
 from textgauge.encode.tokenizers import SplitTokenizer, Tokens
-from textgauge.errors import UnknownName
+from textgauge.errors import ParameterError
 from textgauge.metrics.base import VALUE, Part
 from textgauge.metrics.ngram_metric import NgramMetric, at_least, divided
 from textgauge.metrics.pair_metric import Column, Columns
@@ -114,7 +114,7 @@ class Chrf(NgramMetric):
         at_least(self.name, "order", self.order, 1)
         at_least(self.name, "word_order", self.word_order, 0)
         if not 0 < self.beta < float("inf"):
-            raise UnknownName(f"{self.name}: beta={self.beta} must be larger than 0")
+            raise ParameterError(f"{self.name}: beta={self.beta} must be larger than 0")
 
     def streams(self, pool: Pool) -> Sequence[tuple[Tokens, int]]:
         """Characters, and words if they count."""

@@ -12,7 +12,7 @@ import numpy as np
 from textgauge.data import Corpus, Pairs
 from textgauge.data.view import in_one_pool
 from textgauge.encode.tokenizers import characters_of
-from textgauge.errors import UnknownName
+from textgauge.errors import ParameterError
 from textgauge.metrics.base import VALUE
 from textgauge.metrics.pair_metric import Column, Columns, PairMetric
 from textgauge.metrics.registry import register
@@ -73,7 +73,7 @@ class Levenshtein(PairMetric):
     def check(self) -> None:
         """Refuse a norm that would give values below 0."""
         if self.kind == "indel" and self.norm == "max":
-            raise UnknownName("levenshtein: kind=indel takes up to |s| + |t| edits, so its norm is sum")
+            raise ParameterError("levenshtein: kind=indel takes up to |s| + |t| edits, so its norm is sum")
 
     def compute(self, pairs: Pairs) -> Columns:
         """The similarity of each pair."""

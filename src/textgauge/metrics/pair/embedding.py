@@ -12,7 +12,7 @@ from textgauge.data.view import in_one_pool
 from textgauge.encode.cross_encoders import cross_encoder
 from textgauge.encode.grounds import unit_rows
 from textgauge.encode.token_vectors import CHOSEN, TokenEncoder, TokenVectors, token_encoder
-from textgauge.errors import UnknownName
+from textgauge.errors import ParameterError
 from textgauge.metrics.base import VALUE, Part
 from textgauge.metrics.distinct_pairs import decided, distinct_texts, runs
 from textgauge.metrics.pair_metric import Column, Columns, PairMetric
@@ -115,7 +115,7 @@ class ContextualL2(PairMetric):
     needs = "token vectors"
     default_on = "minilm"
     headline = Part(VALUE, closer="smaller", bounds=(0.0, float("inf")))
-    best = 0.0
+    value_at_identity = 0.0
     undefined = "one of the two texts has no tokens"
 
     layer: int = CHOSEN
@@ -123,7 +123,7 @@ class ContextualL2(PairMetric):
     def check(self) -> None:
         """Refuse negative layers."""
         if self.layer < CHOSEN:
-            raise UnknownName(f"contextual_l2: layer={self.layer} is not a layer")
+            raise ParameterError(f"contextual_l2: layer={self.layer} is not a layer")
 
     def input_identity(self) -> list[str]:
         """The token encoder with its revision and layer."""

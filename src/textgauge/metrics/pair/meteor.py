@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from textgauge.data import Pairs
 from textgauge.encode.stems import porter
 from textgauge.encode.tokenizers import Tokens
-from textgauge.errors import UnknownName
+from textgauge.errors import ParameterError
 from textgauge.metrics.base import VALUE, Part
 from textgauge.metrics.pair_metric import Column, Columns, PairMetric
 from textgauge.metrics.registry import register
@@ -105,7 +105,7 @@ class Meteor(PairMetric):
     def check(self) -> None:
         """Refuse weights that would lead out of [0, 1]."""
         if not (0 <= self.alpha <= 1 and 0 <= self.gamma <= 1 and self.beta >= 0):
-            raise UnknownName(f"{self.name}: alpha and gamma must be between 0 and 1, beta at least 0")
+            raise ParameterError(f"{self.name}: alpha and gamma must be between 0 and 1, beta at least 0")
 
     def input_identity(self) -> list[str]:
         """Which WordNet, where one is used."""

@@ -66,7 +66,7 @@ class Ter(PairMetric):
     needs = "texts"
     default_on = ""
     headline = Part(VALUE, closer="smaller", bounds=(0.0, float("inf")))
-    best: ClassVar[float] = 0.0
+    value_at_identity: ClassVar[float] = 0.0
     symmetric = False
 
     normalized: bool = False

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.data import Corpus, Pairs
-from textgauge.errors import UnknownName
+from textgauge.errors import ParameterError
 from textgauge.metrics.background import Background, all_in_one_pool, background_of
 from textgauge.metrics.base import VALUE
 from textgauge.metrics.pair_metric import Column, Columns, PairMetric
@@ -142,7 +142,7 @@ class Bm25Plus(PairMetric):
     def check(self) -> None:
         """Refuse values that make scores negative or infinite."""
         if not (0 <= self.k1 < np.inf and 0 <= self.b <= 1 and 0 <= self.delta < np.inf):
-            raise UnknownName("bm25plus: k1 and delta must be at least 0 and finite, b must lie between 0 and 1")
+            raise ParameterError("bm25plus: k1 and delta must be at least 0 and finite, b must lie between 0 and 1")
 
     @property
     def bounds(self) -> tuple[float, float]:

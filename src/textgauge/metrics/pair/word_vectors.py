@@ -103,7 +103,7 @@ class WordVectorMetric(PairMetric):
 
     needs = "word vectors"
     default_on = "wordvec"
-    best = 0.0
+    value_at_identity = 0.0
     undefined = NO_WORD
     tokens: str = "words"
 

@@ -128,7 +128,7 @@ def test_wrong_use_is_one_clear_error(given, said):
 def test_unknown_names_are_refused():
     with pytest.raises(UnknownName, match="clustering"):
         recommend(task="clusterin", data="sample:intents")
-    with pytest.raises(UnknownName, match="compares corpora"):
+    with pytest.raises(InputError, match="compares corpora"):
         recommend(pairs="sample:graded", metrics="energy")
 
 

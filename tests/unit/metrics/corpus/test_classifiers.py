@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from textgauge.data import Comparison, Corpus, Draws
-from textgauge.errors import UnknownName
+from textgauge.errors import ParameterError
 from textgauge.metrics.corpus.classifiers import Classifier, ClassifierTwoSample, HeldOutMetric
 from textgauge.metrics.corpus_metric import CorpusMetric
 from textgauge.metrics.registry import get_metric
@@ -127,7 +127,7 @@ def test_names_and_bad_parameters():
     assert not get_metric("classifier.f1").symmetric
     assert get_metric("classifier").symmetric
     for name in ("classifier(share=1)", "c2st(share=0)", "c2st(repeats=0)", "classifier(score=auc)"):
-        with pytest.raises(UnknownName):
+        with pytest.raises(ParameterError):
             get_metric(name)
 
 

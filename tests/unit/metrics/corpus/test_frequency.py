@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from textgauge.data import Comparison, Draws
-from textgauge.errors import UnknownName
+from textgauge.errors import ParameterError
 from textgauge.metrics.corpus.frequency import Chi, ChiByDf, JensenShannon, KullbackLeibler, Zipf, top_weights
 from textgauge.metrics.corpus_metric import CorpusMetric
 from textgauge.metrics.token_counts import CountMetric
@@ -96,5 +96,5 @@ def test_kl_is_of_the_candidate_against_the_reference() -> None:
 
 @pytest.mark.parametrize(("kind", "given"), [(Chi, {"top": 1}), (Zipf, {"top": 1}), (KullbackLeibler, {"alpha": 0.0})])
 def test_senseless_parameters_are_refused(kind: type[CountMetric], given: dict[str, float]) -> None:
-    with pytest.raises(UnknownName, match="must be"):
+    with pytest.raises(ParameterError, match="must be"):
         kind(**given)

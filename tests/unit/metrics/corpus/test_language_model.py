@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from textgauge.data import Comparison, Corpus, Draws
-from textgauge.errors import UnknownName
+from textgauge.errors import ParameterError
 from textgauge.metrics.corpus.language_model import CrossEntropy, ngram_table, witten_bell
 from textgauge.metrics.corpus_metric import CorpusMetric
 
@@ -98,7 +98,7 @@ def test_identical_corpora_and_empty_ones() -> None:
     metric = CrossEntropy(on="words")
     assert metric(reference=FARM, candidate=FARM[::-1]).value == pytest.approx(0, abs=1e-15)
     assert metric(reference=FARM, candidate=["", ""]).reason == "the candidate has no tokens"
-    with pytest.raises(UnknownName):
+    with pytest.raises(ParameterError):
         CrossEntropy(order=0)
 
 

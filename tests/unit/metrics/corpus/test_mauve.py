@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from textgauge.data import Comparison, Corpus, Draws
-from textgauge.errors import UnknownName
+from textgauge.errors import ParameterError
 from textgauge.metrics.corpus import mauve
 from textgauge.metrics.corpus.mauve import Mauve, area_under, divergence_curve, frontier_integral, smoothed
 from textgauge.metrics.registry import get_metric
@@ -243,7 +243,7 @@ class TestMetric:
         "text", ["buckets=1", "buckets=-2", "restarts=0", "points=0", "seeds=0", "seed=-1", "scaling=0", "pca=1.5"]
     )
     def test_refuses(self, text):
-        with pytest.raises(UnknownName):
+        with pytest.raises(ParameterError):
             get_metric(f"mauve({text})")
 
 
@@ -271,7 +271,7 @@ class TestMany:
         left[7, :] = False
         many = METRIC.compute_many(joint, Draws(left, right))
         for draw, comparison in enumerate(Draws(left, right).comparisons(joint)):
-            for name, expected in METRIC._values_or_nan(comparison).items():
+            for name, expected in METRIC.values_or_nan(comparison).items():
                 assert many[name][draw] == pytest.approx(expected, abs=1e-12, nan_ok=True)
         assert math.isnan(many["value"][7])
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from textgauge.data import Comparison, Draws
-from textgauge.errors import UnknownName
+from textgauge.errors import ParameterError
 from textgauge.metrics.corpus.self_bleu import SelfBleuGap, closest_lengths
 from textgauge.metrics.corpus_metric import CorpusMetric
 
@@ -83,5 +83,5 @@ def test_identical_corpora_and_empty_ones() -> None:
     texts = ["a b c", "b c d", "a b c d e"]
     assert SelfBleuGap()(reference=texts, candidate=texts[::-1]).value == pytest.approx(0, abs=1e-15)
     assert SelfBleuGap()(reference=texts, candidate=["", ""]).reason == "the candidate has no tokens"
-    with pytest.raises(UnknownName):
+    with pytest.raises(ParameterError):
         SelfBleuGap(n=0)

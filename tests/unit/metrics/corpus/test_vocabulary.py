@@ -66,5 +66,5 @@ def test_many_draws_equal_single_comparisons(kind: type[CountMetric]) -> None:
 @pytest.mark.parametrize("kind", [VocabularyOverlap, TypeTokenGap])
 def test_identical_corpora_and_empty_ones(kind: type[CountMetric]) -> None:
     metric = kind(on="words")
-    assert metric(reference=FARM, candidate=FARM[::-1]).value == metric.best
+    assert metric(reference=FARM, candidate=FARM[::-1]).value == metric.value_at_identity
     assert metric(reference=["", ""], candidate=FARM).reason == "the reference has no tokens"

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from textgauge.data import Corpus, Pairs
 from textgauge.encode.token_vectors import token_encoder
-from textgauge.errors import UnknownName
+from textgauge.errors import ParameterError
 from textgauge.metrics import get_metric
 from textgauge.metrics.pair import bertscore
 from textgauge.numerics import greedy_matching as _greedy
@@ -149,7 +149,7 @@ def test_rescaling(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_wrong_parameters(name: str, message: str) -> None:
-    with pytest.raises(UnknownName, match=message):
+    with pytest.raises(ParameterError, match=message):
         get_metric(name)
 
 

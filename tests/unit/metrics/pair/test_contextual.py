@@ -5,7 +5,7 @@ import pytest
 
 from textgauge.data import Corpus, Pairs
 from textgauge.encode.token_vectors import token_encoder
-from textgauge.errors import UnknownName
+from textgauge.errors import ParameterError
 from textgauge.metrics import get_metric
 from textgauge.metrics.pair import embedding as contextual
 
@@ -60,5 +60,5 @@ def test_no_pairs_at_all() -> None:
 
 
 def test_a_layer_below_the_first() -> None:
-    with pytest.raises(UnknownName, match="layer=-2"):
+    with pytest.raises(ParameterError, match="layer=-2"):
         get_metric("contextual_l2(layer=-2)")

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from textgauge.data import Corpus, Pairs
-from textgauge.errors import InputError, UnknownName
+from textgauge.errors import InputError, ParameterError
 from textgauge.metrics import get_metric
 
 VECTORS = arrays(np.float32, (6, 3), elements=st.floats(-4, 4, width=32).filter(lambda x: x == 0 or abs(x) > 1e-3))
@@ -60,7 +60,7 @@ def test_scales() -> None:
 
 
 def test_wrong_use() -> None:
-    with pytest.raises(UnknownName, match="none, clip, unit"):
+    with pytest.raises(ParameterError, match="none, clip, unit"):
         get_metric("cosine(scale=half)")
     with pytest.raises(InputError, match="no ready-made embeddings"):
         get_metric("cosine@given").compute(Pairs(["a"], ["b"]))

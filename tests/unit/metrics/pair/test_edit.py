@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from textgauge import get_metric
 from textgauge.data import Corpus, Pairs
-from textgauge.errors import UnknownName
+from textgauge.errors import ParameterError
 
 KINDS = ["levenshtein", "indel", "osa", "damerau"]
 TEXTS = st.text(alphabet="ab cé\u0301\ud800👍", max_size=12)
@@ -60,7 +60,7 @@ def test_kinds_count_different_edits() -> None:
 
 
 def test_indel_has_no_norm_by_the_longer_text() -> None:
-    with pytest.raises(UnknownName, match="norm is sum"):
+    with pytest.raises(ParameterError, match="norm is sum"):
         get_metric("levenshtein(kind=indel,norm=max)")
 
 

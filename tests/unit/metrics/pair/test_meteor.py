@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from textgauge.data import Pairs
 from textgauge.encode.stems import porter
-from textgauge.errors import ResourceError, UnknownName
+from textgauge.errors import ParameterError, ResourceError
 from textgauge.metrics import get_metric
 from textgauge.metrics.pair import meteor
 from textgauge.metrics.pair.meteor import Relation, Side, related_words, same_words
@@ -133,7 +133,7 @@ def test_related_words_are_given_away_once() -> None:
 
 @pytest.mark.parametrize("wrong", ["alpha=1.5", "gamma=-1", "beta=-0.1", "stages=all", "perfect=two", "lookup=none"])
 def test_parameters_without_sense_are_refused(wrong: str) -> None:
-    with pytest.raises(UnknownName):
+    with pytest.raises(ParameterError):
         get_metric(f"meteor({wrong})")
 
 

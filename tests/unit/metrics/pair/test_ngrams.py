@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from textgauge import get_metric
 from textgauge.data import Corpus, Pairs
 from textgauge.encode.tokenizers import Tokens, mteval_13a, tokenizer
-from textgauge.errors import UnknownName
+from textgauge.errors import ParameterError
 from textgauge.metrics import ngram_metric as _ngram_metric
 from textgauge.metrics.pair.chrf import code_points
 from textgauge.metrics.pair.nist import penalty
@@ -155,7 +155,7 @@ def test_a_vocabulary_beyond_the_code_points_keeps_its_subsequences() -> None:
 @pytest.mark.parametrize("text", ["yes", "?!", "मैं कल", "今天天气很好", "ab\ncd", "a\ud800"])
 def test_equal_texts_score_the_best_value(name: str, text: str) -> None:
     metric = get_metric(name)
-    assert metric(left=[text], right=[text]).values.tolist() == [metric.best]
+    assert metric(left=[text], right=[text]).values.tolist() == [metric.value_at_identity]
 
 
 def test_one_text_without_words() -> None:
@@ -196,5 +196,5 @@ def test_the_penalty_of_nist() -> None:
     "name", ["bleu(order=0)", "bleu(floor=0)", "chrf(order=0)", "chrf(beta=0)", "chrf(word_order=-1)", "gleu(order=0)"]
 )
 def test_senseless_parameters_are_refused(name: str) -> None:
-    with pytest.raises(UnknownName, match="must be"):
+    with pytest.raises(ParameterError, match="must be"):
         get_metric(name)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from textgauge import get_metric
 from textgauge.data import Corpus, Pairs
-from textgauge.errors import UnknownName
+from textgauge.errors import ParameterError
 from textgauge.numerics import sparse_bags as _bags
 from textgauge.numerics.sparse_bags import factor, product, row_sums
 
@@ -133,7 +133,7 @@ def test_raw_scores_have_no_upper_bound_and_grant_delta_for_missing_words() -> N
     "given_name", ["bm25plus(k1=-1)", "bm25plus(b=1.5)", "bm25plus(delta=-0.1)", "bm25plus(k1=nan)"]
 )
 def test_parameters_that_make_no_sense_are_refused(given_name: str) -> None:
-    with pytest.raises(UnknownName, match="bm25plus"):
+    with pytest.raises(ParameterError, match="bm25plus"):
         get_metric(given_name)
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from textgauge import get_metric
 from textgauge.data import Corpus, Pairs
-from textgauge.errors import UnknownName
+from textgauge.errors import ParameterError, UnknownName
 
 TABLE = {
     "a": [1.0, 0.0, 2.0],
@@ -85,7 +85,7 @@ def test_names_and_signatures(on):
     assert get_metric(metric.key) == metric
     assert "sha256=" in metric.signature
     assert get_metric("wordvec_cosine").on == "wordvec"
-    with pytest.raises(UnknownName, match="pool=median"):
+    with pytest.raises(ParameterError, match="pool=median"):
         get_metric("wordvec_cosine(pool=median)")
     with pytest.raises(UnknownName, match="word vectors"):
         get_metric("wordvec_cosine@nothing")(left=["a"], right=["b"])
