@@ -1,16 +1,13 @@
-"""The compiled kernels; all else is in pyproject.toml. Without a compiler, numpy does their work."""
-
-from glob import glob
+"""The compiled library; all else is in pyproject.toml. Without a C compiler, NumPy does its work."""
 
 from setuptools import Extension, setup
 
 setup(
     ext_modules=[
         Extension(
-            "textgauge.numerics.native._kernels",
-            sources=sorted(glob("src/textgauge/numerics/native/*.c")),
-            depends=sorted(glob("src/textgauge/numerics/native/*.h")),
-            # No contraction: what is computed entry by entry has the same bits as in numpy.
+            "textgauge.numerics.native._kmeans",
+            sources=["src/textgauge/numerics/native/kmeans.c"],
+            # No contraction: what is computed entry by entry has the same bits as in NumPy.
             extra_compile_args=[
                 "-O3",
                 "-std=c11",

@@ -19,7 +19,7 @@ def doctor(form: FormatOption = Format.table) -> None:
         "textgauge": lambda: version("textgauge"),
         "python": platform.python_version,
         "numpy, scipy, scikit-learn": lambda: ", ".join(version(name) for name in ("numpy", "scipy", "scikit-learn")),
-        "compiled kernels": _kernels,
+        "compiled library": _tier,
         "cores": lambda: str(os.cpu_count()),
         "cache folder": _cache_root,
         "data folder": lambda: os.environ.get("TEXTGAUGE_DATA") or "not set (TEXTGAUGE_DATA)",
@@ -40,12 +40,10 @@ def _run(name: str, check: Callable[[], str]) -> Row:
         return {"check": name, "ok": False, "found": str(error)}
 
 
-def _kernels() -> str:
-    from textgauge.numerics.native import kernels
+def _tier() -> str:
+    from textgauge.numerics.native import tier
 
-    return (
-        "here" if kernels.built() else "not here: numpy does their work, more slowly (install again with a C compiler)"
-    )
+    return tier()
 
 
 def _cache_root() -> str:

@@ -14,6 +14,7 @@ from textgauge.metrics.base import Undefined
 from textgauge.metrics.pair_metric import PairMetric, distance_of
 from textgauge.metrics.registry import get_metric
 from textgauge.numerics.neighbour_lists import Joint
+from textgauge.numerics.neighbour_rows import inside_ball
 
 Distances = NDArray[np.float32]
 Floats = NDArray[np.float64]
@@ -137,16 +138,16 @@ def nearest_of_blocks(n: int, m: int, blocks: Callable[[slice], Floats]) -> Near
 
 def ball_counts(comparison: Comparison, name: str, k: int, ties: str) -> BallCounts:
     """Which balls, reaching to the k-th neighbour, hold which texts."""
-    inside = np.less_equal if ties == "closed" else np.less
+    closed = ties == "closed"
     radius_p, radius_q = (_radii(side, name, k) for side in (comparison.reference, comparison.candidate))
     n, m = len(radius_p), len(radius_q)
     found = BallCounts(np.zeros(n, np.int64), np.zeros(m, np.int64), np.zeros(n, dtype=bool))
     blocks = _across(comparison, name)
     for rows in _steps(0, n):
         block = blocks(rows)
-        held = inside(block, radius_p[rows, None])
+        held = inside_ball(block, radius_p[rows, None], closed=closed)
         found.of_candidate[:] += held.sum(axis=0)
-        found.of_reference[rows] = inside(block, radius_q).sum(axis=1)
+        found.of_reference[rows] = inside_ball(block, radius_q, closed=closed).sum(axis=1)
         found.reached[rows] = held.any(axis=1)
     return found
 

@@ -14,16 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.numerics.gram import Gram
-from textgauge.numerics.partial_eigh import eigenvalues
 from textgauge.numerics.partition import Partition, Subsets
-from textgauge.numerics.tridiagonal import Tridiagonal
 from textgauge.parallel import map_threads, one_blas_thread
 
 Rows = NDArray[np.float64]
-Index = NDArray[np.int64]
 
 _FEW_SIDES = 64  # so many factors of 1 MB may be kept
-_LONG, _AT_ONCE = 192, 8  # eigenvalues of fewer rows take less than a millisecond, and are found for some at once
+_LONG = 192  # eigenvalues of fewer rows take less than a millisecond
 _THIN = 8  # parts of fewer rows than this fraction of the dimension are not worth a matrix of each
 _MANY_ROWS = 4_000
 _FLOAT32_BLOCK = 512
@@ -41,22 +38,15 @@ def _between(first: Moments, second: Moments) -> float:
 
 
 def nuclear_norm(M: Rows) -> float:
-    """Sum of singular values."""
-    return nuclear_norms([M])[0]
-
-
-def nuclear_norms(matrices: Sequence[Rows]) -> list[float]:
-    """Sums of singular values, from the eigenvalues of the smaller Gram matrices.
+    """The sum of singular values, from the eigenvalues of the smaller Gram matrix.
 
     Eigenvalues below rounding (the usual numerical rank) are zeros and must not enter as square roots of noise.
     """
-    norms = [0.0] * len(matrices)
-    filled = [place for place, M in enumerate(matrices) if M.size]  # a constant sample has a factor without rows
-    grams = (M @ M.T if M.shape[0] <= M.shape[1] else M.T @ M for M in (matrices[place] for place in filled))
-    for place, values in zip(filled, eigenvalues([Tridiagonal.of(gram) for gram in grams]), strict=True):
-        noise = len(values) * np.finfo(np.float64).eps * values[0]
-        norms[place] = float(np.sqrt(values[values > noise]).sum())
-    return norms
+    if not M.size:  # a constant sample has a factor without rows
+        return 0.0
+    values = np.linalg.eigvalsh(M @ M.T if M.shape[0] <= M.shape[1] else M.T @ M)[::-1]
+    noise = len(values) * np.finfo(np.float64).eps * values[0]
+    return float(np.sqrt(values[values > noise]).sum())
 
 
 def frechet_many(rows: NDArray[np.floating], sides: Subsets) -> Rows:
@@ -102,21 +92,19 @@ def frechet_from_gram(gram: Gram, sides: Subsets) -> Rows:
     with np.errstate(divide="ignore", invalid="ignore"):  # sides of one text
         traces = (sides.masks @ diagonal - n * within) / (n - 1.0)
 
-    def some(draws: Index) -> Rows:
-        left, right = sides.left[draws], sides.right[draws]
-        blocks = [gram.block(ordered[a], ordered[b]) for a, b in zip(left.tolist(), right.tolist(), strict=True)]
-        means = np.array([_centre(block) for block in blocks])
-        gaps = np.maximum(within[left] + within[right] - 2.0 * means, 0.0)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            roots = np.array(nuclear_norms(blocks)) / np.sqrt((n[left] - 1.0) * (n[right] - 1.0))
-            values = np.maximum(gaps + traces[left] + traces[right] - 2.0 * roots, 0.0)
-        return np.where(np.minimum(n[left], n[right]) < 2, np.nan, values)
+    def one(draw: int) -> float:
+        a, b = int(sides.left[draw]), int(sides.right[draw])
+        if min(n[a], n[b]) < 2:
+            return np.nan
+        block = gram.block(ordered[a], ordered[b])
+        gap = max(float(within[a] + within[b] - 2.0 * _centre(block)), 0.0)
+        root = nuclear_norm(block) / np.sqrt((n[a] - 1.0) * (n[b] - 1.0))
+        return max(float(gap + traces[a] + traces[b] - 2.0 * root), 0.0)
 
-    draws = np.arange(len(sides.left))
     if n.max(initial=0.0) >= _LONG:
-        return map_threads(lambda draw: float(some(draws[draw : draw + 1])[0]), len(draws))
+        return map_threads(one, len(sides.left))
     with one_blas_thread():  # threads would spend more on taking turns
-        return np.concatenate([some(draws[at : at + _AT_ONCE]) for at in range(0, len(draws), _AT_ONCE)])
+        return np.array([one(draw) for draw in range(len(sides.left))])
 
 
 def _centre(block: Rows) -> float:

@@ -31,6 +31,16 @@ _BLOCK = 1_024  # rows of a block: 1,024 × 1,024 float64 is 8 MB, within reach 
 _MOMENT_ROWS = 2_000  # rows that estimate the second-order moments; they enter only divided by n²
 
 
+def to_angles(cosines: NDArray[np.float32]) -> NDArray[np.float32]:
+    """arccos in radians, in place; what rounding moved out of [−1, 1] is brought back.
+
+    >>> to_angles(np.array([1.0, 0.0, -1.0], dtype=np.float32)).round(4).tolist()
+    [0.0, 1.5708, 3.1416]
+    """
+    np.clip(cosines, -1.0, 1.0, out=cosines)
+    return np.arccos(cosines, out=cosines)
+
+
 @dataclass(frozen=True)
 class RowSums:
     """For two samples: the sum over the own sample (the row itself left out) and over the other, for every row."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.numerics.angles import angle_sums
+from textgauge.numerics.kernel_sums import to_angles
 from textgauge.numerics.neighbour_rows import (
     ROUNDED,
     Cloud,
@@ -18,6 +18,7 @@ from textgauge.numerics.neighbour_rows import (
     Levels,
     below,
     filters,
+    inside_ball,
     levels,
     squared_pairs,
 )
@@ -55,14 +56,17 @@ class DistanceSums:
         of_a, of_b = a.slack[rows] / 2.0, (b.slack[columns] / 2.0).astype(np.float32)
         weights = self._weights[0][rows], self._weights[1][columns]
         if self._ground == "angular":  # the products are of cosines less 1
-            unit, sums = 1.0 / np.pi, angle_sums(block, ((1.0 - of_a).astype(np.float32), of_b), weights)
+            block += (1.0 - of_a).astype(np.float32)[:, None]
+            block -= of_b
+            unit = 1.0 / np.pi
+            to_angles(block)
         else:
             block -= of_a.astype(np.float32)[:, None]
             block -= of_b
             np.sqrt(np.maximum(np.multiply(block, -2.0, out=block), 0.0, out=block), out=block)
-            unit, sums = a.scale, (block @ weights[1], weights[0] @ block)
-        self.of_a[rows] += unit * sums[0]
-        self.of_b[columns] += unit * sums[1]
+            unit = a.scale
+        self.of_a[rows] += unit * (block @ weights[1])
+        self.of_b[columns] += unit * (weights[0] @ block)
 
 
 def nearest_both(
@@ -165,7 +169,7 @@ class _Counting:
         doubtful = np.flatnonzero(~inside)
         exact = levels(squared_pairs(*self._clouds, centre[doubtful], point[doubtful]))
         limit = self._radii[centre[doubtful]]
-        inside[doubtful] = exact <= limit if self._closed else exact < limit
+        inside[doubtful] = inside_ball(exact, limit, closed=self._closed)
         self.balls.reached[centre[inside]] = True
         np.add.at(self.balls.holders, point[inside], self._clouds[0].weight[centre[inside]])
 
@@ -184,7 +188,7 @@ def _near_small(rows: Filter, k: int) -> Pairs:
 
 
 def _near_large(rows: Filter, k: int) -> Pairs:
-    running, found = Running(rows.slack, k), []
+    running, found = _Running(rows.slack, k), []
     for block, top, left in _blocks(rows, rows, half=True):
         down, across = slice(top, top + len(block)), slice(left, left + block.shape[1])
         found.append(_passing(block, running.bound(block, down, across)[:, None], top, left))
@@ -193,17 +197,15 @@ def _near_large(rows: Filter, k: int) -> Pairs:
     return _still(found, running.reached(slice(None)))
 
 
-class Running:
+class _Running:
     """The k best lower bounds of each row so far; the worst of them is what a pair must reach to matter."""
 
     def __init__(self, slack: Floats, k: int) -> None:
         self._slack, self._k = slack, k
         self._best = np.full((len(slack), k), -np.inf, dtype=np.float32)
 
-    def bound(self, block: Block, rows: slice, columns: slice, holds: NDArray[np.bool_] | None = None) -> Block:
-        """What the rows of a block must reach, this block seen; where nothing `holds` of what was, by it alone."""
-        if holds is not None:
-            self._best[rows][~holds] = -np.inf
+    def bound(self, block: Block, rows: slice, columns: slice) -> Block:
+        """What the rows of a block must reach, this block included."""
         slack = self._slack[rows] + self._slack[columns].max()
         fresh = below(_folded(block, _GROUPS * self._k) - slack[:, None])
         both = np.hstack([self._best[rows], fresh])

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.numerics.neighbour_lists import Lists
-from textgauge.numerics.neighbour_rows import Floats, Index, Levels
+from textgauge.numerics.neighbour_rows import Floats, Index, Levels, inside_ball
 
 Mask = NDArray[np.bool_]
 Cell = NDArray[np.int32]
@@ -120,18 +120,17 @@ def radii_within(lists: Lists, own: Mask, k: int) -> Levels:
 
 def held_across(lists: Lists, own: Mask, other: Mask, radii: Levels, *, closed: bool) -> Held:
     """What balls of these radii around the rows of one side hold of the other side."""
-    compare: Callable[[Levels, Levels], Mask] = np.less_equal if closed else np.less
     flat_other, flat_radii = other.ravel(), radii.ravel()
     both = own & other & (closed | (radii > 0))
     held, counts = both.flatten(), both.ravel().astype(np.int32)
 
     def scan(cells: _Cells, lists: Lists) -> _Cells:
         # A ball that takes in the last listed neighbour may hold more than are listed.
-        cut = compare(lists.levels[-1][cells.slot], flat_radii[cells.flat])
+        cut = inside_ball(lists.levels[-1][cells.slot], flat_radii[cells.flat], closed=closed)
         cut &= not lists.complete
         left_over, cells = cells.where(cut), cells.where(~cut)
         for rank in range(lists.ranks):
-            inside = compare(lists.levels[rank][cells.slot], flat_radii[cells.flat])
+            inside = inside_ball(lists.levels[rank][cells.slot], flat_radii[cells.flat], closed=closed)
             cells = cells if inside.all() else cells.where(inside)
             if not len(cells):
                 break

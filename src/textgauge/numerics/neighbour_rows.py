@@ -91,6 +91,12 @@ def levels(squares: Floats) -> Levels:
         return np.sqrt(squares).astype(np.float32)
 
 
+def inside_ball(distances: NDArray[Any], radii: NDArray[Any], *, closed: bool) -> NDArray[np.bool_]:
+    """Which distances lie inside balls of these radii; a closed ball holds what is exactly on its border."""
+    inside: NDArray[np.bool_] = distances <= radii if closed else distances < radii
+    return inside
+
+
 def below(values: NDArray[np.floating]) -> Levels:
     """Float32 numbers just under these."""
     return np.nextafter(values.astype(np.float32), np.float32(-np.inf))

@@ -12,14 +12,11 @@ from numpy.typing import NDArray
 
 from textgauge.numerics.gram import Gram
 from textgauge.numerics.neighbour_lists import Joint, squares_of
-from textgauge.numerics.neighbour_pairs import Near, Pairs
-from textgauge.numerics.neighbour_rows import Cloud, Floats, Index, Levels, levels
+from textgauge.numerics.neighbour_rows import Cloud, Floats, Index, Levels, inside_ball, levels
 from textgauge.numerics.partition import Partition, Subsets
 
 Mask = NDArray[np.bool_]
 LazyGram = Callable[[], Gram | None]
-
-_MOST_NEAR = 32  # neighbours looked for or copies of a text: with more of them near pairs are no longer few
 
 
 class Blocks(Protocol):
@@ -32,9 +29,9 @@ class Blocks(Protocol):
 class GramBlocks:
     """Squared distances from a Gram matrix."""
 
-    def __init__(self, gram: Gram, cloud: Cloud) -> None:
-        self._gram, self._cloud = gram, cloud
-        self._norms = np.ones(len(gram.lengths)) if cloud.directions else gram.squares
+    def __init__(self, gram: Gram, X: NDArray[np.floating[Any]], ground: str) -> None:
+        self._gram, self._cloud = gram, Cloud.of(X, ground)
+        self._norms = np.ones(len(gram.lengths)) if self._cloud.directions else gram.squares
 
     def block(self, first: Index, second: Index) -> Floats:
         """Squared distances, first by second."""
@@ -62,7 +59,7 @@ def shares_of_sides(
     X: NDArray[np.floating[Any]], gram: LazyGram, ground: str, k: int, ties: str, sides: Subsets
 ) -> ManyShares | None:
     """Shares of texts inside balls that reach to the k-th neighbour; None where sides have too little in common."""
-    few = _common(X, gram, ground, sides, k)
+    few = _common(X, gram, ground, sides)
     return None if few is None else few.shares(k, closed=ties == "closed")
 
 
@@ -73,85 +70,17 @@ def nearest_of_sides(
 
     None where sides have too little in common.
     """
-    few = _common(X, gram, ground, sides, 1)
+    few = _common(X, gram, ground, sides)
     return None if few is None else few.nearest()
 
 
-def _common(
-    X: NDArray[np.floating[Any]], gram: LazyGram, ground: str, sides: Subsets, k: int
-) -> SideStatistics | PairStatistics | None:
-    """From the Gram matrix of a small corpus, from the near pairs of a large one if these are few."""
+def _common(X: NDArray[np.floating[Any]], gram: LazyGram, ground: str, sides: Subsets) -> SideStatistics | None:
+    """From the Gram matrix of a small corpus, from the rows of a large one."""
     atoms = Partition.of(sides)
     if atoms is None:
         return None
-    cloud, products = Cloud.of(X, ground), gram()
-    if products is not None:
-        return SideStatistics(sides, atoms, GramBlocks(products, cloud))
-    if max(k, cloud.weight.max()) > _MOST_NEAR:
-        return SideStatistics(sides, atoms, Joint(X, ground))
-    return PairStatistics(sides, atoms, cloud)
-
-
-def _faced(sides: Subsets, atoms: Partition) -> Mask:
-    """Which atoms each side meets on the other side of a draw."""
-    faced = np.zeros_like(atoms.members)
-    for a, b in zip(sides.left, sides.right, strict=True):
-        faced[a] |= atoms.members[b]
-        faced[b] |= atoms.members[a]
-    return faced
-
-
-@dataclass(frozen=True)
-class PairStatistics:
-    """Neighbour statistics of draws, from the near pairs of texts."""
-
-    sides: Subsets
-    atoms: Partition
-    cloud: Cloud
-
-    def nearest(self) -> tuple[Floats, Floats]:
-        """Squared distances of left and right texts to the nearest on the other side."""
-        pairs = self._across.nearest(1, itself=True)
-        left, right = np.full((2, len(self.sides.left), self.sides.sizes.max()), np.nan)
-        for draw, (a, b) in enumerate(zip(self.sides.left, self.sides.right, strict=True)):
-            for squares, own, other in ((left, a, b), (right, b, a)):
-                squares[draw, : self.sides.sizes[own]] = self._ranked(pairs, own, other, 1)
-        return left, right
-
-    def radii(self, k: int) -> Levels:
-        """Distance of each text of each side to its k-th neighbour on that side; 0 off the side."""
-        pairs = Near(self.cloud, self.atoms, self.atoms.members).nearest(k, itself=False)
-        radii = np.zeros(self.sides.masks.shape, dtype=np.float32)
-        for side, rows in enumerate(self.sides.rows):
-            radii[side, rows] = levels(self._ranked(pairs, side, side, k))
-        return radii
-
-    def shares(self, k: int, *, closed: bool) -> ManyShares:
-        """Shares of texts inside balls that reach to the k-th neighbour."""
-        radii, inside = self.radii(k), np.less_equal if closed else np.less
-        centres, texts, squares = self._across.within(radii.max(axis=0))
-        distances, masks = levels(squares), self.sides.masks
-        held = [
-            np.flatnonzero(own[centres] & inside(distances, radius[centres]))
-            for own, radius in zip(masks, radii, strict=True)
-        ]
-        found = []
-        for a, b in zip(self.sides.left, self.sides.right, strict=True):
-            of_a, of_b = (held[own][masks[other][texts[held[own]]]] for own, other in ((a, b), (b, a)))
-            n, m = self.sides.sizes[[a, b]]
-            precision, recall, reached = (len(np.unique(some)) for some in (texts[of_a], texts[of_b], centres[of_a]))
-            found.append((precision / m, recall / n, len(of_a) / (k * m), reached / n))
-        return ManyShares(*np.array(found).T)
-
-    @cached_property
-    def _across(self) -> Near:
-        return Near(self.cloud, self.atoms, _faced(self.sides, self.atoms))
-
-    def _ranked(self, pairs: Pairs, own: int, other: int, k: int) -> Floats:
-        """Squared distances of a side's texts to the k-th nearest text of another."""
-        first, second, squares = pairs
-        chosen = np.flatnonzero(self.sides.masks[own][first] & self.sides.masks[other][second])
-        return squares[chosen[np.searchsorted(first[chosen], self.sides.rows[own]) + k - 1]]
+    products = gram()
+    return SideStatistics(sides, atoms, Joint(X, ground) if products is None else GramBlocks(products, X, ground))
 
 
 @dataclass(frozen=True)
@@ -215,7 +144,12 @@ class SideStatistics:
 
     @cached_property
     def _faced(self) -> Mask:
-        return _faced(self.sides, self.atoms)
+        """Which atoms each side meets on the other side of a draw."""
+        faced = np.zeros_like(self.atoms.members)
+        for a, b in zip(self.sides.left, self.sides.right, strict=True):
+            faced[a] |= self.atoms.members[b]
+            faced[b] |= self.atoms.members[a]
+        return faced
 
     def _met(self) -> list[tuple[int, int]]:
         """Pairs of atoms that a draw puts on different sides."""
@@ -227,14 +161,14 @@ class _Balls:
     """What the balls of each side hold: which texts, how many pairs in each atom; and which balls reach which atoms."""
 
     def __init__(self, sides: Subsets, radii: Levels, atoms: int, *, closed: bool) -> None:
-        self._sides, self._radii, self._inside = sides, radii, np.less_equal if closed else np.less
+        self._sides, self._radii, self._closed = sides, radii, closed
         self.held = np.zeros(radii.shape, dtype=bool)
         self.total = np.zeros((len(radii), atoms), dtype=np.int64)
         self.reached = [np.zeros((size, atoms), dtype=bool) for size in sides.sizes]
 
     def add(self, side: int, atom: int, centres: Index, texts: Index, distances: Levels) -> None:
         """Look what balls of a side hold of the texts of an atom."""
-        inside = self._inside(distances, self._radii[side, centres, None])
+        inside = inside_ball(distances, self._radii[side, centres, None], closed=self._closed)
         self.held[side, texts] |= inside.any(axis=0)
         self.total[side, atom] += np.count_nonzero(inside)
         self.reached[side][np.searchsorted(self._sides.rows[side], centres), atom] = inside.any(axis=1)

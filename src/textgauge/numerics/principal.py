@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.numerics.gram import Gram
-from textgauge.numerics.partial_eigh import leading
 from textgauge.numerics.partition import Partition, Subsets
 
 Rows = NDArray[np.float64]
@@ -28,15 +27,12 @@ class Spread(NamedTuple):
     scores: Callable[[Rows, Rows], Rows]
 
 
-def components(spreads: Sequence[Spread], share: float) -> list[Rows]:
-    """Scores of rows on the fewest principal components that hold this share of the variance; matrices are used up."""
-    found = leading([spread.matrix for spread in spreads], share)
-    return [spread.scores(*pair) for spread, pair in zip(spreads, found, strict=True)]
-
-
-def principal_components(X: Rows, weights: Rows, share: float) -> Rows:
-    """Scores of weighted rows on the fewest principal components that hold this share of the variance."""
-    return components([spread_of(X, weights)], share)[0]
+def components(spread: Spread, share: float) -> Rows:
+    """Scores of rows on the fewest principal components that hold this share of the variance."""
+    values, vectors = np.linalg.eigh(spread.matrix)
+    values, vectors = np.maximum(values[::-1], 0.0), vectors[:, ::-1]
+    kept = 1 + int(np.searchsorted(np.cumsum(values), share * values.sum()))
+    return spread.scores(values[:kept], np.ascontiguousarray(vectors[:, :kept]))
 
 
 def spread_of(X: Rows, weights: Rows) -> Spread:

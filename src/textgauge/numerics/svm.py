@@ -6,28 +6,28 @@ inside libsvm.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from textgauge.numerics.native import kernels
-from textgauge.numerics.svm_kernel import Distances, Products
-from textgauge.numerics.svm_large import curvatures, scaled, weighted
-from textgauge.numerics.svm_near import Near
-from textgauge.numerics.svm_solver import solve, solve_many
-
-Floats = NDArray[np.float32]
-Doubles = NDArray[np.float64]
-Index = NDArray[np.intp]
-Rows = NDArray[np.floating[Any]]
+from textgauge.numerics.svm_kernel import (
+    Distances,
+    Doubles,
+    Floats,
+    Index,
+    Products,
+    Rows,
+    curvatures,
+    scaled,
+    weighted,
+)
 
 KERNEL_ROWS = 16_384  # a matrix of 1 GiB; beyond it libsvm works on the rows, slowly but in bounded memory
-SMALL_TRAIN = 512  # up to here problems share distances, and numpy solves them side by side
-SHARED_ROWS = 4_096  # so many rows have their distances, 64 MiB, computed once for all small problems
-_BATCH_CELLS = 1 << 24
+SMALL_TRAIN = 512  # up to here tasks share distances
+SHARED_ROWS = 4_096  # so many rows have their distances, 64 MiB, computed once for all small tasks
+TOLERANCE = 1e-3
+_INF = np.float32(np.inf)
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Task:
 
     @property
     def small(self) -> bool:
-        """Whether a step of the solver costs more in calls than in arithmetic."""
+        """Whether the task shares distances with other tasks."""
         return len(self.train) <= SMALL_TRAIN and len(self.test) <= SHARED_ROWS // 2
 
 
@@ -55,9 +55,13 @@ def decide(rows: Rows, tasks: Sequence[Task], products: Products | None = None) 
     """
     unit = magnitude(rows)
     rows = rows / rows.dtype.type(unit)
-    small = iter(_decide_all_small(rows, [task for task in tasks if task.small], products and products.over(unit)))
-    large = _decide_all_large(rows, [task for task in tasks if not task.small])
-    return [next(small if task.small else large) for task in tasks]
+    small = [task for task in tasks if task.small]
+    distances = None
+    if small and len(rows) <= SHARED_ROWS:
+        distances = Distances.of(rows, products and products.over(unit))
+        if 2 * sum(len(task.train) ** 2 for task in small) > len(rows) ** 2:
+            distances = distances.prepared()
+    return [_decide_small(rows, task, distances) if task.small else _decide_large(rows, task) for task in tasks]
 
 
 def magnitude(rows: Rows) -> float:
@@ -66,62 +70,15 @@ def magnitude(rows: Rows) -> float:
     return float(np.ldexp(0.5, np.frexp(largest)[1])) if largest > 0 else 1.0
 
 
-def _decide_all_small(rows: Rows, tasks: Sequence[Task], products: Products | None) -> list[Doubles]:
-    if not tasks or len(rows) > SHARED_ROWS:
-        return [found for task in tasks for found in _decide_small(*_alone(rows, task))]
-    size = 1 if kernels.built() else max(1, _BATCH_CELLS // max(len(task.train) for task in tasks) ** 2)
-    distances = Distances.of(rows, products)
-    if 2 * sum(len(task.train) ** 2 for task in tasks) > len(rows) ** 2:
-        distances = distances.prepared()
-    batches = (tasks[start : start + size] for start in range(0, len(tasks), size))
-    return [found for batch in batches for found in _decide_small(distances, batch)]
-
-
-def _alone(rows: Rows, task: Task) -> tuple[Distances, list[Task]]:
-    used, place = np.unique(np.concatenate([task.train, task.test]), return_inverse=True)
-    return Distances.of(rows[used]), [Task(place[: len(task.train)], task.labels, place[len(task.train) :])]
-
-
-def _decide_small(distances: Distances, tasks: Sequence[Task]) -> Iterator[Doubles]:
-    gammas = [distances.gamma(task.train) for task in tasks]
-    matrices = [distances.curvature(task.train, gamma) for task, gamma in zip(tasks, gammas, strict=True)]
-    solutions = _solved(matrices, tasks) if len(tasks) > 1 else [solve(matrices[0], tasks[0].labels)]
-    for task, gamma, (beta, intercept) in zip(tasks, gammas, solutions, strict=True):
-        support, weight = _support(task.train, beta[: len(task.train)])
-        yield distances.kernel(task.test, support, gamma) @ weight + intercept
-
-
-def _solved(matrices: Sequence[Floats], tasks: Sequence[Task]) -> Iterator[tuple[Doubles, float]]:
-    widest = max(map(len, matrices))
-    curvature = np.ones((len(tasks), widest, widest), dtype=np.float32)
-    labels = np.zeros((len(tasks), widest), dtype=np.float32)
-    for place, (task, one) in enumerate(zip(tasks, matrices, strict=True)):
-        curvature[place, : len(one), : len(one)] = one
-        labels[place, : len(one)] = task.labels
-    return zip(*solve_many(curvature, labels), strict=True)
-
-
-def _support(train: Index, beta: Doubles) -> tuple[Index, Doubles]:
-    """Rows with a weight, and the weight: the coefficients of a row's copies added up."""
-    weight = np.bincount(train, weights=beta).astype(np.float64, copy=False)
-    support = np.flatnonzero(weight)
-    return support, weight[support]
-
-
-def _decide_all_large(rows: Rows, tasks: Sequence[Task]) -> Iterator[Doubles]:
-    near = Near.of(rows) if tasks and kernels.wide() else None
-    if near is None:
-        yield from (_decide_large(rows, task) for task in tasks)
-        return
-    held = [len(task.train) <= KERNEL_ROWS and near.holds(task.train) for task in tasks]
-    near = near.shared([(task.train, task.test) for task, fits in zip(tasks, held, strict=True) if fits])
-    for task, fits in zip(tasks, held, strict=True):
-        yield _decide_near(near, task) if fits else _decide_large(rows, task)
-
-
-def _decide_near(near: Near, task: Task) -> Doubles:
-    beta, intercept = near.solve(task.train, task.labels)
-    return near.weighted(task.test, *_support(task.train, beta), near.gamma(task.train)) + intercept
+def _decide_small(rows: Rows, task: Task, distances: Distances | None) -> Doubles:
+    if distances is None:
+        used, place = np.unique(np.concatenate([task.train, task.test]), return_inverse=True)
+        distances = Distances.of(rows[used])
+        task = Task(place[: len(task.train)], task.labels, place[len(task.train) :])
+    gamma = distances.gamma(task.train)
+    beta, intercept = solve(distances.curvature(task.train, gamma), task.labels)
+    support, weight = _support(task.train, beta)
+    return distances.kernel(task.test, support, gamma) @ weight + intercept
 
 
 def _decide_large(rows: Rows, task: Task) -> Doubles:
@@ -138,3 +95,52 @@ def _decide_large(rows: Rows, task: Task) -> Doubles:
     beta, intercept = solve(curvature, task.labels)
     support, weight = _support(place, beta)
     return weighted(test, train[first[support]], weight) + intercept
+
+
+def _support(train: Index, beta: Doubles) -> tuple[Index, Doubles]:
+    """Rows with a weight, and the weight: the coefficients of a row's copies added up."""
+    weight = np.bincount(train, weights=beta).astype(np.float64, copy=False)
+    support = np.flatnonzero(weight)
+    return support, weight[support]
+
+
+def solve(curvature: Floats, labels: Floats, *, most_steps: int = 0) -> tuple[Doubles, float]:
+    """Coefficients β and intercept of one problem: f(x) = Σ βᵢ k(xᵢ, x) + intercept.
+
+    Sequential minimal optimisation with second-order choice of the pair, in the variables β = yα: a step adds t to βᵢ
+    and takes t from βⱼ. `rise` holds y − f of the rows whose β may grow and −∞ elsewhere, `fall` of those whose β may
+    shrink and ∞ elsewhere. Kernel differences are curvature differences with the other sign, so the kernel is not
+    needed. It ends after `most_steps` at the latest (0: as many as libsvm allows), and at once for NaN.
+    Source: Fan, Chen and Lin 2005.
+    """
+    high, low = np.maximum(labels, 0).tolist(), np.minimum(labels, 0).tolist()
+    beta = [0.0] * len(labels)
+    rise, fall = np.where(labels > 0, labels, -_INF), np.where(labels < 0, labels, _INF)
+    gap, work = np.empty_like(labels), np.empty_like(labels)
+    for _ in range(most_steps or max(10_000_000, 100 * len(labels))):
+        i = rise.argmax()
+        np.subtract(rise[i], fall, out=gap)
+        np.sqrt(curvature[i], out=work)
+        np.divide(gap, work, out=work)
+        j = work.argmax()
+        width = float(gap[j])
+        if not (width >= TOLERANCE or gap.max() >= TOLERANCE):
+            break
+        step = min(width / (2.0 * float(curvature[i, j])), high[i] - beta[i], beta[j] - low[j])
+        np.subtract(curvature[j], curvature[i], out=work)
+        work *= np.float32(step)
+        rise -= work
+        fall -= work
+        beta[i] = min(beta[i] + step, high[i])
+        beta[j] = max(beta[j] - step, low[j])
+        fall[i], rise[j] = rise[i], fall[j]
+        if beta[i] >= high[i]:
+            rise[i] = -_INF
+        if beta[j] <= low[j]:
+            fall[j] = _INF
+    return np.array(beta), _intercept(rise, fall)
+
+
+def _intercept(rise: Floats, fall: Floats) -> float:
+    free = np.isfinite(rise) & np.isfinite(fall)
+    return float(rise[free].mean()) if free.any() else float(rise.max() + fall.min()) / 2.0

@@ -1,6 +1,7 @@
-"""The RBF kernel between rows, from squared distances that many small tasks share.
+"""The RBF kernel between rows.
 
-Products are float64 and only distances are float32, so that a task has the same distances whoever shares them.
+Small tasks share squared distances: products are float64 and only distances are float32, so that a task has the same
+distances whichever tasks share them. A large task has a kernel of its own, by float32 products of centred rows.
 """
 
 from __future__ import annotations
@@ -11,13 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.numerics.native import kernels
-
 Floats = NDArray[np.float32]
 Doubles = NDArray[np.float64]
 Index = NDArray[np.intp]
 Rows = NDArray[np.floating[Any]]
 
+_BLOCK = 256  # rows of a large kernel made at a time
 _STRIP = 32  # rows of distances made from products at a time, which stay in the second cache
 ABOVE_ONE = np.float32(1.0 + 1e-6)  # keeps the curvature between two equal texts above zero
 
@@ -79,7 +79,8 @@ class Distances:
         """start + sign·exp(−gamma·‖x − y‖²)."""
         left, right = self.products.place[left], self.products.place[right]
         if self.whole is not None:
-            return rbf_picked(self.whole, (left, right), -gamma, start, sign)
+            picked = self.whole.ravel().take(len(self.whole) * left[:, None] + right)
+            return rbf(picked, -gamma, start, sign)
         norms, factor = self.products.matrix.diagonal(), self.products.unit**-2
         block = _squared(self.products.matrix[np.ix_(left, right)], norms[left], norms[right], factor)
         return rbf(block.astype(np.float32), -gamma, start, sign)
@@ -102,8 +103,6 @@ def _squared(products: Doubles, left: Doubles, right: Doubles, factor: float) ->
 
 def rbf(squared: Floats, factor: float, start: np.float32, sign: np.float32) -> Floats:
     """start + sign·exp(factor·x), in place; an exponent that rounding moved above 0 is 0."""
-    if kernels.built():
-        return kernels.rbf(squared, factor, float(start), float(sign))
     squared *= np.float32(factor)
     np.minimum(squared, 0.0, out=squared)
     np.exp(squared, out=squared)
@@ -112,11 +111,41 @@ def rbf(squared: Floats, factor: float, start: np.float32, sign: np.float32) -> 
     return squared
 
 
-def rbf_picked(
-    squared: Floats, places: tuple[Index, Index], factor: float, start: np.float32, sign: np.float32
-) -> Floats:
-    """The same of some rows and columns of a square matrix, which stays."""
-    left, right = places
-    if kernels.built():
-        return kernels.rbf_picked(squared, left, right, factor, float(start), float(sign))
-    return rbf(squared.ravel().take(len(squared) * left[:, None] + right), factor, start, sign)
+def scaled(train: Rows, test: Rows) -> tuple[Floats, Floats]:
+    """Rows with k(x, y) = exp(−‖x − y‖²): centred, times √gamma."""
+    centre = train.mean(axis=0, dtype=np.float64)
+    near = centre.astype(train.dtype)
+    left, right = (train - near).astype(np.float32, copy=False), (test - near).astype(np.float32, copy=False)
+    within = np.einsum("ij,ij->i", left, left).sum(dtype=np.float64) / left.size
+    factor = np.float32(np.sqrt(scale(len(centre), within + float(centre.var()))))
+    left *= factor
+    right *= factor
+    return left, right
+
+
+def curvatures(rows: Floats) -> Floats:
+    """1 − k(x, y) between all rows: the lower triangle by blocks, mirrored, so exactly symmetric."""
+    n, (left, right) = len(rows), (_as_left(rows), _as_right(rows))
+    matrix = np.empty((n, n), dtype=np.float32)
+    for start in range(0, n, _BLOCK):
+        stop = min(start + _BLOCK, n)
+        matrix[start:stop, :stop] = rbf(left[start:stop] @ right[:stop].T, 1.0, ABOVE_ONE, np.float32(-1.0))
+        for first in range(0, start, _BLOCK):
+            matrix[first : first + _BLOCK, start:stop] = matrix[start:stop, first : first + _BLOCK].T
+    return matrix
+
+
+def weighted(test: Floats, support: Floats, weight: Doubles) -> Doubles:
+    """Σ weight · k(support, x) for each test row x, by blocks."""
+    left, right = _as_left(test), _as_right(support)
+    parts = (left[start : start + _BLOCK] @ right.T for start in range(0, len(test), _BLOCK))
+    return np.concatenate([rbf(part, 1.0, np.float32(0.0), np.float32(1.0)) @ weight for part in parts])
+
+
+def _as_left(rows: Floats) -> Floats:
+    """Rows whose products with those of `_as_right` are −‖x − y‖² = 2⟨x, y⟩ − ‖x‖² − ‖y‖²."""
+    return np.column_stack([rows, -np.einsum("ij,ij->i", rows, rows), np.ones(len(rows), dtype=np.float32)])
+
+
+def _as_right(rows: Floats) -> Floats:
+    return np.column_stack([rows + rows, np.ones(len(rows), dtype=np.float32), -np.einsum("ij,ij->i", rows, rows)])

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from textgauge.data import Comparison, Corpus, Draws
-from textgauge.metrics import get_metric
-from textgauge.metrics.corpus import mauve, neighbours
+from textgauge.metrics import get_metric, neighbours
+from textgauge.metrics.corpus import mauve
 from textgauge.metrics.corpus_metric import CorpusMetric
 from textgauge.numerics import frechet as _frechet
 from textgauge.numerics import gram as _gram
-from textgauge.numerics import neighbour_pairs as _neighbour_pairs
 from textgauge.numerics import neighbour_sides as _neighbour_sides
 from textgauge.numerics import partition as _sides
+from textgauge.numerics.neighbour_lists import Joint
 from textgauge.numerics.neighbour_rows import Cloud, levels, squared_pairs
 from textgauge.numerics.partition import Partition, Subsets
 
@@ -68,7 +68,7 @@ def equal_one_by_one(metric, draws):
 @pytest.mark.parametrize("name", METRICS)
 @pytest.mark.parametrize("by_products", [True, False])
 def test_equals_one_by_one(monkeypatch, name, make, by_products):
-    monkeypatch.setattr(neighbours, "_loop_is_cheaper", lambda draws: False)
+    monkeypatch.setattr(neighbours, "loop_is_cheaper", lambda draws: False)
     if not by_products:
         monkeypatch.setattr(_gram, "MOST_ROWS", 0)
     equal_one_by_one(get_metric(name), all_pairs(make()))
@@ -78,34 +78,24 @@ def test_equals_one_by_one(monkeypatch, name, make, by_products):
 @pytest.mark.parametrize("most_rows", [_gram.MOST_ROWS, 0])
 @pytest.mark.parametrize("pieces", [2, 7])
 def test_atoms_in_pieces(monkeypatch, name, most_rows, pieces):
-    monkeypatch.setattr(neighbours, "_loop_is_cheaper", lambda draws: False)
+    monkeypatch.setattr(neighbours, "loop_is_cheaper", lambda draws: False)
     monkeypatch.setattr(_sides, "_MOST_ROWS", pieces)
-    monkeypatch.setattr(_neighbour_pairs, "_WIDE", 16)
     monkeypatch.setattr(_gram, "MOST_ROWS", most_rows)
     equal_one_by_one(get_metric(name), all_pairs(disjoint()))
 
 
-@pytest.mark.parametrize(("name", "most"), [("pr(k=6)", 5), ("dc(k=2,ties=open)@angular", 4), ("irpr@angular", 4)])
-def test_many_neighbours_or_copies(monkeypatch, name, most):
-    monkeypatch.setattr(neighbours, "_loop_is_cheaper", lambda draws: False)
-    monkeypatch.setattr(_gram, "MOST_ROWS", 0)
-    monkeypatch.setattr(_neighbour_sides, "_MOST_NEAR", most)  # one text is there five times
-    monkeypatch.setattr(_neighbour_sides, "PairStatistics", None)
-    equal_one_by_one(get_metric(name), all_pairs(nested()))
-
-
 @pytest.mark.parametrize("make", [disjoint, nested, overlapping])
 @pytest.mark.parametrize("ground", ["euclidean", "angular"])
-def test_near_pairs_are_the_nearest_of_all(make, ground):
+def test_nearest_and_radii_are_those_of_all_pairs(make, ground):
     sides = subsets_of(all_pairs(make()))
     cloud = Cloud.of(rows(), ground)
-    few = _neighbour_sides.PairStatistics(sides, Partition.of(sides), cloud)
+    few = _neighbour_sides.SideStatistics(sides, Partition.of(sides), Joint(rows(), ground))
     first, second = np.indices((120, 120)).reshape(2, -1)
     squares = squared_pairs(cloud, cloud, cloud.inverse[first], cloud.inverse[second]).reshape(120, 120)
     for found, own, other in zip(few.nearest(), (sides.left, sides.right), (sides.right, sides.left), strict=True):
         for numbers, a, b in zip(found, own, other, strict=True):
             near = squares[sides.rows[a]][:, sides.rows[b]].min(axis=1)
-            assert (numbers[: len(near)] == near).all()
+            assert numbers[: len(near)] == pytest.approx(near, rel=1e-9)
             assert np.isnan(numbers[len(near) :]).all()
     np.fill_diagonal(squares, np.inf)
     for radii, own in zip(few.radii(4), sides.rows, strict=True):
@@ -113,15 +103,15 @@ def test_near_pairs_are_the_nearest_of_all(make, ground):
 
 
 def test_neighbour_lists_are_not_needed(monkeypatch):
-    monkeypatch.setattr(neighbours, "_loop_is_cheaper", lambda draws: False)
-    monkeypatch.setattr(neighbours, "joint_rows", None)
+    monkeypatch.setattr(neighbours, "loop_is_cheaper", lambda draws: False)
+    monkeypatch.setattr(neighbours, "_joint_rows", None)
     joint = Corpus.of(rows())
     metric = get_metric("pr").on_given(Comparison(joint, joint))
     assert np.isfinite(metric.compute_many(joint, all_pairs(disjoint()))["value"]).all()
 
 
 def test_pr_and_dc_look_once(monkeypatch):
-    monkeypatch.setattr(neighbours, "_loop_is_cheaper", lambda draws: False)
+    monkeypatch.setattr(neighbours, "loop_is_cheaper", lambda draws: False)
     looked = []
     block = _neighbour_sides.GramBlocks.block
     monkeypatch.setattr(_neighbour_sides.GramBlocks, "block", lambda *args: looked.append(1) or block(*args))

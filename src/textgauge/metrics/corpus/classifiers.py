@@ -21,8 +21,8 @@ from textgauge.metrics.uncertainty import held_out_test, likely_range, normal_re
 from textgauge.numerics import svm as _svm
 from textgauge.numerics.held_out import SCORES, HeldOut, Trial, scores
 from textgauge.numerics.partition import Subsets
-from textgauge.numerics.svm import Doubles, Index, Rows, Task
-from textgauge.numerics.svm_kernel import Products
+from textgauge.numerics.svm import Task
+from textgauge.numerics.svm_kernel import Doubles, Index, Products, Rows
 
 Decide: TypeAlias = Callable[[Rows, Sequence[Task], Products | None], list[Doubles]]
 

@@ -21,7 +21,6 @@ from textgauge.metrics.neighbours import nearest
 from textgauge.metrics.registry import register
 from textgauge.metrics.score import Score
 from textgauge.metrics.uncertainty import normal_reach
-from textgauge.numerics.angles import angle_sums, to_angles
 from textgauge.numerics.kernel_sums import (
     MANY_ROWS,
     Kernel,
@@ -30,6 +29,7 @@ from textgauge.numerics.kernel_sums import (
     discrepancy_many,
     mostly_different,
     row_sums,
+    to_angles,
 )
 from textgauge.numerics.principal import narrow_unit, unit
 
@@ -62,7 +62,8 @@ class Angles:
     def sums(self, X: Rows, Y: Rows) -> tuple[Rows, Rows]:
         """Sums of the block by row and by column."""
         if X.dtype == np.float32:
-            by_row, by_column = angle_sums(self._cosines(X, Y))
+            angles = to_angles(self._cosines(X, Y))
+            by_row, by_column = angles @ np.ones(len(Y), np.float32), np.ones(len(X), np.float32) @ angles
             return by_row.astype(np.float64), by_column.astype(np.float64)
         block = angle(X, Y)
         return block.sum(axis=1), block.sum(axis=0)

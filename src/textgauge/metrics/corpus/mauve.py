@@ -17,7 +17,7 @@ from textgauge.metrics.base import DEFAULT_SEED, VALUE, Part
 from textgauge.metrics.corpus_metric import EmbeddingMetric, ManyValues, Values
 from textgauge.metrics.neighbours import gram_of
 from textgauge.metrics.registry import register
-from textgauge.numerics.kmeans import Problem, kmeans_many
+from textgauge.numerics.kmeans import kmeans
 from textgauge.numerics.partition import Subsets
 from textgauge.numerics.principal import Directions, Spread, components, spread_of_directions
 
@@ -174,11 +174,13 @@ class Mauve(EmbeddingMetric):
 
     def _clustered(self, unions: Sequence[_Union]) -> Iterator[list[Labels]]:
         """The bucket of each text of the joint corpus in each union, for one seed after the other."""
-        scores = components([union.spread for union in unions], self.pca)
-        problems = [Problem(X, union.weights, union.buckets) for X, union in zip(scores, unions, strict=True)]
+        scores = [components(union.spread, self.pca) for union in unions]
         for index in range(self.seeds):
-            found = kmeans_many(problems, restarts=self.restarts, seed=(self.seed, index))
-            yield [union.every(labels) for union, labels in zip(unions, found, strict=True)]
+            seed = self.seed, index
+            yield [
+                union.every(kmeans(X, union.weights, union.buckets, restarts=self.restarts, seed=seed))
+                for X, union in zip(scores, unions, strict=True)
+            ]
 
     def standard_error(self, comparison: Comparison, *, seed: int) -> tuple[float, str]:
         """Standard deviation of the shown value over fresh samples and seeds, by the law of total variance.

@@ -67,6 +67,7 @@ class Frechet(EmbeddingMetric):
     """
 
     name = "fid"
+    version = 2
     label = "Fréchet embedding distance"
     source = "Heusel et al. 2017"
     compiled = True

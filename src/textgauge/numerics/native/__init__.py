@@ -1,4 +1,113 @@
-"""The few loops that numpy cannot do in one pass, in C; whoever calls them has a way without them.
+"""The compiled library, and the one switch between it and NumPy.
 
-They are compiled when textgauge is installed, if there is a compiler.
+It holds one function, k-means on few rows, compiled from kmeans.c when textgauge is installed with a C compiler.
+`TEXTGAUGE_NATIVE=0` leaves it out. NumPy gives the same labels, more slowly.
 """
+
+from __future__ import annotations
+
+import ctypes
+import os
+import warnings
+from functools import cache
+from importlib.machinery import EXTENSION_SUFFIXES
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Doubles = NDArray[np.float64]
+Index = NDArray[np.int64]
+
+_INTERFACE = 3  # of kmeans.c; another number belongs to other signatures
+_SWITCH = "TEXTGAUGE_NATIVE"
+_STEM = Path(__file__).with_name("_kmeans")
+_SOLVED, _NO_MEMORY = 0, 2
+_POINTER, _WHOLE = ctypes.c_void_p, ctypes.c_int64
+_FUNCTIONS = {
+    "textgauge_interface": [],
+    "textgauge_has_avx2_build": [],
+    "textgauge_kmeans": [_WHOLE] * 4 + [_POINTER] * 5,
+}
+
+
+class Library(NamedTuple):
+    """The compiled library, or the reason why there is none."""
+
+    compiled: ctypes.CDLL | None
+    reason: str = ""
+
+
+@cache
+def library() -> Library:
+    """The compiled library of this process."""
+    return Library(None, f"{_SWITCH}=0 is set") if os.environ.get(_SWITCH) == "0" else load(_STEM)
+
+
+def load(stem: Path) -> Library:
+    """The library of this interface among the files of this stem."""
+    reason = "there is no compiled library: textgauge was installed without a C compiler"
+    for path in (stem.with_name(stem.name + suffix) for suffix in EXTENSION_SUFFIXES):
+        if not path.is_file():
+            continue
+        try:
+            found = ctypes.CDLL(str(path))
+            for name, arguments in _FUNCTIONS.items():
+                function = getattr(found, name)
+                function.argtypes, function.restype = arguments, _WHOLE
+            if found.textgauge_interface() == _INTERFACE:
+                return Library(found)
+            reason = f"{path} was built for another version of textgauge"
+        except (OSError, AttributeError) as error:
+            reason = f"{path} cannot be used: {error}"
+    return Library(None, reason)
+
+
+@cache
+def available() -> bool:
+    """Whether the compiled library runs; one warning per process where it should and does not."""
+    found = library()
+    if found.compiled is None and os.environ.get(_SWITCH) != "0":
+        warnings.warn(
+            f"k-means runs in NumPy, more slowly: {found.reason} (set {_SWITCH}=0 to hide this warning)",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+    return found.compiled is not None
+
+
+def tier() -> str:
+    """Which form of the code runs here, in words."""
+    found = library()
+    if found.compiled is None:
+        return f"NumPy: {found.reason}"
+    return "compiled, AVX2 build" if found.compiled.textgauge_has_avx2_build() else "compiled, baseline build"
+
+
+def kmeans_by_products(
+    products: Doubles, weights: Doubles, starts: Index, *, steps: int
+) -> tuple[Index, Doubles] | None:
+    """Labels and objectives of restarts that begin at these rows, restarts by k; None where a cluster is left empty."""
+    (restarts, k), n = starts.shape, len(weights)
+    _check(products, np.float64, n, n)
+    _check(weights, np.float64, n)
+    _check(starts, np.int64, restarts, k)
+    if starts.min() < 0 or starts.max() >= n:
+        raise ValueError("a restart begins at a row that is not there")
+    compiled = library().compiled
+    if compiled is None:
+        raise RuntimeError(library().reason)
+    labels, objectives = np.empty((restarts, n), dtype=np.int64), np.empty(restarts)
+    arrays = (array.ctypes.data for array in (products, weights, starts, labels, objectives))
+    status = compiled.textgauge_kmeans(n, k, restarts, steps, *arrays)
+    if status == _NO_MEMORY:
+        raise MemoryError("k-means found no memory for its work")
+    return (labels, objectives) if status == _SOLVED else None
+
+
+def _check(array: NDArray[Any], dtype: type[np.generic], *shape: int) -> None:
+    """Refuse an array that C would misread."""
+    if array.dtype != dtype or array.shape != shape or not array.flags.c_contiguous:
+        found = f"{array.dtype} {array.shape}{'' if array.flags.c_contiguous else ' with gaps'}"
+        raise ValueError(f"the library needs contiguous {np.dtype(dtype)} {shape}, not {found}")

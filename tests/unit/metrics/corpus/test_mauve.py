@@ -9,13 +9,7 @@ from textgauge.errors import ParameterError
 from textgauge.metrics.corpus import mauve
 from textgauge.metrics.corpus.mauve import Mauve, area_under, divergence_curve, frontier_integral, smoothed
 from textgauge.metrics.registry import get_metric
-from textgauge.numerics import kmeans_large as _kmeans_large
-from textgauge.numerics import kmeans_small as _kmeans_small
-from textgauge.numerics.kmeans import Problem, kmeans, kmeans_many
-from textgauge.numerics.kmeans_large import in_passes
-from textgauge.numerics.kmeans_small import Points, side_by_side
-from textgauge.numerics.kmeans_start import Start, split_for_empty
-from textgauge.numerics.principal import principal_components
+from textgauge.numerics.kmeans import kmeans
 
 METRIC = Mauve(on="given")
 
@@ -28,111 +22,6 @@ def cloud(seed, n, shift=0.0, d=12):
 
 def value(P, Q, metric=METRIC):
     return metric.compute(Comparison(P, Q))["value"]
-
-
-def lloyd(X, weights, k, rng):
-    """k-means as the textbook has it."""
-    texts = rng.choice(int(weights.sum()), k, replace=False)
-    centroids = X[np.repeat(np.arange(len(X)), weights.astype(int))[texts]]
-    labels = None
-    while True:
-        found = ((X[:, None] - centroids) ** 2).sum(axis=2).argmin(axis=1)
-        if labels is not None and (found == labels).all():
-            return labels, (weights * ((X - centroids[labels]) ** 2).sum(axis=1)).sum()
-        labels = found
-        sizes = np.bincount(labels, weights=weights, minlength=k)
-        for cluster in np.flatnonzero(sizes):
-            rows = labels == cluster
-            centroids[cluster] = weights[rows] @ X[rows] / sizes[cluster]
-        if not sizes.all():
-            split_for_empty(centroids, sizes, rng)
-            labels = None
-
-
-def by_products(X, weights, start):
-    """One problem in the form for many, by the kernel where it is compiled."""
-    return side_by_side([Points(X, weights)], start)[0]
-
-
-def in_step(X, weights, start):
-    """The same by numpy."""
-    return _kmeans_small._in_step([Points(X, weights)], start)[0]
-
-
-class TestKmeans:
-    @pytest.mark.parametrize("run", [by_products, in_step, in_passes])
-    @pytest.mark.parametrize(("n", "d", "k"), [(60, 3, 4), (300, 8, 70), (500, 20, 12)])
-    def test_is_lloyds_algorithm(self, run, n, d, k):
-        rng = np.random.default_rng(n)
-        X, weights = rng.standard_normal((n, d)), rng.integers(1, 4, n).astype(float)
-        runs = run(X, weights, Start(k, 3, (1,)))
-        for (labels, objective), each in zip(runs, np.random.default_rng((1,)).spawn(3), strict=True):
-            expected, least = lloyd(X, weights, k, each)
-            assert (labels == expected).all()
-            assert objective == pytest.approx(least)
-
-    def test_problems_in_step_do_not_meet(self):
-        rng = np.random.default_rng(3)
-        sizes = [(70, 4, 6), (40, 9, 6), (200, 3, 6), (61, 5, 11), (5, 2, 6), (700, 4, 6)]
-        problems = [Problem(rng.standard_normal((n, d)), rng.integers(1, 3, n).astype(float), k) for n, d, k in sizes]
-        alone = [kmeans(problem, restarts=4, seed=(7, 1)) for problem in problems]
-        for one, many in zip(alone, kmeans_many(problems, restarts=4, seed=(7, 1)), strict=True):
-            assert (one == many).all()
-
-    @pytest.mark.parametrize("run", [by_products, in_step])
-    def test_clusters_that_become_empty_are_split_for(self, run):
-        rng = np.random.default_rng(5)
-        X = np.concatenate([rng.standard_normal((60, 2)), 10.0 + np.arange(4.0)[:, None] * [1, 0]])
-        weights = np.append(np.ones(60), np.full(4, 200.0))
-        runs = run(X, weights, Start(12, 5, (2,)))
-        for (labels, _), each in zip(runs, np.random.default_rng((2,)).spawn(5), strict=True):
-            assert len(np.unique(labels)) == 12
-            assert (labels == lloyd(X, weights, 12, each)[0]).all()
-
-    def test_clusters_that_become_empty_in_passes_are_split_for(self):
-        rng = np.random.default_rng(5)
-        X = np.concatenate([rng.standard_normal((60, 2)), 10.0 + np.arange(4.0)[:, None] * [1, 0]])
-        weights = np.append(np.ones(60), np.full(4, 200.0))
-        for labels, objective in in_passes(X, weights, Start(12, 5, (2,))):
-            assert len(np.unique(labels)) == 12
-            means = _kmeans_large.centroids(X, weights, labels)
-            distances = ((X[:, None] - means) ** 2).sum(axis=2)
-            assert distances[np.arange(len(X)), labels] == pytest.approx(distances.min(axis=1))
-            assert objective == pytest.approx(weights @ distances.min(axis=1))
-
-    def test_ties_and_blocks_do_not_matter(self, monkeypatch):
-        rng = np.random.default_rng(0)
-        X = np.unique(rng.integers(0, 5, (400, 4)), axis=0).astype(float)
-        weights, start = np.ones(len(X)), Start(20, 2, (1,))
-        whole = in_passes(X, weights, start)
-        monkeypatch.setattr(_kmeans_large, "_BLOCK", 64)
-        for once, again in zip(whole, in_passes(X, weights, start), strict=True):
-            assert (once[0] == again[0]).all()
-
-    def test_a_wide_error_band_changes_nothing(self, monkeypatch):
-        rng = np.random.default_rng(2)
-        X, weights, start = rng.standard_normal((300, 6)), np.ones(300), Start(15, 1, (1,))
-        narrow = in_passes(X, weights, start)[0]
-        made = _kmeans_large._Points.of
-        wide = np.float32(0.2)
-        monkeypatch.setattr(_kmeans_large._Points, "of", lambda X, weights: replace(made(X, weights), unclear=wide))
-        assert (in_passes(X, weights, start)[0][0] == narrow[0]).all()
-
-    def test_no_more_rows_than_clusters(self):
-        X = np.arange(4.0)[:, None]
-        assert kmeans(Problem(X, np.ones(4), 6), restarts=1, seed=(0,)).tolist() == [0, 1, 2, 3]
-
-    @pytest.mark.parametrize("n", [300, 900])
-    def test_samples_when_there_are_many(self, n):
-        X = np.concatenate([np.random.default_rng(0).standard_normal((n, 2)), 50 + np.zeros((1, 2))])
-        labels = kmeans(Problem(X, np.append(np.ones(n), 300.0), 2), restarts=5, seed=(0,))
-        assert (labels[:-1] != labels[-1]).all()
-
-    def test_sample_keeps_the_number_of_texts(self):
-        weights = np.array([500.0, 1.0, 30.0, 400.0])
-        used = Start(2, 1, (0,)).sampled(weights)
-        assert used.sum() == 512
-        assert (used <= weights).all()
 
 
 class TestCurve:
@@ -168,25 +57,6 @@ class TestCurve:
 
     def test_smoothing_adds_half_a_text(self):
         assert smoothed(np.array([3.0, 0.0])).tolist() == [3.5 / 4, 0.5 / 4]
-
-
-class TestComponents:
-    @pytest.mark.parametrize("shape", [(50, 8), (8, 50)])
-    def test_weights_count_copies(self, shape):
-        X = np.random.default_rng(0).standard_normal(shape)
-        weights = np.random.default_rng(1).integers(1, 4, len(X))
-        scores = principal_components(X, weights.astype(float), 0.9)
-        copied = principal_components(np.repeat(X, weights, axis=0), np.ones(weights.sum()), 0.9)
-        assert scores @ scores.T == pytest.approx((copied @ copied.T)[np.ix_(*[np.cumsum(weights) - 1] * 2)], abs=1e-9)
-
-    def test_keeps_the_share(self):
-        X = np.random.default_rng(0).standard_normal((200, 4)) * [10.0, 5.0, 1.0, 0.1]
-        centred = X - X.mean(axis=0)
-        kept = principal_components(X, np.ones(200), 0.9)
-        assert kept.shape == (200, 2)
-        assert 0.9 <= (kept**2).sum() / (centred**2).sum() < 1
-        everything = principal_components(X, np.ones(200), 1.0)
-        assert (everything**2).sum() == pytest.approx((centred**2).sum())
 
 
 class TestMetric:
@@ -286,11 +156,11 @@ class TestMany:
     def test_permutations_share_one_clustering(self, monkeypatch):
         calls = []
 
-        def counted(problems, **options):
-            calls.extend(problems)
-            return kmeans_many(problems, **options)
+        def counted(X, weights, k, **options):
+            calls.append(k)
+            return kmeans(X, weights, k, **options)
 
-        monkeypatch.setattr(mauve, "kmeans_many", counted)
+        monkeypatch.setattr(mauve, "kmeans", counted)
         left = np.array([np.random.default_rng(draw).permutation(np.arange(90) < 50) for draw in range(200)])
         values = METRIC.compute_many(Corpus.of(cloud(1, 90)), Draws(left, ~left))["value"]
         assert len(calls) == 1

@@ -1,6 +1,6 @@
 """One large k-means problem, all restarts in step, passes cut down to what may have changed.
 
-Float32 products are a filter and what they leave unclear is decided in float64, so that the result depends on neither
+Float32 products are a filter and what they leave open is decided in float64, so that the result depends on neither
 block size nor BLAS. A row is compared with the centroids that moved, and with all of its restart only if one of these
 came near it or its own went away.
 """
@@ -9,33 +9,95 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.numerics.kmeans_start import MOST_STEPS, Labels, Rows, Run, Start, split_for_empty, sums_over
-
+Rows = NDArray[np.float64]
+Labels = NDArray[np.intp]
+Mask = NDArray[np.bool_]
+Run = tuple[Labels, float]  # labels and objective of a restart
 Filter = NDArray[np.float32]
 Chance = Callable[[int], np.random.Generator]  # of a restart
 
 _BLOCK = 1 << 18  # float32 scores held at a time: 1 MB, so that a block is still in cache when it is searched
 _FEWEST = 64  # rows in a block, however many centroids there are
 _MANY = 0.75  # where more of a restart's centroids moved, all rows are compared with all of them
+MOST_STEPS = 500
+SAMPLE_PER_CENTROID = 256  # more texts than this per centroid are sampled, as faiss does
+_FEW_ROWS = 512  # so few are added up without the preparations of a sparse product
+_SPLIT = 1.0 / 1024.0  # how far the halves of a split centroid are pushed apart, as in faiss
+
+
+@dataclass(frozen=True)
+class Start:
+    """The chance behind the restarts of a problem: each begins at k texts drawn without replacement."""
+
+    k: int
+    restarts: int
+    seed: tuple[int, ...]
+
+    def sampled(self, weights: Rows) -> Rows:
+        """How often each row is used: its weight, or its share of a sample of texts if there are too many."""
+        total, most = int(weights.sum()), self.k * SAMPLE_PER_CENTROID
+        if total <= most:
+            return weights
+        texts = np.random.default_rng(self.seed).choice(total, most, replace=False)
+        return np.bincount(_row_of(texts, weights), minlength=len(weights)).astype(np.float64)
+
+    def rows(self, weights: Rows) -> Labels:
+        """The rows each restart begins at, restarts by k; a row counts as often as its weight says."""
+        return _row_of(_start_texts(self, int(weights.sum())), weights)
+
+    def generator(self, restart: int, texts: int) -> np.random.Generator:
+        """The chance of one restart after its start among so many texts."""
+        rng = np.random.default_rng(self.seed).spawn(self.restarts)[restart]
+        rng.choice(texts, self.k, replace=False)
+        return rng
+
+
+@lru_cache(maxsize=256)
+def _start_texts(start: Start, texts: int) -> Labels:
+    rngs = np.random.default_rng(start.seed).spawn(start.restarts)
+    return np.stack([rng.choice(texts, start.k, replace=False) for rng in rngs])
+
+
+def _row_of(texts: NDArray[np.int64], weights: Rows) -> Labels:
+    return np.searchsorted(np.cumsum(weights), texts, side="right")
+
+
+def split_for_empty(centroids: Rows, sizes: Rows, rng: np.random.Generator) -> Mask:
+    """Give each empty cluster half of another, drawn by size − 1, in place; which centroids were pushed."""
+    pushed = np.zeros(len(sizes), dtype=bool)
+    if sizes.all():
+        return pushed
+    push = np.where(np.arange(centroids.shape[1]) % 2 == 0, _SPLIT, -_SPLIT)
+    left = sizes.copy()
+    for empty in np.flatnonzero(sizes == 0):
+        spare = np.cumsum(np.maximum(left - 1.0, 0.0))
+        giver = int(np.searchsorted(spare, rng.random() * spare[-1], side="right"))
+        centroids[empty] = centroids[giver] * (1.0 + push)
+        centroids[giver] *= 1.0 - push
+        left[empty] = left[giver] = left[giver] / 2.0
+        pushed[empty] = pushed[giver] = True
+    return pushed
+
+
+def sums_over(X: Rows, rows: Labels, share: Rows, first: Labels) -> Rows:
+    """Sums of shares of rows of X over stretches that begin at `first`."""
+    if len(rows) <= _FEW_ROWS:
+        found: Rows = np.add.reduceat(X[rows] * share[:, None], first, axis=0)
+        return found
+    from scipy.sparse import csr_matrix
+
+    return np.asarray(csr_matrix((share, rows, np.append(first, len(rows))), shape=(len(first), len(X))) @ X)
 
 
 def in_passes(X: Rows, weights: Rows, start: Start) -> list[Run]:
     """Each restart to its fixed point."""
     chance = cache(lambda restart: start.generator(restart, int(weights.sum())))
     return _Restarts(_Points.of(X, weights), X[start.rows(weights)]).run(chance)
-
-
-def centroids(X: Rows, weights: Rows, labels: Labels) -> Rows:
-    """The mean of each cluster's rows."""
-    sums = np.zeros((labels.max() + 1, X.shape[1]))
-    np.add.at(sums, labels, weights[:, None] * X)
-    means: Rows = sums / np.bincount(labels, weights=weights)[:, None]
-    return means
 
 
 def nearest_centroid(X: Rows, weights: Rows, centroids: Rows) -> Labels:
@@ -49,19 +111,19 @@ class _Points:
     X: Rows
     weights: Rows
     filter: Filter  # the rows in float32 with a column of ones, which takes up −‖c‖²/2
-    unclear: np.float32  # scores in float32 that differ by less may be the other way round
+    error: np.float32  # scores in float32 that differ by less may be the other way round
     squares: float  # Σ w·‖x‖²
 
     @classmethod
     def of(cls, X: Rows, weights: Rows) -> _Points:
         squares = np.einsum("ij,ij->i", X, X)
-        unclear = np.float32(doubt(X.shape[1], float(squares.max())))
-        return cls(X, weights, narrowed(X, 1.0), unclear, float(weights @ squares))
+        error = np.float32(error_bound(X.shape[1], float(squares.max())))
+        return cls(X, weights, with_last_column(X, 1.0), error, float(weights @ squares))
 
 
 class _Restarts:
     """The label of each row in each restart, its score x·c − ‖c‖²/2 (the larger the nearer), and a score that no other
-    centroid exceeds; scores are right to half of what is unclear. Clusters of all restarts stand one below the other;
+    centroid exceeds; scores are right to half of the error. Clusters of all restarts stand one below the other;
     a label is a number among them, and a cell a row in a restart.
     """
 
@@ -93,7 +155,7 @@ class _Restarts:
             many = np.bincount(rivals // self.k, minlength=self.runs) > _MANY * self.k
             cells = [np.arange(run * self.n, (run + 1) * self.n) for run in np.flatnonzero(many)]
             few = rivals[~many[rivals // self.k]]
-            self._assign(np.concatenate([*cells, *(self._doubtful(few) if len(few) else ())]))
+            self._assign(np.concatenate([*cells, *(self._contested(few) if len(few) else ())]))
         sums = np.einsum("ij,ij->i", self.sums, self.sums) / np.maximum(self.sizes, 1.0)
         objectives = self.points.squares - sums.reshape(self.runs, self.k).sum(axis=1)
         return [
@@ -128,7 +190,7 @@ class _Restarts:
                 pushed[part] = split_for_empty(self.centroids[part], self.sizes[part], chance(run))
         return np.flatnonzero(pushed)
 
-    def _doubtful(self, rivals: Labels) -> Iterator[Labels]:
+    def _contested(self, rivals: Labels) -> Iterator[Labels]:
         """Cells to which another centroid may be nearer, now that these moved; own scores are brought up to date."""
         first = np.flatnonzero(np.append(True, np.diff(rivals // self.k) > 0))
         runs, last = rivals[first] // self.k, np.append(first[1:], len(rivals))
@@ -147,11 +209,11 @@ class _Restarts:
             for best, a, b in zip(others, first, last, strict=True):
                 np.maximum(best, near[a:b].max(axis=0), out=best)
             self.scores[runs, part], self.others[runs, part] = scores, others
-            run, row = np.nonzero(others > scores - self.points.unclear)
+            run, row = np.nonzero(others > scores - self.points.error)
             yield runs[run] * self.n + start + row
 
     def _assign(self, cells: Labels) -> None:
-        """Give cells to their nearest centroids: by float32 where it is clear, else by float64."""
+        """Give cells to their nearest centroids: by float32 where it is clear, or else by float64."""
         cells = np.sort(cells)
         step = max(_FEWEST, _BLOCK // self.k)
         labels, scores, others = self.labels.ravel(), self.scores.ravel(), self.others.ravel()
@@ -164,13 +226,13 @@ class _Restarts:
             best = flat[line + nearest]
             flat[line + nearest] = -np.inf
             second = flat[line + near.argmax(axis=1)]
-            close = np.flatnonzero(second >= best - self.points.unclear)
+            close = np.flatnonzero(second >= best - self.points.error)
             if len(close):
                 flat[(line + nearest)[close]] = best[close]
-                at, rival = np.nonzero(near[close] >= (best[close] - self.points.unclear)[:, None])
+                at, rival = np.nonzero(near[close] >= (best[close] - self.points.error)[:, None])
                 nearest[close] = self._first(some[close[at]], base[close[at]] + rival) - base[close]
                 second[close] = best[close]
-                best[close] -= self.points.unclear
+                best[close] -= self.points.error
             labels[some], scores[some], others[some] = base + nearest, best, second
 
     def _multiply(self, cells: Labels, near: Filter) -> Labels:
@@ -202,10 +264,10 @@ def _union(these: Labels, those: Labels) -> Labels:
 
 
 def _narrow(C: Rows) -> Filter:
-    return narrowed(C, -0.5 * np.einsum("ij,ij->i", C, C))
+    return with_last_column(C, -0.5 * np.einsum("ij,ij->i", C, C))
 
 
-def narrowed(rows: Rows, last: Rows | float) -> Filter:
+def with_last_column(rows: Rows, last: Rows | float) -> Filter:
     """Rows in float32 with one more column, so that the products of rows and centroids are scores."""
     narrow = np.empty((len(rows), rows.shape[1] + 1), dtype=np.float32)
     narrow[:, :-1] = rows
@@ -213,7 +275,7 @@ def narrowed(rows: Rows, last: Rows | float) -> Filter:
     return narrow
 
 
-def doubt(dimension: int, longest: float) -> float:
+def error_bound(dimension: int, longest: float) -> float:
     """Scores in float32 that differ by less may be the other way round.
 
     Of d + 1 products and sums each is rounded to 2⁻²⁴, and so are both factors and thresholds; no centroid is longer
