@@ -35,7 +35,7 @@ STOP_WORDS = frozenset(_STOP_WORDS.split())
 
 
 @dataclass(frozen=True)
-class Words:
+class SplitText:
     """A text as its words and the gaps around them: `gaps[i]` before word i, the last gap after all of them."""
 
     words: tuple[str, ...]
@@ -45,10 +45,10 @@ class Words:
         return "".join(gap + word for gap, word in zip(self.gaps, (*self.words, ""), strict=True))
 
     @classmethod
-    def of(cls, text: str) -> Words:
+    def of(cls, text: str) -> SplitText:
         """Words are the pieces between white space, without signs at their ends.
 
-        >>> Words.of('He said: "Well-done, ok?"').words
+        >>> SplitText.of('He said: "Well-done, ok?"').words
         ('He', 'said', 'Well-done', 'ok')
         """
         words, gaps, end = [], [], 0
@@ -65,7 +65,7 @@ class Words:
         return cls(tuple(words), (*gaps, text[end:]))
 
 
-Operation = Callable[[Words, Rng], Words]
+Operation = Callable[[SplitText, Rng], SplitText]
 
 
 def eda(
@@ -123,7 +123,7 @@ def eda(
     return made
 
 
-def replaced(text: Words, alpha: float, lookup: _Lookup, rng: Rng) -> Words:
+def replaced(text: SplitText, alpha: float, lookup: _Lookup, rng: Rng) -> SplitText:
     """Synonyms for some different words, everywhere they stand."""
     wanted = _number(text, alpha)
     new: dict[str, str] = {}
@@ -132,10 +132,10 @@ def replaced(text: Words, alpha: float, lookup: _Lookup, rng: Rng) -> Words:
         known = lookup(different[place])
         if known and len(new) < wanted:
             new[different[place]] = _cased(known[int(rng.integers(len(known)))], different[place])
-    return Words(tuple(new.get(word, word) for word in text.words), text.gaps)
+    return SplitText(tuple(new.get(word, word) for word in text.words), text.gaps)
 
 
-def inserted(text: Words, alpha: float, lookup: _Lookup, rng: Rng) -> Words:
+def inserted(text: SplitText, alpha: float, lookup: _Lookup, rng: Rng) -> SplitText:
     """Synonyms of some words, put in at random places."""
     words, gaps = list(text.words), list(text.gaps)
     for _ in range(_number(text, alpha) if words else 0):
@@ -146,19 +146,19 @@ def inserted(text: Words, alpha: float, lookup: _Lookup, rng: Rng) -> Words:
                 words.insert(place, known[int(rng.integers(len(known)))])
                 gaps.insert(place + (place == 0), " ")
                 break
-    return Words(tuple(words), tuple(gaps))
+    return SplitText(tuple(words), tuple(gaps))
 
 
-def swapped(text: Words, alpha: float, rng: Rng) -> Words:
+def swapped(text: SplitText, alpha: float, rng: Rng) -> SplitText:
     """Words exchanged two by two; signs stay where they are."""
     words = list(text.words)
     for _ in range(_number(text, alpha) if len(words) > 1 else 0):
         i, j = rng.choice(len(words), 2, replace=False).tolist()
         words[i], words[j] = words[j], words[i]
-    return Words(tuple(words), text.gaps)
+    return SplitText(tuple(words), text.gaps)
 
 
-def deleted(text: Words, p: float, rng: Rng) -> Words:
+def deleted(text: SplitText, p: float, rng: Rng) -> SplitText:
     """Each word left out with probability p, and the gap before it; at least one stays."""
     if len(text.words) < 2:
         return text
@@ -167,7 +167,7 @@ def deleted(text: Words, p: float, rng: Rng) -> Words:
         kept[int(rng.integers(len(kept)))] = True
     places = np.flatnonzero(kept).tolist()
     gaps = [text.gaps[0], *(text.gaps[place] for place in places[1:]), text.gaps[-1]]
-    return Words(tuple(text.words[place] for place in places), tuple(gaps))
+    return SplitText(tuple(text.words[place] for place in places), tuple(gaps))
 
 
 class _Lookup:
@@ -189,8 +189,8 @@ def _variant(text: str, earlier: list[str], seed: int, operations: list[Operatio
     first = int(generator_of(seed, key, 1).integers(turns)) + number
     rng = generator_of(seed, key, 2, number)
     if compat == "eda":
-        return str(operations[first % turns](Words.of(_letters(text)), rng))
-    parsed, changed = Words.of(text), text
+        return str(operations[first % turns](SplitText.of(_letters(text)), rng))
+    parsed, changed = SplitText.of(text), text
     for turn in range(turns):
         for _ in range(_TRIES):
             changed = str(operations[(first + turn) % turns](parsed, rng))
@@ -207,7 +207,7 @@ def _counts(texts: Sequence[str], n: int, seed: int) -> list[int]:
     return [every + (row in chosen) for row in range(len(texts))]
 
 
-def _number(text: Words, alpha: float) -> int:
+def _number(text: SplitText, alpha: float) -> int:
     return max(1, int(alpha * len(text.words)))
 
 

@@ -95,7 +95,7 @@ class Pieces:
         return " ".join(str(self._pieces.decode(ids, skip_special_tokens=True)).split())
 
 
-class LanguageModel:
+class GeneratorModel:
     """What all causal models share: examples, loss, texts. Kinds say how logits are computed and how texts are cut."""
 
     kind: str
@@ -161,7 +161,7 @@ class LanguageModel:
             return texts_of(write, n)
 
 
-class SmallGpt(LanguageModel):
+class SmallGpt(GeneratorModel):
     """A small GPT on byte-level pairs, both learned from the training texts alone."""
 
     kind = "gpt"
@@ -191,7 +191,7 @@ class SmallGpt(LanguageModel):
 
 def language_model(
     texts: Sequence[str], *, model: str | None = None, settings: GptSettings | None = None, seed: int = 0
-) -> LanguageModel:
+) -> GeneratorModel:
     """A model to be trained: a small GPT with a tokenizer of these texts, or a ready one by hub name or folder."""
     if not texts:
         raise InputError("a language model needs at least one text")
@@ -215,7 +215,7 @@ def train_language_model(
     checkpoint: str | Path | None = None,
     on_step: Say = silent,
     on_note: Say = silent,
-) -> LanguageModel:
+) -> GeneratorModel:
     """Train a causal language model; a `checkpoint` folder lets the same call resume.
 
     Without `model` a small GPT from scratch (extra `generate`), else a transformers model of that hub name or folder

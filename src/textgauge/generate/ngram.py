@@ -15,7 +15,7 @@ _LONGEST = 100
 _WRITE, _ORDER = 31, 32
 
 
-class NgramModel:
+class NgramGenerator:
     """Words follow the `order` − 1 words before them as in the training texts, smoothed by Witten and Bell.
 
     A context seen c times with t different followers is used with probability c/(c + t), else one that is a word
@@ -89,7 +89,7 @@ def ngram_corpora(
     if steps < 1 or len(texts) < 2 ** (steps - 1):
         raise InputError(f"{steps} steps, each with twice the texts, need {2 ** max(steps - 1, 0)} texts or more")
     order_of_texts = generator_of(seed, _ORDER).permutation(len(texts)).tolist()
-    model, corpora, seen = NgramModel(order=order), [], 0
+    model, corpora, seen = NgramGenerator(order=order), [], 0
     for step in range(steps):
         upto = len(texts) >> (steps - 1 - step)
         model.learn([texts[row] for row in order_of_texts[seen:upto]])

@@ -10,7 +10,7 @@ from typing import Any
 from textgauge.encode.resource_sources import tree_sha256
 from textgauge.encode.tokenizers import without_surrogates
 from textgauge.errors import InputError, ResourceError
-from textgauge.generate.language_model import LanguageModel
+from textgauge.generate.language_model import GeneratorModel
 from textgauge.generate.settings import need_transformers
 from textgauge.generate.training import Ids, Recipe
 
@@ -50,7 +50,7 @@ class ReadyCodec:
         return " ".join(str(self._tokenizer.decode(ids, skip_special_tokens=True)).split())
 
 
-class Pretrained(LanguageModel):
+class Pretrained(GeneratorModel):
     """A transformers model. Weights are read from safetensors alone, and no code that comes with a model is run."""
 
     kind = "pretrained"

@@ -12,7 +12,7 @@ import pytest
 from textgauge.data import Corpus
 from textgauge.data.cache import encode_cached
 from textgauge.encode.embedders import Embedder, embedder, list_prefixes
-from textgauge.encode.embedders.whole import WholeEmbedder, Words, cut, pooled, words
+from textgauge.encode.embedders.whole import WholeEmbedder, WordSpans, cut, pooled, words
 from textgauge.errors import UnknownName
 from textgauge.metrics import get_metric
 
@@ -36,7 +36,7 @@ class Letters:
     def identity(self) -> str:
         return f"letters(window={self.window})"
 
-    def words(self, texts: Sequence[str]) -> Iterator[Words]:
+    def words(self, texts: Sequence[str]) -> Iterator[WordSpans]:
         for text in texts:
             ends = np.cumsum([len(word) + 1 for word in text.split(" ")]) - 1
             starts = np.r_[0, ends[:-1] + 1]
@@ -51,7 +51,7 @@ class Letters:
         return rows / np.maximum(rows.sum(axis=1, keepdims=True), 1)
 
 
-def spans(text: str) -> Words:
+def spans(text: str) -> WordSpans:
     return next(Letters().words([text]))
 
 
@@ -79,7 +79,7 @@ def test_tiny_windows_end(room: int):
 
 def test_a_word_longer_than_a_window_is_cut_inside():
     class Characters(Letters):
-        def words(self, texts: Sequence[str]) -> Iterator[Words]:
+        def words(self, texts: Sequence[str]) -> Iterator[WordSpans]:
             for text in texts:
                 yield words([0] * len(text), [(place, place + 1) for place in range(len(text))])
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from textgauge.errors import InputError
-from textgauge.generate.eda import STOP_WORDS, Words, deleted, eda, inserted, replaced, swapped
+from textgauge.generate.eda import STOP_WORDS, SplitText, deleted, eda, inserted, replaced, swapped
 
 KNOWN = {"card": ("bill", "menu"), "lost": ("missing",), "new": ("fresh", "novel"), "bank": ("depository",)}
 TEXTS = ["I lost my new Card!", "Is the BANK open, please?", "My card: stolen (again).", "one two three four five six"]
@@ -24,29 +24,29 @@ def changed(**options):
 
 def test_words_and_gaps_are_the_text():
     for text in [*TEXTS, "", "  ", "...", " “So”,  she said… ", "नमस्ते दुनिया!", "a\n\tb"]:
-        parsed = Words.of(text)
+        parsed = SplitText.of(text)
         assert str(parsed) == text
         assert len(parsed.gaps) == len(parsed.words) + 1
-    assert Words.of("नमस्ते दुनिया!").words == ("नमस्ते", "दुनिया")
+    assert SplitText.of("नमस्ते दुनिया!").words == ("नमस्ते", "दुनिया")
 
 
 @given(st.text(max_size=40))
 def test_any_text_is_its_words_and_gaps(text):
-    assert str(Words.of(text)) == text
+    assert str(SplitText.of(text)) == text
 
 
 def test_synonyms_keep_case_and_signs_and_replace_every_occurrence():
     rng = np.random.default_rng(0)
-    made = replaced(Words.of("Lost: my card, a CARD. The card!"), 0.5, lambda word: synonyms(word.lower()), rng)
+    made = replaced(SplitText.of("Lost: my card, a CARD. The card!"), 0.5, lambda word: synonyms(word.lower()), rng)
     assert made.words[0] == "Missing"
     assert made.words[2] == made.words[6] in {"bill", "menu"}
     assert made.words[4] in {"BILL", "MENU"}
-    assert made.gaps == Words.of("Lost: my card, a CARD. The card!").gaps
+    assert made.gaps == SplitText.of("Lost: my card, a CARD. The card!").gaps
 
 
 @pytest.mark.parametrize(("words", "alpha", "count"), [(10, 0.1, 1), (20, 0.1, 2), (5, 0.1, 1), (29, 0.1, 2)])
 def test_the_number_of_insertions_follows_alpha(words, alpha, count):
-    text = Words.of(" ".join(["card"] * words) + ".")
+    text = SplitText.of(" ".join(["card"] * words) + ".")
     made = inserted(text, alpha, synonyms, np.random.default_rng(0))
     assert len(made.words) == words + count
     assert str(made).endswith(".")
@@ -54,7 +54,7 @@ def test_the_number_of_insertions_follows_alpha(words, alpha, count):
 
 
 def test_swaps_keep_the_words_and_the_signs_in_place():
-    text = Words.of("a, b. c; d!")
+    text = SplitText.of("a, b. c; d!")
     made = swapped(text, 0.5, np.random.default_rng(1))
     assert sorted(made.words) == ["a", "b", "c", "d"]
     assert made.gaps == text.gaps
@@ -63,10 +63,10 @@ def test_swaps_keep_the_words_and_the_signs_in_place():
 def test_deletion_keeps_one_word_and_the_last_sign():
     rng = np.random.default_rng(0)
     for _ in range(20):
-        made = str(deleted(Words.of("one two three."), 0.9, rng))
+        made = str(deleted(SplitText.of("one two three."), 0.9, rng))
         assert made.endswith(".")
-        assert len(Words.of(made).words) >= 1
-    shares = [len(deleted(Words.of("w " * 200), 0.1, rng).words) / 200 for _ in range(50)]
+        assert len(SplitText.of(made).words) >= 1
+    shares = [len(deleted(SplitText.of("w " * 200), 0.1, rng).words) / 200 for _ in range(50)]
     assert np.mean(shares) == pytest.approx(0.9, abs=0.01)
 
 

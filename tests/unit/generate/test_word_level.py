@@ -6,7 +6,7 @@ import pytest
 
 from textgauge.encode.tokenizers import words_of
 from textgauge.errors import InputError
-from textgauge.generate.ngram import NgramModel, ngram_corpora
+from textgauge.generate.ngram import NgramGenerator, ngram_corpora
 from textgauge.generate.word_level import UNKNOWN, Vocabulary, join_words, split_words
 
 TEXTS = ["It's well-known: don't panic (at all).", "My card isn't here, is it?", "Rock'n'roll at 5 o'clock, a_b 3.5%!"]
@@ -38,7 +38,7 @@ def test_a_vocabulary_keeps_frequent_words():
 
 
 def test_ngrams_repeat_what_leaves_no_choice_and_need_something_to_learn():
-    model = NgramModel(order=3)
+    model = NgramGenerator(order=3)
     with pytest.raises(InputError, match="learned nothing"):
         model.generate(1)
     model.learn(["  "])
@@ -66,4 +66,4 @@ def test_ngram_corpora_use_more_words_step_by_step():
 
 def test_orders_below_one_are_refused():
     with pytest.raises(InputError, match="order 1"):
-        NgramModel(order=0)
+        NgramGenerator(order=0)

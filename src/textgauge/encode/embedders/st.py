@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from textgauge.encode.embedders import Progress, Vectors
-from textgauge.encode.embedders.whole import Words, words
+from textgauge.encode.embedders.whole import WordSpans, words
 from textgauge.encode.resource_sources import tree_sha256
 from textgauge.encode.tokenizers import without_surrogates
 from textgauge.errors import MissingExtra, ResourceError
@@ -77,7 +77,7 @@ class SentenceTransformersEmbedder:
             raise ResourceError(f"{self.name} has no fast tokenizer, which is needed to find its tokens in a text")
         return found
 
-    def words(self, texts: Sequence[str]) -> Iterator[Words]:
+    def words(self, texts: Sequence[str]) -> Iterator[WordSpans]:
         """The words of each text with their numbers of tokens."""
         options = {"add_special_tokens": False, "truncation": False, "verbose": False}
         for text in texts:

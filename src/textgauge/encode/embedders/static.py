@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.encode.embedders import Progress, Vectors
-from textgauge.encode.embedders.whole import Words, words_of
+from textgauge.encode.embedders.whole import WordSpans, words_of
 from textgauge.encode.resources import locate, resource
 from textgauge.encode.tokenizers import without_surrogates
 
@@ -49,7 +49,7 @@ class StaticEmbedder:
 
         return Tokenizer.from_file(str(locate("wordllama") / _TOKENIZER))
 
-    def words(self, texts: Sequence[str]) -> Iterator[Words]:
+    def words(self, texts: Sequence[str]) -> Iterator[WordSpans]:
         """The words of each text with their numbers of tokens."""
         return words_of(self._tokenizer, texts)
 

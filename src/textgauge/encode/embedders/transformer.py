@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.encode.embedders import Progress, Vectors
-from textgauge.encode.embedders.whole import Words, words_of
+from textgauge.encode.embedders.whole import WordSpans, words_of
 from textgauge.encode.tokenizers import load_pieces, without_surrogates
 from textgauge.parallel import workers
 
@@ -56,7 +56,7 @@ class TransformerEmbedder:
         """How many tokens of a text it reads; [CLS] and [SEP] take two places."""
         return self.max_length - 2
 
-    def words(self, texts: Sequence[str]) -> Iterator[Words]:
+    def words(self, texts: Sequence[str]) -> Iterator[WordSpans]:
         """The words of each text with their numbers of pieces."""
         _ = self.run  # the weights bring the word pieces with them
         return words_of(load_pieces(), texts)

@@ -32,7 +32,7 @@ class Windowed(Embedder, Protocol):
     def window(self) -> int | None:
         """How many tokens of a text it reads; None for all of them."""
 
-    def words(self, texts: Sequence[str]) -> Iterator[Words]:
+    def words(self, texts: Sequence[str]) -> Iterator[WordSpans]:
         """The words of each text with their numbers of tokens."""
 
 
@@ -145,7 +145,7 @@ def _scaled(progress: Progress | None, texts: int) -> Progress | None:
     return lambda done, total: progress(done * texts // max(total, 1), texts)
 
 
-class Words(NamedTuple):
+class WordSpans(NamedTuple):
     """What must not be cut: where each word of a text starts and ends, and how many tokens come before."""
 
     starts: Places
@@ -158,7 +158,7 @@ class Words(NamedTuple):
         return int(self.until[-1])
 
 
-def words_of(tokenizer: Any, texts: Sequence[str]) -> Iterator[Words]:
+def words_of(tokenizer: Any, texts: Sequence[str]) -> Iterator[WordSpans]:
     """The words of each text, as a tokenizer of the library `tokenizers` has them."""
     for start in range(0, len(texts), _TEXTS_AT_ONCE):
         batch = [without_surrogates(text) for text in texts[start : start + _TEXTS_AT_ONCE]]
@@ -166,20 +166,20 @@ def words_of(tokenizer: Any, texts: Sequence[str]) -> Iterator[Words]:
             yield words(encoding.word_ids, encoding.offsets)
 
 
-def words(word_ids: Sequence[int | None], offsets: Sequence[tuple[int, int]]) -> Words:
+def words(word_ids: Sequence[int | None], offsets: Sequence[tuple[int, int]]) -> WordSpans:
     """Group tokens into words.
 
     >>> words([0, 0, 1], [(0, 4), (4, 7), (8, 9)])
-    Words(starts=array([0, 8]), ends=array([7, 9]), until=array([0, 2, 3]))
+    WordSpans(starts=array([0, 8]), ends=array([7, 9]), until=array([0, 2, 3]))
     """
     numbers = np.array(word_ids, dtype=np.float64)  # None becomes NaN, unlike every other
     spans = np.array(offsets, dtype=np.int64).reshape(-1, 2)
     firsts = np.flatnonzero(np.r_[True, numbers[1:] != numbers[:-1]][: len(numbers)])
     until = np.r_[firsts, len(numbers)]
-    return Words(spans[firsts, 0], spans[until[1:] - 1, 1], until)
+    return WordSpans(spans[firsts, 0], spans[until[1:] - 1, 1], until)
 
 
-def cut(text: str, found: Words, room: int) -> list[str]:
+def cut(text: str, found: WordSpans, room: int) -> list[str]:
     """A text that does not fit as consecutive windows of at most `room` tokens, at least two of them.
 
     >>> cut("one two three four five", words(range(5), [(0, 3), (4, 7), (8, 13), (14, 18), (19, 23)]), 3)
@@ -197,7 +197,7 @@ def cut(text: str, found: Words, room: int) -> list[str]:
     return [*windows, text[starts[first] : ends[-1]]]
 
 
-def _next(text: str, found: Words, first: int, room: int) -> int:
+def _next(text: str, found: WordSpans, first: int, room: int) -> int:
     """The first word of the next window; a word that does not fit is its own window."""
     starts, ends, until = found
     last = max(first + 1, int(np.searchsorted(until, until[first] + room, side="right")) - 1)

@@ -18,8 +18,8 @@ import numpy as np
 from textgauge.encode.language_models.ngrams import (
     SPECIAL,
     Ids,
-    Level,
     Logs,
+    NgramLevel,
     NgramModel,
     Ngrams,
     first_level,
@@ -66,7 +66,7 @@ def write_arpa(ngrams: Ngrams, path: Path) -> None:
         stream.write("\n\\end\\\n")
 
 
-def _lines(ngrams: Ngrams, level: Level, grams: Ids, *, last: bool) -> Iterator[str]:
+def _lines(ngrams: Ngrams, level: NgramLevel, grams: Ids, *, last: bool) -> Iterator[str]:
     probability = np.maximum(level.log_probability / LN10, NEVER).tolist()
     backoff = (level.log_backoff / LN10).tolist()
     for row, gram in enumerate(grams.tolist()):
@@ -82,7 +82,7 @@ class _Reader:
         self.lines = lines
         self.line = 0
         self.numbers: dict[bytes, int] = {word.encode(): number for number, word in enumerate(SPECIAL)}
-        self.levels: list[Level] = []
+        self.levels: list[NgramLevel] = []
 
     def table(self) -> Ngrams:
         sizes = self._sizes()

@@ -26,8 +26,8 @@ from textgauge.encode.language_models.ngrams import (
     UNKNOWN,
     Framed,
     Ids,
-    Level,
     Logs,
+    NgramLevel,
     NgramModel,
     Ngrams,
     SpacedTokenizer,
@@ -136,7 +136,7 @@ def discounts(counts: Ids) -> tuple[float, float, float]:
     return found if min(found) > 0 else FALLBACK
 
 
-def _levels(tables: list[Counts]) -> list[Level]:
+def _levels(tables: list[Counts]) -> list[NgramLevel]:
     below = np.full(1, 1.0 / (len(tables[0].keys) - 1))
     probabilities, backoffs = [], []
     for table, longer in zip(tables, [*tables[1:], None], strict=True):
@@ -146,7 +146,7 @@ def _levels(tables: list[Counts]) -> list[Level]:
     probabilities[0][BEGIN] = 0.0  # it is given, never predicted
     backoffs = [*backoffs[1:], np.ones(len(tables[-1].keys))]
     return [
-        Level(table.keys, _log(probability), np.log(backoff))
+        NgramLevel(table.keys, _log(probability), np.log(backoff))
         for table, probability, backoff in zip(tables, probabilities, backoffs, strict=True)
     ]
 

@@ -28,7 +28,7 @@ ABSENT = -1
 
 
 @dataclass(frozen=True)
-class Level:
+class NgramLevel:
     """The n-grams of one order, sorted by key; the key is row of the first n − 1 words in the level below × words +
     last word, so that any order fits into 64 bits. Logarithms are natural.
     """
@@ -53,7 +53,7 @@ class Ngrams:
     """A whole table; words 0, 1, 2 are <s>, </s> and <unk>, and row w of the first level is word w."""
 
     words: tuple[str, ...]
-    levels: tuple[Level, ...]
+    levels: tuple[NgramLevel, ...]
 
     @cached_property
     def index(self) -> dict[str, int]:
@@ -89,7 +89,7 @@ class Ngrams:
         return np.array(numbers, dtype=np.int64)[tokens.ids]
 
 
-def first_level(words: int, given: Ids, probability: Logs, backoff: Logs) -> Level:
+def first_level(words: int, given: Ids, probability: Logs, backoff: Logs) -> NgramLevel:
     """Build the level of single words; ValueError where one is given twice, or <s> or </s> is missing.
 
     Without <unk> an unknown word is as probable as the rarest word.
@@ -98,14 +98,14 @@ def first_level(words: int, given: Ids, probability: Logs, backoff: Logs) -> Lev
     missing = [SPECIAL[mark] for mark in (BEGIN, END) if mark not in given]
     if missing:
         raise ValueError(f"the 1-grams have no {missing[0]}")
-    level = Level(np.arange(words), np.zeros(words), np.zeros(words))
+    level = NgramLevel(np.arange(words), np.zeros(words), np.zeros(words))
     level.log_probability[given], level.log_backoff[given] = probability, backoff
     if UNKNOWN not in given:
         level.log_probability[UNKNOWN] = probability[given != BEGIN].min()
     return level
 
 
-def next_level(below: Sequence[Level], grams: Ids, probability: Logs, backoff: Logs) -> Level:
+def next_level(below: Sequence[NgramLevel], grams: Ids, probability: Logs, backoff: Logs) -> NgramLevel:
     """Build the level above others from n-grams in any order, one row each.
 
     ValueError where one is given twice, or its first n − 1 words are no n-gram of the level below.
@@ -119,7 +119,7 @@ def next_level(below: Sequence[Level], grams: Ids, probability: Logs, backoff: L
     keys = rows * words + grams[:, -1]
     order = np.argsort(keys)
     _refuse_doubles(keys[order])
-    return Level(keys[order], probability[order], backoff[order])
+    return NgramLevel(keys[order], probability[order], backoff[order])
 
 
 def _refuse_doubles(keys: Ids) -> None:

@@ -18,7 +18,7 @@ _BATCH = 1 << 14  # rows copied at once
 
 
 @dataclass(frozen=True)
-class Entry:
+class BuiltIn:
     """Where built-in vectors come from, and what a list says of them."""
 
     resource: str
@@ -60,6 +60,6 @@ def _glove() -> Iterator[Block]:
 
 
 BUILT_IN = {
-    "wordvec": Entry("minilm", 384, "input vectors of all-MiniLM-L6-v2, whole words, centred", _whole_words),
-    "glove-50d": Entry("glove-50d", 50, "GloVe 6B, 400,000 words", _glove),
+    "wordvec": BuiltIn("minilm", 384, "input vectors of all-MiniLM-L6-v2, whole words, centred", _whole_words),
+    "glove-50d": BuiltIn("glove-50d", 50, "GloVe 6B, 400,000 words", _glove),
 }
