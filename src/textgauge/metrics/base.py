@@ -55,7 +55,7 @@ class Metric:
     parts: ClassVar[tuple[Part, ...]] = ()
     symmetric: ClassVar[bool] = True
     libraries: ClassVar[tuple[str, ...]] = ()  # packages whose version can change the value, besides numpy and scipy
-    compiled: ClassVar[bool] = False  # whether the compiled kernels round otherwise than numpy does
+    compiled: ClassVar[bool] = False  # whether the compiled library rounds otherwise than NumPy
     value_at_identity: ClassVar[float] = 0.0
     version: ClassVar[int] = 1
 
@@ -192,10 +192,10 @@ def _written(value: Any) -> str:
 
 
 def native_tier() -> str:
-    """Which form of the kernels runs here: `on` for compiled ones, `off` for numpy."""
-    from textgauge.numerics.native.library import compiled
+    """Which form runs here: `on` for the compiled library, `off` for NumPy."""
+    from textgauge.numerics.native import library
 
-    return "off" if compiled() is None else "on"
+    return "off" if library().compiled is None else "on"
 
 
 @cache

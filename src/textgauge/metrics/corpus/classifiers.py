@@ -182,7 +182,6 @@ class Classifier(HeldOutMetric):
     name = "classifier"
     label = "Classifier"
     source = "Kour et al. 2022"
-    compiled = True
 
     score: Literal["accuracy", "f1"] = "accuracy"
     share: float = 0.2

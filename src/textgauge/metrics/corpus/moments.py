@@ -70,7 +70,6 @@ class Frechet(EmbeddingMetric):
     version = 2
     label = "Fréchet embedding distance"
     source = "Heusel et al. 2017"
-    compiled = True
     headline = Part(VALUE, bounds=(0.0, float("inf")))
 
     correct: Literal["none", "extrapolate"] = "none"
