@@ -13,12 +13,12 @@ from textgauge.numerics.native import Library
     ("name", "libraries"),
     [
         ("c2st", ["scikit-learn"]),
-        ("classifier", ["scikit-learn", "native"]),
+        ("classifier", ["scikit-learn"]),
         ("ter", ["sacrebleu", "rapidfuzz"]),
         ("bleu@intl", ["sacrebleu"]),
         ("levenshtein", ["rapidfuzz"]),
         ("rougeL", ["rapidfuzz"]),
-        ("fid", ["native"]),
+        ("fid", []),
         ("mauve", ["native"]),
     ],
 )
