@@ -19,7 +19,7 @@ from textgauge.encode.tokenizers import without_surrogates
 from textgauge.errors import InputError
 from textgauge.metrics import CorpusMetric, Score, get_corpus_metrics
 from textgauge.metrics.contributions import Contributions, SideTerms
-from textgauge.metrics.ground_matrix import NearestTexts
+from textgauge.metrics.ground_matrix import CrossNearest
 from textgauge.metrics.neighbours import nearest_texts
 from textgauge.tabular import Row, Tabular, html_table, plain, plain_row
 
@@ -92,7 +92,7 @@ class Explanation(Tabular):
     metric: str
     value: float
     contributions: Contributions
-    nearest: NearestTexts
+    nearest: CrossNearest
     distance: str
     texts: tuple[tuple[str, ...], tuple[str, ...]] | None
     terms: Terms
@@ -150,7 +150,7 @@ class Explanation(Tabular):
         """The texts of both sides that add most, and the words that separate the corpora."""
         import altair as alt
 
-        from textgauge.comparing.charts import term_panels, text_panels, token_panels
+        from textgauge.comparing.report import term_panels, text_panels, token_panels
 
         return alt.concat(*text_panels(self, n), *token_panels(self, n), *term_panels(self.terms, n), columns=2)
 

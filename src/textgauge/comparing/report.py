@@ -1,29 +1,35 @@
-"""What `compare` gives back: scores in order, with warnings, as rows, frames and text."""
+"""What `compare` gives back: scores in order, with warnings, as rows, frames, text and charts."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from textgauge.errors import UnknownName
 from textgauge.metrics import Score
-from textgauge.tabular import Tabular
+from textgauge.tabular import BLUE, GREY, VERMILION, Row, Tabular, one_line
 
 if TYPE_CHECKING:
     import altair as alt
 
-    from textgauge.comparing.explain import Explanation
+    from textgauge.comparing.explain import Explanation, Side
     from textgauge.comparing.terms import Terms
+
+
+_COLOURS = {"reference": BLUE, "candidate": VERMILION}
+_NUMBERS = ("value", "low", "high", "null", "p_value")
+_WIDTH = 260
+_LABEL = 48  # characters of a text that stand next to its bar
 
 
 @dataclass(frozen=True)
 class CompareReport(Tabular):
     """The scores of one comparison; iterate over them, or ask for one by its key.
 
-    `explanations`, where they were asked for, are by the key of their metric; a metric whose value does not split into
-    texts has none. `terms` are then the words that separate the corpora.
+    `explanations`, where they were asked for, are by the key of their metric; a metric whose value is no sum over texts
+    has none. `terms` are then the words that separate the corpora.
     """
 
     scores: tuple[Score, ...]
@@ -58,8 +64,6 @@ class CompareReport(Tabular):
 
     def plot(self) -> alt.VConcatChart:
         """Every value with its interval and null distance, each metric on a scale of its own."""
-        from textgauge.comparing.charts import interval_chart
-
         return interval_chart(self.scores)
 
     def __str__(self) -> str:
@@ -83,3 +87,94 @@ def _spoken(score: Score) -> str:
 
 def _number(value: float) -> str:
     return f"{value:.4g}"
+
+
+def interval_chart(scores: Sequence[Score]) -> alt.VConcatChart:
+    """One line per metric, each on a scale of its own: value, interval and null distance where they are known."""
+    import altair as alt
+
+    return alt.vconcat(*(_interval(score) for score in scores), spacing=4)
+
+
+def text_panels(explanation: Explanation, n: int) -> list[alt.LayerChart]:
+    """The texts of each side that add most."""
+    return [_text_bars(explanation, "reference", n), _text_bars(explanation, "candidate", n)]
+
+
+def token_panels(explanation: Explanation, n: int) -> list[alt.LayerChart]:
+    """The tokens that add most; none where the metric does not count them."""
+    title = f"{explanation.metric}: tokens that drive it"
+    return [_token_bars(explanation.tokens[:n], title)] if explanation.tokens else []
+
+
+def term_panels(terms: Terms, n: int) -> list[alt.LayerChart]:
+    """The words that speak most for each corpus; none where there are no words."""
+    return [_term_bars([*terms.top(n, "reference"), *terms.top(n, "candidate")[::-1]])] if len(terms) else []
+
+
+def _interval(score: Score) -> alt.LayerChart:
+    import altair as alt
+
+    kept = {name: value for name, value in score.to_dict().items() if name in ("metric", *_NUMBERS)}
+    data = alt.InlineData(values=[{**kept, "said": score.reason or ""}])
+    y = alt.Y("metric:N", title=None, axis=alt.Axis(labelLimit=220, minExtent=140, ticks=False, domain=False))
+    tip = [
+        alt.Tooltip("metric:N"),
+        *(alt.Tooltip(f"{name}:Q", format=".6g") for name in _NUMBERS),
+        alt.Tooltip("said:N"),
+    ]
+    base = alt.Chart(data).encode(y, tooltip=tip)
+    x = alt.X("value:Q", title=None, scale=alt.Scale(zero=True), axis=alt.Axis(tickCount=4, format=".4~g"))
+    layers = [
+        base.mark_rule(color=_COLOURS["reference"]).encode(x="low:Q", x2="high:Q"),
+        base.mark_tick(color=GREY, thickness=2, size=14).encode(x="null:Q"),
+        base.mark_point(color=_COLOURS["reference"], filled=True, size=50, opacity=1).encode(x),
+        base.mark_text(align="left", color=GREY, fontSize=9).encode(x=alt.value(4), text="said:N"),
+    ]
+    return alt.LayerChart(layer=layers).properties(width=360, height=22)
+
+
+def _text_bars(explanation: Explanation, side: Side, n: int) -> alt.LayerChart:
+    rows = [
+        {
+            "place": place,
+            "label": one_line(row["text"] or f"text {row['index']}", _LABEL),
+            "contribution": row["contribution"],
+            "nearest": one_line(row["nearest"] or f"text {row['nearest_index']}", 160),
+            "distance": row["distance"],
+            "full": one_line(row["text"] or "", 400),
+        }
+        for place, row in enumerate(explanation.top(n, side))
+    ]
+    tips = ["full:N", "contribution:Q", "nearest:N", "distance:Q"]
+    title = f"{explanation.metric}: texts of the {side} that drive it"
+    return _bars(rows, "contribution", title, tips, _COLOURS[side])
+
+
+def _token_bars(tokens: Sequence[Row], title: str) -> alt.LayerChart:
+    rows = [{**row, "place": place, "label": one_line(row["token"], _LABEL)} for place, row in enumerate(tokens)]
+    tips = ["token:N", "contribution:Q", "count_reference:Q", "count_candidate:Q"]
+    return _bars(rows, "contribution", title, tips, GREY)
+
+
+def _term_bars(terms: Sequence[Row]) -> alt.LayerChart:
+    rows = [{**row, "place": place, "label": one_line(row["term"], _LABEL)} for place, row in enumerate(terms)]
+    tips = ["term:N", "z:Q", "log_odds:Q", "count_reference:Q", "count_candidate:Q"]
+    return _bars(rows, "z", "words: z of the log-odds", tips, None)
+
+
+def _bars(rows: Sequence[Row], by: str, title: str, tips: Sequence[str], colour: str | None) -> alt.LayerChart:
+    import altair as alt
+
+    # Labels are marks, not an axis: two texts cut to the same words keep their own bars, and no text becomes code.
+    y = alt.Y("place:O", axis=None)
+    x = alt.X(f"{by}:Q", title=None, axis=alt.Axis(tickCount=4, format=".4~g"))
+    sides = alt.condition(f"datum.{by} < 0", alt.value(_COLOURS["reference"]), alt.value(_COLOURS["candidate"]))
+    tip = [alt.Tooltip(name, format=".6g") if name.endswith(":Q") else alt.Tooltip(name) for name in tips]
+    base = alt.Chart(alt.InlineData(values=list(rows))).encode(y, tooltip=tip)
+    drawn = base.mark_bar(size=10).encode(x, color=sides if colour is None else alt.value(colour))
+    named = base.mark_text(align="right", fontSize=9, limit=_WIDTH).encode(x=alt.value(-6), text="label:N")
+    height = 14 * max(len(rows), 1)
+    return alt.LayerChart(layer=[drawn, named]).properties(
+        width=_WIDTH, height=height, title=alt.TitleParams(title, anchor="start", fontSize=11)
+    )

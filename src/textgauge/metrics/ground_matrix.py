@@ -24,7 +24,7 @@ Done = Callable[[int, int], None]
 _BLOCK = 512  # texts on a side of a block that is computed at once
 
 
-class NearestTexts(NamedTuple):
+class CrossNearest(NamedTuple):
     """For each text of both corpora the distance and position of the nearest text of the other corpus.
 
     `sums` are the sums of the distances to all of them, where the pass over many texts gave them too.
@@ -118,12 +118,12 @@ def distances_of(pool: Pool, name: str) -> Callable[[Floats, Floats], Floats]:
     return partial(block_of, pool, name)
 
 
-def nearest(comparison: Comparison, name: str) -> NearestTexts:
+def nearest(comparison: Comparison, name: str) -> CrossNearest:
     """The nearest texts of the two corpora; of equally near ones the first."""
     return nearest_of_blocks(len(comparison.reference), len(comparison.candidate), _across(comparison, name))
 
 
-def nearest_of_blocks(n: int, m: int, blocks: Callable[[slice], Floats]) -> NearestTexts:
+def nearest_of_blocks(n: int, m: int, blocks: Callable[[slice], Floats]) -> CrossNearest:
     """The nearest texts of corpora of n and m texts, from distances of some rows to all columns at a time."""
     of_p, at_q, of_q, at_p = np.empty(n), np.empty(n, np.int64), np.full(m, np.inf), np.zeros(m, np.int64)
     for rows in _steps(0, n):
@@ -133,7 +133,7 @@ def nearest_of_blocks(n: int, m: int, blocks: Callable[[slice], Floats]) -> Near
         found = block[closest, np.arange(m)]
         closer = found < of_q
         at_p[closer], of_q[closer] = rows.start + closest[closer], found[closer]
-    return NearestTexts(of_p, at_q, of_q, at_p, None)
+    return CrossNearest(of_p, at_q, of_q, at_p, None)
 
 
 def ball_counts(comparison: Comparison, name: str, k: int, ties: str) -> BallCounts:

@@ -11,7 +11,7 @@ from textgauge.data import Comparison, Corpus, Draws
 from textgauge.metrics import ground_matrix
 from textgauge.metrics.base import VALUE
 from textgauge.metrics.corpus_metric import CorpusMetric, GroundMetric, ManyValues
-from textgauge.metrics.ground_matrix import BallCounts, NearestTexts
+from textgauge.metrics.ground_matrix import BallCounts, CrossNearest
 from textgauge.numerics import neighbour_draws as many
 from textgauge.numerics.gram import Gram
 from textgauge.numerics.kernel_sums import MANY_ROWS
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
 
-def nearest_texts(metric: CorpusMetric, comparison: Comparison) -> tuple[NearestTexts, str]:
+def nearest_texts(metric: CorpusMetric, comparison: Comparison) -> tuple[CrossNearest, str]:
     """For each text the nearest one of the other corpus, of equally near ones the first, and the distance's name.
 
     Metrics over a ground: by that ground; metrics of embeddings: by their cosine distance; metrics of tokens: by the
@@ -39,7 +39,7 @@ def nearest_texts(metric: CorpusMetric, comparison: Comparison) -> tuple[Nearest
     return nearest(comparison, metric.embedder, ground), f"{metric.embedder}:{ground}"
 
 
-def nearest(comparison: Comparison, embedder: str, ground: str) -> NearestTexts:
+def nearest(comparison: Comparison, embedder: str, ground: str) -> CrossNearest:
     """The nearest texts by embeddings; of equally near ones the first."""
     return comparison.derive(_nearest, embedder, ground)
 
@@ -144,12 +144,12 @@ def _reach(corpus: Corpus, embedder: str, ground: str) -> Reach:
     return Reach(corpus.derive(_cloud, embedder, ground))
 
 
-def _nearest(comparison: Comparison, embedder: str, ground: str) -> NearestTexts:
+def _nearest(comparison: Comparison, embedder: str, ground: str) -> CrossNearest:
     P, Q = (side.derive(_cloud, embedder, ground) for side in (comparison.reference, comparison.candidate))
     many_texts = min(len(comparison.reference), len(comparison.candidate)) >= MANY_ROWS and ground != "cosine"
     sums = DistanceSums(P, Q, ground) if many_texts else None
     (from_p, at_q), (from_q, at_p) = nearest_both(P, Q, sums)
-    return NearestTexts(
+    return CrossNearest(
         to_ground(from_p, ground)[P.inverse],
         Q.first[at_q][P.inverse],
         to_ground(from_q, ground)[Q.inverse],
@@ -166,7 +166,7 @@ def _ball_counts(comparison: Comparison, embedder: str, ground: str, k: int, tie
     return BallCounts(of_q.holders[P.inverse], of_p.holders[Q.inverse], of_p.reached[P.inverse])
 
 
-def _nearest_counts(comparison: Comparison, tokenizer: str) -> NearestTexts:
+def _nearest_counts(comparison: Comparison, tokenizer: str) -> CrossNearest:
     P, Q = (_unit_counts(side, tokenizer) for side in (comparison.reference, comparison.candidate))
 
     def cosine_distances(rows: slice) -> Floats:

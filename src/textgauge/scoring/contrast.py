@@ -14,8 +14,8 @@ from textgauge.data import Corpus, Pairs
 from textgauge.data.view import TextsLike
 from textgauge.errors import InputError
 from textgauge.metrics import Metric, PairMetric, get_pair_metrics
+from textgauge.scoring.report import Bootstrap, Summed, canonical_order, item_statistics
 from textgauge.scoring.score import References, Step, checked_pairs, require_texts
-from textgauge.scoring.statistics import Bootstrap, Summed, canonical_order, item_statistics
 from textgauge.stats.resampling import percentile_interval, permutation_p, resampled_sums, swapped_sums
 from textgauge.tabular import plain_row
 

@@ -9,8 +9,7 @@ from textgauge.data import Corpus, Pairs
 from textgauge.data.view import TextsLike
 from textgauge.errors import InputError
 from textgauge.metrics import Metric, PairMetric, get_pair_metrics
-from textgauge.scoring.report import ScoreReport
-from textgauge.scoring.statistics import Bootstrap, canonical_order, item_statistics
+from textgauge.scoring.report import Bootstrap, ScoreReport, canonical_order, item_statistics
 
 References: TypeAlias = "TextsLike | Sequence[Sequence[str]]"
 Step: TypeAlias = Callable[[str], None]

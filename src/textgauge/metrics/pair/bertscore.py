@@ -14,8 +14,7 @@ from textgauge.encode.embedders import Vectors
 from textgauge.encode.token_vectors import CHOSEN, MINILM_LAYER, Encoding, TokenEncoder, token_encoder
 from textgauge.errors import ParameterError
 from textgauge.metrics.base import VALUE, Part
-from textgauge.metrics.distinct_pairs import Index, distinct_texts, groups, runs
-from textgauge.metrics.pair_metric import Column, Columns, PairMetric
+from textgauge.metrics.pair_metric import Column, Columns, Index, PairMetric, distinct_texts, groups, runs
 from textgauge.metrics.registry import register
 from textgauge.numerics.greedy_matching import f1, match_all, match_pairs
 

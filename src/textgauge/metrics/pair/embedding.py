@@ -14,8 +14,7 @@ from textgauge.encode.grounds import unit_rows
 from textgauge.encode.token_vectors import CHOSEN, TokenEncoder, TokenVectors, token_encoder
 from textgauge.errors import ParameterError
 from textgauge.metrics.base import VALUE, Part
-from textgauge.metrics.distinct_pairs import decided, distinct_texts, runs
-from textgauge.metrics.pair_metric import Column, Columns, PairMetric
+from textgauge.metrics.pair_metric import Column, Columns, PairMetric, decided, distinct_texts, runs
 from textgauge.metrics.registry import register
 
 # Vectors are float32: a smaller angle than this between two of them is rounding.

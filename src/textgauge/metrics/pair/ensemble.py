@@ -11,9 +11,8 @@ import numpy as np
 
 from textgauge.data import Pairs
 from textgauge.metrics.base import PACKAGES, VALUE, Part
-from textgauge.metrics.distinct_pairs import decided
 from textgauge.metrics.ensemble_file import Trained, load
-from textgauge.metrics.pair_metric import Column, Columns, PairMetric
+from textgauge.metrics.pair_metric import Column, Columns, PairMetric, decided
 from textgauge.metrics.registry import register
 
 

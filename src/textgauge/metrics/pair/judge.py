@@ -12,8 +12,7 @@ from textgauge.data import Pairs
 from textgauge.encode.endpoint import Chat
 from textgauge.encode.tokenizers import without_surrogates
 from textgauge.metrics.base import VALUE, Part
-from textgauge.metrics.distinct_pairs import decided
-from textgauge.metrics.pair_metric import Columns, PairMetric
+from textgauge.metrics.pair_metric import Columns, PairMetric, decided
 from textgauge.metrics.registry import register
 
 PROMPT_VERSION = 1

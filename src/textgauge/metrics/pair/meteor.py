@@ -22,7 +22,7 @@ Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Words:
+class WordNumbers:
     """The distinct words of a pool's tokens, lower-cased: number of each token's word and of each word's stem."""
 
     of_token: Ints
@@ -31,14 +31,14 @@ class Words:
     stems: Sequence[str]
 
 
-def words_of_vocabulary(vocabulary: Sequence[str], used: Ints) -> Words:
+def words_of_vocabulary(vocabulary: Sequence[str], used: Ints) -> WordNumbers:
     """Number the lower-cased words and stems of the tokens that are used."""
     words: dict[str, int] = {}
     stems: dict[str, int] = {}
     of_token = np.full(len(vocabulary), -1, dtype=np.int64)
     of_token[used] = [words.setdefault(vocabulary[token].lower(), len(words)) for token in used.tolist()]
     stem = [stems.setdefault(porter(word), len(stems)) for word in words]
-    return Words(of_token, np.array(stem, dtype=np.int64), tuple(words), tuple(stems))
+    return WordNumbers(of_token, np.array(stem, dtype=np.int64), tuple(words), tuple(stems))
 
 
 def synonym_relation(words: Sequence[str]) -> Relation:
@@ -132,12 +132,12 @@ class Meteor(PairMetric):
             counts[:, block] = self._block_counts(left, right, words, relation, block.stop - block.start)
         return counts
 
-    def _block_counts(self, left: Side, right: Side, words: Words, relation: Relation | None, size: int) -> Ints:
+    def _block_counts(self, left: Side, right: Side, words: WordNumbers, relation: Relation | None, size: int) -> Ints:
         first, second = self._matches(left, right, words, relation)
         pair = left.pair[first]
         return np.stack([np.bincount(pair, minlength=size), chunk_counts(first, second, pair, size)])
 
-    def _matches(self, left: Side, right: Side, words: Words, relation: Relation | None) -> tuple[Ints, Ints]:
+    def _matches(self, left: Side, right: Side, words: WordNumbers, relation: Relation | None) -> tuple[Ints, Ints]:
         found = [same_words(left, right)]
         if self.stages != "exact":
             left, right = left.without(found[0][0]), right.without(found[0][1])
@@ -162,7 +162,7 @@ class Meteor(PairMetric):
         return {VALUE: value, "precision": precision, "recall": recall, "fragmentation": fragmentation}
 
 
-def _side(tokens: Tokens, rows: Ints, words: Words) -> Side:
+def _side(tokens: Tokens, rows: Ints, words: WordNumbers) -> Side:
     chosen = tokens.take(rows)
     pair = np.repeat(np.arange(len(rows)), chosen.lengths)
     return Side(pair, words.of_token[chosen.ids], np.arange(len(pair)))

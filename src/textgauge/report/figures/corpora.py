@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.comparing import CompareReport
-from textgauge.comparing.charts import term_panels, text_panels, token_panels
 from textgauge.comparing.explain import Explanation
+from textgauge.comparing.report import term_panels, text_panels, token_panels
 from textgauge.describing import Description
 from textgauge.errors import InputError
 from textgauge.metrics.properties import MeasuredCorpus

@@ -5,7 +5,7 @@ import pytest
 
 from textgauge.encode import tokenizers
 from textgauge.metrics import get_metric
-from textgauge.metrics.pair import pos
+from textgauge.metrics.pair import word_vectors
 
 VECTORS = {"dog": (0.0, 0.0), "cat": (3.0, 4.0), "car": (0.0, 1.0), "tree": (6.0, 8.0)}
 
@@ -69,7 +69,7 @@ def test_real_nouns(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("pycrfsuite")
     from textgauge.errors import ResourceError
 
-    monkeypatch.setitem(tokenizers._TOKENIZERS, "nouns", lambda: tokenizers.SplitTokenizer(pos.nouns_of))
+    monkeypatch.setitem(tokenizers._TOKENIZERS, "nouns", lambda: tokenizers.SplitTokenizer(word_vectors.nouns_of))
     try:
         scores = get_metric("pos_distance")(left=["The dog ran quickly."], right=["A car was near."])
     except ResourceError as error:
