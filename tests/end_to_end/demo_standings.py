@@ -24,7 +24,7 @@ UNITS = {"agreement": None, "clustering": ["fold"], "retrieval": ["query"]}
 SENTENCES = re.compile(
     r"(?P<title>[^`:]+): `(?P<best>[^`]+)` comes first of (?P<count>\d+) metrics?"
     r"(?:, which fall into (?P<clusters>\d+) clusters)?: overall (?P<overall>[\d.]+) of 1\."
-    r"(?: (?P<tied>`[^.]*) cannot be told apart from it\.)?"
+    r"(?: (?P<tied>`[^.]*) (?:is|are) statistically tied with it\.)?"
     r"(?P<surely> It is surely better than every other: the 95 % interval of each difference lies above 0\.)?"
     r"(?: (?P<unranked>`[^.]*) ha(?:s|ve) no overall score here\.)?"
     r" This rests on (?P<few>\d+)(?: to (?P<many>\d+))? (?P<things>repetitions|resampled units)"

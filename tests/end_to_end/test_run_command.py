@@ -191,7 +191,7 @@ def test_a_folder_that_is_no_run_is_one_line(run, ksc, tmp_path):
     ksc()
     for path in tmp_path.rglob("*.parquet"):
         path.unlink()
-    assert "no finished cells" in one_line(run("leaderboard", tmp_path / "run"))
+    assert "holds no results" in one_line(run("leaderboard", tmp_path / "run"))
     (tmp_path / "file").write_text("not a folder")
     given = ["--source-a", "sample:cooking", "--source-b", "sample:travel", "-n", 10, "-m", "jsd@words"]
     assert "cannot write" in one_line(run("run", "ksc", *given, "--out", tmp_path / "file"))

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from textgauge.papers import zwerdling_suite as zwerdling2021
-from textgauge.papers.zwerdling_described import Backends
+from textgauge.papers.zwerdling_suite import Backends
 
 TRAIN = [
     "the cat sat on a mat",

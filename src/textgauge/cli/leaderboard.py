@@ -40,10 +40,10 @@ def leaderboard(
     ] = False,
     form: FormatOption = Format.table,
 ) -> None:
-    """Rank the metrics of a run, with rank intervals and clusters of metrics that cannot be told apart.
+    """Rank the metrics of a run, with rank intervals and clusters of tied metrics.
 
     Protocols that rank mostly the same metrics share a table; a run of several kinds of metrics has one for each.
-    Trials are judged anew; what no option says is as the run was asked for.
+    Trials are judged anew; without options as the run says.
     """
     from textgauge.evaluate.contrasts import ceiling_rows
 

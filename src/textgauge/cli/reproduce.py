@@ -1,4 +1,4 @@
-"""`textgauge reproduce`: a paper's tables beside ours."""
+"""`textgauge reproduce`: a paper's tables next to ours."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def reproduce(
     jobs: Annotated[int, typer.Option("-j", "--jobs", min=1, help="Local processes.")] = 1,
     form: FormatOption = Format.table,
 ) -> None:
-    """Compute a paper's tables on the same data and print our numbers beside the published ones."""
+    """Compute a paper's tables on the same data and print our numbers next to the published ones."""
     from textgauge.encode.resources import cache_root
     from textgauge.evaluate.compute import computed
     from textgauge.evaluate.results import Results

@@ -11,7 +11,7 @@ from textgauge.cli.output import Format, FormatOption, Row, note, print_rows, pr
 from textgauge.errors import InputError
 from textgauge.tabular import format_cell, format_interval
 
-_NAMED = 5  # metrics of which the share is told
+_NAMED = 5  # metrics whose share is printed
 
 app = typer.Typer(help="Train metrics on people's ratings.", no_args_is_help=True)
 
@@ -42,7 +42,7 @@ def ensemble(
     metrics: Annotated[
         list[str] | None,
         typer.Option(
-            "-m", "--metrics", help="Metrics to learn from, parts as rouge1.recall; all that run here unless named."
+            "-m", "--metrics", help="Metrics to learn from, parts as rouge1.recall; by default all that run here."
         ),
     ] = None,
     model: Annotated[str, typer.Option(help="ridge or boosting.")] = "ridge",
@@ -56,7 +56,7 @@ def ensemble(
 ) -> None:
     """Learn a pair metric from rated pairs: other pair metrics, stacked by a model of the ratings.
 
-    Prints how it does on sets left out, beside the best single metric.
+    Prints how it does on sets left out, and how the best single metric does.
 
     Example: textgauge train ensemble --pairs rated.csv --left a --right b --rating score --group set -o model.json
     """

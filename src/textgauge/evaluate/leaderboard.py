@@ -1,4 +1,4 @@
-"""Which metric is best, and which ones the data cannot tell apart."""
+"""Which metric is best, and which ones are tied."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class RankedMetric:
 
 @dataclass(frozen=True)
 class Leaderboard(Tabular):
-    """Rows, best first; metrics of one cluster cannot be told from its first one."""
+    """Rows, best first; metrics of one cluster are tied with its first one."""
 
     rows: tuple[RankedMetric, ...]
     measures: tuple[str, ...]
@@ -117,17 +117,17 @@ def leaderboard(judged: Sequence[Judged], weights: Mapping[str, float] | None = 
     """Order metrics by the weighted mean of their measures, each as a share of the way from its worst to its best.
 
     Repetitions, or the pairs of rated data, are resampled for all metrics alike, so that comparisons are paired. One
-    metric surely is better than another if the 95 % interval of their difference is above 0: `rank_low` counts the
-    metrics that surely are better, `rank_high` those that are not surely worse, and a cluster holds the metrics not
-    surely worse than its first. A measure without two ends (time) is shown, not averaged, and so is one that tells what
-    a metric is like, not how good it is (distributionality), unless it is named in `weights` or there is nothing else.
+    metric is better than another if the 95 % interval of their difference is above 0: `rank_low` counts the metrics
+    that are better, `rank_high` those that are not worse, and a cluster holds the metrics not worse than its first:
+    they are tied with it. A measure without two ends (time) is shown, not averaged, and so is one that tells what a
+    metric is like, not how good it is (distributionality), unless it is named in `weights` or there is nothing else.
     `weights` by name; measures not named weigh 1.
     """
     latest, notes = _latest(judged)
     metrics = list(dict.fromkeys(item.metric for item in latest))
     tables = _tables(latest, metrics)
     if not tables:
-        raise InputError("there is nothing to rank: the run holds no finished cells")
+        raise InputError("there is nothing to rank: the run holds no results")
     names = list(dict.fromkeys(table.column for table in tables))
     _check_weights(weights or {}, names)
     shown_only = _no_qualities(tables, weights or {})
@@ -136,9 +136,9 @@ def leaderboard(judged: Sequence[Judged], weights: Mapping[str, float] | None = 
     drawn = _overall(tables, [table.drawn(seed) for table in tables], given)
     order = sorted(range(len(metrics)), key=lambda m: (-_known(overall[m]), metrics[m]))
     fewest = min(table.n for table in tables)
-    surely = _surely_better(overall, drawn, fewest)
-    low, high = 1 + surely.sum(axis=0), len(metrics) - surely.sum(axis=1)
-    clusters = _clusters(order, surely)
+    better = _better_pairs(overall, drawn, fewest)
+    low, high = 1 + better.sum(axis=0), len(metrics) - better.sum(axis=1)
+    clusters = _clusters(order, better)
     shown = {name: _shown([table for table in tables if table.column == name]) for name in names}
     return Leaderboard(
         tuple(
@@ -167,8 +167,8 @@ def _latest(judged: Sequence[Judged]) -> tuple[list[Judged], list[str]]:
     for item in judged:
         ways[_trials(item)] = item.protocol
     found = [item for item in judged if item.protocol == ways[_trials(item)]]
-    told = {f"{item.protocol.key} on {item.data}" for item in judged if item.protocol != ways[_trials(item)]}
-    notes = [f"{trials}: judged in several ways, the last one that was asked for counts" for trials in sorted(told)]
+    several = {f"{item.protocol.key} on {item.data}" for item in judged if item.protocol != ways[_trials(item)]}
+    notes = [f"{trials}: judged in several ways, the last one counts" for trials in sorted(several)]
     return found, notes
 
 
@@ -247,16 +247,16 @@ def _shown(tables: list[_Table]) -> Floats:
     return np.array([_mean(column) for column in means.T])
 
 
-def _surely_better(overall: Floats, drawn: Floats, repetitions: int) -> NDArray[np.bool_]:
-    """Which metric (row) is better than which (column) beyond doubt: the interval of their difference is above 0."""
+def _better_pairs(overall: Floats, drawn: Floats, repetitions: int) -> NDArray[np.bool_]:
+    """Which metric (row) is better than which (column): the interval of their difference is above 0."""
     count = len(overall)
     return np.array([[_better(overall, drawn, a, b, repetitions) for b in range(count)] for a in range(count)])
 
 
-def _clusters(order: list[int], surely: NDArray[np.bool_]) -> dict[int, int]:
+def _clusters(order: list[int], better: NDArray[np.bool_]) -> dict[int, int]:
     clusters, first = {order[0]: 1}, order[0]
     for metric in order[1:]:
-        if surely[first, metric]:
+        if better[first, metric]:
             clusters[metric], first = clusters[first] + 1, metric
         else:
             clusters[metric] = clusters[first]

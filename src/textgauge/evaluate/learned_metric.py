@@ -1,10 +1,10 @@
-"""Train a stacked pair metric on rated pairs, and tell by sets left out whether it beats the best of its parts."""
+"""Train a stacked pair metric on rated pairs, and test on sets left out whether it beats the best of its parts."""
 
 from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from typing import Any, Literal, TypeAlias
@@ -15,20 +15,16 @@ from numpy.typing import NDArray
 from textgauge.data import Pairs
 from textgauge.data.view import TextsLike
 from textgauge.errors import InputError
+from textgauge.evaluate.contrasts import EnsembleContrast, Labels, RatingAgreement, ensemble_contrasts, rating_agreement
 from textgauge.metrics import Metric, PairMetric, get_metric, get_pair_metrics, list_metrics
 from textgauge.metrics.base import versions
 from textgauge.metrics.ensemble_file import Model, Trained, checked_feature, is_feature
 from textgauge.metrics.pair.ensemble import feature_values
 from textgauge.numerics.regression import fit_boosting, fit_ridge, one_scale
 from textgauge.scoring.score import References, checked_pairs
-from textgauge.stats.correlation import spearman
-from textgauge.stats.paired_tests import PairedTest, bootstrap_test
-from textgauge.stats.resampled_correlation import draws
-from textgauge.stats.resampling import percentile_interval
 from textgauge.tabular import Tabular, plain_row, text_table
 
 Floats = NDArray[np.float64]
-Labels = NDArray[np.int64]
 Kind = Literal["ridge", "boosting"]
 Step: TypeAlias = Callable[[str], None]
 KINDS: tuple[Kind, ...] = ("ridge", "boosting")
@@ -39,8 +35,6 @@ _MOST_FOLDS = 20
 _FEWEST_PAIRS = 20
 Rated: TypeAlias = tuple[TextsLike, References, Iterable[float], Iterable[Any] | None]
 _SHOWN = ("measure", "ensemble", "best", "single", "difference", "low", "high", "p", "n")
-MEASURES = ("spearman", "order")
-_NAN = float("nan")
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,9 +83,9 @@ class CrossValidated:
     """
 
     predictions: Floats
-    stacked: Agreement
-    singles: tuple[Agreement, ...]
-    contrasts: tuple[Contrast, ...]
+    stacked: RatingAgreement
+    singles: tuple[RatingAgreement, ...]
+    contrasts: tuple[EnsembleContrast, ...]
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """One row per measure."""
@@ -197,10 +191,10 @@ def cross_validated(
         predictions[here] = one_scale(clamped if up else -clamped)[here]
     gold = rated.ratings if up else -rated.ratings
     columns = {metric.key: _filled(rated.values[:, i]) for i, metric in enumerate(rated.metrics)}
-    singles = tuple(agreement(name, gold, column, rated.groups) for name, column in columns.items())
-    stacked = agreement("ensemble", gold, predictions, rated.groups)
+    singles = tuple(rating_agreement(name, gold, column, rated.groups) for name, column in columns.items())
+    stacked = rating_agreement("ensemble", gold, predictions, rated.groups)
     options: dict[str, Any] = {"resamples": resamples, "level": level, "seed": seed}
-    contrasts = contrast(gold, predictions, columns, rated.groups, stacked, singles, **options)
+    contrasts = ensemble_contrasts(gold, predictions, columns, rated.groups, stacked, singles, **options)
     return CrossValidated(predictions, stacked, singles, contrasts)
 
 
@@ -334,7 +328,7 @@ def ensemble(
 ) -> Stack:
     """Stack pair metrics into one that predicts `target`, people's ratings of the pairs.
 
-    `metrics` are all that can be computed here unless named (`all_features`). `groups` are the sets of the pairs: one
+    `metrics` are by default all that can be computed here (`all_features`). `groups` are the sets of the pairs: one
     is left out after the other to see what was learned; without them, the pairs of some texts. `also` holds the left
     texts, right texts, ratings, and groups (or None) of other data to learn from, never left out. `scale` holds the
     ratings of texts with nothing in common and of texts that say the same, where they are not the smallest and the
@@ -356,107 +350,3 @@ def ensemble(
     options["also"] = None if also is None else features(also)
     trained = train(own, **options, about=about)
     return Stack(trained, cross_validated(own, **options, resamples=resamples, on_step=on_step))
-
-
-@dataclass(frozen=True)
-class Agreement:
-    """Spearman's ρ over pairs, and that of the means of sets; NaN where there are fewer than three sets."""
-
-    metric: str
-    spearman: float
-    order: float
-
-
-@dataclass(frozen=True)
-class Contrast:
-    """A stacked metric and the best single one by one measure, with a paired bootstrap of the difference.
-
-    Pairs are drawn anew, sets stay. `p` is two-sided, `p_larger` small where the stacked metric is the better one.
-    """
-
-    measure: str
-    ensemble: float
-    best: str
-    single: float
-    test: PairedTest
-    n: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """A flat row."""
-        row = {"measure": self.measure, "ensemble": self.ensemble, "best": self.best, "single": self.single}
-        return plain_row({**row, **self.test._asdict(), "n": self.n})
-
-
-def agreement(name: str, gold: Floats, column: Floats, groups: Labels) -> Agreement:
-    """Both measures of one column of similarities."""
-    whole = np.ones((1, len(gold)))
-    return Agreement(name, spearman(gold, column), float(_orders(gold, column, groups, whole)[0]))
-
-
-def contrast(
-    gold: Floats,
-    stacked: Floats,
-    columns: Mapping[str, Floats],
-    groups: Labels,
-    found: Agreement,
-    singles: Sequence[Agreement],
-    *,
-    resamples: int,
-    level: float,
-    seed: int,
-) -> tuple[Contrast, ...]:
-    """The stacked metric against the best single one, by each measure that exists."""
-    rows = []
-    for measure in MEASURES:
-        known = [single for single in singles if not np.isnan(getattr(single, measure))]
-        if not known:
-            continue
-        best = max(known, key=lambda single: float(getattr(single, measure)))
-        other = columns[best.metric]
-        options: dict[str, Any] = {"resamples": resamples, "level": level, "seed": seed}
-        if measure == "spearman":
-            test = bootstrap_test(spearman, gold, stacked, other, **options)
-        else:
-            test = _order_test(gold, stacked, other, groups, **options)
-        n = len(gold) if measure == "spearman" else len(np.unique(groups))
-        rows.append(Contrast(measure, getattr(found, measure), best.metric, getattr(best, measure), test, n))
-    return tuple(rows)
-
-
-def _order_test(
-    gold: Floats, first: Floats, second: Floats, groups: Labels, *, resamples: int, level: float, seed: int
-) -> PairedTest:
-    whole = np.ones((1, len(gold)))
-    observed = float((_orders(gold, first, groups, whole) - _orders(gold, second, groups, whole))[0])
-    gaps = np.concatenate(
-        [
-            _orders(gold, first, groups, weights) - _orders(gold, second, groups, weights)
-            for weights in draws(len(gold), resamples, seed)
-        ]
-    )
-    gaps = gaps[np.isfinite(gaps)]
-    if np.isnan(observed) or not len(gaps):
-        return PairedTest(observed, _NAN, _NAN, _NAN)
-    larger, smaller = (float((1 + side.sum()) / (1 + len(gaps))) for side in (gaps <= 0, gaps >= 0))
-    return PairedTest(
-        observed,
-        min(2.0 * min(larger, smaller), 1.0),
-        larger,
-        smaller,
-        *percentile_interval(gaps, len(gold), level),
-    )
-
-
-def _orders(gold: Floats, column: Floats, groups: Labels, weights: NDArray[Any]) -> Floats:
-    """Spearman's ρ of the means of sets under each row of weights; NaN for fewer than three sets or an empty one."""
-    labels, place = np.unique(groups, return_inverse=True)
-    if len(labels) < 3:
-        return np.full(len(weights), np.nan)
-    member = (place[:, None] == np.arange(len(labels))).astype(np.float64)
-    sums = weights.astype(np.float64) @ np.hstack([member, member * gold[:, None], member * column[:, None]])
-    sizes, golden, columned = np.split(sums, 3, axis=1)
-    full = (sizes > 0).all(axis=1)
-    found = np.full(len(weights), np.nan)
-    for row in np.flatnonzero(full):
-        found[row] = spearman(golden[row] / sizes[row], columned[row] / sizes[row])
-    return found

@@ -101,17 +101,17 @@ class Results:
 
     @cached_property
     def manifests(self) -> list[dict[str, Any]]:
-        """What the runs of the store asked for, the latest last."""
+        """The manifests of the runs, the latest last."""
         return self.store.manifests()
 
     @cached_property
     def metrics(self) -> set[str]:
-        """The metrics that the runs asked for."""
+        """The metrics of the runs, finished or not."""
         return {cell["metric"] for manifest in self.manifests for cell in manifest["cells"]}
 
     @property
     def count(self) -> int:
-        """How many different results the runs asked for."""
+        """How many different results the runs have, finished or not."""
         return len({cell["name"] for manifest in self.manifests for cell in manifest["cells"]})
 
     def groups(self, options: Options | None = None) -> list[Group]:
@@ -125,7 +125,7 @@ class Results:
         return self._groups[key]
 
     def judged(self, options: Options | None = None) -> list[Judged]:
-        """All verdicts, the latest where runs asked for the same one under other versions.
+        """All verdicts, the latest where several runs have the same one under other versions.
 
         Tasks of pair metrics are also judged for the mean over embedders and for the ensembles that the run trained.
         """
@@ -142,7 +142,7 @@ class Results:
 
     @property
     def warnings(self) -> list[str]:
-        """What the store lacks beside results."""
+        """What the store lacks apart from results."""
         return [NOT_TRAINED] if self.ensembles.lacking else []
 
     def times(self) -> list[MetricTime]:

@@ -1,7 +1,7 @@
 """A folder of finished cells: one Parquet file each, written whole or not at all.
 
     cells/ab/abcdef….parquet     the observations of one cell
-    manifests/….json             what each run asked for: cells with signature, seed, data fingerprints, versions
+    manifests/….json             what each run computes: cells with signature, seed, data fingerprints, versions
     derived/….json               what is slow to make from cells: ensembles
 
 Files are written under a temporary name and renamed, so that a run may be killed at any moment and two may share a
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 _FORMAT = 1
-_COLUMNS = {"value", "reason", "failed", "seconds"}  # what every cell has beside its trials
+_COLUMNS = {"value", "reason", "failed", "seconds"}  # what every cell has besides its trials
 
 
 class Store:
@@ -93,11 +93,11 @@ class Store:
         try:
             self._keep(path, text.encode())
         except ResourceError:
-            if not path.exists():  # a finished run that can only be read may be asked for again
+            if not path.exists():  # a finished run that can only be read may be run again
                 raise
 
     def manifests(self) -> list[dict[str, Any]]:
-        """What the runs of this store asked for, the latest last."""
+        """What the runs of this store compute, the latest last."""
         paths = sorted((self.folder / "manifests").glob("*.json"), key=lambda path: (path.stat().st_mtime_ns, path))
         return [_manifest(path) for path in paths]
 

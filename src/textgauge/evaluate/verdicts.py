@@ -20,16 +20,16 @@ NUMBERS = ("value", "std", "low", "high", "boot_low", "boot_high", "error")  # o
 
 
 def judging(**options: str | None) -> dict[str, str]:
-    """How trials are judged, where it is said: `judgements`, `ties`, `linearity`."""
+    """The given options of judging: `judgements`, `ties`, `linearity`."""
     given = {name: value for name, value in options.items() if value is not None}
     for name, value in given.items():
         if value not in _CHOICES[name]:
-            raise InputError(f"--{name} is one of {', '.join(_CHOICES[name])}, not {value!r}")
+            raise InputError(f"`{name}` is one of {', '.join(_CHOICES[name])}, not {value!r}")
     return given
 
 
 def only(judged: Sequence[Judged], measures: str | Sequence[str] | None) -> list[Judged]:
-    """The verdicts on some measures, as `spearman,kendall`; on all unless they are named."""
+    """The verdicts on some measures, as `spearman,kendall`; on all by default."""
     if measures is None:
         return list(judged)
     names = [name.strip() for name in measures.split(",")] if isinstance(measures, str) else list(measures)
@@ -85,7 +85,7 @@ def detailed(judged: Sequence[Judged]) -> list[Row]:
 
 
 def _rated(item: Judged, verdict: Verdict) -> Row:
-    """What a measure of rated pairs has beside the others."""
+    """What a measure of rated pairs has in addition."""
     if verdict.n is None:
         return {}
     about = next(measure.about for measure in item.protocol.measures if measure.name == verdict.measure)

@@ -1,4 +1,4 @@
-"""Published tables beside ours: the same data, protocols and metrics, and what differs."""
+"""Published tables next to ours: the same data, protocols and metrics, and what differs."""
 
 from textgauge.papers import ackerman2023, kour2022, usmb, yamshchikov2020, zwerdling2021
 from textgauge.papers.paper import Paper, Request, published

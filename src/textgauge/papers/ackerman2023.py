@@ -36,7 +36,7 @@ def plans(request: Request) -> list[Plan]:
 
 
 def rows(results: Results, request: Request) -> list[Row]:
-    """The paper's class of every metric beside ours, and whether the weak ones are the weak ones."""
+    """The paper's class of every metric next to ours, and whether the weak ones are the weak ones."""
     return [
         plain_row(row) for variant in request.variants for row in _rows(_judged(results, request, variant), variant)
     ]

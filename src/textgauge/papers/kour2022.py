@@ -53,7 +53,7 @@ def plans(request: Request) -> list[Plan]:
 
 
 def rows(results: Results, request: Request) -> list[Row]:
-    """Each published number beside ours, with the `reason` of their difference where one is known.
+    """Each published number next to ours, with the `reason` of their difference where one is known.
 
     `rank_correlation` is Spearman's between the published and our order of the metrics for that measure and data.
     """

@@ -1,4 +1,4 @@
-"""What a reproduction is: plans to run, and rows that put published numbers beside ours."""
+"""What a reproduction is: plans to run, and rows that put published numbers next to ours."""
 
 from __future__ import annotations
 

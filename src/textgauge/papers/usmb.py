@@ -46,7 +46,7 @@ def plans(request: Request) -> list[Plan]:
 
 
 def rows(results: Results, request: Request) -> list[Row]:
-    """All tables: published numbers beside ours, and beside what our formulas make of theirs."""
+    """All tables: published numbers next to ours, and to what our formulas make of theirs."""
     found = [*_our_rows(results, request), *_fed_rows()] if results.manifests else list(_fed_rows())
     return [plain_row(row) for row in found]
 

@@ -72,12 +72,12 @@ class Numbers:
 
 
 def plans(request: Request) -> list[Plan]:
-    """The suite, with the word vectors asked for beside the built-in ones."""
+    """The suite, with the word vectors requested and the built-in ones."""
     return yamshchikov2020(list(dict.fromkeys(_keys(request).values())), request.seed)
 
 
 def rows(results: Results, request: Request) -> list[Row]:
-    """All tables and the figure: published numbers beside ours, and beside what our formulas make of theirs.
+    """All tables and the figure: published numbers next to ours, and to what our formulas make of theirs.
 
     `note` says what stands in for a model and which misprint was put right. Variability is a small range over a large
     one, so that printed means tell little of it: `low` and `high` are the ends of what means that round to the printed

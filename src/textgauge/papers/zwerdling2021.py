@@ -16,8 +16,7 @@ import numpy as np
 from textgauge.evaluate.plan import Plan
 from textgauge.evaluate.results import Results
 from textgauge.papers.paper import Paper, Request, compared, published
-from textgauge.papers.zwerdling_described import Described
-from textgauge.papers.zwerdling_suite import Zwerdling2021
+from textgauge.papers.zwerdling_suite import Described, Zwerdling2021
 from textgauge.stats.correlation import spearman
 from textgauge.tabular import Row, plain_row
 
@@ -30,7 +29,7 @@ _RATED = _OUR_CORPUS["amazon"]
 _PROGRAM = {"sources": ",".join(_OUR_CORPUS.values())}
 _OUR_MODEL = {"train": "train", "test": "test", "eda": "eda", "vae": "vae", "gpt-2": "lm"}
 _GENERATED = ("eda", "vae", "gpt-2")
-# What people were asked of the Amazon corpora, the property nearest to it, and whether more of it is better.
+# What people rated of the Amazon corpora, the property nearest to it, and whether more of it is better.
 _ASKED_PEOPLE = {
     "grammar": ("grammar", False),
     "make_sense": ("plausibility", False),
@@ -92,7 +91,7 @@ def plans(_: Request) -> list[Plan]:
 
 
 def rows(results: Results, request: Request) -> list[Row]:
-    """Each published number beside ours, and each finding with whether ours say the same."""
+    """Each published number next to ours, and each finding with whether ours say the same."""
     found = Zwerdling2021(sources=_PROGRAM["sources"]).run(
         results.store.folder, seed=request.seed, on_step=_silent, on_note=_silent
     )

@@ -127,7 +127,7 @@ def find(file: str, columns: str) -> Path:
 
 
 def sentences(file: str, column: str, only: tuple[str, str] | None = None, *, first: bool = False) -> list[str]:
-    """A column of a table, of rows with one value in another column if told, the first sentences alone if told."""
+    """A column of a table: of rows with one value in another column (`only`), its first sentences alone (`first`)."""
     table = load_table(find(file, ", ".join([column, *([only[0]] if only else [])])))
     cells = table.texts(column)
     kept = [only is None or value == only[1] for value in table.columns[table.column(only[0] if only else column)]]
@@ -150,7 +150,7 @@ def _split(source: Source, place: Path, making: Making, on_note: Say) -> tuple[S
     if not any(path.exists() for path in paths.values()):
         ready = sorted(path.name for path in place.glob("*.txt"))
         if ready:
-            raise InputError(f"{place / ready[0]} needs the train.txt and test.txt it belongs to beside it")
+            raise InputError(f"{place / ready[0]} needs the train.txt and test.txt it belongs to next to it")
         texts_of = split(source.read(), making)
         for path, texts in zip(paths.values(), texts_of, strict=True):
             write_table(path, [{"text": text} for text in texts])

@@ -14,8 +14,7 @@ from textgauge.evaluate.results import Results
 from textgauge.papers import PAPERS, Request, programs, zwerdling_corpora
 from textgauge.papers import zwerdling2021 as paper
 from textgauge.papers.zwerdling_corpora import Making, Source, captions, corpora_of, draw, sentences, split
-from textgauge.papers.zwerdling_described import Described
-from textgauge.papers.zwerdling_suite import Zwerdling2021, side_by_side
+from textgauge.papers.zwerdling_suite import Described, Zwerdling2021, side_by_side
 
 WORDS = "red green blue small large old new fast slow kind"
 NOUNS = "cat dog bird phone screen card"

@@ -65,7 +65,7 @@ def latest_groups(found: Sequence[Group]) -> list[Group]:
 
 
 def chosen_metrics(found: Sequence[Group], metrics: str | Sequence[str] | None) -> set[str] | None:
-    """The keys of the metrics that are asked for; None where all are."""
+    """The keys of the metrics that are named; None for all."""
     if not metrics:
         return None
     there = {metric for group in found for metric, seen in group.observed.items() if len(seen.value)}

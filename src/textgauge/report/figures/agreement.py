@@ -12,23 +12,21 @@ from textgauge.evaluate.protocols.base import over_repetitions
 from textgauge.evaluate.results import Group
 from textgauge.report.figures.kind import Draw, Drawn, FigureKind, group_words, one_per_group, parameter
 from textgauge.report.figures.style import (
-    BLUE,
     PAGE,
     PANEL,
-    VERMILION,
     about,
     chart_of,
     finished,
     layered,
     not_shown,
     own_values,
-    printable,
     thinned,
     titled,
 )
 from textgauge.stats.correlation import spearman
 from textgauge.stats.orders import order_correlations, ranks, set_means
 from textgauge.stats.resampled_correlation import correlation_interval
+from textgauge.tabular import BLUE, VERMILION, printable
 
 if TYPE_CHECKING:
     import altair as alt

@@ -13,16 +13,8 @@ from textgauge.comparing.report import term_panels, text_panels, token_panels
 from textgauge.describing import Description
 from textgauge.errors import InputError
 from textgauge.metrics.properties import MeasuredCorpus
-from textgauge.report.figures.style import (
-    DARK,
-    PANEL,
-    VERMILION,
-    chart_of,
-    finished,
-    layered,
-    not_shown,
-    titled,
-)
+from textgauge.report.figures.style import DARK, PANEL, chart_of, finished, layered, not_shown, titled
+from textgauge.tabular import VERMILION
 
 if TYPE_CHECKING:
     import altair as alt
@@ -36,19 +28,19 @@ _FARTHEST = 0.5  # 1 − SynSim of texts without a common word
 
 
 def explanation_figure(report: CompareReport, n: int = 10) -> alt.ConcatChart:
-    """For each metric that splits into texts a panel per side, then the words; of a report made with `explain`."""
+    """For each metric with per-text contributions a panel per side, then the words; of a report made with `explain`."""
     explanations = list(report.explanations.values())
     panels = [panel for draw in (text_panels, token_panels) for found in explanations for panel in draw(found, n)]
     if report.terms is not None:
         panels += term_panels(report.terms, n)
     if not panels:
-        raise InputError("there is nothing to draw: no metric of this report splits into texts, and there are no words")
-    figure = finished(panels, "What sets the corpora apart", *map(_said, explanations))
+        raise InputError("there is nothing to draw: the report has neither per-text contributions nor words")
+    figure = finished(panels, "What separates the corpora", *map(_about, explanations))
     figure.columns = 2
     return figure
 
 
-def _said(found: Explanation) -> str:
+def _about(found: Explanation) -> str:
     part = "" if found.of == "value" else f" ({found.of})"
     return f"{found.metric}{part} = {found.total:.4g}; nearest texts by {found.distance}"
 

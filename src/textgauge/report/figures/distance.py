@@ -10,9 +10,7 @@ from numpy.typing import NDArray
 from textgauge.evaluate.results import Group
 from textgauge.report.figures.kind import FigureKind, one_per_group
 from textgauge.report.figures.style import (
-    BLUE,
     PANEL,
-    VERMILION,
     about,
     chart_of,
     finished,
@@ -24,6 +22,7 @@ from textgauge.report.figures.style import (
     titled,
 )
 from textgauge.stats.correlation import r_squared
+from textgauge.tabular import BLUE, VERMILION
 
 if TYPE_CHECKING:
     import altair as alt

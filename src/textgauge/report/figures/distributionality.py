@@ -1,4 +1,4 @@
-"""How metrics move over the steps between corpora: beside two prototypes, and part by part (Ackerman et al. 2023)."""
+"""How metrics move over the steps between corpora, with two prototypes and part by part: Ackerman et al. 2023."""
 
 from __future__ import annotations
 
@@ -15,10 +15,8 @@ from textgauge.metrics import get_metric
 from textgauge.report.figures.distance import z_scores
 from textgauge.report.figures.kind import Drawn, FigureKind, group_words, one_per_group, parameter, protocol_named
 from textgauge.report.figures.style import (
-    BLUE,
     DARK,
     PANEL,
-    VERMILION,
     about,
     chart_data,
     chart_of,
@@ -30,6 +28,7 @@ from textgauge.report.figures.style import (
     written_out,
 )
 from textgauge.stats.density import HIGH, LOW, group_densities
+from textgauge.tabular import BLUE, VERMILION
 
 if TYPE_CHECKING:
     import altair as alt
@@ -91,16 +90,16 @@ def density_rows(group: Group, metric: str, sample: int = 0) -> pl.DataFrame:
 
 def trajectory_figure(group: Group, *, sample: int = 0) -> alt.ConcatChart:
     """One panel per metric: its standardised distances over ℓ, on the bands of the two prototypes."""
-    beside = {metric: prototypes(group, metric) for metric in group.observed}
+    compared = {metric: prototypes(group, metric) for metric in group.observed}
     frames = {metric: trajectory_rows(group, metric, sample) for metric in group.observed}
     drawn = {metric: frame for metric, frame in frames.items() if len(frame)}
     panels = [
-        _trajectory(metric, frame, {name: drawn[key] for name, key in beside[metric].items() if key in drawn})
+        _trajectory(metric, frame, {name: drawn[key] for name, key in compared[metric].items() if key in drawn})
         for metric, frame in drawn.items()
     ]
     line = "Bands and bars: one standard deviation of the standardised distances at a step, to each side of their mean."
     missing = not_shown([metric for metric in frames if metric not in drawn], "constant or undefined")
-    title = "Standardised distance over the steps, beside two prototypes"
+    title = "Standardised distance over the steps, with two prototypes"
     return finished(panels, title, about(group), _which(group, sample), line, missing, shared=True)
 
 
@@ -108,18 +107,18 @@ def density_figure(group: Group, metric: str, *, sample: int = 0) -> alt.ConcatC
     """One panel per step ℓ: the density of a metric's standardised distances and those of the prototypes."""
     import polars as pl
 
-    beside = prototypes(group, metric)
-    names = {METRIC: metric} | {name: key for name, key in beside.items() if key in group.observed and key != metric}
+    compared = prototypes(group, metric)
+    names = {METRIC: metric} | {name: key for name, key in compared.items() if key in group.observed and key != metric}
     frames = {shown: density_rows(group, name, sample) for shown, name in names.items()}
     rows = pl.concat([frame.with_columns(curve=pl.lit(shown)) for shown, frame in frames.items()])
     steps = np.unique(rows["step"].to_numpy())
     chosen = steps[np.unique(np.linspace(0, len(steps) - 1, min(PANELS, len(steps))).round().astype(int))]
     parts = chart_data(rows).partition_by("step", as_dict=True)
-    lines = _density_lines(tuple(beside))
+    lines = _density_lines(tuple(compared))
     panels = [_density(int(step), parts[(step,)], lines) for step in chosen]
     fewer = f"{len(chosen)} of {len(steps)} steps are drawn." if len(chosen) < len(steps) else ""
     missing = not_shown([names[shown] for shown, frame in frames.items() if not len(frame)], "constant or undefined")
-    title = f"Densities of {metric} at each step, beside two prototypes"
+    title = f"Densities of {metric} at each step, with two prototypes"
     return finished(panels, title, about(group), _which(group, sample), fewer, missing)
 
 
@@ -128,7 +127,7 @@ def _of_sample(observed: Observations, sample: int) -> Observations:
 
 
 def prototypes(group: Group, metric: str) -> dict[str, str]:
-    """The names of the two metrics that a metric is seen beside, with their keys on its own ground."""
+    """The names of the two metrics that a metric is compared with, and their keys on its own ground."""
     protocol = protocol_named(group, "distributionality")
     return dict(zip(protocol.prototypes, protocol.prototypes_of(metric), strict=True))
 

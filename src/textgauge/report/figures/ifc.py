@@ -10,9 +10,7 @@ from textgauge.evaluate.results import Group
 from textgauge.report.figures.distance import regression_band
 from textgauge.report.figures.kind import FigureKind, one_per_group
 from textgauge.report.figures.style import (
-    BLUE,
     PANEL,
-    VERMILION,
     about,
     chart_data,
     chart_of,
@@ -23,6 +21,7 @@ from textgauge.report.figures.style import (
     thinned,
     titled,
 )
+from textgauge.tabular import BLUE, VERMILION
 
 if TYPE_CHECKING:
     import altair as alt

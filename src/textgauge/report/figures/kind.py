@@ -45,7 +45,7 @@ def one_per_group(figure: Callable[[Group], alt.ConcatChart | None]) -> Draw:
 
 
 def group_words(group: Group) -> list[str]:
-    """What tells the files of groups apart: the data, and the protocol."""
+    """What distinguishes the files of groups: the data, and the protocol."""
     return [group.data, f"k{parameter(group, 'k')}" if group.protocol.name == "ksc" else group.protocol.name]
 
 

@@ -11,19 +11,8 @@ from numpy.typing import NDArray
 from textgauge.evaluate.protocols.base import Measure, Verdict
 from textgauge.evaluate.results import Group
 from textgauge.report.figures.kind import Drawn, FigureKind, one_per_group
-from textgauge.report.figures.style import (
-    BLUE,
-    COLUMNS,
-    DARK,
-    PANEL,
-    VERMILION,
-    about,
-    chart_of,
-    finished,
-    layered,
-    printable,
-    titled,
-)
+from textgauge.report.figures.style import COLUMNS, DARK, PANEL, about, chart_of, finished, layered, titled
+from textgauge.tabular import BLUE, VERMILION, printable
 
 if TYPE_CHECKING:
     import altair as alt

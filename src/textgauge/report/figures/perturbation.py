@@ -11,18 +11,8 @@ from textgauge.errors import InputError
 from textgauge.evaluate.protocols.base import over_repetitions
 from textgauge.evaluate.results import Group
 from textgauge.report.figures.kind import Drawn, FigureKind, group_words, parameter, protocol_named
-from textgauge.report.figures.style import (
-    BLUE,
-    DARK,
-    PANEL,
-    VERMILION,
-    about,
-    chart_of,
-    finished,
-    not_shown,
-    own_values,
-    titled,
-)
+from textgauge.report.figures.style import DARK, PANEL, about, chart_of, finished, not_shown, own_values, titled
+from textgauge.tabular import BLUE, VERMILION
 
 if TYPE_CHECKING:
     import altair as alt
@@ -77,7 +67,7 @@ def sample_rows(group: Group, repetition: int = 0) -> pl.DataFrame:
 
 
 def perturbation_figure(group: Group, over: Over) -> alt.ConcatChart:
-    """One panel per metric: d(A, B') over δ, p or q, with the 95 % band of its mean, beside the unperturbed level."""
+    """One panel per metric: d(A, B') over δ, p or q, with the 95 % band of its mean, and the unperturbed level."""
     frames = {metric: perturbation_rows(group, metric, over) for metric in group.observed}
     drawn = {metric: frame for metric, frame in frames.items() if frame["mean"].drop_nulls().len()}
     panels = [_panel(metric, frame, OVERS[over][1]) for metric, frame in drawn.items()]

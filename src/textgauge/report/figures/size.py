@@ -12,9 +12,7 @@ from textgauge.evaluate.protocols.size import ASYMPTOTE
 from textgauge.evaluate.results import Group
 from textgauge.report.figures.kind import FigureKind, one_per_group, protocol_named
 from textgauge.report.figures.style import (
-    BLUE,
     PANEL,
-    VERMILION,
     about,
     chart_of,
     finished,
@@ -24,6 +22,7 @@ from textgauge.report.figures.style import (
     thinned,
     titled,
 )
+from textgauge.tabular import BLUE, VERMILION
 
 if TYPE_CHECKING:
     import altair as alt
@@ -68,7 +67,7 @@ def asymptote(group: Group, metric: str) -> float:
 
 
 def convergence_figure(group: Group, sweep: Sweep) -> alt.ConcatChart:
-    """One panel per metric: its value over the size of the samples, beside that of large ones."""
+    """One panel per metric: its value over the size of the samples, with that of large ones."""
     frames = {metric: sweep_points(group, metric, sweep) for metric in group.observed}
     drawn = {metric: frame for metric, frame in frames.items() if frame["value"].drop_nulls().len()}
     missing = not_shown([metric for metric in frames if metric not in drawn], "undefined")

@@ -1,8 +1,7 @@
-"""How all figures look: colours everyone can tell apart, one column of page width, direct words."""
+"""How all figures look: colours that colour-blind readers can distinguish, one column of page width."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -12,16 +11,14 @@ from numpy.typing import NDArray
 from textgauge.evaluate.protocols.base import Observations
 from textgauge.evaluate.results import Group
 from textgauge.metrics import get_metric
+from textgauge.tabular import BLUE, VERMILION, printable
 
 if TYPE_CHECKING:
     import altair as alt
     import polars as pl
 
-# Okabe and Ito's palette: safe for the common kinds of colour blindness.
-BLUE, VERMILION, GREY, DARK = "#0072B2", "#D55E00", "#BBBBBB", "#333333"
+GREY, DARK = "#BBBBBB", "#333333"
 PALETTE = (BLUE, VERMILION, "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#999999")
-
-_UNPRINTABLE = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
 PAGE = 640  # pixels: the text width of an A4 or letter page at 96 to the inch
 COLUMNS = 3
@@ -47,7 +44,7 @@ def chart_of(frame: pl.DataFrame) -> alt.Chart:
 
 
 def _printable(column: pl.Series) -> pl.Series:
-    """Few texts repeat in many rows: each is looked at once."""
+    """Few texts repeat in many rows: each is cleaned once."""
     import polars as pl
 
     known = {text: text if text is None else printable(text) for text in column.unique()}
@@ -58,15 +55,6 @@ def thinned(points: pl.DataFrame) -> tuple[pl.DataFrame, str]:
     """Every so many of very many points, evenly, and a line that says so; beyond `POINTS` they hide each other."""
     every = -(-len(points) // POINTS)
     return (points.gather_every(every), f"1 point in {every} is drawn") if every > 1 else (points, "")
-
-
-def printable(text: str) -> str:
-    """The text with a sign in place of each character that no page can hold (control characters, lone surrogates).
-
-    >>> printable("a\\x00b")
-    'a\\ufffdb'
-    """
-    return _UNPRINTABLE.sub("\ufffd", text)
 
 
 def titled(text: str, *lines: str) -> alt.TitleParams:

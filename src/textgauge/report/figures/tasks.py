@@ -17,7 +17,6 @@ from textgauge.evaluate.results import Group, Judged, Results
 from textgauge.evaluate.transformations import PLACES
 from textgauge.report.figures.kind import Drawn, FigureKind, protocol_named
 from textgauge.report.figures.style import (
-    BLUE,
     DARK,
     PALETTE,
     PANEL,
@@ -27,10 +26,10 @@ from textgauge.report.figures.style import (
     finite,
     layered,
     not_shown,
-    printable,
     titled,
 )
 from textgauge.stats.resampling import percentile_interval
+from textgauge.tabular import BLUE, printable
 
 if TYPE_CHECKING:
     import altair as alt
@@ -116,7 +115,7 @@ def _task_panel(cells: pl.DataFrame) -> alt.LayerChart:
     import altair as alt
     import polars as pl
 
-    told = cells.with_columns(
+    labelled = cells.with_columns(
         pl.Series("score", ["–" if value is None else f"{value:.2f}" for value in cells["value"]]),
         pl.Series(
             "between",
@@ -129,7 +128,7 @@ def _task_panel(cells: pl.DataFrame) -> alt.LayerChart:
     across = alt.Axis(title=None, ticks=False, domain=False, labelAngle=0, orient="top")
     x = alt.X("task:N", sort=None, scale=alt.Scale(domain=tasks), axis=across)
     exact = [alt.Tooltip(f"{name}:Q", format=".4f") for name in ("value", "low", "high")]
-    base = chart_of(told).encode(x, y, tooltip=[alt.Tooltip("metric:N"), alt.Tooltip("task:N"), *exact])
+    base = chart_of(labelled).encode(x, y, tooltip=[alt.Tooltip("metric:N"), alt.Tooltip("task:N"), *exact])
     shades = alt.Scale(scheme="blues", domain=[0.0, 1.0])
     squares = base.mark_rect(stroke="white").encode(color=alt.Color("value:Q", title="score", scale=shades))
     dark = alt.condition("datum.value > 0.6", alt.value("white"), alt.value("#222222"))
@@ -142,7 +141,7 @@ def _task_panel(cells: pl.DataFrame) -> alt.LayerChart:
 def contribution_rows(
     found: Sequence[Contribution], ensemble: str, of: Of, metrics: Collection[str] | None = None
 ) -> pl.DataFrame:
-    """One row per task, data set and metric that has a number, beside its mean over the data sets of the task."""
+    """One row per task, data set and metric that has a number, with its mean over the data sets of the task."""
     import polars as pl
 
     rows = [

@@ -14,18 +14,8 @@ from textgauge.evaluate.protocols.base import Observations
 from textgauge.evaluate.protocols.judgements import accuracy, corpus_pairs, judgements, settled
 from textgauge.evaluate.results import Group
 from textgauge.report.figures.kind import Drawn, FigureKind, group_words, parameter, protocol_named
-from textgauge.report.figures.style import (
-    DARK,
-    GREY,
-    PAGE,
-    VERMILION,
-    about,
-    chart_of,
-    finished,
-    finite,
-    layered,
-    own_values,
-)
+from textgauge.report.figures.style import DARK, GREY, PAGE, about, chart_of, finished, finite, layered, own_values
+from textgauge.tabular import VERMILION
 
 if TYPE_CHECKING:
     import altair as alt
@@ -33,7 +23,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-LARGEST = 20  # corpora: the nodes of more cannot be told apart on a page
+LARGEST = 20  # corpora: the nodes of more overlap on a page
 _EDGES = 300  # drawn at most, the worst first
 _BOW = 0.12  # of an edge's length: keeps edges off the nodes between their ends
 VIOLATED, TIED = "violated: the inner distance is larger", "tie: both are equal"
@@ -82,8 +72,8 @@ def tree_figure(group: Group, metric: str, *, repetition: int = 0) -> alt.Concat
     edges = tree_edges(distances, k)
     height = min(60 * k, 560)
     layers = [_structure(k), _edges(edges.head(_EDGES), k), *_nodes(tree_nodes(group, metric, repetition), k)]
-    apart = {"scale": {"stroke": "independent"}}
-    chart = layered([*layers, *_base(k)], width=PAGE - 60, height=height, resolve=apart)
+    own_scale = {"scale": {"stroke": "independent"}}
+    chart = layered([*layers, *_base(k)], width=PAGE - 60, height=height, resolve=own_scale)
     key = "Squares: corpora, with their share of texts from the first source; circles: pairs, with their value."
     lines = (about(group), f"Repetition {repetition + 1}: {_verdict(distances, edges, k)}.", key)
     return finished([chart], f"Judgement tree of {metric}", *lines)

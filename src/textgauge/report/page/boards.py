@@ -103,7 +103,7 @@ def _reading(board: Board) -> str:
 
 
 def board_sentences(board: Board) -> list[str]:
-    """The best metrics of a board, those that cannot be told from them, and what it rests on."""
+    """The best metrics of a board, those tied with them, and what it rests on."""
     top = board.first()
     if not top:
         return [f"The measures of {board.title} have no common scale, so nothing is ranked: see the table."]

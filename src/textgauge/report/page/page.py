@@ -19,12 +19,12 @@ from textgauge.evaluate.results import Results, total_times
 from textgauge.evaluate.store import Store
 from textgauge.report.figures import Figure
 from textgauge.report.figures.render import library
-from textgauge.report.figures.style import printable
 from textgauge.report.page.boards import board_sentences, board_table, verdict_table, warnings
 from textgauge.report.page.cards import cards
 from textgauge.report.page.drawings import DrawingGroup, drawings, drawn
 from textgauge.report.page.result_files import ResultFile
 from textgauge.report.page.tables import WIDTH, PageTable, table_of
+from textgauge.tabular import printable
 
 if TYPE_CHECKING:
     import jinja2
@@ -46,7 +46,7 @@ def page(
 ) -> str:
     """An HTML page of runs, of other results, and of tables of single texts.
 
-    `lead` are sentences put before those that the runs give, `charts` are figures beside theirs. The same content gives
+    `lead` are sentences put before those that the runs give, `charts` are further figures. The same content gives
     the same bytes. Whatever comes from a corpus is escaped; the page's policy lets no other script run, nothing load.
     """
     return page_and_summary(stores, results, texts, title=title, lead=lead, charts=charts)[0]
@@ -65,9 +65,9 @@ def page_and_summary(
     if not (stores or results or texts):
         raise InputError("there is nothing to report: give the folder of a run or a JSON file of results")
     runs = [Results(store) for store in stores]
-    with ThreadPoolExecutor(1) as beside:
+    with ThreadPoolExecutor(1) as background:
         if stores:  # seconds of another thread's time, which Python's lock does not hold back
-            beside.submit(library)
+            background.submit(library)
         judged = [item for run in runs for item in run.judged()]
         kinds = list(drawn([group for run in runs for group in run.groups()]))
     found, spent = boards(judged), total_times(time for run in runs for time in run.times())

@@ -1,4 +1,4 @@
-"""Tables of a page: what a reader sees in a cell, the number behind it, and an interval drawn beside it."""
+"""Tables of a page: what a reader sees in a cell, the number behind it, and the interval drawn beneath it."""
 
 from __future__ import annotations
 
