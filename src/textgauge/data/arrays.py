@@ -5,15 +5,14 @@ from __future__ import annotations
 import math
 import os
 from pathlib import Path
+from tokenize import TokenError
 from typing import BinaryIO
 
 import numpy as np
-from numpy.typing import NDArray
 
 from textgauge.data.formats import show
+from textgauge.data.pool import Embeddings
 from textgauge.errors import InputError
-
-Embeddings = NDArray[np.float32] | NDArray[np.float64]
 
 _BLOCK_CELLS = 2**22
 
@@ -59,7 +58,7 @@ def _header(path: str | os.PathLike[str], name: str) -> tuple[tuple[int, ...], n
         raise InputError(f"{name}: this is a folder; give a file") from None
     except OSError as error:
         raise InputError(f"{name}: {error.strerror or error}") from None
-    except (ValueError, EOFError, SyntaxError, TypeError, UnicodeDecodeError, RecursionError, MemoryError):
+    except (ValueError, EOFError, SyntaxError, TypeError, RecursionError, MemoryError, TokenError):
         raise InputError(f"{name}: not an .npy file, or its header is damaged") from None
     return shape, dtype
 
@@ -78,7 +77,7 @@ def _check_size(name: str, shape: tuple[int, ...], dtype: np.dtype[np.generic], 
         raise InputError(f"{name}: the array holds Python objects, which are never unpickled; save numbers")
     wanted = math.prod(shape) * dtype.itemsize
     if min(shape, default=0) < 0 or wanted != size:
-        raise InputError(f"{name}: the header tells of {shape} {dtype} ({wanted:,} bytes), the file holds {size:,}")
+        raise InputError(f"{name}: the header says {shape} {dtype} ({wanted:,} bytes), the file holds {size:,}")
 
 
 def _check_header(name: str, shape: tuple[int, ...], dtype: np.dtype[np.generic]) -> None:

@@ -1,6 +1,6 @@
 """Embeddings on disk: computed once per text and embedder, checked row by row when read, never trusted when damaged.
 
-One folder per embedder identity holds segments (see segments.py). Nothing is ever changed in place, so several
+One folder per embedder identity holds segments (`Segment`). Nothing is ever changed in place, so several
 processes may read and write at once. Many small segments are merged into one.
 
 Settings: `TEXTGAUGE_CACHE` (the folder), `TEXTGAUGE_NO_CACHE=1` (no cache).
@@ -45,10 +45,10 @@ def encode_cached(
     progress: Progress | None = None,
     cache_dir: Path | None = None,
 ) -> Vectors:
-    """Give the vectors of `texts`, from the cache where it has them, and keep the new ones.
+    """The vectors of `texts`, from the cache where it has them; the new ones are kept.
 
     The result is that of `embedder.encode`, cache or not; equal texts are computed once. A cache that cannot be
-    written is reported by one warning and done without.
+    written is reported by one warning and not used.
     """
     places: dict[str, int] = {}
     inverse = np.fromiter((places.setdefault(text, len(places)) for text in texts), dtype=np.intp, count=len(texts))
@@ -105,7 +105,7 @@ def _shifted(progress: Progress | None, before: int, total: int) -> Progress | N
 
 
 def text_keys(texts: Sequence[str]) -> Keys:
-    """Give the 16-byte content key of each text; lone surrogates are part of the content."""
+    """The 16-byte content key of each text; lone surrogates are part of the content."""
     digests = (hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest() for text in texts)
     return np.frombuffer(b"".join(digests), dtype="V16")
 
@@ -119,12 +119,12 @@ class EmbeddingStore:
 
     @classmethod
     def of(cls, embedder: Embedder, cache_dir: Path | None) -> EmbeddingStore:
-        """Give the store of an embedder, in `cache_dir` or in textgauge's cache."""
+        """The store of an embedder, in `cache_dir` or in textgauge's cache."""
         root = cache_root() / "embeddings" if cache_dir is None else cache_dir
         return cls(root / hashlib.blake2b(embedder.identity.encode(), digest_size=12).hexdigest())
 
     def read(self, keys: Keys) -> tuple[NDArray[np.bool_], Vectors]:
-        """Give which keys were found whole, and an array that holds their vectors at those rows."""
+        """Which keys were found whole, and an array that holds their vectors at those rows."""
         found, vectors = _nothing(len(keys))
         for segment in self._segments():
             if not vectors.shape[1]:
@@ -144,7 +144,7 @@ class EmbeddingStore:
             self._merge()
         except OSError as error:
             self.writable = False
-            message = f"cannot write the embedding cache {self.folder.parent} ({error.strerror}); going on without it"
+            message = f"cannot write the embedding cache {self.folder.parent} ({error.strerror}); continuing without it"
             warnings.warn(message, RuntimeWarning, stacklevel=2)
 
     def _names(self) -> list[Path]:
@@ -193,7 +193,7 @@ class Segment:
     vectors: Vectors
 
     def whole(self, row: int) -> bool:
-        """Tell whether a row has the bytes that were written."""
+        """Whether a row has the bytes that were written."""
         return _check(self.keys[row].tobytes(), self.vectors[row].tobytes()) == int(self.checks[row])
 
 

@@ -23,7 +23,7 @@ class LabelledTexts:
     source: str = ""
 
     def __post_init__(self) -> None:
-        _same_length(self.name, texts=self.texts, labels=self.labels)
+        same_length(self.name, texts=self.texts, labels=self.labels)
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -56,9 +56,7 @@ class TextPairs:
     source: str = ""
 
     def __post_init__(self) -> None:
-        _same_length(
-            self.name, left=self.left, right=self.right, grade=self.grade, raters=self.raters, group=self.group
-        )
+        same_length(self.name, left=self.left, right=self.right, grade=self.grade, raters=self.raters, group=self.group)
 
     def __len__(self) -> int:
         return len(self.left)
@@ -97,7 +95,7 @@ class DatasetCard:
 def draw_rows(total: int, n: int, seed: str) -> list[int]:
     """At most `n` of the rows `0..total-1`, sorted; the same for the same seed on every machine."""
     if n < 1:
-        raise InputError(f"at least one text must be asked for, not {n}")
+        raise InputError(f"at least 1 text must be drawn, not {n}")
     rng = random.Random(seed)  # noqa: S311
     order = sorted(range(total), key=lambda _: rng.random())
     return sorted(order[:n])
@@ -108,7 +106,8 @@ def at(values: Sequence[T], rows: Sequence[int]) -> tuple[T, ...]:
     return tuple(values[row] for row in rows)
 
 
-def _same_length(name: str, **columns: tuple[object, ...] | None) -> None:
+def same_length(name: str, **columns: Sequence[object] | None) -> None:
+    """Refuse columns of different lengths; those that are None are not there."""
     lengths = {key: len(column) for key, column in columns.items() if column is not None}
     if len(set(lengths.values())) > 1:
         raise InputError(f"{name}: columns differ in length: {lengths}")

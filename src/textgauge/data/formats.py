@@ -1,6 +1,6 @@
 """Files of texts: one table of formats (ending, reader, what it holds), and the bytes turned into checked text.
 
-Every complaint is an InputError of one line that names the file and the line. Text is UTF-8 with or without
+Every error is an InputError of one line that names the file and the line. Text is UTF-8 with or without
 byte-order mark; lines end with LF, CRLF or CR. A final `.gz` is unpacked, `-` is standard input.
 """
 
@@ -96,7 +96,7 @@ def suffix(path: PathLike) -> str:
 
 
 def show(path: PathLike) -> str:
-    """The path as it is printed in a complaint: one line, whatever it holds."""
+    """The path as error messages print it: one line, whatever it holds."""
     name = os.fspath(path)
     return "standard input" if name == STDIN else name if name.isprintable() else repr(name)
 
@@ -170,7 +170,7 @@ def _tsv(path: PathLike) -> TextTable:
 
 
 def _unquoted(cell: str) -> str:
-    """TSV has no quoting, yet spreadsheets quote: undo it only where the whole cell is soundly quoted."""
+    """TSV has no quoting, yet spreadsheets quote: undo it only where the whole cell is quoted."""
     inner = cell[1:-1]
     if len(cell) > 1 and cell[0] == cell[-1] == '"' and '"' not in inner.replace('""', ""):
         return inner.replace('""', '"')

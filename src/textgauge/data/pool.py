@@ -102,7 +102,7 @@ class Pool:
         return hashlib.blake2b(self.keys.tobytes(), digest_size=8).hexdigest()
 
     def remember(self, kind: str, name: str, compute: Callable[[str], Any]) -> Any:
-        """What `compute(name)` gave the first time it was asked for under this kind and name."""
+        """The rows of this kind and name: computed by `compute(name)` once, then remembered."""
         if (kind, name) not in self._rows:
             self._rows[kind, name] = compute(name)
         return self._rows[kind, name]

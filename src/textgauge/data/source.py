@@ -15,10 +15,11 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from textgauge.data.arrays import Embeddings, read_embeddings
+from textgauge.data.arrays import read_embeddings
 from textgauge.data.card import LabelledTexts, TextPairs, draw_rows
 from textgauge.data.catalogue import list_published, published_pairs, published_texts
 from textgauge.data.formats import STDIN, endings, format_of, load_table, show, suffix
+from textgauge.data.pool import Embeddings
 from textgauge.data.samples import PREFIX, list_samples, sample, sample_pairs
 from textgauge.data.tables import TextTable, cells_of
 from textgauge.data.view import Corpus, TextsLike
@@ -170,7 +171,7 @@ def _pairs(table: TextTable, left: str, right: str, rating: str | None) -> TextP
 
 
 def _table(name: str) -> TextTable:
-    """The table of a file or of the hub; a bare word that is neither a file nor a dataset is told the nearest names."""
+    """The table of a file or of the hub; a bare word that is neither raises an error with the nearest names."""
     if name.startswith(HUB_PREFIX):
         return _hub_table(name)
     if is_path(name):

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import math
-import re
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any
 
+from textgauge.encode.tokenizers import without_surrogates
 from textgauge.errors import InputError
 
 MAX_CHARACTERS = 1_000_000  # of one text
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True)
 class TextTable:
-    """Columns by name; `rows` gives the line (or row) number of each record in its file, for complaints."""
+    """Columns by name; `rows` gives the line (or row) number of each record in its file, for error messages."""
 
     name: str
     columns: dict[str, list[object]]
@@ -137,7 +136,7 @@ def sound(text: str, place: str) -> str:
     """The text if it is not too long, with lone surrogates (no Unicode text) replaced by U+FFFD."""
     if len(text) > MAX_CHARACTERS:
         raise InputError(f"{place}: a text of {len(text):,} characters; the limit is {MAX_CHARACTERS:,}")
-    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
+    return text if text.isascii() else without_surrogates(text)
 
 
 def number(cell: object) -> float | None:
@@ -159,7 +158,7 @@ def kind_of_cell(cell: object) -> str:
 
 
 def listed(names: Iterable[str]) -> str:
-    """Names of columns for a complaint, twenty at most."""
+    """Names of columns for an error message, twenty at most."""
     shown = [repr(name) for name in names]
     return ", ".join(shown[:20]) + (f" and {len(shown) - 20} more" if len(shown) > 20 else "")
 

@@ -131,7 +131,7 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Draws:
-    """Many pairs of sub-corpora of one corpus: row r of each mask tells which texts are on that side.
+    """Many pairs of sub-corpora of one corpus: row r of each mask marks the texts of that side.
 
     A text may be on one side, on both or on none, once per side.
     """
@@ -156,7 +156,7 @@ class Draws:
 class Pairs:
     """Aligned left and right texts of one pool.
 
-    With several references per candidate, `items` tells which candidate a pair belongs to, in rising order.
+    With several references per candidate, `items` is the candidate that each pair belongs to, in rising order.
     `background` is the corpus that fitted weights come from: all texts of the pairs unless another one is given.
 
     >>> pairs = Pairs(["a", "b", "a"], ["c", "d", "c"])

@@ -149,7 +149,7 @@ def test_draw_of_pairs_keeps_columns_together():
     assert drawn.right == tuple("ABCD"[row] for row in rows)
     assert drawn.grade == tuple(row + 1.0 for row in rows)
     assert drawn.group == tuple("wxyz"[row] for row in rows)
-    with pytest.raises(InputError, match="at least one"):
+    with pytest.raises(InputError, match="at least 1"):
         pairs.draw(0)
 
 

@@ -11,7 +11,9 @@ from textgauge.data.card import DatasetCard
 from textgauge.data.catalogue.files import entries_of, read
 from textgauge.data.formats import csv_records, split_lines
 
+_THREE = ("train", "valid", "test")
 _STYLES = ("Bible", "GYAFC_formal", "GYAFC_informal", "GYAFC_rewrites", "Paralex", "Paraphrase", "Yelp")
+_RATED_SETS = tuple(f"{style}{tail}" for style in _STYLES for tail in ("", "_random"))
 _SYSTEMS = (
     "Borderline DIDI-NLP Facebook-AI IIE-MT MiSS NiuTrans Online-W SMU metricsystem1 metricsystem2 metricsystem3 "
     "metricsystem4 metricsystem5 ref-A ref-B"
@@ -46,24 +48,43 @@ class Published:
     extra: tuple[str, ...] = ()
 
 
-def published(
+_declared: list[Callable[[], Published]] = []
+_Reader = Callable[[], Iterator[Item]]
+
+
+def catalogue_datasets() -> tuple[Published, ...]:
+    """All datasets of the catalogue."""
+    return tuple(make() for make in _declared)
+
+
+def _published(
     name: str,
-    *,
     size: int,
     about: str,
     splits: tuple[str, ...],
-    read: Callable[[], Iterator[Item]],
+    *,
     sides: tuple[str, ...] = ("text",),
     extra: tuple[str, ...] = (),
-) -> Published:
-    """Declare a dataset; licence and source are those of its files in the registry."""
-    first = entries_of(name)[0]
-    source = "/".join(first.url.split("/")[3:5])
-    kind = "texts" if sides == ("text",) else "pairs"
-    parts = tuple(dict.fromkeys((*splits, *extra, *sides)))
-    return Published(DatasetCard(name, kind, size, first.licence, source, about, parts), splits, sides, read, extra)
+) -> Callable[[_Reader], _Reader]:
+    """Declare the dataset that the decorated function reads; licence and source are those of its first file."""
+
+    def declare(read: _Reader) -> _Reader:
+        def make() -> Published:
+            first = entries_of(name)[0]
+            source = "/".join(first.url.split("/")[3:5])
+            parts = tuple(dict.fromkeys((*splits, *extra, *sides)))
+            kind = "texts" if sides == ("text",) else "pairs"
+            return Published(
+                DatasetCard(name, kind, size, first.licence, source, about, parts), splits, sides, read, extra
+            )
+
+        _declared.append(make)
+        return read
+
+    return declare
 
 
+@_published("banking77", 13_083, "bank customers, 77 intents", ("train", "test"))
 def banking77() -> Iterator[Item]:
     """Questions of bank customers with 77 intents (Casanueva et al. 2020)."""
     for split in ("train", "test"):
@@ -71,6 +92,7 @@ def banking77() -> Iterator[Item]:
             yield Item(split, text, label)
 
 
+@_published("clinc150", 22_500, "assistant requests, 150 intents", ("train", "val", "test"), extra=("oos",))
 def clinc150() -> Iterator[Item]:
     """Requests to an assistant with 150 intents, and out-of-scope ones labelled `oos` (Larson et al. 2019)."""
     for part, rows in json.loads(read("clinc150", "data_full.json")).items():
@@ -79,18 +101,20 @@ def clinc150() -> Iterator[Item]:
             yield Item(split, text, label)
 
 
+@_published("atis", 5_871, "questions about flights, by intent", _THREE)
 def atis() -> Iterator[Item]:
     """Spoken questions about flights with their intents (Hemphill et al. 1990)."""
-    for split in ("train", "valid", "test"):
+    for split in _THREE:
         texts = split_lines(read("atis", f"{split}_seq.in"))
         labels = split_lines(read("atis", f"{split}_label"))
         for text, label in zip(texts, labels, strict=True):
             yield Item(split, text.strip(), label.strip())
 
 
+@_published("nfcats", 11_984, "non-factoid questions, by category", _THREE)
 def nfcats() -> Iterator[Item]:
     """Non-factoid questions of the web with eight categories (Bolotova et al. 2022)."""
-    for split in ("train", "valid", "test"):
+    for split in _THREE:
         for _, label, text in _rows("nfcats", f"{split}.csv"):
             yield Item(split, text, label)
 
@@ -103,6 +127,7 @@ def _rows(dataset: str, file: str) -> Iterator[list[str]]:
         yield record
 
 
+@_published("stsb", 8_628, "sentence pairs rated 0 to 5", ("train", "dev", "test"), sides=("left", "right"))
 def stsb() -> Iterator[Item]:
     """Sentence pairs with a similarity of 0 to 5 (Cer et al. 2017)."""
     for split in ("train", "dev", "test"):
@@ -111,9 +136,16 @@ def stsb() -> Iterator[Item]:
             yield Item(split, left, right=right, grade=float(grade))
 
 
+@_published(
+    "yamshchikov14",
+    13_225,
+    "paraphrases and random pairs rated 1 to 5 by three people",
+    _RATED_SETS,
+    sides=("left", "right"),
+)
 def yamshchikov14() -> Iterator[Item]:
     """Paraphrases, style transfers and random pairs, rated 1 to 5 by three people (Yamshchikov et al. 2021)."""
-    for split in (f"{style}{tail}" for style in _STYLES for tail in ("", "_random")):
+    for split in _RATED_SETS:
         records = csv_records(read("yamshchikov14", f"{split}.csv"), f"yamshchikov14/{split}.csv")
         next(records)
         for _, (left, right, *ratings, _) in records:
@@ -121,6 +153,13 @@ def yamshchikov14() -> Iterator[Item]:
             yield Item(split, left, right=right, grade=fmean(raters), raters=raters)
 
 
+@_published(
+    "wmt21_mqm_ted_zhen",
+    7_935,
+    "translated talks with expert scores, by system",
+    tuple(_SYSTEMS.split()),
+    sides=("source", "target"),
+)
 def wmt21_mqm_ted_zhen() -> Iterator[Item]:
     """Chinese talks and English translations of 15 systems, scored by experts, 0 the best (Freitag et al. 2021)."""
     scores = _segment_scores()
@@ -140,6 +179,7 @@ def _segment_scores() -> dict[tuple[str, str], float]:
     return {(system, segment): float(score) + 0.0 for system, score, segment in rows if score != "None"}
 
 
+@_published("scitldr", 1_237, "abstracts and one-sentence summaries", ("dev", "test"), sides=("source", "summary"))
 def scitldr() -> Iterator[Item]:
     """Abstracts of papers and their authors' summary in one sentence (Cachola et al. 2020)."""
     for split in ("dev", "test"):
@@ -148,67 +188,8 @@ def scitldr() -> Iterator[Item]:
             yield Item(split, " ".join(" ".join(paper["source"]).split()), right=" ".join(paper["target"][0].split()))
 
 
+@_published("legal_summ", 446, "clauses of contracts and plain summaries", ("all",), sides=("original", "summary"))
 def legal_summ() -> Iterator[Item]:
     """Clauses of contracts and a plain summary of each (Manor and Li 2019)."""
     for clause in json.loads(read("legal_summ", "all_v1.json")).values():
         yield Item("all", clause["original_text"].strip(), right=clause["reference_summary"].strip())
-
-
-def catalogue_datasets() -> tuple[Published, ...]:
-    """All datasets of the catalogue."""
-    three, both = ("train", "valid", "test"), ("left", "right")
-    return (
-        published(
-            "banking77", size=13_083, about="bank customers, 77 intents", splits=("train", "test"), read=banking77
-        ),
-        published(
-            "clinc150",
-            size=22_500,
-            about="assistant requests, 150 intents",
-            splits=("train", "val", "test"),
-            extra=("oos",),
-            read=clinc150,
-        ),
-        published("atis", size=5_871, about="questions about flights, by intent", splits=three, read=atis),
-        published("nfcats", size=11_984, about="non-factoid questions, by category", splits=three, read=nfcats),
-        published(
-            "stsb",
-            size=8_628,
-            about="sentence pairs rated 0 to 5",
-            splits=("train", "dev", "test"),
-            sides=both,
-            read=stsb,
-        ),
-        published(
-            "yamshchikov14",
-            size=13_225,
-            about="paraphrases and random pairs rated 1 to 5 by three people",
-            splits=tuple(f"{style}{tail}" for style in _STYLES for tail in ("", "_random")),
-            sides=both,
-            read=yamshchikov14,
-        ),
-        published(
-            "wmt21_mqm_ted_zhen",
-            size=7_935,
-            about="translated talks with expert scores, by system",
-            splits=tuple(_SYSTEMS.split()),
-            sides=("source", "target"),
-            read=wmt21_mqm_ted_zhen,
-        ),
-        published(
-            "scitldr",
-            size=1_237,
-            about="abstracts and one-sentence summaries",
-            splits=("dev", "test"),
-            sides=("source", "summary"),
-            read=scitldr,
-        ),
-        published(
-            "legal_summ",
-            size=446,
-            about="clauses of contracts and plain summaries",
-            splits=("all",),
-            sides=("original", "summary"),
-            read=legal_summ,
-        ),
-    )

@@ -162,5 +162,5 @@ def _count(n: int | None, card: DatasetCard) -> int:
     if n is None:
         return card.size
     if n < 1:
-        raise InputError(f"sample {card.name!r}: at least one text must be asked for, not {n}")
+        raise InputError(f"sample {card.name!r}: at least 1 text must be drawn, not {n}")
     return n

@@ -132,7 +132,7 @@ def take(n: int, items: Iterator[T], name: str) -> list[T]:
     """The first `n` items, or an error that says how many there are."""
     found = [item for _, item in zip(range(n), items, strict=False)]
     if len(found) < n:
-        raise InputError(f"sample {name!r} has {len(found):,} distinct texts, {n:,} were asked for")
+        raise InputError(f"sample {name!r} has {len(found):,} distinct texts, not {n:,}")
     return found
 
 

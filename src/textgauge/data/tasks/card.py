@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from textgauge.data.card import at
+from textgauge.data.card import at, same_length
 from textgauge.errors import InputError
 
 
@@ -28,7 +28,7 @@ class RatedSummaries:
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        _aligned(self.name, self.documents, self.texts, self.summaries, *self.ratings.values())
+        same_length(self.name, documents=self.documents, texts=self.texts, summaries=self.summaries, **self.ratings)
         if "overall" not in self.ratings:
             raise InputError(f"{self.name}: no rating is called 'overall'; there are {', '.join(self.ratings)}")
 
@@ -56,7 +56,14 @@ class ComparedSummaries:
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        _aligned(self.name, self.documents, self.texts, self.first, self.second, self.chosen)
+        same_length(
+            self.name,
+            documents=self.documents,
+            texts=self.texts,
+            first=self.first,
+            second=self.second,
+            chosen=self.chosen,
+        )
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -79,7 +86,7 @@ class Documents:
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        _aligned(self.name, self.documents, self.texts, self.texts if self.summaries is None else self.summaries)
+        same_length(self.name, documents=self.documents, texts=self.texts, summaries=self.summaries)
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -105,7 +112,7 @@ class ClusteringTexts:
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        _aligned(self.name, self.texts, self.labels)
+        same_length(self.name, texts=self.texts, labels=self.labels)
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -133,8 +140,8 @@ class RetrievalSet:
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        _aligned(self.name, self.documents, self.texts)
-        _aligned(self.name, self.query_ids, self.queries)
+        same_length(self.name, documents=self.documents, texts=self.texts)
+        same_length(self.name, query_ids=self.query_ids, queries=self.queries)
         known = set(self.documents)
         for query in self.query_ids:
             wanted = self.relevant.get(query, frozenset())
@@ -215,9 +222,3 @@ def _without_singles(order: Sequence[int], labels: Sequence[str], n: int) -> lis
 
 def _columns(data: object, rows: Sequence[int], *names: str) -> dict[str, Any]:
     return {name: at(getattr(data, name), rows) for name in names}
-
-
-def _aligned(name: str, *columns: Sequence[object]) -> None:
-    lengths = [len(column) for column in columns]
-    if len(set(lengths)) > 1:
-        raise InputError(f"{name}: columns differ in length: {lengths}")

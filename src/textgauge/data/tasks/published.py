@@ -1,6 +1,6 @@
 """Published sets by name: those of the catalogue, and those that are read from a folder of `TEXTGAUGE_DATA`.
 
-The latter have no free address: `NAME/FILE` is looked for in each of the folders, as CSV, TSV, JSONL or Parquet.
+The latter have no free address: `NAME/FILE` is searched in each of the folders, in any format of tables.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ _FOLDERS = {"summeval_reference": "summeval"}
 
 
 def _summeval(name: str, text: str) -> RatedSummaries:
-    """Summaries rated by experts, beside their article or its reference (Fabbri et al. 2021).
+    """Summaries rated by experts, with their article or its reference (Fabbri et al. 2021).
 
-    Consistency stands for accuracy, relevance for coverage; `overall` is the mean of the four aspects.
+    Consistency is called accuracy here, relevance coverage; `overall` is the mean of the four aspects.
     """
     table = _table(name, "summeval_summaries", "doc_id", "summary", *_ASPECTS)
     sources = _table(name, "summeval_documents", "doc_id", text)
@@ -57,10 +57,10 @@ def _summeval(name: str, text: str) -> RatedSummaries:
 
 
 def _chaganty(name: str) -> RatedSummaries:
-    """Summaries rated beside the reference (Chaganty et al. 2018).
+    """Summaries rated with the reference (Chaganty et al. 2018).
 
-    Rated references are left out, since they stand beside themselves; so are focus and clarity, which seven rows have,
-    and the edit rate, of which less is better.
+    Rated references are left out, since they would be compared with themselves; so are focus and clarity, which seven
+    rows have, and the edit rate, of which less is better.
     """
     ratings = {aspect: aspect for aspect in ("overall", "grammar", "redundancy")}
     table = _table(name, "cnndm_human_scores", "doc_id", "system", "reference", "summary", *ratings)

@@ -110,9 +110,9 @@ def test_asking_for_too_many_or_too_few():
     tiny = grammar.Grammar("tiny", {"only": (grammar.Meaning("only", wordings),)}, {}, {})
     assert len(grammar.take(4, grammar.texts(tiny, 0), "tiny")) == 4
     assert len(grammar.take(3, grammar.paraphrases(tiny, 0), "tiny")) == 3
-    with pytest.raises(InputError, match="'tiny' has 4 distinct texts, 5 were asked for"):
+    with pytest.raises(InputError, match="'tiny' has 4 distinct texts, not 5"):
         grammar.take(5, grammar.texts(tiny, 0), "tiny")
-    with pytest.raises(InputError, match="at least one"):
+    with pytest.raises(InputError, match="at least 1"):
         sample("banking", n=0)
 
 

@@ -1,0 +1,82 @@
+"""Tables of texts, and columns of other libraries (here by stand-ins that behave as theirs)."""
+
+import pytest
+
+from textgauge.data.tables import TextTable, cells_of, is_frame
+from textgauge.errors import InputError
+
+
+class Column:
+    """Iterating over an Arrow column gives scalars, not strings."""
+
+    def __init__(self, cells):
+        self.cells = cells
+
+    def __iter__(self):
+        return map(object, self.cells)
+
+    def to_pylist(self):
+        return self.cells
+
+
+class Frame:
+    """Iterating over a pandas frame gives the names of its columns; `columns` of a lazy frame is slow to read."""
+
+    def __init__(self, **cells):
+        self.cells = cells
+
+    @property
+    def columns(self):
+        raise RuntimeError("do not look")
+
+    def __iter__(self):
+        return iter(self.cells)
+
+    def __getitem__(self, name):
+        return Column(self.cells[name])
+
+
+@pytest.fixture
+def table():
+    return TextTable.of("a.csv", {"text": ["a", None, "c"], "n": ["1", " ", "x"], "name": ["", "b", "c"]})
+
+
+def test_a_column_of_another_library_is_its_cells():
+    assert cells_of(Column(["a", "b"])) == ["a", "b"]
+    assert cells_of(Frame(text=["a", "b"]), "text") == ["a", "b"]
+    assert cells_of(text for text in "ab") == ["a", "b"]
+
+
+def test_a_frame_needs_a_column():
+    assert is_frame(Frame())
+    assert is_frame({"text": []})
+    assert not any(map(is_frame, ([], (), "a", Column([]), iter([]))))
+    with pytest.raises(InputError, match="give one column"):
+        cells_of(Frame(text=["a"]))
+    with pytest.raises(InputError, match="the frame has no column 'words'"):
+        cells_of(Frame(text=["a"]), "words")
+
+
+def test_rows_that_are_taken_keep_their_place(table):
+    assert table.take([2]).rows == [3]
+    assert table.take([2]).filled("text") == ["c"]
+    assert table.having(text="xyz", more=[1, 2, 3]).columns == {
+        "text": ["x", "y", "z"],
+        "n": ["1", " ", "x"],
+        "name": ["", "b", "c"],
+        "more": [1, 2, 3],
+    }
+
+
+def test_holes_and_words_among_numbers_name_the_row(table):
+    with pytest.raises(InputError, match=r"a\.csv: row 2: column 'text' is missing"):
+        table.filled("text")
+    with pytest.raises(InputError, match="row 2: column 'n' holds ' ', not a number"):
+        table.numbers("n")
+    with pytest.raises(InputError, match="row 3: column 'n' holds 'x', not a number"):
+        table.numbers("n", blank=True)
+
+
+def test_blank_texts_are_left_out_with_their_labels(table):
+    with pytest.warns(UserWarning, match="blank texts left out: 1 of 3"):
+        assert table.without_blanks("name", "n") == (["b", "c"], [" ", "x"])
