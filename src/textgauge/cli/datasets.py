@@ -52,7 +52,7 @@ def show(
     name: Annotated[str, typer.Argument(help="A name as `ls` prints it, or a file.")],
     n: Annotated[int, typer.Option("-n", min=1, help="How many.")] = 5,
     pairs: Annotated[bool, typer.Option("--pairs", help="Show the pairs of a dataset that has texts too.")] = False,
-    seed: Annotated[int, typer.Option("--seed", help="Seed of the draw.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", help="Random seed.")] = 0,
     form: FormatOption = Format.table,
 ) -> None:
     """Print a few texts or pairs of a dataset."""

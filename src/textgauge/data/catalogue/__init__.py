@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from textgauge.data.card import DatasetCard, LabelledTexts, TextPairs
-from textgauge.data.catalogue.files import data_folders, data_table, entries, entries_of, is_complete, locate
+from textgauge.data.catalogue.files import data_folders, data_table, entries, fetch, is_complete
 from textgauge.data.catalogue.readers import Item, Published, catalogue_datasets
 from textgauge.errors import InputError, UnknownName
 from textgauge.plugins import load_plugins
@@ -64,7 +64,7 @@ def list_published() -> tuple[DatasetCard, ...]:
 
 def fetch_dataset(dataset: str) -> list[Path]:
     """Make every file of a dataset available and give their paths; one of a plug-in has no files of ours."""
-    return [] if dataset in _registered else [locate(entry) for entry in entries_of(dataset)]
+    return [] if dataset in _registered else fetch(dataset)
 
 
 def is_here(dataset: str) -> bool:

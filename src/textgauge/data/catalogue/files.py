@@ -64,6 +64,11 @@ def data_table(stem: str) -> Path | None:
     return next((path for path in found if path is not None), None)
 
 
+def fetch(dataset: str) -> list[Path]:
+    """The paths of all files of a dataset, downloaded where they are missing."""
+    return [locate(entry) for entry in entries_of(dataset)]
+
+
 def is_complete(dataset: str) -> bool:
     """Whether all files of a dataset are on this machine; reads no content and no network."""
     return all(
