@@ -8,7 +8,7 @@ import numpy as np
 
 from textgauge.data import Corpus
 from textgauge.errors import InputError
-from textgauge.metrics.properties.base import Floats, Ints, MeasuredCorpus, NearestTexts
+from textgauge.metrics.properties.base import Floats, Ints, MeasuredCorpus, NearestMatches
 from textgauge.metrics.properties.repetition import modes as modes_of
 from textgauge.metrics.properties.trade_off import best_trade_offs
 
@@ -137,7 +137,7 @@ def best(measured: MeasuredCorpus, n: int, *, plausible: bool) -> Ints:
     return order[best_trade_offs(np.column_stack([column[order] for column in goods if column is not None]), n)]
 
 
-def _nearest(value: str, name: str, found: NearestTexts | None, corpus: Corpus | None, n: int) -> dict[str, Any]:
+def _nearest(value: str, name: str, found: NearestMatches | None, corpus: Corpus | None, n: int) -> dict[str, Any]:
     if found is None or corpus is None:
         return {value: np.full(n, np.nan), name: [None] * n}
     return {value: found.similarity, name: texts_of(corpus, found.index)}

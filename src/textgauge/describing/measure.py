@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from textgauge.data import Corpus
 from textgauge.data.pool import Pool
-from textgauge.metrics.properties.base import TOKENIZER, Floats, Ints, MeasuredCorpus, NearestTexts
+from textgauge.metrics.properties.base import TOKENIZER, Floats, Ints, MeasuredCorpus, NearestMatches
 from textgauge.metrics.properties.nearest import nearest_meaning, nearest_wording
 from textgauge.metrics.properties.uniqueness import numbered
 
@@ -174,16 +174,16 @@ class Measuring:
 
         return encode_cached(embedder(self.embedder or ""), self.sets.pool.texts, progress=progress)
 
-    def _meaning(self, name: str, queries: Corpus, documents: Corpus) -> NearestTexts:
+    def _meaning(self, name: str, queries: Corpus, documents: Corpus) -> NearestMatches:
         """The nearest text by meaning, searched among the different texts of either side; of equal ones the first."""
         vectors = self._vectors
         self.on_step(f"{name}: nearest by meaning")
         _, asking, inverse = np.unique(queries.keys, return_index=True, return_inverse=True)
         given = np.sort(np.unique(documents.keys, return_index=True)[1])
         found = nearest_meaning(vectors[queries.index[asking]], vectors[documents.index[given]])
-        return NearestTexts(given[found.index], found.similarity).take(inverse)
+        return NearestMatches(given[found.index], found.similarity).take(inverse)
 
-    def _wording(self, name: str, queries: Corpus, documents: Corpus) -> NearestTexts:
+    def _wording(self, name: str, queries: Corpus, documents: Corpus) -> NearestMatches:
         self.on_step(f"{name}: nearest by wording")
         return nearest_wording(queries.tokens(TOKENIZER), documents.tokens(TOKENIZER))
 

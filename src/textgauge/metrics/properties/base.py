@@ -41,15 +41,15 @@ class PropertyValue:
 
 
 @dataclass(frozen=True, eq=False)
-class NearestTexts:
+class NearestMatches:
     """For each text the place of its nearest one in another corpus, and their similarity."""
 
     index: Ints
     similarity: Floats
 
-    def take(self, rows: Ints) -> NearestTexts:
+    def take(self, rows: Ints) -> NearestMatches:
         """Those of a selection of the texts."""
-        return NearestTexts(self.index[rows], self.similarity[rows])
+        return NearestMatches(self.index[rows], self.similarity[rows])
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -70,10 +70,10 @@ class MeasuredCorpus:
     embedder: str | None = None
     grammar: tuple[Floats, Floats] | None = None
     surprise: tuple[Floats, Floats] | None = None
-    semantic: NearestTexts | None = None
-    covered: NearestTexts | None = None
-    syntactic: NearestTexts | None = None
-    echoed: NearestTexts | None = None
+    semantic: NearestMatches | None = None
+    covered: NearestMatches | None = None
+    syntactic: NearestMatches | None = None
+    echoed: NearestMatches | None = None
     missing: Mapping[str, str] = field(default_factory=dict)
     _memory: dict[Any, Any] = field(default_factory=dict, repr=False)
 

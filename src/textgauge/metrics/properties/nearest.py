@@ -27,7 +27,7 @@ from textgauge.metrics.properties.base import (
     Floats,
     Ints,
     MeasuredCorpus,
-    NearestTexts,
+    NearestMatches,
     PropertyValue,
     register_property,
 )
@@ -42,7 +42,7 @@ _CELLS = 1 << 23  # similarities held at a time: 32 MB
 _ROUNDING = 4e-6  # a float32 product of unit vectors is nearer than this to the exact one
 
 
-def nearest_meaning(queries: Vectors, documents: Vectors, *, cells: int = _CELLS) -> NearestTexts:
+def nearest_meaning(queries: Vectors, documents: Vectors, *, cells: int = _CELLS) -> NearestMatches:
     """The document of highest cosine for each query; of equal ones the first.
 
     Products in float32 leave few candidates, which are compared in float64, so that neither blocks nor the other texts
@@ -64,10 +64,10 @@ def nearest_meaning(queries: Vectors, documents: Vectors, *, cells: int = _CELLS
         order = np.lexsort((places, -values, rows))
         first = order[np.flatnonzero(np.diff(rows[order], prepend=-1))]
         index[block], similarity[block] = places[first], values[first]
-    return NearestTexts(index, similarity)
+    return NearestMatches(index, similarity)
 
 
-def nearest_wording(queries: Tokens, documents: Tokens) -> NearestTexts:
+def nearest_wording(queries: Tokens, documents: Tokens) -> NearestMatches:
     """The document of highest SynSim = 1/(1 + d/max(|s|, |t|)) for each query, d the word edits between them.
 
     SynSim lies between 1/2 (nothing in common) and 1 (the same words, or no words at all). Source: Zwerdling et al.
@@ -78,7 +78,7 @@ def nearest_wording(queries: Tokens, documents: Tokens) -> NearestTexts:
     [0.8]
     """
     index, _, kept = best_matches(queries, documents)
-    return NearestTexts(index, 1.0 / (2.0 - kept))
+    return NearestMatches(index, 1.0 / (2.0 - kept))
 
 
 def f1(precision: Floats, recall: Floats, *, level: float = 0.95) -> PropertyValue:
@@ -129,7 +129,7 @@ def _freedom(errors: list[float], sides: list[Floats]) -> float:
     return math.hypot(*errors) ** 4 / sum(parts) if sum(parts) > 0 else 1.0
 
 
-def _similarities(found: NearestTexts | None) -> Floats:
+def _similarities(found: NearestMatches | None) -> Floats:
     return np.empty(0) if found is None else found.similarity
 
 

@@ -6,7 +6,7 @@ import pytest
 from textgauge.data import Corpus
 from textgauge.describing import Description
 from textgauge.errors import InputError
-from textgauge.metrics.properties.base import MeasuredCorpus, NearestTexts
+from textgauge.metrics.properties.base import MeasuredCorpus, NearestMatches
 from textgauge.report.figures.corpora import plane_cells, plane_figure
 from textgauge.report.figures.render import rendered
 
@@ -15,14 +15,14 @@ HOSTILE = "</script><b>\x00"
 
 def measured(name, n=200, *, known=True):
     rng, zeros = np.random.default_rng(0), np.zeros(n, dtype=np.int64)
-    near = NearestTexts(zeros, rng.uniform(-0.2, 1, n)) if known else None
+    near = NearestMatches(zeros, rng.uniform(-0.2, 1, n)) if known else None
     return MeasuredCorpus(
         name=name,
         corpus=Corpus.of(["text"] * n),
         forms=zeros,
         train=None,
         semantic=near,
-        syntactic=NearestTexts(zeros, rng.uniform(0.5, 1, n)),
+        syntactic=NearestMatches(zeros, rng.uniform(0.5, 1, n)),
     )
 
 
