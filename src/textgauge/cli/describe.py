@@ -11,8 +11,7 @@ import typer
 
 from textgauge.cli.output import Format, FormatOption, Row, note, print_rows, progress
 from textgauge.data import load_texts
-from textgauge.data.formats import format_of
-from textgauge.data.source import accepted
+from textgauge.data.source import accepted, has_columns
 from textgauge.describing import Description
 from textgauge.describing import describe as run_describe
 from textgauge.describing.lists import check_threshold
@@ -127,7 +126,7 @@ class _Files:
 
 
 def _texts(path: str, column: str | None) -> tuple[str, ...]:
-    return load_texts(path, column=None if format_of(path).holds == "lines" else column).texts
+    return load_texts(path, column=column if has_columns(path) else None).texts
 
 
 def _generated(

@@ -104,6 +104,11 @@ def load_pairs(
     return found if limit is None else found.draw(limit, seed)
 
 
+def has_columns(spec: Named) -> bool:
+    """Whether this is a table, of which a column may be named."""
+    return os.fspath(spec).startswith(HUB_PREFIX) or format_of(spec).holds == "columns"
+
+
 def brings_columns(spec: Named) -> bool:
     """Whether this names a sample or a published dataset, whose columns nobody need name."""
     return os.fspath(spec).startswith(PREFIX) or is_published(spec)

@@ -22,7 +22,7 @@ from textgauge.data import (
     sample,
     sample_pairs,
 )
-from textgauge.data.source import accepted
+from textgauge.data.source import accepted, has_columns
 from textgauge.errors import InputError, MissingExtra, UnknownName
 
 
@@ -235,6 +235,11 @@ def test_aligned_keeps_blanks_and_reads_embeddings(file, tmp_path):
     assert load_aligned(file("a.txt", "a\n\nb\n")) == ("a", "", "b")
     np.save(tmp_path / "a.npy", np.eye(2))
     assert np.array_equal(load_aligned(tmp_path / "a.npy"), np.eye(2))
+
+
+def test_columns_are_named_of_tables_only():
+    named = {name for name in ("a.csv", "b.jsonl.gz", "hf://a/b", "a.txt", "-", "a.npy", "stsb") if has_columns(name)}
+    assert named == {"a.csv", "b.jsonl.gz", "hf://a/b"}
 
 
 def test_help_lists_the_endings_of_all_formats():
