@@ -23,7 +23,7 @@ DEFAULT_METRICS = "energy,mmd,fid,mauve,pr,dc,irpr,ahd,medoid,classifier,cbdf,js
 
 @dataclass(frozen=True)
 class UncertaintyOptions:
-    """What uncertainty is asked for."""
+    """Which kinds of uncertainty to compute, and how."""
 
     ci: bool
     test: bool
@@ -64,13 +64,13 @@ def compare(
     >>> report["jsd@words"].n_candidate
     3
     """
-    asked = UncertaintyOptions(ci, test, level, permutations, seed)
+    options = UncertaintyOptions(ci, test, level, permutations, seed)
     comparison, chosen = prepared(reference, candidate, metrics, seed, on_step)
     scores = []
     with blas_threads(comparison):
         for metric in chosen:
             on_step(metric.key)
-            scores.append(_add_uncertainty(metric.measure(comparison), metric, comparison, asked))
+            scores.append(_add_uncertainty(metric.measure(comparison), metric, comparison, options))
         report = CompareReport(tuple(scores), tuple(confounds(comparison, chosen)))
         return _explained(report, comparison, chosen, on_step) if explain else report
 
@@ -131,15 +131,15 @@ def _prepare_ground(comparison: Comparison, name: str, on_step: Step) -> None:
     matrix.rows(comparison.joint, lambda done, total: on_step(f"{name} of all pairs: {100 * done // total} %"))
 
 
-def _add_uncertainty(score: Score, metric: CorpusMetric, comparison: Comparison, asked: UncertaintyOptions) -> Score:
+def _add_uncertainty(score: Score, metric: CorpusMetric, comparison: Comparison, options: UncertaintyOptions) -> Score:
     if score.reason is not None:
         return score
-    if asked.ci:
-        low, high, method = metric.interval(comparison, score, level=asked.level, seed=asked.seed)
+    if options.ci:
+        low, high, method = metric.interval(comparison, score, level=options.level, seed=options.seed)
         score = replace(score, low=low, high=high, interval=method)
-    if asked.test:
-        p_value, how = metric.p_value(comparison, permutations=asked.permutations, seed=asked.seed)
+    if options.test:
+        p_value, how = metric.p_value(comparison, permutations=options.permutations, seed=options.seed)
         score = replace(score, p_value=p_value, test=how)
-    if asked.ci or asked.test:
-        score = replace(score, null=metric.null(comparison.reference, seed=asked.seed))
+    if options.ci or options.test:
+        score = replace(score, null=metric.null(comparison.reference, seed=options.seed))
     return score

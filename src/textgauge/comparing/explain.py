@@ -1,4 +1,4 @@
-"""`explain`: which texts and which words set two corpora apart."""
+"""`explain`: which texts and which words make two corpora differ."""
 
 from __future__ import annotations
 

@@ -28,8 +28,8 @@ _LABEL = 48  # characters of a text that stand next to its bar
 class CompareReport(Tabular):
     """The scores of one comparison; iterate over them, or ask for one by its key.
 
-    `explanations`, where they were asked for, are by the key of their metric; a metric whose value is no sum over texts
-    has none. `terms` are then the words that separate the corpora.
+    `explanations`, with `compare(explain=True)`, are by the key of their metric; a metric whose value is no sum over
+    texts has none. `terms` are then the words that separate the corpora.
     """
 
     scores: tuple[Score, ...]
@@ -75,14 +75,14 @@ class CompareReport(Tabular):
 def _spoken(score: Score) -> str:
     if score.reason:
         return f"undefined: {score.reason}"
-    said = []
+    pieces = []
     if not math.isnan(score.low):
-        said.append(f"[{_number(score.low)}, {_number(score.high)}]")
+        pieces.append(f"[{_number(score.low)}, {_number(score.high)}]")
     if not math.isnan(score.p_value):
-        said.append(f"p={score.p_value:.3g}")
+        pieces.append(f"p={score.p_value:.3g}")
     if not math.isnan(score.null):
-        said.append(f"null {_number(score.null)}")
-    return "  ".join(said)
+        pieces.append(f"null {_number(score.null)}")
+    return "  ".join(pieces)
 
 
 def _number(value: float) -> str:
@@ -116,12 +116,12 @@ def _interval(score: Score) -> alt.LayerChart:
     import altair as alt
 
     kept = {name: value for name, value in score.to_dict().items() if name in ("metric", *_NUMBERS)}
-    data = alt.InlineData(values=[{**kept, "said": score.reason or ""}])
+    data = alt.InlineData(values=[{**kept, "reason": score.reason or ""}])
     y = alt.Y("metric:N", title=None, axis=alt.Axis(labelLimit=220, minExtent=140, ticks=False, domain=False))
     tip = [
         alt.Tooltip("metric:N"),
         *(alt.Tooltip(f"{name}:Q", format=".6g") for name in _NUMBERS),
-        alt.Tooltip("said:N"),
+        alt.Tooltip("reason:N"),
     ]
     base = alt.Chart(data).encode(y, tooltip=tip)
     x = alt.X("value:Q", title=None, scale=alt.Scale(zero=True), axis=alt.Axis(tickCount=4, format=".4~g"))
@@ -129,7 +129,7 @@ def _interval(score: Score) -> alt.LayerChart:
         base.mark_rule(color=_COLOURS["reference"]).encode(x="low:Q", x2="high:Q"),
         base.mark_tick(color=GREY, thickness=2, size=14).encode(x="null:Q"),
         base.mark_point(color=_COLOURS["reference"], filled=True, size=50, opacity=1).encode(x),
-        base.mark_text(align="left", color=GREY, fontSize=9).encode(x=alt.value(4), text="said:N"),
+        base.mark_text(align="left", color=GREY, fontSize=9).encode(x=alt.value(4), text="reason:N"),
     ]
     return alt.LayerChart(layer=layers).properties(width=360, height=22)
 

@@ -1,4 +1,4 @@
-"""Warnings about what moves corpus distances besides the thing one wants to measure."""
+"""Warnings about confounds: size, length, repeated and shared texts, which move corpus distances."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _sizes(comparison: Comparison) -> list[str]:
     n, m = len(comparison.reference), len(comparison.candidate)
     found = []
     if min(n, m) < _FEW_TEXTS:
-        found.append(f"few texts ({n} and {m}): distances of small samples are large by chance; look at the null")
+        found.append(f"few texts ({n} and {m}): distances of small samples are large by chance; compare with the null")
     if max(n, m) > _SIZE_RATIO * min(n, m):
         found.append(f"very different sizes ({n} and {m}): many metrics depend on size; sample the larger one down")
     return found
@@ -65,13 +65,14 @@ def _words(corpus: Corpus) -> list[int]:
 
 def _cut_off(comparison: Comparison, metrics: Sequence[CorpusMetric]) -> list[str]:
     """A word is a token at least, so that texts of more words than the window has tokens are surely not read whole."""
-    local = {entry["name"] for entry in list_embedders()}  # others would be loaded, or asked, for a warning
+    local = {entry["name"] for entry in list_embedders()}  # others would be loaded, or called, for a warning
     names = {m.embedder for m in metrics if not m.reads_texts and m.embedder in local}
     windows = {name: getattr(embedder(name), "window", None) for name in sorted(names)}
     words = np.array(_words(comparison.joint))
     found = {name: int((words > window).sum()) for name, window in windows.items() if window is not None}
     return [
-        f"{count} of {len(words)} texts are longer than {name} reads ({windows[name]} tokens): whole:{name} reads on"
+        f"{count} of {len(words)} texts are longer than {name} reads ({windows[name]} tokens): "
+        f"use whole:{name} to embed the full text"
         for name, count in found.items()
         if count
     ]

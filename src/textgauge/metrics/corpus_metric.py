@@ -30,8 +30,8 @@ ManyValues = dict[str, NDArray[np.float64]]
 class CorpusMetric(Metric):
     """Base of all corpus metrics: subclasses declare the class variables and implement `compute`.
 
-    Fields are parameters. `part` selects a component, `on` names what the metric looks at (tokenizer, embedder,
-    or embedder and ground).
+    Fields are parameters. `part` selects a component, `on` names the input (tokenizer, embedder, or embedder
+    and ground).
     """
 
     scope = "corpus"
@@ -45,17 +45,17 @@ class CorpusMetric(Metric):
 
     @property
     def pair_ground(self) -> str | None:
-        """The key of the pair metric that serves as ground; None where embeddings or tokens are looked at."""
+        """The key of the pair metric that serves as ground; None for metrics of embeddings or tokens."""
         return None if self.needs != "ground" or self.on.rpartition(":")[2] in GROUNDS else self.on
 
     @property
     def reads_texts(self) -> bool:
-        """Whether the texts themselves are looked at, so that ready-made embeddings do not do."""
+        """Whether the texts themselves are needed, so that ready-made embeddings are not enough."""
         return self.needs == "tokens" or self.pair_ground is not None
 
     @property
     def embedder(self) -> str:
-        """The embedder's name, for metrics that look at embeddings."""
+        """The embedder's name, for metrics of embeddings."""
         return self.on.rpartition(":")[0] if self.needs == "ground" else self.on
 
     @property

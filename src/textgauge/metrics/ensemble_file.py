@@ -39,7 +39,7 @@ class Trained:
     """A model of ratings over the values of pair metrics, turned so that larger is closer.
 
     `worst` and `best` are the ratings of texts with nothing in common and of texts that say the same. `signatures` are
-    those of the metrics when the model was trained; `about` tells what it was trained on.
+    those of the metrics when the model was trained; `about` says what it was trained on.
     """
 
     metrics: tuple[PairMetric, ...]
@@ -131,7 +131,7 @@ def checked_feature(metric: PairMetric) -> PairMetric:
     if not is_feature(metric):
         raise InputError(f"{metric.key} needs a {metric.needs} of its own and cannot be a feature of an ensemble")
     if not _BUILT_IN.fullmatch(metric.on):
-        raise InputError(f"{metric.key}: a feature of an ensemble can look at built-in names only, not {metric.on}")
+        raise InputError(f"{metric.key}: a feature of an ensemble can use built-in names only, not {metric.on}")
     return metric
 
 
@@ -214,7 +214,7 @@ def _check_trees(model: Boosting, nodes: int, width: int) -> None:
     if not (leaf | inner).all():
         raise InputError("a node of a tree has a child outside of it, or before itself")
     if not ((model.feature >= 0) & (model.feature < width)).all():
-        raise InputError("a node looks at a feature that does not exist")
+        raise InputError("a node uses a feature that does not exist")
     if model.depth > MAX_DEPTH:
         raise InputError(f"a tree is deeper than {MAX_DEPTH}")
 

@@ -1,4 +1,4 @@
-"""The base of metrics that look at nothing but the n-grams two texts share."""
+"""The base of metrics that depend only on the n-grams two texts share."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class NgramMetric(PairMetric):
     """A pair metric that is a function of counts: n-grams in both texts, in the left one, in the right one."""
 
     def streams(self, pool: Pool) -> Sequence[tuple[Tokens, int]]:
-        """Token sequences of the pool's texts, each with the largest n that is looked at."""
+        """Token sequences of the pool's texts, each with the largest n that counts."""
         raise NotImplementedError
 
     def of_counts(self, shared: Matrix, left: Matrix, right: Matrix) -> Columns:
@@ -67,7 +67,7 @@ class NgramMetric(PairMetric):
 
 
 def tokens_of(pool: Pool, name: str, *, lowercase: bool = False) -> Tokens:
-    """The pool's tokens, of lower-cased texts if asked."""
+    """The pool's tokens, of lower-cased texts if `lowercase`."""
     if not lowercase:
         return pool.tokens(name)
     return pool.remember("lower-case tokens", name, lambda given: _lower(pool, given))  # type: ignore[no-any-return]

@@ -29,7 +29,7 @@ class PairMetric(Metric):
     """Base of all pair metrics: subclasses declare the class variables and implement `compute`.
 
     `left` is the candidate (or query), `right` the reference (or document). `value_at_identity` is the value of two
-    equal texts. `undefined` tells in words when a value is NaN. A `fitted` metric takes weights from
+    equal texts. `undefined` says in words when a value is NaN. A `fitted` metric takes weights from
     `pairs.background`.
     """
 
@@ -61,7 +61,7 @@ class PairMetric(Metric):
         raise NotImplementedError
 
     def matrix(self, rows: Corpus, columns: Corpus, *, background: Corpus | None = None) -> Column:
-        """The shown value of every row text (left) with every column text (right); fitted on both unless told."""
+        """The shown value of every row text (left) with every column text (right); the default background is both."""
         background = background if background is not None or not self.fitted else rows | columns
         found = np.empty((len(rows), len(columns)))
         step = max(1, _BLOCK_PAIRS // max(1, len(columns)))

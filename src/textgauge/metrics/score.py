@@ -1,4 +1,4 @@
-"""A number that knows how it was made and how sure it is."""
+"""The value of a metric, with its uncertainty and how it was made."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ Floats = NDArray[np.float64]
 class Contrast:
     """Two systems under one metric: both scores, their difference and how sure it is.
 
-    `of` tells what is compared: the score of the whole set where the metric has one, else the mean over items.
+    `of` says what is compared: the score of the whole set where the metric has one, else the mean over items.
     `low` and `high` bound the difference; both p-values are two-sided, for "the systems do not differ".
     """
 

@@ -31,7 +31,7 @@ def score(
     """Score every left text (candidate, query) with its right text (reference, document).
 
     `right` may hold a list of references for each left text. `background` is the corpus that `tfidf`, `bm25plus` and
-    idf weights are fitted on; all texts of the pairs unless given. The report has the values of every pair, and
+    idf weights are fitted on; all texts of the pairs by default. The report has the values of every pair, and
     `summary()` their means with bootstrap intervals at `level`, and the score of the whole set where one exists.
 
     >>> report = score(left=["a red cat", "one dog"], right=["a red dog", "one dog"], metrics="jaccard,levenshtein")

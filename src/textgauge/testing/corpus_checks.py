@@ -47,7 +47,7 @@ def check_identity(metric: CorpusMetric) -> None:
 
 
 def check_direction(metric: CorpusMetric) -> None:
-    """Different domains are farther apart than halves of one domain."""
+    """Different domains are farther from each other than halves of one domain."""
     near, far = _near_and_far(metric)
     values = [metric.orient(metric.measure(comparison).value) for comparison in (near, far)]
     assert values[0] < values[1], f"halves of one domain {values[0]} are not closer than two domains {values[1]}"

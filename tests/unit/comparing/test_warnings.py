@@ -14,7 +14,7 @@ def said(metrics, texts):
 
 def test_texts_longer_than_the_encoder_reads_are_counted():
     texts = [LONG, *(f"short text {row}" for row in range(60))]
-    line = "2 of 122 texts are longer than minilm reads (254 tokens): whole:minilm reads on"
+    line = "2 of 122 texts are longer than minilm reads (254 tokens): use whole:minilm to embed the full text"
     assert said("energy,pr@minilm", texts) == [line]
     assert len(said("energy@minilm|paraphrase-minilm", texts)) == 2
     assert said("energy@whole:minilm,jsd,energy@wordllama,energy@jaccard", texts) == []

@@ -1,4 +1,4 @@
-"""How well a classifier tells two corpora apart on texts it has not seen: classifier, c2st."""
+"""How well a classifier separates two corpora on texts it has not seen: classifier, c2st."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def distinct_rows(joint: Corpus, embedder: str) -> tuple[Rows, Index]:
 
 @dataclass(frozen=True, kw_only=True)
 class HeldOutMetric(EmbeddingMetric):
-    """Base of the metrics that train a classifier on one part of both corpora and ask it about the other."""
+    """Base of the metrics that train a classifier on one part of both corpora and test it on the other."""
 
     libraries = ("scikit-learn",)
     headline = Part(VALUE)
@@ -169,10 +169,10 @@ def _outcomes(comparison: Comparison, metric: HeldOutMetric) -> list[HeldOut]:
 @register
 @dataclass(frozen=True, kw_only=True)
 class Classifier(HeldOutMetric):
-    """Held-out accuracy of a support vector machine that tells the corpora apart: ½ is chance, 1 a clean separation.
+    """Held-out accuracy of a support vector machine that separates the corpora: ½ is chance, 1 a clean separation.
 
     SVC with an RBF kernel (C = 1, gamma = 1 / (d · variance of the training entries)), trained on 80 % of both corpora
-    and asked about the other 20 %, `repeats` times. All copies of a text, also across corpora, are on one side of a
+    and tested on the other 20 %, `repeats` times. All copies of a text, also across corpora, are on one side of a
     split, so that no held-out text was seen in training and identical corpora score exactly ½; a text on the
     decision boundary counts half. With unequal sizes accuracy is ruled by the larger corpus: see `balanced`.
     `score=f1` is the authors' code, F1 of the candidate, and not symmetric.
@@ -193,7 +193,7 @@ class Classifier(HeldOutMetric):
 
     @property
     def judged_by(self) -> str:
-        """The score asked for."""
+        """The score that is the value: accuracy or F1."""
         return self.score
 
     @property
@@ -217,8 +217,8 @@ class Classifier(HeldOutMetric):
 class ClassifierTwoSample(HeldOutMetric):
     """Classifier two-sample test: held-out accuracy of logistic regression; ½ is chance, 1 a clean separation.
 
-    Embeddings standardised by the training rows, L2 penalty with C = 1, trained on half of both corpora and asked
-    about the other half; copies of a text stay together as in `classifier`. The p-value permutes held-out labels.
+    Embeddings standardised by the training rows, L2 penalty with C = 1, trained on half of both corpora and tested
+    on the other half; copies of a text stay together as in `classifier`. The p-value permutes held-out labels.
     Undefined with fewer than 5 texts in a corpus. Source: Lopez-Paz and Oquab 2017.
     """
 

@@ -210,7 +210,7 @@ class Chi(_ChiSquare):
 @register
 @dataclass(frozen=True, kw_only=True)
 class ChiByDf(_ChiSquare):
-    """How far the token rates of two corpora are apart, as χ² per degree of freedom; grows with the corpora.
+    """How far the token rates of two corpora differ, as χ² per degree of freedom; grows with the corpora.
 
     The statistic of `chi` ÷ its degrees of freedom; about 1 for samples of one population whose tokens are independent.
     Undefined as `chi`, and when both corpora know one kind of token only. Source: Kilgarriff 2001.
@@ -233,7 +233,7 @@ class ChiByDf(_ChiSquare):
 
 @cache
 def thinned_ranks(top: int) -> NDArray[np.int64]:
-    """The ranks up to `top` that the slope looks at: the first of each distinct round(15·ln rank)/15.
+    """The ranks up to `top` that the slope is fitted to: the first of each distinct round(15·ln rank)/15.
 
     So ranks are evenly spread on the log scale and the long tail does not dominate.
 

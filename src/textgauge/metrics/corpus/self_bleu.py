@@ -112,7 +112,7 @@ class SelfBleuGap(GapMetric, TokenMetric):
     |selfBLEU(P) − selfBLEU(Q)|; selfBLEU = mean over texts of BLEU (orders 1 to `n`, brevity by the closest length)
     against all other texts of its corpus. `smoothing` for orders without a match: `floor` counts 0.1 match as the
     source does, `add1` adds one to matches and possible matches from order 2 on, `none` gives 0. A text that shares no
-    token with the others scores 0. Self-BLEU grows with the corpus: compare corpora of one size. It looks at words by
+    token with the others scores 0. Self-BLEU grows with the corpus: compare corpora of one size. It counts words by
     default, as BLEU does. Undefined when a corpus has no tokens. Source: Zhu et al. 2018.
     """
 

@@ -166,7 +166,7 @@ class CrossEncoderScore(PairMetric):
     """Similarity of two texts by a transformer that reads them together, from 0 to 1.
 
     The value is the sigmoid of the model's raw number. Any sentence-transformers cross-encoder with one output can be
-    named (extra `st`). The model is not asked about equal texts (1), two blank ones (1) or one blank one (0).
+    named (extra `st`). The model does not see equal texts (1), two blank ones (1) or one blank one (0).
 
     Source: Reimers and Gurevych 2019, Sentence-BERT.
     """
@@ -185,8 +185,8 @@ class CrossEncoderScore(PairMetric):
 
     def compute(self, pairs: Pairs) -> Columns:
         """One number per pair."""
-        values, asked = decided(pairs)
-        if len(asked):
-            left, right = pairs.left.take(asked), pairs.right.take(asked)
-            values[asked] = cross_encoder(self.on).score(left.texts, right.texts)
+        values, open_rows = decided(pairs)
+        if len(open_rows):
+            left, right = pairs.left.take(open_rows), pairs.right.take(open_rows)
+            values[open_rows] = cross_encoder(self.on).score(left.texts, right.texts)
         return {VALUE: values}

@@ -55,7 +55,7 @@ class Ensemble(PairMetric):
     fitted = True
 
     def input_identity(self) -> list[str]:
-        """The content of the model file, and what its metrics look at here."""
+        """The content of the model file, and the inputs of its metrics here."""
         trained, digest = load(self.on)
         here = "\n".join(_without_versions(metric.signature, PACKAGES) for metric in trained.metrics)
         return [f"model={digest}", f"features={hashlib.blake2b(here.encode(), digest_size=8).hexdigest()}"]
@@ -64,10 +64,10 @@ class Ensemble(PairMetric):
         """One number per pair."""
         trained, _ = load(self.on)
         _warn_of_changes(trained)
-        values, asked = decided(pairs)
-        if len(asked):
-            some = Pairs(pairs.left.take(asked), pairs.right.take(asked), background=pairs.background)
-            values[asked] = trained.similarity(feature_values(trained.metrics, some))
+        values, open_rows = decided(pairs)
+        if len(open_rows):
+            some = Pairs(pairs.left.take(open_rows), pairs.right.take(open_rows), background=pairs.background)
+            values[open_rows] = trained.similarity(feature_values(trained.metrics, some))
         return {VALUE: values}
 
 

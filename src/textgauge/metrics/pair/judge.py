@@ -53,7 +53,7 @@ class Judge(PairMetric):
     """A chat model's rating of how similar two texts are in meaning, from 0 to 1.
 
     The model (`api:MODEL`, or `URL#MODEL`) is asked for a whole number from 0 to 100 at temperature 0; answers are kept
-    on disk, so that the same pair gets the same number again. It is not asked about equal texts (1), two blank ones (1)
+    on disk, so that the same pair gets the same number again. It does not see equal texts (1), two blank ones (1)
     or one blank one (0). Undefined where its answer holds no such number. The key goes to the address of the
     environment only, never to another one named by URL.
 
@@ -75,8 +75,8 @@ class Judge(PairMetric):
 
     def compute(self, pairs: Pairs) -> Columns:
         """One number per pair."""
-        values, asked = decided(pairs)
-        left, right = pairs.left.take(asked).texts, pairs.right.take(asked).texts
+        values, open_rows = decided(pairs)
+        left, right = pairs.left.take(open_rows).texts, pairs.right.take(open_rows).texts
         answers = Chat.named(self.on).ask(PROMPT, [question(a, b) for a, b in zip(left, right, strict=True)])
-        values[asked] = np.array([rating(answer) for answer in answers])
+        values[open_rows] = np.array([rating(answer) for answer in answers])
         return {VALUE: values}

@@ -75,7 +75,7 @@ class Meteor(PairMetric):
     """How many words of both texts match, in meaning too, and how well their order is kept.
 
     Left words are matched with right ones, each once: equal words, then words of equal stem, then synonyms of WordNet;
-    `stages` tells how far to go, and only `synonym` needs the resource. With precision P = matches / left words and
+    `stages` sets how far to go, and only `synonym` needs the resource. With precision P = matches / left words and
     recall R = matches / right words, the value is PR / (αP + (1−α)R) · (1 − γ·fragmentation^β), where fragmentation is
     the number of runs of matches that are neighbours on both sides, divided by the matches (1 if there are none).
 

@@ -92,7 +92,7 @@ class Tfidf(PairMetric):
 
     Weight = count × (ln((1 + N) / (1 + n)) + 1) for a word that n of N background texts hold: scikit-learn's
     `TfidfVectorizer` on our words. `sublinear` puts 1 + ln(count) for the count, `idf=plain` ln(N / n) + 1 for the
-    factor, `idf=none` 1. The background is all texts of the pairs unless given. Never undefined: two texts without
+    factor, `idf=none` 1. The default background is all texts of the pairs. Never undefined: two texts without
     tokens score 1, a text without tokens and another 0.
     Source: Spärck Jones 1972; Salton and Buckley 1988.
 
@@ -116,7 +116,7 @@ class Tfidf(PairMetric):
         return {VALUE: cosine(row_sums(left.multiply(right)), _squares(left), _squares(right))}
 
     def matrix(self, rows: Corpus, columns: Corpus, *, background: Corpus | None = None) -> Column:
-        """The cosine of every row text with every column text; the background is both unless given."""
+        """The cosine of every row text with every column text; the default background is both."""
         rows, columns, background = all_in_one_pool(rows, columns, background)
         left, right = (self._weights(side, background) for side in (rows, columns))
         found = product(_unit(left), factor(_unit(right)))
@@ -184,7 +184,7 @@ class Bm25Plus(PairMetric):
         return {VALUE: _share(scores, self._whole(queries, pairs.background), _is_empty(queries), _is_empty(documents))}
 
     def matrix(self, rows: Corpus, columns: Corpus, *, background: Corpus | None = None) -> Column:
-        """The score of every row text, as a query, for every column text; the background is both unless given.
+        """The score of every row text, as a query, for every column text; the default background is both.
 
         With a given background of the same pool, the columns remember their weights for further queries.
         """

@@ -151,7 +151,7 @@ def _pooled(
 @register
 @dataclass(frozen=True, kw_only=True)
 class WordvecCosine(WordVectorMetric):
-    """How far apart the directions of two texts' pooled word vectors are.
+    """The angle between the pooled word vectors of two texts, as cosine distance.
 
     1 − cos(u, v), where a text's vector holds the least, the largest and the mean value of its words' vectors in each
     dimension, or (`pool=mean`) the mean alone. A word counts in the mean as often as it stands there; words without a
