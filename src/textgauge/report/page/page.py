@@ -113,7 +113,7 @@ def _run(store: Store, manifest: dict[str, Any]) -> dict[str, Any]:
         "fingerprint": manifest["data"]["fingerprint"],
         "seed": manifest["seed"],
         "metrics": len({cell["metric"] for cell in manifest["cells"]}),
-        "cells": len(manifest["cells"]),
+        "results": len(manifest["cells"]),
         "versions": ", ".join(manifest["versions"]),
     }
 

@@ -1,13 +1,16 @@
-"""The semantic-syntactic plane: its cells hold every text, its files are the same every time."""
+"""Figures of compare and describe: explanations, and the semantic-syntactic plane; texts are data alone."""
+
+import json
 
 import numpy as np
 import pytest
 
+from textgauge import compare
 from textgauge.data import Corpus
 from textgauge.describing import Description
 from textgauge.errors import InputError
 from textgauge.metrics.properties.base import MeasuredCorpus, NearestMatches
-from textgauge.report.figures.corpora import plane_cells, plane_figure
+from textgauge.report.figures.corpora import explanation_figure, plane_cells, plane_figure
 from textgauge.report.figures.render import rendered
 
 HOSTILE = "</script><b>\x00"
@@ -56,3 +59,37 @@ def test_files_are_the_same_every_time_and_safe(form):
 def test_without_test_there_is_no_plane():
     with pytest.raises(InputError, match="needs test texts"):
         plane_figure(description(measured("a", known=False)))
+
+
+REFERENCE = ["the cat sat", "a dog ran", "a bird sang", "</script><script>alert(1)</script>\x1b"]
+CANDIDATE = ["pay the card", "a bank loan", "the cat sat", "my card"]
+
+
+@pytest.fixture(scope="module")
+def report():
+    return compare(reference=REFERENCE, candidate=CANDIDATE, metrics="ahd@levenshtein,chi@words", explain=True)
+
+
+def test_panels_are_those_of_the_explanations(report):
+    made = explanation_figure(report, 3).to_dict()
+    assert len(made["concat"]) == 2 * 2 + 1 + 1
+    assert made["columns"] == 2
+    drawn = [made["datasets"][panel["data"]["name"]] for panel in made["concat"]]
+    top = report.explanations["ahd@levenshtein"].top(3, "candidate")
+    assert [row["contribution"] for row in drawn[1]] == [row["contribution"] for row in top]
+    assert [row["token"] for row in drawn[4]] == [row["token"] for row in report.explanations["chi@words"].tokens[:3]]
+    assert [row["z"] for row in drawn[5]] == sorted(row["z"] for row in drawn[5])
+    assert "ahd@levenshtein = " in json.dumps(made["title"])
+
+
+def test_a_text_cannot_leave_the_page_it_is_drawn_on(report):
+    page = rendered(explanation_figure(report), "html")
+    assert b"<script>alert(1)" not in page
+    assert b"\x1b" not in page
+    assert b"<script>alert" not in rendered(explanation_figure(report), "svg")
+
+
+def test_a_report_without_explanations_is_refused():
+    report = compare(reference=REFERENCE, candidate=CANDIDATE, metrics="jsd@words")
+    with pytest.raises(InputError, match="nothing to draw"):
+        explanation_figure(report)
