@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.data import Comparison, Corpus, Pool
+from textgauge.encode.grounds import GROUNDS, prepare
 from textgauge.metrics.base import Undefined
 from textgauge.metrics.pair_metric import PairMetric, distance_of
 from textgauge.metrics.registry import get_metric
 from textgauge.numerics.neighbour_lists import Joint
 from textgauge.numerics.neighbour_rows import inside_ball
+
+if TYPE_CHECKING:
+    from textgauge.metrics.corpus_metric import CorpusMetric
 
 Distances = NDArray[np.float32]
 Floats = NDArray[np.float64]
@@ -116,6 +120,20 @@ def block_of(pool: Pool, name: str, X: NDArray[np.floating[Any]], Y: NDArray[np.
 def distances_of(pool: Pool, name: str) -> Callable[[Floats, Floats], Floats]:
     """The block function of a pair ground."""
     return partial(block_of, pool, name)
+
+
+def ground_rows(corpus: Corpus, metric: CorpusMetric) -> Floats:
+    """Rows as the ground's block function takes them."""
+    if metric.pair_ground is not None:
+        return places(corpus, metric.pair_ground)
+    return prepare(corpus.embeddings(metric.embedder), metric.ground)
+
+
+def ground_blocks(pool: Pool, metric: CorpusMetric) -> Callable[[Floats, Floats], Floats]:
+    """The block function of a metric's ground."""
+    if metric.pair_ground is not None:
+        return distances_of(pool, metric.pair_ground)
+    return GROUNDS[metric.ground]
 
 
 def nearest(comparison: Comparison, name: str) -> CrossNearest:

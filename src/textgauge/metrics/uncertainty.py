@@ -37,6 +37,7 @@ _RATIOS = (1 / 8, 4.0)  # variance per doubling: n⁻³ at the fastest, n² for 
 _TRAINING = 0.2
 _ALIKE = 0.35
 
+FEWEST_FOR_U_STATISTIC = 4  # texts of a corpus from which the variance of a U-statistic can be estimated
 JACKKNIFE = "jackknife"
 SECOND_ORDER = "second-order jackknife"
 DISJOINT = "disjoint parts"

@@ -66,6 +66,18 @@ class RowSums:
             a, b = self.xx.sum() / (n * (n - 1)), self.yy.sum() / (m * (m - 1))
         return float(a + b - 2.0 * across)
 
+    def terms(self, *, with_self: bool) -> tuple[Rows, Rows]:
+        """Each row's part of A + B − 2C."""
+        n, m = len(self.xx), len(self.yy)
+        # Blocks of many texts are float32, so that the two sums across differ in the eighth digit: one total for both.
+        total, turned = self.xy.sum(), self.yx.sum()
+        yx = self.yx * (total / turned) if turned else self.yx
+        if with_self:
+            own = (self.xx + self.x_self) / n**2, (self.yy + self.y_self) / m**2
+        else:
+            own = self.xx / (n * (n - 1)), self.yy / (m * (m - 1))
+        return own[0] - self.xy / (n * m), own[1] - yx / (n * m)
+
 
 def row_sums(X: Rows, Y: Rows, kernel: Kernel, across: tuple[Rows, Rows] | None = None) -> RowSums:
     """One pass over the blocks; symmetric ones are computed once.
