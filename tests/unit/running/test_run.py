@@ -180,7 +180,7 @@ def test_progress_jobs_and_scheduler_are_handed_on(corpora, monkeypatch):
         ("ksc", {"a": "none.txt"}, InputError, "none.txt"),
         ("ksc", {"a": ["one"]}, InputError, "source a has 1 text"),
         ("ksc", {"metrics": "jsdd"}, UnknownName, "did you mean jsd"),
-        ("ksc", {"metrics": "bleu"}, UnknownName, "scores pairs of texts"),
+        ("ksc", {"metrics": "bleu"}, InputError, "scores pairs of texts"),
         ("ksc", {"metrics": ""}, InputError, "at least one metric with `metrics`"),
         ("ksc", {"metrics": []}, InputError, "at least one metric with `metrics`"),
         ("ksc", {"colour": "red"}, UnknownName, "has no parameter 'colour'; its parameters: k, n"),
