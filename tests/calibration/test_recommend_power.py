@@ -9,8 +9,7 @@ from textgauge.data import Corpus
 from textgauge.errors import ResourceError
 from textgauge.evaluate.protocols import Sources
 from textgauge.evaluate.recommend.budget import Clock
-from textgauge.evaluate.recommend.needed import needed_texts
-from textgauge.evaluate.recommend.samples import Contaminated
+from textgauge.evaluate.recommend.texts_needed import Contaminated, needed_texts
 
 
 @pytest.mark.parametrize("start", [30, 100, 350])

@@ -43,14 +43,14 @@ def recommend(
     ] = "2m",
     effect: Annotated[float, typer.Option(help="The share of foreign texts a test should detect.")] = 0.1,
     power: Annotated[float, typer.Option(help="How often it should detect it.")] = 0.8,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of all that is random.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
     out: Annotated[Path | None, typer.Option(help="A folder that keeps the runs behind the answer.")] = None,
     to: Annotated[
         Path | None, typer.Option("--output", "-o", help="Write the answer to a .md, .json or .html file.")
     ] = None,
     form: Annotated[AnswerFormat, typer.Option("--format", "-f", help="How to print the answer.")] = AnswerFormat.table,
 ) -> None:
-    """Find the metric to use: which is best, which cannot be told from it, how many texts it needs, what it costs.
+    """Find the metric to use: the best one, those tied with it, how many texts they need, what they cost.
 
     Examples: textgauge recommend --reference a.txt --candidate b.txt --budget 2m ·
     textgauge recommend --pairs rated.csv --left a --right b --rating score · textgauge recommend --task clustering

@@ -40,19 +40,23 @@ class Cell:
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """A protocol on sources with metrics under a seed."""
+    """A protocol on sources with metrics under a seed.
+
+    `drawn` are its batches where they are drawn already, with embeddings of their texts.
+    """
 
     protocol: Protocol
     sources: Data
     metrics: Sequence[Metric]
     seed: int = 0
+    drawn: tuple[Batch, ...] = ()
 
     def __post_init__(self) -> None:
         self.protocol.check(self.sources)
 
     def batches(self) -> Iterator[Batch]:
         """The batches of trials."""
-        return self.protocol.trials(self.sources, self.seed)
+        return iter(self.drawn) if self.drawn else self.protocol.trials(self.sources, self.seed)
 
     @cached_property
     def numbers(self) -> tuple[int, ...]:

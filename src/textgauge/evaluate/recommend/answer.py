@@ -1,23 +1,29 @@
-"""What `recommend` gives back: the metrics to use, what they need and cost, and what to beware of."""
+"""What `recommend` gives back: the metrics to use, what they need and cost, and warnings."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+import numpy as np
+
 from textgauge.evaluate.leaderboard import Leaderboard
-from textgauge.evaluate.recommend.needed import Needed
-from textgauge.evaluate.recommend.pair_power import PairsNeeded
+from textgauge.evaluate.recommend.power import PairsNeeded
+from textgauge.evaluate.recommend.texts_needed import TextsNeeded
 from textgauge.tabular import Tabular, plain, plain_row
 
 Kind = Literal["corpora", "pairs", "task"]
+Span = tuple[float, float]
+
+_AS_ROBUST = 0.02  # robustness that differs by less than twice this shares a place
+_AS_QUICK = 1.25  # times that differ by less than the square of this share a place
 
 
 @dataclass(frozen=True)
-class Cost:
-    """CPU seconds of a comparison of `size` texts a side, or of `size` pairs, embedding apart.
+class MetricCost:
+    """CPU seconds of a comparison of `size` texts a side, or of `size` pairs, without embedding.
 
     `growth` is the power of the size by which the time of a comparison grows; NaN for pairs, where it is 1.
     """
@@ -48,18 +54,17 @@ class LeftOut:
 class Recommendation(Tabular):
     """The answer to "which metric should I use on these data?", with the numbers it rests on.
 
-    `choice` is the top cluster of the leaderboard, the metric to take first; the others are `runners_up`, which the
-    data cannot tell from the best one. `power` tells how many texts (or rated pairs) are needed, `costs` how long a
-    comparison takes, `left_out` which metrics there was no time for, `warnings` what to beware of, `notes` how all this
-    was found. `about` holds the settings.
+    `choice` is the top tier of the leaderboard, the metric to use first; the others, `runners_up`, are statistically
+    tied with it. `power` is how many texts (or rated pairs) are needed, `costs` how long a comparison takes, `left_out`
+    the metrics there was no time for, `notes` how all this was found. `about` holds the settings.
     """
 
     kind: Kind
     data: tuple[str, ...]
     choice: tuple[str, ...]
     board: Leaderboard
-    power: tuple[Needed, ...] | tuple[PairsNeeded, ...] = ()
-    costs: tuple[Cost, ...] = ()
+    power: tuple[TextsNeeded, ...] | tuple[PairsNeeded, ...] = ()
+    costs: tuple[MetricCost, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
@@ -67,17 +72,17 @@ class Recommendation(Tabular):
 
     @property
     def runners_up(self) -> tuple[str, ...]:
-        """The metrics that cannot be told from the best one, but for the one named first."""
+        """The other metrics of the top tier."""
         return self.choice[1:]
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """The answer in words."""
+        """The answer as sentences."""
         from textgauge.evaluate.recommend.sentences import sentences
 
         return tuple(sentences(self))
 
-    def cost(self, metric: str) -> Cost | None:
+    def cost(self, metric: str) -> MetricCost | None:
         """The cost of one metric, where it is known."""
         return next((cost for cost in self.costs if cost.metric == metric), None)
 
@@ -134,3 +139,36 @@ class Recommendation(Tabular):
 
     def __str__(self) -> str:
         return "\n".join([*self.sentences, *(f"warning: {text}" for text in self.warnings)])
+
+
+def order_tied(
+    tied: Sequence[str], robustness: Mapping[str, float], costs: Sequence[MetricCost], needed: Sequence[TextsNeeded]
+) -> tuple[list[str], tuple[str, ...]]:
+    """Tied metrics by their mean place in robustness to size, cost and texts needed; and which of these were known.
+
+    Values that hardly differ share a place; where the mean is equal, the given order stays.
+    """
+    by: dict[str, dict[str, Span]] = {
+        "robustness to size": {name: (-value - _AS_ROBUST, -value + _AS_ROBUST) for name, value in robustness.items()},
+        "cost": {cost.metric: (cost.seconds / _AS_QUICK, cost.seconds * _AS_QUICK) for cost in costs},
+        "texts needed": {row.metric: (row.low, np.inf if np.isnan(row.high) else row.high) for row in needed},
+    }
+    used = {name: known for name, spans in by.items() if (known := _known(spans, tied))}
+    if len(tied) < 2 or not used:
+        return list(tied), ()
+    unknown = (np.inf, np.inf)
+    means = np.mean([_places([spans.get(metric, unknown) for metric in tied]) for spans in used.values()], axis=0)
+    return [tied[place] for place in np.argsort(means, kind="stable")], tuple(used)
+
+
+def _known(spans: Mapping[str, Span], tied: Sequence[str]) -> dict[str, Span]:
+    return {metric: span for metric, span in spans.items() if metric in tied and not np.isnan(span).any()}
+
+
+def _places(spans: Sequence[Span]) -> list[int]:
+    """One more than the number of those that lie wholly below; spans that overlap share a place.
+
+    >>> _places([(1.0, 2.0), (1.5, 3.0), (4.0, 5.0)])
+    [1, 1, 3]
+    """
+    return [1 + sum(high < low for _, high in spans) for low, _ in spans]

@@ -1,4 +1,4 @@
-"""A time budget: how long is left of it, and what a metric will take at a larger size."""
+"""A time budget, and what a metric takes at a larger size."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from textgauge.errors import InputError
+from textgauge.errors import InputError, TextgaugeError
+from textgauge.parallel import one_blas_thread
 
-LEAST = 15.0  # seconds that the smallest sensible run may take, models to load included, whatever the budget
+LEAST = 15.0  # seconds that the smallest run may take, models to load included, whatever the budget
 GRACE = 2.0  # seconds that quick metrics may take where a slow start has used up the time
 _UNITS = {"h": 3600.0, "m": 60.0, "s": 1.0, "": 1.0}
 _SHORTEST = 5.0
-_GROWTHS = (0.0, 2.5)
 
 
 def seconds_of(text: str | float) -> float:
@@ -27,20 +27,13 @@ def seconds_of(text: str | float) -> float:
     if isinstance(text, int | float):
         found = float(text)
     else:
-        parts = re.findall(r"([\d.]+)\s*([hms]?)", text.strip().lower())
+        parts = re.findall(r"(\d+\.?\d*|\.\d+)\s*([hms]?)", text.strip().lower())
         if not parts or "".join(a + b for a, b in parts) != re.sub(r"\s", "", text.lower()):
             raise InputError(f"a budget is a time such as 90s, 2m or 1h, not {text!r}")
-        found = sum(_number(amount, text) * _UNITS[unit] for amount, unit in parts)
+        found = sum(float(amount) * _UNITS[unit] for amount, unit in parts)
     if not _SHORTEST <= found < float("inf"):
         raise InputError(f"a budget is at least {_SHORTEST:.0f} seconds, not {text!r}")
     return found
-
-
-def _number(amount: str, text: str) -> float:
-    try:
-        return float(amount)
-    except ValueError:
-        raise InputError(f"a budget is a time such as 90s, 2m or 1h, not {text!r}") from None
 
 
 @dataclass(frozen=True)
@@ -62,7 +55,7 @@ class Clock:
 
     @property
     def left(self) -> float:
-        """Seconds left; negative where the budget is overdrawn."""
+        """Seconds left; negative once the budget is exceeded."""
         return self.budget - self.spent
 
     def until(self, share: float) -> float:
@@ -75,26 +68,45 @@ class Clock:
         return Clock(max(self.budget, LEAST), self.now, self.start)
 
     def room(self, share: float) -> float:
-        """Seconds until this share is spent of the time that the smallest run may take; a few in any case."""
+        """Seconds that the smallest run may take until this share of its time is spent; a few in any case."""
         return max(self.patient.until(share), GRACE)
+
+    def part(self, seconds: float) -> Clock:
+        """A clock of its own for the next seconds."""
+        return Clock(seconds, self.now)
+
+    def time(self, work: Callable[[], object]) -> float:
+        """The seconds that some work takes; errors of a metric's own are left to the run, which reports them."""
+        before = self.spent
+        try:
+            with one_blas_thread():
+                work()
+        except TextgaugeError:
+            raise
+        except Exception:  # noqa: S110
+            pass
+        return self.spent - before
 
     @property
     def account(self) -> list[str]:
-        """What was spent, and whether so short a budget could be kept at all, in words."""
-        short = f"{LEAST:.0f} s is what the smallest run may take: a budget of {self.budget:.0f} s may be overdrawn"
-        spent = f"all this took {self.spent:.1f} s of a budget of {self.budget:.0f} s"
+        """How much was spent, and whether so short a budget could be kept at all, as sentences."""
+        short = f"{LEAST:.0f} s is what the smallest run may take: a budget of {self.budget:.0f} s may be exceeded"
+        spent = f"this took {self.spent:.1f} s of a budget of {self.budget:.0f} s"
         return [*([short] if self.budget < LEAST else []), spent]
 
 
-def expected(sizes: Sequence[float], seconds: Sequence[float], size: float) -> float:
+def extrapolate(
+    sizes: Sequence[float], seconds: Sequence[float], size: float, growth: tuple[float, float] = (0.0, 2.5)
+) -> float:
     """The time at a size, from times at smaller ones: the last one, grown as the last two did.
 
-    The first use of a metric also loads what it needs, so that a growth below 0 is taken for none.
+    The power of the size by which time grows lies within `growth`; it is 2 at most where there is only one time.
 
-    >>> expected([10, 20], [1.0, 4.0], 40)
+    >>> extrapolate([10, 20], [1.0, 4.0], 40)
     16.0
     """
     if len(sizes) < 2 or min(seconds[-2:]) <= 0:
-        return seconds[-1] * (size / sizes[-1]) ** 2
-    growth = np.log(seconds[-1] / seconds[-2]) / np.log(sizes[-1] / sizes[-2])
-    return float(seconds[-1] * (size / sizes[-1]) ** np.clip(growth, *_GROWTHS))
+        power = min(2.0, growth[1])
+    else:
+        power = float(np.log(seconds[-1] / seconds[-2]) / np.log(sizes[-1] / sizes[-2]))
+    return float(seconds[-1] * (size / sizes[-1]) ** np.clip(power, *growth))

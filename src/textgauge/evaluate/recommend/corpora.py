@@ -1,284 +1,216 @@
-"""Recommend a metric for two corpora: known-similarity corpora of them, robustness to size, speed, and power."""
+"""Recommend a metric for two corpora: ranked by mixtures of them, with cost, robustness to size, and texts needed."""
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from textgauge.comparing.warnings import confounds
-from textgauge.data import Comparison, Corpus, load_corpus
-from textgauge.data.source import Source
+from textgauge.data import Comparison
 from textgauge.errors import InputError
 from textgauge.evaluate import Plan, Store
-from textgauge.evaluate.leaderboard import Leaderboard, leaderboard
-from textgauge.evaluate.protocols import Ksc, Sources
-from textgauge.evaluate.protocols.batch import compact_pool
-from textgauge.evaluate.recommend.answer import Cost, LeftOut, Recommendation
-from textgauge.evaluate.recommend.budget import Clock, expected
-from textgauge.evaluate.recommend.needed import Needed, needed_texts
-from textgauge.evaluate.recommend.order import in_order
-from textgauge.evaluate.recommend.plans import (
-    CutPlan,
-    Times,
-    chosen_ksc,
-    fitting_ksc,
-    fitting_size,
-    fitting_speed,
-    judging_seconds,
-    piloted,
-)
-from textgauge.evaluate.recommend.runs import Step, judged, measured, store_in
-from textgauge.evaluate.recommend.samples import Contaminated
+from textgauge.evaluate.protocols import Size, Sources, Speed
+from textgauge.evaluate.protocols.batch import compact_views
+from textgauge.evaluate.recommend.answer import MetricCost, Recommendation, order_tied
+from textgauge.evaluate.recommend.budget import Clock, extrapolate
+from textgauge.evaluate.recommend.encodings import Encodings, embedders_of
+from textgauge.evaluate.recommend.experiments import corpora_ladder, in_turns
+from textgauge.evaluate.recommend.schedule import Ranked, Step, judge, observed_by, rank, run_plan
 from textgauge.evaluate.recommend.sentences import listed
-from textgauge.evaluate.recommend.texts import Embedded
-from textgauge.evaluate.results import Judged
+from textgauge.evaluate.recommend.texts_needed import Contaminated, TextsNeeded, needed_texts
 from textgauge.metrics import CorpusMetric, get_corpus_metrics
 
-Index = NDArray[np.int64]
-
-# Shares of the budget by which a step is to be done; what one leaves over, the next may use.
-_FIRST, _FIRST_AT_LAST, _PILOTED, _EMBEDDED, _RANKED = 0.30, 0.55, 0.20, 0.45, 0.70
-_TIMED, _SIZED, _ALL_EMBEDDED, _POWERED = 0.71, 0.74, 0.80, 0.94
-_FIRST_TEXTS = 720  # embedded before anything is known about time: two sides for one repetition
-_FEWEST_TEXTS = 160  # seven mixtures of twenty: fewer hardly tell metrics apart, so that these may take longer
-_TEXTS_PER_SECOND = 100  # of the budget, for power: more samples than can be tested in the time need no more texts
-_OF_TOP = 0.5  # share of the time for power that the metrics of the top cluster have
-_UNSTEADY = 0.5
-_HARDLY_APART = 0.7  # accuracy of judgements; 0.5 is chance
-
-
-@dataclass(frozen=True, eq=False)
-class _Setting:
-    """What is asked for."""
-
-    sources: Sources
-    metrics: list[CorpusMetric]
-    embedded: Embedded
-    clock: Clock
-    seed: int
-    on_step: Step
-
-    def among(self, rows: Index) -> Sources:
-        """The sources cut down to these rows of their joint corpus."""
-        cut = len(self.sources.corpora["a"])
-        small = self.embedded.corpus(np.sort(rows))
-        first = int((rows < cut).sum())
-        corpora = {"a": small.take(np.arange(first)), "b": small.take(np.arange(first, len(rows)))}
-        return Sources(self.sources.name, corpora)
-
-    def order(self) -> Index:
-        """All different texts of both sources in turns, in an order of their content, which is as good as random."""
-        sides = [np.unique(self.sources.corpora[role].keys, return_index=True)[1] for role in ("a", "b")]
-        sides[1] = sides[1] + len(self.sources.corpora["a"])
-        place = np.concatenate([np.arange(len(side)) for side in sides])
-        return np.concatenate(sides)[np.argsort(place, kind="stable")]
-
-    def in_turns(self, rows: Index) -> Index:
-        """These rows in the same order, so that both sources have as many wherever one stops."""
-        place = np.full(len(self.sources.joint), len(self.sources.joint))
-        order = self.order()
-        place[order] = np.arange(len(order))
-        return rows[np.argsort(place[rows], kind="stable")]
-
-
-@dataclass(frozen=True, eq=False)
-class _Ranked:
-    """What the protocols found."""
-
-    plan: Plan
-    board: Leaderboard
-    costs: tuple[Cost, ...]
-    robustness: Mapping[str, float]
-    left_out: list[LeftOut]
-    notes: list[str]
-    warnings: list[str]
-
-    @property
-    def top(self) -> list[str]:
-        """The metrics of the top cluster."""
-        return [row.metric for row in self.board if row.cluster == 1 and not np.isnan(row.overall)]
+# Shares of the budget by which metrics are ranked, more texts are embedded, metrics are timed, power is simulated.
+_RANKED, _EMBEDDED, _TIMED, _POWERED = 0.60, 0.72, 0.77, 0.94
+_TEXTS_PER_SECOND = 100  # of the budget: samples that can be tested in the time need no more texts
+_TOP_SHARE = 0.5  # of the time for power, for the metrics of the top tier
+_LARGE = (1_000, 500, 250, 120, 60)  # texts of the largest sample for robustness to size
+_UNSTEADY = 0.5  # robustness to size
+_HARDLY_ORDERED = 0.7  # accuracy of judgements; 0.5 is chance
 
 
 def recommend_corpora(
-    reference: Source,
-    candidate: Source,
-    *,
+    comparison: Comparison,
+    names: tuple[str, str],
     metrics: str | Sequence[str | CorpusMetric],
+    store: Store,
+    *,
     clock: Clock,
-    effect: float = 0.1,
-    power: float = 0.8,
-    seed: int = 0,
-    out: str | os.PathLike[str] | None = None,
-    names: tuple[str, str] = ("reference", "candidate"),
-    on_step: Step = lambda _: None,
+    effect: float,
+    power: float,
+    seed: int,
+    on_step: Step,
 ) -> Recommendation:
-    """Rank metrics on mixtures of two corpora and find how many texts they need, within a budget of seconds."""
-    comparison = Comparison(load_corpus(reference, role="reference"), load_corpus(candidate, role="candidate"))
-    setting = _setting(comparison, metrics, clock, seed, names, on_step)
-    ranked = _ranked(setting, out)
-    confounding = confounds(comparison, _without_fid(setting.metrics))
-    needed, notes = _needed(setting, ranked, effect, power)
-    choice, named_by = in_order(ranked.top, ranked.robustness, ranked.costs, needed)
-    about = {
-        "effect": effect,
-        "power": power,
-        "budget": clock.budget,
-        "seconds": clock.spent,
-        "seed": seed,
-        "protocol": ranked.plan.protocol.key,
-        "experiment": _experiment(ranked.plan.protocol),
-        "named_by": named_by,
-    }
-    warnings = [*confounding, *ranked.warnings, *_doubts(choice, ranked)]
+    """Rank metrics on mixtures of two corpora and find how many texts they need."""
+    chosen = _checked(metrics, comparison)
+    sources = Sources(",".join(names), {"a": comparison.reference, "b": comparison.candidate})
+    ladder = corpora_ladder(sources, seed)
+    ranked = rank(ladder, chosen, store, clock=clock, share=_RANKED, on_step=on_step)
+    on_step("embedding")
+    near = embedded_sources(sources, embedders_of(ranked.plan.metrics), ranked.forecast.encodings, clock)
+    costs, pace = _costs(ranked, near, store, clock, on_step)
+    robustness, failures, notes = _robustness(ranked, near, costs, pace, store, clock, on_step)
+    needed, power_notes = _needed(ranked, costs, Contaminated(near, effect, seed), power, clock, on_step)
+    choice, named_by = order_tied(ranked.top, robustness, costs, needed)
+    protocol: Any = ranked.plan.protocol
+    experiment = f"{protocol.repetitions} repetitions of {protocol.k} mixtures of {protocol.n} texts"
+    fewer = f"only {len(ranked.plan.sources.joint):,} texts could be embedded in the time"  # type: ignore[union-attr]
     return Recommendation(
-        "corpora",
-        names,
-        tuple(choice),
-        ranked.board,
-        tuple(needed),
-        ranked.costs,
-        tuple(ranked.left_out),
-        tuple(warnings),
-        (*ranked.notes, *notes, *clock.account),
-        about,
+        kind="corpora",
+        data=names,
+        choice=tuple(choice),
+        board=ranked.board,
+        power=tuple(needed),
+        costs=costs,
+        left_out=ranked.left_out,
+        warnings=(
+            *confounds(comparison, _without_fid(chosen)),
+            *ranked.failures,
+            *failures,
+            *_warnings(choice, ranked, robustness),
+        ),
+        notes=(
+            *([] if ranked.plan.sources is sources else [fewer]),
+            f"metrics are ranked by {experiment} (`textgauge run ksc`)",
+            *notes,
+            *power_notes,
+            *clock.account,
+        ),
+        about={
+            "effect": effect,
+            "power": power,
+            "budget": clock.budget,
+            "seconds": clock.spent,
+            "seed": seed,
+            "protocol": protocol.key,
+            "experiment": experiment,
+            "named_by": named_by,
+        },
     )
 
 
-def _setting(
-    comparison: Comparison,
-    metrics: str | Sequence[str | CorpusMetric],
-    clock: Clock,
-    seed: int,
-    names: tuple[str, str],
-    on_step: Step,
-) -> _Setting:
-    """The corpora in a pool of their own, whose rows are numbered like those of their joint corpus."""
+def _checked(metrics: str | Sequence[str | CorpusMetric], comparison: Comparison) -> list[CorpusMetric]:
     chosen = [metric.on_given(comparison) for metric in get_corpus_metrics(metrics)]
     if not chosen:
-        raise InputError("name at least one metric with -m")
+        raise InputError("name at least one metric")
     blind = [metric.key for metric in chosen if metric.reads_texts and not comparison.joint.pool.has_texts]
     if blind:
         raise InputError(f"{blind[0]} needs texts, but the corpora were given as embeddings")
-    pool = compact_pool(comparison.joint, embedders=())
-    n = len(comparison.reference)
-    corpora = {"a": Corpus(pool, np.arange(n)), "b": Corpus(pool, np.arange(n, pool.size))}
-    sources = Sources(",".join(names), corpora)
-    return _Setting(sources, chosen, Embedded(sources.joint, chosen), clock, seed, on_step)
+    return chosen
 
 
-def _ranked(setting: _Setting, out: str | os.PathLike[str] | None) -> _Ranked:
-    plan, times, gone, notes = _plan(setting)
-    with store_in(out) as store:
-        found, failures = judged(plan, store, setting.on_step)
-        board = leaderboard(found)
-        near = setting.among(setting.embedded.ready)
-        costs, pace = _costs(near, plan.metrics, times, store, setting)  # type: ignore[arg-type]
-        known = {cost.metric: (pace * cost.seconds, cost.growth, cost.size) for cost in costs}
-        size = fitting_size(near, known, setting.clock.until(_SIZED)) if len(known) == len(plan.metrics) else None
-        robustness: Mapping[str, float] = {}
-        if size is not None:
-            sized, more = judged(Plan(size, near, plan.metrics, setting.seed), store, setting.on_step)
-            robustness, failures = measured(sized, "size_robustness"), failures + more
-            notes.append(
-                f"robustness to size: samples of {size.smallest} to {size.sizes[-1]} texts against {size.large}"
-            )
-    return _Ranked(plan, board, costs, robustness, gone, notes, list(failures))
+def embedded_sources(sources: Sources, names: Sequence[str], encodings: Encodings, clock: Clock) -> Sources:
+    """The sources cut down to texts that are embedded, after more of them were, as many as time and power allow."""
+    joint, order = sources.joint, in_turns(sources)
+    if names:
+        texts = joint.take(order).texts
+        known = [not any(encodings.missing(name, [text]) for name in names) for text in texts]
+        order = order[np.argsort(np.logical_not(known), kind="stable")]
+        within = clock.until(_EMBEDDED)
+        more = int(max(within, 0.0) / max(sum(encodings.pace[name] for name in names), 1e-9))
+        order = order[: min(sum(known) + more, max(sum(known), int(_TEXTS_PER_SECOND * clock.budget)))]
+        if not encodings.embed(names, joint.take(order).texts, within):
+            order = order[[not any(encodings.missing(n, [text]) for n in names) for text in joint.take(order).texts]]
+    else:
+        order = order[: int(_TEXTS_PER_SECOND * clock.budget)]
+    rows = np.sort(order)
+    (small,) = compact_views([joint.take(rows)], ())
+    encodings.fill([small.pool], names)
+    first = int((rows < len(sources.corpora["a"])).sum())
+    corpora = {"a": small.take(np.arange(first)), "b": small.take(np.arange(first, len(rows)))}
+    return Sources(sources.name, corpora)
 
 
-def _plan(setting: _Setting) -> tuple[Plan, Times, list[LeftOut], list[str]]:
-    """The known-similarity corpora that fit texts and time, on the whole sources where their texts can be embedded."""
-    clock, sources, notes = setting.clock, setting.sources, list[str]()
-    whole = fitting_ksc(sources)
-    first = setting.order()[:_FIRST_TEXTS]
-    setting.on_step("embedding")
-    setting.embedded.reach(first, clock.patient, share=_FIRST)
-    setting.embedded.reach(first[:_FEWEST_TEXTS], clock.patient, share=_FIRST_AT_LAST)
-    ready = setting.embedded.ready
-    some = setting.among(ready)
-    setting.on_step("timing metrics")
-    times = piloted(setting.metrics, some, fitting_ksc(some), clock, _PILOTED)
-    judging = judging_seconds(whole, clock)
-    room = (_RANKED - _EMBEDDED) * np.array([clock.budget, clock.patient.budget])
-    protocol, slow = chosen_ksc(whole, times, room[0], judging=judging, most=room[1])
-    gone = [LeftOut(metric.key) for metric in setting.metrics if metric.key not in times]
-    gone += [LeftOut(metric, seconds / (_RANKED - _EMBEDDED)) for metric, seconds in slow.items()]
-    metrics = [metric for metric in setting.metrics if metric.key in times and metric.key not in slow]
-    if not metrics:
-        raise InputError("no metric fits the budget; give more time, or quicker metrics with -m")
-    plan = CutPlan(protocol, sources, metrics, setting.seed, embedded=setting.embedded)
-    setting.on_step("embedding")
-    if not setting.embedded.reach(setting.in_turns(plan.touched), clock.patient, share=_EMBEDDED):
-        sources = setting.among(setting.embedded.ready)
-        small_ksc = fitting_ksc(sources)
-        protocol = replace(small_ksc, n=min(small_ksc.n, protocol.n), repetitions=protocol.repetitions)
-        small = Plan(protocol, sources, metrics, setting.seed)
-        notes.append(f"only {len(setting.embedded.ready):,} texts could be embedded in the time")
-        return small, times, gone, [*notes, _said(protocol)]
-    return plan, times, gone, [*notes, _said(protocol)]
+def largest_speed(sources: Sources) -> Speed:
+    """Times at up to 100 texts a side, and at twice as many if there are."""
+    have = min(len(np.unique(corpus.keys)) for corpus in sources.corpora.values())
+    n = min(100, have)
+    return Speed(n=n, largest=2 * n if have >= 2 * n else n, repetitions=2)
 
 
-def _said(protocol: Ksc) -> str:
-    return f"metrics are ranked by {_experiment(protocol)} (`textgauge run ksc`)"
-
-
-def _experiment(protocol: Any) -> str:
-    return f"{protocol.repetitions} repetitions of {protocol.k} mixtures of {protocol.n} texts"
+def largest_size(sources: Sources, costs: Sequence[MetricCost], seconds: float) -> Size | None:
+    """Robustness to size, up to as many texts as data and time allow; None where that is too few."""
+    have = min(len(np.unique(corpus.keys)) for corpus in sources.corpora.values())
+    for large in _LARGE:
+        step = large // 5
+        protocol = Size(smallest=step, step=step, total=large, large=large, draws=3, repetitions=3)
+        trials = 3 + 3 * 2 * len(protocol.sizes)
+        total = sum(trials * cost.seconds * (large / cost.size) ** max(cost.growth, 0.0) for cost in costs)
+        if large <= have and total <= seconds:
+            return protocol
+    return None
 
 
 def _costs(
-    sources: Sources, metrics: Sequence[CorpusMetric], times: Times, store: Store, setting: _Setting
-) -> tuple[tuple[Cost, ...], float]:
-    """CPU seconds of one comparison, the quick metrics first, for as long as there is time; `time` is of a hundred.
+    ranked: Ranked, sources: Sources, store: Store, clock: Clock, on_step: Step
+) -> tuple[tuple[MetricCost, ...], float]:
+    """CPU seconds of one comparison, the quick metrics first, for as long as there is time.
 
-    Timing is taken to last no longer than a repetition of known-similarity corpora of as many texts. Also gives how
-    many seconds pass in a second of CPU: more than one where others use the machine.
+    Timing is assumed to last no longer than one repetition of the mixtures. Also gives how many seconds pass in a
+    second of CPU: more than one where others use the machine.
     """
-    began = setting.clock.spent, time.process_time()
-    protocol, found = fitting_speed(sources), list[Judged]()
-    seconds = {metric.key: expected(*times[metric.key], protocol.n) for metric in metrics}
-    for metric in sorted(metrics, key=lambda metric: seconds[metric.key]):
-        if seconds[metric.key] < setting.clock.patient.until(_TIMED):
-            found += judged(Plan(protocol, sources, [metric], setting.seed), store, setting.on_step)[0]
-    costs = tuple(
-        Cost(item.metric, item.verdict("time").value / 100.0, protocol.n, item.verdict("growth").value)
-        for item in found
-    )
-    passed, used = setting.clock.spent - began[0], time.process_time() - began[1]
-    return costs, max(passed / max(used, 1e-6), 1.0)
+    began, protocol, found = (clock.spent, time.process_time()), largest_speed(sources), list[MetricCost]()
+    mixtures, times = 7 * protocol.n, ranked.forecast.times
+    seconds = {metric.key: extrapolate(*times[metric.key], mixtures) for metric in ranked.plan.metrics}
+    for metric in sorted(ranked.plan.metrics, key=lambda metric: seconds[metric.key]):
+        if seconds[metric.key] >= clock.patient.until(_TIMED):
+            continue
+        plan = Plan(protocol, sources, [metric], ranked.plan.seed)
+        run_plan(plan, store, on_step)
+        for item in judge(plan, observed_by(plan, store)):
+            each, growth = item.verdict("time").value / 100.0, item.verdict("growth").value
+            found.append(MetricCost(item.metric, each, protocol.n, growth))
+    passed, used = clock.spent - began[0], time.process_time() - began[1]
+    return tuple(found), max(passed / max(used, 1e-6), 1.0)
 
 
-def _needed(setting: _Setting, ranked: _Ranked, effect: float, power: float) -> tuple[list[Needed], list[str]]:
-    """What each metric needs; those that rank first have half of the time, and the quick ones are first."""
-    clock, order = setting.clock, setting.order()
-    setting.on_step("embedding")
-    setting.embedded.reach(order[: int(_TEXTS_PER_SECOND * clock.budget)], clock, share=_ALL_EMBEDDED)
-    samples = Contaminated(setting.among(setting.embedded.ready), effect, setting.seed)
+def _robustness(
+    ranked: Ranked,
+    sources: Sources,
+    costs: Sequence[MetricCost],
+    pace: float,
+    store: Store,
+    clock: Clock,
+    on_step: Step,
+) -> tuple[Mapping[str, float], tuple[str, ...], list[str]]:
+    """Robustness to size by metric, what failed, and a note; nothing where data or time are too short."""
+    if len(costs) < len(ranked.plan.metrics):
+        return {}, (), []
+    protocol = largest_size(sources, costs, clock.until(_TIMED) / pace)
+    if protocol is None:
+        return {}, (), []
+    plan = Plan(protocol, sources, ranked.plan.metrics, ranked.plan.seed)
+    failures = run_plan(plan, store, on_step)
+    found = {item.metric: item.verdict("size_robustness").value for item in judge(plan, observed_by(plan, store))}
+    sizes = f"samples of {protocol.smallest} to {protocol.sizes[-1]} texts compared with {protocol.large}"
+    return found, failures, [f"robustness to size: {sizes}"]
+
+
+def _needed(
+    ranked: Ranked, costs: Sequence[MetricCost], samples: Contaminated, power: float, clock: Clock, on_step: Step
+) -> tuple[list[TextsNeeded], list[str]]:
+    """What each metric needs; the top tier has half of the time, and the quick metrics come first."""
+    a, b = (len(rows) for rows in samples.sides)
     if samples.most < 4:
-        return [], [f"power was not looked at: {len(samples.sides[0])} and {len(samples.sides[1])} texts are too few"]
-    seconds = {cost.metric: cost.seconds for cost in ranked.costs}
-    rank = {row.metric: row.rank for row in ranked.board if not np.isnan(row.overall)}
-    known = [metric for metric in ranked.plan.metrics if metric.key in rank]
-    in_line = sorted(known, key=lambda metric: seconds.get(metric.key, np.inf))
-    top = [metric for metric in in_line if metric.key in ranked.top]
-    rest = [metric for metric in in_line if metric.key not in ranked.top]
-    found, own = list[Needed](), Clock(clock.until(_POWERED), clock.now)
-    for group, share in ((top, _OF_TOP if rest else 1.0), (rest, 1.0)):
-        for_group = Clock(share * own.left, clock.now)
-        found += needed_texts(group, samples, power=power, clock=for_group, on_step=setting.on_step)  # type: ignore[arg-type]
+        return [], [f"power was not simulated: {a} and {b} texts are too few"]
+    seconds = {cost.metric: cost.seconds for cost in costs}
+    place = {row.metric: row.rank for row in ranked.board if not np.isnan(row.overall)}
+    known: list[Any] = [metric for metric in ranked.plan.metrics if metric.key in place]
+    known.sort(key=lambda metric: seconds.get(metric.key, np.inf))
+    top = [metric for metric in known if metric.key in ranked.top]
+    rest = [metric for metric in known if metric.key not in ranked.top]
+    found, own = list[TextsNeeded](), clock.part(clock.until(_POWERED))
+    for group, share in ((top, _TOP_SHARE if rest else 1.0), (rest, 1.0)):
+        found += needed_texts(group, samples, power=power, clock=own.part(share * own.left), on_step=on_step)
     tests, late = sum(row.tests for row in found), [row.metric for row in found if not row.tests]
-    notes = [f"no time was left to look at the power of {listed(late)}"] if late else []
+    notes = [f"no time was left to simulate the power of {listed(late)}"] if late else []
     if tests:
-        sizes = (
-            f"up to {samples.most:,} texts a side, drawn from {len(samples.sides[0]):,} and {len(samples.sides[1]):,}"
-        )
+        sizes = f"up to {samples.most:,} texts a side, drawn from {a:,} and {b:,}"
         notes.insert(0, f"power: {tests:,} simulated tests at level 0.05 on samples of {sizes}")
-    return sorted((row for row in found if row.tests), key=lambda row: rank[row.metric]), notes
+    return sorted((row for row in found if row.tests), key=lambda row: place[row.metric]), notes
 
 
 def _without_fid(metrics: Sequence[CorpusMetric]) -> list[CorpusMetric]:
@@ -286,14 +218,14 @@ def _without_fid(metrics: Sequence[CorpusMetric]) -> list[CorpusMetric]:
     return [metric for metric in metrics if metric.name != "fid"]
 
 
-def _doubts(choice: Sequence[str], ranked: _Ranked) -> list[str]:
+def _warnings(choice: Sequence[str], ranked: Ranked, robustness: Mapping[str, float]) -> list[str]:
     best = max((row.measures["accuracy"] for row in ranked.board), default=np.nan)
     found = [
-        f"{metric} depends on size (robustness {ranked.robustness[metric]:.2f} of 1): compare samples of one size only"
+        f"{metric} depends on size (robustness {robustness[metric]:.2f} of 1): compare samples of one size only"
         for metric in choice
-        if ranked.robustness.get(metric, 1.0) < _UNSTEADY
+        if robustness.get(metric, 1.0) < _UNSTEADY
     ]
-    if best < _HARDLY_APART:
+    if best < _HARDLY_ORDERED:
         found.insert(
             0,
             f"no metric orders mixtures of the corpora well (accuracy {best:.2f} at best, 0.5 by chance): "

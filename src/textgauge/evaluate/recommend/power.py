@@ -1,19 +1,27 @@
-"""How many texts a test needs: power as a function of sample size, learnt from simulated tests.
+"""Power as a function of sample size: texts that a test of corpora needs, rated pairs that a test of metrics needs.
+
+**Texts.** Power is learnt from simulated tests.
 
 The standardised distance between the samples is taken to grow as δ(n) = δ*·(n/n*)^γ, where n* is the wanted number of
 texts: at δ* the test rejects with the wanted power. A permutation test that sees a shift δ rejects with a known chance,
-so that each simulated test tells something about n*, whatever its n. What is known about n* and γ is a table of
-weights over a grid; the next simulation is made where n* seems to lie, where it tells most (Watson and Pelli 1983).
+so that each simulated test is evidence about n*, whatever its n. What is known about n* and γ is a table of
+weights over a grid; the next simulation is made near the likely n*, where it is most informative (Watson and Pelli
+1983). **Pairs.** The error of a difference of correlations comes from resampling pairs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from textgauge.stats.correlation import spearman
+from textgauge.stats.resampled_correlation import draws, resampled
+from textgauge.tabular import plain_row
 
 Floats = NDArray[np.float64]
 
@@ -28,10 +36,11 @@ _SHIFTS = np.linspace(0.0, 12.0, 601)
 _SURE = 1e-4  # a test may miss or hit by an accident that the curve knows nothing of
 _SPACING = 2**0.25
 _HALF_CHI_SQUARE = 1.92  # of one degree of freedom, for 95 %
+_RESAMPLES = 500  # of rated pairs
 
 
 @dataclass(frozen=True)
-class Estimate:
+class SizeEstimate:
     """The number of texts with the wanted power: median, 95 % interval, and the deviation of its logarithm."""
 
     texts: float
@@ -69,8 +78,8 @@ def _rates(permutations: int, level: float) -> Floats:
     return rejection_rate(_SHIFTS, permutations=permutations, level=level)
 
 
-class Search:
-    """What simulated tests told so far about the number of texts that is needed."""
+class SizeSearch:
+    """The evidence of simulated tests so far about the number of texts that is needed."""
 
     def __init__(self, power: float, *, level: float = LEVEL, permutations: int = PERMUTATIONS) -> None:
         self._shift = needed_shift(power, level)
@@ -87,7 +96,7 @@ class Search:
         hits = sum(rejected)
         self._log_weights = self._log_weights + hits * np.log(chance) + (len(rejected) - hits) * np.log1p(-chance)
 
-    def estimate(self) -> Estimate:
+    def estimate(self) -> SizeEstimate:
         """Where n* lies, by all tests so far: the middle of the weights, and what a likelihood-ratio test leaves."""
         likely = self._log_weights - self._log_weights.max()
         weights = np.exp(likely).sum(axis=1)
@@ -96,7 +105,7 @@ class Search:
         logs = np.log(_SIZES)
         spread = np.sqrt(weights @ (logs - weights @ logs) ** 2)
         middle = np.interp(0.5, np.cumsum(weights), _SIZES)
-        return Estimate(float(middle), float(inside[0]), float(inside[-1]), float(spread))
+        return SizeEstimate(float(middle), float(inside[0]), float(inside[-1]), float(spread))
 
     @property
     def largest(self) -> int:
@@ -107,6 +116,11 @@ class Search:
     def tests(self) -> int:
         """How many tests were made."""
         return sum(map(len, self.draws.values()))
+
+    @property
+    def counts(self) -> tuple[tuple[int, int, int], ...]:
+        """Texts a side, tests and rejections, by rising number of texts."""
+        return tuple((n, len(outcomes), sum(outcomes)) for n, outcomes in sorted(self.draws.items()))
 
 
 def rung(n: float, *, most: float) -> int:
@@ -119,6 +133,53 @@ def rung(n: float, *, most: float) -> int:
     return int(np.rint(_SPACING ** min(steps, np.floor(np.log(most) / np.log(_SPACING) + 1e-9))))
 
 
-def counts(search: Search) -> Iterable[tuple[int, int, int]]:
-    """Texts, tests and rejections, by rising number of texts."""
-    return ((n, len(outcomes), sum(outcomes)) for n, outcomes in sorted(search.draws.items()))
+@dataclass(frozen=True)
+class PairsNeeded:
+    """How many rated pairs separate `metric` from `best`; NaN where they show no difference, or an end has none.
+
+    `difference` is that of Spearman's ρ with people, best less other. `low` and `high` are the counts at the ends of
+    the 95 % interval of the difference.
+    """
+
+    metric: str
+    best: str
+    difference: float
+    count: float
+    low: float
+    high: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """A flat row."""
+        return plain_row({name: getattr(self, name) for name in self.__dataclass_fields__})
+
+
+def pairs_needed(
+    similarity: Mapping[str, Floats],
+    ratings: Floats,
+    best: str,
+    other: str,
+    *,
+    power: float,
+    seed: int = 0,
+    items: NDArray[Any] | None = None,
+) -> PairsNeeded:
+    """The rated pairs that a paired two-sided test at 5 % needs to separate `best` from another metric.
+
+    The deviation s of the difference d comes from resampling the n pairs there are (all pairs of an item together);
+    it shrinks with the root of their number: n·((z_0.975 + z_power)·s/d)². Pairs without a value are left out.
+    """
+    from scipy.special import ndtri
+
+    known = np.isfinite(similarity[best]) & np.isfinite(similarity[other])
+    y, a, b = ratings[known], similarity[best][known], similarity[other][known]
+    parts = draws(len(y), _RESAMPLES, seed, None if items is None else items[known])
+    gaps = np.concatenate([resampled(spearman, y, a, w) - resampled(spearman, y, b, w) for w in parts] or [y[:0]])
+    gap, error = spearman(y, a) - spearman(y, b), float(np.std(gaps[np.isfinite(gaps)])) if len(gaps) else np.nan
+    reach = float(ndtri(0.975))
+    scale = np.sqrt(len(y)) * (reach + float(ndtri(power))) * error
+    ends = [_count(scale, gap + side * reach * error) for side in (0.0, 1.0, -1.0)]
+    return PairsNeeded(other, best, gap, *ends)
+
+
+def _count(scale: float, gap: float) -> float:
+    return float(np.ceil((scale / gap) ** 2)) if gap > 0 and np.isfinite(scale) else float("nan")

@@ -1,4 +1,4 @@
-"""A recommendation in words: each sentence is made of its numbers alone."""
+"""A recommendation as sentences, made of its numbers alone."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from textgauge.evaluate.recommend.needed import Needed
-from textgauge.evaluate.recommend.pair_power import PairsNeeded
+from textgauge.evaluate.recommend.power import PairsNeeded
+from textgauge.evaluate.recommend.texts_needed import TextsNeeded
 
 if TYPE_CHECKING:
     from textgauge.evaluate.leaderboard import RankedMetric
@@ -20,7 +20,7 @@ def sentences(answer: Recommendation) -> Iterator[str]:
     yield from _choice(answer)
     yield from _evidence(answer)
     if answer.kind == "corpora":
-        yield from _texts([row for row in answer.power if isinstance(row, Needed)], answer)
+        yield from _texts([row for row in answer.power if isinstance(row, TextsNeeded)], answer)
     else:
         yield from _pairs([row for row in answer.power if isinstance(row, PairsNeeded)], answer)
     yield from _costs(answer)
@@ -45,13 +45,13 @@ def _best(answer: Recommendation) -> str:
     first, *others = answer.choice
     behind = len(answer.board) - len(answer.choice)
     if others:
-        return f"Use {first}; {listed(others)} cannot be told from it on these data"
+        return f"Use {first}; {listed(others)} {'is' if len(others) == 1 else 'are'} statistically tied with it"
     worse = len(answer.board) - next(row.rank_high for row in answer.board if row.metric == first)
     if behind and worse < behind:
         return f"Use {first}: it comes first, and is surely better than {worse} of the other {behind} metrics"
     if behind:
         return f"Use {first}: it is surely better than {_the_other(behind)}"
-    return f"Only {first} was looked at: there is nothing to compare it with"
+    return f"Only {first} was ranked: there is nothing to compare it with"
 
 
 def _the_other(count: int) -> str:
@@ -74,7 +74,7 @@ def _measures(row: RankedMetric) -> str:
     return ", ".join(f"{name.replace('_', ' ')} {value:.3f}" for name, value in known.items())
 
 
-def _texts(rows: Sequence[Needed], answer: Recommendation) -> Iterator[str]:
+def _texts(rows: Sequence[TextsNeeded], answer: Recommendation) -> Iterator[str]:
     known = sorted((row for row in rows if not np.isnan(row.count)), key=lambda row: row.count)
     beyond = sorted((row for row in rows if np.isnan(row.count)), key=lambda row: row.low)
     said = [f"about {listed(_numbers([(row.count, _spoken(row)) for row in known]))}"] if known else []
@@ -90,13 +90,13 @@ def _numbers(counts: Sequence[tuple[float, str]], *, first: bool = True) -> list
     return [f"{rounded(count)}{of} with {who}" for (count, who), of in zip(counts, unit, strict=True)]
 
 
-def _spoken(row: Needed) -> str:
+def _spoken(row: TextsNeeded) -> str:
     return f"{row.metric} (extrapolated from {row.largest:,})" if row.extrapolated else row.metric
 
 
 def _pairs(rows: Sequence[PairsNeeded], answer: Recommendation) -> Iterator[str]:
     for row in rows[:1]:
-        goal = f"To tell {row.best} from {row.metric} by Spearman's ρ with {percent(answer.about['power'])} power"
+        goal = f"To separate {row.best} from {row.metric} by Spearman's ρ with {percent(answer.about['power'])} power"
         if np.isnan(row.count):
             yield f"Spearman's ρ of {row.best} is not above that of {row.metric} on these pairs."
         else:
@@ -128,9 +128,9 @@ def missing(gone: Sequence[LeftOut]) -> str:
     said = []
     if known:
         most = max(item.seconds for item in known)
-        said.append(f"{_left_out(known)}, with {_them(known)} about {duration(_enough(most))} are needed")
+        said.append(f"{_left_out(known)}, including {_them(known)} needs about {duration(_enough(most))}")
     if unknown:
-        said.append(f"{_left_out(unknown)}, there was no time to try {_them(unknown)}")
+        said.append(f"{_left_out(unknown)}, as there was no time to try {_them(unknown)}")
     return "; ".join(said)
 
 

@@ -6,9 +6,9 @@ import pytest
 from textgauge.data import Corpus
 from textgauge.evaluate.leaderboard import Leaderboard, RankedMetric
 from textgauge.evaluate.protocols import Sources
-from textgauge.evaluate.recommend import Cost, Recommendation
+from textgauge.evaluate.recommend import MetricCost, Recommendation
 from textgauge.evaluate.recommend.budget import Clock
-from textgauge.evaluate.recommend.needed import Needed
+from textgauge.evaluate.recommend.texts_needed import TextsNeeded
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def make_sources():
 
 
 class Hands:
-    """The hands of a clock that move when told."""
+    """The hands of a clock that move on command."""
 
     def __init__(self):
         self.seconds = 0.0
@@ -46,7 +46,7 @@ def make_clock(hands):
 
 @pytest.fixture
 def make_answer():
-    """Three metrics; the first two cannot be told apart."""
+    """Three metrics; the first two are tied."""
 
     def make(**changed):
         rows = [
@@ -60,11 +60,11 @@ def make_answer():
             "choice": ("quick", "slow"),
             "board": Leaderboard(tuple(rows), ("accuracy", "linearity")),
             "power": (
-                Needed("quick", 241, 207, 296, 256, 90),
-                Needed("slow", 92, 80, 110, 64, 50),
-                Needed("poor", float("nan"), 4321, float("nan"), 128, 40),
+                TextsNeeded("quick", 241, 207, 296, 256, 90),
+                TextsNeeded("slow", 92, 80, 110, 64, 50),
+                TextsNeeded("poor", float("nan"), 4321, float("nan"), 128, 40),
             ),
-            "costs": (Cost("quick", 0.00123, 100, 1.0), Cost("slow", 0.25, 100, 2.0)),
+            "costs": (MetricCost("quick", 0.00123, 100, 1.0), MetricCost("slow", 0.25, 100, 2.0)),
             "about": {
                 "effect": 0.1,
                 "power": 0.8,

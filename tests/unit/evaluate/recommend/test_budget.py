@@ -3,7 +3,7 @@
 import pytest
 
 from textgauge.errors import InputError
-from textgauge.evaluate.recommend.budget import expected, seconds_of
+from textgauge.evaluate.recommend.budget import LEAST, Clock, extrapolate, seconds_of
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,16 @@ def test_a_clock_tells_what_is_left(make_clock, hands):
 
 
 def test_times_grow_as_they_did_but_never_shrink():
-    assert expected([10, 20], [1.0, 2.0], 80) == pytest.approx(8.0)
-    assert expected([10, 20], [5.0, 1.0], 80) == 1.0
-    assert expected([10], [1.0], 20) == 4.0
-    assert expected([10, 20], [1.0, 100.0], 40) == pytest.approx(100 * 2**2.5)
+    assert extrapolate([10, 20], [1.0, 2.0], 80) == pytest.approx(8.0)
+    assert extrapolate([10, 20], [5.0, 1.0], 80) == 1.0
+    assert extrapolate([10], [1.0], 20) == 4.0
+    assert extrapolate([10, 20], [1.0, 100.0], 40) == pytest.approx(100 * 2**2.5)
+    assert extrapolate([10], [1.0], 20, (1.0, 1.0)) == 2.0
+
+
+def test_a_short_budget_is_explained(hands):
+    assert Clock(5.0, hands).account == [
+        "15 s is what the smallest run may take: a budget of 5 s may be exceeded",
+        "this took 0.0 s of a budget of 5 s",
+    ]
+    assert len(Clock(LEAST, hands).account) == 1

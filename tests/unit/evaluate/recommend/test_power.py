@@ -1,10 +1,12 @@
-"""The curve of power and the search for the number of texts, on tests whose truth is known."""
+"""The search for the number of texts, and the number of rated pairs, on tests whose truth is known."""
 
 import numpy as np
 import pytest
 from scipy.stats import norm
 
-from textgauge.evaluate.recommend.power import Search, needed_shift, rejection_rate, rung
+from textgauge.evaluate.recommend.power import SizeSearch, needed_shift, pairs_needed, rejection_rate, rung
+from textgauge.stats.correlation import spearman
+from textgauge.stats.paired_tests import bootstrap_test
 
 
 @pytest.mark.parametrize(("shift", "permutations"), [(0.0, 39), (1.5, 39), (2.5, 99)])
@@ -32,7 +34,7 @@ def simulated(search, n, tests, truth, growth, rng):
 @pytest.mark.parametrize("growth", [0.6, 1.0, 1.4])
 @pytest.mark.parametrize("truth", [60, 900])
 def test_the_search_finds_the_number_of_texts(truth, growth):
-    search, rng = Search(0.8), np.random.default_rng(1)
+    search, rng = SizeSearch(0.8), np.random.default_rng(1)
     for share in (0.4, 0.8, 1.1, 1.3):
         simulated(search, round(truth * share), 50, truth, growth, rng)
     found = search.estimate()
@@ -42,7 +44,7 @@ def test_the_search_finds_the_number_of_texts(truth, growth):
 
 
 def test_more_tests_make_it_surer():
-    rng, search = np.random.default_rng(2), Search(0.8)
+    rng, search = np.random.default_rng(2), SizeSearch(0.8)
     simulated(search, 100, 20, 100, 1.0, rng)
     before = search.estimate().spread
     simulated(search, 100, 200, 100, 1.0, rng)
@@ -50,7 +52,7 @@ def test_more_tests_make_it_surer():
 
 
 def test_tests_that_see_nothing_give_a_lower_bound():
-    search = Search(0.8)
+    search = SizeSearch(0.8)
     search.add(100, [False] * 40)
     assert search.estimate().low > 100
 
@@ -58,7 +60,7 @@ def test_tests_that_see_nothing_give_a_lower_bound():
 def test_intervals_cover():
     held = 0
     for seed in range(60):
-        search, rng = Search(0.8), np.random.default_rng([3, seed])
+        search, rng = SizeSearch(0.8), np.random.default_rng([3, seed])
         growth = rng.normal(1.0, 0.2)
         for n in (100, 200, 260):
             simulated(search, n, 30, 250, growth, rng)
@@ -72,3 +74,49 @@ def test_rungs_are_few_and_reach_as_far_as_allowed():
     assert max(rungs) <= 1000
     assert len(rungs) < 25
     assert all(abs(np.log(rung(n, most=1e6) / n)) < 0.12 for n in range(20, 1000))
+
+
+def study(n, rng):
+    truth = rng.normal(size=n)
+    return truth, {"good": truth + rng.normal(size=n), "poor": truth + 1.6 * rng.normal(size=n)}
+
+
+def test_studies_of_the_needed_size_tell_metrics_apart_as_often_as_asked():
+    rng = np.random.default_rng(0)
+    ratings, near = study(4_000, rng)
+    found = pairs_needed(near, ratings, "good", "poor", power=0.8)
+    told = 0
+    for _ in range(150):
+        y, columns = study(int(found.count), rng)
+        test = bootstrap_test(spearman, y, columns["good"], columns["poor"], resamples=200, seed=1)
+        told += test.low > 0
+    assert 0.68 <= told / 150 <= 0.9
+    assert found.low < found.count < found.high
+
+
+def test_metrics_that_do_not_differ_need_no_number():
+    ratings, near = study(300, np.random.default_rng(1))
+    near["twin"] = near["poor"]
+    same, worse = (pairs_needed(near, ratings, "poor", other, power=0.8) for other in ("twin", "good"))
+    assert (same.difference, np.isnan(same.count)) == (0.0, True)
+    assert worse.difference < 0
+    assert np.isnan(worse.count)
+    assert same.to_dict()["count"] is None
+
+
+def test_pairs_without_a_value_are_left_out_and_items_go_together():
+    ratings, near = study(500, np.random.default_rng(2))
+    holes = {name: np.where(np.arange(500) < 100, np.nan, column) for name, column in near.items()}
+    found = pairs_needed(holes, ratings, "good", "poor", power=0.8)
+    kept = pairs_needed({name: column[100:] for name, column in near.items()}, ratings[100:], "good", "poor", power=0.8)
+    assert found == kept
+    doubled = pairs_needed(
+        {name: np.tile(column, 2) for name, column in near.items()},
+        np.tile(ratings, 2),
+        "good",
+        "poor",
+        power=0.8,
+        items=np.tile(np.arange(500), 2),
+    )
+    single = pairs_needed(near, ratings, "good", "poor", power=0.8)
+    assert doubled.count == pytest.approx(2 * single.count, rel=0.2)

@@ -3,17 +3,13 @@
 import numpy as np
 import pytest
 
-from textgauge.data import Corpus
 from textgauge.errors import InputError, UnknownName
 from textgauge.evaluate import Plan, Store, run
 from textgauge.evaluate.leaderboard import leaderboard
-from textgauge.evaluate.protocols import Agreement, PairSources
-from textgauge.evaluate.protocols.batch import MatrixBatch, PairBatch
+from textgauge.evaluate.protocols import Agreement
 from textgauge.evaluate.rated import rated_sources
 from textgauge.evaluate.recommend import recommend
-from textgauge.evaluate.recommend.pair_costs import part_of
-from textgauge.evaluate.recommend.pair_draws import DrawnPairs
-from textgauge.evaluate.recommend.plans import fitting_ksc
+from textgauge.evaluate.recommend.experiments import largest_ksc
 from textgauge.evaluate.results import judge
 from textgauge.metrics import get_corpus_metrics, get_pair_metrics
 
@@ -43,7 +39,7 @@ def test_two_corpora(corpora, make_sources, tmp_path):
         on_step=steps.append,
     )
     sources = make_sources(120, apart=0.4)
-    plan = Plan(fitting_ksc(sources), sources, get_corpus_metrics(CORPUS_METRICS), 0)
+    plan = Plan(largest_ksc(sources), sources, get_corpus_metrics(CORPUS_METRICS), 0)
     assert set(answer.choice) == top_cluster(plan, tmp_path / "whole")
     assert answer.about["protocol"] == plan.protocol.key
     assert {row.metric for row in answer.board} == {metric.key for metric in plan.metrics}
@@ -52,7 +48,7 @@ def test_two_corpora(corpora, make_sources, tmp_path):
     )
     assert answer.sentences[0].startswith(f"Use {answer.choice[0]}")
     assert Store.open(tmp_path / "kept").manifests()
-    assert "timing metrics" in steps
+    assert "timing jsd@words" in steps
 
 
 def test_the_store_of_another_run_does_not_count(corpora, tmp_path):
@@ -99,6 +95,15 @@ def test_rated_pairs(tmp_path):
     assert {cost.metric for cost in answer.costs} == set(PAIR_METRICS.split(","))
 
 
+def test_the_power_asked_for_counts_for_agreement_as_a_task():
+    sources = rated_sources("sample:graded", limit=300)
+    given = {"metrics": "jaccard,levenshtein", "budget": 30, "power": 0.95}
+    as_task = recommend(task="agreement", data=sources, **given)
+    assert as_task.about["power"] == 0.95
+    assert as_task.power == recommend(pairs=sources, **given).power
+    assert as_task.power[0].count > recommend(pairs=sources, **given | {"power": 0.8}).power[0].count
+
+
 def test_a_task():
     answer = recommend(task="clustering", data="sample:intents", metrics="jaccard,levenshtein", budget=60)
     assert answer.kind == "task"
@@ -130,29 +135,3 @@ def test_unknown_names_are_refused():
         recommend(task="clusterin", data="sample:intents")
     with pytest.raises(InputError, match="compares corpora"):
         recommend(pairs="sample:graded", metrics="energy")
-
-
-def test_drawn_pairs_keep_columns_and_references_together():
-    left, texts = [f"l{i}" for i in range(30)], [f"r{i}.{j}" for i in range(30) for j in range(1 + i % 2)]
-    items = np.repeat(np.arange(30), [1 + i % 2 for i in range(30)])
-    sources = PairSources("x", Corpus.of(left), Corpus.of(texts), {"rating": np.arange(30.0)}, items)
-    some = DrawnPairs(sources, [], seed=1).first(10)
-    assert some.pairs.n_items == len(some.left) == 10
-    for pair in range(len(some.pairs)):
-        item = some.items[pair]
-        number = some.left.texts[item][1:]
-        assert some.pairs.left.texts[pair] == f"l{number}"
-        assert some.right.texts[pair].startswith(f"r{number}.")
-        assert some.columns["rating"][item] == float(number)
-    assert DrawnPairs(sources, [], seed=1).first(30).fingerprint == sources.fingerprint
-
-
-def test_parts_of_batches_are_small(make_sources):
-    corpora = make_sources(60).corpora
-    pairs = next(Agreement().trials(PairSources("x", corpora["a"], corpora["b"], {"rating": np.arange(60.0)}), 0))
-    assert isinstance(pairs, PairBatch)
-    jaccard = get_pair_metrics("jaccard")[0]
-    joint = corpora["a"] | corpora["b"]
-    a, b = joint.take(np.arange(60)), joint.take(np.arange(60, 120))
-    one, two = (MatrixBatch(0, a, others, {}, a) for others in (None, b))
-    assert [len(part_of(batch, 20, [jaccard])) for batch in (pairs, one, two)] == [20, 28, 36]

@@ -6,13 +6,13 @@ from dataclasses import replace
 import pytest
 
 from textgauge.evaluate.recommend import LeftOut
-from textgauge.evaluate.recommend.needed import Needed
-from textgauge.evaluate.recommend.pair_power import PairsNeeded
+from textgauge.evaluate.recommend.power import PairsNeeded
+from textgauge.evaluate.recommend.texts_needed import TextsNeeded
 
 
 def test_the_answer_in_words(make_answer):
     assert make_answer().sentences == (
-        "Use quick; slow cannot be told from it on these data.",
+        "Use quick; slow is statistically tied with it.",
         "Of these 2, quick is named first: it has the best mean place in cost and texts needed.",
         "quick reaches 0.850 of 1 on average in 5 repetitions: accuracy 0.900, linearity 0.800.",
         "The best of the rest is poor with 0.500.",
@@ -24,7 +24,7 @@ def test_the_answer_in_words(make_answer):
 
 def test_where_only_bounds_are_known(make_answer):
     nan = float("nan")
-    power = (Needed("quick", nan, 900, nan, 300, 40), Needed("slow", nan, 512, nan, 300, 40))
+    power = (TextsNeeded("quick", nan, 900, nan, 300, 40), TextsNeeded("slow", nan, 512, nan, 300, 40))
     said = make_answer(power=power).sentences[4]
     assert said == (
         "To detect 10 % contamination with 80 % power you need more than 510 texts a side with slow and 900 with quick."
@@ -41,7 +41,7 @@ def test_a_sole_winner_and_a_sole_metric(make_answer):
     assert first.sentences[0] == "Use quick: it comes first, and is surely better than 1 of the other 2 metrics."
     board = type(whole.board)(whole.board.rows[:1], whole.board.measures)
     alone = make_answer(choice=("quick",), board=board)
-    assert alone.sentences[0] == "Only quick was looked at: there is nothing to compare it with."
+    assert alone.sentences[0] == "Only quick was ranked: there is nothing to compare it with."
     assert not any("rest" in sentence for sentence in alone.sentences)
 
 
@@ -50,20 +50,20 @@ def test_what_was_left_out_is_in_the_first_sentence(make_answer):
     gone = (LeftOut("cosine", 24.3), LeftOut("wmd"), LeftOut("meteor", 1_220.0), LeftOut("ter", nan))
     one = make_answer(left_out=gone[:1], about=about)
     assert one.sentences[0] == (
-        "Of the metrics that fit into 20 s, use quick; slow cannot be told from it on these data; "
-        "cosine was left out, with it about 25 s are needed."
+        "Of the metrics that fit into 20 s, use quick; slow is statistically tied with it; "
+        "cosine was left out, including it needs about 25 s."
     )
     sole = make_answer(left_out=gone, choice=("quick",), about=about)
     assert sole.sentences[0] == (
         "Of the metrics that fit into 20 s, use quick: it comes first, "
         "and is surely better than 1 of the other 2 metrics; "
-        "cosine and meteor were left out, with them about 1,300 s are needed; "
-        "wmd and ter were left out, there was no time to try them."
+        "cosine and meteor were left out, including them needs about 1,300 s; "
+        "wmd and ter were left out, as there was no time to try them."
     )
     none = make_answer(left_out=gone[1:2], choice=(), power=(), costs=(), about=about)
     assert none.sentences == (
         "Of the metrics that fit into 20 s, none has a value on these data; "
-        "wmd was left out, there was no time to try it.",
+        "wmd was left out, as there was no time to try it.",
     )
     for page in (one.markdown(), one.html(), str(one)):
         assert page.index("cosine was left out") < page.index("quick reaches")
@@ -82,7 +82,7 @@ def test_rated_pairs_in_words(make_answer):
     said = make_answer(kind="pairs", power=power, about=about).sentences
     assert said[1] == "Of these 2, quick is named first: it is best in cost."
     assert said[4] == (
-        "To tell quick from slow by Spearman's ρ with 90 % power you need about 810 rated pairs; there are 1,234."
+        "To separate quick from slow by Spearman's ρ with 90 % power you need about 810 rated pairs; there are 1,234."
     )
     assert said[5] == "Scoring 100 pairs takes 1.2 ms with quick and 250 ms with slow."
     nan = float("nan")
@@ -115,7 +115,7 @@ def test_pages_hold_all_sentences_and_tables(make_answer):
 
 def test_what_comes_from_data_is_text(make_answer):
     evil = "<script>alert(1)</script> [x](y) | *z*"
-    answer = make_answer(data=(evil, "b"), warnings=(evil,), power=(Needed(evil, 10, 5, 20, 16, 10),))
+    answer = make_answer(data=(evil, "b"), warnings=(evil,), power=(TextsNeeded(evil, 10, 5, 20, 16, 10),))
     for page in (answer.html(), answer._repr_html_()):
         assert "<script" not in page
         assert "&lt;script&gt;" in page

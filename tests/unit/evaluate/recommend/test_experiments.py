@@ -1,0 +1,124 @@
+"""Experiments that fit the data, from the largest to the smallest, over no more texts than they use."""
+
+import numpy as np
+import pytest
+from polars.testing import assert_frame_equal
+
+from textgauge.data import Corpus
+from textgauge.errors import InputError
+from textgauge.evaluate import Plan, Store, run
+from textgauge.evaluate.protocols import Agreement, Clustering, Ksc, PairSources
+from textgauge.evaluate.protocols.batch import MatrixBatch, PairBatch
+from textgauge.evaluate.recommend.answer import MetricCost
+from textgauge.evaluate.recommend.corpora import largest_size, largest_speed
+from textgauge.evaluate.recommend.experiments import (
+    Experiment,
+    corpora_ladder,
+    first_pairs,
+    largest_ksc,
+    pairs_ladder,
+    part_of,
+    smaller_tasks,
+)
+from textgauge.evaluate.run import plan_cells
+from textgauge.metrics import get_corpus_metrics
+
+METRICS = "jsd@words,energy@given,pr@given"
+
+
+def test_an_experiment_gives_the_results_of_the_whole_plan(make_sources, tmp_path):
+    sources, metrics = make_sources(200), get_corpus_metrics(METRICS)
+    whole = Plan(Ksc(k=4, n=8, repetitions=2), sources, metrics, 3)
+    experiment = Experiment(whole.protocol, sources, 3)
+    assert len(experiment.texts) < 70
+    assert [batch.joint.pool.size for batch in experiment.batches] == [32, 32]
+    cut = Plan(whole.protocol, sources, metrics, 3, experiment.batches)
+    for plan, name in ((whole, "whole"), (cut, "cut")):
+        run([plan], Store(tmp_path / name))
+    assert plan_cells(whole) == plan_cells(cut)
+    for cell in plan_cells(whole):
+        whole_cell, cut_cell = (Store(tmp_path / name).read(cell).drop("seconds") for name in ("whole", "cut"))
+        assert_frame_equal(whole_cell, cut_cell, rel_tol=1e-12, abs_tol=1e-12)
+        assert cell.metric == "jsd@words" or whole_cell.equals(cut_cell, null_equal=True)
+
+
+@pytest.mark.parametrize(
+    ("texts", "k", "n"), [(400, 7, 100), (350, 7, 100), (100, 7, 28), (40, 7, 10), (20, 4, 10), (9, 3, 5)]
+)
+def test_the_protocol_shrinks_only_where_texts_are_few(make_sources, texts, k, n):
+    sources = make_sources(texts)
+    protocol = largest_ksc(sources)
+    protocol.check(sources)
+    assert (protocol.k, protocol.n) == (k, pytest.approx(n, abs=1))
+
+
+def test_too_few_texts_are_refused(make_sources):
+    with pytest.raises(InputError, match="too few different texts"):
+        largest_ksc(make_sources(4))
+
+
+def test_mixtures_become_smaller_on_whole_sources_or_on_few_texts(make_sources):
+    ladder = corpora_ladder(make_sources(800), 0)
+    assert [step.protocol.n for step in ladder.steps] == [100, 100, 70, 70, 50, 50, 30, 30, 20, 20, 12, 12]
+    assert all(step.protocol.repetitions == 5 for step in ladder.steps)
+    whole, few = ladder.steps[-2:]
+    assert len(few.texts) < 100 < len(whole.texts)
+    larger = set(ladder.steps[-3].texts)
+    assert set(few.sources.joint.texts) <= set(ladder.steps[-3].sources.joint.texts)
+    assert len(larger & set(few.texts)) > 70
+    assert next(step.protocol.n for step in corpora_ladder(make_sources(100), 0).steps) == 28
+
+
+def test_fewer_pairs_are_the_first_ones_of_more():
+    corpora = [Corpus.of([f"{side} {i}" for i in range(500)]) for side in "lr"]
+    sources = PairSources("x", *corpora, {"rating": np.arange(500.0)})
+    ladder = pairs_ladder(sources, 0, 20.0, Agreement().judge)
+    counts = [step.trials for step in ladder.steps]
+    assert counts == sorted(counts, reverse=True)
+    assert (counts[0], counts[-1]) == (500, 100)
+    assert [step.trials for step in ladder.last_resort] == [70, 50, 35]
+    for large, small in zip(ladder.steps, ladder.steps[1:], strict=False):
+        assert set(small.texts) < set(large.texts)
+    assert pairs_ladder(sources, 0, 0.3, Agreement().judge).steps[0].trials == 300
+
+
+def test_first_pairs_keep_columns_and_references_together():
+    left, texts = [f"l{i}" for i in range(30)], [f"r{i}.{j}" for i in range(30) for j in range(1 + i % 2)]
+    items = np.repeat(np.arange(30), [1 + i % 2 for i in range(30)])
+    sources = PairSources("x", Corpus.of(left), Corpus.of(texts), {"rating": np.arange(30.0)}, items)
+    some = first_pairs(sources, 10, seed=1)
+    assert some.pairs.n_items == len(some.left) == 10
+    for pair in range(len(some.pairs)):
+        item = some.items[pair]
+        number = some.left.texts[item][1:]
+        assert some.pairs.left.texts[pair] == f"l{number}"
+        assert some.right.texts[pair].startswith(f"r{number}.")
+        assert some.columns["rating"][item] == float(number)
+    assert first_pairs(sources, 30, seed=1) is sources
+
+
+def test_a_task_becomes_smaller():
+    assert [size.n for size in smaller_tasks(Clustering(n=330))] == [330, 233, 165, 116, 82, 58, 41, 41]
+
+
+def test_parts_of_batches_are_small(make_sources):
+    corpora = make_sources(60).corpora
+    pairs = next(Agreement().trials(PairSources("x", corpora["a"], corpora["b"], {"rating": np.arange(60.0)}), 0))
+    assert isinstance(pairs, PairBatch)
+    joint = corpora["a"] | corpora["b"]
+    a, b = joint.take(np.arange(60)), joint.take(np.arange(60, 120))
+    one, two = (MatrixBatch(0, a, others, {}, a) for others in (None, b))
+    assert [len(part_of(batch, 20)) for batch in (pairs, one, two)] == [20, 28, 36]
+
+
+def test_speed_and_size_fit_texts_and_time(make_sources):
+    few, many = make_sources(70), make_sources(600)
+    assert (largest_speed(few).sizes, largest_speed(many).sizes) == ([70], [100, 200])
+    costs = [MetricCost("m", 0.001, 100, 1.0)]
+    for sources, large in ((few, 60), (many, 500)):
+        protocol = largest_size(sources, costs, 100.0)
+        protocol.check(sources)
+        assert protocol.large == large
+    assert largest_size(many, costs, 0.05).large < 500
+    assert largest_size(many, costs, 0.0) is None
+    assert largest_size(make_sources(30), costs, 100.0) is None
