@@ -12,14 +12,13 @@ from textgauge.metrics import ground_matrix
 from textgauge.metrics.base import VALUE
 from textgauge.metrics.corpus_metric import CorpusMetric, GroundMetric, ManyValues
 from textgauge.metrics.ground_matrix import BallCounts, CrossNearest
-from textgauge.numerics import neighbour_draws as many
-from textgauge.numerics.gram import Gram
+from textgauge.numerics import neighbour_lists as many
 from textgauge.numerics.kernel_sums import MANY_ROWS
 from textgauge.numerics.neighbour_blocks import DistanceSums, Reach, balls_both, nearest_both
 from textgauge.numerics.neighbour_lists import Joint, Lists
 from textgauge.numerics.neighbour_rows import Cloud, Floats, to_ground
 from textgauge.numerics.neighbour_sides import ManyShares, nearest_of_sides, shares_of_sides
-from textgauge.numerics.partition import Subsets
+from textgauge.numerics.subsets import Gram, Subsets
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

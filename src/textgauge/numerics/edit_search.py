@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.numerics.ragged import Ragged
+from textgauge.numerics.ngram_counts import Ragged
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

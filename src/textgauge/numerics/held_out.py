@@ -9,8 +9,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.numerics.svm import Task
-from textgauge.numerics.svm_kernel import Doubles, Index
+from textgauge.numerics.svm import Doubles, Index, Task
 
 Mask = NDArray[np.bool_]
 

@@ -1,20 +1,26 @@
-"""Sorted neighbour lists of a joint corpus: made once, they answer for any sub-corpora by rank."""
+"""Sorted neighbour lists of a joint corpus, made once, and the statistics of many draws that are read off them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.numerics.neighbour_rows import Cloud, Floats, Index, Levels, levels, pieces, squared_pairs
+from textgauge.numerics.neighbour_rows import Cloud, Floats, Index, Levels, inside_ball, levels, pieces, squared_pairs
+
+Mask = NDArray[np.bool_]
+Cell = NDArray[np.int32]
 
 _ROWS = 256
 _ENTRIES = 1 << 22  # list entries made at once
 # Below this share of the squared norms a difference of products has too few digits left.
 _CANCELLED = 1e-3
+_CELLS = 1 << 20  # draws times rows worked on at once
+_LIST_ENTRIES = 1 << 24
 
 
 @dataclass(frozen=True)
@@ -109,3 +115,139 @@ def squares_of(
         i, j = np.nonzero(near)
         products[i, j] = squared_pairs(cloud, cloud, first[i], second[j])
     return products
+
+
+@dataclass(frozen=True)
+class Held:
+    """What the balls of one side hold of the other, for each draw and row; `total` counts the pairs."""
+
+    reached: Mask
+    held: Mask
+    total: Index
+
+
+@dataclass(frozen=True)
+class _Cells:
+    """Chosen cells of a (draws, rows) array: their flat places, their draw's first place, their row's slot in lists."""
+
+    flat: Cell
+    start: Cell
+    slot: Cell
+
+    @classmethod
+    def of(cls, mask: Mask) -> _Cells:
+        flat = np.flatnonzero(mask).astype(np.int32)
+        slot = flat % np.int32(mask.shape[1])
+        return cls(flat, flat - slot, slot)
+
+    def __len__(self) -> int:
+        return len(self.flat)
+
+    @property
+    def row(self) -> Cell:
+        """The rows."""
+        return self.flat - self.start
+
+    def where(self, kept: Mask) -> _Cells:
+        """Only some of the cells."""
+        places = np.flatnonzero(kept)
+        return _Cells(self.flat[places], self.start[places], self.slot[places])
+
+    def neighbours(self, lists: Lists, rank: int) -> Cell:
+        """Flat places of each cell's neighbour of this rank, in the same draw."""
+        there: Cell = self.start + lists.index[rank][self.slot]
+        return there
+
+
+def ranks_needed(left: Mask, right: Mask, k: int) -> int:
+    """List length with which few rows of a draw run out before k neighbours on the smaller side are met."""
+    rows = int(left.shape[1])
+    share = max(min(float(left.mean()), float(right.mean())), 1e-9)
+    wanted = math.ceil((k + 4.0 * math.sqrt(k) + 4.0) / share)
+    return max(1, min(wanted, rows - 1, _LIST_ENTRIES // rows))
+
+
+def chunks(left: Mask, right: Mask) -> Iterator[tuple[Mask, Mask]]:
+    """The draws, as many at a time as bounded memory allows."""
+    step = max(1, _CELLS // left.shape[1])
+    for start in range(0, len(left), step):
+        some = slice(start, start + step)
+        yield np.ascontiguousarray(left[some]), np.ascontiguousarray(right[some])
+
+
+def nearest_across(lists: Lists, own: Mask, other: Mask) -> Floats:
+    """Squared distance of each row of one side to the nearest of the other; 0 for a row on both, NaN off the side."""
+    squares, flat_other = np.full(own.size, np.nan), other.ravel()
+    squares[(own & other).ravel()] = 0.0
+
+    def scan(cells: _Cells, lists: Lists) -> _Cells:
+        for rank in range(lists.ranks):
+            met = flat_other[cells.neighbours(lists, rank)]
+            done = cells.where(met)
+            squares[done.flat] = lists.squares[rank][done.slot]
+            cells = cells.where(~met)
+            if not len(cells):
+                break
+        return cells
+
+    _settle(lists, _Cells.of(own & ~other), scan)
+    return squares.reshape(own.shape)
+
+
+def radii_within(lists: Lists, own: Mask, k: int) -> Levels:
+    """Distance of each row of a side to its k-th neighbour on that side; 0 off the side."""
+    radii, flat_own = np.zeros(own.size, dtype=np.float32), own.ravel()
+
+    def scan(cells: _Cells, lists: Lists) -> _Cells:
+        count = np.zeros(len(cells), dtype=np.int32)
+        for rank in range(lists.ranks):
+            count += flat_own[cells.neighbours(lists, rank)]
+            if rank + 1 < k:
+                continue
+            missing = count < k
+            done = cells.where(~missing)
+            radii[done.flat] = lists.levels[rank][done.slot]
+            cells, count = cells.where(missing), count[missing]
+            if not len(cells):
+                break
+        return cells
+
+    _settle(lists, _Cells.of(own), scan)
+    return radii.reshape(own.shape)
+
+
+def held_across(lists: Lists, own: Mask, other: Mask, radii: Levels, *, closed: bool) -> Held:
+    """What balls of these radii around the rows of one side hold of the other side."""
+    flat_other, flat_radii = other.ravel(), radii.ravel()
+    both = own & other & (closed | (radii > 0))
+    held, counts = both.flatten(), both.ravel().astype(np.int32)
+
+    def scan(cells: _Cells, lists: Lists) -> _Cells:
+        # A ball that takes in the last listed neighbour may hold more than are listed.
+        cut = inside_ball(lists.levels[-1][cells.slot], flat_radii[cells.flat], closed=closed)
+        cut &= not lists.complete
+        left_over, cells = cells.where(cut), cells.where(~cut)
+        for rank in range(lists.ranks):
+            inside = inside_ball(lists.levels[rank][cells.slot], flat_radii[cells.flat], closed=closed)
+            cells = cells if inside.all() else cells.where(inside)
+            if not len(cells):
+                break
+            there = cells.neighbours(lists, rank)
+            met = np.flatnonzero(flat_other[there])
+            held[there[met]] = True
+            counts[cells.flat[met]] += 1
+        return left_over
+
+    _settle(lists, _Cells.of(own), scan)
+    per_ball = counts.reshape(own.shape)
+    return Held(per_ball > 0, held.reshape(own.shape), per_ball.sum(axis=1))
+
+
+def _settle(lists: Lists, cells: _Cells, scan: Callable[[_Cells, Lists], _Cells]) -> None:
+    """Scan the lists; for cells whose list was too short, the complete lists of their rows."""
+    rest = scan(cells, lists) if len(cells) else cells
+    if not len(rest):
+        return
+    for rows, complete in lists.joint.complete(np.unique(rest.row)):
+        here = rest.where((rest.row >= rows[0]) & (rest.row <= rows[-1]))
+        scan(_Cells(here.flat, here.start, np.searchsorted(rows, here.row).astype(np.int32)), complete)

@@ -10,10 +10,9 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.numerics.gram import Gram
 from textgauge.numerics.neighbour_lists import Joint, squares_of
 from textgauge.numerics.neighbour_rows import Cloud, Floats, Index, Levels, inside_ball, levels
-from textgauge.numerics.partition import Partition, Subsets
+from textgauge.numerics.subsets import Gram, Partition, Subsets
 
 Mask = NDArray[np.bool_]
 LazyGram = Callable[[], Gram | None]

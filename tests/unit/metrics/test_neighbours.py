@@ -16,7 +16,7 @@ from textgauge.metrics.corpus.balls import DensityCoverage, PrecisionRecall
 from textgauge.metrics.corpus.nearest import AverageHausdorff, Hausdorff, NearestPrecisionRecall
 from textgauge.metrics.neighbours import nearest
 from textgauge.numerics import neighbour_blocks as blocks
-from textgauge.numerics import neighbour_draws as many
+from textgauge.numerics import neighbour_lists as many
 
 GROUNDS = ("euclidean", "cosine", "angular")
 NEAREST_KINDS = (NearestPrecisionRecall, AverageHausdorff, Hausdorff)

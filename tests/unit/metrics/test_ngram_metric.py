@@ -19,8 +19,7 @@ from textgauge.metrics.pair.nist import penalty
 from textgauge.metrics.pair.ter import edits
 from textgauge.numerics import ngram_counts as _ngram_counts
 from textgauge.numerics.ngram_counts import best_rows, shared_ngram_matrices, shared_ngrams
-from textgauge.numerics.shift_edits import OutsideBeam, edits_with_shifts
-from textgauge.numerics.subsequences import common_lengths, sequences
+from textgauge.numerics.sequences import OutsideBeam, common_lengths, edits_with_shifts, sequences
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=30)
 FEW_WORDS = st.lists(st.sampled_from(["a", "b", "c", "d.", "e"]), max_size=12).map(" ".join)

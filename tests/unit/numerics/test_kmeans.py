@@ -5,9 +5,9 @@ from hypothesis import strategies as st
 
 from textgauge.data import Comparison
 from textgauge.metrics import get_metric
-from textgauge.numerics import kmeans_passes, native
-from textgauge.numerics.kmeans import by_products, centroids, kmeans
-from textgauge.numerics.kmeans_passes import Start, in_passes, split_for_empty
+from textgauge.numerics import kmeans as module
+from textgauge.numerics import native
+from textgauge.numerics.kmeans import Start, by_products, centroids, in_passes, kmeans, split_for_empty
 
 needs_library = pytest.mark.skipif(native.library().compiled is None, reason="there is no compiled library")
 
@@ -78,13 +78,13 @@ class TestPasses:
         X = np.unique(np.random.default_rng(0).integers(0, 5, (400, 4)), axis=0).astype(float)
         weights, start = np.ones(len(X)), Start(20, 2, (1,))
         whole = in_passes(X, weights, start)
-        monkeypatch.setattr(kmeans_passes, "_BLOCK", 64)
+        monkeypatch.setattr(module, "_BLOCK", 64)
         same(in_passes(X, weights, start), whole)
 
     def test_a_wide_error_bound_changes_nothing(self, monkeypatch):
         X, weights = problem(2, 300, 6)
         narrow = in_passes(X, weights, Start(15, 1, (1,)))
-        monkeypatch.setattr(kmeans_passes, "error_bound", lambda dimension, longest: 0.2)
+        monkeypatch.setattr(module, "error_bound", lambda dimension, longest: 0.2)
         same(in_passes(X, weights, Start(15, 1, (1,))), narrow)
 
 

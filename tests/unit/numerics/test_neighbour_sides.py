@@ -7,13 +7,13 @@ from textgauge.data import Comparison, Corpus, Draws
 from textgauge.metrics import get_metric, neighbours
 from textgauge.metrics.corpus import mauve
 from textgauge.metrics.corpus_metric import CorpusMetric
-from textgauge.numerics import frechet as _frechet
-from textgauge.numerics import gram as _gram
 from textgauge.numerics import neighbour_sides as _neighbour_sides
-from textgauge.numerics import partition as _sides
+from textgauge.numerics import spectral as _frechet
+from textgauge.numerics import subsets as _gram
+from textgauge.numerics import subsets as _sides
 from textgauge.numerics.neighbour_lists import Joint
 from textgauge.numerics.neighbour_rows import Cloud, levels, squared_pairs
-from textgauge.numerics.partition import Partition, Subsets
+from textgauge.numerics.subsets import Partition, Subsets
 
 METRICS = [
     "fid", "medoid", "ttest", "mauve(buckets=5)", "mauve(buckets=4,seeds=2)", "classifier", "pr(k=3)",
@@ -79,7 +79,7 @@ def test_equals_one_by_one(monkeypatch, name, make, by_products):
 @pytest.mark.parametrize("pieces", [2, 7])
 def test_atoms_in_pieces(monkeypatch, name, most_rows, pieces):
     monkeypatch.setattr(neighbours, "loop_is_cheaper", lambda draws: False)
-    monkeypatch.setattr(_sides, "_MOST_ROWS", pieces)
+    monkeypatch.setattr(_sides, "_PART_ROWS", pieces)
     monkeypatch.setattr(_gram, "MOST_ROWS", most_rows)
     equal_one_by_one(get_metric(name), all_pairs(disjoint()))
 

@@ -1,9 +1,8 @@
 import numpy as np
 import pytest
 
-from textgauge.numerics import svm, svm_kernel
-from textgauge.numerics.svm import Task, solve
-from textgauge.numerics.svm_kernel import curvatures, rbf, scaled
+from textgauge.numerics import svm
+from textgauge.numerics.svm import Task, curvatures, rbf, scaled, solve
 
 
 def cloud(seed, n, shift=0.0, d=12):
@@ -34,14 +33,14 @@ class TestSolver:
         assert np.abs(slack[(beta != 0) & (np.abs(beta) < 1)]).max() < 2e-3
 
     @pytest.mark.parametrize(
-        ("module", "limit", "value"),
-        [(svm, "SMALL_TRAIN", 10), (svm, "SHARED_ROWS", 10), (svm_kernel, "_BLOCK", 7)],
+        ("limit", "value"),
+        [("SMALL_TRAIN", 10), ("SHARED_ROWS", 10), ("_BLOCK", 7)],
     )
-    def test_ways_agree(self, monkeypatch, module, limit, value):
+    def test_ways_agree(self, monkeypatch, limit, value):
         tasks = [task_of(self.rows, seed) for seed in range(3)]
         expected = svm.decide(self.rows, tasks)
-        monkeypatch.setattr(module, limit, value)
-        if module is not svm:
+        monkeypatch.setattr(svm, limit, value)
+        if limit == "_BLOCK":
             monkeypatch.setattr(svm, "SMALL_TRAIN", 10)
         for ours, theirs in zip(svm.decide(self.rows, tasks), expected, strict=True):
             np.testing.assert_allclose(ours, theirs, atol=5e-3)

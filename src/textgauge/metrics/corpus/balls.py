@@ -17,11 +17,11 @@ from textgauge.metrics.ground_matrix import BallCounts
 from textgauge.metrics.neighbours import NeighbourMetric, ball_counts, harmonic_mean, side_shares
 from textgauge.metrics.registry import register
 from textgauge.metrics.uncertainty import DISJOINT, JACKKNIFE
-from textgauge.numerics import neighbour_draws as many
+from textgauge.numerics import neighbour_lists as many
 from textgauge.numerics.neighbour_lists import Lists
 from textgauge.numerics.neighbour_rows import Floats
 from textgauge.numerics.neighbour_sides import ManyShares
-from textgauge.numerics.partition import Subsets
+from textgauge.numerics.subsets import Subsets
 
 _PR = (
     "0 inside a ball of the other corpus; outside: 1 / number of texts × recall/(precision + recall) for the "

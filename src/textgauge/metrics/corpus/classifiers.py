@@ -20,9 +20,8 @@ from textgauge.metrics.score import Score
 from textgauge.metrics.uncertainty import held_out_test, likely_range, normal_reach
 from textgauge.numerics import svm as _svm
 from textgauge.numerics.held_out import SCORES, HeldOut, Trial, scores
-from textgauge.numerics.partition import Subsets
-from textgauge.numerics.svm import Task
-from textgauge.numerics.svm_kernel import Doubles, Index, Products, Rows
+from textgauge.numerics.subsets import Subsets
+from textgauge.numerics.svm import Doubles, Index, Products, Rows, Task
 
 Decide: TypeAlias = Callable[[Rows, Sequence[Task], Products | None], list[Doubles]]
 

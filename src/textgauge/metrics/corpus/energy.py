@@ -30,7 +30,7 @@ from textgauge.numerics.kernel_sums import (
     row_sums,
     to_angles,
 )
-from textgauge.numerics.principal import narrow_unit, unit
+from textgauge.numerics.spectral import narrow_unit, unit
 
 Rows = NDArray[np.float64]
 

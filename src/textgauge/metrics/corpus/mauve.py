@@ -18,8 +18,8 @@ from textgauge.metrics.corpus_metric import EmbeddingMetric, ManyValues, Values
 from textgauge.metrics.neighbours import gram_of
 from textgauge.metrics.registry import register
 from textgauge.numerics.kmeans import kmeans
-from textgauge.numerics.partition import Subsets
-from textgauge.numerics.principal import Directions, Spread, components, spread_of_directions
+from textgauge.numerics.spectral import Directions, Spread, components, spread_of_directions
+from textgauge.numerics.subsets import Subsets
 
 Rows = NDArray[np.float64]
 Labels = NDArray[np.int64]

@@ -15,8 +15,8 @@ from textgauge.metrics.corpus_metric import EmbeddingMetric, ManyValues, Values
 from textgauge.metrics.neighbours import gram_of
 from textgauge.metrics.registry import register
 from textgauge.metrics.uncertainty import DISJOINT
-from textgauge.numerics.frechet import frechet, frechet_from_gram, frechet_many
-from textgauge.numerics.partition import Subsets
+from textgauge.numerics.spectral import frechet, frechet_from_gram, frechet_many
+from textgauge.numerics.subsets import Subsets
 
 Rows = NDArray[np.float64]
 UNBOUNDED = (float("-inf"), float("inf"))

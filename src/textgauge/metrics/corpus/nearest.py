@@ -14,10 +14,10 @@ from textgauge.metrics.corpus_metric import ManyValues, Values
 from textgauge.metrics.neighbours import NeighbourMetric, harmonic_mean, nearest_texts, side_nearest
 from textgauge.metrics.registry import register
 from textgauge.metrics.uncertainty import DISJOINT, JACKKNIFE
-from textgauge.numerics import neighbour_draws as many
+from textgauge.numerics import neighbour_lists as many
 from textgauge.numerics.neighbour_lists import Lists
 from textgauge.numerics.neighbour_rows import Floats, to_ground
-from textgauge.numerics.partition import Subsets
+from textgauge.numerics.subsets import Subsets
 
 INFINITY = float("inf")
 _FARTHEST = {"cosine": 2.0, "angular": 1.0, "euclidean": INFINITY}

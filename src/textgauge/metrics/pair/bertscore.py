@@ -16,7 +16,7 @@ from textgauge.errors import ParameterError
 from textgauge.metrics.base import VALUE, Part
 from textgauge.metrics.pair_metric import Column, Columns, Index, PairMetric, distinct_texts, groups, runs
 from textgauge.metrics.registry import register
-from textgauge.numerics.greedy_matching import f1, match_all, match_pairs
+from textgauge.numerics.matching import f1, match_all, match_pairs
 
 _HELD_TOKENS = 1 << 17  # token vectors held at once: 200 MB of 384 dimensions
 

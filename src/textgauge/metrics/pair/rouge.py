@@ -17,7 +17,7 @@ from textgauge.metrics.ngram_metric import NgramMetric, divided
 from textgauge.metrics.pair_metric import Column, Columns, PairMetric
 from textgauge.metrics.registry import register
 from textgauge.numerics.ngram_counts import Ids, Matrix
-from textgauge.numerics.subsequences import common_length_matrix, common_lengths, union_hits
+from textgauge.numerics.sequences import common_length_matrix, common_lengths, union_hits
 
 COMPAT = "rouge_score"  # the tokenizer under which empty texts count as that package counts them
 

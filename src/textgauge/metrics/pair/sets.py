@@ -12,7 +12,7 @@ from textgauge.data.view import in_one_pool
 from textgauge.metrics.base import VALUE
 from textgauge.metrics.pair_metric import Column, Columns, PairMetric
 from textgauge.metrics.registry import register
-from textgauge.numerics.sparse_bags import factor, product, with_data
+from textgauge.numerics.ngram_counts import factor, product, with_data
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

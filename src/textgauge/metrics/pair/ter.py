@@ -14,7 +14,7 @@ from textgauge.data.pool import Pool
 from textgauge.metrics.base import VALUE, Part
 from textgauge.metrics.pair_metric import Column, Columns, PairMetric
 from textgauge.metrics.registry import register
-from textgauge.numerics.shift_edits import OutsideBeam, edits_with_shifts
+from textgauge.numerics.sequences import OutsideBeam, edits_with_shifts
 
 Words = Sequence[str]
 

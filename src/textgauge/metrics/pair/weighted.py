@@ -19,7 +19,7 @@ from textgauge.errors import ParameterError
 from textgauge.metrics.base import VALUE
 from textgauge.metrics.pair_metric import Column, Columns, PairMetric
 from textgauge.metrics.registry import register
-from textgauge.numerics.sparse_bags import Factor, factor, per_place, product, row_sums, with_column, with_data
+from textgauge.numerics.ngram_counts import Factor, factor, per_place, product, row_sums, with_column, with_data
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

@@ -16,7 +16,7 @@ from textgauge.encode.tokenizers import SplitTokenizer, list_tokenizers, registe
 from textgauge.metrics.base import VALUE, Part
 from textgauge.metrics.pair_metric import Columns, PairMetric
 from textgauge.metrics.registry import register
-from textgauge.numerics.word_transport import MOST_CELLS, Numbers, exact_costs, gathered, relaxed_costs
+from textgauge.numerics.matching import MOST_CELLS, Numbers, exact_costs, gathered, relaxed_costs
 
 if TYPE_CHECKING:
     from textgauge.encode.word_vectors import WordVectors

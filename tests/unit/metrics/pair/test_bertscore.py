@@ -12,7 +12,7 @@ from textgauge.encode.token_vectors import token_encoder
 from textgauge.errors import ParameterError
 from textgauge.metrics import get_metric
 from textgauge.metrics.pair import bertscore
-from textgauge.numerics import greedy_matching as _greedy
+from textgauge.numerics import matching as _greedy
 
 TEXT = st.lists(st.sampled_from(["a", "the", "cat", "dogs", "naïve", "猫", "\ud800", "run"]), max_size=6).map(" ".join)
 PAIRS = st.lists(st.tuples(TEXT, TEXT), min_size=1, max_size=8)

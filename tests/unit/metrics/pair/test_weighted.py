@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from textgauge import get_metric
 from textgauge.data import Corpus, Pairs
 from textgauge.errors import ParameterError
-from textgauge.numerics import sparse_bags as _bags
-from textgauge.numerics.sparse_bags import factor, product, row_sums
+from textgauge.numerics import ngram_counts as _bags
+from textgauge.numerics.ngram_counts import factor, product, row_sums
 
 TEXTS = st.lists(st.sampled_from("abcdefgh"), max_size=8).map(" ".join)
 SETS = st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=6)

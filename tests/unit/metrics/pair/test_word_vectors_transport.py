@@ -10,7 +10,7 @@ from scipy.optimize import linprog
 
 from textgauge import get_metric
 from textgauge.data import Pairs
-from textgauge.numerics import word_transport as _transport
+from textgauge.numerics import matching as _transport
 
 RNG = np.random.default_rng(3)
 TABLE = {f"w{place}": row for place, row in enumerate(RNG.normal(size=(40, 6)).astype(np.float32))}

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from textgauge.numerics.principal import components, spread_of
+from textgauge.numerics.spectral import components, spread_of
 
 
 @pytest.mark.parametrize("shape", [(50, 8), (8, 50)])

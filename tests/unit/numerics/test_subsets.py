@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from textgauge.numerics import gram as _gram
+from textgauge.numerics import subsets as _gram
 
 
 class TestPicked:
