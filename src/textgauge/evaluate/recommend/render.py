@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from textgauge.tabular import html_table, printable
+from textgauge.tabular import html_table, markdown_table, printable
 
 if TYPE_CHECKING:
     from textgauge.evaluate.recommend.answer import Recommendation
@@ -71,18 +71,11 @@ def _md_items(title: str, items: Sequence[str]) -> list[str]:
 
 
 def _md_table(rows: Rows) -> str:
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    lines = [names, ["---"] * len(names), *([_cell(row.get(name)) for name in names] for row in rows)]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
-def _cell(value: Any) -> str:
-    if value is None:
-        return "–"
-    return f"{value:.4g}" if isinstance(value, float) else _md(str(value))
+    plain = [{name: _md(cell) if isinstance(cell, str) else cell for name, cell in row.items()} for row in rows]
+    return markdown_table(plain, list(dict.fromkeys(name for row in rows for name in row)))
 
 
 def _md(text: str) -> str:
     """Plain text: what Markdown and HTML would take for marks is escaped."""
     plain = " ".join(printable(text).split())
-    return re.sub(r"([\\`*<>\[\]|#])", r"\\\1", plain)
+    return re.sub(r"([\\`*<>\[\]#])", r"\\\1", plain)

@@ -9,6 +9,7 @@ import numpy as np
 
 from textgauge.evaluate.recommend.power import PairsNeeded
 from textgauge.evaluate.recommend.texts_needed import TextsNeeded
+from textgauge.tabular import format_duration
 
 if TYPE_CHECKING:
     from textgauge.evaluate.leaderboard import RankedMetric
@@ -29,7 +30,7 @@ def sentences(answer: Recommendation) -> Iterator[str]:
 def _choice(answer: Recommendation) -> Iterator[str]:
     said = _best(answer)
     if answer.left_out:
-        within = f"Of the metrics that fit into {duration(answer.about['budget'])}, "
+        within = f"Of the metrics that fit into {format_duration(answer.about['budget'])}, "
         said = f"{within}{said[0].lower()}{said[1:]}; {missing(answer.left_out)}"
     yield f"{said}."
     first, others = answer.choice[:1], answer.choice[1:]
@@ -109,7 +110,7 @@ def _costs(answer: Recommendation) -> Iterator[str]:
         return
     size = known[0].size
     what = f"A comparison of {size:,} texts a side" if answer.kind == "corpora" else f"Scoring {size:,} pairs"
-    yield f"{what} takes {listed([f'{duration(cost.seconds)} with {cost.metric}' for cost in known])}."
+    yield f"{what} takes {listed([f'{format_duration(cost.seconds)} with {cost.metric}' for cost in known])}."
 
 
 def listed(items: Sequence[str]) -> str:
@@ -128,7 +129,7 @@ def missing(gone: Sequence[LeftOut]) -> str:
     said = []
     if known:
         most = max(item.seconds for item in known)
-        said.append(f"{_left_out(known)}, including {_them(known)} needs about {duration(_enough(most))}")
+        said.append(f"{_left_out(known)}, including {_them(known)} needs about {format_duration(_enough(most))}")
     if unknown:
         said.append(f"{_left_out(unknown)}, as there was no time to try {_them(unknown)}")
     return "; ".join(said)
@@ -165,14 +166,3 @@ def rounded(count: float) -> str:
     """
     digits = 10 ** max(int(np.log10(max(count, 1.0))) - 1, 0)
     return f"{round(count / digits) * digits:,}"
-
-
-def duration(seconds: float) -> str:
-    """A time to two digits.
-
-    >>> duration(0.00123), duration(0.2), duration(75)
-    ('1.2 ms', '200 ms', '75 s')
-    """
-    if seconds >= 1.0:
-        return f"{seconds:.3g} s" if seconds < 100.0 else f"{seconds:,.0f} s"
-    return f"{1000 * seconds:.2g} ms" if seconds < 0.0995 else f"{1000 * seconds:.0f} ms"

@@ -18,7 +18,7 @@ def test_the_answer_in_words(make_answer):
         "The best of the rest is poor with 0.500.",
         "To detect 10 % contamination with 80 % power you need about 92 texts a side with slow (extrapolated from 64) "
         "and 240 with quick, and more than 4,300 with poor.",
-        "A comparison of 100 texts a side takes 1.2 ms with quick and 250 ms with slow.",
+        "A comparison of 100 texts a side takes 1.23 ms with quick and 250 ms with slow.",
     )
 
 
@@ -84,7 +84,7 @@ def test_rated_pairs_in_words(make_answer):
     assert said[4] == (
         "To separate quick from slow by Spearman's ρ with 90 % power you need about 810 rated pairs; there are 1,234."
     )
-    assert said[5] == "Scoring 100 pairs takes 1.2 ms with quick and 250 ms with slow."
+    assert said[5] == "Scoring 100 pairs takes 1.23 ms with quick and 250 ms with slow."
     nan = float("nan")
     none = make_answer(kind="pairs", power=(PairsNeeded("slow", "quick", -0.01, nan, nan, nan),), about=about)
     assert none.sentences[4] == "Spearman's ρ of quick is not above that of slow on these pairs."
