@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from benchmarks.authors import DISTANCES, Side
 from benchmarks.timing import Row, quiet, timed
-from textgauge.evaluate.execute import Task, compute
+from textgauge.evaluate.execute import BatchJob, iter_outcomes
 from textgauge.evaluate.protocols import Ksc, Protocol, Size, Sources
 from textgauge.evaluate.protocols.batch import CorpusBatch
-from textgauge.evaluate.suites import sources_of
+from textgauge.evaluate.sources import read_two
 from textgauge.metrics import get_corpus_metrics
 
 METRICS = get_corpus_metrics(
@@ -46,7 +46,7 @@ def size_rows() -> list[Row]:
 
 def _warm() -> Sources:
     """The data, after both sides have loaded all they need."""
-    sources = sources_of("clinc150", "banking77")
+    sources = read_two("clinc150", "banking77")
     _race("warm", Ksc(k=3, n=20, repetitions=1), sources, 1, 1)
     return sources
 
@@ -70,8 +70,8 @@ def _ours(batches: Sequence[CorpusBatch]) -> tuple[Times, Values]:
     times = dict.fromkeys((TOTAL, *DISTANCES), 0.0)
     values: dict[str, list[NDArray[np.float64]]] = {name: [] for name in DISTANCES}
     for batch in batches:
-        task = Task(batch.compact(METRICS), tuple(METRICS))
-        spent, outcomes = timed(lambda task=task: compute(task))
+        job = BatchJob(batch.compact(METRICS), tuple(METRICS))
+        spent, outcomes = timed(lambda job=job: list(iter_outcomes(job)))
         times[TOTAL] += spent
         for outcome in outcomes:
             times[outcome.metric.name] += 1e3 * outcome.seconds

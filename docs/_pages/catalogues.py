@@ -10,7 +10,7 @@ from textgauge.cli.datasets import dataset_rows
 from textgauge.cli.resources import resource_rows
 from textgauge.encode import embedders, grammar, grounds, language_models, tokenizers
 from textgauge.encode import word_vectors as wordvectors
-from textgauge.evaluate.tasks import BUILT_IN, LOADERS, REAL
+from textgauge.evaluate.protocols import known_tasks
 from textgauge.metrics.properties import list_properties
 
 
@@ -46,7 +46,8 @@ def datasets_page() -> str:
 def task_data() -> str:
     """What the protocols that are tasks read: built in for the quick suite, published for the full one."""
     rows = [
-        [code(kind.name), ", ".join(map(code, BUILT_IN[kind])), ", ".join(map(code, REAL[kind]))] for kind in LOADERS
+        [code(kind.name), ", ".join(map(code, kind.data.samples)), ", ".join(map(code, kind.data.published))]
+        for kind in known_tasks()
     ]
     return table(["task", "built in (`usmb-quick`)", "published (`usmb`)"], rows)
 

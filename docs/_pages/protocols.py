@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import inspect
 from dataclasses import fields
 from typing import get_type_hints
 
 from _pages.markup import code, default_of, page, paragraphs, parameter_row, plain, shown, table
+from textgauge.cli.output import option_name
 from textgauge.data import tasks
-from textgauge.evaluate.protocols import PROTOCOLS, Measure, Protocol
-from textgauge.evaluate.tasks import LOADERS
+from textgauge.evaluate.protocols import Measure, Protocol, known_protocols
 from textgauge.evaluate.transformations import TRANSFORMATIONS
-from textgauge.papers.programs import described
+from textgauge.papers import SUITES
 
 
 def protocols_page() -> str:
@@ -21,12 +20,12 @@ def protocols_page() -> str:
         "`textgauge run PROTOCOL` runs one on your data; parameters are set by `--param name=value`. In Python it is "
         "`textgauge.run(PROTOCOL, name=value)`."
     )
-    return page("Protocols", intro, *(_protocol(kind) for kind in PROTOCOLS.values()))
+    return page("Protocols", intro, *(_protocol(kind) for kind in known_protocols().values()))
 
 
 def suites_page() -> str:
     """Every suite with the first line of what it says of itself."""
-    rows = [[code(name), plain(about)] for name, about in described()]
+    rows = [[code(suite.name), plain(suite.about)] for suite in SUITES.values()]
     intro = "A suite names data, protocols and metrics: `textgauge run SUITE --out FOLDER`."
     data = "The data of the five tasks are listed among the [datasets](datasets.md#data-of-the-tasks)."
     return page("Suites", intro, table(["suite", "what it runs"], rows), data)
@@ -50,7 +49,7 @@ def _protocol(kind: type[Protocol]) -> str:
     rows = [parameter_row(item.name, hints[item.name], default_of(item)) for item in fields(kind)]
     given = table(["parameter", "default", "values"], rows) if rows else ""
     compares = f"Metrics of {kind.of}."
-    parts = [f"## {kind.name}", *paragraphs(kind.__doc__), compares, given, _measures(kind), _task(kind)]
+    parts = [f"## {kind.name}", *paragraphs(kind.__doc__), compares, given, _measures(kind), _data(kind)]
     return "\n\n".join(part for part in parts if part)
 
 
@@ -63,14 +62,14 @@ def _range(measure: Measure) -> str:
     return f"{shown(float(measure.low))} to {shown(float(measure.high))}"
 
 
-def _task(kind: type[Protocol]) -> str:
-    """How a task's table is named on the command line, and the columns it may have."""
-    if kind not in LOADERS:
+def _data(kind: type[Protocol]) -> str:
+    """The options that name its data, and the columns that a task's table may have."""
+    options = ", ".join(code(option_name(name)) for name in (*kind.data.needs, *kind.data.takes))
+    if not options:
         return ""
-    option, loader = LOADERS[kind]
-    reads = getattr(tasks, loader)
-    columns = [name for name, item in inspect.signature(reads).parameters.items() if item.kind is item.KEYWORD_ONLY]
-    return (
-        f"Its data are named by `--{option}`; `--columns` names columns of a table: "
-        f"{', '.join(code(f'{name}=…') for name in columns)}. {' '.join(paragraphs(reads.__doc__))}"
-    )
+    named = f"Its data are named by {options}."
+    if not kind.data.columns:
+        return named
+    reads = getattr(tasks, kind.data.loader)
+    columns = ", ".join(code(f"{name}=…") for name in kind.data.columns)
+    return f"{named} Columns of a table: {columns}. {' '.join(paragraphs(reads.__doc__))}"

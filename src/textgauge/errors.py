@@ -2,7 +2,8 @@
 
 TextgaugeError
 ├── InputError        the texts, files or arrays given cannot be used
-│   └── ParameterError  a parameter has a value that makes no sense
+│   ├── ParameterError  a parameter has a value that makes no sense
+│   └── ArgumentError   a value is missing or does not fit; Python and the command each name it their way
 ├── UnknownName       a metric, parameter, embedder or tokenizer that does not exist
 ├── ResourceError     a model or data file is not here and cannot be had
 └── MissingExtra      an optional package is needed
@@ -10,7 +11,7 @@ TextgaugeError
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 
 
@@ -24,6 +25,38 @@ class InputError(TextgaugeError):
 
 class ParameterError(InputError):
     """A parameter has a value that makes no sense."""
+
+
+class ArgumentError(InputError):
+    """A value that is missing or does not fit; `{source_a}` in its message stands for the value of that name.
+
+    Other words in braces are replaced by the `texts` of that name. Python reads the names of arguments; the command
+    writes the names of its options in their place.
+
+    >>> error = ArgumentError("{protocol} needs {source_a}", protocol="ksc")
+    >>> str(error), error.worded(lambda name: f"--{name}")
+    ('ksc needs `source_a`', 'ksc needs --source_a')
+    """
+
+    def __init__(self, message: str, **texts: str) -> None:
+        super().__init__(message)
+        self.texts = texts
+
+    def worded(self, naming: Callable[[str], str]) -> str:
+        """The message with every value named by `naming`."""
+        return str(self.args[0]).format_map(_Naming(naming, self.texts))
+
+    def __str__(self) -> str:
+        return self.worded(lambda name: f"`{name}`")
+
+
+class _Naming(dict[str, str]):
+    def __init__(self, naming: Callable[[str], str], texts: dict[str, str]) -> None:
+        super().__init__(texts)
+        self.naming = naming
+
+    def __missing__(self, name: str) -> str:
+        return self.naming(name)
 
 
 class UnknownName(TextgaugeError):

@@ -15,10 +15,11 @@ from tests.end_to_end.demo_standings import cells_of, check_report
 
 from textgauge.encode.resources import available
 from textgauge.evaluate import suites
-from textgauge.evaluate.protocols import PROTOCOLS, Agreement, Ksc, Size
-from textgauge.evaluate.rated import rated_sources
-from textgauge.evaluate.suites import plans_of, sources_of
-from textgauge.evaluate.tasks import task_plans
+from textgauge.evaluate.pair_sources import read_rated
+from textgauge.evaluate.plan import make_plans
+from textgauge.evaluate.protocols import Agreement, Ksc, Size, known_protocols
+from textgauge.evaluate.sources import read_two
+from textgauge.evaluate.suites import task_plans
 
 ROOT = Path(__file__).parents[2]
 STEPS = ["resources", "compare", "run", "datasets", "generate", "describe", "explain", "report"]
@@ -62,13 +63,13 @@ def test_the_demo_has_its_steps(recipe, commands):
 def small_suite(metrics=None, seed=0):
     """The suite `quick` with fewer protocols, metrics, texts and repetitions."""
     assert metrics is None
-    corpora = [sources_of("sample:banking", "sample:travel")]
+    corpora = [read_two("sample:banking", "sample:travel")]
     size = Size(smallest=20, step=20, total=60, large=60, draws=2, repetitions=2)
-    tasks = {PROTOCOLS["axis"]: ("sample:articles",), PROTOCOLS["clustering"]: ("sample:intents",)}
+    tasks = {known_protocols()["axis"]: ("sample:articles",), known_protocols()["clustering"]: ("sample:intents",)}
     return [
-        *plans_of([Ksc(k=5, n=20, repetitions=3), size], corpora, "energy,pr,jsd", seed),
-        *plans_of([Agreement()], [rated_sources("sample:graded", limit=60)], "jaccard,chrf", seed),
-        *task_plans(tasks, "jaccard,levenshtein", seed, {PROTOCOLS["clustering"]: {"n": 20, "folds": 3}}),
+        *make_plans([Ksc(k=5, n=20, repetitions=3), size], corpora, "energy,pr,jsd", seed),
+        *make_plans([Agreement()], [read_rated("sample:graded", limit=60)], "jaccard,chrf", seed),
+        *task_plans(tasks, "jaccard,levenshtein", seed, {known_protocols()["clustering"]: {"n": 20, "folds": 3}}),
     ]
 
 

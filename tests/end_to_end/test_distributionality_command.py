@@ -62,7 +62,7 @@ def test_rows_chosen_by_a_column(distributionality, table):
             "has 40 pairs whose texts all differ, but n=41 are needed",
             "no line has '7' in column 'label'",
             "rows are chosen with column=value, not 'label'",
-            "looks at no ratings, sets, systems or items; choose rows with --only",
+            "does not read --rating; it needs paraphrases: --pairs with --left and --right and rows chosen by --only",
         ),
         strict=True,
     ):
@@ -85,7 +85,7 @@ def test_a_labelled_dataset_is_read_from_the_users_folder(run, table, tmp_path, 
 def test_what_other_protocols_say_and_what_is_needed(run, tmp_path):
     for args, text in (
         (("distributionality", "-m", "jsd@words"), "distributionality needs paraphrases: --pairs"),
-        (("agreement", "--pairs", "sample:graded", "--only", "a=1"), "which agreement does not read"),
+        (("agreement", "--pairs", "sample:graded", "--only", "a=1"), "agreement does not read --only"),
         (("distributionality-quick", "--pairs", "x.csv"), "sets its own data and parameters"),
     ):
         code, _, err = run("run", *args, "--out", tmp_path / "run")

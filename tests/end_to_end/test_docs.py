@@ -32,7 +32,7 @@ from tests.end_to_end.docs_folder import chat_service, prepare, use_stand_ins, w
 from textgauge.cli import main
 from textgauge.encode.resources import available
 from textgauge.errors import MissingExtra
-from textgauge.evaluate.protocols import PROTOCOLS
+from textgauge.evaluate.protocols import known_protocols
 from textgauge.metrics import get_metrics, list_metrics, registry
 from textgauge.metrics.base import parameters
 
@@ -264,7 +264,7 @@ def test_names_on_metric_pages_are_names(generated):
 
 def test_protocols_tell_their_measures_and_commands_their_options(generated):
     protocols, commands = generated["reference/protocols.md"], generated["reference/commands.md"]
-    for kind in PROTOCOLS.values():
+    for kind in known_protocols().values():
         section = protocols.partition(f"\n## {kind.name}\n")[2].partition("\n## ")[0]
         assert [one.name for one in kind.measures if f"| `{one.name}` |" not in section] == []
     for words in ("compare", "recommend", "generate eda", "resources fetch", "train ensemble"):

@@ -35,9 +35,15 @@ def test_corpora_of_a_model_that_learns_come_nearer(run, folder):
     [
         (["ifc", "--steps", "steps"], "ifc needs --steps"),
         (["ifc", "--steps", "nowhere", "--reference", "sample:banking"], "is no folder"),
-        (["ifc", "--steps", "steps", "--reference", "sample:banking", "--source-a", "x.txt"], "no other corpora"),
+        (
+            ["ifc", "--steps", "steps", "--reference", "sample:banking", "--source-a", "x.txt"],
+            "does not read --source-a",
+        ),
         (["ifc", "--steps", "steps", "--reference", "sample:banking", "-n", 200], "step-001 has 150 texts"),
-        (["ksc", "--steps", "steps", "--source-a", "sample:banking", "--source-b", "sample:travel"], "are for ifc"),
+        (
+            ["ksc", "--steps", "steps", "--source-a", "sample:banking", "--source-b", "sample:travel"],
+            "not read --steps",
+        ),
     ],
 )
 def test_bad_input_is_one_clear_line_and_exit_code_2(run, folder, args, complaint):

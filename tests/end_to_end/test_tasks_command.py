@@ -116,7 +116,7 @@ def whole(run, tmp_path, monkeypatch):
         return err
 
     with monkeypatch.context() as patch:
-        patch.setattr("textgauge.evaluate.compute.train_ensembles", lambda *_, **__: None)
+        patch.setattr("textgauge.evaluate.ensembles.train_ensembles", lambda *_, **__: None)
         call("axis", "--rated", rated(tmp_path), *RATED)
         call("comparisons", "--comparisons", compared(tmp_path), *COMPARED)
         call("robustness", "--documents", documents(tmp_path), *DOCUMENTS)
@@ -268,8 +268,8 @@ def test_judgements_of_nothing_but_missing_documents_are_refused(run, tmp_path):
 @pytest.mark.parametrize(
     ("args", "complaint"),
     [
-        (("clustering",), "clustering reads its data from --labelled"),
-        (("alignment",), "alignment reads its data from --rated or --comparisons"),
+        (("clustering",), "clustering needs --labelled"),
+        (("alignment",), "alignment needs --rated or --comparisons"),
         (("clustering", "--labelled", "{labelled}", "--columns", "label=nothing,text=utterance"), "nothing"),
         (("clustering", "--labelled", "{labelled}", "--columns", "summary=topic"), "clustering has no column summary"),
         (("clustering", "--labelled", "{labelled}", *LABELLED, "-p", "folds=30"), "too few for 30 folds"),
@@ -277,7 +277,7 @@ def test_judgements_of_nothing_but_missing_documents_are_refused(run, tmp_path):
         (("clustering", "--labelled", "{labelled}", *LABELLED, "-p", "depth=2"), "has no parameter 'depth'"),
         (("retrieval", "--beir", "{labelled}"), "a retrieval set is a folder"),
         (("sensitivity", "--documents", "{labelled}", "--columns", "text"), "written name=value"),
-        (("ksc", "--labelled", "{labelled}"), "ksc is no task"),
+        (("ksc", "--labelled", "{labelled}"), "ksc does not read --labelled"),
     ],
 )
 def test_wrong_use_is_one_line(run, tmp_path, args, complaint):

@@ -8,9 +8,9 @@ import pytest
 
 from textgauge.data import Corpus
 from textgauge.evaluate import Store, run
+from textgauge.evaluate.plan import make_plans
 from textgauge.evaluate.protocols import Distributionality, PairSources
 from textgauge.evaluate.results import judge
-from textgauge.evaluate.suites import plans_of
 from textgauge.metrics import EmbeddingMetric, Part, get_metric, registry
 
 PROTOTYPES = {"distributional": "energy@given:euclidean", "neighbours": "ahd@given:euclidean"}
@@ -80,7 +80,7 @@ def judged(tmp_path, monkeypatch):
 
     def verdicts(metrics, **given):
         protocol = Distributionality(n=30, k=6, **PROTOTYPES, **given)
-        assert not run(plans_of([protocol], [moved()], metrics, 0), Store(tmp_path)).failures
+        assert not run(make_plans([protocol], [moved()], metrics, 0), Store(tmp_path)).failures
         return {item.metric: item for item in judge(Store(tmp_path))}
 
     return verdicts
@@ -120,7 +120,7 @@ def test_one_pair_of_prototypes_for_all_would_judge_the_ground(tmp_path):
     names = [[f"{side} {row}" for row in range(50)] for side in ("left", "right")]
     sources = PairSources("around", *(Corpus.of(n, embeddings=X) for n, X in zip(names, sides, strict=True)))
     grounds = ["irpr@given", "irpr@given:angular", "irpr@given:euclidean"]
-    plans = plans_of([Distributionality(repetitions=3)], [sources], grounds, 0)
+    plans = make_plans([Distributionality(repetitions=3)], [sources], grounds, 0)
     run(plans, Store(tmp_path))
 
     def scores(**given):

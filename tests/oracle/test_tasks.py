@@ -7,10 +7,16 @@ from functools import cache
 import numpy as np
 import pytest
 
-from textgauge.evaluate.protocols import Axis, Clustering, Comparisons, Retrieval, Robustness, Sensitivity
+from textgauge.evaluate.protocols import (
+    Clustering,
+    ComparedAlignment,
+    RatedAlignment,
+    Retrieval,
+    Robustness,
+    Sensitivity,
+)
 from textgauge.evaluate.protocols.base import Observations
 from textgauge.evaluate.protocols.retrieval import COPIES
-from textgauge.evaluate.tasks import task_sources
 from textgauge.metrics import Part
 from textgauge.metrics.pair_metric import PairMetric, similarity_of
 
@@ -57,14 +63,21 @@ def constant(columns, n):
 
 @cache
 def sources_of(kind):
-    return task_sources(kind, SPECS.get(kind, "sample:articles"))
+    return kind.data.read(SPECS.get(kind, "sample:articles"))
 
 
 def perfect(task):
     return lambda columns, n: task.targets(columns)
 
 
-TASKS = [Axis(), Comparisons(), Robustness(), Sensitivity(), Clustering(n=60, folds=4), Retrieval(folds=4)]
+TASKS = [
+    RatedAlignment(),
+    ComparedAlignment(),
+    Robustness(),
+    Sensitivity(),
+    Clustering(n=60, folds=4),
+    Retrieval(folds=4),
+]
 
 
 @pytest.mark.parametrize("task", TASKS, ids=lambda task: task.name)
@@ -76,8 +89,8 @@ def test_a_perfect_metric_gets_one(task):
 @pytest.mark.parametrize(
     ("task", "expected"),
     [
-        (Axis(), 0.5),
-        (Comparisons(), 0.5),
+        (RatedAlignment(), 0.5),
+        (ComparedAlignment(), 0.5),
         (Robustness(), (1 / 4 + 1 / 20 + 1 / 4) / 3),
     ],
     ids=lambda value: getattr(value, "name", ""),
@@ -105,7 +118,7 @@ def test_a_random_metric_keeps_the_share_of_originals_in_retrieval():
 
 @pytest.mark.parametrize(
     ("task", "expected"),
-    [(Comparisons(), 0.5), (Robustness(), 0.0), (Retrieval(folds=4), 1 / (1 + len(COPIES)))],
+    [(ComparedAlignment(), 0.5), (Robustness(), 0.0), (Retrieval(folds=4), 1 / (1 + len(COPIES)))],
     ids=lambda value: getattr(value, "name", ""),
 )
 def test_a_constant_metric_gets_what_ties_give(task, expected):
@@ -138,7 +151,7 @@ def test_a_query_that_some_folds_leave_undefined_counts_where_it_is_defined():
 
 
 def test_a_constant_metric_has_no_correlation_and_says_why():
-    found = verdicts(Axis(), sources_of(Axis), constant)["axis"]
+    found = verdicts(RatedAlignment(), sources_of(RatedAlignment), constant)["axis"]
     assert math.isnan(found.value)
     assert found.reason
 
@@ -166,7 +179,7 @@ def test_bent_ideals_are_the_square_and_the_root():
 
 
 def test_an_inverted_metric_is_at_the_other_end():
-    for task in (Axis(), Comparisons()):
+    for task in (RatedAlignment(), ComparedAlignment()):
         found = verdicts(task, sources_of(type(task)), lambda columns, n, t=task: -t.targets(columns))
         assert found[task.measures[0].name].value == pytest.approx(0.0)
 

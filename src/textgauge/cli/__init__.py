@@ -25,7 +25,8 @@ from textgauge.cli import (
     score,
     train,
 )
-from textgauge.errors import TextgaugeError
+from textgauge.cli.output import option_name
+from textgauge.errors import ArgumentError, TextgaugeError
 
 app = typer.Typer(
     name="textgauge",
@@ -74,7 +75,8 @@ def main() -> None:
     try:
         app()
     except TextgaugeError as error:
-        typer.echo(f"textgauge: {error}", err=True)
+        message = error.worded(option_name) if isinstance(error, ArgumentError) else str(error)
+        typer.echo(f"textgauge: {message}", err=True)
         sys.exit(2)
     except BrokenPipeError:
         sys.exit(1)

@@ -74,7 +74,7 @@ def _word_vectors() -> list[Row]:
 
 
 def _protocols() -> list[Row]:
-    from textgauge.evaluate.protocols import PROTOCOLS
+    from textgauge.evaluate.protocols import known_protocols
 
     return [
         {
@@ -83,20 +83,22 @@ def _protocols() -> list[Row]:
             "measures": ", ".join(measure.name for measure in kind.measures),
             "about": (kind.__doc__ or "").strip().splitlines()[0],
         }
-        for name, kind in PROTOCOLS.items()
+        for name, kind in known_protocols().items()
     ]
 
 
 def _figures() -> list[Row]:
+    from textgauge.evaluate.protocols import known_protocols
     from textgauge.report.figures import KINDS
 
-    return [{"name": name, "protocols": ", ".join(kind.protocols)} for name, kind in KINDS.items()]
+    drawn = {name: [kind.name for kind in known_protocols().values() if name in kind.figures] for name in KINDS}
+    return [{"name": name, "protocols": ", ".join(of)} for name, of in drawn.items()]
 
 
 def _suites() -> list[Row]:
-    from textgauge.papers.programs import described
+    from textgauge.papers import SUITES
 
-    return [{"name": name, "about": about} for name, about in described()]
+    return [{"name": suite.name, "about": suite.about} for suite in SUITES.values()]
 
 
 _LISTINGS: dict[What, Callable[[], list[Row]]] = {

@@ -15,7 +15,7 @@ import typer
 
 from textgauge.tabular import TEXT_WIDTH, Row, latex_table, markdown_table, rich_table
 
-__all__ = ["Format", "FormatOption", "Row", "note", "print_rows", "progress"]
+__all__ = ["Format", "FormatOption", "Row", "note", "option_name", "print_rows", "progress"]
 
 
 class Format(StrEnum):
@@ -40,6 +40,15 @@ def print_rows(rows: Sequence[Row], form: Format, *, columns: Sequence[str] | No
     if form is Format.csv:
         names = list(dict.fromkeys([*names, *(name for row in rows for name in row)]))
     _WRITERS[form](rows, names)
+
+
+def option_name(value: str) -> str:
+    """The option of the command that gives a value.
+
+    >>> option_name("source_a"), option_name("metrics")
+    ('--source-a', '-m')
+    """
+    return {"metrics": "-m", "groups": "--set, --system, --item"}.get(value) or f"--{value.replace('_', '-')}"
 
 
 def note(text: str) -> None:

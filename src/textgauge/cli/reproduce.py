@@ -35,8 +35,8 @@ def reproduce(
 ) -> None:
     """Compute a paper's tables on the same data and print our numbers next to the published ones."""
     from textgauge.encode.resources import cache_root
-    from textgauge.evaluate.compute import computed
     from textgauge.evaluate.results import Results
+    from textgauge.evaluate.run import compute
     from textgauge.papers import PAPERS, Request
 
     if paper not in PAPERS:
@@ -50,7 +50,7 @@ def reproduce(
     if chosen.program is not None:
         run_program(paper, dict(chosen.program), store.folder, seed)
     else:
-        failures = computed(_plans(chosen, request), store, jobs=jobs, progress=progress_bar).failures
+        failures = compute(_plans(chosen, request), store, jobs=jobs, progress=progress_bar).failures
     rows = [row for row in chosen.rows(Results(store), request) if table in (None, row["table"])]
     print_rows(rows if form in (Format.json, Format.csv) else [_readable(row) for row in rows], form)
     for failure in failures:

@@ -63,7 +63,7 @@ def ensemble(
     from textgauge.data.source import brings_columns
     from textgauge.evaluate.learned_metric import KINDS
     from textgauge.evaluate.learned_metric import ensemble as stack
-    from textgauge.evaluate.rated import rated_sources
+    from textgauge.evaluate.pair_sources import read_rated
 
     kind = next((known for known in KINDS if known == model), None)
     if kind is None:
@@ -71,9 +71,9 @@ def ensemble(
     ends = None if scale is None else _ends(scale)
     groups = None if group is None else {"set": group}
     columns: dict[str, Any] = {"left": left, "right": right, "ratings": rating or (), "groups": groups}
-    sources = [rated_sources(pairs, **columns, limit=limit, seed=seed)]
+    sources = [read_rated(pairs, **columns, limit=limit, seed=seed)]
     if also is not None:
-        sources.append(rated_sources(also, **{} if brings_columns(also) else columns, limit=limit, seed=seed))
+        sources.append(read_rated(also, **{} if brings_columns(also) else columns, limit=limit, seed=seed))
     own, *more = [
         (source.left, source.right, source.columns["rating"], source.columns.get("set")) for source in sources
     ]

@@ -22,7 +22,7 @@ from textgauge.parallel import one_blas_thread
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
+class BatchJob:
     """A batch cut down to the rows it needs, and the metrics to compute on it."""
 
     batch: Batch
@@ -32,7 +32,7 @@ class Task:
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What one metric gave on one batch, with the reason of every value that does not exist.
+    """The values of one metric on one batch, with the reason of every value that does not exist.
 
     `failed` marks the trials in which the metric raised an error.
     """
@@ -45,16 +45,11 @@ class Outcome:
     seconds: float
 
 
-def compute(task: Task) -> list[Outcome]:
-    """All metrics of a task on one BLAS thread; what they share is computed once."""
-    return list(computed(task))
-
-
-def computed(task: Task) -> Iterator[Outcome]:
-    """The same, one metric at a time."""
-    for metric in task.metrics:
+def iter_outcomes(job: BatchJob) -> Iterator[Outcome]:
+    """The outcome of each metric of a job, on one BLAS thread; what metrics share is computed once."""
+    for metric in job.metrics:
         with one_blas_thread():
-            outcome = _timed(task.batch, metric) if task.timed else _outcome(task.batch, metric)
+            outcome = _timed(job.batch, metric) if job.timed else _outcome(job.batch, metric)
         yield outcome
 
 
@@ -111,8 +106,8 @@ def _failed(errors: Sequence[str | None]) -> tuple[bool, ...]:
 
 
 @contextlib.contextmanager
-def executor(*, jobs: int = 1, scheduler: str | None = None) -> Iterator[Executor | None]:
-    """An executor for tasks: None (here, one by one), local processes, or a Dask scheduler's workers."""
+def open_executor(*, jobs: int = 1, scheduler: str | None = None) -> Iterator[Executor | None]:
+    """An executor of jobs: None (here, one by one), local processes, or a Dask scheduler's workers."""
     if scheduler is not None:
         try:
             from distributed import Client
@@ -137,7 +132,7 @@ def executor(*, jobs: int = 1, scheduler: str | None = None) -> Iterator[Executo
 
 
 def workers(where: Executor | None, jobs: int) -> int:
-    """How many tasks an executor can work on at once."""
+    """How many jobs an executor can work on at once."""
     client = getattr(where, "_client", None)  # a Dask executor's
     return jobs if client is None else sum(client.nthreads().values())
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from textgauge.errors import InputError
 from textgauge.evaluate.ensembles import KeptEnsembles, kept_ensembles, mean_verdicts, means_over_embedders
 from textgauge.evaluate.plan import Cell
-from textgauge.evaluate.protocols import PROTOCOLS
+from textgauge.evaluate.protocols import known_protocols
 from textgauge.evaluate.protocols.base import Observations, Protocol, Verdict
 from textgauge.evaluate.store import Store
 from textgauge.metrics import get_metric
@@ -166,7 +166,7 @@ class Results:
             for metric, cells in cells_by_metric(manifest["cells"]).items():
                 found.setdefault((cells[0].fingerprint, protocol, cells[0].seed), {})[metric] = cells
         # Manifests of one run may be equally old: protocols have an order of their own.
-        order = list(PROTOCOLS)
+        order = list(known_protocols())
         ranked = sorted(found.items(), key=lambda item: order.index(item[0][1].name))
         return [self._group(protocol, cells) for (_, protocol, _), cells in ranked]
 
@@ -228,7 +228,7 @@ def _key(options: Options | None) -> Key:
 
 def _protocol(declared: Mapping[str, Any], options: Options) -> Protocol:
     """The protocol a manifest names, with options that change how it judges."""
-    kind = PROTOCOLS.get(str(declared["name"]))
+    kind = known_protocols().get(str(declared["name"]))
     if kind is None:
         raise InputError(f"this version knows no protocol {declared['name']!r}")
     known = {item.name for item in fields(kind)}

@@ -1,18 +1,18 @@
-"""Run plans: prepare rows, compute the cells the store lacks, keep each as soon as it is finished."""
+"""Run plans: prepare rows, compute the cells the store lacks, keep each as soon as it is finished, train ensembles."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
-from dataclasses import asdict, dataclass
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from textgauge.errors import ResourceError, TextgaugeError
-from textgauge.evaluate.execute import Outcome, Task, computed
+from textgauge.evaluate.execute import BatchJob, Outcome, iter_outcomes, open_executor, workers
 from textgauge.evaluate.plan import Cell, Plan
 from textgauge.evaluate.protocols.batch import Batch
 from textgauge.evaluate.store import Store
-from textgauge.metrics.base import versions
 
 if TYPE_CHECKING:
     import polars as pl
@@ -22,7 +22,7 @@ Progress = Callable[[int, int, str], None]
 
 @dataclass(frozen=True)
 class RunReport:
-    """How many cells were asked for, were there already, and were computed; and what went wrong in them."""
+    """How many cells a run has, how many were there already or were computed, and what failed in them."""
 
     cells: int
     found: int
@@ -34,7 +34,7 @@ class RunReport:
 class _Work:
     """A batch with the metrics it lacks, and the cells of these."""
 
-    task: Task
+    job: BatchJob
     cells: tuple[Cell, ...]
 
 
@@ -46,14 +46,14 @@ def run(
     ahead: int = 8,
     on_progress: Progress = lambda *_: None,
 ) -> RunReport:
-    """Compute every cell that the store does not have yet, and write what was asked for into its manifest.
+    """Compute every cell that the store does not have yet, and write the plans into its manifest.
 
     `ahead` is how many batches an executor holds at a time: enough to keep its workers busy, few enough for memory.
     """
-    cells = {cell.name: cell for plan in plans for cell in plan_cells(plan)}
+    cells = {cell.name: cell for plan in plans for cell in plan.cells()}
     there = {name: frame for name, cell in cells.items() if (frame := store.read(cell)) is not None}
     for plan in plans:
-        store.write_manifest(plan_cells(plan), about(plan))
+        store.write_manifest(plan.cells(), plan.to_dict())
     failures = [text for name, frame in there.items() for text in _failures(cells[name], frame)]
     done = len(there)
     on_progress(done, len(cells), "")
@@ -64,19 +64,36 @@ def run(
     return RunReport(len(cells), len(there), done - len(there), tuple(failures))
 
 
-def plan_cells(plan: Plan) -> list[Cell]:
-    """All cells of a plan."""
-    return [plan.cell(number, metric) for number in plan.numbers for metric in plan.metrics]
+def compute(
+    plans: Sequence[Plan],
+    store: Store,
+    *,
+    jobs: int = 1,
+    scheduler: str | None = None,
+    progress: Callable[[], AbstractContextManager[Progress]],
+    on_cells: Callable[[RunReport], None] = lambda _: None,
+) -> RunReport:
+    """Compute the cells that the store lacks, then train the ensembles of tasks, in the same processes.
+
+    Each of the two has a `progress` of its own; `on_cells` is called when the cells are there.
+    """
+    from textgauge.evaluate.ensembles import train_ensembles
+    from textgauge.evaluate.results import Results
+
+    with open_executor(jobs=jobs, scheduler=scheduler) as where:
+        with progress() as step:
+            report = run(plans, store, executor=where, ahead=max(8, 2 * workers(where, jobs)), on_progress=step)
+        on_cells(report)
+        if any(plan.protocol.ensembles for plan in plans):
+            with progress() as step:
+                groups = Results(store).groups()
+                train_ensembles(store, groups, on_step=lambda text: step(0, 0, text), executor=where)
+    return report
 
 
-def about(plan: Plan) -> dict[str, Any]:
-    """What a manifest says of a plan."""
-    return {
-        "protocol": {"name": plan.protocol.name, "parameters": asdict(plan.protocol)},
-        "data": {"name": plan.sources.name, "fingerprint": plan.sources.fingerprint},
-        "seed": plan.seed,
-        "versions": list(versions("textgauge", "numpy", "scipy", "scikit-learn", "polars")),
-    }
+def warnings_of(plans: Iterable[Plan]) -> list[str]:
+    """What is left out of the data, and what to beware of in them; each once."""
+    return list(dict.fromkeys(text for plan in plans for text in plan.protocol.notes(plan.sources)))
 
 
 def _work(plans: Iterable[Plan], known: set[str], on_progress: Progress) -> Iterator[_Work]:
@@ -95,7 +112,7 @@ def _work(plans: Iterable[Plan], known: set[str], on_progress: Progress) -> Iter
                 _prepare(plan, batch, on_progress)
                 prepared = True
             cells = tuple(plan.cell(batch.number, metric) for metric in missing)
-            yield _Work(Task(batch.compact(missing), missing, plan.protocol.timed), cells)
+            yield _Work(BatchJob(batch.compact(missing), missing, plan.protocol.timed), cells)
 
 
 def _prepare(plan: Plan, batch: Batch, on_progress: Progress) -> None:
@@ -117,7 +134,7 @@ def _kept(
     local = isinstance(executor, ProcessPoolExecutor)
     running: set[Future[Any]] = set()
     for item in work:
-        if item.task.timed:  # here, and with nothing beside it
+        if item.job.timed:  # here, and with nothing beside it
             while running:
                 yield from _finished(running, store, local)
             yield from _keep(item, store)
@@ -137,8 +154,8 @@ def _finished(running: set[Future[Any]], store: Store, local: bool) -> Iterator[
         except TextgaugeError:
             raise
         except Exception as error:  # metrics' own errors are caught where they run: this one is the worker's
-            said = f"a worker process ended early ({type(error).__name__}: {error})"
-            raise ResourceError(f"{said}; the same command goes on from what is finished") from error
+            reason = f"a worker process ended early ({type(error).__name__}: {error})"
+            raise ResourceError(f"{reason}; run the same command again to resume") from error
         yield from found if local else _written(found, store)
 
 
@@ -155,8 +172,8 @@ def _observe_all(work: _Work) -> list[tuple[Cell, pl.DataFrame]]:
 
 
 def _observe(work: _Work) -> Iterator[tuple[Cell, pl.DataFrame]]:
-    for cell, outcome in zip(work.cells, computed(work.task), strict=True):
-        yield cell, _frame(work.task.batch, outcome)
+    for cell, outcome in zip(work.cells, iter_outcomes(work.job), strict=True):
+        yield cell, _frame(work.job.batch, outcome)
 
 
 def _written(observed: Iterable[tuple[Cell, pl.DataFrame]], store: Store) -> Iterator[tuple[Cell, list[str]]]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from textgauge.errors import InputError
+from textgauge.errors import ArgumentError, InputError
 from textgauge.evaluate.protocols.base import Verdict
 from textgauge.evaluate.results import Group, Judged, Results
 from textgauge.tabular import Row, plain
@@ -24,7 +24,8 @@ def judging(**options: str | None) -> dict[str, str]:
     given = {name: value for name, value in options.items() if value is not None}
     for name, value in given.items():
         if value not in _CHOICES[name]:
-            raise InputError(f"`{name}` is one of {', '.join(_CHOICES[name])}, not {value!r}")
+            message = f"{{{name}}} is one of {', '.join(_CHOICES[name])}, not {{value}}"
+            raise ArgumentError(message, value=repr(value))
     return given
 
 

@@ -10,28 +10,44 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from textgauge.evaluate.paraphrases import paraphrase_sources
-from textgauge.evaluate.plan import Plan
+from textgauge.evaluate.pair_sources import read_paraphrases
+from textgauge.evaluate.plan import Plan, make_plans
 from textgauge.evaluate.protocols import Distributionality
 from textgauge.evaluate.protocols.distributionality import SCORE
 from textgauge.evaluate.results import Judged, Results
-from textgauge.evaluate.suites import ACKERMAN_METRICS, ACKERMAN_SAMPLES, plans_of
+from textgauge.evaluate.suites import Metrics, register_suite
 from textgauge.metrics import get_corpus_metrics, get_metric
 from textgauge.papers.paper import Paper, Request
 from textgauge.tabular import Row, plain_row
 
+# The metrics, and the parts of two of them (§5.4). By the paper's text, prototypes and IRPR are of cosine distances; by
+# its code, of angles, and energy is a root.
+_KS = "(k=1|2|3|5|10)@minilm:cosine"
+ACKERMAN_METRICS = {
+    "definition": f"energy,ahd,irpr,fid,mauve,pr{_KS},dc{_KS}",
+    "paper": f"energy(root=true)@angular,ahd@angular,irpr@angular,fid,mauve,pr{_KS},dc{_KS}",
+}
+_PARTS = ",".join(f"{part}{_KS}" for part in ("pr.precision", "pr.recall", "dc.density", "dc.coverage"))
+_SAMPLES = 5
 _DATA = "qqp"
 # What the paper finds: nearer to AHD (irpr alone), else to energy; of the latter, the weak ones.
 _NEIGHBOURS, _WEAK = ("ahd", "irpr"), ("pr", "dc")
 
 
+@register_suite("ackerman2023")
+def suite(metrics: Metrics = None, seed: int = 0) -> list[Plan]:
+    """Distributionality as in Ackerman et al. 2023: five sets of duplicate questions of Quora."""
+    chosen = metrics or [ACKERMAN_METRICS["definition"], _PARTS]
+    return make_plans([Distributionality(samples=_SAMPLES)], [read_paraphrases(_DATA)], chosen, seed)
+
+
 def plans(request: Request) -> list[Plan]:
     """Metrics and prototypes of every variant, on the trials of the suite."""
-    data = [paraphrase_sources(_DATA)]
+    data = [read_paraphrases(_DATA)]
     return [
         plan
         for variant in request.variants
-        for plan in plans_of([_protocol(variant)], data, ACKERMAN_METRICS[variant], request.seed)
+        for plan in make_plans([_protocol(variant)], data, ACKERMAN_METRICS[variant], request.seed)
     ]
 
 
@@ -44,7 +60,7 @@ def rows(results: Results, request: Request) -> list[Row]:
 
 def _protocol(variant: str) -> Distributionality:
     energy, ahd, *_ = get_corpus_metrics(ACKERMAN_METRICS[variant])
-    return Distributionality(samples=ACKERMAN_SAMPLES, distributional=energy.key, neighbours=ahd.key)
+    return Distributionality(samples=_SAMPLES, distributional=energy.key, neighbours=ahd.key)
 
 
 def _judged(results: Results, request: Request, variant: str) -> dict[str, Judged]:

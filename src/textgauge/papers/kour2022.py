@@ -7,15 +7,25 @@ from typing import Any
 
 import numpy as np
 
-from textgauge.evaluate.plan import Plan
+from textgauge.evaluate.plan import Plan, make_plans
+from textgauge.evaluate.protocols import Ksc, Size, Speed
 from textgauge.evaluate.results import Judged, Results
-from textgauge.evaluate.suites import KOUR_METRICS, KOUR_PAPER_METRICS, KOUR_PAPER_SIZE_METRICS, kour_plans
+from textgauge.evaluate.sources import read_two
+from textgauge.evaluate.suites import Metrics, register_suite
 from textgauge.metrics import get_corpus_metrics
 from textgauge.naming import parse
 from textgauge.papers.paper import Paper, Request, compared, published
 from textgauge.stats.correlation import spearman
 from textgauge.tabular import Row, plain_row
 
+KOUR_METRICS = "chi,zipf,fid,pr,dc,mauve,classifier,irpr"
+# The same eight as the authors' code has them.
+KOUR_PAPER_METRICS = (
+    "chi(df=paper),zipf,fid,pr(ties=open),dc(ties=open,compat=compcor),mauve,classifier(score=f1),"
+    "irpr(compat=compcor)@angular"
+)
+# On samples of different size their DC has the roles of its definition.
+KOUR_PAPER_SIZE_METRICS = KOUR_PAPER_METRICS.replace("dc(ties=open,compat=compcor)", "dc(ties=open)")
 _OUR_DATA = {("clinc150", "banking77"): "clinc150,banking77", ("atis", "yahoo"): "atis,nfcats"}
 _OUR_MEASURE = {"time_100ops": "time"}
 # Of known-similarity corpora, and of size and time.
@@ -47,9 +57,24 @@ _REASONS: tuple[tuple[str, dict[str, tuple[str, ...]]], ...] = (
 )
 
 
+@register_suite("kour2022")
+def suite(metrics: Metrics = None, seed: int = 0) -> list[Plan]:
+    """The tables of Kour et al. 2022: two pairs of sources, k of 7 and 12, size and imbalance, time."""
+    return _plans(metrics or KOUR_METRICS, metrics or KOUR_METRICS, seed)
+
+
 def plans(request: Request) -> list[Plan]:
     """The suite with the metrics of every variant."""
-    return [plan for variant in request.variants for plan in kour_plans(*_METRICS[variant], request.seed)]
+    return [plan for variant in request.variants for plan in _plans(*_METRICS[variant], request.seed)]
+
+
+def _plans(mixed: str | Sequence[Any], sized: str | Sequence[Any], seed: int) -> list[Plan]:
+    """The suite with metrics of known-similarity corpora, and metrics of size and time."""
+    data = [read_two("clinc150", "banking77"), read_two("atis", "nfcats")]
+    return [
+        *make_plans([Ksc(k=7), Ksc(k=12)], data, mixed, seed),
+        *make_plans([Size(), Speed(repetitions=3)], data, sized, seed),
+    ]
 
 
 def rows(results: Results, request: Request) -> list[Row]:
@@ -65,7 +90,7 @@ def _rows(results: Results, variant: str) -> list[Row]:
     judged = [
         item
         for item in results.judged(_PAPER if variant == "paper" else {})
-        if item.metric in (mixed if item.protocol.name == "ksc" else sized)
+        if item.metric in (mixed if item.protocol.name == Ksc.name else sized)
     ]
     ours = _ours(judged)
     found = []

@@ -11,11 +11,17 @@ import numpy as np
 
 from textgauge.evaluate.ensembles import NAMES, Contribution, means_over_embedders
 from textgauge.evaluate.plan import Plan
+from textgauge.evaluate.protocols import known_tasks
+from textgauge.evaluate.protocols.task import WORD_METRICS
 from textgauge.evaluate.results import Judged, Results
-from textgauge.evaluate.tasks import EMBEDDERS, REAL, TASK_METRICS, usmb
+from textgauge.evaluate.suites import Metrics, register_suite, task_plans
 from textgauge.metrics import get_pair_metrics
 from textgauge.papers.paper import Paper, Request, compared, published
 from textgauge.tabular import Row, plain_row
+
+# The five metrics of the benchmark; cosine on several encoders counts as their mean, and they embed whole texts.
+EMBEDDERS = ("whole:minilm", "wordllama", "whole:paraphrase-minilm")
+TASK_METRICS = f"cosine@{'|'.join(EMBEDDERS)},{WORD_METRICS}"
 
 Scores = Mapping[str, Mapping[str, float]]
 
@@ -40,9 +46,15 @@ _INSTEAD = f"{', '.join(EMBEDDERS)} in place of the paper's encoders"
 _FED = "published means"
 
 
+@register_suite("usmb")
+def suite(metrics: Metrics = None, seed: int = 0) -> list[Plan]:
+    """The five tasks of the unified benchmark on real data, with ensembles: about half an hour."""
+    return task_plans({kind: kind.data.published for kind in known_tasks()}, metrics or TASK_METRICS, seed)
+
+
 def plans(request: Request) -> list[Plan]:
     """The suite."""
-    return usmb(seed=request.seed)
+    return suite(None, request.seed)
 
 
 def rows(results: Results, request: Request) -> list[Row]:
@@ -72,7 +84,7 @@ def task_scores(found: Mapping[str, float]) -> dict[str, float]:
 
 
 def _our_rows(results: Results, request: Request) -> Iterator[Row]:
-    wanted = {(kind(), name, request.seed) for kind, names in REAL.items() for name in names}
+    wanted = {(kind(), name, request.seed) for kind in known_tasks() for name in kind.data.published}
     judged = [item for item in results.judged() if (item.protocol, item.data, item.seed) in wanted]
     ours = scores(judged)
     for table, measures in _MEASURES.items():

@@ -16,9 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.evaluate.contrasts import pair_columns, rated_groups
-from textgauge.evaluate.plan import Plan
+from textgauge.evaluate.pair_sources import read_rated
+from textgauge.evaluate.plan import Plan, make_plans
+from textgauge.evaluate.protocols import Agreement
 from textgauge.evaluate.results import Group, Results
-from textgauge.evaluate.suites import yamshchikov2020
+from textgauge.evaluate.suites import Metrics, register_suite
 from textgauge.metrics import get_metric
 from textgauge.papers.paper import Paper, Request, compared, published
 from textgauge.stats import orders
@@ -27,6 +29,11 @@ from textgauge.tabular import Row, plain_row
 
 Floats = NDArray[np.float64]
 
+# The paper's thirteen; word vectors and encoders are the built-in ones where theirs are not to be had.
+YAMSHCHIKOV_METRICS = (
+    "pos_distance,overlap,chrf,wordvec_cosine,wmd,contextual_l2,rouge1@rouge,rouge2@rouge,rougeL@rouge,"
+    "bleu(smoothing=none,effective=false)@whitespace,meteor,bertscore"
+)
 _DATA = "yamshchikov14"
 _HUMAN = "human"
 _STYLES = {"bibles": "Bible", "paralex": "Paralex", "paraphrase": "Paraphrase", "yelp_rewrite": "Yelp"}
@@ -71,9 +78,15 @@ class Numbers:
     ranks: dict[str, Floats] = field(default_factory=dict)
 
 
+@register_suite("yamshchikov2020")
+def suite(metrics: Metrics = None, seed: int = 0) -> list[Plan]:
+    """The tables of Yamshchikov et al. 2021: thirteen metrics of pairs and people, on fourteen sets."""
+    return make_plans([Agreement()], [read_rated(_DATA)], metrics or YAMSHCHIKOV_METRICS, seed)
+
+
 def plans(request: Request) -> list[Plan]:
     """The suite, with the word vectors requested and the built-in ones."""
-    return yamshchikov2020(list(dict.fromkeys(_keys(request).values())), request.seed)
+    return suite(list(dict.fromkeys(_keys(request).values())), request.seed)
 
 
 def rows(results: Results, request: Request) -> list[Row]:

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from textgauge.errors import InputError, ResourceError, UnknownName
+from textgauge.evaluate.suites import SUITES, Suite
 from textgauge.files import write_atomically, write_table
 from textgauge.generate.settings import fingerprint
 from textgauge.papers.zwerdling_corpora import STUDIES, Corpora, Making, Say, Study, draw
@@ -193,6 +194,16 @@ class Zwerdling2021:
             raise ResourceError(missing[0])
         return found
 
+    def run_rows(
+        self, folder: Path, *, seed: int, on_step: Callable[[str], None], on_note: Callable[[str], None]
+    ) -> list[Row]:
+        """Run, and give one row per source and property; warnings are notes."""
+        found = self.run(folder, seed=seed, on_step=on_step, on_note=on_note)
+        for one in found:
+            for text in one.warnings:
+                on_note(f"warning: {one.name}: {text}")
+        return side_by_side(found)
+
     def _chosen(self, studies: Mapping[str, Study]) -> list[str]:
         names = [name.strip() for name in self.sources.split(",") if name.strip()] or list(studies)
         unknown = [name for name in names if name not in studies]
@@ -214,3 +225,6 @@ def side_by_side(found: list[Described]) -> list[Row]:
             if size == "all":
                 line["train"] = row["train"]
     return list(rows.values())
+
+
+SUITES["zwerdling2021"] = Suite("zwerdling2021", (Zwerdling2021.__doc__ or "").splitlines()[0], program=Zwerdling2021)

@@ -8,7 +8,6 @@ import pytest
 from textgauge.evaluate import Plan, Store, ensembles, run
 from textgauge.evaluate.protocols import Clustering, Robustness, Sensitivity
 from textgauge.evaluate.results import NOT_TRAINED, Results, cells_by_metric, judge
-from textgauge.evaluate.tasks import task_sources
 from textgauge.metrics import get_pair_metrics
 
 TASKS = {
@@ -22,7 +21,7 @@ SEEDS = 3
 def make(folder, metrics="levenshtein,jaccard,rouge", tasks=TASKS):
     store = Store(folder)
     chosen = get_pair_metrics(metrics)
-    run([Plan(task, task_sources(type(task), TASKS[task]), chosen, 0) for task in tasks], store)
+    run([Plan(task, task.data.read(TASKS[task]), chosen, 0) for task in tasks], store)
     return store
 
 
@@ -159,7 +158,7 @@ def test_one_metric_makes_no_ensemble(tmp_path):
 
 
 def test_two_ways_to_judge_the_same_trials_stay_apart(tmp_path):
-    sources = task_sources(Sensitivity, "sample:articles")
+    sources = Sensitivity.data.read("sample:articles")
     bent = [Sensitivity(documents_drawn=6, ideal=ideal) for ideal in ("linear", "quadratic")]
     store = Store(tmp_path)
     run([Plan(task, sources, get_pair_metrics("levenshtein,jaccard"), 0) for task in bent], store)

@@ -11,7 +11,7 @@ import pytest
 
 from textgauge.errors import InputError, ResourceError
 from textgauge.evaluate import Store, run
-from textgauge.evaluate.execute import executor, workers
+from textgauge.evaluate.execute import open_executor, workers
 from textgauge.evaluate.protocols import Speed
 
 run_module = import_module("textgauge.evaluate.run")  # the package has a function of that name
@@ -26,7 +26,7 @@ def serial(tmp_path, make_plan, contents):
 
 
 def test_two_processes_give_what_one_gives(tmp_path, make_plan, contents, same, serial):
-    with executor(jobs=2) as pool:
+    with open_executor(jobs=2) as pool:
         report = run([make_plan(METRICS)], Store(tmp_path / "pool"), executor=pool, ahead=2)
     assert report.computed == 27
     assert same(contents(tmp_path / "pool"), serial)
@@ -35,7 +35,7 @@ def test_two_processes_give_what_one_gives(tmp_path, make_plan, contents, same, 
 def test_a_dask_cluster_gives_what_one_process_gives(tmp_path, make_plan, contents, same, serial):
     distributed = pytest.importorskip("distributed")
     options = {"n_workers": 2, "processes": True, "threads_per_worker": 1, "dashboard_address": None}
-    with distributed.LocalCluster(**options) as cluster, executor(scheduler=cluster.scheduler_address) as where:
+    with distributed.LocalCluster(**options) as cluster, open_executor(scheduler=cluster.scheduler_address) as where:
         report = run([make_plan(METRICS)], Store(tmp_path / "dask"), executor=where)
     assert report.computed == 27
     assert same(contents(tmp_path / "dask"), serial)
@@ -48,7 +48,7 @@ def test_a_scheduler_that_is_not_there_is_one_clear_error(address):
 
     soon = dask.config.set({"distributed.comm.timeouts.connect": "200ms"})
     complaint = pytest.raises(InputError, match="no Dask scheduler answers at")
-    with soon, complaint as caught, executor(scheduler=address):
+    with soon, complaint as caught, open_executor(scheduler=address):
         pass
     assert "\n" not in str(caught.value)
 
@@ -66,7 +66,7 @@ class _Dying:
 
 
 def test_a_worker_that_dies_is_one_clear_error_and_the_run_goes_on_later(tmp_path, make_plan):
-    with pytest.raises(ResourceError, match=r"a worker process ended early .*goes on from what is finished"):
+    with pytest.raises(ResourceError, match=r"a worker process ended early .*run the same command again"):
         run([make_plan()], Store(tmp_path), executor=_Dying())
     assert run([make_plan()], Store(tmp_path)).computed == 6
 
@@ -98,7 +98,7 @@ def test_times_are_taken_here_one_by_one(tmp_path, make_plan):
 def test_a_cluster_holds_more_batches_than_it_has_threads():
     distributed = pytest.importorskip("distributed")
     options = {"n_workers": 2, "processes": False, "threads_per_worker": 5, "dashboard_address": None}
-    with distributed.LocalCluster(**options) as cluster, executor(scheduler=cluster.scheduler_address) as where:
+    with distributed.LocalCluster(**options) as cluster, open_executor(scheduler=cluster.scheduler_address) as where:
         assert workers(where, jobs=1) == 10
     assert workers(None, jobs=3) == 3
 
@@ -125,9 +125,9 @@ def test_a_worker_keeps_every_metric_of_a_batch_as_soon_as_it_is_there(tmp_path,
 
 ORPHANS = """
 import os, time
-from textgauge.evaluate.execute import executor, workers
+from textgauge.evaluate.execute import open_executor, workers
 if __name__ == "__main__":
-    with executor(jobs=2) as pool:
+    with open_executor(jobs=2) as pool:
         print(*{pool.submit(os.getpid).result() for _ in range(4)}, flush=True)
         time.sleep(60)
 """

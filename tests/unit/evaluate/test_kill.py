@@ -8,8 +8,9 @@ import time
 import pytest
 
 from textgauge.evaluate import Store, run
+from textgauge.evaluate.plan import make_plans
 from textgauge.evaluate.protocols import Ksc
-from textgauge.evaluate.suites import plans_of, sources_of
+from textgauge.evaluate.sources import read_two
 
 METRICS = "jsd@words,cbdf@words,zipf@words"
 SIZES = {"k": 5, "n": 40}
@@ -24,7 +25,7 @@ def command(folder, repetitions):
 
 def plans(repetitions):
     protocol = Ksc(**SIZES, repetitions=repetitions)
-    return plans_of([protocol], [sources_of("sample:cooking", "sample:travel")], METRICS, seed=0)
+    return make_plans([protocol], [read_two("sample:cooking", "sample:travel")], METRICS, seed=0)
 
 
 def cells(folder):

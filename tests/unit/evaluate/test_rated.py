@@ -7,8 +7,8 @@ import pytest
 
 from textgauge.data import Pairs
 from textgauge.errors import InputError
+from textgauge.evaluate.pair_sources import read_rated
 from textgauge.evaluate.protocols.agreement import Agreement
-from textgauge.evaluate.rated import rated_sources
 from textgauge.metrics import get_metric
 
 ROWS = [
@@ -25,7 +25,7 @@ def _table(folder, rows):
 
 
 def test_lists_of_references_give_one_value_per_candidate(tmp_path):
-    sources = rated_sources(_table(tmp_path, ROWS), left="out", right="refs", ratings=["score"])
+    sources = read_rated(_table(tmp_path, ROWS), left="out", right="refs", ratings=["score"])
     (batch,) = Agreement().trials(sources, 0)
     metric = get_metric("jaccard")
     expected = [0.5, 1.0, 2 / 3]
@@ -36,17 +36,15 @@ def test_lists_of_references_give_one_value_per_candidate(tmp_path):
 
 
 def test_references_count_in_the_fingerprint(tmp_path):
-    first = rated_sources(_table(tmp_path, ROWS), left="out", right="refs", ratings=["score"]).fingerprint
+    first = read_rated(_table(tmp_path, ROWS), left="out", right="refs", ratings=["score"]).fingerprint
     moved = [ROWS[0] | {"refs": ["one dog"]}, ROWS[1] | {"refs": ["a red dog", "tea"]}, ROWS[2]]
-    assert rated_sources(_table(tmp_path, moved), left="out", right="refs", ratings=["score"]).fingerprint != first
+    assert read_rated(_table(tmp_path, moved), left="out", right="refs", ratings=["score"]).fingerprint != first
 
 
 @pytest.mark.parametrize("refs", [[], "text", [1]])
 def test_a_row_without_references_is_named(tmp_path, refs):
     with pytest.raises(InputError, match="line 2"):
-        rated_sources(
-            _table(tmp_path, [ROWS[0], ROWS[1] | {"refs": refs}]), left="out", right="refs", ratings=["score"]
-        )
+        read_rated(_table(tmp_path, [ROWS[0], ROWS[1] | {"refs": refs}]), left="out", right="refs", ratings=["score"])
 
 
 def test_taking_items_keeps_their_references_in_order():

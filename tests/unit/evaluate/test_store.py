@@ -13,7 +13,6 @@ import pytest
 from textgauge.errors import InputError, ResourceError
 from textgauge.evaluate import Store, run
 from textgauge.evaluate.results import judge
-from textgauge.evaluate.run import plan_cells
 
 
 def files(folder):
@@ -26,7 +25,7 @@ def test_what_is_written_is_read_back_and_nothing_else_is_left(tmp_path, make_pl
     plan, store = make_plan(), Store(tmp_path)
     report = run([plan], store)
     assert (report.cells, report.found, report.computed, report.failures) == (6, 0, 6, ())
-    for cell in plan_cells(plan):
+    for cell in plan.cells():
         frame = store.read(cell)
         parts = [name for name in frame.columns if name.startswith("part.")]
         assert frame.columns == ["i", "j", "value", *parts, "reason", "failed", "seconds"]
@@ -50,9 +49,9 @@ def test_a_damaged_cell_is_computed_again_and_no_other(tmp_path, make_plan, cont
     plan, store = make_plan(), Store(tmp_path)
     run([plan], store)
     before, numbers = files(tmp_path / "cells"), contents(tmp_path)
-    victim = store.path(plan_cells(plan)[2])
+    victim = store.path(plan.cells()[2])
     victim.write_bytes(damage(victim.read_bytes()))
-    assert not store.has(plan_cells(plan)[2])
+    assert not store.has(plan.cells()[2])
     report = run([plan], store)
     assert (report.found, report.computed) == (5, 1)
     after = files(tmp_path / "cells")
@@ -63,14 +62,14 @@ def test_a_damaged_cell_is_computed_again_and_no_other(tmp_path, make_plan, cont
 def test_a_table_that_is_no_cell_is_taken_for_missing(tmp_path, make_plan):
     plan, store = make_plan(), Store(tmp_path)
     run([plan], store)
-    cell = plan_cells(plan)[0]
+    cell = plan.cells()[0]
     pl.DataFrame({"i": [1]}).write_parquet(store.path(cell))
     assert store.read(cell) is None
 
 
 def test_what_a_killed_process_left_half_written_does_not_matter(tmp_path, make_plan):
     plan, store = make_plan(), Store(tmp_path)
-    for cell in plan_cells(plan):
+    for cell in plan.cells():
         path = store.path(cell)
         path.parent.mkdir(parents=True, exist_ok=True)
         (path.parent / ".0123.part").write_bytes(b"PAR1 half")
@@ -101,7 +100,7 @@ def test_a_disk_that_refuses_is_one_clear_error(tmp_path, make_plan, monkeypatch
 def test_a_file_size_limit_met_while_writing_leaves_no_half_cell(tmp_path, make_plan):
     resource = pytest.importorskip("resource")
     plan, store = make_plan(), Store(tmp_path)
-    cell = plan_cells(plan)[0]
+    cell = plan.cells()[0]
     content = pl.DataFrame({"value": np.random.default_rng(0).random(5_000)})
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, hard))

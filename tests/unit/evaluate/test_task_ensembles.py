@@ -8,14 +8,21 @@ import pytest
 
 from textgauge.data.tasks import Documents
 from textgauge.evaluate import task_ensembles as ensemble
-from textgauge.evaluate.protocols import Axis, Clustering, Comparisons, Retrieval, Robustness, Sensitivity, TaskSources
+from textgauge.evaluate.protocols import (
+    Clustering,
+    ComparedAlignment,
+    RatedAlignment,
+    Retrieval,
+    Robustness,
+    Sensitivity,
+    TaskSources,
+)
 from textgauge.evaluate.protocols.models import Fitted
 from textgauge.evaluate.task_ensembles import TaskFeatures, ensembled, splits
-from textgauge.evaluate.tasks import task_sources
 
 SAMPLES = {
-    Axis(): "sample:articles",
-    Comparisons(): "sample:articles",
+    RatedAlignment(): "sample:articles",
+    ComparedAlignment(): "sample:articles",
     Robustness(documents_drawn=25): "sample:articles",
     Sensitivity(documents_drawn=12): "sample:articles",
     Clustering(n=20, folds=3): "sample:intents",
@@ -26,7 +33,7 @@ SAMPLES = {
 @cache
 def built_in(task):
     """A task on its sample: features are not needed yet."""
-    return featured(task, task_sources(type(task), SAMPLES[task]))
+    return featured(task, task.data.read(SAMPLES[task]))
 
 
 def featured(task, sources, features=None):
@@ -198,7 +205,7 @@ def linear_axis(beta, *, rows=200, noise=0.0, seed=0):
     features[0], features[1] = 0.0, 1.0 / np.sum(beta)
     score = features @ np.array(beta) + noise * rng.normal(size=rows)
     columns = {"document": np.arange(rows).astype(np.uint64) // 2, "score_overall": score}
-    return TaskFeatures(Axis(), "made", "00ff00ff", features, columns)
+    return TaskFeatures(RatedAlignment(), "made", "00ff00ff", features, columns)
 
 
 def test_a_linear_ensemble_finds_the_line_its_shares_and_what_matters():

@@ -7,9 +7,9 @@ import pytest
 
 from textgauge.evaluate.protocols import Distributionality, Verdict
 from textgauge.evaluate.results import Judged
-from textgauge.evaluate.suites import ACKERMAN_METRICS
 from textgauge.metrics import get_corpus_metrics
 from textgauge.papers import PAPERS, Request
+from textgauge.papers.ackerman2023 import ACKERMAN_METRICS
 
 PROTOTYPES = {"definition": ("energy", "ahd"), "paper": ("energy(root=true)@angular", "ahd@angular")}
 SCORES = {"energy": 1.0, "ahd": -1.0, "irpr": -0.5, "fid": 0.4, "mauve": 0.3, "pr": 0.1, "dc": 0.6}

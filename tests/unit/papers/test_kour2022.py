@@ -8,9 +8,9 @@ import pytest
 from textgauge.evaluate.protocols import Ksc, Size, Speed
 from textgauge.evaluate.protocols.base import over_repetitions
 from textgauge.evaluate.results import Judged
-from textgauge.evaluate.suites import KOUR_METRICS, KOUR_PAPER_METRICS, KOUR_PAPER_SIZE_METRICS
 from textgauge.metrics import get_corpus_metrics
 from textgauge.papers import PAPERS, Request
+from textgauge.papers.kour2022 import KOUR_METRICS, KOUR_PAPER_METRICS, KOUR_PAPER_SIZE_METRICS
 
 PROTOCOLS = (Ksc(k=7), Ksc(k=12), Size(), Speed(repetitions=3))
 

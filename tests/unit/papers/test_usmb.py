@@ -6,12 +6,12 @@ from types import SimpleNamespace
 import pytest
 
 from textgauge.evaluate.ensembles import NAMES, Contribution, means_over_embedders
-from textgauge.evaluate.protocols import Axis, Clustering, Comparisons, Robustness
+from textgauge.evaluate.protocols import Clustering, ComparedAlignment, RatedAlignment, Robustness
 from textgauge.evaluate.protocols.base import Verdict
 from textgauge.evaluate.results import Judged
-from textgauge.evaluate.tasks import TASK_METRICS
 from textgauge.metrics import get_pair_metrics
 from textgauge.papers import PAPERS, Request
+from textgauge.papers.usmb import TASK_METRICS
 
 KEYS = {metric.name: metric.key for metric in get_pair_metrics(TASK_METRICS)}
 COSINES = [metric.key for metric in get_pair_metrics(TASK_METRICS) if metric.name == "cosine"]
@@ -24,15 +24,15 @@ def judged(task, data, metric, seed=0, **values):
 
 
 JUDGED = [
-    judged(Axis(), "summeval", KEYS["jaccard"], axis=0.6, axis_accuracy=0.7),
-    judged(Axis(), "cnndm_chaganty", KEYS["jaccard"], axis=0.8, axis_accuracy=math.nan),
-    judged(Comparisons(), "openai_summary_comparisons", KEYS["jaccard"], comparisons=0.5, comparisons_f1=0.4),
-    judged(Axis(), "summeval", MEAN, axis=0.9),
-    judged(Axis(), "summeval", COSINES[0], axis=0.1),
+    judged(RatedAlignment(), "summeval", KEYS["jaccard"], axis=0.6, axis_accuracy=0.7),
+    judged(RatedAlignment(), "cnndm_chaganty", KEYS["jaccard"], axis=0.8, axis_accuracy=math.nan),
+    judged(ComparedAlignment(), "openai_summary_comparisons", KEYS["jaccard"], comparisons=0.5, comparisons_f1=0.4),
+    judged(RatedAlignment(), "summeval", MEAN, axis=0.9),
+    judged(RatedAlignment(), "summeval", COSINES[0], axis=0.1),
     judged(Robustness(), "scitldr", NAMES["task"], robustness=0.97, summary_gt_semantic=0.95),
     judged(Robustness(), "scitldr", NAMES["universal"], robustness=0.2),
-    judged(Axis(), "summeval", KEYS["rouge"], seed=1, axis=0.3),
-    judged(Axis(), "mine.csv", KEYS["rouge"], axis=0.3),
+    judged(RatedAlignment(), "summeval", KEYS["rouge"], seed=1, axis=0.3),
+    judged(RatedAlignment(), "mine.csv", KEYS["rouge"], axis=0.3),
     judged(Clustering(folds=2), "ag_news", KEYS["rouge"], clustering=0.3),
 ]
 CONTRIBUTIONS = [

@@ -11,7 +11,7 @@ import pytest
 from textgauge.errors import InputError, MissingExtra, ResourceError, UnknownName
 from textgauge.evaluate import Store
 from textgauge.evaluate.results import Results
-from textgauge.papers import PAPERS, Request, programs, zwerdling_corpora
+from textgauge.papers import PAPERS, SUITES, Request, zwerdling_corpora
 from textgauge.papers import zwerdling2021 as paper
 from textgauge.papers.zwerdling_corpora import Making, Source, captions, corpora_of, draw, sentences, split
 from textgauge.papers.zwerdling_suite import Described, Zwerdling2021, side_by_side
@@ -193,13 +193,12 @@ def test_one_line_for_each_property_and_size(run, torchless):
 
 
 def test_parameters_are_read_as_they_are_typed():
-    assert programs.program("zwerdling2021", {"n": "20", "embedder": "wordllama"}) == Zwerdling2021(
-        n=20, embedder="wordllama"
-    )
+    suite = SUITES["zwerdling2021"]
+    assert suite.make_program({"n": "20", "embedder": "wordllama"}) == Zwerdling2021(n=20, embedder="wordllama")
     for given, error in (({"k": "3"}, UnknownName), ({"n": "many"}, InputError), ({"draws": "0"}, InputError)):
         with pytest.raises(error):
-            programs.program("zwerdling2021", given)
-    assert "zwerdling2021" in dict(programs.described())
+            suite.make_program(given)
+    assert suite.about.startswith("Generated corpora described")
 
 
 @pytest.mark.parametrize("corpus", ["amazon", "news", "yahoo"])

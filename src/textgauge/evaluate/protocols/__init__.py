@@ -1,15 +1,15 @@
-"""Protocols: experiments that put metrics to the test."""
+"""Protocols: experiments that put metrics to the test; each is declared in a file of its own."""
 
 from textgauge.evaluate.protocols.agreement import Agreement
-from textgauge.evaluate.protocols.alignment import Axis, Comparisons
+from textgauge.evaluate.protocols.alignment import ComparedAlignment, RatedAlignment
 from textgauge.evaluate.protocols.base import (
     Measure,
     Observations,
-    PairSources,
     Protocol,
-    Sources,
-    TaskSources,
     Verdict,
+    known_protocols,
+    protocols_named,
+    register_protocol,
 )
 from textgauge.evaluate.protocols.batch import Batch, CorpusBatch, MatrixBatch, PairBatch
 from textgauge.evaluate.protocols.clustering import Clustering
@@ -22,21 +22,14 @@ from textgauge.evaluate.protocols.robustness import Robustness
 from textgauge.evaluate.protocols.sensitivity import Sensitivity
 from textgauge.evaluate.protocols.size import Size
 from textgauge.evaluate.protocols.speed import Speed
-from textgauge.evaluate.protocols.task import Task
-
-TASKS: tuple[type[Task], ...] = (Axis, Comparisons, Robustness, Sensitivity, Clustering, Retrieval)
-
-_EVERY: tuple[type[Protocol], ...] = (Agreement, Distributionality, Ifc, Ksc, Perturbation, Size, Speed, *TASKS)
-PROTOCOLS: dict[str, type[Protocol]] = {kind.name: kind for kind in _EVERY}
+from textgauge.evaluate.protocols.task import Task, as_task, known_tasks
+from textgauge.evaluate.sources import PairSources, Sources, TaskSources
 
 __all__ = [
-    "PROTOCOLS",
-    "TASKS",
     "Agreement",
-    "Axis",
     "Batch",
     "Clustering",
-    "Comparisons",
+    "ComparedAlignment",
     "CorpusBatch",
     "Distributionality",
     "Ifc",
@@ -48,6 +41,7 @@ __all__ = [
     "PairSources",
     "Perturbation",
     "Protocol",
+    "RatedAlignment",
     "Retrieval",
     "Robustness",
     "Sensitivity",
@@ -57,4 +51,9 @@ __all__ = [
     "Task",
     "TaskSources",
     "Verdict",
+    "as_task",
+    "known_protocols",
+    "known_tasks",
+    "protocols_named",
+    "register_protocol",
 ]

@@ -1,4 +1,4 @@
-"""Agreement with people: how a metric orders rated pairs, groups of them, and sets, beside the ratings."""
+"""Agreement with people: how the order of rated pairs, groups of them and sets by a metric follows the ratings."""
 
 from __future__ import annotations
 
@@ -11,9 +11,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.errors import InputError
-from textgauge.evaluate.protocols.base import RESAMPLES, Measure, Observations, PairSources, Protocol, Verdict
+from textgauge.evaluate.data_kinds import RatedPairs
+from textgauge.evaluate.protocols.base import (
+    PAIR_METRICS,
+    RESAMPLES,
+    Measure,
+    Observations,
+    PairSources,
+    Protocol,
+    Verdict,
+    register_protocol,
+)
 from textgauge.evaluate.protocols.batch import PairBatch
-from textgauge.evaluate.protocols.levels import Level, between_groups, of_means, pair_level, within_groups
+from textgauge.evaluate.protocols.levels import AgreementLevel, between_groups, of_means, pair_level, within_groups
 from textgauge.stats.resampled_correlation import draws, inversion_rows, pearson_rows, rank_rows
 from textgauge.stats.resampling import percentile_interval
 
@@ -39,6 +49,7 @@ def _within(column: str) -> tuple[Measure, ...]:
     )
 
 
+@register_protocol
 @dataclass(frozen=True, kw_only=True)
 class Agreement(Protocol):
     """Agreement of a metric with people who rated pairs of texts.
@@ -49,8 +60,8 @@ class Agreement(Protocol):
     their means, best first: Pearson of means, correlation of orders, coinciding ranks, swaps (half of Spearman's
     footrule), inversions (Kendall); and where the names of some sets end with `random`: variability (range of means on
     random sets over the range on all, in percent) and disqualification (a random set ranks above another).
-    Distances count as negated: all values are larger for better agreement unless said. Pairs without a value are left
-    out of the metric's numbers; people's means are over all. Intervals are from resampling pairs, or all pairs of an
+    Distances count as negated. Pairs without a value are left out of the metric's numbers; people's means are over
+    all. Intervals are from resampling pairs, or all pairs of an
     item together. `ratings=single` takes every single rating, not their mean, at pair level.
 
     Source: Yamshchikov et al. 2021; Deutsch et al. 2023 for pairwise accuracy.
@@ -58,6 +69,9 @@ class Agreement(Protocol):
 
     name = "agreement"
     of = "pairs"
+    data = RatedPairs()
+    default_metrics = PAIR_METRICS
+    figures = ("order", "bump", "scatter")
     measures = (
         _correlation("pearson", "pairs: Pearson's r"),
         _correlation("spearman", f"pairs: Spearman's ρ; {_MEAN_RANKS}"),
@@ -118,7 +132,7 @@ class Agreement(Protocol):
             for verdict in _verdicts(level, np.concatenate([block[place] for block in blocks]), units, left_out)
         ]
 
-    def _levels(self, x: Floats, columns: Mapping[str, NDArray[Any]]) -> list[Level]:
+    def _levels(self, x: Floats, columns: Mapping[str, NDArray[Any]]) -> list[AgreementLevel]:
         y, rows = columns["rating"].astype(np.float64), np.flatnonzero(np.isfinite(x))
         levels = [self._pair_level(x, y, columns, rows)]
         if len(rows):
@@ -133,7 +147,9 @@ class Agreement(Protocol):
             levels.append(set_level(x, y, columns["set"], self.random))
         return levels
 
-    def _pair_level(self, x: Floats, y: Floats, columns: Mapping[str, NDArray[Any]], rows: NDArray[np.intp]) -> Level:
+    def _pair_level(
+        self, x: Floats, y: Floats, columns: Mapping[str, NDArray[Any]], rows: NDArray[np.intp]
+    ) -> AgreementLevel:
         if self.ratings == "mean":
             return pair_level(x[rows], y[rows], rows)
         single = [columns[name][rows] for name in sorted(columns) if name.startswith("rating_")]
@@ -142,7 +158,7 @@ class Agreement(Protocol):
         return pair_level(x[pair[rated]], ratings[rated], pair[rated])
 
 
-def set_level(x: Floats, y: Floats, sets: NDArray[Any], random: str) -> Level:
+def set_level(x: Floats, y: Floats, sets: NDArray[Any], random: str) -> AgreementLevel:
     """How the order of sets by their means follows the order by people's."""
     labels = np.unique(sets)
     is_random = np.array([bool(random) and str(label).endswith(random) for label in labels])
@@ -170,7 +186,7 @@ def _variability(means: Floats, is_random: NDArray[np.bool_]) -> Floats:
     return np.where(known, 100.0 * np.ptp(means[:, is_random], axis=1) / np.where(known, whole, 1.0), np.nan)
 
 
-def _verdicts(level: Level, drawn: Floats, units: int, left_out: str | None) -> Iterator[Verdict]:
+def _verdicts(level: AgreementLevel, drawn: Floats, units: int, left_out: str | None) -> Iterator[Verdict]:
     columns = zip(level.names, level.values, level.chance, level.reasons, drawn.T, strict=True)
     for name, value, chance, reason, column in columns:
         if np.isnan(value):

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from textgauge.data import Corpus, Pairs
 from textgauge.errors import InputError
-from textgauge.evaluate.protocols.base import Measure, TaskSources
+from textgauge.evaluate.data_kinds import TaskTable
+from textgauge.evaluate.protocols.base import Measure, TaskSources, register_protocol
 from textgauge.evaluate.protocols.batch import PairBatch
 from textgauge.evaluate.protocols.task import Columns, Examples, Floats, Task, Units, ratio
 
@@ -19,16 +20,25 @@ ASPECTS = ("overall", "accuracy", "coverage", "coherence")
 _SUMS = 6  # of each aspect: count, Σx, Σy, Σxx, Σyy, Σxy
 
 
-@dataclass(frozen=True, kw_only=True)
-class Axis(Task):
+@register_protocol
+@dataclass(frozen=True, kw_only=True, repr=False)
+class RatedAlignment(Task):
     """Similarity of a summary and its text against people's scores: Pearson's r, mapped to [0, 1] by (1 + r)/2.
 
-    The score is that of `overall`; accuracy, coverage and coherence are told where the data have them. Whole documents
+    The score is that of `overall`; accuracy, coverage and coherence are given where the data have them. Whole documents
     are resampled. An ensemble learns the overall score, brought to [0, 1].
     """
 
     name = "axis"
-    task = "alignment"
+    task = family = "alignment"
+    place = 1
+    data = TaskTable(
+        "rated",
+        "load_rated_summaries",
+        ("document", "text", "summary", "ratings"),
+        samples=("sample:articles",),
+        published=("summeval", "cnndm_chaganty"),
+    )
     model = "linear"
     measures = (
         Measure("axis", column="alignment", about="(1 + r)/2 of similarity and people's overall score"),
@@ -37,6 +47,10 @@ class Axis(Task):
             for aspect in ASPECTS[1:]
         ),
     )
+
+    def __repr__(self) -> str:
+        """The name that stored ensembles are filed under."""
+        return "Axis()"
 
     def check(self, sources: TaskSources) -> None:
         """At least three rated summaries."""
@@ -69,15 +83,24 @@ class Axis(Task):
         return np.asarray((score - low) / (high - low)) if high > low else np.full(len(score), np.nan)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Comparisons(Task):
+@register_protocol
+@dataclass(frozen=True, kw_only=True, repr=False)
+class ComparedAlignment(Task):
     """Of two summaries of a text, is the one that people chose the nearer one? Equal similarities count half.
 
     Precision, recall and F1 are those of choosing the second. An ensemble is asked with the similarities of both.
     """
 
     name = "comparisons"
-    task = "alignment"
+    task = family = "alignment"
+    place = 1
+    data = TaskTable(
+        "comparisons",
+        "load_compared_summaries",
+        ("document", "text", "first", "second", "chosen"),
+        samples=("sample:articles",),
+        published=("openai_summary_comparisons",),
+    )
     model = "forest"
     measures = (
         Measure("comparisons", column="alignment", about="share of choices as people's; ties count half"),
@@ -85,6 +108,10 @@ class Comparisons(Task):
         Measure("comparisons_recall", detail=True, about="of people's choices of the second, the share found"),
         Measure("comparisons_f1", detail=True, about="harmonic mean of precision and recall"),
     )
+
+    def __repr__(self) -> str:
+        """The name that stored ensembles are filed under."""
+        return "Comparisons()"
 
     def check(self, sources: TaskSources) -> None:
         """At least two comparisons."""

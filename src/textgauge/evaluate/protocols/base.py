@@ -1,20 +1,26 @@
-"""What a protocol is: trials that know no metric, and a verdict that knows no text."""
+"""What a protocol is: a declaration, trials that know no metric, and a verdict that knows no text; and all by name."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, ClassVar, Literal, get_args, get_origin, get_type_hints
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import Any, ClassVar, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.errors import InputError
-from textgauge.evaluate.protocols.batch import Batch, Column
-from textgauge.evaluate.protocols.sources import Data, PairSources, Sources, TaskSources
+from textgauge.data import Comparison
+from textgauge.errors import InputError, UnknownName
+from textgauge.evaluate.data_kinds import DataKind
+from textgauge.evaluate.protocols.batch import Batch
+from textgauge.evaluate.sources import Column, Data, PairSources, Sources, TaskSources
+from textgauge.metrics import Metric, get_corpus_metrics, get_pair_metrics
+from textgauge.plugins import load_plugins
 
 __all__ = [
-    "RESAMPLES",
     "Data",
     "Measure",
     "Observations",
@@ -24,19 +30,28 @@ __all__ = [
     "TaskSources",
     "Verdict",
     "generator",
+    "known_protocols",
     "over_repetitions",
+    "protocols_named",
+    "register_protocol",
+    "settled",
     "why_undefined",
 ]
 
+Floats = NDArray[np.float64]
+
 RESAMPLES = 1_000  # of repetitions or of pairs: one number, so that measures of all protocols can be averaged
+CORPUS_METRICS = "energy,mmd,fid,pr,dc,irpr,medoid,ttest,classifier,cbdf,jsd,zipf"
+PAIR_METRICS = "cosine,chrf,bleu,rouge1,jaccard,levenshtein,wmd"
+_PACKAGE = "textgauge.evaluate.protocols"
 
 
 @dataclass(frozen=True)
 class Measure:
     """A number about a metric: its name, its range, which end is the better one, and how it is computed.
 
-    `column` is the column of a leaderboard it counts for, its own unless given; a `detail` counts for none. One without
-    `quality` tells what a metric is like, not how good it is.
+    `column` is the column of a leaderboard it counts for, its own by default; a `detail` counts for none. A measure
+    without `quality` describes a metric and does not rank it.
     """
 
     name: str
@@ -60,8 +75,8 @@ class Verdict:
     """One measure of one metric: mean over repetitions, their deviation, and an interval for the mean.
 
     `low` and `high` come from Student's t over repetitions, `boot_low` and `boot_high` from resampling them; `values`
-    are those of the single repetitions. `error` is the standard error of having looked at a sample of judgements (or of
-    lotteries), 0 where all were looked at. NaN has a `reason`; so has a mean that leaves repetitions out.
+    are those of the single repetitions. `error` is the standard error that a sample of judgements (or of lotteries)
+    adds, 0 where all are used. NaN has a `reason`; so has a mean that leaves repetitions out.
 
     A measure of rated pairs has no repetitions: its one value comes with `draws`, the values on resamples that are the
     same for all metrics, and its intervals are theirs. `n` counts what is correlated, `units` what was resampled;
@@ -86,7 +101,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Observations:
-    """What one metric gave on the trials of all batches: a value per trial, beside what is known about the trial."""
+    """The values of one metric on the trials of all batches, with what is known about each trial."""
 
     value: NDArray[np.float64]
     batch: NDArray[np.int64]
@@ -106,15 +121,19 @@ class Observations:
 
 @dataclass(frozen=True, kw_only=True)
 class Protocol:
-    """Base of all protocols: its fields are its parameters."""
+    """Base of all protocols: class variables declare what it is, fields are its parameters."""
 
     name: ClassVar[str]
+    family: ClassVar[str] = ""  # another name that runs it, together with others of the same family
+    place: ClassVar[int] = 0  # in lists, before the name
     of: ClassVar[Literal["corpora", "pairs"]] = "corpora"
+    data: ClassVar[DataKind]
+    default_metrics: ClassVar[str] = CORPUS_METRICS
     measures: ClassVar[tuple[Measure, ...]]
+    figures: ClassVar[tuple[str, ...]] = ()  # kinds of figures that its runs have
     timed: ClassVar[bool] = False  # whether the value of a trial is its time, alone and cold
     similarities: ClassVar[bool] = False  # whether trials are judged as similarities, not as distances
-    ensembles: ClassVar[bool] = False  # whether ensembles of the metrics are trained on its trials
-    paraphrases: ClassVar[bool] = False  # whether the data are pairs that mean the same, though metrics are of corpora
+    ensembles: ClassVar[bool] = False  # whether runs train ensembles of their metrics
     version: ClassVar[int] = 1
 
     @property
@@ -123,8 +142,33 @@ class Protocol:
         given = ",".join(f"{item.name}={getattr(self, item.name)}" for item in fields(self))
         return f"{self.name}({given})|v{self.version}"
 
+    @property
+    def title(self) -> str:
+        """A short word for names of figures and headings."""
+        return self.name
+
+    @property
+    def summary(self) -> str:
+        """What was drawn, in plain words."""
+        return self.name
+
+    @classmethod
+    def metrics_for(cls, names: str | Iterable[str | Metric], data: Data) -> Sequence[Metric]:
+        """The metrics that names stand for, as they run on these data."""
+        if cls.of == "pairs":
+            return get_pair_metrics(names)
+        metrics = get_corpus_metrics(names)
+        if not isinstance(data, Sources) or not data.joint.pool.has_given:
+            return metrics
+        given = Comparison(data.joint, data.joint)
+        moved = [metric.on_given(given) for metric in metrics]
+        blind = [metric.key for metric in moved if metric.reads_texts and not data.joint.pool.has_texts]
+        if blind:
+            raise InputError(f"{blind[0]} needs texts, but the corpora were given as embeddings")
+        return moved
+
     def also(self, metrics: Iterable[str]) -> tuple[str, ...]:
-        """Keys of the metrics that judging these needs beside them."""
+        """Keys of the other metrics that judging these needs."""
         del metrics
         return ()
 
@@ -137,8 +181,8 @@ class Protocol:
         """Refuse parameters and data that do not fit, in one line that says what is needed."""
 
     def notes(self, sources: Any) -> tuple[str, ...]:
-        """What of the data is left out, in words."""
-        return ()
+        """What of the data is left out, and what to beware of."""
+        return tuple(sources.notes)
 
     def trials(self, sources: Any, seed: int) -> Iterator[Batch]:
         """The batches of trials; the same for every metric."""
@@ -149,8 +193,39 @@ class Protocol:
         raise NotImplementedError
 
     def judge_all(self, observations: Mapping[str, Observations]) -> dict[str, list[Verdict]]:
-        """The measures of all metrics of a run; each by itself, unless a protocol holds them against each other."""
+        """The measures of all metrics of a run; each by itself, unless a protocol compares them."""
         return {metric: self.judge(found) for metric, found in observations.items()}
+
+
+_Kind = TypeVar("_Kind", bound=type[Protocol])
+_registry: dict[str, type[Protocol]] = {}
+
+
+def register_protocol(kind: _Kind) -> _Kind:
+    """Make a protocol class known by its name; used as a decorator. A taken name is refused."""
+    if _registry.get(kind.name, kind).__qualname__ != kind.__qualname__:
+        raise UnknownName(f"a protocol named {kind.name!r} is registered already")
+    _registry[kind.name] = kind
+    return kind
+
+
+def known_protocols() -> dict[str, type[Protocol]]:
+    """All protocols by name: those of this package, of plug-ins (`textgauge.protocols`) and those users register."""
+    _load_protocols()
+    return dict(sorted(_registry.items(), key=lambda item: (item[1].place, item[0])))
+
+
+def protocols_named(name: str) -> list[type[Protocol]]:
+    """The protocol of a name, or all protocols of a family; none where nobody knows the name."""
+    known = known_protocols()
+    return [known[name]] if name in known else [kind for kind in known.values() if kind.family == name]
+
+
+@cache
+def _load_protocols() -> None:
+    for module in iter_modules(import_module(_PACKAGE).__path__):
+        import_module(f"{_PACKAGE}.{module.name}")
+    load_plugins("textgauge.protocols", lambda _, kind: register_protocol(kind))
 
 
 def generator(protocol: Protocol, sources: Data, seed: int, number: int) -> np.random.Generator:
@@ -199,6 +274,20 @@ def over_repetitions(
     boot = percentile_interval(resampled_sums(known[:, None], 1_000, seed)[:, 0] / n, n, level)
     interval = (mean - reach, mean + reach, *boot)
     return Verdict(measure, mean, std, *interval, error=error, values=tuple(values), reason=reason)
+
+
+def settled(values: Floats) -> Floats:
+    """The values with those that differ by rounding alone (a part in 10¹²) made equal, so that ties are ties.
+
+    >>> settled(np.array([0.3, 0.1 + 0.2, 0.4])).tolist()
+    [0.3, 0.3, 0.4]
+    """
+    order = np.argsort(values)
+    rising = values[order]
+    new = np.concatenate([[True], ~np.isclose(rising[1:], rising[:-1], rtol=1e-12, atol=0.0)])
+    made = np.empty_like(values)
+    made[order] = rising[new][np.cumsum(new) - 1]
+    return made
 
 
 def _left_out(values: Sequence[float], reasons: Sequence[str | None]) -> str | None:

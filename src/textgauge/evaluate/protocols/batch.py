@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.data import Comparison, Corpus, Draws, Pairs, Pool
+from textgauge.evaluate.sources import Column
 from textgauge.metrics import CorpusMetric, PairMetric
 from textgauge.metrics.base import VALUE
 
-Column = NDArray[Any]
 Values = dict[str, NDArray[np.float64]]
 
 

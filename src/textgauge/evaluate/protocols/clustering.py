@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from textgauge.data import Corpus
 from textgauge.errors import InputError
-from textgauge.evaluate.protocols.base import Measure, TaskSources, generator
+from textgauge.evaluate.data_kinds import TaskTable
+from textgauge.evaluate.protocols.base import Measure, TaskSources, generator, register_protocol
 from textgauge.evaluate.protocols.batch import MatrixBatch
 from textgauge.evaluate.protocols.models import Forest
 from textgauge.evaluate.protocols.task import Columns, Examples, Floats, Keys, Task, Units, ratio
@@ -21,6 +22,7 @@ _TASK_EXAMPLES = 6_000  # and that of a task ensemble, whose trees each see a fe
 _OTHERS = 3  # pairs of two labels for each of them; chosen on texts drawn under another seed
 
 
+@register_protocol
 @dataclass(frozen=True, kw_only=True)
 class Clustering(Task):
     """V-measure of agglomerative clusters on 1 − similarity against the labels, with the true number of labels.
@@ -31,6 +33,21 @@ class Clustering(Task):
 
     name = "clustering"
     task = "clustering"
+    place = 4
+    data = TaskTable(
+        "labelled",
+        "load_labelled",
+        ("text", "label"),
+        samples=("sample:intents",),
+        published=(
+            "newsgroups20",
+            "stackoverflow_titles",
+            "biomedical_titles",
+            "banking77",
+            "clinc150",
+            "ag_news",
+        ),
+    )
     model = "forest"
     # Average linkage takes means of answers, to which ties and the classes' shares in the examples matter: many small
     # trees, answers at even odds. Chosen by V-measure on texts that are in no draw of the suite's seed 0.

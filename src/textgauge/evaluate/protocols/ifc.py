@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from textgauge.data import Corpus, Draws
 from textgauge.errors import InputError
+from textgauge.evaluate.data_kinds import StepsAndReference
 from textgauge.evaluate.protocols.base import (
     Measure,
     Observations,
@@ -18,28 +19,22 @@ from textgauge.evaluate.protocols.base import (
     Verdict,
     generator,
     over_repetitions,
+    register_protocol,
+    settled,
     why_undefined,
 )
 from textgauge.evaluate.protocols.batch import CorpusBatch
-from textgauge.evaluate.protocols.judgements import settled
+from textgauge.evaluate.sources import REFERENCE
 from textgauge.stats.correlation import spearman
 
 Floats = NDArray[np.float64]
 Index = NDArray[np.int64]
 
-REFERENCE, SELF, STEP = "reference", "self", "step"
+SELF, STEP = "self", "step"
 _FEWEST_STEPS, _FEWEST_TEXTS = 3, 10
 
 
-def step_role(number: int) -> str:
-    """The role of a step's corpus.
-
-    >>> step_role(7)
-    'step-007'
-    """
-    return f"step-{number:03d}"
-
-
+@register_protocol
 @dataclass(frozen=True, kw_only=True)
 class Ifc(Protocol):
     """How a distance to the training texts falls, step by step, towards the distance of these texts from themselves.
@@ -58,6 +53,8 @@ class Ifc(Protocol):
     """
 
     name = "ifc"
+    data = StepsAndReference()
+    figures = ("steps", "radar", "box")
     measures = (
         Measure("trend", low=1.0, high=-1.0, about="Spearman of step and distance; −1 is best"),
         Measure("slope", low=-np.inf, high=np.inf, best="smaller", about="change of the distance at each step"),

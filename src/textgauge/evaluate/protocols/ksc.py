@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
+from math import comb
 from typing import Literal
 
 import numpy as np
@@ -11,6 +13,7 @@ from numpy.typing import NDArray
 
 from textgauge.data import Corpus, Draws
 from textgauge.errors import InputError
+from textgauge.evaluate.data_kinds import TwoCorpora
 from textgauge.evaluate.protocols.base import (
     Measure,
     Observations,
@@ -19,24 +22,17 @@ from textgauge.evaluate.protocols.base import (
     Verdict,
     generator,
     over_repetitions,
+    register_protocol,
+    settled,
     why_undefined,
 )
 from textgauge.evaluate.protocols.batch import CorpusBatch
-from textgauge.evaluate.protocols.judgements import (
-    Judgements,
-    Ties,
-    Which,
-    accuracy,
-    corpus_pairs,
-    judgements,
-    sampled,
-    sampling_error,
-    settled,
-)
 from textgauge.stats.correlation import omega_squared, pearson, r_squared, spearman
 
 Floats = NDArray[np.float64]
 Index = NDArray[np.int64]
+Ties = Literal["half", "right", "wrong"]
+Which = Literal["distinct", "paper"]
 
 
 def shares(k: int, n: int) -> Index:
@@ -48,6 +44,7 @@ def shares(k: int, n: int) -> Index:
     return np.rint(n * np.arange(k - 1, -1, -1) / (k - 1)).astype(np.int64)
 
 
+@register_protocol
 @dataclass(frozen=True, kw_only=True)
 class Ksc(Protocol):
     """Known-similarity corpora of two sources, and how well a distance follows them.
@@ -56,11 +53,13 @@ class Ksc(Protocol):
     `draw=lottery` draws every corpus anew, so that corpora may share texts (Ackerman et al. 2023). Measures: accuracy
     and weighted accuracy of judgements, Spearman's ρ of distance and step ℓ (monotonicity), ω² of an analysis of
     variance by ℓ (separability), R² of the line over ℓ (linearity; `linearity=r` gives r, as the paper's table).
-    `judgements=paper` counts judgements as often as the authors' code; `ties` tells how equal distances count;
+    `judgements=paper` counts judgements as often as the authors' code; `ties` is how equal distances count;
     `sample` takes that many judgements at random (0: all). Distances that differ by rounding alone are equal.
     """
 
     name = "ksc"
+    data = TwoCorpora()
+    figures = ("distance", "tree", "radar", "box")
     measures = (
         Measure("accuracy", about="share of judgements in which the nearer mixtures have the smaller distance"),
         Measure("weighted_accuracy", about="the same, hard judgements (mixtures nearly as near) weighing more"),
@@ -82,6 +81,16 @@ class Ksc(Protocol):
     def key(self) -> str:
         """What decides the trials; how they are judged does not."""
         return f"ksc(k={self.k},n={self.n},repetitions={self.repetitions},draw={self.draw})|v{self.version}"
+
+    @property
+    def title(self) -> str:
+        """The number of corpora."""
+        return f"k{self.k}"
+
+    @property
+    def summary(self) -> str:
+        """How many corpora of how many texts."""
+        return f"{self.k} corpora of {self.n} texts, {self.repetitions} repetitions"
 
     def check(self, sources: Sources) -> None:
         """At least three corpora, a text for every step, and enough texts in both sources."""
@@ -194,3 +203,101 @@ def _batch(number: int, joint: Corpus, members: list[Index]) -> CorpusBatch:
 def _distinct(corpus: Corpus) -> Index:
     """One row of each different text, in an order of their content alone."""
     return np.asarray(np.unique(corpus.keys, return_index=True)[1])
+
+
+@dataclass(frozen=True, eq=False)
+class Judgements:
+    """Pairs (inner, outer) of corpus pairs, by their place among all pairs i < j, with how often each counts.
+
+    `gap` is how much longer the outer pair is.
+    """
+
+    inner: Index
+    outer: Index
+    count: Floats
+    gap: Index
+
+    def __len__(self) -> int:
+        return int(self.count.sum())
+
+
+@cache
+def corpus_pairs(k: int) -> tuple[Index, Index]:
+    """All i < j of k corpora, in order."""
+    i, j = np.triu_indices(k, 1)
+    return i.astype(np.int64), j.astype(np.int64)
+
+
+@cache
+def judgements(k: int, which: Which = "distinct") -> Judgements:
+    """Every pair properly inside another one, once; or as often as the recursion of the authors' code lists it.
+
+    >>> len(judgements(7)), len(judgements(12)), len(judgements(7, "paper")), len(judgements(12, "paper"))
+    (105, 935, 156, 6053)
+    """
+    i, j = corpus_pairs(k)
+    inside = (i[:, None] >= i) & (j[:, None] <= j)
+    np.fill_diagonal(inside, False)
+    inner, outer = np.nonzero(inside)
+    length = j - i
+    count = np.ones(len(inner))
+    if which == "paper":
+        count = _paths(i, length, k)[outer]
+    return Judgements(inner, outer, count, length[outer] - length[inner])
+
+
+def sampled(k: int, which: Which, size: int, seed: int) -> Judgements:
+    """A random sample of judgements, drawn by their counts with replacement, without listing them all."""
+    rng = np.random.default_rng([seed, 6])
+    i, j = corpus_pairs(k)
+    length = j - i
+    weight = (length + 1) * length / 2 - 1.0  # pairs properly inside each pair
+    if which == "paper":
+        weight *= _paths(i, length, k)
+    outer = rng.choice(len(i), size=size, p=weight / weight.sum())
+    row = rng.integers(1, ((length + 1) * length // 2)[outer])  # 0 would be the outer pair itself
+    first, last = _inner(row, length[outer])
+    start, end = i[outer] + first, i[outer] + last
+    inner = start * k - start * (start + 1) // 2 + end - start - 1
+    return Judgements(inner, outer, np.ones(size), length[outer] - (end - start))
+
+
+def _inner(row: Index, length: Index) -> tuple[Index, Index]:
+    """Start and end of the row-th pair among those of 0…length: the longest first, then by start."""
+    shorter = ((np.sqrt(8 * row + 1) - 1) // 2).astype(np.int64)
+    start = row - shorter * (shorter + 1) // 2
+    return start, start + length - shorter
+
+
+def _paths(start: Index, length: Index, k: int) -> Floats:
+    """How often the recursion of the authors' code, which shortens a pair by one end at a time, meets each pair."""
+    return np.array([float(comb(k - 1 - int(size), int(i))) for i, size in zip(start, length, strict=True)])
+
+
+def accuracy(distances: Floats, of: Judgements, *, weighted: bool = False, ties: Ties = "half") -> float:
+    """Share of judgements in which the inner distance is not the larger; `weighted` by 1/(ℓ_outer − ℓ_inner).
+
+    >>> accuracy(np.array([1.0, 2.0, 1.0]), judgements(3))
+    1.0
+    """
+    if np.isnan(distances).any():
+        return float("nan")
+    right, weight = _counted(distances, of, weighted, ties)
+    return float((weight * right).sum() / weight.sum())
+
+
+def sampling_error(distances: Floats, of: Judgements, *, weighted: bool = False, ties: Ties = "half") -> float:
+    """Standard error of the accuracy on a random sample of judgements: √(p(1 − p)/m) without ties and weights.
+
+    >>> round(sampling_error(np.array([1.0, 2.0, 3.0]), Judgements(*np.array([[0, 2], [1, 1], [1, 1], [1, 1]]))), 4)
+    0.3536
+    """
+    right, weight = _counted(distances, of, weighted, ties)
+    mean = (weight * right).sum() / weight.sum()
+    return float(np.sqrt(((weight * (right - mean)) ** 2).sum()) / weight.sum())
+
+
+def _counted(distances: Floats, of: Judgements, weighted: bool, ties: Ties) -> tuple[Floats, Floats]:
+    outer, inner = distances[of.outer], distances[of.inner]  # compared, not subtracted: two may be infinite
+    right = (outer > inner) + {"half": 0.5, "right": 1.0, "wrong": 0.0}[ties] * (outer == inner)
+    return right, of.count / of.gap if weighted else of.count

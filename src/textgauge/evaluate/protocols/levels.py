@@ -43,7 +43,7 @@ ONE_SIDED = 1.6449  # standard deviations that chance passes in 1 case of 20
 
 
 @dataclass(frozen=True, eq=False)
-class Level:
+class AgreementLevel:
     """Measures of one level: values, what `n` counts, chance levels, reasons, and how they follow from weights.
 
     `draw` gives resamples by measures. Chance is what a metric that knows nothing reaches in 1 case of 20.
@@ -57,7 +57,7 @@ class Level:
     reasons: Sequence[str | None]
 
 
-def pair_level(x: Floats, y: Floats, rows: Rows) -> Level:
+def pair_level(x: Floats, y: Floats, rows: Rows) -> AgreementLevel:
     """All pairs alike; a pair with several ratings may be there several times."""
     names = ("pearson", "spearman", "kendall", "kendall_c", "pairwise_accuracy")
     why = why_unrelated(x, y)
@@ -78,10 +78,10 @@ def pair_level(x: Floats, y: Floats, rows: Rows) -> Level:
     reasons = [why if np.isnan(value) else None for value in values]
     tau = ONE_SIDED * _kendall_error(len(x))
     chance = [*[_bound(ONE_SIDED / np.sqrt(len(x) - 1))] * 2, *[_bound(tau)] * 2, _chance_accuracy(y, tau)]
-    return Level(names, values, len(x), chance, draw, reasons)
+    return AgreementLevel(names, values, len(x), chance, draw, reasons)
 
 
-def within_groups(column: str, x: Floats, y: Floats, group: NDArray[Any], rows: Rows, *, whole: bool) -> Level:
+def within_groups(column: str, x: Floats, y: Floats, group: NDArray[Any], rows: Rows, *, whole: bool) -> AgreementLevel:
     """Correlations inside each group, averaged plainly over the groups that have one.
 
     Where resamples draw groups `whole`, theirs are kept; else pairs are drawn, and those inside a group change.
@@ -101,7 +101,7 @@ def within_groups(column: str, x: Floats, y: Floats, group: NDArray[Any], rows: 
 
     sizes = np.array([len(place) for place in members])
     values = [float(_mean(column_values[:, None])[0]) for column_values in found]
-    return Level(
+    return AgreementLevel(
         [f"within_{column}_{name}" for name in kinds],
         values,
         len(members),
@@ -111,7 +111,7 @@ def within_groups(column: str, x: Floats, y: Floats, group: NDArray[Any], rows: 
     )
 
 
-def between_groups(column: str, x: Floats, y: Floats, group: NDArray[Any], seed: int = 0) -> Level:
+def between_groups(column: str, x: Floats, y: Floats, group: NDArray[Any], seed: int = 0) -> AgreementLevel:
     """Correlations of the means of groups (systems); pairwise accuracy of means takes no ties but equal ones.
 
     All pairs are given: where the metric has no value (NaN), people's ratings still count.
@@ -140,7 +140,7 @@ def of_means(
     larger: Sequence[bool],
     seed: int,
     what: str,
-) -> Level:
+) -> AgreementLevel:
     """Measures of the means of groups; chance from dealing the metric's means to the groups at random.
 
     `judged` takes the metric's and people's means, one row per resample, and gives one column per measure.
@@ -165,7 +165,7 @@ def of_means(
     dealt = np.random.default_rng([seed, 10]).permuted(np.repeat(mx, _SHUFFLES, axis=0), axis=1)
     shuffled = judged(dealt, np.repeat(my, _SHUFFLES, axis=0))
     chance = [_reached(column, up) for column, up in zip(shuffled.T, larger, strict=True)]
-    return Level(names, values, len(members), chance, draw, [why if np.isnan(v) else None for v in values])
+    return AgreementLevel(names, values, len(members), chance, draw, [why if np.isnan(v) else None for v in values])
 
 
 def why_unrelated(x: Floats, y: Floats, what: str = "pairs") -> str:
@@ -179,9 +179,11 @@ def why_unrelated(x: Floats, y: Floats, what: str = "pairs") -> str:
     return f"the metric gives the same value for all {what}" if not np.ptp(x) else "undefined"
 
 
-def _nothing(names: Sequence[str], n: int, why: str) -> Level:
+def _nothing(names: Sequence[str], n: int, why: str) -> AgreementLevel:
     nan = [float("nan")] * len(names)
-    return Level(names, nan, n, nan, lambda weights: np.full((len(weights), len(names)), np.nan), [why] * len(names))
+    return AgreementLevel(
+        names, nan, n, nan, lambda weights: np.full((len(weights), len(names)), np.nan), [why] * len(names)
+    )
 
 
 def _calibrated(x: Floats, y: Floats, group: NDArray[Any]) -> Correlation:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from textgauge.data import GIVEN, Corpus, Draws
 from textgauge.errors import InputError
+from textgauge.evaluate.data_kinds import OwnPoints
 from textgauge.evaluate.protocols.base import (
     RESAMPLES,
     Measure,
@@ -19,10 +20,12 @@ from textgauge.evaluate.protocols.base import (
     Sources,
     Verdict,
     generator,
+    register_protocol,
+    settled,
     why_undefined,
 )
 from textgauge.evaluate.protocols.batch import CorpusBatch
-from textgauge.evaluate.protocols.judgements import settled
+from textgauge.evaluate.sources import Data
 from textgauge.metrics import CorpusMetric, Metric, get_corpus_metrics
 from textgauge.stats.resampling import percentile_interval, resampled_sums
 
@@ -30,7 +33,6 @@ Floats = NDArray[np.float64]
 Index = NDArray[np.int64]
 
 POINTS = Sources("gaussian blobs", {})  # the protocol draws its points itself
-POINT_METRICS = "irpr,fid,pr(k=2|15),dc(k=2|15),energy,ahd"
 LEFT = 2.0  # standard deviations of unperturbed values that count as having left their level
 TENTH = 0.1  # of the largest rise: the share that tells where a rise begins
 _BLOBS = 3
@@ -39,7 +41,7 @@ _STAYS = f"stays within {LEFT:g} standard deviations of its unperturbed level"
 
 
 @dataclass(frozen=True, eq=False)
-class Sample:
+class PointSample:
     """Points A, the same points jittered B, the places of B from the nearest to y* on, and the way the group goes."""
 
     A: Floats
@@ -56,7 +58,7 @@ class Sample:
         return np.asarray(self.B[self.group(p)] + delta * self.direction)
 
 
-def sample(rng: np.random.Generator, *, n: int, q: int, sigma: float, direction: str) -> Sample:
+def sample(rng: np.random.Generator, *, n: int, q: int, sigma: float, direction: str) -> PointSample:
     """Three Gaussian blobs of spread 1, their jittered copy, a random y* in it, and the direction of its group.
 
     `direction=outward` points from the centroid of B to y*, `random` anywhere on the sphere.
@@ -70,9 +72,10 @@ def sample(rng: np.random.Generator, *, n: int, q: int, sigma: float, direction:
     if direction == "outward" and outward.any():
         way = outward
     order = np.argsort(((B - start) ** 2).sum(axis=1), kind="stable")
-    return Sample(A, B, order, way / np.linalg.norm(way))
+    return PointSample(A, B, order, way / np.linalg.norm(way))
 
 
+@register_protocol
 @dataclass(frozen=True, kw_only=True)
 class Perturbation(Protocol):
     """How soon and how far distances rise when a group of points is moved away; needs no data.
@@ -100,12 +103,15 @@ class Perturbation(Protocol):
       tenth rise, as in the paper, and before it by onset.
 
     A distance that never passes the two standard deviations has early rise 0, onset 1, no tenth rise and no saturation,
-    and a reason. All metrics see the same resamples, so that `textgauge leaderboard --tests` holds every two against
-    each other.
+    and a reason. All metrics see the same resamples, so that `textgauge leaderboard --tests` compares all pairs of
+    metrics.
     Source: Ackerman et al. 2023, section 3; the measures are ours, the paper compares curves by eye.
     """
 
     name = "perturbation"
+    data = OwnPoints(POINTS)
+    default_metrics = "irpr,fid,pr(k=2|15),dc(k=2|15),energy,ahd"
+    figures = ("perturbation",)
     measures = (
         Measure("early_rise", about="area under the rise over δ, as a share of its largest value"),
         Measure("tenth_rise", best="smaller", about="δ at which a tenth of the largest rise is made, as a share"),
@@ -124,6 +130,11 @@ class Perturbation(Protocol):
     largest_delta: float = 6.0
     steps: int = 24
     direction: Literal["outward", "random"] = "outward"
+
+    @classmethod
+    def metrics_for(cls, names: str | Iterable[str | Metric], data: Data) -> Sequence[CorpusMetric]:
+        """Metrics on points."""
+        return on_points(names)
 
     def check(self, sources: Sources) -> None:
         """Points in at least one dimension, groups of at least one point, sweeps that go up."""
@@ -158,7 +169,7 @@ class Perturbation(Protocol):
         """
         return _rounded(np.linspace(0.0, self.largest_p, _P_STEPS + 1)[1:])
 
-    def drawn(self, q: int, repetition: int, seed: int) -> Sample:
+    def drawn(self, q: int, repetition: int, seed: int) -> PointSample:
         """The points of one repetition in q dimensions: what its trials compare."""
         rng = generator(self, POINTS, seed, self._number(q, repetition))
         return sample(rng, n=self.n, q=q, sigma=self.sigma, direction=self.direction)
@@ -258,7 +269,7 @@ def _on_points(metric: CorpusMetric) -> CorpusMetric:
     return metric.with_input(f"{GIVEN}:{'euclidean' if metric.on == metric.default_on else metric.ground}")
 
 
-def _batch(number: int, drawn: Sample, asked: list[tuple[float, float]]) -> CorpusBatch:
+def _batch(number: int, drawn: PointSample, asked: list[tuple[float, float]]) -> CorpusBatch:
     """A and B once, and the moved group of every trial: all in one corpus, for distances that several trials share."""
     n = len(drawn.A)
     moved = [drawn.moved(p, delta) if delta else drawn.B[:0] for p, delta in asked]

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from textgauge.data import Corpus
 from textgauge.errors import InputError
-from textgauge.evaluate.protocols.base import Measure, TaskSources, generator
+from textgauge.evaluate.data_kinds import TaskTable
+from textgauge.evaluate.protocols.base import Measure, TaskSources, generator, register_protocol
 from textgauge.evaluate.protocols.batch import MatrixBatch
 from textgauge.evaluate.protocols.models import Forest
 from textgauge.evaluate.protocols.robustness import SEMANTIC, SUPERFICIAL
@@ -24,6 +25,7 @@ _CELLS = 4_000_000  # trials of one batch: 32 MB of values
 _EXAMPLES = 4_000
 
 
+@register_protocol
 @dataclass(frozen=True, kw_only=True)
 class Retrieval(Task):
     """What is left of the share of ideal documents at the top when altered copies of all documents join the corpus.
@@ -37,6 +39,14 @@ class Retrieval(Task):
 
     name = "retrieval"
     task = "retrieval"
+    place = 5
+    data = TaskTable(
+        "beir",
+        "load_retrieval",
+        ("split",),
+        samples=("sample:library",),
+        published=("scifact_beir", "cranfield", "vaswani_npl"),
+    )
     model = "forest"
     # A copy that is farther by every metric is never above its original. Chosen on documents and queries that are in no
     # draw of the suite's seed 0.
@@ -154,7 +164,7 @@ class Retrieval(Task):
     def ranked_inputs(self, features: Floats, columns: Columns) -> Floats:
         """How far behind the query's nearest document or copy by every metric, and the similarities.
 
-        Similarities of one query cannot be held against those of another.
+        Similarities of one query cannot be compared with those of another.
         """
         _, query = np.unique(_queries(columns), return_inverse=True)
         best = np.full((query.max(initial=-1) + 1, features.shape[1]), np.nan)

@@ -9,8 +9,9 @@ import numpy as np
 
 from textgauge.data import Pairs
 from textgauge.errors import InputError
+from textgauge.evaluate.data_kinds import TaskTable
 from textgauge.evaluate.protocols.alignment import one_pool
-from textgauge.evaluate.protocols.base import Measure, TaskSources
+from textgauge.evaluate.protocols.base import Measure, TaskSources, register_protocol
 from textgauge.evaluate.protocols.batch import PairBatch
 from textgauge.evaluate.protocols.task import Columns, Floats, Task, Units, counted, pivot, ratio
 from textgauge.evaluate.transformations import get_transformation
@@ -21,6 +22,7 @@ SEMANTIC = ("negation", "sentence_shuffle", "word_shuffle")
 _KINDS = [SUMMARY, *SUPERFICIAL, *SEMANTIC]
 
 
+@register_protocol
 @dataclass(frozen=True, kw_only=True)
 class Robustness(Task):
     """The share of documents that a metric puts in the right order, strictly: noise, then the summary, then a change.
@@ -34,6 +36,15 @@ class Robustness(Task):
 
     name = "robustness"
     task = "robustness"
+    place = 2
+    data = TaskTable(
+        "documents",
+        "load_documents",
+        ("document", "text", "summary"),
+        defaults={"summary": "summary"},
+        samples=("sample:articles",),
+        published=("scitldr", "bbc_news", "legal_summ"),
+    )
     model = "linear"
     measures = (
         Measure("robustness", about="mean of the three rates"),

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from textgauge.data import Pairs
 from textgauge.errors import InputError
+from textgauge.evaluate.data_kinds import TaskTable
 from textgauge.evaluate.protocols.alignment import one_pool
-from textgauge.evaluate.protocols.base import Measure, TaskSources, generator
+from textgauge.evaluate.protocols.base import Measure, TaskSources, generator, register_protocol
 from textgauge.evaluate.protocols.batch import PairBatch
 from textgauge.evaluate.protocols.task import Columns, Floats, Task, Units, ratio
 from textgauge.evaluate.transformations import PLACES, fits, insert, pieces, remove
@@ -24,6 +25,7 @@ REMOVED = (0.05, 0.10, 0.25, 0.50)
 CHANGES = [*product(["insert"], INSERTED, PLACES), *product(["remove"], REMOVED, PLACES)]
 
 
+@register_protocol
 @dataclass(frozen=True, kw_only=True)
 class Sensitivity(Task):
     """1 less the mean absolute error of similarity against the ideal one, over changes of known size.
@@ -35,6 +37,15 @@ class Sensitivity(Task):
 
     name = "sensitivity"
     task = "sensitivity"
+    place = 3
+    data = TaskTable(
+        "documents",
+        "load_documents",
+        ("document", "text"),
+        samples=("sample:articles",),
+        published=("paul_graham_essays", "bbc_news", "squality", "newsgroups20"),
+    )
+    figures = (*Task.figures, "sensitivity")
     model = "linear"
     measures = (
         Measure("sensitivity", about="1 − mean absolute error against the ideal similarity"),
@@ -47,7 +58,7 @@ class Sensitivity(Task):
 
     @property
     def key(self) -> str:
-        """What decides the trials; which ideal they are held against does not."""
+        """What decides the trials; which ideal they are compared with does not."""
         return f"sensitivity(documents_drawn={self.documents_drawn})|v{self.version}"
 
     def check(self, sources: TaskSources) -> None:

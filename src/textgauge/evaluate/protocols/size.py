@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from textgauge.data import Corpus, Draws
 from textgauge.errors import InputError
+from textgauge.evaluate.data_kinds import TwoCorpora
 from textgauge.evaluate.protocols.base import (
     Measure,
     Observations,
@@ -19,6 +20,7 @@ from textgauge.evaluate.protocols.base import (
     Verdict,
     generator,
     over_repetitions,
+    register_protocol,
     why_undefined,
 )
 from textgauge.evaluate.protocols.batch import CorpusBatch
@@ -28,6 +30,7 @@ Index = NDArray[np.int64]
 ASYMPTOTE, SIZE, IMBALANCE = "asymptote", "size", "imbalance"
 
 
+@register_protocol
 @dataclass(frozen=True, kw_only=True)
 class Size(Protocol):
     """How far d(A_s, B_s) is from d(A, B), for samples of s texts, and for samples of s against `total` − s texts.
@@ -38,6 +41,8 @@ class Size(Protocol):
     """
 
     name = "size"
+    data = TwoCorpora()
+    figures = ("size", "imbalance", "radar", "box")
     measures = (
         Measure("size_robustness", about="1 − mean relative deviation of small samples' distance from the large ones'"),
         Measure("imbalance_robustness", about="the same for two samples of unequal size"),
@@ -65,6 +70,11 @@ class Size(Protocol):
         (50, 2850, 15)
         """
         return list(range(self.smallest, self.total - 1, self.step))
+
+    @property
+    def summary(self) -> str:
+        """How large samples are."""
+        return f"samples of up to {self.large:,} texts, {self.repetitions} repetitions"
 
     def check(self, sources: Sources) -> None:
         """Enough different texts in both sources for the largest sample."""

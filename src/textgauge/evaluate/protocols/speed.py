@@ -9,6 +9,7 @@ import numpy as np
 
 from textgauge.data import Draws
 from textgauge.errors import InputError
+from textgauge.evaluate.data_kinds import TwoCorpora
 from textgauge.evaluate.protocols.base import (
     Measure,
     Observations,
@@ -17,11 +18,13 @@ from textgauge.evaluate.protocols.base import (
     Verdict,
     generator,
     over_repetitions,
+    register_protocol,
     why_undefined,
 )
 from textgauge.evaluate.protocols.batch import CorpusBatch
 
 
+@register_protocol
 @dataclass(frozen=True, kw_only=True)
 class Speed(Protocol):
     """CPU seconds for 100 evaluations on n texts a side (`time`), and the power of n by which time grows (`growth`).
@@ -31,8 +34,10 @@ class Speed(Protocol):
     """
 
     name = "speed"
+    data = TwoCorpora()
+    figures = ("radar", "box")
     measures = (
-        Measure("time", best="smaller", about="CPU seconds of 100 comparisons, embedding apart"),
+        Measure("time", best="smaller", about="CPU seconds of 100 comparisons, without embedding"),
         Measure("growth", best="smaller", about="exponent of time over the number of texts"),
     )
     timed = True

@@ -24,7 +24,7 @@ from textgauge.evaluate.protocols import (
     TaskSources,
 )
 from textgauge.evaluate.protocols.batch import Batch
-from textgauge.evaluate.protocols.sources import Data
+from textgauge.evaluate.sources import Data
 
 Index = NDArray[np.int64]
 

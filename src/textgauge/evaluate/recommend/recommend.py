@@ -13,7 +13,8 @@ from textgauge.data import Comparison, load_corpus
 from textgauge.data.source import Source, source_name
 from textgauge.errors import InputError, UnknownName
 from textgauge.evaluate import Store
-from textgauge.evaluate.protocols import PROTOCOLS, Agreement, Observations, PairSources, Protocol, TaskSources
+from textgauge.evaluate.pair_sources import read_rated
+from textgauge.evaluate.protocols import Agreement, Observations, PairSources, Protocol, Task, TaskSources, known_tasks
 from textgauge.evaluate.recommend.answer import MetricCost, Recommendation, order_tied
 from textgauge.evaluate.recommend.budget import Clock, seconds_of
 from textgauge.evaluate.recommend.corpora import recommend_corpora
@@ -100,23 +101,19 @@ def _needs_data(task: str, data: Any) -> Any:
 def _pair_sources(
     pairs: str | os.PathLike[str] | PairSources, left: str, right: str, rating: str | Sequence[str] | None, seed: int
 ) -> PairSources:
-    from textgauge.evaluate.rated import rated_sources
-
     if isinstance(pairs, PairSources):
         return pairs
     ratings = [rating] if isinstance(rating, str) else list(rating or [])
-    return rated_sources(os.fspath(pairs), left=left, right=right, ratings=ratings, seed=seed)
+    return read_rated(os.fspath(pairs), left=left, right=right, ratings=ratings, seed=seed)
 
 
 def _task(task: str, data: Any) -> tuple[Protocol, TaskSources | PairSources]:
-    from textgauge.evaluate.tasks import LOADERS, task_sources
-
-    tasks = {kind.name: kind for kind in LOADERS}
+    tasks = {kind.name: kind for kind in known_tasks()}
     if task not in tasks:
         raise UnknownName.among("task", task, [*tasks, Agreement.name])
     if not isinstance(_needs_data(task, data), TaskSources | PairSources):
-        data = task_sources(tasks[task], os.fspath(data))
-    return PROTOCOLS[task](), data
+        data = tasks[task].data.read(os.fspath(data))
+    return tasks[task](), data
 
 
 def recommend_pairs(
@@ -130,9 +127,7 @@ def recommend_pairs(
     on_step: Step = lambda _: None,
 ) -> Recommendation:
     """Rank metrics of pairs by their agreement with ratings."""
-    from textgauge.evaluate.suites import QUICK_PAIR_METRICS
-
-    chosen = _pair_metrics(metrics or QUICK_PAIR_METRICS)
+    chosen = _pair_metrics(metrics or Agreement.default_metrics)
     Agreement().check(sources)
     ladder = pairs_ladder(sources, seed, clock.budget, _judge_and_test(power))
     ranked = rank(ladder, chosen, store, clock=clock, share=_RANKED, on_step=on_step)
@@ -164,9 +159,7 @@ def recommend_task(
     on_step: Step = lambda _: None,
 ) -> Recommendation:
     """Rank metrics of pairs by a task."""
-    from textgauge.evaluate.tasks import QUICK_TASK_METRICS
-
-    chosen = _pair_metrics(metrics or QUICK_TASK_METRICS)
+    chosen = _pair_metrics(metrics or Task.default_metrics)
     ladder = task_ladder(protocol, sources, seed)
     ranked = rank(ladder, chosen, store, clock=clock, share=_RANKED, on_step=on_step)
     smaller = f"the task was made smaller to fit the time: {ranked.plan.protocol.key.partition('|')[0]}"

@@ -46,7 +46,7 @@ def figures(
         if name not in KINDS:
             raise InputError(f"no figure {name!r}; the figures are {', '.join(KINDS)}")
         kind = KINDS[name]
-        for words, chart in kind.draw([group for group in chosen if group.protocol.name in kind.protocols], repetition):
+        for words, chart in kind.draw([group for group in chosen if name in group.protocol.figures], repetition):
             file = _slug(name, *words)
             taken[file] = taken.get(file, 0) + 1
             yield Figure(file if taken[file] == 1 else f"{file}-{taken[file]}", chart)

@@ -131,4 +131,4 @@ def _panel(metric: str, points: pl.DataFrame) -> alt.LayerChart:
     return layered([band, dots, fit], width=PANEL, height=140, title=heading)
 
 
-FIGURES = (FigureKind("distance", ("ksc",), one_per_group(distance_figure)),)
+FIGURES = (FigureKind("distance", one_per_group(distance_figure)),)

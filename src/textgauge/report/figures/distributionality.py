@@ -252,7 +252,7 @@ def _densities(groups: Sequence[Group], _: int) -> Iterator[Drawn]:
 
 
 FIGURES = (
-    FigureKind("trajectory", ("distributionality",), one_per_group(trajectory_figure)),
-    FigureKind("density", ("distributionality",), _densities),
-    FigureKind("component", ("distributionality",), one_per_group(component_figure)),
+    FigureKind("trajectory", one_per_group(trajectory_figure)),
+    FigureKind("density", _densities),
+    FigureKind("component", one_per_group(component_figure)),
 )

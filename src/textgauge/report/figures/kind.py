@@ -20,10 +20,9 @@ Draw = Callable[[Sequence[Group], int], Iterator[Drawn]]
 
 @dataclass(frozen=True)
 class FigureKind:
-    """A kind of figure: its name, the protocols that it draws, and how it is drawn."""
+    """A kind of figure: its name, which protocols list among their figures, and how it is drawn."""
 
     name: str
-    protocols: tuple[str, ...]
     draw: Draw
 
     @property
@@ -46,7 +45,7 @@ def one_per_group(figure: Callable[[Group], alt.ConcatChart | None]) -> Draw:
 
 def group_words(group: Group) -> list[str]:
     """What distinguishes the files of groups: the data, and the protocol."""
-    return [group.data, f"k{parameter(group, 'k')}" if group.protocol.name == "ksc" else group.protocol.name]
+    return [group.data, group.protocol.title]
 
 
 def parameter(group: Group, name: str, default: Any = None) -> Any:

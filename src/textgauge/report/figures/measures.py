@@ -22,8 +22,6 @@ FEWEST = 3  # measures: a radar of two has no area
 _WIDE, _HIGH = 1.9, 1.6  # half the width and height of a panel, in radii: leaves room for names
 _LINE = 11  # pixels from one line of a label to the next
 _QUARTILES = ("smallest", "lower_quartile", "median", "upper_quartile", "largest")
-# Protocols whose measures have a value in every repetition; those of the others belong to all of them together.
-_REPEATED = ("ifc", "ksc", "size", "speed")
 
 
 def radar_values(groups: Sequence[Group]) -> pl.DataFrame:
@@ -270,6 +268,6 @@ def _radars(groups: Sequence[Group], _: int) -> Iterator[Drawn]:
 
 
 FIGURES = (
-    FigureKind("radar", _REPEATED, _radars),
-    FigureKind("box", _REPEATED, one_per_group(box_figure)),
+    FigureKind("radar", _radars),
+    FigureKind("box", one_per_group(box_figure)),
 )

@@ -115,6 +115,6 @@ def _panel(metric: str, points: pl.DataFrame, large: float, across: str) -> alt.
 
 
 FIGURES = (
-    FigureKind("size", ("size",), one_per_group(partial(convergence_figure, sweep="size"))),
-    FigureKind("imbalance", ("size",), one_per_group(partial(convergence_figure, sweep="imbalance"))),
+    FigureKind("size", one_per_group(partial(convergence_figure, sweep="size"))),
+    FigureKind("imbalance", one_per_group(partial(convergence_figure, sweep="imbalance"))),
 )

@@ -121,13 +121,8 @@ def finished(charts: Sequence[alt.LayerChart], title: str, *lines: str, shared: 
 
 def about(group: Group) -> str:
     """Data and protocol in one line of plain words."""
-    protocol: Any = group.protocol
     seed = f", seed {group.seed}" if group.seed else ""
-    if protocol.name == "ksc":
-        return f"{group.data}: {protocol.k} corpora of {protocol.n} texts, {protocol.repetitions} repetitions{seed}"
-    if protocol.name == "size":
-        return f"{group.data}: samples of up to {protocol.large:,} texts, {protocol.repetitions} repetitions{seed}"
-    return f"{group.data}: {protocol.name}{seed}"
+    return f"{group.data}: {group.protocol.summary}{seed}"
 
 
 def not_shown(metrics: Sequence[str], why: str) -> str:

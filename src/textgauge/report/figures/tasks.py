@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from textgauge.evaluate.ensembles import Contribution
 from textgauge.evaluate.leaderboard import leaderboard
-from textgauge.evaluate.protocols import PROTOCOLS, Sensitivity
+from textgauge.evaluate.protocols import Sensitivity
 from textgauge.evaluate.protocols.base import RESAMPLES, Verdict, over_repetitions
 from textgauge.evaluate.protocols.sensitivity import ideal_similarity
 from textgauge.evaluate.results import Group, Judged, Results
@@ -288,10 +288,8 @@ def _sensitivities(groups: Sequence[Group], _: int) -> Iterator[Drawn]:
         yield [group.data], sensitivity_figure(group)
 
 
-_TASKS = tuple(name for name, kind in PROTOCOLS.items() if kind.ensembles)
-
 FIGURES = (
-    FigureKind("tasks", _TASKS, _scores),
-    FigureKind("sensitivity", ("sensitivity",), _sensitivities),
-    FigureKind("contributions", _TASKS, _contributions),
+    FigureKind("tasks", _scores),
+    FigureKind("sensitivity", _sensitivities),
+    FigureKind("contributions", _contributions),
 )

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.errors import InputError
-from textgauge.evaluate.protocols.base import Observations
-from textgauge.evaluate.protocols.judgements import accuracy, corpus_pairs, judgements, settled
+from textgauge.evaluate.protocols.base import Observations, settled
+from textgauge.evaluate.protocols.ksc import accuracy, corpus_pairs, judgements
 from textgauge.evaluate.results import Group
 from textgauge.report.figures.kind import Drawn, FigureKind, group_words, parameter, protocol_named
 from textgauge.report.figures.style import DARK, GREY, PAGE, about, chart_of, finished, finite, layered, own_values
@@ -227,4 +227,4 @@ def _trees(groups: Sequence[Group], repetition: int) -> Iterator[Drawn]:
                     yield [*group_words(group), metric], tree_figure(group, metric, repetition=repetition)
 
 
-FIGURES = (FigureKind("tree", ("ksc",), _trees),)
+FIGURES = (FigureKind("tree", _trees),)

@@ -8,9 +8,9 @@ from scipy import stats
 
 from textgauge.data import Corpus
 from textgauge.errors import InputError
+from textgauge.evaluate.pair_sources import read_rated
 from textgauge.evaluate.protocols import Agreement, Observations, PairSources
 from textgauge.evaluate.protocols.base import RESAMPLES
-from textgauge.evaluate.rated import rated_sources
 from textgauge.stats import kendall as pair_sums
 from textgauge.stats import orders
 from textgauge.stats import resampled_correlation as rows
@@ -183,12 +183,12 @@ def written(folder, text):
 
 def test_tables_of_rated_pairs(tmp_path):
     path = written(tmp_path, "a,b,r,q,s\nx,y,1,3,one\nz,w,2,,two\n")
-    found = rated_sources(path, left="a", right="b", ratings=["r", "q"], groups={"set": "s"})
+    found = read_rated(path, left="a", right="b", ratings=["r", "q"], groups={"set": "s"})
     assert found.columns["rating"].tolist() == [2.0, 2.0]
     assert found.columns["rating_1"].tolist() == [1.0, 2.0]
     assert math.isnan(found.columns["rating_2"][1])
     assert found.columns["set"].tolist() == ["one", "two"]
-    assert rated_sources(path, left="a", right="b", ratings=["r"]).columns.keys() == {"rating"}
+    assert read_rated(path, left="a", right="b", ratings=["r"]).columns.keys() == {"rating"}
 
 
 @pytest.mark.parametrize(
@@ -198,20 +198,20 @@ def test_tables_of_rated_pairs(tmp_path):
         ("a,b,r\nx,y,1\nx,y,\n", ["r"], "line 3: column 'r' holds no rating"),
         ("a,b,r\nx,y,inf\n", ["r"], "line 2: column 'r' holds 'inf'"),
         ("a,b,r\nx,y,1\n", ["score"], "no column 'score'"),
-        ("a,b,r\nx,y,1\n", [], "--rating"),
+        ("a,b,r\nx,y,1\n", [], "need a column of ratings: `rating`"),
         ("a,c,r\nx,y,1\n", ["r"], "no column 'b'"),
     ],
 )
 def test_bad_tables_are_refused_and_the_row_is_named(tmp_path, text, ratings, complaint):
     with pytest.raises(InputError, match=complaint):
-        rated_sources(written(tmp_path, text), left="a", right="b", ratings=ratings)
+        read_rated(written(tmp_path, text), left="a", right="b", ratings=ratings)
 
 
 def test_samples_bring_their_own_ratings():
-    found = rated_sources("sample:graded", limit=40)
+    found = read_rated("sample:graded", limit=40)
     assert len(found.left) == 40
     assert set(found.columns["rating"]) == {0.0, 1.0, 2.0, 3.0}
     with pytest.raises(InputError, match="has no ratings"):
-        rated_sources("sample:cooking")
+        read_rated("sample:cooking")
     with pytest.raises(InputError, match="brings its own ratings"):
-        rated_sources("sample:graded", ratings=["r"])
+        read_rated("sample:graded", ratings=["r"])

@@ -9,8 +9,7 @@ import pytest
 from textgauge.data import Corpus
 from textgauge.errors import InputError
 from textgauge.evaluate.protocols import Distributionality, Observations, PairSources
-from textgauge.evaluate.protocols.distributionality import different_pairs, double_lottery
-from textgauge.evaluate.protocols.trajectory import pseudo_values
+from textgauge.evaluate.protocols.distributionality import different_pairs, double_lottery, pseudo_values
 
 # Prototypes that are the same for all metrics.
 FIXED = {"distributional": "energy@cosine", "neighbours": "ahd@cosine"}
@@ -251,7 +250,7 @@ def test_one_repetition_has_no_interval_and_a_missing_prototype_is_named():
     del found["ahd"]
     verdict = once.judge_all(found)["fid"][2]
     assert math.isnan(verdict.value)
-    assert "without the prototypes energy and ahd: add them with -m" in verdict.reason
+    assert "without the prototypes energy and ahd: add them to its metrics" in verdict.reason
     with pytest.raises(InputError, match="beside its prototypes energy@cosine and ahd@cosine"):
         once.judge(found["fid"])
 

@@ -7,10 +7,10 @@ import pytest
 from textgauge.data import Corpus
 from textgauge.errors import InputError
 from textgauge.evaluate import Plan, Store, run
-from textgauge.evaluate.ifc_sources import ifc_quick_sources, ifc_sources, natural
 from textgauge.evaluate.protocols.base import Observations, Sources
-from textgauge.evaluate.protocols.ifc import SELF, STEP, Ifc, step_role, type_token_ratio
+from textgauge.evaluate.protocols.ifc import SELF, STEP, Ifc, type_token_ratio
 from textgauge.evaluate.results import Group
+from textgauge.evaluate.sources import learned_steps, natural, read_steps, step_role
 from textgauge.metrics import get_corpus_metrics
 from textgauge.report.figures.ifc import ifc_figure, ifc_line, ifc_points, ttr_points
 
@@ -126,25 +126,25 @@ def test_a_folder_of_steps_is_read_in_natural_order(tmp_path):
     folder.mkdir()
     for path in tmp_path.glob("step*.txt"):
         path.rename(folder / path.name)
-    found = ifc_sources(folder, str(reference))
+    found = read_steps(folder, str(reference))
     assert found.name == "steps,ref.csv"
     assert [corpus.texts[0] for corpus in found.corpora.values()] == ["a", *(f"text of {i}" for i in (1, 2, 9, 10))]
-    named = ifc_sources([str(folder / "step9.txt"), str(folder / "step10.txt")], str(reference))
+    named = read_steps([str(folder / "step9.txt"), str(folder / "step10.txt")], str(reference))
     assert list(named.corpora) == ["reference", "step-001", "step-002"]
     assert sorted(["a2b10", "a10", "a2b9"], key=natural) == ["a2b9", "a2b10", "a10"]
 
 
 def test_folders_without_corpora_are_refused(tmp_path):
     with pytest.raises(InputError, match="holds no corpora"):
-        ifc_sources(tmp_path, "sample:banking")
+        read_steps(tmp_path, "sample:banking")
     with pytest.raises(InputError, match="is no folder"):
-        ifc_sources(str(tmp_path / "none"), "sample:banking")
+        read_steps(str(tmp_path / "none"), "sample:banking")
 
 
 @pytest.fixture(scope="module")
 def group(tmp_path_factory):
     """Built-in texts and a trigram model that has seen more and more of them, under metrics that need no model."""
-    plan = Plan(Ifc(repetitions=3), ifc_quick_sources(steps=6, per_step=150, texts=600), get_corpus_metrics("jsd,cbdf"))
+    plan = Plan(Ifc(repetitions=3), learned_steps(steps=6, per_step=150, texts=600), get_corpus_metrics("jsd,cbdf"))
     store = Store(tmp_path_factory.mktemp("run"))
     run([plan], store)
     observed = {}

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textgauge.evaluate.protocols.judgements import accuracy, corpus_pairs, judgements, sampled, sampling_error, settled
+from textgauge.evaluate.protocols.base import settled
+from textgauge.evaluate.protocols.ksc import accuracy, corpus_pairs, judgements, sampled, sampling_error
 
 
 def as_counter(of, k):

@@ -224,4 +224,4 @@ def test_the_command_needs_no_sources(tmp_path):
     assert row["low"] <= row["difference"] <= row["high"]
     wrong = CliRunner().invoke(app, ["run", "perturbation", "--source-a", "a.txt", "--out", out])
     assert isinstance(wrong.exception, InputError)
-    assert "takes no corpora" in str(wrong.exception)
+    assert "perturbation does not read `source_a`; it needs no data" in str(wrong.exception)

@@ -8,12 +8,19 @@ import pytest
 
 from textgauge.data import Corpus, Pairs
 from textgauge.evaluate import Plan, Store, run
-from textgauge.evaluate.execute import executor
-from textgauge.evaluate.protocols import Axis, Clustering, Comparisons, Retrieval, Robustness, Sensitivity, TaskSources
+from textgauge.evaluate.execute import open_executor
+from textgauge.evaluate.protocols import (
+    Clustering,
+    ComparedAlignment,
+    RatedAlignment,
+    Retrieval,
+    Robustness,
+    Sensitivity,
+    TaskSources,
+)
 from textgauge.evaluate.protocols.batch import MatrixBatch
 from textgauge.evaluate.protocols.retrieval import found_at_top
 from textgauge.evaluate.results import Results
-from textgauge.evaluate.tasks import task_sources
 from textgauge.metrics import get_metric, get_pair_metrics
 
 METRICS = ["levenshtein", "jaccard", "bm25plus", "rouge"]
@@ -26,8 +33,8 @@ TEXTS = [
     "the cat sang at the bank",
 ]
 SAMPLES = {
-    Axis(): "sample:articles",
-    Comparisons(): "sample:articles",
+    RatedAlignment(): "sample:articles",
+    ComparedAlignment(): "sample:articles",
     Robustness(documents_drawn=8): "sample:articles",
     Sensitivity(documents_drawn=4): "sample:articles",
     Clustering(n=12, folds=3): "sample:intents",
@@ -119,7 +126,7 @@ def judged(task, sources, metrics, folder):
 
 @pytest.mark.parametrize("task", SAMPLES, ids=lambda task: task.name)
 def test_the_order_of_a_file_changes_no_verdict(task, tmp_path):
-    sources = task_sources(type(task), SAMPLES[task])
+    sources = task.data.read(SAMPLES[task])
     other = TaskSources(sources.name, mixed(sources.data))
     assert other.data != sources.data
     assert other.fingerprint == sources.fingerprint
@@ -134,7 +141,7 @@ def test_the_order_of_a_file_changes_no_verdict(task, tmp_path):
 
 def test_another_metric_changes_no_verdict_of_the_others(tmp_path):
     for number, (task, spec) in enumerate(SAMPLES.items()):
-        sources = task_sources(type(task), spec)
+        sources = task.data.read(spec)
         few = judged(task, sources, ["jaccard"], tmp_path / f"{number}few")
         many = judged(task, sources, ["levenshtein", "jaccard"], tmp_path / f"{number}many")
         assert repr(few["jaccard"]) == repr(many["jaccard"])
@@ -142,7 +149,7 @@ def test_another_metric_changes_no_verdict_of_the_others(tmp_path):
 
 def test_the_seed_decides_which_trials_are_drawn():
     for task in (Robustness(documents_drawn=8), Clustering(n=12, folds=3), Retrieval(n=24, queries=8, folds=2)):
-        sources = task_sources(type(task), SAMPLES[task])
+        sources = task.data.read(SAMPLES[task])
         first, again, other = (next(iter(task.trials(sources, seed))).columns["document"] for seed in (0, 0, 1))
         assert first.tolist() == again.tolist()
         assert first.tolist() != other.tolist()
@@ -151,11 +158,11 @@ def test_the_seed_decides_which_trials_are_drawn():
 def test_two_processes_give_what_one_gives(tmp_path):
     tasks = [Clustering(n=12, folds=3), Retrieval(n=24, queries=8, folds=2), Robustness(documents_drawn=8)]
     metrics = get_pair_metrics("levenshtein,bm25plus")
-    plans = [Plan(task, task_sources(type(task), SAMPLES[task]), metrics, 0) for task in tasks]
+    plans = [Plan(task, task.data.read(SAMPLES[task]), metrics, 0) for task in tasks]
     found = []
     for jobs in (1, 2):
         store = Store(tmp_path / str(jobs))
-        with executor(jobs=jobs) as where:
+        with open_executor(jobs=jobs) as where:
             run(plans, store, executor=where)
         found.append(Results(store).groups())
     for one, two in zip(*found, strict=True):
@@ -166,7 +173,7 @@ def test_two_processes_give_what_one_gives(tmp_path):
 
 def test_models_run_on_the_texts_that_are_drawn_only():
     """Embeddings are computed for whole pools: texts of the data that no fold holds must not be in them."""
-    sources = task_sources(Clustering, "sample:intents")
+    sources = Clustering.data.read("sample:intents")
     batches = list(Clustering(n=20, folds=3).trials(sources, 0))
     assert len(set(sources.data.texts)) > 60
     assert {batch.rows.pool.size for batch in batches} == {60}

@@ -20,7 +20,6 @@ from textgauge.evaluate.recommend.experiments import (
     part_of,
     smaller_tasks,
 )
-from textgauge.evaluate.run import plan_cells
 from textgauge.metrics import get_corpus_metrics
 
 METRICS = "jsd@words,energy@given,pr@given"
@@ -35,8 +34,8 @@ def test_an_experiment_gives_the_results_of_the_whole_plan(make_sources, tmp_pat
     cut = Plan(whole.protocol, sources, metrics, 3, experiment.batches)
     for plan, name in ((whole, "whole"), (cut, "cut")):
         run([plan], Store(tmp_path / name))
-    assert plan_cells(whole) == plan_cells(cut)
-    for cell in plan_cells(whole):
+    assert whole.cells() == cut.cells()
+    for cell in whole.cells():
         whole_cell, cut_cell = (Store(tmp_path / name).read(cell).drop("seconds") for name in ("whole", "cut"))
         assert_frame_equal(whole_cell, cut_cell, rel_tol=1e-12, abs_tol=1e-12)
         assert cell.metric == "jsd@words" or whole_cell.equals(cut_cell, null_equal=True)

@@ -6,8 +6,8 @@ import pytest
 from textgauge.errors import InputError, UnknownName
 from textgauge.evaluate import Plan, Store, run
 from textgauge.evaluate.leaderboard import leaderboard
+from textgauge.evaluate.pair_sources import read_rated
 from textgauge.evaluate.protocols import Agreement
-from textgauge.evaluate.rated import rated_sources
 from textgauge.evaluate.recommend import recommend
 from textgauge.evaluate.recommend.experiments import largest_ksc
 from textgauge.evaluate.results import judge
@@ -86,7 +86,7 @@ def test_a_metric_that_fails_is_named_and_comes_last(corpora, monkeypatch):
 
 
 def test_rated_pairs(tmp_path):
-    sources = rated_sources("sample:graded", limit=500)
+    sources = read_rated("sample:graded", limit=500)
     answer = recommend(pairs=sources, metrics=PAIR_METRICS, budget=60)
     plan = Plan(Agreement(), sources, get_pair_metrics(PAIR_METRICS))
     assert answer.about["pairs"] == 500
@@ -96,7 +96,7 @@ def test_rated_pairs(tmp_path):
 
 
 def test_the_power_asked_for_counts_for_agreement_as_a_task():
-    sources = rated_sources("sample:graded", limit=300)
+    sources = read_rated("sample:graded", limit=300)
     given = {"metrics": "jaccard,levenshtein", "budget": 30, "power": 0.95}
     as_task = recommend(task="agreement", data=sources, **given)
     assert as_task.about["power"] == 0.95

@@ -5,8 +5,8 @@ import pytest
 
 from textgauge.data import Comparison, Corpus
 from textgauge.evaluate import Store
+from textgauge.evaluate.pair_sources import read_rated
 from textgauge.evaluate.protocols import Agreement, Clustering, CorpusBatch, Ksc, MatrixBatch, PairBatch
-from textgauge.evaluate.rated import rated_sources
 from textgauge.evaluate.recommend import encodings
 from textgauge.evaluate.recommend.budget import GRACE, LEAST
 from textgauge.evaluate.recommend.corpora import recommend_corpora
@@ -14,7 +14,6 @@ from textgauge.evaluate.recommend.encodings import Encodings
 from textgauge.evaluate.recommend.experiments import Experiment, task_ladder
 from textgauge.evaluate.recommend.recommend import recommend_pairs, recommend_task
 from textgauge.evaluate.recommend.schedule import Forecast
-from textgauge.evaluate.tasks import task_sources
 from textgauge.metrics import get_corpus_metrics
 
 PAIR_METRICS = "jaccard,levenshtein,chrf,cosine@wordllama"
@@ -33,12 +32,12 @@ SLOW = {
 
 @pytest.fixture(scope="module")
 def graded():
-    return rated_sources("sample:graded", limit=700)
+    return read_rated("sample:graded", limit=700)
 
 
 @pytest.fixture(scope="module")
 def intents():
-    return task_sources(Clustering, "sample:intents")
+    return Clustering.data.read("sample:intents")
 
 
 @pytest.fixture

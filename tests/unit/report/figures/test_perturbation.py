@@ -11,8 +11,8 @@ from textgauge.errors import InputError
 from textgauge.evaluate import Plan, Store, run
 from textgauge.evaluate.protocols import Distributionality, Ksc, Perturbation
 from textgauge.evaluate.protocols.base import Observations
+from textgauge.evaluate.protocols.distributionality import trajectory
 from textgauge.evaluate.protocols.perturbation import POINTS, on_points
-from textgauge.evaluate.protocols.trajectory import trajectory
 from textgauge.evaluate.results import Group, Results
 from textgauge.report import figures as draw
 from textgauge.report.figures.distributionality import (

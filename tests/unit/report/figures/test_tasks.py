@@ -15,7 +15,6 @@ from textgauge.evaluate.leaderboard import leaderboard
 from textgauge.evaluate.protocols import Clustering, Ksc, Retrieval, Robustness, Sensitivity
 from textgauge.evaluate.protocols.base import Verdict
 from textgauge.evaluate.results import Group, Judged, Results, judge
-from textgauge.evaluate.tasks import task_sources
 from textgauge.metrics import get_pair_metrics
 from textgauge.report import figures as draw
 from textgauge.report.figures.tasks import (
@@ -43,7 +42,7 @@ TASKS = {
 def store(tmp_path_factory):
     store = Store(tmp_path_factory.mktemp("run"))
     metrics = get_pair_metrics("levenshtein,jaccard")
-    run([Plan(task, task_sources(type(task), spec), metrics, 0) for task, spec in TASKS.items()], store)
+    run([Plan(task, task.data.read(spec), metrics, 0) for task, spec in TASKS.items()], store)
     train_ensembles(store, Results(store).groups())
     return store
 

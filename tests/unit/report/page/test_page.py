@@ -231,7 +231,7 @@ def test_figures_keep_their_data_to_six_digits(store):
 def test_a_new_kind_of_figure_appears_by_itself(store, monkeypatch):
     monkeypatch.setattr(
         "textgauge.report.page.drawings.KINDS",
-        {"fancy": draw.FigureKind("fancy", (), lambda groups, repetition: iter(()))},
+        {"fancy": draw.FigureKind("fancy", lambda groups, repetition: iter(()))},
     )
     chart = next(draw.figures(Results(store).groups(), kinds=["box"])).chart
     monkeypatch.setattr(

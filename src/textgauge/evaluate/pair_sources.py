@@ -1,8 +1,10 @@
-"""Rated pairs for agreement with people: from a table of the user's, a built-in sample or a published dataset."""
+"""Pairs of texts, rated or paraphrases: from a table, a built-in sample or a published dataset, or as they are."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,19 +12,26 @@ from numpy.typing import NDArray
 
 from textgauge.data import Corpus, load_pairs
 from textgauge.data.card import TextPairs
-from textgauge.data.formats import load_table
+from textgauge.data.catalogue import data_folders
+from textgauge.data.formats import is_table, load_table
 from textgauge.data.source import brings_columns
-from textgauge.data.tables import TextTable
-from textgauge.errors import InputError
-from textgauge.evaluate.protocols.base import PairSources
+from textgauge.data.tables import TextTable, number
+from textgauge.errors import ArgumentError, InputError, ResourceError
+from textgauge.evaluate.sources import PairSources
 
 GROUPS = ("set", "system", "item")
 # What the parts of a published dataset or sample are; the parts of others are splits, which mean nothing here.
 _PARTS_ARE = {"yamshchikov14": "set"}
 _MQM, _MQM_REFERENCES, _MQM_REFERENCE = "wmt21_mqm_ted_zhen", ("ref-A", "ref-B"), "ref-B"
+# Sets with paraphrases labelled 1 that have no address to fetch them from: both columns of texts, and that of labels.
+LABELLED = {
+    "qqp": ("question1", "question2", "is_duplicate"),
+    "paws_wiki": ("sentence1", "sentence2", "label"),
+    "mrpc": ("sentence1", "sentence2", "label"),
+}
 
 
-def rated_sources(
+def read_rated(
     spec: str,
     *,
     left: str = "left",
@@ -35,7 +44,7 @@ def rated_sources(
     """Rated pairs by path or name.
 
     Of a table, `left` and `right` name the columns of texts, `ratings` one or more columns of ratings (larger is
-    nearer), and `groups` the columns that tell `set`, `system` and `item`. Samples and published datasets bring theirs.
+    nearer), and `groups` the columns of `set`, `system` and `item`. Samples and published datasets bring theirs.
     """
     if brings_columns(spec):
         if ratings or groups:
@@ -60,9 +69,9 @@ def _known(spec: str, limit: int | None, seed: int) -> PairSources:
 
 
 def _against_reference(pairs: TextPairs) -> tuple[Sequence[str], Sequence[str], dict[str, Any]]:
-    """Translations beside the better one of the two people's, which is the system of its own no more.
+    """Translations with the better one of the two human references, which is no longer a system of its own.
 
-    Every system has the same segments in the same order, so that a place within a system tells the segment.
+    Every system has the same segments in the same order, so the place within a system is the segment.
     """
     systems = np.array(pairs.group)
     place = np.empty(len(systems), dtype=np.int64)
@@ -85,7 +94,7 @@ def _of_table(
     seed: int,
 ) -> PairSources:
     if not ratings:
-        raise InputError(f"{table.name}: name the column of ratings with --rating")
+        raise ArgumentError("{table}: rated pairs need a column of ratings: {rating}", table=table.name)
     named = [table.column(name) for name in dict.fromkeys(ratings)]
     columns: dict[str, Any] = dict(_rating_columns(table, named))
     for role, name in groups.items():
@@ -138,3 +147,88 @@ def _drawn(
         flat = [text for texts in references for text in texts]
         return PairSources(name, first, Corpus.of(flat), known, items)
     return PairSources(name, first, Corpus.of(references), known)  # type: ignore[arg-type]
+
+
+def read_paraphrases(
+    spec: str,
+    *,
+    left: str = "left",
+    right: str = "right",
+    only: str | None = None,
+    limit: int | None = None,
+    seed: int = 0,
+) -> PairSources:
+    """Pairs of texts that mean the same, by path or name.
+
+    Of a table, `left` and `right` name the columns of texts, and `only`, as `label=1`, the rows to take. `qqp`,
+    `paws_wiki` and `mrpc` are read from the tables in the folder of that name in `TEXTGAUGE_DATA`.
+    """
+    if spec in LABELLED and not Path(spec).is_file():
+        pairs = _labelled(spec)
+    elif only is not None:
+        pairs = _texts(_where(load_table(spec), *_condition(only)), left, right)
+    else:
+        pairs = load_pairs(spec, left=left, right=right, seed=seed)
+    drawn = pairs if limit is None else pairs.draw(limit, seed)
+    return PairSources(spec, Corpus.of(drawn.left), Corpus.of(drawn.right))
+
+
+def _labelled(name: str) -> TextPairs:
+    """The pairs labelled 1 in all tables of a dataset."""
+    left, right, label = LABELLED[name]
+    files = [
+        path
+        for folder in data_folders()
+        for path in sorted((folder / name).glob("*"))
+        if path.is_file() and is_table(path)
+    ]
+    if not files:
+        wanted = f"put a table with columns {left}, {right}, {label} into a folder named by TEXTGAUGE_DATA"
+        raise ResourceError(f"{name} is not on this machine and has no free address; {wanted} as {name}/FILE")
+    parts = [_texts(_where(load_table(path), label, "1"), left, right) for path in files]
+    first, second = (tuple(chain.from_iterable(getattr(part, side) for part in parts)) for side in ("left", "right"))
+    return TextPairs(first, second, name)
+
+
+def _condition(text: str) -> tuple[str, str]:
+    column, equals, value = text.partition("=")
+    if not equals:
+        raise InputError(f"rows are chosen with column=value, not {text!r}")
+    return column, value
+
+
+def _where(table: TextTable, column: str, value: str) -> TextTable:
+    """The rows that hold a value in a column; a number is the same however it is written."""
+    wanted = number(value)
+    cells = table.columns[table.column(column)]
+    rows = [row for row, cell in enumerate(cells) if str(cell) == value or number(cell) == wanted is not None]
+    if not rows:
+        raise InputError(f"{table.name}: no {table.unit} has {value!r} in column {column!r}")
+    return table.take(rows)
+
+
+def _texts(table: TextTable, left: str, right: str) -> TextPairs:
+    first, second = (tuple(table.filled(side)) for side in (left, right))
+    return TextPairs(first, second, table.name)
+
+
+def given_pairs(left: Sequence[str], right: Sequence[str], rating: Any = None) -> PairSources:
+    """Pairs of texts as they are, with a rating of each where there are some.
+
+    >>> given_pairs(["a cat", "a dog"], ["one cat", "a cow"], [3, 1]).columns["rating"].tolist()
+    [3.0, 1.0]
+    """
+    sides = Corpus.of(left), Corpus.of(right)
+    if len(sides[0]) != len(sides[1]):
+        raise InputError(f"pairs need as many left texts as right ones, not {len(sides[0])} and {len(sides[1])}")
+    return PairSources("pairs", *sides, {} if rating is None else {"rating": _given_ratings(rating, len(sides[0]))})
+
+
+def _given_ratings(rating: Any, count: int) -> NDArray[np.float64]:
+    try:
+        numbers = np.array(rating, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError("ratings of texts that are given are numbers, one for each pair") from None
+    if numbers.shape != (count,) or not np.isfinite(numbers).all():
+        raise InputError(f"{count} pairs need {count} finite ratings")
+    return numbers

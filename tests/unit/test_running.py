@@ -1,7 +1,10 @@
-"""`run` on every kind of data: the cells and numbers of the command, resumed by either."""
+"""`textgauge.run` on every kind of data: the results of the command, resumed by either; and what is read off a run."""
 
 import gc
+import json
 from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -9,8 +12,78 @@ import pytest
 
 import textgauge
 from textgauge.data import Corpus
-from textgauge.errors import InputError, UnknownName
+from textgauge.errors import InputError, ResourceError, UnknownName
 from textgauge.evaluate.protocols import PairSources, TaskSources
+from textgauge.metrics import Part, TokenMetric, registry
+
+COLOURS, ANIMALS = ("red", "green", "blue"), ("cat", "dog", "bird", "cow")
+A = [f"the {colour} {animal} sat down {i}" for i in range(4) for colour in COLOURS for animal in ANIMALS]
+B = [f"pay the {what} number {i} by card" for i in range(12) for what in ("rent", "fee", "bill", "loan")]
+
+
+@pytest.fixture
+def corpora():
+    return {"source_a": A, "source_b": B}
+
+
+@pytest.fixture
+def files(tmp_path):
+    """The same texts as files."""
+    for name, texts in (("a", A), ("b", B)):
+        (tmp_path / f"{name}.txt").write_text("\n".join(texts), encoding="utf-8")
+    return {f"source_{name}": str(tmp_path / f"{name}.txt") for name in "ab"}
+
+
+@pytest.fixture
+def rated(tmp_path):
+    """A table of rated pairs, two raters, two sets; its columns by name."""
+    rows = {
+        "x": [f"{text} today" for text in A[:12]],
+        "y": [f"{text} today" for text in (*A[:4], *A[5:9], *B[:4])],
+        "first": [3, 3, 3, 3, 2, 2, 1, 2, 0, 0, 1, 0],
+        "second": [3, 3, 2, 3, 1, 2, 2, 2, 0, 1, 0, 0],
+        "part": ["p", "q"] * 6,
+    }
+    lines = [",".join(rows), *(",".join(map(str, row)) for row in zip(*rows.values(), strict=True))]
+    (tmp_path / "rated.csv").write_text("\n".join(lines), encoding="utf-8")
+    return tmp_path / "rated.csv", rows
+
+
+@pytest.fixture
+def command(run):
+    """Run `textgauge ...` in this process, which must go well; gives standard output and standard error."""
+
+    def call(*args):
+        code, out, err = run(*args)
+        assert not code, err
+        return out, err
+
+    return call
+
+
+@pytest.fixture
+def board(command):
+    """The rows of `textgauge leaderboard`."""
+    return lambda folder, *args: json.loads(command("leaderboard", folder, "-f", "json", *args)[0])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fragile(TokenMetric):
+    name = "fragile"
+    label = "fragile"
+    source = "none"
+    headline = Part("value")
+
+    def compute(self, comparison):
+        if comparison.reference.keys.min() % 3 == 0:
+            raise ZeroDivisionError("just so")
+        return {"value": 0.5}
+
+
+@pytest.fixture
+def fragile(monkeypatch):
+    monkeypatch.setitem(registry.known_metrics(), "fragile", Fragile)
+
 
 METRICS = "jsd@words,zipf@words"
 SMALL = {"metrics": METRICS, "k": 4, "n": 10, "repetitions": 2}
@@ -24,7 +97,7 @@ def counts(run):
 def test_python_goes_on_with_a_run_of_the_command_and_the_command_with_one_of_python(
     corpora, files, command, board, tmp_path
 ):
-    given = ("run", "ksc", "--source-a", files["a"], "--source-b", files["b"], *OPTIONS)
+    given = ("run", "ksc", "--source-a", files["source_a"], "--source-b", files["source_b"], *OPTIONS)
     command(*given, "--out", tmp_path / "one")
     again = textgauge.run("ksc", **corpora, **SMALL, out=tmp_path / "one")
     first = textgauge.run("ksc", **files, **SMALL, out=tmp_path / "two")
@@ -44,7 +117,7 @@ def test_corpora_may_be_given_in_many_ways_with_the_same_numbers(corpora, files)
 
 def test_embeddings_are_what_metrics_look_at_and_a_metric_of_texts_is_refused():
     rng = np.random.default_rng(0)
-    given = {"a": rng.normal(size=(40, 3)), "b": rng.normal(size=(40, 3)) + 1.0}
+    given = {"source_a": rng.normal(size=(40, 3)), "source_b": rng.normal(size=(40, 3)) + 1.0}
     run = textgauge.run("ksc", **given, **SMALL | {"metrics": "energy,medoid"})
     assert {row.metric for row in run.leaderboard()} == {"energy@given", "medoid@given"}
     with pytest.raises(InputError, match="jsd needs texts"):
@@ -119,7 +192,7 @@ def test_steps_of_a_generator_as_texts(corpora):
 
 
 def test_paraphrases_as_texts(corpora):
-    left = corpora["a"]
+    left = corpora["source_a"]
     run = textgauge.run(
         "distributionality", left=left, right=[f"{text}!" for text in left], metrics="jsd@words", n=20, k=3,
         repetitions=1, distributional="cbdf@words", neighbours="zipf@words",
@@ -150,7 +223,7 @@ def test_a_metric_that_fails_is_warned_of_and_kept(corpora, fragile, tmp_path):
 
 
 def test_texts_of_both_sources_are_warned_of_where_run_is_called(corpora):
-    shared = {"a": corpora["a"], "b": [*corpora["b"], *corpora["a"][:5]]}
+    shared = {"source_a": A, "source_b": [*B, *A[:5]]}
     with pytest.warns(UserWarning, match="5 different texts are in both sources") as told:
         run = textgauge.run("ksc", **shared, **SMALL)
     assert [warning.filename for warning in told] == [__file__]
@@ -166,7 +239,7 @@ def test_progress_jobs_and_scheduler_are_handed_on(corpora, monkeypatch):
         asked.append(options)
         yield None
 
-    monkeypatch.setattr("textgauge.evaluate.compute.executor", executor)
+    monkeypatch.setattr(import_module("textgauge.evaluate.run"), "open_executor", executor)
     textgauge.run("ksc", **corpora, **SMALL, jobs=3, scheduler="tcp://x", on_progress=lambda *told: steps.append(told))
     assert asked == [{"jobs": 3, "scheduler": "tcp://x"}]
     assert (steps[0], steps[-1][:2]) == ((0, 4, ""), (4, 4))
@@ -176,9 +249,9 @@ def test_progress_jobs_and_scheduler_are_handed_on(corpora, monkeypatch):
     ("what", "given", "error", "complaint"),
     [
         ("kscc", {}, UnknownName, "did you mean ksc"),
-        ("ksc", {"a": None}, InputError, "ksc needs two corpora: `a` and `b`"),
-        ("ksc", {"a": "none.txt"}, InputError, "none.txt"),
-        ("ksc", {"a": ["one"]}, InputError, "source a has 1 text"),
+        ("ksc", {"source_a": None}, InputError, "ksc needs two corpora: `source_a` and `source_b`"),
+        ("ksc", {"source_a": "none.txt"}, InputError, "none.txt"),
+        ("ksc", {"source_a": ["one"]}, InputError, "source a has 1 text"),
         ("ksc", {"metrics": "jsdd"}, UnknownName, "did you mean jsd"),
         ("ksc", {"metrics": "bleu"}, InputError, "scores pairs of texts"),
         ("ksc", {"metrics": ""}, InputError, "at least one metric with `metrics`"),
@@ -188,9 +261,9 @@ def test_progress_jobs_and_scheduler_are_handed_on(corpora, monkeypatch):
         ("ksc", {"k": "many"}, InputError, "k=many is not a whole number"),
         ("ksc", {"n": 900}, InputError, "need"),
         ("ksc", {"repetitions": 0}, InputError, "at least 1 repetition"),
-        ("ksc", {"labelled": "x.csv"}, InputError, "no task"),
-        ("ksc", {"reference": "x.txt"}, InputError, "`steps` and `reference` are for ifc"),
-        ("ksc", {"only": "label=1"}, InputError, "`only` chooses paraphrases"),
+        ("ksc", {"labelled": "x.csv"}, InputError, "ksc does not read `labelled`; it needs two corpora"),
+        ("ksc", {"reference": "x.txt"}, InputError, "ksc does not read `reference`"),
+        ("ksc", {"only": "label=1"}, InputError, "ksc does not read `only`"),
         ("ksc", {"jobs": 0}, InputError, "jobs is at least 1"),
         ("ksc", {"seed": -1}, InputError, "seed is at least 0"),
         ("ksc-quick", {}, InputError, "sets its own"),
@@ -208,7 +281,7 @@ def test_what_cannot_be_run_is_said(what, given, error, complaint, corpora, tmp_
     [
         ("agreement", {}, "needs rated pairs: `pairs` with `left`, `right`, `rating`"),
         ("agreement", {"pairs": "none.csv"}, "none.csv: no such file"),
-        ("agreement", {"pairs": "rated.csv", "left": "x", "right": "y"}, "column of ratings with `rating`"),
+        ("agreement", {"pairs": "rated.csv", "left": "x", "right": "y"}, "need a column of ratings: `rating`"),
         ("agreement", {"pairs": "rated.csv", "left": "z", "right": "y", "rating": "first"}, "z"),
         ("agreement", {"pairs": "rated.csv", "rating": [1.0]}, "`rating` names columns of `pairs`"),
         ("agreement", {"pairs": "rated.csv", "left": ["a", "b"]}, "`left` and `right` are columns of `pairs`"),
@@ -216,15 +289,19 @@ def test_what_cannot_be_run_is_said(what, given, error, complaint, corpora, tmp_
         ("agreement", {"left": ["a", "b"], "right": ["a", "c"]}, "needs ratings"),
         ("agreement", {"left": ["a", "b"], "right": ["a", "c"], "rating": [1.0]}, "need 2 finite ratings"),
         ("agreement", {"left": ["a", "b"], "right": ["a", "c"], "rating": "score"}, "are numbers"),
-        ("agreement", {"left": ["a", "b"], "right": ["a", "c"], "rating": [1, 2], "limit": 2}, "limit: for tables"),
+        ("agreement", {"left": ["a", "b"], "right": ["a", "c"], "rating": [1, 2], "limit": 2}, "`limit`: for tables"),
         ("agreement", {"pairs": "rated.csv", "groups": {"colour": "part"}}, "the groups are set, system, item"),
         ("agreement", {"pairs": "rated.csv", "limit": 1}, "limit is at least 2"),
-        ("distributionality", {"pairs": "rated.csv", "rating": "first"}, "choose rows with `only`"),
+        (
+            "distributionality",
+            {"pairs": "rated.csv", "rating": "first"},
+            "does not read `rating`; it needs para",
+        ),
         ("distributionality", {"metrics": "jsd"}, "needs paraphrases: `pairs`"),
-        ("clustering", {}, "reads its data from `labelled`"),
-        ("alignment", {}, "reads its data from `rated` or `comparisons`"),
+        ("clustering", {}, "clustering needs `labelled`"),
+        ("alignment", {}, "alignment needs `rated` or `comparisons`"),
         ("clustering", {"labelled": "rated.csv", "columns": {"summary": "x"}}, "has no column summary"),
-        ("perturbation", {"a": "x.txt", "metrics": "energy"}, "draws its own points"),
+        ("perturbation", {"source_a": "x.txt", "metrics": "energy"}, "draws its own points"),
         ("ifc", {"steps": "x", "metrics": "jsd"}, "ifc needs `steps`"),
     ],
 )
@@ -232,3 +309,78 @@ def test_data_that_do_not_fit_are_said(what, given, complaint, rated, monkeypatc
     monkeypatch.chdir(rated[0].parent)
     with pytest.raises(InputError, match=complaint):
         textgauge.run(what, **{"metrics": "jaccard"} | given)
+
+
+MEASURES = ["accuracy", "weighted_accuracy", "monotonicity", "separability", "linearity"]
+
+
+@pytest.fixture
+def found(corpora, tmp_path):
+    return textgauge.run(
+        "ksc", **corpora, metrics="jsd@words,zipf@words", k=4, n=10, repetitions=2, out=tmp_path / "run"
+    )
+
+
+def test_the_leaderboard_is_that_of_the_command(found, board):
+    assert found.leaderboard().to_dicts() == found.to_dicts() == board(found.folder)
+    assert str(found) == str(found.leaderboard())
+    options = {"ties": "wrong", "linearity": "r", "judgements": "paper", "measures": MEASURES[:2]}
+    said = [part for name, value in options.items() for part in (f"--{name}", value)]
+    said[-1] = ",".join(MEASURES[:2])
+    weighed = found.leaderboard(weights={"accuracy": 2.0}, **options)
+    assert weighed.to_dicts() == board(found.folder, *said, "--weights", "accuracy=2")
+
+
+@pytest.mark.parametrize(
+    ("given", "complaint"),
+    [
+        ({"ties": "never"}, "^`ties` is one of half, right, wrong"),
+        ({"measures": "beauty"}, "no measure 'beauty'"),
+        ({"weights": {"beauty": 1.0}}, "no measure 'beauty'"),
+    ],
+)
+def test_what_cannot_be_ranked_is_said(found, given, complaint):
+    with pytest.raises(InputError, match=complaint):
+        found.leaderboard(**given)
+
+
+def test_verdicts_are_the_details_of_the_command(found, board):
+    frame = found.verdicts()
+    assert frame.to_dicts() == board(found.folder, "--detail")
+    assert found.verdicts(measures="linearity")["measure"].unique().to_list() == ["linearity"]
+
+
+def test_observations_hold_every_trial_of_every_metric(found):
+    frame = found.observations()
+    assert frame.columns[:6] == ["data", "protocol", "seed", "metric", "batch", "value"]
+    pairs_of_corpora = 4 * 3 // 2
+    assert frame["metric"].value_counts()["count"].to_list() == [2 * pairs_of_corpora] * 2
+    assert frame["batch"].unique().sort().to_list() == [0, 1]
+    assert frame["value"].is_not_nan().all()
+
+
+def test_figures_by_name(found):
+    assert list(found.figures("distance")) == ["distance-a-b-k4"]
+    both = found.figures(["distance", "tree"], metrics="jsd@words", repetition=2)
+    assert list(both) == ["distance-a-b-k4", "tree-a-b-k4-jsd-words"]
+    assert found.figures("tree", repetition=3) == {}
+    assert both["distance-a-b-k4"].to_dict()
+    with pytest.raises(InputError, match="no figure 'pie'"):
+        found.figures("pie")
+    with pytest.raises(InputError, match="no metric 'cbdf@words'"):
+        found.figures(metrics="cbdf@words")
+
+
+def test_the_page_is_written_and_a_disk_that_refuses_is_one_error(found, tmp_path):
+    path = found.report(tmp_path / "pages" / "page.html", title="Which <metric>?")
+    assert "Which &lt;metric&gt;?" in path.read_text(encoding="utf-8")
+    with pytest.raises(ResourceError, match="cannot write"):
+        found.report(path / "page.html")
+
+
+def test_a_run_shows_itself(found):
+    assert repr(found) == f"Run({found.folder}: 0 cells were there, 4 computed)"
+    assert found._repr_html_().count("<tr>") == 3
+    assert found.to_polars().height == 2
+    assert found.plot().to_dict()
+    assert found.failures == found.warnings == ()

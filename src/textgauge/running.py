@@ -1,0 +1,210 @@
+"""`run`: put metrics to the test, by a protocol on your data or by a suite; and what can be read off a run."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import warnings
+import weakref
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from textgauge.data.source import Source
+from textgauge.errors import InputError
+from textgauge.evaluate import Store
+from textgauge.evaluate.boards import leaderboards
+from textgauge.evaluate.data_kinds import drop_none
+from textgauge.evaluate.leaderboard import Leaderboard, leaderboard
+from textgauge.evaluate.results import Results
+from textgauge.evaluate.run import Progress, compute, warnings_of
+from textgauge.evaluate.sources import PairSources, TaskSources
+from textgauge.evaluate.suites import suite_or_protocol_plans
+from textgauge.evaluate.verdicts import judging, observed, only, verdict_frame
+from textgauge.evaluate.verdicts import warnings_of as verdict_warnings
+from textgauge.papers import SUITES
+from textgauge.tabular import Tabular
+
+if TYPE_CHECKING:
+    import altair as alt
+    import polars as pl
+
+__all__ = ["Run", "run"]
+
+Named: TypeAlias = "str | os.PathLike[str]"
+
+
+def run(
+    what: str,
+    *,
+    metrics: str | Sequence[Any] | None = None,
+    source_a: Source | None = None,
+    source_b: Source | None = None,
+    pairs: Named | PairSources | None = None,
+    left: str | Sequence[str] | None = None,
+    right: str | Sequence[str] | None = None,
+    rating: str | Sequence[str] | Sequence[float] | None = None,
+    groups: Mapping[str, str] | None = None,
+    only: str | None = None,
+    limit: int | None = None,
+    steps: Named | Sequence[Source] | int | None = None,
+    reference: Source | None = None,
+    rated: Named | TaskSources | None = None,
+    comparisons: Named | TaskSources | None = None,
+    documents: Named | TaskSources | None = None,
+    labelled: Named | TaskSources | None = None,
+    beir: Named | TaskSources | None = None,
+    columns: Mapping[str, Any] | None = None,
+    column: str | None = None,
+    out: Named | None = None,
+    seed: int = 0,
+    jobs: int = 1,
+    scheduler: str | None = None,
+    on_progress: Progress = lambda *_: None,
+    **parameters: Any,
+) -> Run:
+    """Run a protocol on data, or a suite, and keep every finished result; the same as `textgauge run`.
+
+    Data, by protocol: two corpora `source_a` and `source_b` (ksc, size, speed), as `compare` takes them; `pairs`, a
+    table with its columns `left`, `right`, `rating` (one, or one per rater) and `groups` (of set, system, item), a
+    sample or a dataset, or texts and ratings themselves as `left`, `right`, `rating` (agreement, distributionality;
+    `only` chooses rows, `limit` draws some); `steps` and `reference` (ifc); `rated`, `comparisons`, `documents`,
+    `labelled`, `beir` with the `columns` of their table (tasks). A suite and `perturbation` bring theirs.
+
+    `parameters` are those of the protocol, as `k=5`; with several values, as `k=(5, 7)`, each is run. `out` is a folder
+    that keeps the run and resumes an old one, of the command too; without it, results live as long as the run object.
+    `jobs` are local processes (a script then needs its `if __name__ == "__main__"`), `scheduler` the address of a Dask
+    scheduler; `on_progress` gets the number of finished results, their total, and what is being done.
+
+    >>> words = [f"{colour} {animal} {i}" for i in range(12) for colour in ("red", "blue") for animal in ("cat", "dog")]
+    >>> cards = [f"pay the {what} by card {i}" for i in range(24) for what in ("rent", "fee")]
+    >>> two = {"source_a": words, "source_b": cards}
+    >>> found = run("ksc", **two, metrics="jsd@words,zipf@words", k=4, n=12, repetitions=2)
+    >>> found.computed, found.leaderboard().rows[0].metric
+    (4, 'jsd@words')
+    """
+    if what in SUITES and SUITES[what].program is not None:
+        raise InputError(f"the suite {what} has no results of single metrics: run it by `textgauge run {what}`")
+    for name, value, least in (("seed", seed, 0), ("jobs", jobs, 1), ("limit", limit, 2)):
+        if value is not None and value < least:
+            raise InputError(f"{name} is at least {least}, not {value}")
+    given = drop_none(
+        {
+            "source_a": source_a, "source_b": source_b, "steps": steps, "reference": reference, "column": column,
+            "pairs": pairs, "left": left, "right": right, "rating": rating, "groups": groups or None, "only": only,
+            "limit": limit, "rated": rated, "comparisons": comparisons, "documents": documents, "labelled": labelled,
+            "beir": beir, "columns": columns or None,
+        }
+    )  # fmt: skip
+    chosen = [metrics] if isinstance(metrics, str) else metrics
+    plans = suite_or_protocol_plans(what, chosen, drop_none(parameters), seed, given)
+    beware = warnings_of(plans)
+    for text in beware:
+        warnings.warn(text, stacklevel=2)
+    store = _temporary() if out is None else Store(out)
+    report = compute(plans, store, jobs=jobs, scheduler=scheduler, progress=lambda: nullcontext(on_progress))
+    for text in report.failures:
+        warnings.warn(text, RuntimeWarning, stacklevel=2)
+    return Run(store, report.found, report.computed, report.failures, tuple(beware))
+
+
+def _temporary() -> Store:
+    """A store in a folder that is deleted when nobody holds the store any more."""
+    store = Store(tempfile.mkdtemp(prefix="textgauge-"))
+    weakref.finalize(store, shutil.rmtree, store.folder, ignore_errors=True)
+    return store
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Run(Tabular):
+    """A run and what its folder holds: `found` results were there before, `computed` ones are new.
+
+    `failures` lists trials in which a metric raised an error, `warnings` what to beware of in the data. What other
+    runs left in the folder is read with it.
+    """
+
+    store: Store
+    found: int
+    computed: int
+    failures: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def folder(self) -> Path:
+        """Where the results are; a temporary folder is deleted with the last object that holds the store."""
+        return self.store.folder
+
+    def leaderboard(
+        self,
+        *,
+        weights: Mapping[str, float] | None = None,
+        measures: str | Sequence[str] | None = None,
+        judgements: str | None = None,
+        ties: str | None = None,
+        linearity: str | None = None,
+    ) -> Leaderboard:
+        """The metrics, best first, with rank intervals and clusters.
+
+        `weights` of measures by name, by default 1; `measures` those that count; the others change how trials of
+        `ksc` are judged: `judgements` distinct or paper, `ties` half, right or wrong, `linearity` r2 or r.
+        """
+        options = judging(judgements=judgements, ties=ties, linearity=linearity)
+        return leaderboard(only(Results(self.store).judged(options), measures), weights)
+
+    def verdicts(self, *, measures: str | Sequence[str] | None = None) -> pl.DataFrame:
+        """One row per data set, protocol, metric and measure: its value, intervals, the reason where it has none."""
+        return verdict_frame(only(Results(self.store).judged(), measures))
+
+    def observations(self) -> pl.DataFrame:
+        """One row per trial and metric: its value as it is judged, its parts, and what is known about the trial.
+
+        Distances (farther is larger), similarities in tasks, seconds of `speed`.
+        """
+        return observed(Results(self.store).groups())
+
+    def figures(
+        self,
+        kinds: str | Sequence[str] | None = None,
+        *,
+        metrics: str | Sequence[str] | None = None,
+        repetition: int = 1,
+    ) -> dict[str, alt.ConcatChart]:
+        """Charts by name: of all kinds that the run has, or of some, as `distance,radar`; of some metrics.
+
+        Trees show one `repetition`.
+        """
+        from textgauge.report.figures import chosen_metrics, figures
+
+        listed = [kind.strip() for kind in kinds.split(",")] if isinstance(kinds, str) else kinds
+        found = Results(self.store).groups()
+        of = chosen_metrics(found, metrics)
+        return {one.name: one.chart for one in figures(found, kinds=listed, metrics=of, repetition=repetition - 1)}
+
+    def report(self, path: str | os.PathLike[str], *, title: str | None = None) -> Path:
+        """Write the HTML page of the run, which needs no network; gives its path."""
+        from textgauge.files import write_atomically
+        from textgauge.report.page import page
+
+        return write_atomically(Path(path), page([self.store], title=title))
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """The rows of the leaderboard."""
+        return self.leaderboard().to_dicts()
+
+    def plot(self) -> alt.LayerChart:
+        """The rank of every metric with the ranks it may have, coloured by cluster."""
+        return self.leaderboard().plot()
+
+    def __str__(self) -> str:
+        results = Results(self.store)
+        judged = results.judged()
+        beware = [*self.warnings, *verdict_warnings(results, judged)]
+        boards = [f"{title}\n{board}" if title else str(board) for title, board in leaderboards(judged).items()]
+        return "\n".join(["\n\n".join(boards), *(f"warning: {text}" for text in beware)])
+
+    def __repr__(self) -> str:
+        failed = f", {len(self.failures)} failures" if self.failures else ""
+        return f"Run({self.folder}: {self.found} cells were there, {self.computed} computed{failed})"
