@@ -62,8 +62,8 @@ def _peer(X: Rows, trial: Trial) -> NDArray[np.bool_]:
     from sklearn.svm import SVC
 
     fitted = SVC().fit(X[trial.task.train], trial.task.labels)
-    predicted: NDArray[np.bool_] = (fitted.predict(X[trial.task.test]) > 0) ^ trial.turned
-    return predicted[trial.asked]
+    predicted: NDArray[np.bool_] = (fitted.predict(X[trial.task.test]) > 0) ^ trial.swapped
+    return predicted[trial.place]
 
 
 def main() -> None:

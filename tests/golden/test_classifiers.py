@@ -26,8 +26,8 @@ def by_scikit(metric, comparison, model):
     rows, place = distinct_rows(comparison.joint, "given")
     reference, candidate = np.split(place, [len(comparison.reference)])
     trial = Trial.split(reference, candidate, share=metric.share, seed=(metric.seed, 0))
-    predicted = model.fit(rows[trial.task.train], trial.task.labels).predict(rows[trial.task.test])[trial.asked]
-    return trial.truth, (predicted > 0) ^ trial.turned
+    predicted = model.fit(rows[trial.task.train], trial.task.labels).predict(rows[trial.task.test])[trial.place]
+    return trial.truth, (predicted > 0) ^ trial.swapped
 
 
 @pytest.mark.parametrize(

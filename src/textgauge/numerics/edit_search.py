@@ -1,6 +1,6 @@
 """The text with the fewest word edits for each query, found among many without comparing all of them.
 
-Texts that share c tokens, repeats counted, are at least max(|q|, |t|) − c edits apart. Counting what a query shares
+Texts that share c tokens, repeats counted, differ by at least max(|q|, |t|) − c edits. Counting what a query shares
 with every document takes one addition per token; few documents are then promising enough to be compared, by rapidfuzz,
 the most promising first. A query for which too many are, as in random strings of a few words, is compared with all.
 """
@@ -49,28 +49,28 @@ def best_matches(queries: Ragged, documents: Ragged) -> tuple[Ints, Ints, Floats
 
     if len(queries) and not len(documents):
         raise ValueError("there is no document to match")
-    asked, given = _texts(queries, documents)
+    wanted, given = _texts(queries, documents)
     found: dict[Text, int] = {}
     for row, text in enumerate(given):
         found.setdefault(text, row)
-    distinct, new = _array(found.values()), {text: row for row, text in enumerate(asked) if text not in found}
+    distinct, new = _array(found.values()), {text: row for row, text in enumerate(wanted) if text not in found}
     best = _nearest(queries.take(_array(new.values())), documents.take(distinct), list(new), list(found))
     found.update(zip(new, distinct[best].tolist(), strict=True))
-    index = _array(found[text] for text in asked)
-    distance = cpdist(asked, [given[row] for row in index.tolist()], scorer=Levenshtein.distance, dtype=np.int64)
+    index = _array(found[text] for text in wanted)
+    distance = cpdist(wanted, [given[row] for row in index.tolist()], scorer=Levenshtein.distance, dtype=np.int64)
     longest = np.maximum(queries.lengths, documents.lengths[index])
     return index, distance, np.where(longest > 0, (longest - distance) / np.maximum(longest, 1), 1.0)
 
 
-def _nearest(queries: Ragged, documents: Ragged, asked: list[Text], given: list[Text]) -> Ints:
+def _nearest(queries: Ragged, documents: Ragged, wanted: list[Text], given: list[Text]) -> Ints:
     """The index of the most similar document, for distinct texts of which none is on both sides."""
-    found = np.full(len(asked), -1, dtype=np.int64)
-    if len(asked) >= _FEW_QUERIES and len(documents.ids) >= _FEW_TOKENS:
+    found = np.full(len(wanted), -1, dtype=np.int64)
+    if len(wanted) >= _FEW_QUERIES and len(documents.ids) >= _FEW_TOKENS:
         ours, theirs = _elements(queries, documents)
         search = _Search.build(theirs, documents.lengths, given, ours)
         failed = 0
         for row, (start, end) in enumerate(pairwise(queries.offsets.tolist())):
-            found[row] = search(asked[row], ours[start:end].tolist())
+            found[row] = search(wanted[row], ours[start:end].tolist())
             failed += found[row] < 0
             if failed > _PATIENCE and 3 * failed > row:
                 break
@@ -78,7 +78,7 @@ def _nearest(queries: Ragged, documents: Ragged, asked: list[Text], given: list[
     step = max(_CELLS // max(len(given), 1), 1)
     for start in range(0, len(undecided), step):
         rows = undecided[start : start + step]
-        found[rows] = _gaps([asked[row] for row in rows.tolist()], given).argmin(axis=1)
+        found[rows] = _gaps([wanted[row] for row in rows.tolist()], given).argmin(axis=1)
     return found
 
 
@@ -95,12 +95,12 @@ class _Search:
     distance: Callable[..., int]
 
     @classmethod
-    def build(cls, elements: Ints, lengths: Ints, given: list[Text], asked: Ints) -> _Search:
+    def build(cls, elements: Ints, lengths: Ints, given: list[Text], wanted: Ints) -> _Search:
         from rapidfuzz.distance import Levenshtein
 
         n = len(lengths)
         holders = np.sort(elements * n + np.repeat(np.arange(n), lengths)) % n
-        held = np.bincount(elements, minlength=int(asked.max(initial=0)) + 1)
+        held = np.bincount(elements, minlength=int(wanted.max(initial=0)) + 1)
         starts = np.concatenate([[0], np.cumsum(held)]).tolist()
         common = {}
         for element in np.flatnonzero(held * _COMMON > n).tolist():
@@ -179,12 +179,12 @@ def _ahead(rows: Ints, longest: Ints, bounds: Floats, best: Best) -> tuple[Ints,
     return rows[kept], longest[kept], bounds[kept]
 
 
-def _gaps(asked: list[Text], given: list[Text]) -> Floats:
+def _gaps(wanted: list[Text], given: list[Text]) -> Floats:
     """Edits per token of the longer text, for all pairs."""
     from rapidfuzz.distance import Levenshtein
     from rapidfuzz.process import cdist
 
-    return cdist(asked, given, scorer=Levenshtein.normalized_distance, dtype=np.float64)
+    return cdist(wanted, given, scorer=Levenshtein.normalized_distance, dtype=np.float64)
 
 
 def _texts(queries: Ragged, documents: Ragged) -> tuple[list[Text], list[Text]]:
@@ -192,10 +192,10 @@ def _texts(queries: Ragged, documents: Ragged) -> tuple[list[Text], list[Text]]:
     used = np.bincount(np.concatenate([queries.ids, documents.ids]))
     codes = np.empty(len(used), dtype="<u4")
     codes[np.argsort(-used, kind="stable")] = np.arange(len(used))
-    asked, given = codes[queries.ids], codes[documents.ids]
+    wanted, given = codes[queries.ids], codes[documents.ids]
     if np.count_nonzero(used) > _CODES:
-        return _cut(tuple(asked.tolist()), queries), _cut(tuple(given.tolist()), documents)
-    one, other = (ids.tobytes().decode("utf-32-le", "surrogatepass") for ids in (asked, given))
+        return _cut(tuple(wanted.tolist()), queries), _cut(tuple(given.tolist()), documents)
+    one, other = (ids.tobytes().decode("utf-32-le", "surrogatepass") for ids in (wanted, given))
     return _cut(one, queries), _cut(other, documents)
 
 

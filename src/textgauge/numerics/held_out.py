@@ -82,7 +82,7 @@ class HeldOut:
 
     @property
     def rates(self) -> Doubles:
-        """Shares of the reference's and of the candidate's texts that were told right."""
+        """Shares of the reference's and of the candidate's texts that were predicted right."""
         reference, candidate = self.sizes
         hits = self.predicted @ self.truth
         return np.array([1.0 - (self.predicted.sum() - hits) / reference, hits / candidate])
@@ -99,37 +99,37 @@ class Trial:
     """One split: the classifier's task, and for each held-out text where its decision stands and whose it is."""
 
     task: Task
-    asked: Index
+    place: Index
     truth: Mask
-    turned: bool
+    swapped: bool
 
     @classmethod
     def split(cls, reference: Index, candidate: Index, *, share: float, seed: Sequence[int]) -> Trial:
         """Split two corpora, given as the numbers of their texts, the same way whichever is called the reference."""
-        turned = np.sort(reference).tolist() > np.sort(candidate).tolist()
-        first, second = (candidate, reference) if turned else (reference, candidate)
+        swapped = np.sort(reference).tolist() > np.sort(candidate).tolist()
+        first, second = (candidate, reference) if swapped else (reference, candidate)
         held = np.concatenate(hold_out(first, second, share=share, seed=seed))
         texts, later = np.concatenate([first, second]), np.arange(len(held)) >= len(first)
         order = np.lexsort((later, texts))
         train, test = order[~held[order]], order[held[order]]
-        distinct, asked = np.unique(texts[test], return_inverse=True)
+        distinct, place = np.unique(texts[test], return_inverse=True)
         task = Task(texts[train], np.where(later[train], 1, -1).astype(np.float32), distinct)
-        return cls(task, asked, later[test] ^ turned, turned)
+        return cls(task, place, later[test] ^ swapped, swapped)
 
     def judged(self, decision: Doubles) -> HeldOut:
         """What the decision values say about the held-out texts."""
-        towards = -decision if self.turned else decision
+        towards = -decision if self.swapped else decision
         predicted = np.where(np.abs(towards) <= _UNDECIDED, 0.5, towards > 0)
-        return HeldOut(self.truth, predicted[self.asked])
+        return HeldOut(self.truth, predicted[self.place])
 
 
 def accuracy(rates: Doubles, sizes: Doubles) -> float:
-    """Share of all held-out texts told right."""
+    """Share of all held-out texts predicted right."""
     return float((rates * sizes).sum() / sizes.sum())
 
 
 def balanced(rates: Doubles, sizes: Doubles) -> float:
-    """Mean of the two corpora's shares told right."""
+    """Mean of the two corpora's shares predicted right."""
     return float(rates.mean())
 
 

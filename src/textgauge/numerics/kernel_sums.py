@@ -70,8 +70,8 @@ class RowSums:
         """Each row's part of A + B − 2C."""
         n, m = len(self.xx), len(self.yy)
         # Blocks of many texts are float32, so that the two sums across differ in the eighth digit: one total for both.
-        total, turned = self.xy.sum(), self.yx.sum()
-        yx = self.yx * (total / turned) if turned else self.yx
+        total, swapped = self.xy.sum(), self.yx.sum()
+        yx = self.yx * (total / swapped) if swapped else self.yx
         if with_self:
             own = (self.xx + self.x_self) / n**2, (self.yy + self.y_self) / m**2
         else:

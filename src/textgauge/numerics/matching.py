@@ -8,6 +8,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.numerics.spectral import unit
+
 Rows = NDArray[np.float64]
 Index = NDArray[np.int64]
 Numbers = NDArray[np.float64]
@@ -19,13 +21,6 @@ MOST_CELLS = 1 << 24  # of one pair: a network of half a gigabyte, some minutes 
 _LARGE_CELLS = 1 << 12  # from here on a product per pair saves nothing
 _BLOCK_NUMBERS = 1 << 17  # numbers held of a block: a megabyte, which stays in the cache of a core
 _CLOSE = 1e-9  # part of both squared lengths below which a squared distance is taken from the differences
-
-
-def unit(vectors: NDArray[np.floating]) -> Rows:
-    """Vectors scaled to length one, in float64; zero vectors stay zero."""
-    wide = np.asarray(vectors, dtype=np.float64)
-    norms = np.sqrt(np.einsum("...i,...i->...", wide, wide))[..., None]
-    return np.asarray(wide / np.where(norms == 0, 1.0, norms))
 
 
 def greedy_match(X: Rows, Y: Rows, x_weights: Rows, y_weights: Rows) -> tuple[Rows, Rows]:
@@ -173,8 +168,8 @@ def _surplus(difference: Any) -> tuple[Any, Any]:
     surplus = np.bincount(row_of, weights=np.sign(data), minlength=len(ends) - 1)
     first = np.zeros(len(ends) - 1)
     first[row_of[::-1]] = data[::-1]
-    turned = (surplus > 0) | ((surplus == 0) & (first < 0))
-    data = np.where(turned[row_of], -data, data)
+    swapped = (surplus > 0) | ((surplus == 0) & (first < 0))
+    data = np.where(swapped[row_of], -data, data)
     return _kept(difference, data, data > 0), _kept(difference, -data, data < 0)
 
 

@@ -29,7 +29,7 @@ Pairs = tuple[Index, Index, Block]  # rows, columns, and the upper bound of −(
 _TALL, _WIDE = 512, 1024  # a block of products: 2 MB
 _SMALL = 512  # up to here the whole matrix is cheaper than bookkeeping
 _LEAST = np.finfo(np.float32).min
-_GROUPS = 4  # for each neighbour looked for, so many groups of rows of which only the nearest is ranked
+_GROUPS = 4  # for each neighbour wanted, so many groups of rows of which only the nearest is ranked
 
 
 @dataclass(frozen=True)
@@ -84,9 +84,9 @@ def nearest_both(
         best = block.max(axis=1)
         low = below(best - a.slack[rows] - b.slack[columns].max())
         bounds[0][rows] = np.maximum(bounds[0][rows], low)
-        hopeful = np.flatnonzero(best >= bounds[0][rows])
-        i, j, high = _passing(block[hopeful], bounds[0][rows][hopeful, None], 0, left)
-        found[0].append((top + hopeful[i], j, high))
+        likely = np.flatnonzero(best >= bounds[0][rows])
+        i, j, high = _passing(block[likely], bounds[0][rows][likely, None], 0, left)
+        found[0].append((top + likely[i], j, high))
         low = below(block.max(axis=0) - b.slack[columns] - a.slack[rows].max())
         bounds[1][columns] = np.maximum(bounds[1][columns], low)
         j, i, high = _passing(block, bounds[1][columns], top, left)
@@ -119,10 +119,10 @@ class Reach:
         i, j, high = self._pairs
         weight, nearest, farthest = self._cloud.weight[j], -high, self._slack[i] + self._slack[j] - high
         sure = farthest < _kth(i, nearest, weight, missing)[i]
-        doubtful = np.flatnonzero(~sure & (nearest <= _kth(i, farthest, weight, missing)[i]))
+        undecided = np.flatnonzero(~sure & (nearest <= _kth(i, farthest, weight, missing)[i]))
         missing = missing - np.bincount(i[sure], weight[sure], len(missing)).astype(np.int64)
-        i, j = i[doubtful], j[doubtful]
-        return _kth(i, squared_pairs(self._cloud, self._cloud, i, j), weight[doubtful], missing)
+        i, j = i[undecided], j[undecided]
+        return _kth(i, squared_pairs(self._cloud, self._cloud, i, j), weight[undecided], missing)
 
 
 def _kth(i: Index, keys: NDArray[np.floating], weight: Index, wanted: Index) -> Floats:
@@ -166,10 +166,10 @@ class _Counting:
     def add(self, centre: Index, point: Index, high: Block) -> None:
         """Count the pairs that are inside; where the bounds leave it open, by their exact distance."""
         inside = high - self._slack[0][centre] - self._slack[1][point] > self._inner[centre]
-        doubtful = np.flatnonzero(~inside)
-        exact = levels(squared_pairs(*self._clouds, centre[doubtful], point[doubtful]))
-        limit = self._radii[centre[doubtful]]
-        inside[doubtful] = inside_ball(exact, limit, closed=self._closed)
+        undecided = np.flatnonzero(~inside)
+        exact = levels(squared_pairs(*self._clouds, centre[undecided], point[undecided]))
+        limit = self._radii[centre[undecided]]
+        inside[undecided] = inside_ball(exact, limit, closed=self._closed)
         self.balls.reached[centre[inside]] = True
         np.add.at(self.balls.holders, point[inside], self._clouds[0].weight[centre[inside]])
 

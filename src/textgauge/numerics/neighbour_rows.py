@@ -126,9 +126,9 @@ class Filter:
 
     def against(self, which: Index | slice) -> NDArray[np.float32]:
         """Some rows as the right factor of a product."""
-        turned = self.rows[which].T.copy()  # in its own order the product is faster than as a transposed view
-        turned[-2:] = turned[:-3:-1].copy()
-        return turned
+        columns = self.rows[which].T.copy()  # in its own order the product is faster than as a transposed view
+        columns[-2:] = columns[:-3:-1].copy()
+        return columns
 
 
 def filters(*clouds: Cloud) -> list[Filter]:

@@ -176,15 +176,15 @@ def pack_windows(tokens: Ragged, orders: int) -> Windows:
     """Pack the tokens from every token of every text on."""
     gaps = np.repeat(np.arange(len(tokens)) * (orders - 1), tokens.lengths)
     places = gaps + np.arange(len(tokens.ids))
-    apart = np.zeros(len(tokens.ids) + len(tokens) * (orders - 1), np.int64)
-    apart[places] = tokens.ids + 1
-    layout = Windows((), int(apart.max(initial=1)).bit_length(), orders)
+    separated = np.zeros(len(tokens.ids) + len(tokens) * (orders - 1), np.int64)
+    separated[places] = tokens.ids + 1
+    layout = Windows((), int(separated.max(initial=1)).bit_length(), orders)
     pieces: list[Ids] = []
     for order in range(orders):
         if layout.place(order)[0] == len(pieces):
-            pieces.append(np.zeros(len(apart), np.int64))
+            pieces.append(np.zeros(len(separated), np.int64))
         pieces[-1] <<= layout.bits
-        pieces[-1][: len(apart) - order] |= apart[order:]
+        pieces[-1][: len(separated) - order] |= separated[order:]
     return Windows(tuple(pieces), layout.bits, orders).take(places)
 
 

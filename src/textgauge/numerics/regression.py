@@ -56,7 +56,7 @@ def fit_ridge(features: Floats, ratings: Floats, groups: Labels, folds: Labels) 
     their group. Raters of one group spread their ratings more than those of another, and where they do not agree at all
     there is nothing to learn. So each group has a slope s_g ≥ 0 of its own: w minimises
     mean((y − ȳ_g − s_g·(Z − Z̄_g)w)²) + λ‖w‖², with Z the features at mean 0 and deviation 1; s_g is the slope of the
-    group's ratings over Zw beside that of all, drawn to 1 the more, the fewer pairs the group has for each feature, and
+    group's ratings over Zw and that of all, drawn to 1 the more, the fewer pairs the group has for each feature, and
     mean(s²) = 1 over pairs. The line is plain least squares over all pairs. A feature that is missing somewhere gets a
     second column that says where.
 
@@ -133,11 +133,11 @@ def _by_turns(products: Floats, along: Floats, sizes: Labels, penalty: float) ->
     ridge = penalty * np.eye(products.shape[1])
     weights = np.linalg.solve(products.sum(axis=0) + ridge, along.sum(axis=0))
     for _ in range(_MOST_TURNS):
-        told, spread = along @ weights, np.einsum("gij,i,j->g", products, weights, weights)
-        if not (told.sum() > 0 and spread.sum() > 0):
+        explained, spread = along @ weights, np.einsum("gij,i,j->g", products, weights, weights)
+        if not (explained.sum() > 0 and spread.sum() > 0):
             break
-        own = np.divide(np.maximum(told, 0.0), spread, out=np.zeros_like(spread), where=spread > 0)
-        drawn = (own * spread.sum() / told.sum() + few) / (1.0 + few)
+        own = np.divide(np.maximum(explained, 0.0), spread, out=np.zeros_like(spread), where=spread > 0)
+        drawn = (own * spread.sum() / explained.sum() + few) / (1.0 + few)
         before, slopes = slopes, drawn / np.sqrt(np.average(drawn**2, weights=sizes))
         weights = np.linalg.solve(np.tensordot(slopes**2, products, 1) + ridge, slopes @ along)
         if np.abs(slopes - before).max() < _STILL:

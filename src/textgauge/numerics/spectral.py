@@ -95,7 +95,7 @@ def spread_of_directions(vectors: Vectors, weights: Rows) -> Spread:
 
 
 def unit(X: Vectors) -> Rows:
-    """Rows brought to length one; a zero vector stays zero."""
+    """Vectors along the last axis brought to length one, in float64; a zero vector stays zero."""
     rows = X.astype(np.float64)
     rows /= _lengths(rows)
     return rows
@@ -110,8 +110,8 @@ def narrow_unit(X: Vectors) -> NDArray[np.float32]:
 
 
 def _lengths(rows: Rows) -> Rows:
-    """Of each row, as a column; 1 for a zero vector."""
-    lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))[:, None]
+    """Of each vector, along the last axis; 1 for a zero vector."""
+    lengths = np.sqrt(np.einsum("...i,...i->...", rows, rows))[..., None]
     return np.where(lengths == 0, 1.0, lengths)
 
 

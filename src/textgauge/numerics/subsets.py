@@ -13,7 +13,7 @@ Masks = NDArray[np.bool_]
 Index = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-_MOST_SIDES = 62  # so many bits tell of a text on which sides it is
+_MOST_SIDES = 62  # one bit for each side that a text is on
 _PART_ROWS = 1024  # in a part of a partition: a block of numbers between two of them takes 8 MB
 MOST_ROWS = 4_096  # a matrix of 128 MiB
 _BLOCK = 256
@@ -66,7 +66,7 @@ class Subsets:
 
 @dataclass(frozen=True)
 class Partition:
-    """Texts that are on the same sides, together; `members` tells of which atoms each side consists."""
+    """Texts that are on the same sides, together; `members` says of which parts each side consists."""
 
     rows: list[Index]
     members: Masks
@@ -90,7 +90,7 @@ class Partition:
 class Gram:
     """Products of the rows less their mean, in float64, the mean's products with these and itself, the rows' lengths.
 
-    Equal rows have equal products to the last bit. `place` tells where in the matrix a row is: rows that are looked at
+    Equal rows have equal products to the last bit. `place` says where in the matrix a row is: rows that are used
     together are best kept together.
     """
 
@@ -142,9 +142,9 @@ class Gram:
         """Products of the rows themselves brought to length one; a zero vector stays zero."""
         if len(self.place) <= _MOST_KEPT:
             return _picked(self._cosines, self.place[first], self.place[second])
-        return self._turned(self.block(first, second), first, second)
+        return self._as_cosines(self.block(first, second), first, second)
 
-    def _turned(self, block: Floats, first: Index, second: Index) -> Floats:
+    def _as_cosines(self, block: Floats, first: Index, second: Index) -> Floats:
         block += self.along[first, None]
         block += self.along[second] + self.offset
         block *= self._shrink[first, None]
@@ -154,7 +154,7 @@ class Gram:
     @cached_property
     def _cosines(self) -> Floats:
         order = np.argsort(self.place)
-        return self._turned(self.centred.copy(), order, order)
+        return self._as_cosines(self.centred.copy(), order, order)
 
     @cached_property
     def _shrink(self) -> Floats:

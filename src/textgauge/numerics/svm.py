@@ -51,7 +51,7 @@ class Distances:
     sums: Doubles
     squares: Doubles
     dimension: int
-    whole: Floats | None = None  # all squared distances, where tasks look at most of them
+    whole: Floats | None = None  # all squared distances, where tasks use most of them
 
     @classmethod
     def of(cls, rows: Rows, products: Products | None = None) -> Distances:

@@ -241,8 +241,8 @@ class _Tally:
     def add(self, trial: Trial, decision: Doubles) -> None:
         """Add one split, for its held-out texts."""
         outcome = trial.judged(decision)
-        at = trial.truth.astype(np.intp), trial.task.test[trial.asked]
-        towards = (-decision if trial.turned else decision)[trial.asked]
+        at = trial.truth.astype(np.intp), trial.task.test[trial.place]
+        towards = (-decision if trial.swapped else decision)[trial.place]
         for sums, values in (
             (self._held, np.ones(len(towards))),
             (self._right, _right(outcome)),
