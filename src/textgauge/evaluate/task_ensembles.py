@@ -1,6 +1,6 @@
 """Ensembles of pair metrics: trained on some documents of a task, scored on the others.
 
-No document is in both: whole documents (or folds of them) are left out, and examples that look at a left-out document
+No document is in both: whole documents (or folds of them) are left out, and examples that contain a left-out document
 of any data set are not learned from.
 """
 
@@ -23,7 +23,7 @@ RANKED: tuple[Kind, ...] = ("ranked", "boosting")  # that also see how far each 
 
 _TEST = 0.2  # share of documents left out
 _PAIRS = 3_000  # examples of one data set that a universal ensemble learns from
-_LOOKED = 2  # splits on which features are permuted: asking a forest about all pairs again takes its time
+_PERMUTED = 2  # splits on which features are permuted: a forest takes its time to predict all pairs again
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,9 +82,9 @@ def ensembled(
             models.append(model)
             for place, (item, out) in enumerate(zip(data, left_out, strict=True)):
                 sums[place].append(_scored(item, out, model, kind, labels[place]))
-                if permute and seed < _LOOKED:
+                if permute and seed < _PERMUTED:
                     drops[place].append(_drops(item, out, model, kind, labels[place], sums[place][-1]))
-    # A model that is asked with several values of each metric has as many shares of it.
+    # A model with several inputs of each metric has as many shares of it.
     width = data[0].features.shape[1]
     shares = np.array([model.shares.reshape(-1, width).sum(axis=0) for model in models]).mean(axis=0)
     return [
@@ -106,7 +106,7 @@ def _training(
     """Features, targets and weights; every task weighs the same, and so does every data set of a task."""
     unseen = _unseen(data, left_out)
     parts = [
-        _examples(item, ~out & ~_looks_at(item, unseen), kind, seed) for item, out in zip(data, left_out, strict=True)
+        _examples(item, ~out & ~_contains(item, unseen), kind, seed) for item, out in zip(data, left_out, strict=True)
     ]
     sets = {name: sum(item.task.task == name for item in data) for name in {item.task.task for item in data}}
     weights = [
@@ -121,12 +121,12 @@ def _training(
 
 
 def _unseen(data: Sequence[TaskFeatures], left_out: Sequence[NDArray[np.bool_]]) -> Keys:
-    """Documents that no example may look at."""
+    """Documents that no example may contain."""
     keys = [item.task.documents(item.columns)[out].reshape(-1) for item, out in zip(data, left_out, strict=True)]
     return np.unique(np.concatenate(keys))
 
 
-def _looks_at(item: TaskFeatures, unseen: Keys) -> NDArray[np.bool_]:
+def _contains(item: TaskFeatures, unseen: Keys) -> NDArray[np.bool_]:
     return np.asarray(np.isin(item.task.documents(item.columns), unseen).any(axis=1))
 
 

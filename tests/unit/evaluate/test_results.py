@@ -1,0 +1,48 @@
+"""The reader of a store: each result file is opened once, however often and in whatever way it is judged."""
+
+import pytest
+
+from textgauge.evaluate import Store, run
+from textgauge.evaluate.results import MetricTime, Results, judge, total_times
+
+
+@pytest.fixture
+def results(tmp_path, make_plan):
+    run([make_plan()], Store(tmp_path))
+    return Results(Store(tmp_path))
+
+
+def test_judging_in_several_ways_opens_each_file_once(results, monkeypatch):
+    opened = []
+    read = Store.read
+    monkeypatch.setattr(Store, "read", lambda self, cell: opened.append(cell.name) or read(self, cell))
+    first = results.judged()
+    results.judged({"ties": "wrong"})
+    results.groups()
+    results.times()
+    assert len(opened) == len(set(opened)) == results.count
+    assert first == judge(results.store)
+
+
+def test_options_change_how_trials_are_judged_and_not_the_trials(results):
+    (plain,), (strict,) = results.groups(), results.groups({"ties": "wrong"})
+    assert (plain.protocol.ties, strict.protocol.ties) == ("half", "wrong")
+    assert plain.trials == strict.trials
+    assert plain.observed.keys() == plain.complete.keys() == strict.observed.keys() == results.metrics
+
+
+def test_a_missing_result_is_counted_and_the_metric_is_incomplete(results):
+    next(results.store.folder.glob("cells/*/*.parquet")).unlink()
+    (group,) = results.groups()
+    assert sum(group.missing.values()) == 1
+    assert len(group.complete) == len(group.observed) - 1
+
+
+def test_times_of_several_runs_add_up(results):
+    once = total_times(results.times())
+    twice = total_times([*results.times(), *results.times()])
+    assert {(time.metric, time.protocol) for time in once} == {(time.metric, time.protocol) for time in twice}
+    for one, two in zip(once, twice, strict=True):
+        assert (two.trials, two.failed) == (2 * one.trials, 2 * one.failed)
+        assert two.each == pytest.approx(one.each)
+    assert MetricTime("jsd", "ksc", 4, 2.0, 0).each == 0.5
