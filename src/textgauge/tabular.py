@@ -160,14 +160,33 @@ def count_of(number: int, thing: str) -> str:
     return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
-def listed(names: Iterable[str]) -> str:
-    """Names as code, in a sentence.
+def listed(items: Iterable[str]) -> str:
+    """Items with commas and a last "and".
 
-    >>> listed(["fid", "mauve", "jsd"])
-    '`fid`, `mauve` and `jsd`'
+    >>> listed(["a", "b", "c"])
+    'a, b and c'
     """
-    *first, last = [f"`{name}`" for name in names]
+    *first, last = [*items] or [""]
     return f"{', '.join(first)} and {last}" if first else last
+
+
+def format_percent(share: float) -> str:
+    """A share in percent.
+
+    >>> format_percent(0.1)
+    '10 %'
+    """
+    return f"{100 * share:.4g} %"
+
+
+def format_about(count: float) -> str:
+    """A count to two digits from a hundred on.
+
+    >>> format_about(47), format_about(241), format_about(12345)
+    ('47', '240', '12,000')
+    """
+    digits = 10 ** max(int(math.log10(max(count, 1.0))) - 1, 0)
+    return f"{round(count / digits) * digits:,}"
 
 
 def markdown_table(rows: Sequence[Row], names: Sequence[str]) -> str:

@@ -19,9 +19,9 @@ from textgauge.evaluate.recommend.budget import Clock, extrapolate
 from textgauge.evaluate.recommend.encodings import Encodings, embedders_of
 from textgauge.evaluate.recommend.experiments import corpora_ladder, in_turns
 from textgauge.evaluate.recommend.schedule import Ranked, Step, judge, observed_by, rank, run_plan
-from textgauge.evaluate.recommend.sentences import listed
 from textgauge.evaluate.recommend.texts_needed import Contaminated, TextsNeeded, needed_texts
 from textgauge.metrics import CorpusMetric, get_corpus_metrics
+from textgauge.tabular import listed
 
 # Shares of the budget by which metrics are ranked, more texts are embedded, metrics are timed, power is simulated.
 _RANKED, _EMBEDDED, _TIMED, _POWERED = 0.60, 0.72, 0.77, 0.94

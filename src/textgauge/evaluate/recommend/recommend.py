@@ -21,9 +21,9 @@ from textgauge.evaluate.recommend.corpora import recommend_corpora
 from textgauge.evaluate.recommend.experiments import pairs_ladder, task_ladder
 from textgauge.evaluate.recommend.power import PairsNeeded, pairs_needed
 from textgauge.evaluate.recommend.schedule import Ranked, Step, rank, store_in
-from textgauge.evaluate.recommend.sentences import listed
 from textgauge.evaluate.results import Results, total_times
 from textgauge.metrics import PairMetric, get_pair_metrics
+from textgauge.tabular import listed
 
 _RANKED = 0.85  # share of the budget by which pair metrics are ranked
 _PAIRS = 1_000  # that a cost is given for

@@ -9,7 +9,7 @@ import numpy as np
 
 from textgauge.evaluate.recommend.power import PairsNeeded
 from textgauge.evaluate.recommend.texts_needed import TextsNeeded
-from textgauge.tabular import format_duration
+from textgauge.tabular import format_about, format_duration, format_percent, listed
 
 if TYPE_CHECKING:
     from textgauge.evaluate.leaderboard import RankedMetric
@@ -82,13 +82,15 @@ def _texts(rows: Sequence[TextsNeeded], answer: Recommendation) -> Iterator[str]
     if beyond:
         said.append(f"more than {listed(_numbers([(row.low, row.metric) for row in beyond], first=not known))}")
     if said:
-        goal = f"{percent(answer.about['effect'])} contamination with {percent(answer.about['power'])} power"
+        goal = (
+            f"{format_percent(answer.about['effect'])} contamination with {format_percent(answer.about['power'])} power"
+        )
         yield f"To detect {goal} you need {', and '.join(said)}."
 
 
 def _numbers(counts: Sequence[tuple[float, str]], *, first: bool = True) -> list[str]:
     unit = [" texts a side" if first and not place else "" for place in range(len(counts))]
-    return [f"{rounded(count)}{of} with {who}" for (count, who), of in zip(counts, unit, strict=True)]
+    return [f"{format_about(count)}{of} with {who}" for (count, who), of in zip(counts, unit, strict=True)]
 
 
 def _spoken(row: TextsNeeded) -> str:
@@ -97,11 +99,12 @@ def _spoken(row: TextsNeeded) -> str:
 
 def _pairs(rows: Sequence[PairsNeeded], answer: Recommendation) -> Iterator[str]:
     for row in rows[:1]:
-        goal = f"To separate {row.best} from {row.metric} by Spearman's ρ with {percent(answer.about['power'])} power"
+        power = format_percent(answer.about["power"])
+        goal = f"To separate {row.best} from {row.metric} by Spearman's ρ with {power} power"
         if np.isnan(row.count):
             yield f"Spearman's ρ of {row.best} is not above that of {row.metric} on these pairs."
         else:
-            yield f"{goal} you need about {rounded(row.count)} rated pairs; there are {answer.about['pairs']:,}."
+            yield f"{goal} you need about {format_about(row.count)} rated pairs; there are {answer.about['pairs']:,}."
 
 
 def _costs(answer: Recommendation) -> Iterator[str]:
@@ -111,15 +114,6 @@ def _costs(answer: Recommendation) -> Iterator[str]:
     size = known[0].size
     what = f"A comparison of {size:,} texts a side" if answer.kind == "corpora" else f"Scoring {size:,} pairs"
     yield f"{what} takes {listed([f'{format_duration(cost.seconds)} with {cost.metric}' for cost in known])}."
-
-
-def listed(items: Sequence[str]) -> str:
-    """Items with commas and a last "and".
-
-    >>> listed(["a", "b", "c"])
-    'a, b and c'
-    """
-    return " and ".join(filter(None, [", ".join(items[:-1]), *items[-1:]]))
 
 
 def missing(gone: Sequence[LeftOut]) -> str:
@@ -147,22 +141,3 @@ def _left_out(items: Sequence[LeftOut]) -> str:
 
 def _them(items: Sequence[LeftOut]) -> str:
     return "it" if len(items) == 1 else "them"
-
-
-def percent(share: float) -> str:
-    """A share in percent.
-
-    >>> percent(0.1)
-    '10 %'
-    """
-    return f"{100 * share:.4g} %"
-
-
-def rounded(count: float) -> str:
-    """A count to two digits from a hundred on.
-
-    >>> rounded(47), rounded(241), rounded(12345)
-    ('47', '240', '12,000')
-    """
-    digits = 10 ** max(int(np.log10(max(count, 1.0))) - 1, 0)
-    return f"{round(count / digits) * digits:,}"

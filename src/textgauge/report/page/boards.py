@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from textgauge.evaluate.boards import Board
 from textgauge.evaluate.leaderboard import RankedMetric
@@ -113,17 +113,17 @@ def board_sentences(board: Board) -> list[str]:
     fall = f", which fall into {count_of(clusters, 'cluster')}" if clusters > 1 else ""
     said = [f"`{best.metric}` comes first of {count_of(len(ranked), 'metric')}{fall}: overall {best.overall:.3f} of 1."]
     if len(top) > 1:
-        said.append(f"{listed(row.metric for row in top[1:])} {_are(top[1:])} statistically tied with it.")
+        said.append(f"{_code(row.metric for row in top[1:])} {_are(top[1:])} statistically tied with it.")
     elif best.rank_high == 1 and len(ranked) > 1:
         said.append("It is surely better than every other: the 95 % interval of each difference lies above 0.")
     missing = [row.metric for row in board.ranking if math.isnan(row.overall)]
     if missing:
-        said.append(f"{listed(missing)} {_have(missing)} no overall score here.")
+        said.append(f"{_code(missing)} {_have(missing)} no overall score here.")
     return [*said, _rests_on(board)]
 
 
 def _rests_on(board: Board) -> str:
-    data = listed(board.data)
+    data = _code(board.data)
     if board.units:
         things = f"{' to '.join(f'{n:,}' for n in _ends(board.units))} resampled units"
         also = f" and {_repeated(board)}" if board.repetitions else ""
@@ -170,3 +170,7 @@ def _have(names: Sequence[str]) -> str:
 
 def _are(rows: Sequence[RankedMetric]) -> str:
     return "is" if len(rows) == 1 else "are"
+
+
+def _code(names: Iterable[str]) -> str:
+    return listed(f"`{name}`" for name in names)

@@ -81,7 +81,7 @@ def comparison_sentences(rows: Sequence[Mapping[str, Any]]) -> list[str]:
         said.append(f"{count_of(len(rows), 'metric')} compared {reference} reference and {candidate} candidate texts.")
     tested = [row for row in rows if row.get("p_value") is not None]
     if tested:
-        sure = [row["metric"] for row in tested if row["p_value"] <= _SURE]
+        sure = [f"`{row['metric']}`" for row in tested if row["p_value"] <= _SURE]
         said.append(
             f"{len(sure)} of {count_of(len(tested), 'test')} found a difference (p ≤ {_SURE})"
             + (f": {listed(sure)}." if sure else ".")
