@@ -72,7 +72,7 @@ class _PairData(DataKind):
     """Pairs by name, or as texts in `left` and `right`."""
 
     needs = ("pairs",)
-    reads: ClassVar[tuple[str, ...]]  # values that say how a table is read, beside its columns of texts
+    reads: ClassVar[tuple[str, ...]]  # values that say how a table is read, in addition to its columns of texts
 
     def fits(self, given: Given) -> bool:
         """Whether pairs are named, or texts are given."""

@@ -66,7 +66,7 @@ class Plan:
 
     @cached_property
     def numbers(self) -> tuple[int, ...]:
-        """The numbers of the batches; drawing trials takes time, so they are asked for once."""
+        """The numbers of the batches; drawing trials takes time, so they are listed once."""
         return tuple(batch.number for batch in self.batches())
 
     def cell(self, batch: int, metric: Metric) -> Cell:

@@ -134,7 +134,7 @@ def _kept(
     local = isinstance(executor, ProcessPoolExecutor)
     running: set[Future[Any]] = set()
     for item in work:
-        if item.job.timed:  # here, and with nothing beside it
+        if item.job.timed:  # here, and alone
             while running:
                 yield from _finished(running, store, local)
             yield from _keep(item, store)

@@ -62,7 +62,7 @@ class Sources:
 class PairSources:
     """The data of a run on pairs: aligned texts, and columns of what is known about each (ratings, set, system).
 
-    With several references, `items` tells for each right text which left text it belongs to, in rising order.
+    With several references, `items` is the left text that each right text belongs to, in rising order.
     """
 
     name: str

@@ -22,7 +22,7 @@ from textgauge.evaluate.protocols.robustness import Robustness
 from textgauge.evaluate.protocols.sensitivity import Sensitivity
 from textgauge.evaluate.protocols.size import Size
 from textgauge.evaluate.protocols.speed import Speed
-from textgauge.evaluate.protocols.task import Task, as_task, known_tasks
+from textgauge.evaluate.protocols.task import Task, known_tasks
 from textgauge.evaluate.sources import PairSources, Sources, TaskSources
 
 __all__ = [
@@ -51,7 +51,6 @@ __all__ = [
     "Task",
     "TaskSources",
     "Verdict",
-    "as_task",
     "known_protocols",
     "known_tasks",
     "protocols_named",

@@ -119,7 +119,7 @@ class Agreement(Protocol):
             yield PairBatch(number, pairs.take(rows), {name: column[rows] for name, column in sources.columns.items()})
 
     def judge(self, observations: Observations) -> list[Verdict]:
-        """All measures that the columns allow; pairs without a value are left out, and their number is said."""
+        """All measures that the columns allow; pairs without a value are left out, and their number is given."""
         item = observations.columns.get("item")
         levels = self._levels(-observations.value, observations.columns)
         parts = draws(len(observations.value), RESAMPLES, 0, item)
@@ -190,8 +190,8 @@ def _verdicts(level: AgreementLevel, drawn: Floats, units: int, left_out: str | 
     columns = zip(level.names, level.values, level.chance, level.reasons, drawn.T, strict=True)
     for name, value, chance, reason, column in columns:
         if np.isnan(value):
-            said = "; ".join(filter(None, (reason, left_out)))
-            yield Verdict(name, value, values=(value,), reason=said, n=level.n, units=units)
+            why = "; ".join(filter(None, (reason, left_out)))
+            yield Verdict(name, value, values=(value,), reason=why, n=level.n, units=units)
             continue
         interval = percentile_interval(column, units, 0.95)
         yield Verdict(

@@ -88,7 +88,7 @@ class RatedAlignment(Task):
 class ComparedAlignment(Task):
     """Of two summaries of a text, is the one that people chose the nearer one? Equal similarities count half.
 
-    Precision, recall and F1 are those of choosing the second. An ensemble is asked with the similarities of both.
+    Precision, recall and F1 are those of choosing the second. An ensemble sees the similarities of both.
     """
 
     name = "comparisons"

@@ -256,7 +256,7 @@ def over_repetitions(
     level: float = 0.95,
     seed: int = 0,
 ) -> Verdict:
-    """A verdict from the values of single repetitions; undefined ones are left out, and their `reasons` are said."""
+    """A verdict from the values of single repetitions; undefined ones are left out, and their `reasons` are given."""
     from scipy.special import stdtrit
 
     from textgauge.stats.resampling import percentile_interval, resampled_sums
@@ -294,8 +294,8 @@ def _left_out(values: Sequence[float], reasons: Sequence[str | None]) -> str | N
     undefined = sum(bool(np.isnan(value)) for value in values)
     if not undefined and values:
         return None
-    said = "; ".join(dict.fromkeys(filter(None, reasons))) or "no repetition is finished"
-    return said if undefined == len(values) else f"{undefined} of {len(values)} repetitions left out: {said}"
+    text = "; ".join(dict.fromkeys(filter(None, reasons))) or "no repetition is finished"
+    return text if undefined == len(values) else f"{undefined} of {len(values)} repetitions left out: {text}"
 
 
 def _check_parameter(protocol: str, name: str, kind: Any, value: Any) -> None:

@@ -56,17 +56,17 @@ class Distributionality(Protocol):
     prototype `distributional` and N from the prototype `neighbours`, both of which any run computes.
 
     Angle and cosine distance order texts alike, but the same metric rises early on one and late on the other. So that
-    the class is of the metric, not of its ground, a prototype named without `@` looks at what the metric looks at: its
+    the class is of the metric, not of its ground, a prototype named without `@` takes the input of the metric: its
     embedder and its ground. Where the metric's values are not on the scale of a ground (`fid`, `mauve`, `pr`), that is
-    Euclidean distance; where it looks at tokens, of the default embedder. One named with `@` stands as it is.
+    Euclidean distance; where it reads tokens, of the default embedder. One named with `@` stands as it is.
 
     The one distance at ℓ = k is d(A, B) in every repetition: its density has a bandwidth of 0.1. So have those of other
     ℓ whose distances are (almost) equal, and the verdict says so. Undefined where a distance does not exist or is
     infinite, or all are equal.
 
     `samples` is how many sets of n pairs are drawn. One: `values` are the pseudo-values of a jackknife over
-    repetitions, and the intervals tell what other lotteries of the same A and B would give. Several: the value is
-    their mean, `values` are theirs, and the intervals tell what other paraphrases would give. `error` is the standard
+    repetitions, and the intervals cover what other lotteries of the same A and B would give. Several: the value is
+    their mean, `values` are theirs, and the intervals cover what other paraphrases would give. `error` is the standard
     error that lotteries alone leave.
 
     Source: Ackerman et al. 2023.
@@ -99,7 +99,7 @@ class Distributionality(Protocol):
         return (self.distributional, self.neighbours)
 
     def prototypes_of(self, metric: str) -> tuple[str, ...]:
-        """The keys of the prototypes that a metric is judged beside."""
+        """The keys of the prototypes that a metric is compared with."""
         (judged,) = get_corpus_metrics(metric)
         return tuple(_beside(name, judged).key for name in self.prototypes)
 
@@ -136,15 +136,15 @@ class Distributionality(Protocol):
 
     def judge(self, observations: Observations) -> list[Verdict]:
         """Not from one metric alone: see `judge_all`."""
-        raise InputError(f"{self.name} judges a metric beside its prototypes {' and '.join(self.prototypes)}")
+        raise InputError(f"{self.name} compares a metric with its prototypes {' and '.join(self.prototypes)}")
 
     def judge_all(self, observations: Mapping[str, Observations]) -> dict[str, list[Verdict]]:
         """Deviations of every metric from both prototypes, and its score."""
         found: dict[str, list[_Sample]] = {metric: [] for metric in observations}
-        beside = {metric: self.prototypes_of(metric) for metric in observations}
+        compared = {metric: self.prototypes_of(metric) for metric in observations}
         for sample in range(self.samples):
             moved = {metric: self._trajectories(observed, sample) for metric, observed in observations.items()}
-            for metric, prototypes in beside.items():
+            for metric, prototypes in compared.items():
                 missing = _missing(prototypes)
                 anchors = [moved.get(name, missing) for name in prototypes]
                 found[metric].append(_sample(moved[metric], anchors))
@@ -172,8 +172,8 @@ class Distributionality(Protocol):
         known = [part.var(ddof=1) / len(part) for part in pseudo if len(part) > 1 and not np.isnan(part).any()]
         error = float(np.sqrt(sum(known)) / len(known)) if known else 0.0
         verdict = over_repetitions(measure.name, values.tolist(), reasons, error=error)
-        said = "; ".join(filter(None, (verdict.reason, self._narrow(samples)))) or None
-        return replace(_within(verdict, measure), reason=said)
+        reason = "; ".join(filter(None, (verdict.reason, self._narrow(samples)))) or None
+        return replace(_within(verdict, measure), reason=reason)
 
     def _narrow(self, samples: list[_Sample]) -> str | None:
         steps = sorted({step for sample in samples for step in sample.narrow if step < self.k})
@@ -216,7 +216,7 @@ def double_lottery(n: int, k: int, rng: np.random.Generator) -> NDArray[np.bool_
 
 
 def _beside(name: str, metric: CorpusMetric) -> CorpusMetric:
-    """A prototype as a metric is judged beside it."""
+    """A prototype on the input that a metric is compared on."""
     (prototype,) = get_corpus_metrics(name)
     if "@" in name or prototype.needs == "tokens":
         return prototype

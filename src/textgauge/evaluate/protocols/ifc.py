@@ -48,7 +48,7 @@ class Ifc(Protocol):
     - `gap`: (d_last − d_self)/(d_first − d_self), what is left at the last step of the first step's distance beyond the
       self-distance; 0 where the self-distance is reached. Undefined where the first step is no farther than that.
 
-    `slope` and `gap` tell about the model as much as about the metric, and are not averaged. Every trial carries the
+    `slope` and `gap` depend on the model as much as on the metric, and are not averaged. Every trial carries the
     share of different words among all words (type–token ratio) of its corpus. Source: Kour et al. 2022, section 5.
     """
 

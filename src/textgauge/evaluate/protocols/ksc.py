@@ -135,11 +135,11 @@ class Ksc(Protocol):
         d, step = settled(batch.value), batch.columns["j"] - batch.columns["i"]
         if why_undefined(batch) is not None:
             return dict.fromkeys((measure.name for measure in self.measures), float("nan"))
-        asked = self._asked()
+        judged = self._judgements()
         line = r_squared if self.linearity == "r2" else pearson
         return {
-            "accuracy": accuracy(d, asked, ties=self.ties),
-            "weighted_accuracy": accuracy(d, asked, weighted=True, ties=self.ties),
+            "accuracy": accuracy(d, judged, ties=self.ties),
+            "weighted_accuracy": accuracy(d, judged, weighted=True, ties=self.ties),
             "monotonicity": spearman(step.astype(float), d),
             "separability": omega_squared(d, step),
             "linearity": line(step.astype(float), d),
@@ -150,13 +150,16 @@ class Ksc(Protocol):
         if not self.sample or not batches:
             return {}
         found = [
-            [sampling_error(settled(batch.value), self._asked(), weighted=w, ties=self.ties) for w in (False, True)]
+            [
+                sampling_error(settled(batch.value), self._judgements(), weighted=w, ties=self.ties)
+                for w in (False, True)
+            ]
             for batch in batches
         ]
         plain, weighted = np.mean(found, axis=0)
         return {"accuracy": float(plain), "weighted_accuracy": float(weighted)}
 
-    def _asked(self) -> Judgements:
+    def _judgements(self) -> Judgements:
         if self.sample:
             return sampled(self.k, self.judgements, self.sample, seed=0)
         return judgements(self.k, self.judgements)

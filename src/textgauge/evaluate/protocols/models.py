@@ -22,7 +22,7 @@ class Fitted:
 
 @dataclass(frozen=True)
 class Forest:
-    """What "a random forest" leaves open: its trees, the fewest examples of a leaf, how many features a split looks at
+    """What "a random forest" leaves open: its trees, the fewest examples of a leaf, how many features a split considers
     (a share of them, or their root), whether both classes weigh the same in training, whether answers never fall where
     a feature rises, the most examples that a tree grows from (never more than a fifth of them; 0: as many as there
     are), and whether answers are those for classes of equal size, whatever the sizes were in training.
@@ -60,7 +60,7 @@ def _line(features: Floats, targets: Floats, weights: Floats, seed: int) -> Fitt
     root = np.sqrt(weights)
     beta = np.linalg.lstsq(features * root[:, None], targets * root, rcond=None)[0]
     total = np.abs(beta).sum()
-    return Fitted(lambda asked: np.asarray(asked @ beta), np.abs(beta) / total if total else np.abs(beta))
+    return Fitted(lambda rows: np.asarray(rows @ beta), np.abs(beta) / total if total else np.abs(beta))
 
 
 def _forest(features: Floats, targets: Floats, weights: Floats, seed: int, settings: Forest) -> Fitted:
@@ -79,11 +79,11 @@ def _forest(features: Floats, targets: Floats, weights: Floats, seed: int, setti
     forest.fit(features, targets > 0.5, sample_weight=weights)
     upper = list(forest.classes_).index(True) if True in forest.classes_ else None
     if upper is None:
-        return Fitted(lambda asked: np.zeros(len(asked)), forest.feature_importances_)
+        return Fitted(lambda rows: np.zeros(len(rows)), forest.feature_importances_)
     share = float(weights[targets > 0.5].sum() / weights.sum())
 
-    def predict(asked: Floats) -> Floats:
-        found = np.asarray(forest.predict_proba(asked)[:, upper])
+    def predict(rows: Floats) -> Floats:
+        found = np.asarray(forest.predict_proba(rows)[:, upper])
         return at_even_odds(found, share) if settings.even else found
 
     return Fitted(predict, forest.feature_importances_)
@@ -107,4 +107,4 @@ def _boosting(features: Floats, targets: Floats, weights: Floats, seed: int) -> 
         max_iter=100, learning_rate=0.08, min_samples_leaf=20, l2_regularization=1.0, random_state=seed
     )
     trees.fit(features, targets, sample_weight=weights)
-    return Fitted(lambda asked: np.asarray(trees.predict(asked)), np.full(features.shape[1], np.nan))
+    return Fitted(lambda rows: np.asarray(trees.predict(rows)), np.full(features.shape[1], np.nan))

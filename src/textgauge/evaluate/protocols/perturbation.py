@@ -34,7 +34,7 @@ Index = NDArray[np.int64]
 
 POINTS = Sources("gaussian blobs", {})  # the protocol draws its points itself
 LEFT = 2.0  # standard deviations of unperturbed values that count as having left their level
-TENTH = 0.1  # of the largest rise: the share that tells where a rise begins
+TENTH = 0.1  # of the largest rise: the share at which a rise begins
 _BLOBS = 3
 _P_STEPS = 10
 _STAYS = f"stays within {LEFT:g} standard deviations of its unperturbed level"
@@ -180,8 +180,8 @@ class Perturbation(Protocol):
         whole = across | {(self.p, delta) for delta in self.deltas} | {(share, self.delta) for share in self.shares}
         for q in range(self.q, self.largest_q + 1):
             for repetition in range(self.repetitions):
-                asked = sorted(whole if q == self.q else across)
-                yield _batch(self._number(q, repetition), self.drawn(q, repetition, seed), asked)
+                trials = sorted(whole if q == self.q else across)
+                yield _batch(self._number(q, repetition), self.drawn(q, repetition, seed), trials)
 
     def judge(self, observations: Observations) -> list[Verdict]:
         """All measures, from the repetitions whose values are all finite."""
@@ -216,8 +216,8 @@ def rising_curves(observations: Observations, *, q: int, p: float) -> tuple[Floa
     if whole.any():
         value[whole] = settled(value[whole].ravel()).reshape(-1, value.shape[1])
     why, fewer = why_undefined(here) or "a distance is infinite", int((~whole).sum())
-    said = f"{fewer} of {len(batches)} repetitions left out: {why}" if whole.any() else why
-    return batches[0].columns["delta"][order], value, said if fewer else None
+    left_out = f"{fewer} of {len(batches)} repetitions left out: {why}" if whole.any() else why
+    return batches[0].columns["delta"][order], value, left_out if fewer else None
 
 
 def rise_measures(curves: Floats, deltas: Floats, weights: Floats) -> Floats:
@@ -269,18 +269,18 @@ def _on_points(metric: CorpusMetric) -> CorpusMetric:
     return metric.with_input(f"{GIVEN}:{'euclidean' if metric.on == metric.default_on else metric.ground}")
 
 
-def _batch(number: int, drawn: PointSample, asked: list[tuple[float, float]]) -> CorpusBatch:
+def _batch(number: int, drawn: PointSample, trials: list[tuple[float, float]]) -> CorpusBatch:
     """A and B once, and the moved group of every trial: all in one corpus, for distances that several trials share."""
     n = len(drawn.A)
-    moved = [drawn.moved(p, delta) if delta else drawn.B[:0] for p, delta in asked]
+    moved = [drawn.moved(p, delta) if delta else drawn.B[:0] for p, delta in trials]
     starts = 2 * n + np.cumsum([0, *map(len, moved)])
-    left, right = np.zeros((2, len(asked), starts[-1]), dtype=bool)
+    left, right = np.zeros((2, len(trials), starts[-1]), dtype=bool)
     left[:, :n], right[:, n : 2 * n] = True, True
-    for trial, (p, delta) in enumerate(asked):
+    for trial, (p, delta) in enumerate(trials):
         right[trial, starts[trial] : starts[trial + 1]] = True
         right[trial, n + drawn.group(p)] = not delta
-    p, delta = np.array(asked).T
-    columns = {"q": np.full(len(asked), drawn.A.shape[1]), "p": p, "delta": delta}
+    p, delta = np.array(trials).T
+    columns = {"q": np.full(len(trials), drawn.A.shape[1]), "p": p, "delta": delta}
     return CorpusBatch(number, Corpus.of(np.concatenate([drawn.A, drawn.B, *moved])), Draws(left, right), columns)
 
 

@@ -88,8 +88,8 @@ class Retrieval(Task):
         number = 0
         for fold in range(self.folds):
             rows = np.flatnonzero(fold_of == fold)
-            asked = [query for query, ideal in relevant.items() if ideal & set(rows.tolist())]
-            for batch in self._batches(data, rows, asked, relevant, fold, number, seed):
+            query_rows = [query for query, ideal in relevant.items() if ideal & set(rows.tolist())]
+            for batch in self._batches(data, rows, query_rows, relevant, fold, number, seed):
                 yield batch
                 number += 1
 
@@ -97,7 +97,7 @@ class Retrieval(Task):
         self,
         data: Any,
         rows: NDArray[np.int64],
-        asked: list[int],
+        query_rows: list[int],
         relevant: dict[int, set[int]],
         fold: int,
         number: int,
@@ -105,14 +105,14 @@ class Retrieval(Task):
     ) -> Iterator[MatrixBatch]:
         originals = [data.texts[row] for row in rows]
         copies = [copied(text, name, seed) for text in originals for name in COPIES]
-        texts = Corpus.of([*originals, *copies, *(data.queries[query] for query in asked)])
+        texts = Corpus.of([*originals, *copies, *(data.queries[query] for query in query_rows)])
         held = len(originals) + len(copies)
         documents, background = texts.take(np.arange(held)), texts.take(np.arange(len(originals)))
         document = np.concatenate([np.arange(len(rows)), np.repeat(np.arange(len(rows)), len(COPIES))])
         copy = np.array([""] * len(rows) + list(COPIES) * len(rows))
         step = max(1, _CELLS // held)
-        for start in range(0, len(asked), step):
-            some = asked[start : start + step]
+        for start in range(0, len(query_rows), step):
+            some = query_rows[start : start + step]
             ideal = np.array([[row in relevant[query] for row in rows.tolist()] for query in some])
             columns: dict[str, NDArray[Any]] = {
                 "fold": np.full(len(some) * held, fold),
@@ -128,11 +128,11 @@ class Retrieval(Task):
     def units(self, value: Floats, columns: Columns) -> Units:
         """Sums over folds of the share of ideal documents at the top before and after, by query.
 
-        What a query finds in one fold tells of what it finds in another, so folds of one query are one unit.
+        What a query finds in one fold hints at what it finds in another, so folds of one query are one unit.
         """
-        asked = _queries(columns)
-        order = np.argsort(asked, kind="stable")
-        starts = np.unique(asked[order], return_index=True)[1]
+        query_rows = _queries(columns)
+        order = np.argsort(query_rows, kind="stable")
+        starts = np.unique(query_rows[order], return_index=True)[1]
         found = np.array([self._found(value[part], columns, part) for part in np.split(order, starts[1:])])
         labels, place = np.unique(columns["query"][order[starts]], return_inverse=True)
         sums = np.zeros((len(labels), found.shape[1]))

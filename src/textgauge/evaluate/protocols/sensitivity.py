@@ -71,8 +71,8 @@ class Sensitivity(Task):
     def notes(self, sources: TaskSources) -> tuple[str, ...]:
         """What was left out on reading, and documents that are too short."""
         short = sum(not fits(text, INSERTED[0]) for text in sources.data.texts)
-        said = f"{sources.name}: {short} of {len(sources.data.texts)} documents are shorter than one needle: left out"
-        return (*super().notes(sources), *([said] if short else []))
+        note = f"{sources.name}: {short} of {len(sources.data.texts)} documents are shorter than one needle: left out"
+        return (*super().notes(sources), *([note] if short else []))
 
     def trials(self, sources: TaskSources, seed: int) -> Iterator[PairBatch]:
         """Every document with its changed copies, in one batch."""

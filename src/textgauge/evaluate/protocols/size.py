@@ -125,12 +125,12 @@ class Size(Protocol):
 def _why_no_truth(large: Observations) -> str:
     if not len(large.value):
         return "the distance of large samples is not finished"
-    said = why_undefined(large)
-    return f"the distance of large samples is {said or 'zero'}"
+    why = why_undefined(large)
+    return f"the distance of large samples is {why or 'zero'}"
 
 
-def _batch(number: int, joint: Corpus, sides: list[Index], asked: list[tuple[str, int, int]]) -> CorpusBatch:
-    kinds, n, m = zip(*asked, strict=True)
+def _batch(number: int, joint: Corpus, sides: list[Index], trials: list[tuple[str, int, int]]) -> CorpusBatch:
+    kinds, n, m = zip(*trials, strict=True)
     corpus = joint.take(np.concatenate([sides[0][: max(n)], sides[1][: max(m)]]))
     place = np.arange(len(corpus))
     left = place < np.array(n)[:, None]

@@ -20,8 +20,8 @@ Columns = Mapping[str, Column]
 Model = Literal["linear", "forest"]
 
 # Words are those between white space as they stand: to a tokenizer that folds case, random capitals would be no change
-# at all. BM25+ as a share of the largest score of any text for itself: how the paper brings it into [0, 1] is not said,
-# and this reading, unlike that of the default, gives its pattern on sensitivity.
+# at all. BM25+ as a share of the largest score of any text for itself: how the paper brings it into [0, 1] is
+# not stated, and this reading, unlike that of the default, gives its pattern on sensitivity.
 WORD_METRICS = "levenshtein,rouge@whitespace,jaccard@whitespace,bm25plus(scale=corpus)@whitespace"
 
 
@@ -91,8 +91,8 @@ class Task(Protocol):
             if np.isnan(number) and measure.detail:
                 continue  # the data do not have what it is about
             if np.isnan(number):
-                said = reason or f"{measure.name} does not exist for these values"
-                yield Verdict(measure.name, float("nan"), values=(float("nan"),), reason=said, n=units, units=units)
+                why = reason or f"{measure.name} does not exist for these values"
+                yield Verdict(measure.name, float("nan"), values=(float("nan"),), reason=why, n=units, units=units)
                 continue
             low, high = percentile_interval(column, units, 0.95)
             interval = max(low, measure.low), min(high, measure.high)
@@ -146,11 +146,6 @@ class Task(Protocol):
     def values_of(self, answers: Floats, columns: Columns) -> Floats:
         """The answers of a model as a similarity of each trial."""
         return answers
-
-
-def as_task(protocol: Protocol) -> Task | None:
-    """The protocol as a task; None where it is none."""
-    return protocol if isinstance(protocol, Task) else None
 
 
 def known_tasks() -> list[type[Task]]:

@@ -251,7 +251,7 @@ def test_one_repetition_has_no_interval_and_a_missing_prototype_is_named():
     verdict = once.judge_all(found)["fid"][2]
     assert math.isnan(verdict.value)
     assert "without the prototypes energy and ahd: add them to its metrics" in verdict.reason
-    with pytest.raises(InputError, match="beside its prototypes energy@cosine and ahd@cosine"):
+    with pytest.raises(InputError, match="with its prototypes energy@cosine and ahd@cosine"):
         once.judge(found["fid"])
 
 

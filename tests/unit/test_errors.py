@@ -1,0 +1,23 @@
+"""Errors that name values: by arguments in Python, by options on the command line."""
+
+import pickle
+
+import pytest
+
+from textgauge.cli.output import option_name
+from textgauge.errors import ArgumentError, InputError
+
+
+@pytest.fixture
+def error():
+    return ArgumentError("{file}: needs {source_a}, or {metrics}", file="{odd}.txt")
+
+
+def test_values_are_named_as_each_caller_names_them(error):
+    assert str(error) == "{odd}.txt: needs `source_a`, or `metrics`"
+    assert error.worded(option_name) == "{odd}.txt: needs --source-a, or -m"
+
+
+def test_it_is_an_input_error_and_survives_pickling(error):
+    assert isinstance(error, InputError)
+    assert str(pickle.loads(pickle.dumps(error))) == str(error)
