@@ -13,8 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from textgauge.encode.word_vectors import formats, list_word_vectors, store, word_vectors
-from textgauge.encode.word_vectors.files import _of_file
-from textgauge.encode.word_vectors.formats import read_blocks
+from textgauge.encode.word_vectors.formats import _of_file, read_blocks
 from textgauge.errors import InputError, ResourceError, UnknownName
 
 WORDS = ["the", "cat", "Cat", "naïve", "猫", "new york", "3"]
@@ -167,8 +166,8 @@ def test_a_file_is_read_once_and_mapped(written, monkeypatch):
     assert isinstance(first.table.matrix, np.memmap)
     assert word_vectors(path) is first
     _of_file.cache_clear()
-    monkeypatch.setattr("textgauge.encode.word_vectors.files.read_blocks", pytest.fail)
-    monkeypatch.setattr("textgauge.encode.word_vectors.files.file_sha256", pytest.fail)
+    monkeypatch.setattr("textgauge.encode.word_vectors.formats.read_blocks", pytest.fail)
+    monkeypatch.setattr("textgauge.encode.word_vectors.formats.file_sha256", pytest.fail)
     again = word_vectors(path)
     assert again.identity == first.identity
     np.testing.assert_array_equal(again.table.matrix, MATRIX)

@@ -7,7 +7,7 @@ in a text are read as plain characters.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,11 +15,12 @@ from importlib.metadata import version
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from textgauge.encode.embedders.transformer import equal_length_batches
+from textgauge.encode.embedders.minilm import Graph, Weights
+from textgauge.encode.embedders.transformer import equal_length_batches, onnx_session
 from textgauge.encode.language_models import Ids, Surprise, once, windowed
 from textgauge.encode.language_models.gguf import Gguf, read_gguf
-from textgauge.encode.language_models.llama import Score, load_llama
 from textgauge.encode.resources import locate, resource
 from textgauge.encode.tokenizers import without_surrogates
 from textgauge.errors import ResourceError
@@ -30,6 +31,9 @@ SEPARATOR = "<|endoftext|>"
 WINDOW = 512
 BATCH = 16  # texts; more are not faster
 TOKENS = 512  # at once: each has a number for every token of the vocabulary, 100 MB together
+Score = Callable[[Ids], NDArray[np.float32]]
+TABLE = "token_embd.weight"
+_MATRICES = ("attn_q", "attn_k", "attn_v", "attn_output", "ffn_gate", "ffn_up", "ffn_down")
 
 
 @dataclass(frozen=True)
@@ -87,3 +91,179 @@ def byte_pieces(model: Gguf) -> Any:
     digits, words = pre_tokenizers.Digits(individual_digits=True), pre_tokenizers.ByteLevel(add_prefix_space=False)
     pieces.pre_tokenizer = pre_tokenizers.Sequence([digits, words])
     return pieces
+
+
+"""Token ids (texts, length) to −ln P of each token but the first, (texts, length − 1)."""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The sizes of a network."""
+
+    layers: int
+    width: int
+    heads: int
+    key_heads: int
+    epsilon: float
+    base: float
+
+    @classmethod
+    def of(cls, model: Gguf) -> Shape:
+        """Read the sizes; ResourceError where one is missing or they do not fit together."""
+        known = model.metadata
+        try:
+            if known["general.architecture"] != "llama":
+                raise ResourceError(f"a model of kind {known['general.architecture']!r} cannot be run, only llama")
+            shape = cls(
+                int(known["llama.block_count"]),
+                int(known["llama.embedding_length"]),
+                int(known["llama.attention.head_count"]),
+                int(known["llama.attention.head_count_kv"]),
+                float(known["llama.attention.layer_norm_rms_epsilon"]),
+                float(known["llama.rope.freq_base"]),
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            raise ResourceError(f"the model does not tell its sizes: {error}") from error
+        least = min(shape.layers, shape.width, shape.heads, shape.key_heads)
+        if least < 1 or shape.heads % shape.key_heads or shape.width % (2 * shape.heads):
+            raise ResourceError("the sizes the model tells do not fit together")
+        return shape
+
+    @property
+    def head(self) -> int:
+        """The width of a head."""
+        return self.width // self.heads
+
+
+def load_llama(model: Gguf, longest: int) -> Score:
+    """Open the network of a file for texts of up to `longest` tokens."""
+    import onnxruntime
+
+    shape = Shape.of(model)
+    graph = LlamaGraph(read_weights(model, shape, longest), shape)
+    serialised = graph.serialised()
+    options = onnxruntime.SessionOptions()
+    names = list(graph.used)
+    # onnxruntime reads these arrays while the session lives, so the closure keeps them.
+    values = [onnxruntime.OrtValue.ortvalue_from_numpy(np.ascontiguousarray(graph.weights[name])) for name in names]
+    options.add_external_initializers(names, values)
+    session = onnx_session(serialised, options)
+
+    def score(ids: Ids, keep: object = values) -> NDArray[np.float32]:
+        inputs = {"ids": ids[:, :-1], "targets": ids[:, 1:].reshape(-1, 1)}
+        found: NDArray[np.float32] = session.run(None, inputs)[0]
+        return found.reshape(len(ids), -1)
+
+    return score
+
+
+def read_weights(model: Gguf, shape: Shape, longest: int) -> Weights:
+    """Read the weights, linear maps turned to `input x output`, the query's scale folded in; add position tables."""
+    weights = {name: model.array(name) for name in (TABLE, "output_norm.weight")}
+    for layer in range(shape.layers):
+        for part in ("attn_norm", "ffn_norm"):
+            weights[f"{layer}.{part}"] = model.array(f"blk.{layer}.{part}.weight")
+        for part in _MATRICES:
+            weights[f"{layer}.{part}"] = model.array(f"blk.{layer}.{part}.weight")
+        for part, heads in (("attn_q", shape.heads), ("attn_k", shape.key_heads)):
+            weights[f"{layer}.{part}"] = halves_apart(weights[f"{layer}.{part}"], heads)
+        weights[f"{layer}.attn_q"] /= np.float32(np.sqrt(shape.head))
+        weights |= {f"{layer}.{part}": weights[f"{layer}.{part}"].T for part in _MATRICES}
+    weights["cosine"], weights["sine"] = rotations(shape, longest)
+    weights["later"] = np.triu(np.full((longest, longest), -np.inf, dtype=np.float32), k=1)
+    return weights
+
+
+def halves_apart(matrix: NDArray[np.float32], heads: int) -> NDArray[np.float32]:
+    """Order the rows of each head so that row i turns with row i + half; in the file, pairs lie side by side."""
+    rows, columns = matrix.shape
+    parts = matrix.reshape(heads, rows // heads // 2, 2, columns)
+    return np.ascontiguousarray(parts.swapaxes(1, 2)).reshape(rows, columns)
+
+
+def rotations(shape: Shape, longest: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Give cosine and sine of the angle of each position and row of a head, each (longest, head)."""
+    speed = shape.base ** (-np.arange(0, shape.head, 2) / shape.head)
+    angle = np.outer(np.arange(longest), np.concatenate([speed, speed]))
+    return np.cos(angle).astype(np.float32), np.sin(angle).astype(np.float32)
+
+
+class LlamaGraph(Graph):
+    """The network as an ONNX graph whose large weights are given from outside."""
+
+    def __init__(self, weights: Weights, shape: Shape) -> None:
+        super().__init__(weights, shape.layers)
+        self.shape = shape
+
+    def serialised(self) -> bytes:
+        """Write the whole network down."""
+        from onnx import TensorProto, helper
+
+        hidden = self._op("Gather", self._weight(TABLE), "ids")
+        self.length = self._op("Slice", self._op("Shape", "ids"), self._constant(1), self._constant(2))
+        self.zero = self._constant(0)
+        self.later = self._up_to(self._up_to(self._weight("later"), 0), 1)
+        self.turn = [self._up_to(self._weight(name), 0) for name in ("cosine", "sine")]
+        for layer in range(self.layers):
+            hidden = self._layer(hidden, str(layer))
+        costs = self._costs(self._norm(hidden, "output_norm.weight"))
+        ids = helper.make_tensor_value_info("ids", TensorProto.INT64, ["texts", "length"])
+        targets = helper.make_tensor_value_info("targets", TensorProto.INT64, ["tokens", 1])
+        out = helper.make_tensor_value_info(costs, TensorProto.FLOAT, ["tokens", 1])
+        graph = helper.make_graph(self.nodes, "llama", [ids, targets], [out], [*self.used.values(), *self.constants])
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=9)
+        return model.SerializeToString()  # type: ignore[no-any-return]
+
+    def _number(self, value: float) -> str:
+        from onnx import numpy_helper
+
+        name = f"constant_{len(self.constants)}"
+        self.constants.append(numpy_helper.from_array(np.array(value, dtype=np.float32), name))
+        return name
+
+    def _up_to(self, table: str, axis: int) -> str:
+        return self._op("Slice", table, self.zero, self.length, self._constant(axis))
+
+    def _norm(self, hidden: str, name: str) -> str:
+        mean = self._op("ReduceMean", self._op("Mul", hidden, hidden), self._constant(-1), keepdims=1)
+        size = self._op("Sqrt", self._op("Add", mean, self._number(self.shape.epsilon)))
+        return self._op("Mul", self._op("Div", hidden, size), self._weight(name))
+
+    def _linear(self, hidden: str, name: str) -> str:
+        return self._op("MatMul", hidden, self._weight(name))
+
+    def _split(self, hidden: str, name: str, heads: int) -> str:
+        """Heads, grouped by the keys they share: (texts, key heads, heads, length, head)."""
+        sizes = self._constant(0, 0, self.shape.key_heads, heads // self.shape.key_heads, self.shape.head)
+        return self._op("Transpose", self._op("Reshape", self._linear(hidden, name), sizes), perm=[0, 2, 3, 1, 4])
+
+    def _rotated(self, rows: str) -> str:
+        half = self.shape.head // 2
+        low = self._op("Slice", rows, self.zero, self._constant(half), self._constant(4))
+        high = self._op("Slice", rows, self._constant(half), self._constant(2 * half), self._constant(4))
+        turned = self._op("Concat", self._op("Neg", high), low, axis=-1)
+        cosine, sine = self.turn
+        return self._op("Add", self._op("Mul", rows, cosine), self._op("Mul", turned, sine))
+
+    def _layer(self, hidden: str, name: str) -> str:
+        near = self._norm(hidden, f"{name}.attn_norm")
+        query = self._rotated(self._split(near, f"{name}.attn_q", self.shape.heads))
+        key = self._rotated(self._split(near, f"{name}.attn_k", self.shape.key_heads))
+        value = self._split(near, f"{name}.attn_v", self.shape.key_heads)
+        scores = self._op("MatMul", query, self._op("Transpose", key, perm=[0, 1, 2, 4, 3]))
+        shares = self._op("Softmax", self._op("Add", scores, self.later), axis=-1)
+        mixed = self._op("Transpose", self._op("MatMul", shares, value), perm=[0, 3, 1, 2, 4])
+        mixed = self._op("Reshape", mixed, self._constant(0, 0, self.shape.width))
+        hidden = self._op("Add", hidden, self._linear(mixed, f"{name}.attn_output"))
+        near = self._norm(hidden, f"{name}.ffn_norm")
+        gate = self._linear(near, f"{name}.ffn_gate")
+        gate = self._op("Mul", gate, self._op("Sigmoid", gate))
+        wide = self._op("Mul", gate, self._linear(near, f"{name}.ffn_up"))
+        return self._op("Add", hidden, self._linear(wide, f"{name}.ffn_down"))
+
+    def _costs(self, hidden: str) -> str:
+        rows = self._op("Reshape", hidden, self._constant(-1, self.shape.width))
+        scores = self._op("Gemm", rows, TABLE, transB=1)
+        # Not ReduceLogSumExp, which loses the fourth digit over this many tokens.
+        logs = self._op("LogSoftmax", scores, axis=1)
+        return self._op("Neg", self._op("GatherElements", logs, "targets", axis=1))

@@ -16,9 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.encode.resources import cache_root
-from textgauge.encode.word_vectors.formats import Block
 from textgauge.errors import InputError, ResourceError
 
+Block = tuple[list[bytes], NDArray[np.float32]]
+"""Words and their vectors, some at a time."""
 _FORM = 1  # raised when the stored form changes
 
 
