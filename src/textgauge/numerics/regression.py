@@ -54,11 +54,11 @@ def fit_ridge(features: Floats, ratings: Floats, groups: Labels, folds: Labels) 
     Groups differ in more than features can tell, and there are few of them: weights that explain the differences
     between groups do not carry over to another one. So features and ratings are taken as differences from the means of
     their group. Raters of one group spread their ratings more than those of another, and where they do not agree at all
-    there is nothing to learn. So each group has a slope s_g ≥ 0 of its own: w minimises
-    mean((y − ȳ_g − s_g·(Z − Z̄_g)w)²) + λ‖w‖², with Z the features at mean 0 and deviation 1; s_g is the slope of the
-    group's ratings over Zw relative to that of all, drawn to 1 the more, the fewer pairs the group has for each feature,
-    and mean(s²) = 1 over pairs. The line is plain least squares over all pairs. A feature that is missing somewhere gets a
-    second column that says where.
+    there is nothing to learn. So each group has a slope s_g ≥ 0 of its own: w minimises mean((y − ȳ_g − s_g·(Z −
+    Z̄_g)w)²) + λ‖w‖², with Z the features at mean 0 and deviation 1; s_g is the slope of the group's ratings over Zw
+    relative to that of all, drawn to 1 the more, the fewer pairs the group has for each feature, and mean(s²) = 1 over
+    pairs. The line is plain least squares over all pairs. A feature that is missing somewhere gets a second column that
+    says where.
 
     λ is the one of a grid under which folds left out in turn are predicted best, by Spearman's ρ over all pairs. Pairs
     of fold −1 are never left out: they help to learn, but it is not for them that λ is chosen.
