@@ -30,6 +30,7 @@ import pytest
 from tests.end_to_end.docs_folder import chat_service, prepare, use_stand_ins, write_stand_ins
 
 from textgauge.cli import main
+from textgauge.data import catalogue
 from textgauge.encode.resources import available
 from textgauge.errors import MissingExtra
 from textgauge.evaluate.protocols import known_protocols
@@ -209,6 +210,7 @@ def folder(prepared, tmp_path, monkeypatch):
     use_stand_ins(prepared / "data", monkeypatch)
     monkeypatch.chdir(tmp_path)
     known = dict(registry.known_metrics())
+    monkeypatch.setattr(catalogue, "_registered", dict(catalogue._registered))
     with chat_service(monkeypatch):
         yield tmp_path
     registry.known_metrics().clear()

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.arrays import Floats
 from textgauge.comparing.compare import Step, blas_threads, prepared
 from textgauge.comparing.terms import Terms, separating_terms
 from textgauge.data import Comparison
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
 Side = Literal["reference", "candidate"]
 SIDES: tuple[Side, Side] = ("reference", "candidate")
-Floats = NDArray[np.float64]
 _SHOWN = 10
 
 

@@ -6,14 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from textgauge.arrays import Floats
 from textgauge.data import Comparison
 from textgauge.errors import InputError
 from textgauge.metrics.token_counts import token_totals
 from textgauge.tabular import Tabular, plain
-
-Floats = NDArray[np.float64]
 
 TOKENIZER = "words"
 PRIOR = 0.2  # the prior's words per word of the smaller corpus: z-scores of like corpora then have a variance of 0.8

@@ -23,6 +23,7 @@ from uuid import uuid4
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.arrays import Floats32
 from textgauge.encode.embedders import Embedder, Progress
 from textgauge.encode.resources import cache_root
 from textgauge.errors import InputError
@@ -31,7 +32,6 @@ from textgauge.files import replacing
 CHUNK = 1024  # texts computed between two writes: what an interrupted run can lose
 MOST_SEGMENTS = 64
 MERGED_AT_ONCE = 48  # the smallest ones, so that large segments are seldom rewritten
-Vectors = NDArray[np.float32]
 Keys = NDArray[np.void]
 _MAGIC = b"TGVEC001"
 _HEADER = struct.Struct("<8sIQI")
@@ -44,7 +44,7 @@ def encode_cached(
     batch_size: int | None = None,
     progress: Progress | None = None,
     cache_dir: Path | None = None,
-) -> Vectors:
+) -> Floats32:
     """The vectors of `texts`, from the cache where it has them; the new ones are kept.
 
     The result is that of `embedder.encode`, cache or not; equal texts are computed once. A cache that cannot be
@@ -64,7 +64,7 @@ def _vectors(
     store: EmbeddingStore | None,
     batch_size: int | None,
     progress: Progress | None,
-) -> Vectors:
+) -> Floats32:
     if not texts:
         return np.empty((0, embedder.dimension), dtype=np.float32)
     keys = text_keys(texts)
@@ -88,11 +88,11 @@ def _vectors(
     return vectors
 
 
-def _nothing(count: int) -> tuple[NDArray[np.bool_], Vectors]:
+def _nothing(count: int) -> tuple[NDArray[np.bool_], Floats32]:
     return np.zeros(count, dtype=bool), np.empty((count, 0), dtype=np.float32)
 
 
-def _encode(embedder: Embedder, texts: list[str], batch_size: int | None, progress: Progress | None) -> Vectors:
+def _encode(embedder: Embedder, texts: list[str], batch_size: int | None, progress: Progress | None) -> Floats32:
     options = {} if batch_size is None else {"batch_size": batch_size}
     vectors = np.asarray(embedder.encode(texts, progress=progress, **options), dtype=np.float32)
     if vectors.ndim != 2 or len(vectors) != len(texts):
@@ -123,7 +123,7 @@ class EmbeddingStore:
         root = cache_root() / "embeddings" if cache_dir is None else cache_dir
         return cls(root / hashlib.blake2b(embedder.identity.encode(), digest_size=12).hexdigest())
 
-    def read(self, keys: Keys) -> tuple[NDArray[np.bool_], Vectors]:
+    def read(self, keys: Keys) -> tuple[NDArray[np.bool_], Floats32]:
         """Which keys were found whole, and an array that holds their vectors at those rows."""
         found, vectors = _nothing(len(keys))
         for segment in self._segments():
@@ -133,7 +133,7 @@ class EmbeddingStore:
                 copy_rows(segment, keys, found, vectors)
         return (found, vectors) if found.any() else _nothing(len(keys))
 
-    def write(self, keys: Keys, vectors: Vectors) -> None:
+    def write(self, keys: Keys, vectors: Floats32) -> None:
         """Keep new rows as one more segment; rows that are not finite are not kept."""
         whole = np.isfinite(vectors).all(axis=1)
         if not self.writable or not whole.any():
@@ -190,7 +190,7 @@ class Segment:
 
     keys: Keys
     checks: NDArray[np.uint32]
-    vectors: Vectors
+    vectors: Floats32
 
     def whole(self, row: int) -> bool:
         """Whether a row has the bytes that were written."""
@@ -201,7 +201,7 @@ def _check(key: bytes, vector: bytes) -> int:
     return zlib.crc32(vector, zlib.crc32(key))
 
 
-def write_segment(folder: Path, keys: Keys, vectors: Vectors) -> None:
+def write_segment(folder: Path, keys: Keys, vectors: Floats32) -> None:
     """Write a segment whole or not at all."""
     rows = np.ascontiguousarray(vectors, dtype="<f4")
     checks = [_check(key.tobytes(), row.tobytes()) for key, row in zip(keys, rows, strict=True)]
@@ -233,7 +233,7 @@ def _heads(keys: Keys) -> NDArray[np.uint64]:
     return np.ascontiguousarray(keys).view(np.uint64)[::2]
 
 
-def copy_rows(segment: Segment, keys: Keys, found: NDArray[np.bool_], vectors: Vectors) -> None:
+def copy_rows(segment: Segment, keys: Keys, found: NDArray[np.bool_], vectors: Floats32) -> None:
     """Copy into `vectors` the whole rows that a segment has and mark them `found`.
 
     Keys are compared by 8 bytes in one sweep and by all 16 for those that meet.
@@ -248,7 +248,7 @@ def copy_rows(segment: Segment, keys: Keys, found: NDArray[np.bool_], vectors: V
             found[place] = True
 
 
-def union(segments: Sequence[Segment]) -> tuple[Keys, Vectors]:
+def union(segments: Sequence[Segment]) -> tuple[Keys, Floats32]:
     """Gather the whole rows of several segments of one dimension, each key once."""
     keys = np.concatenate([segment.keys for segment in segments])
     vectors = np.concatenate([segment.vectors for segment in segments])

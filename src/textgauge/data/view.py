@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from textgauge.arrays import Ints
 from textgauge.data.pool import Embeddings, Pool
 from textgauge.data.tables import cells_of
 from textgauge.errors import InputError
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
     from textgauge.encode.tokenizers import Tokens
 
-Index = NDArray[np.int64]
 TextsLike: TypeAlias = "Corpus | Sequence[str] | Embeddings"
 T = TypeVar("T")
 
@@ -165,7 +165,7 @@ class Pairs:
     """
 
     def __init__(
-        self, left: TextsLike, right: TextsLike, *, items: Index | None = None, background: Corpus | None = None
+        self, left: TextsLike, right: TextsLike, *, items: Ints | None = None, background: Corpus | None = None
     ) -> None:
         self.left, self.right = in_one_pool(Corpus.of(left), Corpus.of(right))
         if len(self.left) != len(self.right):
@@ -237,12 +237,12 @@ class Pairs:
         places = np.repeat(np.arange(len(chosen)), np.diff(starts)[chosen])
         return Pairs(self.left.take(rows), self.right.take(rows), items=places, background=self.background)
 
-    def distinct(self) -> tuple[Pairs, Index]:
+    def distinct(self) -> tuple[Pairs, Ints]:
         """The different pairs, and for each given pair the place of its equal among them."""
         return self._distinct
 
     @cached_property
-    def _distinct(self) -> tuple[Pairs, Index]:
+    def _distinct(self) -> tuple[Pairs, Ints]:
         keys = np.stack([self.left.keys, self.right.keys], axis=1)
         _, first, inverse = np.unique(keys, axis=0, return_index=True, return_inverse=True)
         left, right = self.left.take(first), self.right.take(first)

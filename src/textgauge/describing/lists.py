@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from textgauge.arrays import Floats, Ints
 from textgauge.data import Corpus
 from textgauge.errors import InputError
-from textgauge.metrics.properties.base import Floats, Ints, MeasuredCorpus, NearestMatches
+from textgauge.metrics.properties.base import MeasuredCorpus, NearestMatches
 from textgauge.metrics.properties.repetition import modes as modes_of
 from textgauge.metrics.properties.trade_off import best_trade_offs
 

@@ -9,9 +9,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.arrays import Floats, Ints
 from textgauge.data import Corpus
 from textgauge.data.pool import Pool
-from textgauge.metrics.properties.base import TOKENIZER, Floats, Ints, MeasuredCorpus, NearestMatches
+from textgauge.metrics.properties.base import TOKENIZER, MeasuredCorpus, NearestMatches
 from textgauge.metrics.properties.nearest import nearest_meaning, nearest_wording
 from textgauge.metrics.properties.uniqueness import numbered
 

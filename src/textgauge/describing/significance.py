@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from textgauge.metrics.properties.base import Floats, MeasuredCorpus
+from textgauge.arrays import Floats
+from textgauge.metrics.properties.base import MeasuredCorpus
 from textgauge.stats.correlation import complete, spearman
 from textgauge.stats.multiple_tests import holm
 from textgauge.stats.resampled_correlation import correlation_interval

@@ -7,14 +7,13 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-Rows = NDArray[np.float64]
-Block = NDArray[np.float64]
+from textgauge.arrays import Floats
 
 # Vectors are stored as float32 (spacing 6e-8 near 1): a smaller angle between two of them is rounding, not distance.
 _SAME_DIRECTION = 1.0 - 1e-14
 
 
-def unit_rows(X: NDArray[np.floating]) -> Rows:
+def unit_rows(X: NDArray[np.floating]) -> Floats:
     """Rows scaled to length one, in float64; a zero row gets a direction of its own, shared by all zero rows.
 
     So zero vectors are at cosine distance 0 from each other and 1 from everything else. Rows that are to be compared
@@ -23,18 +22,18 @@ def unit_rows(X: NDArray[np.floating]) -> Rows:
     X64 = np.asarray(X, dtype=np.float64)
     norms = np.linalg.norm(X64, axis=1)
     zero = norms == 0
-    units: Rows = X64 / np.where(zero, 1.0, norms)[:, None]
+    units: Floats = X64 / np.where(zero, 1.0, norms)[:, None]
     return np.column_stack([units, zero.astype(np.float64)]) if zero.any() else units
 
 
-def cosine(X: Rows, Y: Rows) -> Block:
+def cosine(X: Floats, Y: Floats) -> Floats:
     """1 − cos, of unit rows."""
     block = X @ Y.T
     np.subtract(1.0, block, out=block)
     return np.asarray(np.clip(block, 0.0, 2.0, out=block))
 
 
-def angle(X: Rows, Y: Rows) -> Block:
+def angle(X: Floats, Y: Floats) -> Floats:
     """arccos(cos) in radians, of unit rows."""
     cos = X @ Y.T
     np.clip(cos, -1.0, 1.0, out=cos)
@@ -43,14 +42,14 @@ def angle(X: Rows, Y: Rows) -> Block:
     return np.asarray(np.arccos(cos, out=cos))
 
 
-def angular(X: Rows, Y: Rows) -> Block:
+def angular(X: Floats, Y: Floats) -> Floats:
     """arccos(cos)/π, of unit rows."""
     block = angle(X, Y)
     block /= np.pi
     return block
 
 
-def squared_euclidean(X: Rows, Y: Rows) -> Block:
+def squared_euclidean(X: Floats, Y: Floats) -> Floats:
     """‖x − y‖², by the product form."""
     block = X @ Y.T
     block *= -2.0
@@ -59,15 +58,15 @@ def squared_euclidean(X: Rows, Y: Rows) -> Block:
     return np.asarray(np.maximum(block, 0.0, out=block))
 
 
-def euclidean(X: Rows, Y: Rows) -> Block:
+def euclidean(X: Floats, Y: Floats) -> Floats:
     """‖x − y‖."""
     block = squared_euclidean(X, Y)
     return np.asarray(np.sqrt(block, out=block))
 
 
-GROUNDS: dict[str, Callable[[Rows, Rows], Block]] = {"cosine": cosine, "angular": angular, "euclidean": euclidean}
+GROUNDS: dict[str, Callable[[Floats, Floats], Floats]] = {"cosine": cosine, "angular": angular, "euclidean": euclidean}
 
 
-def prepare(X: NDArray[np.floating], ground: str) -> Rows:
+def prepare(X: NDArray[np.floating], ground: str) -> Floats:
     """Bring embedding rows into the form the ground's block function takes."""
     return np.asarray(X, dtype=np.float64) if ground == "euclidean" else unit_rows(X)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.arrays import Floats, Ints
 from textgauge.errors import InputError
 from textgauge.evaluate.protocols.base import Measure
 from textgauge.evaluate.results import Group, Judged
@@ -20,9 +21,6 @@ from textgauge.stats.paired_tests import PairedTest, bootstrap_test, permutation
 from textgauge.stats.resampled_correlation import correlation_interval, draws
 from textgauge.stats.resampling import percentile_interval
 from textgauge.tabular import Row, plain_row
-
-Floats = NDArray[np.float64]
-Labels = NDArray[np.int64]
 
 SHOWN = ("metric", "other", "measure", "value", "other_value", "difference", "low", "high", "ahead")  # in tables
 CORRELATIONS: dict[str, Correlation] = {"pearson": pearson, "spearman": spearman, "kendall": kendall_b}
@@ -225,7 +223,7 @@ class EnsembleContrast:
         return plain_row({**row, **self.test._asdict(), "n": self.n})
 
 
-def rating_agreement(name: str, gold: Floats, column: Floats, groups: Labels) -> RatingAgreement:
+def rating_agreement(name: str, gold: Floats, column: Floats, groups: Ints) -> RatingAgreement:
     """Both measures of one column of similarities."""
     whole = np.ones((1, len(gold)))
     return RatingAgreement(name, spearman(gold, column), float(_orders(gold, column, groups, whole)[0]))
@@ -235,7 +233,7 @@ def ensemble_contrasts(
     gold: Floats,
     stacked: Floats,
     columns: Mapping[str, Floats],
-    groups: Labels,
+    groups: Ints,
     found: RatingAgreement,
     singles: Sequence[RatingAgreement],
     *,
@@ -262,7 +260,7 @@ def ensemble_contrasts(
 
 
 def _order_test(
-    gold: Floats, first: Floats, second: Floats, groups: Labels, *, resamples: int, level: float, seed: int
+    gold: Floats, first: Floats, second: Floats, groups: Ints, *, resamples: int, level: float, seed: int
 ) -> PairedTest:
     whole = np.ones((1, len(gold)))
     observed = float((_orders(gold, first, groups, whole) - _orders(gold, second, groups, whole))[0])
@@ -285,7 +283,7 @@ def _order_test(
     )
 
 
-def _orders(gold: Floats, column: Floats, groups: Labels, weights: NDArray[Any]) -> Floats:
+def _orders(gold: Floats, column: Floats, groups: Ints, weights: NDArray[Any]) -> Floats:
     """Spearman's ρ of the means of sets under each row of weights; NaN for fewer than three sets or an empty one."""
     labels, place = np.unique(groups, return_inverse=True)
     if len(labels) < 3:

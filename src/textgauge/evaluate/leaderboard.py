@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.arrays import Floats
 from textgauge.errors import InputError
 from textgauge.evaluate.protocols.base import RESAMPLES, Measure, Protocol, Verdict
 from textgauge.evaluate.results import Judged
@@ -19,7 +20,6 @@ from textgauge.tabular import Tabular, format_cell, plain_row, text_table
 if TYPE_CHECKING:
     import altair as alt
 
-Floats = NDArray[np.float64]
 _LEVEL = 0.95
 
 

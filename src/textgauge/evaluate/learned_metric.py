@@ -12,10 +12,11 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.arrays import Floats, Ints
 from textgauge.data import Pairs
 from textgauge.data.view import TextsLike
 from textgauge.errors import InputError
-from textgauge.evaluate.contrasts import EnsembleContrast, Labels, RatingAgreement, ensemble_contrasts, rating_agreement
+from textgauge.evaluate.contrasts import EnsembleContrast, RatingAgreement, ensemble_contrasts, rating_agreement
 from textgauge.metrics import Metric, PairMetric, get_metric, get_pair_metrics, list_metrics
 from textgauge.metrics.base import versions
 from textgauge.metrics.ensemble_file import Model, Trained, checked_feature, is_feature
@@ -24,7 +25,6 @@ from textgauge.numerics.regression import fit_boosting, fit_ridge, one_scale
 from textgauge.scoring.score import References, checked_pairs
 from textgauge.tabular import Tabular, plain_row, text_table
 
-Floats = NDArray[np.float64]
 Kind = Literal["ridge", "boosting"]
 Step: TypeAlias = Callable[[str], None]
 KINDS: tuple[Kind, ...] = ("ridge", "boosting")
@@ -48,8 +48,8 @@ class RatedFeatures:
     metrics: tuple[PairMetric, ...]
     values: Floats
     ratings: Floats
-    groups: Labels
-    folds: Labels
+    groups: Ints
+    folds: Ints
     fingerprint: str
 
     def __len__(self) -> int:
@@ -247,14 +247,14 @@ def _checked_ratings(ratings: Iterable[float], pairs: int) -> Floats:
     return grades
 
 
-def _labels(cells: Iterable[Any], name: str, pairs: int) -> Labels:
+def _labels(cells: Iterable[Any], name: str, pairs: int) -> Ints:
     found = np.array([str(cell) for cell in cells])
     if len(found) != pairs:
         raise InputError(f"{pairs} pairs but {len(found)} {name}")
     return np.asarray(np.unique(found, return_inverse=True)[1], dtype=np.int64)
 
 
-def _folds(pairs: Pairs, groups: Labels | None) -> Labels:
+def _folds(pairs: Pairs, groups: Ints | None) -> Ints:
     if groups is not None:
         return groups if groups.max() < _MOST_FOLDS else groups % _MOST_FOLDS
     # Keys are hashes of texts: the remainder of their rank is a random deal that no order of the rows decides.
@@ -275,7 +275,7 @@ def _filled(column: Floats) -> Floats:
     return np.where(np.isnan(column), known.mean() if len(known) else 0.0, column)
 
 
-def _fingerprint(pairs: Pairs, ratings: Floats, groups: Labels) -> str:
+def _fingerprint(pairs: Pairs, ratings: Floats, groups: Ints) -> str:
     columns = (pairs.left.keys, pairs.right.keys, ratings, groups)
     return hashlib.blake2b(b"".join(column.tobytes() for column in columns), digest_size=8).hexdigest()
 

@@ -13,9 +13,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.arrays import Floats
 from textgauge.evaluate.protocols.base import RESAMPLES
 from textgauge.evaluate.protocols.models import Fitted, fit
-from textgauge.evaluate.protocols.task import Columns, Examples, Floats, Keys, Task
+from textgauge.evaluate.protocols.task import Columns, Examples, Keys, Task
 from textgauge.parallel import one_thread
 
 Kind = Literal["task", "ranked", "boosting", "universal"]

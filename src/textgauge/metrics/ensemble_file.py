@@ -16,12 +16,12 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.arrays import Floats
 from textgauge.errors import InputError, ResourceError, TextgaugeError
 from textgauge.files import replacing
 from textgauge.metrics.pair_metric import PairMetric
 from textgauge.numerics.regression import MAX_DEPTH, Boosting, Ridge
 
-Floats = NDArray[np.float64]
 Model: TypeAlias = Ridge | Boosting
 
 FORMAT = "textgauge ensemble 1"

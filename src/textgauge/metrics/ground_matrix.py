@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.arrays import Floats, Floats32, Ints
 from textgauge.data import Comparison, Corpus, Pool
 from textgauge.encode.grounds import GROUNDS, prepare
 from textgauge.metrics.base import Undefined
@@ -20,9 +21,6 @@ from textgauge.numerics.neighbour_rows import inside_ball
 if TYPE_CHECKING:
     from textgauge.metrics.corpus_metric import CorpusMetric
 
-Distances = NDArray[np.float32]
-Floats = NDArray[np.float64]
-Index = NDArray[np.int64]
 Done = Callable[[int, int], None]
 
 _BLOCK = 512  # texts on a side of a block that is computed at once
@@ -35,17 +33,17 @@ class CrossNearest(NamedTuple):
     """
 
     of_reference: Floats
-    of_reference_index: Index
+    of_reference_index: Ints
     of_candidate: Floats
-    of_candidate_index: Index
+    of_candidate_index: Ints
     sums: tuple[Floats, Floats] | None
 
 
 class BallCounts(NamedTuple):
     """How many balls of the other corpus hold each text, and whether each reference ball holds a candidate text."""
 
-    of_reference: Index
-    of_candidate: Index
+    of_reference: Ints
+    of_candidate: Ints
     reached: NDArray[np.bool_]
 
 
@@ -61,10 +59,10 @@ class GroundMatrix:
         _, first = np.unique(pool.keys, return_index=True)
         self._background = Corpus(pool, first) if metric.fitted else None
         self._keys: NDArray[np.uint64] = np.empty(0, dtype=np.uint64)
-        self._first: Index = np.empty(0, dtype=np.int64)
-        self._distances: Distances = np.empty((0, 0), dtype=np.float32)
+        self._first: Ints = np.empty(0, dtype=np.int64)
+        self._distances: Floats32 = np.empty((0, 0), dtype=np.float32)
 
-    def rows(self, corpus: Corpus, on_block: Done | None = None) -> Index:
+    def rows(self, corpus: Corpus, on_block: Done | None = None) -> Ints:
         """The place of each text of a corpus in the matrix, which is extended by texts it lacks."""
         new = ~np.isin(corpus.keys, self._keys)
         if new.any():
@@ -73,14 +71,14 @@ class GroundMatrix:
         order = np.argsort(self._keys)
         return np.asarray(order[np.searchsorted(self._keys, corpus.keys, sorter=order)])
 
-    def block(self, rows: Index, columns: Index) -> Floats:
+    def block(self, rows: Ints, columns: Ints) -> Floats:
         """Distances of some texts to others, in float64."""
         found = self._distances[np.ix_(rows, columns)].astype(np.float64)
         if np.isnan(found).any():
             raise Undefined(f"{self._metric.key} has no value for some of the pairs: {self._metric.undefined}")
         return found
 
-    def _extend(self, keys: NDArray[np.uint64], first: Index, on_block: Done | None) -> None:
+    def _extend(self, keys: NDArray[np.uint64], first: Ints, on_block: Done | None) -> None:
         old, size = len(self._keys), len(self._keys) + len(keys)
         grown = _scratch(size)
         grown[:old, :old] = self._distances
@@ -179,7 +177,7 @@ class MatrixJoint(Joint):
         self.size = len(corpus)
         self._lists = None
 
-    def _sorted(self, rows: Index, ranks: int) -> tuple[Index, Floats]:
+    def _sorted(self, rows: Ints, ranks: int) -> tuple[Ints, Floats]:
         found = self._matrix.block(self._places[rows], self._places)
         found[np.arange(len(rows)), rows] = np.inf
         order = np.argsort(found, axis=1, kind="stable")[:, :ranks]
@@ -203,7 +201,7 @@ def _radii(corpus: Corpus, name: str, k: int) -> Floats:
     return radii
 
 
-def _scratch(size: int) -> Distances:
+def _scratch(size: int) -> Floats32:
     """An array in a nameless file of the cache folder, which goes when the array goes."""
     import tempfile
 

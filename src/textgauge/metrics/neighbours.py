@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from textgauge.arrays import Floats, Masks
 from textgauge.data import Comparison, Corpus, Draws
 from textgauge.metrics import ground_matrix
 from textgauge.metrics.base import VALUE
@@ -16,7 +17,7 @@ from textgauge.numerics import neighbour_lists as many
 from textgauge.numerics.kernel_sums import MANY_ROWS
 from textgauge.numerics.neighbour_blocks import DistanceSums, Reach, balls_both, nearest_both
 from textgauge.numerics.neighbour_lists import Joint, Lists
-from textgauge.numerics.neighbour_rows import Cloud, Floats, to_ground
+from textgauge.numerics.neighbour_rows import Cloud, to_ground
 from textgauge.numerics.neighbour_sides import ManyShares, nearest_of_sides, shares_of_sides
 from textgauge.numerics.subsets import Gram, Subsets
 
@@ -97,7 +98,7 @@ class NeighbourMetric(GroundMetric):
         """Values of draws of few different sides; None where these have too little in common."""
         raise NotImplementedError
 
-    def of_draws(self, lists: Lists, P: many.Mask, Q: many.Mask) -> ManyValues:
+    def of_draws(self, lists: Lists, P: Masks, Q: Masks) -> ManyValues:
         """Values of draws, given by masks, from the neighbour lists of the joint corpus."""
         raise NotImplementedError
 

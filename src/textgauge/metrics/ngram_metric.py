@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.arrays import Floats
 from textgauge.data import Corpus, Pairs
 from textgauge.data.pool import Pool
 from textgauge.data.view import in_one_pool
 from textgauge.encode.tokenizers import Tokens, tokenizer
 from textgauge.errors import ParameterError
-from textgauge.metrics.pair_metric import Column, Columns, PairMetric
-from textgauge.numerics.ngram_counts import Matrix, ngram_totals, shared_ngram_matrices, shared_ngrams
+from textgauge.metrics.pair_metric import Columns, PairMetric
+from textgauge.numerics.ngram_counts import ngram_totals, shared_ngram_matrices, shared_ngrams
 
 _BLOCK_VALUES = 1 << 22  # numbers of a block of a matrix, over all orders
 
@@ -28,11 +29,11 @@ class NgramMetric(PairMetric):
         """Token sequences of the pool's texts, each with the largest n that counts."""
         raise NotImplementedError
 
-    def of_counts(self, shared: Matrix, left: Matrix, right: Matrix) -> Columns:
+    def of_counts(self, shared: Floats, left: Floats, right: Floats) -> Columns:
         """The values; the last axis of all three is n = 1, 2, …, one stream after the other."""
         raise NotImplementedError
 
-    def counts(self, pairs: Pairs) -> tuple[Matrix, Matrix, Matrix]:
+    def counts(self, pairs: Pairs) -> tuple[Floats, Floats, Floats]:
         """Shared, left and right n-grams of every pair."""
         a, b = pairs.left.index, pairs.right.index
         found = [
@@ -46,7 +47,7 @@ class NgramMetric(PairMetric):
         """Values from the counts of every pair."""
         return self.of_counts(*self.counts(pairs))
 
-    def matrix(self, rows: Corpus, columns: Corpus, *, background: Corpus | None = None) -> Column:
+    def matrix(self, rows: Corpus, columns: Corpus, *, background: Corpus | None = None) -> Floats:
         """All pairs at once, by products of sparse counts."""
         rows, columns = in_one_pool(rows, columns)
         streams = self.streams(rows.pool)
@@ -55,8 +56,8 @@ class NgramMetric(PairMetric):
         blocks = [rows.index[start : start + step] for start in range(0, len(rows), step)]
         return np.concatenate([self._block(streams, block, columns.index) for block in blocks] or [_none(columns)])
 
-    def _block(self, streams: Sequence[tuple[Tokens, int]], rows: NDArray[Any], columns: NDArray[Any]) -> Column:
-        shared: list[Matrix] = []
+    def _block(self, streams: Sequence[tuple[Tokens, int]], rows: NDArray[Any], columns: NDArray[Any]) -> Floats:
+        shared: list[Floats] = []
         for tokens, n in streams:
             shared.extend(shared_ngram_matrices(tokens.take(np.concatenate([rows, columns])), len(rows), n))
         left, right = (
@@ -73,7 +74,7 @@ def tokens_of(pool: Pool, name: str, *, lowercase: bool = False) -> Tokens:
     return pool.remember("lower-case tokens", name, lambda given: _lower(pool, given))  # type: ignore[no-any-return]
 
 
-def divided(a: Matrix, b: Matrix) -> Matrix:
+def divided(a: Floats, b: Floats) -> Floats:
     """a / b, and 0 where there is nothing to divide by."""
     return np.divide(a, b, out=np.zeros(np.broadcast_shapes(np.shape(a), np.shape(b))), where=np.asarray(b) > 0)
 
@@ -84,7 +85,7 @@ def at_least(metric: str, name: str, value: float, least: float) -> None:
         raise ParameterError(f"{metric}: {name}={value} must be at least {least:g}")
 
 
-def _none(columns: Corpus) -> Column:
+def _none(columns: Corpus) -> Floats:
     return np.empty((0, len(columns)))
 
 

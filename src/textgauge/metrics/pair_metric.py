@@ -10,15 +10,14 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.arrays import Floats, Ints
 from textgauge.data import GIVEN, Corpus, Pairs
 from textgauge.data.view import TextsLike
 from textgauge.errors import ParameterError
 from textgauge.metrics.base import VALUE, Metric, Part
 from textgauge.metrics.score import PairScores
 
-Column = NDArray[np.float64]
-Columns = dict[str, Column]
-Index = NDArray[np.int64]
+Columns = dict[str, Floats]
 Needs = Literal["texts", "tokens", "embeddings", "word vectors", "token vectors", "model", "service"]
 
 _BLOCK_PAIRS = 200_000  # pairs of a block of a matrix: what is held of them stays in the tens of megabytes
@@ -52,15 +51,15 @@ class PairMetric(Metric):
         chosen = _closest(self.orient_headline(columns[VALUE]), pairs.items)
         return {name: column[chosen] for name, column in columns.items()}
 
-    def statistics(self, pairs: Pairs) -> Column | None:
+    def statistics(self, pairs: Pairs) -> Floats | None:
         """Counts whose sums over items give the score of the whole set, one row per item; None where there is none."""
         return None
 
-    def of_statistics(self, sums: Column) -> Column:
+    def of_statistics(self, sums: Floats) -> Floats:
         """The score of a whole set from its summed statistics, one per row of sums."""
         raise NotImplementedError
 
-    def matrix(self, rows: Corpus, columns: Corpus, *, background: Corpus | None = None) -> Column:
+    def matrix(self, rows: Corpus, columns: Corpus, *, background: Corpus | None = None) -> Floats:
         """The shown value of every row text (left) with every column text (right); the default background is both."""
         background = background if background is not None or not self.fitted else rows | columns
         found = np.empty((len(rows), len(columns)))
@@ -126,7 +125,7 @@ def similarity_of(metric: PairMetric, value: Any) -> Any:
     return (high - value) / (high - low) if np.isfinite(high) else 1.0 / (1.0 + value)
 
 
-def distinct_texts(left: Corpus, right: Corpus) -> tuple[list[str], Index, Index]:
+def distinct_texts(left: Corpus, right: Corpus) -> tuple[list[str], Ints, Ints]:
     """The different texts of both sides, and for each left and right text its place among them."""
     rows = np.concatenate([left.index, right.index])
     _, first, inverse = np.unique(left.pool.keys[rows], return_index=True, return_inverse=True)
@@ -134,7 +133,7 @@ def distinct_texts(left: Corpus, right: Corpus) -> tuple[list[str], Index, Index
     return [texts[row] for row in rows[first]], inverse[: len(left)], inverse[len(left) :]
 
 
-def groups(left: Index, right: Index, sizes: Index, *, most: int) -> Iterator[Index]:
+def groups(left: Ints, right: Ints, sizes: Ints, *, most: int) -> Iterator[Ints]:
     """Runs of pairs whose distinct texts have at most `most` tokens together, or one pair.
 
     >>> [group.tolist() for group in groups(np.array([0, 0, 1]), np.array([1, 2, 3]), np.array([2, 2, 2, 2]), most=6)]
@@ -153,7 +152,7 @@ def groups(left: Index, right: Index, sizes: Index, *, most: int) -> Iterator[In
         yield np.arange(start, len(left))
 
 
-def runs(sizes: Index, *, most: int) -> Iterator[Index]:
+def runs(sizes: Ints, *, most: int) -> Iterator[Ints]:
     """Runs of texts of at most `most` tokens together, or one text."""
     places = np.arange(len(sizes))
     return groups(places, places, sizes, most=most)
@@ -174,7 +173,7 @@ def decided(pairs: Pairs) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     return values, np.flatnonzero(np.isnan(values))
 
 
-def _closest(distance: Column, items: NDArray[np.int64]) -> NDArray[np.int64]:
+def _closest(distance: Floats, items: NDArray[np.int64]) -> NDArray[np.int64]:
     """For every item its pair of smallest distance, the first of equal ones; undefined ones only if all are."""
     order = np.lexsort((np.arange(len(items)), np.where(np.isnan(distance), np.inf, distance), items))
     first = np.flatnonzero(np.diff(items[order], prepend=-1))

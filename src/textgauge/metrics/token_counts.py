@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.arrays import Floats, Ints
 from textgauge.data import Comparison, Corpus, Draws
 from textgauge.metrics.base import VALUE, Undefined
 from textgauge.metrics.corpus_metric import CorpusMetric, ManyValues, TokenMetric, Values
@@ -17,10 +18,7 @@ if TYPE_CHECKING:
 
     from textgauge.encode.tokenizers import Tokens
 
-Counts = NDArray[np.float64]
-Column = NDArray[np.float64]
 _CELLS = 2_000_000  # draws × vocabulary held at once: 16 MB an array, a handful of arrays at a time
-Ids = NDArray[np.int64]
 
 
 class CountMetric(TokenMetric):
@@ -28,7 +26,7 @@ class CountMetric(TokenMetric):
 
     undefined: ClassVar[str] = "it does not exist for these counts"
 
-    def of_counts(self, P: Counts, Q: Counts) -> ManyValues:
+    def of_counts(self, P: Floats, Q: Floats) -> ManyValues:
         """Values of many comparisons: row r of P and Q counts the tokens of reference and candidate r.
 
         No row is empty. NaN as headline means undefined.
@@ -61,12 +59,12 @@ class CountMetric(TokenMetric):
         return {name: _placed(values[name], usable) for name in names}
 
 
-def token_totals(corpus: Corpus, tokenizer: str) -> Counts:
+def token_totals(corpus: Corpus, tokenizer: str) -> Floats:
     """How often a corpus has each token of the pool's vocabulary, as one row."""
     return np.asarray(corpus.counts(tokenizer).sum(axis=0), dtype=np.float64).reshape(1, -1)
 
 
-def summed(counts: csr_matrix, members: NDArray[np.bool_]) -> Counts:
+def summed(counts: csr_matrix, members: NDArray[np.bool_]) -> Floats:
     """The counts of each draw, draws by vocabulary."""
     return np.ascontiguousarray((counts.T @ members.T.astype(np.float64)).T)
 
@@ -89,20 +87,20 @@ def require_tokens(sizes: dict[str, float]) -> None:
             raise Undefined(f"the {role} has no tokens")
 
 
-def _by_count(P: Counts, Q: Counts) -> tuple[Counts, Counts]:
+def _by_count(P: Floats, Q: Floats) -> tuple[Floats, Floats]:
     """The tokens in use, in an order that their counts alone decide, so that sums round alike in every pool."""
     order = np.lexsort((P[0], Q[0]))
     order = order[(P + Q)[0, order] > 0]
     return P[:, order], Q[:, order]
 
 
-def _placed(values: Column, where: NDArray[np.bool_]) -> Column:
+def _placed(values: Floats, where: NDArray[np.bool_]) -> Floats:
     column = np.full(len(where), np.nan)
     column[where] = values
     return column
 
 
-def numbered(first: NDArray[np.integer[Any]], second: NDArray[np.integer[Any]]) -> Ids:
+def numbered(first: NDArray[np.integer[Any]], second: NDArray[np.integer[Any]]) -> Ints:
     """A number for each different pair, in the order of the pairs.
 
     >>> numbered(np.array([1, 0, 1]), np.array([5, 7, 5]))
@@ -112,7 +110,7 @@ def numbered(first: NDArray[np.integer[Any]], second: NDArray[np.integer[Any]]) 
     return np.unique(pairs, return_inverse=True)[1].reshape(-1)
 
 
-def alphabetical(tokens: Tokens) -> Ids:
+def alphabetical(tokens: Tokens) -> Ints:
     """Token ids by the alphabetical order of the tokens in use, so that sums round alike in every pool."""
     used, place = np.unique(tokens.ids, return_inverse=True)
     strings = [tokens.vocabulary[token] for token in used.tolist()]

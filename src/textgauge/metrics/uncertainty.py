@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.arrays import Floats
 from textgauge.data import Comparison, Corpus, Draws
 from textgauge.numerics.held_out import SCORES, HeldOut, scores
 from textgauge.stats import resampling as resample
@@ -21,8 +22,7 @@ from textgauge.stats import resampling as resample
 if TYPE_CHECKING:
     from textgauge.metrics.corpus_metric import CorpusMetric
 
-Column = NDArray[np.float64]
-ValuesOf = Callable[[Corpus, Draws], Column]
+ValuesOf = Callable[[Corpus, Draws], Floats]
 
 _GROUPS = 50  # left out in turn, of each corpus: 98 degrees of freedom for the price of 100 evaluations
 _HALVES = 200
@@ -55,8 +55,8 @@ def standard_error(metric: CorpusMetric, comparison: Comparison, *, by: str, see
     return jackknife_error(values_of, comparison, seed=seed), JACKKNIFE
 
 
-def _shown_values(metric: CorpusMetric, joint: Corpus, draws: Draws) -> Column:
-    values: Column = metric.select(metric.compute_many(joint, draws))
+def _shown_values(metric: CorpusMetric, joint: Corpus, draws: Draws) -> Floats:
+    values: Floats = metric.select(metric.compute_many(joint, draws))
     return values
 
 
@@ -115,7 +115,7 @@ def _group_variance(values_of: ValuesOf, sides: tuple[Corpus, Corpus], number: i
     return resample.jackknife_variance(_values(values_of, sides, [without, whole][:: 1 - 2 * number]))
 
 
-def _values(values_of: ValuesOf, sides: tuple[Corpus, Corpus], kept: list[NDArray[np.bool_]]) -> Column:
+def _values(values_of: ValuesOf, sides: tuple[Corpus, Corpus], kept: list[NDArray[np.bool_]]) -> Floats:
     """The values of many sub-corpora, given by masks over each side."""
     none = [np.zeros_like(mask) for mask in kept]
     return values_of(sides[0] | sides[1], Draws(np.hstack([kept[0], none[1]]), np.hstack([none[0], kept[1]])))

@@ -15,10 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.arrays import Floats, Ints
 from textgauge.numerics.ngram_counts import Ragged
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 Text = str | tuple[int, ...]
 Best = tuple[float, int]  # edits per token of the longer text, and the document
 

@@ -7,16 +7,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
-from textgauge.numerics.svm import Doubles, Index, Task
-
-Mask = NDArray[np.bool_]
+from textgauge.arrays import Floats, Masks
+from textgauge.numerics.svm import Index, Task
 
 _UNDECIDED = 1e-9  # a decision value this small is rounding: such a text counts half for either corpus
 
 
-def hold_out(first: Index, second: Index, *, share: float, seed: Sequence[int]) -> tuple[Mask, Mask]:
+def hold_out(first: Index, second: Index, *, share: float, seed: Sequence[int]) -> tuple[Masks, Masks]:
     """Choose held-out rows of two corpora given as text numbers: `share` of each, all copies of a text on one side.
 
     Texts of both corpora are drawn first, then each corpus is filled up from its own. Where the copies of one text
@@ -29,7 +27,7 @@ def hold_out(first: Index, second: Index, *, share: float, seed: Sequence[int]) 
     counts = np.stack([np.bincount(side, minlength=len(texts)) for side in sides])
     wanted = np.clip(np.rint(share * counts.sum(axis=1)), 1, counts.sum(axis=1) - 1)
     order = _permutation(len(texts), tuple(seed))
-    both: Mask = np.all(counts > 0, axis=0)
+    both: Masks = np.all(counts > 0, axis=0)
     chosen = np.zeros(len(texts), dtype=bool)
     if both.any():
         chosen = _until_full(order, both, counts, np.rint(share * counts[:, both].sum(axis=1)))
@@ -42,7 +40,7 @@ def hold_out(first: Index, second: Index, *, share: float, seed: Sequence[int]) 
     return _single_rows(sides[0], int(wanted[0]), seed), _single_rows(sides[1], int(wanted[1]), seed)
 
 
-def _hold_out_single(first: Index, second: Index, *, share: float, order: Index) -> tuple[Mask, Mask]:
+def _hold_out_single(first: Index, second: Index, *, share: float, order: Index) -> tuple[Masks, Masks]:
     """The same where no text has a copy: the first texts of each corpus in this order."""
     later = np.zeros(len(order), dtype=bool)
     later[second] = True
@@ -58,7 +56,7 @@ def _permutation(texts: int, seed: tuple[int, ...]) -> Index:
     return order
 
 
-def _until_full(order: Index, allowed: Mask, counts: Index, room: Doubles) -> Mask:
+def _until_full(order: Index, allowed: Masks, counts: Index, room: Floats) -> Masks:
     """The first of the allowed texts, in this order, whose copies fill the room; what could never fit is passed."""
     fitting = order[(allowed & (counts <= room[:, None]).all(axis=0))[order]]
     filled = counts[:, fitting].cumsum(axis=1)
@@ -67,7 +65,7 @@ def _until_full(order: Index, allowed: Mask, counts: Index, room: Doubles) -> Ma
     return chosen
 
 
-def _single_rows(places: Index, wanted: int, seed: Sequence[int]) -> Mask:
+def _single_rows(places: Index, wanted: int, seed: Sequence[int]) -> Masks:
     mask = np.zeros(len(places), dtype=bool)
     mask[np.argsort(places, kind="stable")[np.random.default_rng(seed).permutation(len(places))[:wanted]]] = True
     return mask
@@ -77,18 +75,18 @@ def _single_rows(places: Index, wanted: int, seed: Sequence[int]) -> Mask:
 class HeldOut:
     """Held-out texts: whether each is the candidate's, and the prediction: 1 candidate, 0 reference, ½ neither."""
 
-    truth: Mask
-    predicted: Doubles
+    truth: Masks
+    predicted: Floats
 
     @property
-    def rates(self) -> Doubles:
+    def rates(self) -> Floats:
         """Shares of the reference's and of the candidate's texts that were predicted right."""
         reference, candidate = self.sizes
         hits = self.predicted @ self.truth
         return np.array([1.0 - (self.predicted.sum() - hits) / reference, hits / candidate])
 
     @property
-    def sizes(self) -> Doubles:
+    def sizes(self) -> Floats:
         """Number of held-out reference and candidate texts."""
         candidate = np.count_nonzero(self.truth)
         return np.array([len(self.truth) - candidate, candidate], dtype=np.float64)
@@ -100,7 +98,7 @@ class Trial:
 
     task: Task
     place: Index
-    truth: Mask
+    truth: Masks
     swapped: bool
 
     @classmethod
@@ -116,24 +114,24 @@ class Trial:
         task = Task(texts[train], np.where(later[train], 1, -1).astype(np.float32), distinct)
         return cls(task, place, later[test] ^ swapped, swapped)
 
-    def judged(self, decision: Doubles) -> HeldOut:
+    def judged(self, decision: Floats) -> HeldOut:
         """What the decision values say about the held-out texts."""
         towards = -decision if self.swapped else decision
         predicted = np.where(np.abs(towards) <= _UNDECIDED, 0.5, towards > 0)
         return HeldOut(self.truth, predicted[self.place])
 
 
-def accuracy(rates: Doubles, sizes: Doubles) -> float:
+def accuracy(rates: Floats, sizes: Floats) -> float:
     """Share of all held-out texts predicted right."""
     return float((rates * sizes).sum() / sizes.sum())
 
 
-def balanced(rates: Doubles, sizes: Doubles) -> float:
+def balanced(rates: Floats, sizes: Floats) -> float:
     """Mean of the two corpora's shares predicted right."""
     return float(rates.mean())
 
 
-def f1(rates: Doubles, sizes: Doubles) -> float:
+def f1(rates: Floats, sizes: Floats) -> float:
     """F1 of the candidate: 2 tp / (2 tp + fp + fn)."""
     hits, false = rates[1] * sizes[1], (1.0 - rates[0]) * sizes[0]
     return float(2.0 * hits / (hits + false + sizes[1]))

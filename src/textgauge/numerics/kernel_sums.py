@@ -13,16 +13,16 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-Rows = NDArray[np.float64]
-Masks = NDArray[np.bool_]
-Kernel = Callable[[Rows, Rows], Rows]
+from textgauge.arrays import Floats, Masks
+
+Kernel = Callable[[Floats, Floats], Floats]
 
 
 @runtime_checkable
 class Summing(Protocol):
     """A kernel that sums its blocks faster than it makes them."""
 
-    def sums(self, X: Rows, Y: Rows) -> tuple[Rows, Rows]:
+    def sums(self, X: Floats, Y: Floats) -> tuple[Floats, Floats]:
         """Of a block, by row and by column."""
 
 
@@ -45,12 +45,12 @@ def to_angles(cosines: NDArray[np.float32]) -> NDArray[np.float32]:
 class RowSums:
     """For two samples: the sum over the own sample (the row itself left out) and over the other, for every row."""
 
-    xx: Rows
-    yy: Rows
-    xy: Rows
-    yx: Rows
-    x_self: Rows
-    y_self: Rows
+    xx: Floats
+    yy: Floats
+    xy: Floats
+    yx: Floats
+    x_self: Floats
+    y_self: Floats
 
     def times(self, factor: float) -> RowSums:
         """The sums of a kernel that is this one times a number."""
@@ -66,7 +66,7 @@ class RowSums:
             a, b = self.xx.sum() / (n * (n - 1)), self.yy.sum() / (m * (m - 1))
         return float(a + b - 2.0 * across)
 
-    def terms(self, *, with_self: bool) -> tuple[Rows, Rows]:
+    def terms(self, *, with_self: bool) -> tuple[Floats, Floats]:
         """Each row's part of A + B − 2C."""
         n, m = len(self.xx), len(self.yy)
         # Blocks of many texts are float32, so that the two sums across differ in the eighth digit: one total for both.
@@ -79,7 +79,7 @@ class RowSums:
         return own[0] - self.xy / (n * m), own[1] - yx / (n * m)
 
 
-def row_sums(X: Rows, Y: Rows, kernel: Kernel, across: tuple[Rows, Rows] | None = None) -> RowSums:
+def row_sums(X: Floats, Y: Floats, kernel: Kernel, across: tuple[Floats, Floats] | None = None) -> RowSums:
     """One pass over the blocks; symmetric ones are computed once.
 
     Float32 rows stay so, and those of many different ones become so; their blocks are float32, and sums are added up in
@@ -94,7 +94,7 @@ def row_sums(X: Rows, Y: Rows, kernel: Kernel, across: tuple[Rows, Rows] | None 
     return RowSums(xx, yy, xy, yx, x_self, y_self)
 
 
-def _across(X: Rows, Y: Rows, kernel: Kernel) -> tuple[Rows, Rows]:
+def _across(X: Floats, Y: Floats, kernel: Kernel) -> tuple[Floats, Floats]:
     xy, yx = np.zeros(len(X)), np.zeros(len(Y))
     for a in _blocks(len(X)):
         for b in _blocks(len(Y)):
@@ -104,7 +104,7 @@ def _across(X: Rows, Y: Rows, kernel: Kernel) -> tuple[Rows, Rows]:
     return xy, yx
 
 
-def _block_sums(kernel: Kernel, X: Rows, Y: Rows) -> tuple[Rows, Rows]:
+def _block_sums(kernel: Kernel, X: Floats, Y: Floats) -> tuple[Floats, Floats]:
     """Sums of a block by row and by column."""
     if isinstance(kernel, Summing):
         return kernel.sums(X, Y)
@@ -112,7 +112,7 @@ def _block_sums(kernel: Kernel, X: Rows, Y: Rows) -> tuple[Rows, Rows]:
     return block.sum(axis=1), block.sum(axis=0)
 
 
-def discrepancy_many(X: Rows, left: Masks, right: Masks, kernel: Kernel, *, with_self: bool) -> Rows:
+def discrepancy_many(X: Floats, left: Masks, right: Masks, kernel: Kernel, *, with_self: bool) -> Floats:
     """A + B − 2C of many pairs of subsets of the rows, by matrix products with blocks of the kernel matrix."""
     L, R = left.astype(np.float64), right.astype(np.float64)
     sums = np.zeros((3, len(L)))
@@ -133,7 +133,7 @@ def discrepancy_many(X: Rows, left: Masks, right: Masks, kernel: Kernel, *, with
         return np.asarray(a + b - 2.0 * sums[2] / (n * m))
 
 
-def discrepancy_interval(X: Rows, Y: Rows, kernel: Kernel, sums: RowSums, reach: float) -> tuple[float, float]:
+def discrepancy_interval(X: Floats, Y: Floats, kernel: Kernel, sums: RowSums, reach: float) -> tuple[float, float]:
     """All δ within `reach` standard errors of the unbiased estimate, the error being the one δ would have.
 
     To second order (Hoeffding) the variance is V2 + κδ: V2 remains when both samples are alike, κδ comes from the row
@@ -149,7 +149,7 @@ def discrepancy_interval(X: Rows, Y: Rows, kernel: Kernel, sums: RowSums, reach:
     return float(low), float(middle + width if estimate > -alike else estimate + alike)
 
 
-def _slope(X: Rows, Y: Rows, kernel: Kernel, sums: RowSums, second: float) -> float:
+def _slope(X: Floats, Y: Floats, kernel: Kernel, sums: RowSums, second: float) -> float:
     """κ: the first-order variance per unit of discrepancy, between its mean over all directions and the largest."""
     n, m = len(X), len(Y)
     g_x = sums.xx / (n - 1) - sums.xy / m
@@ -161,11 +161,11 @@ def _slope(X: Rows, Y: Rows, kernel: Kernel, sums: RowSums, second: float) -> fl
     return float(np.clip((first - 2.0 * second) / estimate, least, most)) if estimate > 0 else most
 
 
-def _some(X: Rows) -> Rows:
+def _some(X: Floats) -> Floats:
     return X[:_MOMENT_ROWS].astype(np.float64, copy=False)
 
 
-def _largest_variance(kernel: Kernel, X: Rows) -> float:
+def _largest_variance(kernel: Kernel, X: Floats) -> float:
     """Largest variance of the sample along any one direction of the kernel's feature space."""
     A = _some(X)
     K = kernel(A, A)
@@ -173,21 +173,21 @@ def _largest_variance(kernel: Kernel, X: Rows) -> float:
     return float(np.linalg.norm(K @ _leading(K)) / len(A))
 
 
-def _leading(K: Rows, steps: int = 30) -> Rows:
+def _leading(K: Floats, steps: int = 30) -> Floats:
     vector = K[:, np.argmax(K.diagonal())]
     for _ in range(steps):
         vector = K @ (vector / max(float(np.linalg.norm(vector)), 1e-300))
     return vector / max(float(np.linalg.norm(vector)), 1e-300)
 
 
-def _second_order(X: Rows, Y: Rows, kernel: Kernel) -> float:
+def _second_order(X: Floats, Y: Floats, kernel: Kernel) -> float:
     n, m = len(X), len(Y)
     A, B = _some(X), _some(Y)
     xx, yy, xy = _centred_square(kernel(A, A), True), _centred_square(kernel(B, B), True), _centred_square(kernel(A, B))
     return 2.0 * xx / (n * (n - 1)) + 2.0 * yy / (m * (m - 1)) + 4.0 * xy / (n * m)
 
 
-def _centred_square(K: Rows, symmetric: bool = False) -> float:
+def _centred_square(K: Floats, symmetric: bool = False) -> float:
     """Mean square of the doubly centred kernel; of a sample with itself without the diagonal."""
     if not symmetric:
         return float(((K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()) ** 2).mean())
@@ -204,7 +204,7 @@ def mostly_different(X: NDArray[np.floating[Any]]) -> bool:
     return len(np.unique(np.concatenate([X[some] @ direction for some in _blocks(len(X))]))) >= 0.99 * len(X)
 
 
-def _within(X: Rows, kernel: Kernel) -> tuple[Rows, Rows]:
+def _within(X: Floats, kernel: Kernel) -> tuple[Floats, Floats]:
     sums, own = np.zeros(len(X)), np.zeros(len(X))
     blocks = list(_blocks(len(X)))
     for i, a in enumerate(blocks):

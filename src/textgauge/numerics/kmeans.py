@@ -15,13 +15,11 @@ from functools import cache, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.arrays import Floats, Floats32, Masks
 from textgauge.numerics import native
 
-Rows = NDArray[np.float64]
 Labels = NDArray[np.intp]
-Mask = NDArray[np.bool_]
 Run = tuple[Labels, float]  # labels and objective of a restart
-Filter = NDArray[np.float32]
 Chance = Callable[[int], np.random.Generator]  # of a restart
 
 _BLOCK = 1 << 18  # float32 scores held at a time: 1 MB, so that a block is still in cache when it is searched
@@ -44,7 +42,7 @@ class Start:
     restarts: int
     seed: tuple[int, ...]
 
-    def sampled(self, weights: Rows) -> Rows:
+    def sampled(self, weights: Floats) -> Floats:
         """How often each row is used: its weight, or its share of a sample of texts if there are too many."""
         total, most = int(weights.sum()), self.k * SAMPLE_PER_CENTROID
         if total <= most:
@@ -52,7 +50,7 @@ class Start:
         texts = np.random.default_rng(self.seed).choice(total, most, replace=False)
         return np.bincount(_row_of(texts, weights), minlength=len(weights)).astype(np.float64)
 
-    def rows(self, weights: Rows) -> Labels:
+    def rows(self, weights: Floats) -> Labels:
         """The rows each restart begins at, restarts by k; a row counts as often as its weight says."""
         return _row_of(_start_texts(self, int(weights.sum())), weights)
 
@@ -69,11 +67,11 @@ def _start_texts(start: Start, texts: int) -> Labels:
     return np.stack([rng.choice(texts, start.k, replace=False) for rng in rngs])
 
 
-def _row_of(texts: NDArray[np.int64], weights: Rows) -> Labels:
+def _row_of(texts: NDArray[np.int64], weights: Floats) -> Labels:
     return np.searchsorted(np.cumsum(weights), texts, side="right")
 
 
-def split_for_empty(centroids: Rows, sizes: Rows, rng: np.random.Generator) -> Mask:
+def split_for_empty(centroids: Floats, sizes: Floats, rng: np.random.Generator) -> Masks:
     """Give each empty cluster half of another, drawn by size − 1, in place; which centroids were pushed."""
     pushed = np.zeros(len(sizes), dtype=bool)
     if sizes.all():
@@ -90,23 +88,23 @@ def split_for_empty(centroids: Rows, sizes: Rows, rng: np.random.Generator) -> M
     return pushed
 
 
-def sums_over(X: Rows, rows: Labels, share: Rows, first: Labels) -> Rows:
+def sums_over(X: Floats, rows: Labels, share: Floats, first: Labels) -> Floats:
     """Sums of shares of rows of X over stretches that begin at `first`."""
     if len(rows) <= _FEW_ROWS:
-        found: Rows = np.add.reduceat(X[rows] * share[:, None], first, axis=0)
+        found: Floats = np.add.reduceat(X[rows] * share[:, None], first, axis=0)
         return found
     from scipy.sparse import csr_matrix
 
     return np.asarray(csr_matrix((share, rows, np.append(first, len(rows))), shape=(len(first), len(X))) @ X)
 
 
-def in_passes(X: Rows, weights: Rows, start: Start) -> list[Run]:
+def in_passes(X: Floats, weights: Floats, start: Start) -> list[Run]:
     """Each restart to its fixed point."""
     chance = cache(lambda restart: start.generator(restart, int(weights.sum())))
     return _Restarts(_Points.of(X, weights), X[start.rows(weights)]).run(chance)
 
 
-def nearest_centroid(X: Rows, weights: Rows, centroids: Rows) -> Labels:
+def nearest_centroid(X: Floats, weights: Floats, centroids: Floats) -> Labels:
     """The label of each row."""
     labels: Labels = _Restarts(_Points.of(X, weights), centroids[None]).labels[0]
     return labels
@@ -114,14 +112,14 @@ def nearest_centroid(X: Rows, weights: Rows, centroids: Rows) -> Labels:
 
 @dataclass(frozen=True)
 class _Points:
-    X: Rows
-    weights: Rows
-    filter: Filter  # the rows in float32 with a column of ones, which takes up −‖c‖²/2
+    X: Floats
+    weights: Floats
+    filter: Floats32  # the rows in float32 with a column of ones, which takes up −‖c‖²/2
     error: np.float32  # scores in float32 that differ by less may be the other way round
     squares: float  # Σ w·‖x‖²
 
     @classmethod
-    def of(cls, X: Rows, weights: Rows) -> _Points:
+    def of(cls, X: Floats, weights: Floats) -> _Points:
         squares = np.einsum("ij,ij->i", X, X)
         error = np.float32(error_bound(X.shape[1], float(squares.max())))
         return cls(X, weights, with_last_column(X, 1.0), error, float(weights @ squares))
@@ -133,7 +131,7 @@ class _Restarts:
     a label is a number among them, and a cell a row in a restart.
     """
 
-    def __init__(self, points: _Points, centroids: Rows) -> None:
+    def __init__(self, points: _Points, centroids: Floats) -> None:
         self.points = points
         self.runs, self.k, self.n = *centroids.shape[:2], len(points.X)
         self.centroids = centroids.reshape(self.runs * self.k, -1)
@@ -241,7 +239,7 @@ class _Restarts:
                 best[close] -= self.points.error
             labels[some], scores[some], others[some] = base + nearest, best, second
 
-    def _multiply(self, cells: Labels, near: Filter) -> Labels:
+    def _multiply(self, cells: Labels, near: Floats32) -> Labels:
         """Scores of cells with all clusters of their restarts, into `near`; the first of these clusters, by cell."""
         run, row = np.divmod(cells, self.n)
         ends = np.searchsorted(run, np.arange(self.runs + 1)).tolist()
@@ -269,11 +267,11 @@ def _union(these: Labels, those: Labels) -> Labels:
     return np.union1d(these, those) if len(those) else these
 
 
-def _narrow(C: Rows) -> Filter:
+def _narrow(C: Floats) -> Floats32:
     return with_last_column(C, -0.5 * np.einsum("ij,ij->i", C, C))
 
 
-def with_last_column(rows: Rows, last: Rows | float) -> Filter:
+def with_last_column(rows: Floats, last: Floats | float) -> Floats32:
     """Rows in float32 with one more column, so that the products of rows and centroids are scores."""
     narrow = np.empty((len(rows), rows.shape[1] + 1), dtype=np.float32)
     narrow[:, :-1] = rows
@@ -290,7 +288,7 @@ def error_bound(dimension: int, longest: float) -> float:
     return 2.0 * (dimension + 8) * 2.0**-24 * 1.51 * longest
 
 
-def kmeans(X: Rows, weights: Rows, k: int, *, restarts: int, seed: tuple[int, ...]) -> Labels:
+def kmeans(X: Floats, weights: Floats, k: int, *, restarts: int, seed: tuple[int, ...]) -> Labels:
     """Labels 0..k−1 of the restart with the least Σ w·‖x − centroid‖², for rows that are all different.
 
     Each restart begins at k texts drawn without replacement (a row counts `weights` times). With at most k rows
@@ -310,20 +308,20 @@ def kmeans(X: Rows, weights: Rows, k: int, *, restarts: int, seed: tuple[int, ..
     return labels if len(kept) == len(X) else nearest_centroid(X, weights, centroids(points, counts, labels))
 
 
-def centroids(X: Rows, weights: Rows, labels: Labels) -> Rows:
+def centroids(X: Floats, weights: Floats, labels: Labels) -> Floats:
     """The mean of each cluster's rows."""
     sums = np.zeros((labels.max() + 1, X.shape[1]))
     np.add.at(sums, labels, weights[:, None] * X)
-    means: Rows = sums / np.bincount(labels, weights=weights)[:, None]
+    means: Floats = sums / np.bincount(labels, weights=weights)[:, None]
     return means
 
 
-def _solve(X: Rows, weights: Rows, start: Start) -> list[Run]:
+def _solve(X: Floats, weights: Floats, start: Start) -> list[Run]:
     small = len(X) <= _SMALL or (len(X) <= _MOST and X.size * start.k <= _FEW)
     return (by_products(X, weights, start) if small and native.available() else None) or in_passes(X, weights, start)
 
 
-def by_products(X: Rows, weights: Rows, start: Start) -> list[Run] | None:
+def by_products(X: Floats, weights: Floats, start: Start) -> list[Run] | None:
     """Each restart to its fixed point, by the compiled library; None where a cluster is left empty."""
     starts = start.rows(weights).astype(np.int64, copy=False)
     found = native.kmeans_by_products(X @ X.T, weights, starts, steps=MOST_STEPS)

@@ -8,22 +8,19 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.arrays import Floats, Ints
 from textgauge.numerics.spectral import unit
 
-Rows = NDArray[np.float64]
-Index = NDArray[np.int64]
-Numbers = NDArray[np.float64]
-
 _CELLS = 1 << 21  # numbers of a block that is worked on at once: 16 MB
-_Segments = tuple[Rows, Rows, Index]
-Block = tuple[Index, Numbers, Numbers, Numbers]
+_Segments = tuple[Floats, Floats, Ints]
+Block = tuple[Ints, Floats, Floats, Floats]
 MOST_CELLS = 1 << 24  # of one pair: a network of half a gigabyte, some minutes of work
 _LARGE_CELLS = 1 << 12  # from here on a product per pair saves nothing
 _BLOCK_NUMBERS = 1 << 17  # numbers held of a block: a megabyte, which stays in the cache of a core
 _CLOSE = 1e-9  # part of both squared lengths below which a squared distance is taken from the differences
 
 
-def greedy_match(X: Rows, Y: Rows, x_weights: Rows, y_weights: Rows) -> tuple[Rows, Rows]:
+def greedy_match(X: Floats, Y: Floats, x_weights: Floats, y_weights: Floats) -> tuple[Floats, Floats]:
     """Precision and recall of texts of equal lengths, X (pairs, m, d) and Y (pairs, n, d) of unit rows.
 
     Precision is the weighted mean over tokens of X of their largest cosine with a token of Y; recall the same from Y.
@@ -35,8 +32,8 @@ def greedy_match(X: Rows, Y: Rows, x_weights: Rows, y_weights: Rows) -> tuple[Ro
 
 
 def match_pairs(
-    vectors: NDArray[np.float32], weights: Rows, offsets: Index, left: Index, right: Index
-) -> tuple[Rows, Rows]:
+    vectors: NDArray[np.float32], weights: Floats, offsets: Ints, left: Ints, right: Ints
+) -> tuple[Floats, Floats]:
     """Precision and recall of pairs of texts that have tokens, given as rows of `offsets`."""
     precision, recall = np.empty(len(left)), np.empty(len(left))
     lengths = np.diff(offsets)
@@ -47,8 +44,8 @@ def match_pairs(
 
 
 def match_all(
-    vectors: NDArray[np.float32], weights: Rows, offsets: Index, rows: Index, columns: Index
-) -> tuple[Rows, Rows]:
+    vectors: NDArray[np.float32], weights: Floats, offsets: Ints, rows: Ints, columns: Ints
+) -> tuple[Floats, Floats]:
     """Precision and recall of every text of `rows` with every text of `columns`, all of which have tokens."""
     shape = len(rows), len(columns)
     precision, recall = np.empty(shape), np.empty(shape)
@@ -65,13 +62,13 @@ def match_all(
     return precision, recall
 
 
-def f1(precision: Rows, recall: Rows, *, any_sign: bool = False) -> Rows:
+def f1(precision: Floats, recall: Floats, *, any_sign: bool = False) -> Floats:
     """Harmonic mean of precision and recall; 0 where their sum is, and where signs differ unless `any_sign`."""
     sane = (precision + recall != 0) if any_sign else precision * recall > 0
     return np.divide(2 * precision * recall, precision + recall, out=np.zeros_like(precision), where=sane)
 
 
-def _equal_shapes(m: Index, n: Index, dimension: int) -> Iterator[Index]:
+def _equal_shapes(m: Ints, n: Ints, dimension: int) -> Iterator[Ints]:
     """Pairs with equally long texts on each side, few enough for one block."""
     order = np.lexsort((n, m))
     changes = np.flatnonzero((np.diff(m[order]) != 0) | (np.diff(n[order]) != 0)) + 1
@@ -80,11 +77,11 @@ def _equal_shapes(m: Index, n: Index, dimension: int) -> Iterator[Index]:
         yield from (pairs[start : start + step] for start in range(0, len(pairs), step))
 
 
-def _places(offsets: Index, lengths: Index, texts: Index) -> Index:
+def _places(offsets: Ints, lengths: Ints, texts: Ints) -> Ints:
     return np.asarray(offsets[texts][:, None] + np.arange(lengths[texts[0]]))
 
 
-def _segments(vectors: NDArray[np.float32], weights: Rows, offsets: Index, texts: Index) -> _Segments:
+def _segments(vectors: NDArray[np.float32], weights: Floats, offsets: Ints, texts: Ints) -> _Segments:
     """Unit vectors and weights that sum to one in each text, flat, and where the texts begin."""
     lengths = np.diff(offsets)[texts]
     starts = np.cumsum(lengths) - lengths
@@ -93,7 +90,7 @@ def _segments(vectors: NDArray[np.float32], weights: Rows, offsets: Index, texts
     return unit(vectors[places]), weights[places] / np.repeat(sums, lengths), starts
 
 
-def _match_segments(first: _Segments, second: _Segments) -> tuple[Rows, Rows]:
+def _match_segments(first: _Segments, second: _Segments) -> tuple[Floats, Floats]:
     (X, x_weights, x_starts), (Y, y_weights, y_starts) = first, second
     cosines = X @ Y.T
     nearest = np.maximum.reduceat(cosines, y_starts, axis=1) * x_weights[:, None]
@@ -109,11 +106,11 @@ class WordTable(Protocol):
         """One row per word."""
 
     @property
-    def squares(self) -> Numbers:
+    def squares(self) -> Floats:
         """The squared length of each row."""
 
 
-def exact_costs(left: Any, right: Any, words: WordTable) -> Numbers:
+def exact_costs(left: Any, right: Any, words: WordTable) -> Floats:
     """Least mean distance that word mass travels from left to right, per pair; every row holds a word.
 
     Mass that a word has on both sides stays where it is, which is optimal as distances obey the triangle inequality.
@@ -130,7 +127,7 @@ def exact_costs(left: Any, right: Any, words: WordTable) -> Numbers:
     return np.asarray(costs / (totals[0] * totals[1]))
 
 
-def relaxed_costs(left: Any, right: Any, words: WordTable) -> tuple[Numbers, Numbers]:
+def relaxed_costs(left: Any, right: Any, words: WordTable) -> tuple[Floats, Floats]:
     """Mean distance of left words to their nearest right word, and the other way; every row holds a word."""
     forward, backward = np.zeros(left.shape[0]), np.zeros(left.shape[0])
     cells = np.diff(left.indptr).astype(np.int64) * np.diff(right.indptr)
@@ -150,7 +147,7 @@ def gathered(counts: Any, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], N
     return counts.indices[places], np.asarray(counts.data[places], dtype=np.float64)
 
 
-def _scaled(counts: Any, factors: Numbers) -> Any:
+def _scaled(counts: Any, factors: Floats) -> Any:
     from scipy.sparse import csr_matrix
 
     data = counts.data * np.repeat(factors, np.diff(counts.indptr))
@@ -173,14 +170,14 @@ def _surplus(difference: Any) -> tuple[Any, Any]:
     return _kept(difference, data, data > 0), _kept(difference, -data, data < 0)
 
 
-def _kept(matrix: Any, data: Numbers, kept: NDArray[np.bool_]) -> Any:
+def _kept(matrix: Any, data: Floats, kept: NDArray[np.bool_]) -> Any:
     from scipy.sparse import csr_matrix
 
     ends = np.append(0, np.cumsum(kept))[matrix.indptr]
     return csr_matrix((data[kept], matrix.indices[kept], ends), shape=matrix.shape)
 
 
-def _blocks(left: Any, right: Any, rows: Index, words: WordTable) -> Iterator[Block]:
+def _blocks(left: Any, right: Any, rows: Ints, words: WordTable) -> Iterator[Block]:
     """Yield pairs of one shape: their rows, masses of both sides, and distances (pairs, left words, right words)."""
     widths = np.diff(left.indptr)[rows], np.diff(right.indptr)[rows]
     order = np.lexsort(widths)
@@ -195,7 +192,7 @@ def _blocks(left: Any, right: Any, rows: Index, words: WordTable) -> Iterator[Bl
             yield block, a, b, _distances(x, y, words)
 
 
-def _distances(left: Index, right: Index, words: WordTable) -> Numbers:
+def _distances(left: Ints, right: Ints, words: WordTable) -> Floats:
     X, Y = words.vectors[left].astype(np.float64), words.vectors[right].astype(np.float64)
     if left.shape[1] * right.shape[1] >= _LARGE_CELLS:
         from scipy.spatial.distance import cdist
@@ -208,7 +205,7 @@ def _distances(left: Index, right: Index, words: WordTable) -> Numbers:
     return np.sqrt(squared)
 
 
-def _solved(a: Numbers, b: Numbers, distances: Numbers) -> Numbers:
+def _solved(a: Floats, b: Floats, distances: Floats) -> Floats:
     """Least costs of one block; a single word on the left has no choice."""
     if a.shape[1] == 1:
         return np.asarray((b * distances[:, 0]).sum(axis=1))

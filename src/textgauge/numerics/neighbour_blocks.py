@@ -8,23 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.arrays import Floats, Floats32, Ints
 from textgauge.numerics.kernel_sums import to_angles
-from textgauge.numerics.neighbour_rows import (
-    ROUNDED,
-    Cloud,
-    Filter,
-    Floats,
-    Index,
-    Levels,
-    below,
-    filters,
-    inside_ball,
-    levels,
-    squared_pairs,
-)
+from textgauge.numerics.neighbour_rows import ROUNDED, Cloud, Filter, below, filters, inside_ball, levels, squared_pairs
 
-Block = NDArray[np.float32]
-Pairs = tuple[Index, Index, Block]  # rows, columns, and the upper bound of −(squared distance)/2
+Pairs = tuple[Ints, Ints, Floats32]  # rows, columns, and the upper bound of −(squared distance)/2
 
 _TALL, _WIDE = 512, 1024  # a block of products: 2 MB
 _SMALL = 512  # up to here the whole matrix is cheaper than bookkeeping
@@ -37,7 +25,7 @@ class Balls:
     """What the balls around A rows hold of the B rows: whether any for each ball, how many balls for each B row."""
 
     reached: NDArray[np.bool_]
-    holders: Index
+    holders: Ints
 
 
 class DistanceSums:
@@ -50,7 +38,7 @@ class DistanceSums:
         self._ground, self._weights = ground, (A.weight.astype(np.float32), B.weight.astype(np.float32))
         self.of_a, self.of_b = np.zeros(len(A)), np.zeros(len(B))
 
-    def add(self, block: Block, filters: tuple[Filter, Filter], rows: slice, columns: slice) -> None:
+    def add(self, block: Floats32, filters: tuple[Filter, Filter], rows: slice, columns: slice) -> None:
         """Take one block of products, and overwrite it."""
         a, b = filters
         of_a, of_b = a.slack[rows] / 2.0, (b.slack[columns] / 2.0).astype(np.float32)
@@ -71,7 +59,7 @@ class DistanceSums:
 
 def nearest_both(
     A: Cloud, B: Cloud, sums: DistanceSums | None = None
-) -> tuple[tuple[Floats, Index], tuple[Floats, Index]]:
+) -> tuple[tuple[Floats, Ints], tuple[Floats, Ints]]:
     """Squared distance and row of the nearest B row of each A row, and of the nearest A row of each B row.
 
     `sums`, if given, is fed from the same pass.
@@ -105,7 +93,7 @@ class Reach:
         self._pairs: Pairs
         self._slack: Floats
 
-    def radii(self, k: int, rows: Filter) -> Levels:
+    def radii(self, k: int, rows: Filter) -> Floats32:
         """The distance to the k-th neighbour, repeated texts counted, the text itself not."""
         missing = k + 1 - self._cloud.weight  # copies of a text are its nearest neighbours
         if len(self._cloud) == 1:
@@ -114,7 +102,7 @@ class Reach:
             self._pairs, self._slack, self._searched = _near(rows, min(k, len(self._cloud) - 1)), rows.slack, k
         return np.where(missing > 0, levels(self._kth_squares(missing)), np.float32(0))
 
-    def _kth_squares(self, missing: Index) -> Floats:
+    def _kth_squares(self, missing: Ints) -> Floats:
         """Exact squared distances where the bounds leave open which pair is the k-th."""
         i, j, high = self._pairs
         weight, nearest, farthest = self._cloud.weight[j], -high, self._slack[i] + self._slack[j] - high
@@ -125,7 +113,7 @@ class Reach:
         return _kth(i, squared_pairs(self._cloud, self._cloud, i, j), weight[undecided], missing)
 
 
-def _kth(i: Index, keys: NDArray[np.floating], weight: Index, wanted: Index) -> Floats:
+def _kth(i: Ints, keys: NDArray[np.floating], weight: Ints, wanted: Ints) -> Floats:
     """For each row the key, going up, at which the weights reach what is wanted."""
     order = np.lexsort((keys, i))
     rows, reached = i[order], np.cumsum(weight[order])
@@ -155,7 +143,7 @@ class _Counting:
     """Counts what balls hold while blocks go by."""
 
     def __init__(
-        self, clouds: tuple[Cloud, Cloud], rows: tuple[Filter, Filter], radii: Levels, *, closed: bool
+        self, clouds: tuple[Cloud, Cloud], rows: tuple[Filter, Filter], radii: Floats32, *, closed: bool
     ) -> None:
         self._clouds, self._radii, self._closed = clouds, radii, closed
         self._slack = rows[0].slack, rows[1].slack
@@ -163,7 +151,7 @@ class _Counting:
         self.bound, self._inner = below(half * (1.0 + ROUNDED)), half * (1.0 - ROUNDED)
         self.balls = Balls(np.zeros(len(clouds[0]), dtype=bool), np.zeros(len(clouds[1]), dtype=np.int64))
 
-    def add(self, centre: Index, point: Index, high: Block) -> None:
+    def add(self, centre: Ints, point: Ints, high: Floats32) -> None:
         """Count the pairs that are inside; where the bounds leave it open, by their exact distance."""
         inside = high - self._slack[0][centre] - self._slack[1][point] > self._inner[centre]
         undecided = np.flatnonzero(~inside)
@@ -204,7 +192,7 @@ class _Running:
         self._slack, self._k = slack, k
         self._best = np.full((len(slack), k), -np.inf, dtype=np.float32)
 
-    def bound(self, block: Block, rows: slice, columns: slice) -> Block:
+    def bound(self, block: Floats32, rows: slice, columns: slice) -> Floats32:
         """What the rows of a block must reach, this block included."""
         slack = self._slack[rows] + self._slack[columns].max()
         fresh = below(_folded(block, _GROUPS * self._k) - slack[:, None])
@@ -212,13 +200,13 @@ class _Running:
         self._best[rows] = np.partition(both, both.shape[1] - self._k, axis=1)[:, -self._k :]
         return self.reached(rows)
 
-    def reached(self, rows: slice) -> Block:
+    def reached(self, rows: slice) -> Floats32:
         """The bounds of some rows, and above −∞, which stands for no pair."""
-        bounds: Block = np.maximum(self._best[rows].min(axis=1), _LEAST)
+        bounds: Floats32 = np.maximum(self._best[rows].min(axis=1), _LEAST)
         return bounds
 
 
-def _folded(block: Block, groups: int) -> Block:
+def _folded(block: Floats32, groups: int) -> Floats32:
     """The largest number of each of some groups of columns, these so many at least; single columns are left out."""
     while block.shape[1] >= 2 * groups:
         half = block.shape[1] // 2
@@ -226,7 +214,7 @@ def _folded(block: Block, groups: int) -> Block:
     return block
 
 
-def _blocks(a: Filter, b: Filter, *, half: bool = False) -> Iterator[tuple[Block, int, int]]:
+def _blocks(a: Filter, b: Filter, *, half: bool = False) -> Iterator[tuple[Floats32, int, int]]:
     """Blocks of products with the place of their corner; with `half`, each pair of one filter's rows once."""
     space = np.empty(min(_TALL, len(a.rows)) * min(_WIDE, len(b.rows)), dtype=np.float32)
     for left in range(0, len(b.rows), _WIDE):
@@ -242,7 +230,7 @@ def _blocks(a: Filter, b: Filter, *, half: bool = False) -> Iterator[tuple[Block
             yield block, top, left + skip
 
 
-def _passing(block: Block, bound: Block, top: int, left: int) -> Pairs:
+def _passing(block: Floats32, bound: Floats32, top: int, left: int) -> Pairs:
     flat = np.flatnonzero(block >= bound)
     i, j = np.divmod(flat, block.shape[1])
     return i + top, j + left, block.ravel()[flat]
@@ -253,14 +241,14 @@ def _joined(found: list[Pairs]) -> Pairs:
     return np.concatenate(i), np.concatenate(j), np.concatenate(high)
 
 
-def _still(found: list[Pairs], bound: Block) -> Pairs:
+def _still(found: list[Pairs], bound: Floats32) -> Pairs:
     """The pairs that also pass the last bounds."""
     i, j, high = _joined(found)
     passed = high >= bound[i]
     return i[passed], j[passed], high[passed]
 
 
-def _first(A: Cloud, B: Cloud, pairs: Pairs) -> tuple[Floats, Index]:
+def _first(A: Cloud, B: Cloud, pairs: Pairs) -> tuple[Floats, Ints]:
     """The nearest of the pairs of each row; of equally near ones the one that stands first in its corpus."""
     i, j, _ = pairs
     squares = squared_pairs(A, B, i, j)

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.numerics.neighbour_rows import Cloud, Floats, Index, Levels, inside_ball, levels, pieces, squared_pairs
+from textgauge.arrays import Floats, Floats32, Ints, Masks
+from textgauge.numerics.neighbour_rows import Cloud, inside_ball, levels, pieces, squared_pairs
 
-Mask = NDArray[np.bool_]
 Cell = NDArray[np.int32]
 
 _ROWS = 256
@@ -30,7 +30,7 @@ class Lists:
     joint: Joint
     index: NDArray[np.int32]
     squares: Floats
-    levels: Levels
+    levels: Floats32
 
     @property
     def ranks(self) -> int:
@@ -60,7 +60,7 @@ class Joint:
             self._lists = self._listed(np.arange(self.size), ranks)
         return self._lists
 
-    def complete(self, rows: Index) -> Iterator[tuple[Index, Lists]]:
+    def complete(self, rows: Ints) -> Iterator[tuple[Ints, Lists]]:
         """All neighbours of the given rows, a few rows at a time."""
         step = max(1, _ENTRIES // self.size)
         for start in range(0, len(rows), step):
@@ -73,14 +73,14 @@ class Joint:
             rows = np.column_stack([rows, self._cloud.empty])
         return rows - rows.mean(axis=0)  # type: ignore[no-any-return]
 
-    def _listed(self, rows: Index, ranks: int) -> Lists:
+    def _listed(self, rows: Ints, ranks: int) -> Lists:
         index, squares = np.empty((ranks, len(rows)), dtype=np.int32), np.empty((ranks, len(rows)))
         for start in range(0, len(rows), _ROWS):
             some = slice(start, start + _ROWS)
             index[:, some], squares[:, some] = self._sorted(rows[some], ranks)
         return Lists(self, index, squares, levels(squares))
 
-    def _sorted(self, rows: Index, ranks: int) -> tuple[Index, Floats]:
+    def _sorted(self, rows: Ints, ranks: int) -> tuple[Ints, Floats]:
         squares = self._squares(self._cloud.inverse[rows])[:, self._cloud.inverse]
         squares[np.arange(len(rows)), rows] = np.inf
         near = np.argpartition(squares, ranks - 1, axis=1)[:, :ranks] if ranks < self.size - 1 else None
@@ -89,22 +89,20 @@ class Joint:
         index = order if near is None else np.take_along_axis(near, order, axis=1)
         return index.T, np.take_along_axis(found, order, axis=1).T
 
-    def block(self, first: Index, second: Index) -> Floats:
+    def block(self, first: Ints, second: Ints) -> Floats:
         """Squared distances between some texts of the corpus."""
         return self._between(self._cloud.inverse[first], self._cloud.inverse[second])
 
-    def _squares(self, which: Index) -> Floats:
+    def _squares(self, which: Ints) -> Floats:
         """Squared distances of some different rows to all."""
         return self._between(which, np.arange(len(self._cloud)))
 
-    def _between(self, first: Index, second: Index) -> Floats:
+    def _between(self, first: Ints, second: Ints) -> Floats:
         products = self._rows[first] @ self._rows[second].T
         return squares_of(products, self._norms[first], self._norms[second], self._cloud, first, second)
 
 
-def squares_of(
-    products: Floats, norms: Floats, other_norms: Floats, cloud: Cloud, first: Index, second: Index
-) -> Floats:
+def squares_of(products: Floats, norms: Floats, other_norms: Floats, cloud: Cloud, first: Ints, second: Ints) -> Floats:
     """Squared distances of different rows from their products, in place; where digits cancel, from the differences."""
     sizes = norms[:, None] + other_norms
     products *= -2.0
@@ -121,9 +119,9 @@ def squares_of(
 class Held:
     """What the balls of one side hold of the other, for each draw and row; `total` counts the pairs."""
 
-    reached: Mask
-    held: Mask
-    total: Index
+    reached: Masks
+    held: Masks
+    total: Ints
 
 
 @dataclass(frozen=True)
@@ -135,7 +133,7 @@ class _Cells:
     slot: Cell
 
     @classmethod
-    def of(cls, mask: Mask) -> _Cells:
+    def of(cls, mask: Masks) -> _Cells:
         flat = np.flatnonzero(mask).astype(np.int32)
         slot = flat % np.int32(mask.shape[1])
         return cls(flat, flat - slot, slot)
@@ -148,7 +146,7 @@ class _Cells:
         """The rows."""
         return self.flat - self.start
 
-    def where(self, kept: Mask) -> _Cells:
+    def where(self, kept: Masks) -> _Cells:
         """Only some of the cells."""
         places = np.flatnonzero(kept)
         return _Cells(self.flat[places], self.start[places], self.slot[places])
@@ -159,7 +157,7 @@ class _Cells:
         return there
 
 
-def ranks_needed(left: Mask, right: Mask, k: int) -> int:
+def ranks_needed(left: Masks, right: Masks, k: int) -> int:
     """List length with which few rows of a draw run out before k neighbours on the smaller side are met."""
     rows = int(left.shape[1])
     share = max(min(float(left.mean()), float(right.mean())), 1e-9)
@@ -167,7 +165,7 @@ def ranks_needed(left: Mask, right: Mask, k: int) -> int:
     return max(1, min(wanted, rows - 1, _LIST_ENTRIES // rows))
 
 
-def chunks(left: Mask, right: Mask) -> Iterator[tuple[Mask, Mask]]:
+def chunks(left: Masks, right: Masks) -> Iterator[tuple[Masks, Masks]]:
     """The draws, as many at a time as bounded memory allows."""
     step = max(1, _CELLS // left.shape[1])
     for start in range(0, len(left), step):
@@ -175,7 +173,7 @@ def chunks(left: Mask, right: Mask) -> Iterator[tuple[Mask, Mask]]:
         yield np.ascontiguousarray(left[some]), np.ascontiguousarray(right[some])
 
 
-def nearest_across(lists: Lists, own: Mask, other: Mask) -> Floats:
+def nearest_across(lists: Lists, own: Masks, other: Masks) -> Floats:
     """Squared distance of each row of one side to the nearest of the other; 0 for a row on both, NaN off the side."""
     squares, flat_other = np.full(own.size, np.nan), other.ravel()
     squares[(own & other).ravel()] = 0.0
@@ -194,7 +192,7 @@ def nearest_across(lists: Lists, own: Mask, other: Mask) -> Floats:
     return squares.reshape(own.shape)
 
 
-def radii_within(lists: Lists, own: Mask, k: int) -> Levels:
+def radii_within(lists: Lists, own: Masks, k: int) -> Floats32:
     """Distance of each row of a side to its k-th neighbour on that side; 0 off the side."""
     radii, flat_own = np.zeros(own.size, dtype=np.float32), own.ravel()
 
@@ -216,7 +214,7 @@ def radii_within(lists: Lists, own: Mask, k: int) -> Levels:
     return radii.reshape(own.shape)
 
 
-def held_across(lists: Lists, own: Mask, other: Mask, radii: Levels, *, closed: bool) -> Held:
+def held_across(lists: Lists, own: Masks, other: Masks, radii: Floats32, *, closed: bool) -> Held:
     """What balls of these radii around the rows of one side hold of the other side."""
     flat_other, flat_radii = other.ravel(), radii.ravel()
     both = own & other & (closed | (radii > 0))

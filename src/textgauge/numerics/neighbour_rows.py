@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.arrays import Floats, Floats32, Ints
+
 Rows = NDArray[np.floating[Any]]
-Index = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Levels = NDArray[np.float32]
 
 _UNIT = 2.0**-24  # half the spacing of float32 at 1
 _AT_ONCE = 128
@@ -30,9 +29,9 @@ class Cloud:
 
     rows: Rows
     shrink: Floats
-    weight: Index
-    first: Index
-    inverse: Index
+    weight: Ints
+    first: Ints
+    inverse: Ints
     directions: bool
 
     @classmethod
@@ -55,7 +54,7 @@ class Cloud:
         empty: NDArray[np.bool_] = self.shrink == 0
         return empty
 
-    def take(self, which: Index | slice) -> Floats:
+    def take(self, which: Ints | slice) -> Floats:
         """Prepared rows in float64; a zero vector stays zero."""
         prepared: Floats = self.rows[which].astype(np.float64)
         if self.directions:
@@ -70,7 +69,7 @@ def _inverse_lengths(rows: Rows) -> Floats:
     return shrink
 
 
-def squared_pairs(A: Cloud, B: Cloud, i: Index, j: Index) -> Floats:
+def squared_pairs(A: Cloud, B: Cloud, i: Ints, j: Ints) -> Floats:
     """‖a_i − b_j‖² of chosen pairs, from the differences: the same two rows give the same number to the last bit.
 
     A zero vector is at cosine distance 1 (squared distance 2) from every direction and at 0 from another one.
@@ -85,7 +84,7 @@ def squared_pairs(A: Cloud, B: Cloud, i: Index, j: Index) -> Floats:
     return squares
 
 
-def levels(squares: Floats) -> Levels:
+def levels(squares: Floats) -> Floats32:
     """Distances as balls compare them: rounded to float32, so that rounding in float64 makes and breaks no ties."""
     with np.errstate(over="ignore"):
         return np.sqrt(squares).astype(np.float32)
@@ -97,7 +96,7 @@ def inside_ball(distances: NDArray[Any], radii: NDArray[Any], *, closed: bool) -
     return inside
 
 
-def below(values: NDArray[np.floating]) -> Levels:
+def below(values: NDArray[np.floating]) -> Floats32:
     """Float32 numbers just under these."""
     return np.nextafter(values.astype(np.float32), np.float32(-np.inf))
 
@@ -124,7 +123,7 @@ class Filter:
     slack: Floats
     scale: float
 
-    def against(self, which: Index | slice) -> NDArray[np.float32]:
+    def against(self, which: Ints | slice) -> NDArray[np.float32]:
         """Some rows as the right factor of a product."""
         columns = self.rows[which].T.copy()  # in its own order the product is faster than as a transposed view
         columns[-2:] = columns[:-3:-1].copy()

@@ -10,18 +10,18 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.arrays import Floats, Floats32, Ints, Masks
 from textgauge.numerics.neighbour_lists import Joint, squares_of
-from textgauge.numerics.neighbour_rows import Cloud, Floats, Index, Levels, inside_ball, levels
+from textgauge.numerics.neighbour_rows import Cloud, inside_ball, levels
 from textgauge.numerics.subsets import Gram, Partition, Subsets
 
-Mask = NDArray[np.bool_]
 LazyGram = Callable[[], Gram | None]
 
 
 class Blocks(Protocol):
     """What gives squared distances between some texts of a corpus and some others."""
 
-    def block(self, first: Index, second: Index) -> Floats:
+    def block(self, first: Ints, second: Ints) -> Floats:
         """Squared distances, first by second."""
 
 
@@ -32,13 +32,13 @@ class GramBlocks:
         self._gram, self._cloud = gram, Cloud.of(X, ground)
         self._norms = np.ones(len(gram.lengths)) if self._cloud.directions else gram.squares
 
-    def block(self, first: Index, second: Index) -> Floats:
+    def block(self, first: Ints, second: Ints) -> Floats:
         """Squared distances, first by second."""
         products = self._cosines(first, second) if self._cloud.directions else self._gram.block(first, second)
         norms, inverse = (self._norms[first], self._norms[second]), self._cloud.inverse
         return squares_of(products, *norms, self._cloud, inverse[first], inverse[second])
 
-    def _cosines(self, first: Index, second: Index) -> Floats:
+    def _cosines(self, first: Ints, second: Ints) -> Floats:
         block = self._gram.cosines(first, second)
         if self._cloud.empty.any():  # zero vectors point in one direction of their own
             block += np.outer(self._gram.lengths[first] == 0, self._gram.lengths[second] == 0)
@@ -104,7 +104,7 @@ class SideStatistics:
                 squares[draw, : len(near)] = near
         return left, right
 
-    def radii(self, k: int) -> Levels:
+    def radii(self, k: int) -> Floats32:
         """Distance of each text of each side to its k-th neighbour on that side; 0 off the side."""
         members, near = self.atoms.members, {}
         for p, q in _places(np.triu(members.T @ members)):
@@ -142,7 +142,7 @@ class SideStatistics:
         )
 
     @cached_property
-    def _faced(self) -> Mask:
+    def _faced(self) -> Masks:
         """Which atoms each side meets on the other side of a draw."""
         faced = np.zeros_like(self.atoms.members)
         for a, b in zip(self.sides.left, self.sides.right, strict=True):
@@ -159,13 +159,13 @@ class SideStatistics:
 class _Balls:
     """What the balls of each side hold: which texts, how many pairs in each atom; and which balls reach which atoms."""
 
-    def __init__(self, sides: Subsets, radii: Levels, atoms: int, *, closed: bool) -> None:
+    def __init__(self, sides: Subsets, radii: Floats32, atoms: int, *, closed: bool) -> None:
         self._sides, self._radii, self._closed = sides, radii, closed
         self.held = np.zeros(radii.shape, dtype=bool)
         self.total = np.zeros((len(radii), atoms), dtype=np.int64)
         self.reached = [np.zeros((size, atoms), dtype=bool) for size in sides.sizes]
 
-    def add(self, side: int, atom: int, centres: Index, texts: Index, distances: Levels) -> None:
+    def add(self, side: int, atom: int, centres: Ints, texts: Ints, distances: Floats32) -> None:
         """Look what balls of a side hold of the texts of an atom."""
         inside = inside_ball(distances, self._radii[side, centres, None], closed=self._closed)
         self.held[side, texts] |= inside.any(axis=0)
@@ -173,7 +173,7 @@ class _Balls:
         self.reached[side][np.searchsorted(self._sides.rows[side], centres), atom] = inside.any(axis=1)
 
 
-def _places(chosen: Mask) -> list[tuple[int, int]]:
+def _places(chosen: Masks) -> list[tuple[int, int]]:
     return list(zip(*(which.tolist() for which in np.nonzero(chosen)), strict=True))
 
 

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-Column = NDArray[np.float64]
-Ids = NDArray[np.int64]
-Matrix = NDArray[np.float64]
+from textgauge.arrays import Floats, Ints
+
 _OFTEN = 0.05  # above this share of the texts a dense row is faster than a list of them (measured: 0.03 to 0.1)
 _DENSE_CELLS = 8_000_000  # 64 MB of dense rows at most
 _BLOCK_CELLS = 2_000_000  # cells of a block of a product; the sparse part of a block takes up to twice its memory
@@ -52,19 +51,19 @@ def with_data(bags: csr_matrix, data: NDArray[Any]) -> csr_matrix:
     return type(bags)((data, bags.indices, bags.indptr), shape=bags.shape)
 
 
-def with_column(bags: csr_matrix, column: Column) -> csr_matrix:
+def with_column(bags: csr_matrix, column: Floats) -> csr_matrix:
     """The same bags and one more token, so often in each."""
     from scipy.sparse import csr_matrix, hstack
 
     return csr_matrix(hstack([bags, csr_matrix(column[:, None])]))
 
 
-def per_place(bags: csr_matrix, values: Column) -> Column:
+def per_place(bags: csr_matrix, values: Floats) -> Floats:
     """One value per text, repeated for each of its tokens."""
     return np.repeat(values, np.diff(bags.indptr))
 
 
-def row_sums(bags: csr_matrix) -> Column:
+def row_sums(bags: csr_matrix) -> Floats:
     """The sum of each row, added from the smallest number up.
 
     Token numbers depend on which texts were read first; this order does not, so that sums agree to the last bit.
@@ -72,7 +71,7 @@ def row_sums(bags: csr_matrix) -> Column:
     height = bags.shape[0]
     rows = np.repeat(np.arange(height), np.diff(bags.indptr))
     order = np.lexsort((bags.data, rows))
-    sums: Column = np.bincount(rows[order], bags.data[order], minlength=height).astype(np.float64, copy=False)
+    sums: Floats = np.bincount(rows[order], bags.data[order], minlength=height).astype(np.float64, copy=False)
     return sums
 
 
@@ -80,7 +79,7 @@ class Factor(NamedTuple):
     """The right-hand side of products, tokens by texts: tokens of many texts as dense rows, the others sparse."""
 
     often: NDArray[np.int64]
-    dense: Column
+    dense: Floats
     seldom: NDArray[np.int64]
     sparse: csr_matrix
 
@@ -95,7 +94,7 @@ def factor(bags: csr_matrix) -> Factor:
     return Factor(often, by_token[often].toarray(), seldom, by_token[seldom])
 
 
-def product(bags: csr_matrix, right: Factor) -> Column:
+def product(bags: csr_matrix, right: Factor) -> Floats:
     """`bags @ right` as a dense matrix, texts by texts."""
     found = np.empty((bags.shape[0], right.dense.shape[1]))
     often, seldom = bags[:, right.often], bags[:, right.seldom]
@@ -117,7 +116,7 @@ if TYPE_CHECKING:
 class Windows:
     """The `orders` tokens from every token on, packed into `pieces`: earlier tokens in higher bits, 0 after the end."""
 
-    pieces: tuple[Ids, ...]
+    pieces: tuple[Ints, ...]
     bits: int
     orders: int
 
@@ -132,12 +131,12 @@ class Windows:
         held = min(self.per_piece, self.orders - piece * self.per_piece)
         return piece, self.bits * (held - 1 - within)
 
-    def take(self, places: Ids) -> Windows:
+    def take(self, places: Ints) -> Windows:
         """Give some of the windows."""
         return Windows(tuple(piece[places] for piece in self.pieces), self.bits, self.orders)
 
 
-def shared_ngrams(tokens: Ragged, left: Ids, right: Ids, orders: int) -> Matrix:
+def shared_ngrams(tokens: Ragged, left: Ints, right: Ints, orders: int) -> Floats:
     """Count the n-grams that texts `left[i]` and `right[i]` share, each as often as it is in both: pairs by orders.
 
     >>> from textgauge.encode.tokenizers import tokenizer
@@ -152,7 +151,7 @@ def shared_ngrams(tokens: Ragged, left: Ids, right: Ids, orders: int) -> Matrix:
     return found
 
 
-def ngram_totals(lengths: Ids, orders: int) -> Matrix:
+def ngram_totals(lengths: Ints, orders: int) -> Floats:
     """Give the number of n-grams of texts of these lengths: texts by orders."""
     return np.asarray(np.maximum(lengths[:, None] - np.arange(orders), 0), dtype=np.float64)
 
@@ -166,7 +165,7 @@ def gram_counter(ids: Sequence[Any], n: int) -> Counter[tuple[Any, ...]]:
     return Counter(zip(*(ids[start:] for start in range(n)), strict=False))
 
 
-def best_rows(values: Matrix, items: Ids) -> Ids:
+def best_rows(values: Floats, items: Ints) -> Ints:
     """Give for every item its row of largest value, the first of equal ones; `items` rises."""
     order = np.lexsort((np.arange(len(items)), -values, items))
     return np.asarray(order[np.flatnonzero(np.diff(items[order], prepend=-1))])
@@ -179,7 +178,7 @@ def pack_windows(tokens: Ragged, orders: int) -> Windows:
     separated = np.zeros(len(tokens.ids) + len(tokens) * (orders - 1), np.int64)
     separated[places] = tokens.ids + 1
     layout = Windows((), int(separated.max(initial=1)).bit_length(), orders)
-    pieces: list[Ids] = []
+    pieces: list[Ints] = []
     for order in range(orders):
         if layout.place(order)[0] == len(pieces):
             pieces.append(np.zeros(len(separated), np.int64))
@@ -188,14 +187,14 @@ def pack_windows(tokens: Ragged, orders: int) -> Windows:
     return Windows(tuple(pieces), layout.bits, orders).take(places)
 
 
-def _blocks(sizes: Ids) -> Iterator[slice]:
+def _blocks(sizes: Ints) -> Iterator[slice]:
     """Slices of consecutive pairs of about `_BLOCK_TOKENS` tokens; a longer pair has a block of its own."""
     number = np.cumsum(sizes) // _BLOCK_TOKENS
     edges = [*np.flatnonzero(np.diff(number, prepend=-1)).tolist(), len(sizes)]
     return (slice(first, last) for first, last in pairwise(edges))
 
 
-def _shared(tokens: Ragged, left: Ids, right: Ids, orders: int) -> Matrix:
+def _shared(tokens: Ragged, left: Ints, right: Ints, orders: int) -> Floats:
     used = tokens.take(np.concatenate([left, right]))
     pair = np.repeat(np.tile(np.arange(len(left)), 2), used.lengths)
     is_left = (np.arange(len(pair)) < used.offsets[len(left)]).astype(np.int64)
@@ -203,7 +202,7 @@ def _shared(tokens: Ragged, left: Ids, right: Ids, orders: int) -> Matrix:
     return _count_runs(pair, is_left, windows, len(left))
 
 
-def _sorted(pair: Ids, is_left: Ids, windows: Windows, pairs: int) -> tuple[Ids, Ids, Windows]:
+def _sorted(pair: Ints, is_left: Ints, windows: Windows, pairs: int) -> tuple[Ints, Ints, Windows]:
     """Sort by pair and window: as one number where they fit into it, which is many times as fast."""
     width = windows.bits * windows.orders
     if len(windows.pieces) == 1 and width + 1 + pairs.bit_length() <= _BITS:
@@ -215,7 +214,7 @@ def _sorted(pair: Ids, is_left: Ids, windows: Windows, pairs: int) -> tuple[Ids,
     return pair[order], is_left[order], windows.take(order)
 
 
-def _count_runs(pair: Ids, is_left: Ids, windows: Windows, pairs: int) -> Matrix:
+def _count_runs(pair: Ints, is_left: Ints, windows: Windows, pairs: int) -> Floats:
     """Sum the smaller of left and right counts over the runs of equal first n tokens, for every n."""
     found = np.zeros((pairs, windows.orders))
     lefts_before = np.concatenate([np.zeros(1, np.int64), np.cumsum(is_left)])
@@ -235,7 +234,7 @@ def _count_runs(pair: Ids, is_left: Ids, windows: Windows, pairs: int) -> Matrix
     return found
 
 
-def shared_ngram_matrices(tokens: Ragged, rows: int, orders: int) -> Iterator[Matrix]:
+def shared_ngram_matrices(tokens: Ragged, rows: int, orders: int) -> Iterator[Floats]:
     """For every order, the shared n-grams of the first `rows` texts (rows) and the others (columns).
 
     The smaller of two counts is the number of k that both reach: so each k-th occurrence of an n-gram in its text is
@@ -260,13 +259,13 @@ def shared_ngram_matrices(tokens: Ragged, rows: int, orders: int) -> Iterator[Ma
         yield (features[:rows] @ features[rows:].T).toarray()
 
 
-def _reach(windows: Windows, order: int) -> Ids:
+def _reach(windows: Windows, order: int) -> Ints:
     """Windows that hold a token at this place."""
     piece, shift = windows.place(order)
     return np.flatnonzero((windows.pieces[piece] >> shift) & ((1 << windows.bits) - 1))
 
 
-def _features(gram: Ids, text: Ids, texts: int) -> csr_matrix:
+def _features(gram: Ints, text: Ints, texts: int) -> csr_matrix:
     """Texts by the k-th occurrences of n-grams, as ones."""
     from scipy.sparse import csr_matrix
 

@@ -8,15 +8,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.arrays import Floats, Ints
 from textgauge.errors import ResourceError
 from textgauge.stats.correlation import spearman
 
-Floats = NDArray[np.float64]
-Labels = NDArray[np.int64]
 PENALTIES = tuple(10.0 ** (step / 2) for step in range(-8, 3))
 _MOST_TURNS = 200
 _STILL = 1e-8
-Ints = NDArray[np.int64]
 MAX_DEPTH = 64
 _BLOCK_CELLS = 2_000_000  # rows × trees walked at once: 16 MB for each array
 _AGREE = 1e-12
@@ -48,7 +46,7 @@ class Ridge:
         return np.asarray(self.intercept + terms.sum(axis=1))
 
 
-def fit_ridge(features: Floats, ratings: Floats, groups: Labels, folds: Labels) -> Ridge:
+def fit_ridge(features: Floats, ratings: Floats, groups: Ints, folds: Ints) -> Ridge:
     """Weights from pairs of the same group, then a line from the weighted sum to the ratings.
 
     Groups differ in more than features can tell, and there are few of them: weights that explain the differences
@@ -112,7 +110,7 @@ class _Columns:
         return np.hstack([standard, (~known[:, self.gaps]).astype(np.float64)])
 
 
-def _weights(matrix: Floats, ratings: Floats, groups: Labels, penalties: tuple[float, ...]) -> Floats:
+def _weights(matrix: Floats, ratings: Floats, groups: Ints, penalties: tuple[float, ...]) -> Floats:
     """The weights under each penalty, one row each."""
     labels, place = np.unique(groups, return_inverse=True)
     inner, level = _within(matrix, groups), _within(ratings[:, None], groups)[:, 0]
@@ -123,7 +121,7 @@ def _weights(matrix: Floats, ratings: Floats, groups: Labels, penalties: tuple[f
     return np.array([_by_turns(products, along, sizes, penalty) for penalty in penalties])
 
 
-def _by_turns(products: Floats, along: Floats, sizes: Labels, penalty: float) -> Floats:
+def _by_turns(products: Floats, along: Floats, sizes: Ints, penalty: float) -> Floats:
     """Weights under equal slopes of the groups; then slopes under weights and weights under slopes, until none moves.
 
     `products` and `along` are each group's part of the normal equations, `sizes` its number of pairs.
@@ -145,7 +143,7 @@ def _by_turns(products: Floats, along: Floats, sizes: Labels, penalty: float) ->
     return np.asarray(weights)
 
 
-def _within(columns: Floats, groups: Labels) -> Floats:
+def _within(columns: Floats, groups: Ints) -> Floats:
     """Columns less the mean of each row's group."""
     labels, place = np.unique(groups, return_inverse=True)
     order = np.argsort(place, kind="stable")
@@ -162,7 +160,7 @@ def _line(x: Floats, y: Floats) -> tuple[float, float]:
     return slope, float(y.mean() - slope * x.mean())
 
 
-def _held_out_correlations(features: Floats, ratings: Floats, groups: Labels, folds: Labels) -> list[float]:
+def _held_out_correlations(features: Floats, ratings: Floats, groups: Ints, folds: Ints) -> list[float]:
     """Spearman's ρ of ratings with predictions for left-out folds; one per penalty, −1 for none."""
     own = folds >= 0
     held_out = np.empty((len(ratings), len(PENALTIES)))

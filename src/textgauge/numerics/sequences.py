@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.arrays import Ints
+
 if TYPE_CHECKING:
     from textgauge.numerics.ngram_counts import Ragged
 
-Ids = NDArray[np.int64]
 Sentences = Sequence[Sequence[int]]
 
 _CODE_POINTS = 0x110000
@@ -27,7 +28,7 @@ _FARTHEST_SHIFT = 50  # words
 _BEAM = 24
 
 
-def sequences(tokens: Ragged, rows: Ids) -> list[Any]:
+def sequences(tokens: Ragged, rows: Ints) -> list[Any]:
     """Token ids of texts as strings, one code point a token, which rapidfuzz reads fastest; lists if there are more."""
     used = tokens.take(rows)
     edges = used.offsets.tolist()
@@ -37,7 +38,7 @@ def sequences(tokens: Ragged, rows: Ids) -> list[Any]:
     return [whole[edges[row] : edges[row + 1]] for row in range(len(used))]
 
 
-def common_lengths(tokens: Ragged, left: Ids, right: Ids) -> NDArray[np.float64]:
+def common_lengths(tokens: Ragged, left: Ints, right: Ints) -> NDArray[np.float64]:
     """The length of the longest common subsequence of texts `left[i]` and `right[i]`.
 
     >>> from textgauge.encode.tokenizers import tokenizer
@@ -52,7 +53,7 @@ def common_lengths(tokens: Ragged, left: Ids, right: Ids) -> NDArray[np.float64]
     return np.asarray(found, dtype=np.float64)
 
 
-def common_length_matrix(tokens: Ragged, left: Ids, right: Ids) -> NDArray[np.float64]:
+def common_length_matrix(tokens: Ragged, left: Ints, right: Ints) -> NDArray[np.float64]:
     """The same for every text of `left` with every text of `right`."""
     from rapidfuzz.distance import LCSseq
     from rapidfuzz.process import cdist

@@ -13,11 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.arrays import Floats, Ints
 from textgauge.numerics.subsets import Gram, Partition, Subsets
 from textgauge.parallel import map_threads, one_blas_thread
 
-Rows = NDArray[np.float64]
-Index = NDArray[np.int64]
 Vectors = NDArray[np.floating[Any]]
 
 _SPREAD = 1e-4  # directions nearer to each other than this have too few digits in their products
@@ -32,11 +31,11 @@ _FLOAT32_BLOCK = 512
 class Spread(NamedTuple):
     """A matrix whose leading eigenvalues and vectors give the components of some rows, and how they give them."""
 
-    matrix: Rows
-    scores: Callable[[Rows, Rows], Rows]
+    matrix: Floats
+    scores: Callable[[Floats, Floats], Floats]
 
 
-def components(spread: Spread, share: float) -> Rows:
+def components(spread: Spread, share: float) -> Floats:
     """Scores of rows on the fewest principal components that hold this share of the variance."""
     values, vectors = np.linalg.eigh(spread.matrix)
     values, vectors = np.maximum(values[::-1], 0.0), vectors[:, ::-1]
@@ -44,7 +43,7 @@ def components(spread: Spread, share: float) -> Rows:
     return spread.scores(values[:kept], np.ascontiguousarray(vectors[:, :kept]))
 
 
-def spread_of(X: Rows, weights: Rows) -> Spread:
+def spread_of(X: Floats, weights: Floats) -> Spread:
     """The spread of weighted rows: over their products where these are fewer than the dimensions."""
     centred = X - (weights @ X) / weights.sum()
     if len(X) < X.shape[1]:
@@ -53,7 +52,7 @@ def spread_of(X: Rows, weights: Rows) -> Spread:
     return Spread(scaled.T @ scaled, lambda values, vectors: centred @ vectors)
 
 
-def spread_of_products(products: Rows, weights: Rows) -> Spread:
+def spread_of_products(products: Floats, weights: Floats) -> Spread:
     """The same from the products of rows about any origin; these are overwritten."""
     means = products @ weights / weights.sum()
     products -= means
@@ -65,7 +64,7 @@ def spread_of_products(products: Rows, weights: Rows) -> Spread:
     return Spread(products, lambda values, vectors: vectors * np.sqrt(values) / heavy)
 
 
-def spread_of_directions(vectors: Vectors, weights: Rows) -> Spread:
+def spread_of_directions(vectors: Vectors, weights: Floats) -> Spread:
     """The spread of weighted rows brought to length one, a block at a time where they are many."""
     n, d = vectors.shape
     if n < d:
@@ -83,7 +82,7 @@ def spread_of_directions(vectors: Vectors, weights: Rows) -> Spread:
     if np.trace(scatter) - sums @ sums / total <= _SPREAD * total:
         return spread_of(unit(vectors), weights)
 
-    def scores(values: Rows, directions: Rows) -> Rows:
+    def scores(values: Floats, directions: Floats) -> Floats:
         found = np.empty((n, directions.shape[1]))
         for part in parts:
             np.matmul(vectors[part].astype(np.float64), directions, out=found[part])
@@ -94,7 +93,7 @@ def spread_of_directions(vectors: Vectors, weights: Rows) -> Spread:
     return Spread(scatter - np.outer(sums, sums / total), scores)
 
 
-def unit(X: Vectors) -> Rows:
+def unit(X: Vectors) -> Floats:
     """Vectors along the last axis brought to length one, in float64; a zero vector stays zero."""
     rows = X.astype(np.float64)
     rows /= _lengths(rows)
@@ -109,7 +108,7 @@ def narrow_unit(X: Vectors) -> NDArray[np.float32]:
     return rows
 
 
-def _lengths(rows: Rows) -> Rows:
+def _lengths(rows: Floats) -> Floats:
     """Of each vector, along the last axis; 1 for a zero vector."""
     lengths = np.sqrt(np.einsum("...i,...i->...", rows, rows))[..., None]
     return np.where(lengths == 0, 1.0, lengths)
@@ -122,7 +121,7 @@ class Directions:
         self._X, self._sides, self._gram = X, sides, gram
         self._few = X.shape[1]
 
-    def spread(self, draw: int, rows: Index, weights: Rows) -> Spread:
+    def spread(self, draw: int, rows: Ints, weights: Floats) -> Spread:
         """That of the different rows of a draw: of few from the Gram matrix, of many from sums over sides."""
         if len(rows) < self._few:
             gram = self._gram()
@@ -139,7 +138,7 @@ class Directions:
         return spread_of_directions(self._X[rows], weights)
 
     @cached_property
-    def _rows(self) -> Rows:
+    def _rows(self) -> Floats:
         return unit(self._X)
 
     @cached_property
@@ -147,13 +146,13 @@ class Directions:
         return Partition.of(self._sides) if len(self._sides.left) > 1 else None
 
     @cached_property
-    def _sums(self) -> tuple[Rows, Rows]:
+    def _sums(self) -> tuple[Floats, Floats]:
         """For each atom the sum of its rows, and of their outer products."""
         assert self._atoms is not None  # noqa: S101
         atoms = [self._rows[rows] for rows in self._atoms.rows]
         return np.stack([rows.sum(axis=0) for rows in atoms]), np.stack([rows.T @ rows for rows in atoms])
 
-    def _scatter(self, draw: int) -> tuple[Rows, Rows]:
+    def _scatter(self, draw: int) -> tuple[Floats, Floats]:
         """The sum of the outer products of a draw's rows less their mean, and the mean."""
         assert self._atoms is not None  # noqa: S101
         sides = [self._sides.left[draw], self._sides.right[draw]]
@@ -173,7 +172,7 @@ def _between(first: Moments, second: Moments) -> float:
     return max(gap + first.trace + second.trace - 2.0 * root, 0.0)
 
 
-def nuclear_norm(M: Rows) -> float:
+def nuclear_norm(M: Floats) -> float:
     """The sum of singular values, from the eigenvalues of the smaller Gram matrix.
 
     Eigenvalues below rounding (the usual numerical rank) are zeros and must not enter as square roots of noise.
@@ -185,7 +184,7 @@ def nuclear_norm(M: Rows) -> float:
     return float(np.sqrt(values[values > noise]).sum())
 
 
-def frechet_many(rows: NDArray[np.floating], sides: Subsets) -> Rows:
+def frechet_many(rows: NDArray[np.floating], sides: Subsets) -> Floats:
     """`frechet` of all draws of these sides; NaN where a side has fewer than two rows."""
     moments = _of_sides(rows, sides)
     if len(sides) < _FEW_SIDES:
@@ -219,7 +218,7 @@ def _of_sides(rows: NDArray[np.floating], sides: Subsets) -> Callable[[int], Mom
     return moments
 
 
-def frechet_from_gram(gram: Gram, sides: Subsets) -> Rows:
+def frechet_from_gram(gram: Gram, sides: Subsets) -> Floats:
     """`frechet_many` without the rows, which is faster for sides that are small against the dimension."""
     n, within, diagonal = sides.sizes.astype(np.float64), np.zeros(len(sides)), gram.squares
     ordered = [rows[gram.ordered(rows)] for rows in sides.rows]
@@ -243,7 +242,7 @@ def frechet_from_gram(gram: Gram, sides: Subsets) -> Rows:
         return np.array([one(draw) for draw in range(len(sides.left))])
 
 
-def _centre(block: Rows) -> float:
+def _centre(block: Floats) -> float:
     """Take the means of rows and columns from a block; its own mean."""
     if not block.size:
         return 0.0
@@ -257,9 +256,9 @@ def _centre(block: Rows) -> float:
 class Moments(NamedTuple):
     """Mean, trace of the covariance, and a factor F with F^T F = covariance."""
 
-    mean: Rows
+    mean: Floats
     trace: float
-    factor: Rows
+    factor: Floats
 
 
 def _moments(X: NDArray[np.floating]) -> Moments:
@@ -272,7 +271,7 @@ def _moments(X: NDArray[np.floating]) -> Moments:
     return _of_scatter(n, mean, _scatter(X, mean))
 
 
-def _of_scatter(n: int, mean: Rows, scatter: Rows) -> Moments:
+def _of_scatter(n: int, mean: Floats, scatter: Floats) -> Moments:
     covariance = scatter / (n - 1.0)
     return Moments(mean, float(np.trace(covariance)), _factor(covariance))
 
@@ -281,11 +280,11 @@ class _Part(NamedTuple):
     """What some of the rows of several sides add to the moments of each."""
 
     size: int
-    mean: Rows
-    scatter: Rows
+    mean: Floats
+    scatter: Floats
 
     @classmethod
-    def of(cls, X: Rows) -> _Part:
+    def of(cls, X: Floats) -> _Part:
         mean = X.mean(axis=0)
         return cls(len(X), mean, _scatter(X, mean))
 
@@ -302,7 +301,7 @@ def _of_parts(parts: Sequence[_Part]) -> Moments:
     return _of_scatter(n, mean, scatter)
 
 
-def _scatter(X: NDArray[np.floating], mean: Rows) -> Rows:
+def _scatter(X: NDArray[np.floating], mean: Floats) -> Floats:
     """Sum of the outer products of the centred rows.
 
     Many float32 rows are multiplied as float32 in short blocks and added up in float64: twice as fast, within 1e-6 of
@@ -319,7 +318,7 @@ def _scatter(X: NDArray[np.floating], mean: Rows) -> Rows:
     return total - len(X) * np.outer(mean - near, mean - near)
 
 
-def _factor(covariance: Rows) -> Rows:
+def _factor(covariance: Floats) -> Floats:
     """Cholesky; with pivots where the covariance is singular (repeated texts, constant coordinates)."""
     from scipy.linalg.lapack import dpotrf, dpstrf
 

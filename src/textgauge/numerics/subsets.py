@@ -9,9 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Masks = NDArray[np.bool_]
-Index = NDArray[np.int64]
-Floats = NDArray[np.float64]
+from textgauge.arrays import Floats, Ints, Masks
 
 _MOST_SIDES = 62  # one bit for each side that a text is on
 _PART_ROWS = 1024  # in a part of a partition: a block of numbers between two of them takes 8 MB
@@ -27,8 +25,8 @@ class Subsets:
     """The different sub-corpora of some draws, and which two of them each draw compares."""
 
     masks: Masks
-    left: Index
-    right: Index
+    left: Ints
+    right: Ints
 
     @classmethod
     def of(cls, left: Masks, right: Masks) -> Subsets:
@@ -53,13 +51,13 @@ class Subsets:
         return b"".join(part.tobytes() for part in (self.masks, self.left, self.right))
 
     @cached_property
-    def sizes(self) -> Index:
+    def sizes(self) -> Ints:
         """How many texts each side has."""
-        sizes: Index = self.masks.sum(axis=1)
+        sizes: Ints = self.masks.sum(axis=1)
         return sizes
 
     @cached_property
-    def rows(self) -> list[Index]:
+    def rows(self) -> list[Ints]:
         """The texts of each side."""
         return [np.flatnonzero(mask) for mask in self.masks]
 
@@ -68,7 +66,7 @@ class Subsets:
 class Partition:
     """Texts that are on the same sides, together; `members` says of which parts each side consists."""
 
-    rows: list[Index]
+    rows: list[Ints]
     members: Masks
 
     @classmethod
@@ -98,10 +96,10 @@ class Gram:
     along: Floats
     offset: float
     lengths: Floats
-    place: Index
+    place: Ints
 
     @classmethod
-    def of(cls, rows: NDArray[np.floating[Any]], order: Index) -> Gram:
+    def of(cls, rows: NDArray[np.floating[Any]], order: Ints) -> Gram:
         """The products of these rows, put into this order."""
         X = rows.astype(np.float64)
         lengths, mean = np.sqrt(np.einsum("ij,ij->i", X, X)), X.mean(axis=0)
@@ -118,7 +116,7 @@ class Gram:
         return cls(products, along, float(mean @ mean), lengths, place)
 
     @classmethod
-    def fitting(cls, rows: NDArray[np.floating[Any]], order: Index) -> Gram | None:
+    def fitting(cls, rows: NDArray[np.floating[Any]], order: Ints) -> Gram | None:
         """The products of these rows; None for many rows and for extreme numbers."""
         if not 0 < len(rows) <= MOST_ROWS:
             return None
@@ -130,21 +128,21 @@ class Gram:
         """Squared lengths of the rows less their mean."""
         return self.centred.diagonal()[self.place]
 
-    def block(self, first: Index, second: Index) -> Floats:
+    def block(self, first: Ints, second: Ints) -> Floats:
         """Products of rows less their mean, first by second."""
         return _picked(self.centred, self.place[first], self.place[second])
 
-    def ordered(self, rows: Index) -> Index:
+    def ordered(self, rows: Ints) -> Ints:
         """The rows in the order of the matrix, in which blocks are read fastest."""
         return np.argsort(self.place[rows])
 
-    def cosines(self, first: Index, second: Index) -> Floats:
+    def cosines(self, first: Ints, second: Ints) -> Floats:
         """Products of the rows themselves brought to length one; a zero vector stays zero."""
         if len(self.place) <= _MOST_KEPT:
             return _picked(self._cosines, self.place[first], self.place[second])
         return self._as_cosines(self.block(first, second), first, second)
 
-    def _as_cosines(self, block: Floats, first: Index, second: Index) -> Floats:
+    def _as_cosines(self, block: Floats, first: Ints, second: Ints) -> Floats:
         block += self.along[first, None]
         block += self.along[second] + self.offset
         block *= self._shrink[first, None]
@@ -173,7 +171,7 @@ def _products(X: Floats) -> Floats:
     return products
 
 
-def _picked(matrix: Floats, rows: Index, columns: Index) -> Floats:
+def _picked(matrix: Floats, rows: Ints, columns: Ints) -> Floats:
     """A copy of some rows and columns of a matrix; places that follow each other are copied together."""
     tall, wide = _stretches(rows), _stretches(columns)
     if len(tall) * len(wide) > _MOST_STRETCHES:
@@ -185,7 +183,7 @@ def _picked(matrix: Floats, rows: Index, columns: Index) -> Floats:
     return block
 
 
-def _stretches(places: Index) -> list[tuple[int, int, int]]:
+def _stretches(places: Ints) -> list[tuple[int, int, int]]:
     """Where places that follow each other start, at which place, and how many they are."""
     cuts = np.flatnonzero(places[1:] - places[:-1] != 1)
     if not len(cuts):

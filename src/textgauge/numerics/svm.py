@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float32]
-Doubles = NDArray[np.float64]
+from textgauge.arrays import Floats, Floats32
+
 Index = NDArray[np.intp]
 Rows = NDArray[np.floating[Any]]
 
@@ -34,7 +34,7 @@ _INF = np.float32(np.inf)
 class Products:
     """A matrix of products of rows, and where in it each row is; the rows are those of a task times `unit`."""
 
-    matrix: Doubles
+    matrix: Floats
     place: Index
     unit: float = 1.0
 
@@ -48,10 +48,10 @@ class Distances:
     """Products of rows, from which squared distances come, and what the variance of any subset needs."""
 
     products: Products
-    sums: Doubles
-    squares: Doubles
+    sums: Floats
+    squares: Floats
     dimension: int
-    whole: Floats | None = None  # all squared distances, where tasks use most of them
+    whole: Floats32 | None = None  # all squared distances, where tasks use most of them
 
     @classmethod
     def of(cls, rows: Rows, products: Products | None = None) -> Distances:
@@ -66,11 +66,11 @@ class Distances:
         mean, square = self.sums[train].sum() / entries, self.squares[train].sum() / entries
         return scale(self.dimension, float(square - mean * mean))
 
-    def kernel(self, left: Index, right: Index, gamma: float) -> Floats:
+    def kernel(self, left: Index, right: Index, gamma: float) -> Floats32:
         """exp(−gamma·‖x − y‖²)."""
         return self._rbf(left, right, gamma, np.float32(0.0), np.float32(1.0))
 
-    def curvature(self, rows: Index, gamma: float) -> Floats:
+    def curvature(self, rows: Index, gamma: float) -> Floats32:
         """1 less the kernel among rows."""
         return self._rbf(rows, rows, gamma, ABOVE_ONE, np.float32(-1.0))
 
@@ -83,7 +83,7 @@ class Distances:
             whole[part] = _squared(matrix[part].copy(), norms[part], norms, factor)
         return replace(self, whole=whole)
 
-    def _rbf(self, left: Index, right: Index, gamma: float, start: np.float32, sign: np.float32) -> Floats:
+    def _rbf(self, left: Index, right: Index, gamma: float, start: np.float32, sign: np.float32) -> Floats32:
         """start + sign·exp(−gamma·‖x − y‖²)."""
         left, right = self.products.place[left], self.products.place[right]
         if self.whole is not None:
@@ -99,7 +99,7 @@ def scale(dimension: int, variance: float) -> float:
     return 1.0 / (dimension * variance) if variance > 1e-13 else 1.0
 
 
-def _squared(products: Doubles, left: Doubles, right: Doubles, factor: float) -> Doubles:
+def _squared(products: Floats, left: Floats, right: Floats, factor: float) -> Floats:
     """‖x‖² + ‖y‖² − 2⟨x, y⟩ times a factor, in place of the products."""
     products *= -2.0
     products += left[:, None]
@@ -109,7 +109,7 @@ def _squared(products: Doubles, left: Doubles, right: Doubles, factor: float) ->
     return products
 
 
-def rbf(squared: Floats, factor: float, start: np.float32, sign: np.float32) -> Floats:
+def rbf(squared: Floats32, factor: float, start: np.float32, sign: np.float32) -> Floats32:
     """start + sign·exp(factor·x), in place; an exponent that rounding moved above 0 is 0."""
     squared *= np.float32(factor)
     np.minimum(squared, 0.0, out=squared)
@@ -119,7 +119,7 @@ def rbf(squared: Floats, factor: float, start: np.float32, sign: np.float32) -> 
     return squared
 
 
-def scaled(train: Rows, test: Rows) -> tuple[Floats, Floats]:
+def scaled(train: Rows, test: Rows) -> tuple[Floats32, Floats32]:
     """Rows with k(x, y) = exp(−‖x − y‖²): centred, times √gamma."""
     centre = train.mean(axis=0, dtype=np.float64)
     near = centre.astype(train.dtype)
@@ -131,7 +131,7 @@ def scaled(train: Rows, test: Rows) -> tuple[Floats, Floats]:
     return left, right
 
 
-def curvatures(rows: Floats) -> Floats:
+def curvatures(rows: Floats32) -> Floats32:
     """1 − k(x, y) between all rows: the lower triangle by blocks, mirrored, so exactly symmetric."""
     n, (left, right) = len(rows), (_as_left(rows), _as_right(rows))
     matrix = np.empty((n, n), dtype=np.float32)
@@ -143,19 +143,19 @@ def curvatures(rows: Floats) -> Floats:
     return matrix
 
 
-def weighted(test: Floats, support: Floats, weight: Doubles) -> Doubles:
+def weighted(test: Floats32, support: Floats32, weight: Floats) -> Floats:
     """Σ weight · k(support, x) for each test row x, by blocks."""
     left, right = _as_left(test), _as_right(support)
     parts = (left[start : start + _BLOCK] @ right.T for start in range(0, len(test), _BLOCK))
     return np.concatenate([rbf(part, 1.0, np.float32(0.0), np.float32(1.0)) @ weight for part in parts])
 
 
-def _as_left(rows: Floats) -> Floats:
+def _as_left(rows: Floats32) -> Floats32:
     """Rows whose products with those of `_as_right` are −‖x − y‖² = 2⟨x, y⟩ − ‖x‖² − ‖y‖²."""
     return np.column_stack([rows, -np.einsum("ij,ij->i", rows, rows), np.ones(len(rows), dtype=np.float32)])
 
 
-def _as_right(rows: Floats) -> Floats:
+def _as_right(rows: Floats32) -> Floats32:
     return np.column_stack([rows + rows, np.ones(len(rows), dtype=np.float32), -np.einsum("ij,ij->i", rows, rows)])
 
 
@@ -167,7 +167,7 @@ class Task:
     """
 
     train: Index
-    labels: Floats
+    labels: Floats32
     test: Index
 
     @property
@@ -176,7 +176,7 @@ class Task:
         return len(self.train) <= SMALL_TRAIN and len(self.test) <= SHARED_ROWS // 2
 
 
-def decide(rows: Rows, tasks: Sequence[Task], products: Products | None = None) -> list[Doubles]:
+def decide(rows: Rows, tasks: Sequence[Task], products: Products | None = None) -> list[Floats]:
     """Decision values of the test rows of each task, positive for label 1.
 
     They do not depend on the other tasks, nor on rows that the task does not use. Products of the rows, about any
@@ -199,7 +199,7 @@ def magnitude(rows: Rows) -> float:
     return float(np.ldexp(0.5, np.frexp(largest)[1])) if largest > 0 else 1.0
 
 
-def _decide_small(rows: Rows, task: Task, distances: Distances | None) -> Doubles:
+def _decide_small(rows: Rows, task: Task, distances: Distances | None) -> Floats:
     if distances is None:
         used, place = np.unique(np.concatenate([task.train, task.test]), return_inverse=True)
         distances = Distances.of(rows[used])
@@ -210,11 +210,11 @@ def _decide_small(rows: Rows, task: Task, distances: Distances | None) -> Double
     return distances.kernel(task.test, support, gamma) @ weight + intercept
 
 
-def _decide_large(rows: Rows, task: Task) -> Doubles:
+def _decide_large(rows: Rows, task: Task) -> Floats:
     if len(task.train) > KERNEL_ROWS:
         from sklearn.svm import SVC
 
-        found: Doubles = SVC().fit(rows[task.train], task.labels).decision_function(rows[task.test])
+        found: Floats = SVC().fit(rows[task.train], task.labels).decision_function(rows[task.test])
         return found
     train, test = scaled(rows[task.train], rows[task.test])
     distinct, first, place = np.unique(task.train, return_index=True, return_inverse=True)
@@ -226,14 +226,14 @@ def _decide_large(rows: Rows, task: Task) -> Doubles:
     return weighted(test, train[first[support]], weight) + intercept
 
 
-def _support(train: Index, beta: Doubles) -> tuple[Index, Doubles]:
+def _support(train: Index, beta: Floats) -> tuple[Index, Floats]:
     """Rows with a weight, and the weight: the coefficients of a row's copies added up."""
     weight = np.bincount(train, weights=beta).astype(np.float64, copy=False)
     support = np.flatnonzero(weight)
     return support, weight[support]
 
 
-def solve(curvature: Floats, labels: Floats, *, most_steps: int = 0) -> tuple[Doubles, float]:
+def solve(curvature: Floats32, labels: Floats32, *, most_steps: int = 0) -> tuple[Floats, float]:
     """Coefficients β and intercept of one problem: f(x) = Σ βᵢ k(xᵢ, x) + intercept.
 
     Sequential minimal optimisation with second-order choice of the pair, in the variables β = yα: a step adds t to βᵢ
@@ -270,6 +270,6 @@ def solve(curvature: Floats, labels: Floats, *, most_steps: int = 0) -> tuple[Do
     return np.array(beta), _intercept(rise, fall)
 
 
-def _intercept(rise: Floats, fall: Floats) -> float:
+def _intercept(rise: Floats32, fall: Floats32) -> float:
     free = np.isfinite(rise) & np.isfinite(fall)
     return float(rise[free].mean()) if free.any() else float(rise.max() + fall.min()) / 2.0

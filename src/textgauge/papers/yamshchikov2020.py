@@ -15,6 +15,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.arrays import Floats
 from textgauge.evaluate.contrasts import pair_columns, rated_groups
 from textgauge.evaluate.pair_sources import read_rated
 from textgauge.evaluate.plan import Plan, make_plans
@@ -26,8 +27,6 @@ from textgauge.papers.paper import Paper, Request, compared, published
 from textgauge.stats import orders
 from textgauge.stats.correlation import pearson, spearman
 from textgauge.tabular import Row, plain_row
-
-Floats = NDArray[np.float64]
 
 # The paper's thirteen; word vectors and encoders are the built-in ones where theirs are not to be had.
 YAMSHCHIKOV_METRICS = (

@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from textgauge.arrays import Floats
 from textgauge.data import Corpus, Pairs
 from textgauge.data.view import TextsLike
 from textgauge.errors import InputError
@@ -18,8 +18,6 @@ from textgauge.scoring.report import Bootstrap, Summed, canonical_order, item_st
 from textgauge.scoring.score import References, Step, checked_pairs, require_texts
 from textgauge.stats.resampling import percentile_interval, permutation_p, resampled_sums, swapped_sums
 from textgauge.tabular import plain_row
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.arrays import Floats
 from textgauge.data import Pairs
 from textgauge.errors import InputError, UnknownName
 from textgauge.metrics import PairMetric, PairScores
@@ -21,7 +22,6 @@ from textgauge.tabular import BLUE, VERMILION, Tabular, plain, plain_row
 if TYPE_CHECKING:
     import altair as alt
 
-Floats = NDArray[np.float64]
 
 _BINS = 30
 

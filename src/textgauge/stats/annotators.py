@@ -10,9 +10,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.arrays import Floats
 from textgauge.stats.correlation import Correlation
 
-Floats = NDArray[np.float64]
 Scale = Literal["nominal", "ordinal", "interval"]
 
 

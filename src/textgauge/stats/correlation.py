@@ -12,7 +12,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from textgauge.arrays import Floats
+
 Correlation: TypeAlias = Callable[[Floats, Floats], float]
 
 

@@ -12,10 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.arrays import Floats, Ints
 from textgauge.stats.correlation import averaged, complete, rows_of_groups
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 _ROUNDING = 12  # digits: sums of shares that differ beyond these are equal
 
 

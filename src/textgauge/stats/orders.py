@@ -13,11 +13,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.arrays import Floats, Masks
 from textgauge.stats.correlation import spearman
 from textgauge.stats.kendall import pair_counts
-
-Floats = NDArray[np.float64]
-Masks = NDArray[np.bool_]
 
 
 def ranks(means: Floats, *, best: Literal["larger", "smaller"] = "larger") -> Floats:

@@ -12,13 +12,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.arrays import Floats, Masks
 from textgauge.stats.correlation import Correlation, spearman
 from textgauge.stats.resampled_correlation import correlation_draws
 from textgauge.stats.resampling import percentile_interval, permutation_p
 
-Floats = NDArray[np.float64]
 _NAN = float("nan")
-Masks = NDArray[np.bool_]
 _CELLS = 500_000  # coin tosses in memory at once
 
 

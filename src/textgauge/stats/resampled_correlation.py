@@ -8,18 +8,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.arrays import Floats, Ints
 from textgauge.stats.correlation import Correlation, pearson, spearman
 from textgauge.stats.resampling import percentile_interval
 
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
 _CELLS = 500_000  # weights in memory at once: 4 MB
 _FLAT = 1e-12  # a variance below this share of the whole column's is rounding: all drawn values are equal
 OfRows = Callable[[Floats, Floats], Floats]
 _ROW_CELLS = 4_000_000  # pairs of columns of all rows in memory at once
 
 
-def draws(n: int, resamples: int, seed: int, cluster: NDArray[Any] | None = None) -> Iterator[Counts]:
+def draws(n: int, resamples: int, seed: int, cluster: NDArray[Any] | None = None) -> Iterator[Ints]:
     """Weights of rows drawn with replacement, some resamples at a time; whole clusters are drawn where given.
 
     >>> [w.sum(axis=1).tolist() for w in draws(5, resamples=2, seed=0)]
@@ -35,7 +34,7 @@ def draws(n: int, resamples: int, seed: int, cluster: NDArray[Any] | None = None
         yield weights if place is None else weights[:, place]
 
 
-def resampled(correlation: Correlation, x: Floats, y: Floats, weights: Counts) -> Floats:
+def resampled(correlation: Correlation, x: Floats, y: Floats, weights: Ints) -> Floats:
     """The correlation of each resample; Pearson's and Spearman's without a loop over them.
 
     >>> resampled(pearson, np.array([1.0, 2, 3]), np.array([2.0, 4, 7]), np.array([[1, 1, 1], [0, 1, 2]])).round(4)

@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from textgauge.arrays import Floats, Masks
+
 _CELLS = 4_000_000  # weights in memory at once: 32 MB
-Masks = NDArray[np.bool_]
 
 
 def resampled_sums(statistics: Floats, resamples: int, seed: int) -> Floats:

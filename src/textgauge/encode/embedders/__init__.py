@@ -6,15 +6,12 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Protocol, runtime_checkable
 
-import numpy as np
-from numpy.typing import NDArray
-
+from textgauge.arrays import Floats32
 from textgauge.encode.named import Entry, Named, Prefix, lazy
 from textgauge.plugins import load_plugins
 
-__all__ = ["Embedder", "Progress", "Vectors", "embedder", "list_embedders", "list_prefixes", "register_embedder"]
+__all__ = ["Embedder", "Progress", "embedder", "list_embedders", "list_prefixes", "register_embedder"]
 
-Vectors = NDArray[np.float32]
 Progress = Callable[[int, int], None]
 """Called with the number of texts done and the number of all texts."""
 
@@ -39,7 +36,7 @@ class Embedder(Protocol):
     def dimension(self) -> int:
         """The length of a vector."""
 
-    def encode(self, texts: Sequence[str], *, batch_size: int = 64, progress: Progress | None = None) -> Vectors:
+    def encode(self, texts: Sequence[str], *, batch_size: int = 64, progress: Progress | None = None) -> Floats32:
         """Give one vector per text, shape (texts, dimension)."""
 
 

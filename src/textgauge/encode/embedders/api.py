@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from textgauge.encode.embedders import Progress, Vectors
+from textgauge.arrays import Floats32
+from textgauge.encode.embedders import Progress
 from textgauge.encode.endpoint import base_address, open_client, post, shown_address
 from textgauge.encode.tokenizers import without_surrogates
 from textgauge.errors import ResourceError
@@ -41,9 +42,9 @@ class ApiEmbedder:
         """The length of a vector, found by asking for one."""
         return int(self.encode(["dimension"]).shape[1])
 
-    def encode(self, texts: Sequence[str], *, batch_size: int = 64, progress: Progress | None = None) -> Vectors:
+    def encode(self, texts: Sequence[str], *, batch_size: int = 64, progress: Progress | None = None) -> Floats32:
         """Give one vector per text, shape (texts, dimension)."""
-        blocks: list[Vectors] = []
+        blocks: list[Floats32] = []
         with open_client(self.name, base_address()) as client:
             for start in range(0, len(texts), batch_size):
                 batch = [without_surrogates(text) or " " for text in texts[start : start + batch_size]]
@@ -60,7 +61,7 @@ class ApiEmbedder:
         return post(client, url, body, name=self.name, sleep=self.sleep)
 
 
-def _checked(name: str, answer: Any, count: int) -> Vectors:
+def _checked(name: str, answer: Any, count: int) -> Floats32:
     try:
         rows = {row["index"]: row["embedding"] for row in answer["data"]}
         vectors = np.array([rows[index] for index in range(count)], dtype=np.float32)

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.encode.embedders.transformer import Ids, Run, TransformerEmbedder, identity, onnx_session
+from textgauge.arrays import Ints
+from textgauge.encode.embedders.transformer import Run, TransformerEmbedder, identity, onnx_session
 from textgauge.encode.resources import locate, resource
 
 LAYERS, HEADS, WIDTH, EPSILON = 6, 12, 384, 1e-12
@@ -65,7 +66,7 @@ def load_onnx(layers: int = LAYERS) -> Run:
     options.add_external_initializers(names, values)
     session = onnx_session(model, options)
 
-    def run(ids: Ids, keep: object = values) -> NDArray[np.float32]:
+    def run(ids: Ints, keep: object = values) -> NDArray[np.float32]:
         return session.run(None, {"ids": ids})[0]  # type: ignore[no-any-return]
 
     return run
@@ -158,14 +159,14 @@ def load_numpy(layers: int = LAYERS) -> Run:
 
     weights = read_weights()
 
-    def run(ids: Ids) -> NDArray[np.float32]:
+    def run(ids: Ints) -> NDArray[np.float32]:
         with threadpool_limits(limits=1, user_api="blas"):
             return np.stack([forward(weights, row, layers) for row in ids])
 
     return run
 
 
-def forward(weights: Mapping[str, NDArray[np.float32]], ids: Ids, layers: int = LAYERS) -> NDArray[np.float32]:
+def forward(weights: Mapping[str, NDArray[np.float32]], ids: Ints, layers: int = LAYERS) -> NDArray[np.float32]:
     """Give the hidden states of one text after this many layers, shape (length, width)."""
     hidden = weights["embeddings.word_embeddings.weight"][ids] + weights["positions"][: len(ids)]
     hidden = _norm(weights, "embeddings.LayerNorm", hidden)
@@ -223,7 +224,7 @@ def _load(name: str, output: str) -> Run:
     session = onnx_session(str(locate(name) / file))
     inputs = [given.name for given in session.get_inputs()]
 
-    def run(ids: Ids) -> NDArray[np.float32]:
+    def run(ids: Ints) -> NDArray[np.float32]:
         values = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
         return session.run([output], {key: values[key] for key in inputs})[0]  # type: ignore[no-any-return]
 

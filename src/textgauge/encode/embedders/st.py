@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from textgauge.encode.embedders import Progress, Vectors
+from textgauge.arrays import Floats32
+from textgauge.encode.embedders import Progress
 from textgauge.encode.embedders.whole import WordSpans, words
 from textgauge.encode.resource_sources import tree_sha256
 from textgauge.encode.tokenizers import without_surrogates
@@ -84,7 +85,7 @@ class SentenceTransformersEmbedder:
             found = self._tokenizer(without_surrogates(text), return_offsets_mapping=True, **options)
             yield words(found.word_ids(), found["offset_mapping"])
 
-    def encode(self, texts: Sequence[str], *, batch_size: int = 32, progress: Progress | None = None) -> Vectors:
+    def encode(self, texts: Sequence[str], *, batch_size: int = 32, progress: Progress | None = None) -> Floats32:
         """Give one vector per text, shape (texts, dimension)."""
         vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
         order = sorted(range(len(texts)), key=lambda row: len(texts[row]), reverse=True)

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.encode.embedders import Progress, Vectors
+from textgauge.arrays import Floats32
+from textgauge.encode.embedders import Progress
 from textgauge.encode.embedders.whole import WordSpans, words_of
 from textgauge.encode.resources import locate, resource
 from textgauge.encode.tokenizers import without_surrogates
@@ -53,7 +54,7 @@ class StaticEmbedder:
         """The words of each text with their numbers of tokens."""
         return words_of(self._tokenizer, texts)
 
-    def encode(self, texts: Sequence[str], *, batch_size: int = 256, progress: Progress | None = None) -> Vectors:
+    def encode(self, texts: Sequence[str], *, batch_size: int = 256, progress: Progress | None = None) -> Floats32:
         """Give one vector per text, shape (texts, dimension)."""
         vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
         for start in range(0, len(texts), batch_size):

@@ -20,13 +20,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.encode.embedders import Progress, Vectors
+from textgauge.arrays import Floats32, Ints
+from textgauge.encode.embedders import Progress
 from textgauge.encode.embedders.whole import WordSpans, words_of
 from textgauge.encode.tokenizers import load_pieces, without_surrogates
 from textgauge.parallel import workers
 
-Ids = NDArray[np.int64]
-Run = Callable[[Ids], Vectors]
+Run = Callable[[Ints], Floats32]
 """Token ids (texts, length) to the last hidden states (texts, length, dimension)."""
 
 TOKENS_PER_RUN = 2048  # keeps a batch of long texts within tens of megabytes; more is not faster
@@ -61,7 +61,7 @@ class TransformerEmbedder:
         _ = self.run  # the weights bring the word pieces with them
         return words_of(load_pieces(), texts)
 
-    def encode(self, texts: Sequence[str], *, batch_size: int = 64, progress: Progress | None = None) -> Vectors:
+    def encode(self, texts: Sequence[str], *, batch_size: int = 64, progress: Progress | None = None) -> Floats32:
         """Give one vector per text, shape (texts, dimension)."""
         run, done = self.run, 0  # first of all, because the weights bring the word pieces with them
         ids, inverse = _distinct(token_ids(texts, self.max_length))
@@ -76,27 +76,27 @@ class TransformerEmbedder:
                     progress(done * len(texts) // len(ids), len(texts))
         return vectors[inverse]
 
-    def _pool(self, hidden: Vectors) -> NDArray[np.float64]:
+    def _pool(self, hidden: Floats32) -> NDArray[np.float64]:
         mean: NDArray[np.float64] = hidden.mean(axis=1, dtype=np.float64)
         if self.normalise:
             mean /= np.sqrt((mean * mean).sum(axis=1, keepdims=True))
         return mean
 
 
-def token_ids(texts: Sequence[str], max_length: int) -> list[Ids]:
+def token_ids(texts: Sequence[str], max_length: int) -> list[Ints]:
     """Give the word-piece ids of each text with [CLS] and [SEP], cut at `max_length`."""
     encodings = load_pieces(max_length).encode_batch([without_surrogates(text) for text in texts])
     return [np.array(encoding.ids, dtype=np.int64) for encoding in encodings]
 
 
-def _distinct(ids: Sequence[Ids]) -> tuple[list[Ids], NDArray[np.intp]]:
+def _distinct(ids: Sequence[Ints]) -> tuple[list[Ints], NDArray[np.intp]]:
     """Different rows of tokens, and which one each text has: texts that differ in case or beyond the end share one."""
     places: dict[bytes, int] = {}
     inverse = np.array([places.setdefault(row.tobytes(), len(places)) for row in ids], dtype=np.intp)
     return [np.frombuffer(row, dtype=np.int64) for row in places], inverse
 
 
-def equal_length_batches(ids: Sequence[Ids], batch_size: int) -> Iterator[list[int]]:
+def equal_length_batches(ids: Sequence[Ints], batch_size: int) -> Iterator[list[int]]:
     """Yield row numbers of texts with equally many tokens, longest first, so that threads finish together."""
     by_length: dict[int, list[int]] = {}
     for row, tokens in enumerate(ids):

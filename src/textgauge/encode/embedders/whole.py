@@ -16,13 +16,13 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.encode.embedders import Embedder, Progress, Vectors, embedder
+from textgauge.arrays import Floats32, Ints
+from textgauge.encode.embedders import Embedder, Progress, embedder
 from textgauge.encode.tokenizers import without_surrogates
 from textgauge.errors import UnknownName
 
 _KEPT = 20_000  # windows remembered from one call to the next: some 30 MB
 _TEXTS_AT_ONCE = 64  # tokenized together: long ones take memory
-Places = NDArray[np.int64]
 
 
 class Windowed(Embedder, Protocol):
@@ -51,7 +51,7 @@ class WholeEmbedder:
     """
 
     plain: Windowed
-    _known: dict[bytes, Vectors] = field(default_factory=dict, repr=False, compare=False)
+    _known: dict[bytes, Floats32] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
     def of(cls, plain: Embedder) -> WholeEmbedder:
@@ -77,7 +77,7 @@ class WholeEmbedder:
         """The length of a vector."""
         return self.plain.dimension
 
-    def encode(self, texts: Sequence[str], *, batch_size: int = 64, progress: Progress | None = None) -> Vectors:
+    def encode(self, texts: Sequence[str], *, batch_size: int = 64, progress: Progress | None = None) -> Floats32:
         """Give one vector per text, shape (texts, dimension)."""
         if self.plain.window is None:
             return self.plain.encode(texts, batch_size=batch_size, progress=progress)
@@ -104,7 +104,7 @@ class WholeEmbedder:
         again = dict(zip(pieces, self.windows(pieces), strict=True)) if pieces else {}
         return [[row] if isinstance(row, Window) else [part for piece in row for part in again[piece]] for row in rows]
 
-    def _encoded(self, windows: Sequence[str], batch_size: int, progress: Progress | None) -> dict[bytes, Vectors]:
+    def _encoded(self, windows: Sequence[str], batch_size: int, progress: Progress | None) -> dict[bytes, Floats32]:
         by_key = {_key(text): text for text in windows}
         found = {key: self._known[key] for key in by_key if key in self._known}
         missing = [key for key in by_key if key not in found]
@@ -148,9 +148,9 @@ def _scaled(progress: Progress | None, texts: int) -> Progress | None:
 class WordSpans(NamedTuple):
     """What must not be cut: where each word of a text starts and ends, and how many tokens come before."""
 
-    starts: Places
-    ends: Places
-    until: Places
+    starts: Ints
+    ends: Ints
+    until: Ints
 
     @property
     def tokens(self) -> int:

@@ -12,15 +12,14 @@ from functools import cache
 from typing import Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from textgauge.arrays import Ints
 from textgauge.encode.tokenizers import words_of
 from textgauge.errors import UnknownName
 from textgauge.naming import parse
 
 __all__ = ["GrammarChecker", "get_grammar_checker", "list_grammar_checkers"]
 
-Numbers = NDArray[np.int64]
 
 LONGEST_PIECE = 2_000
 LONGEST_TEXT = 20_000
@@ -46,10 +45,10 @@ class GrammarChecker(Protocol):
     def signature(self) -> str:
         """Everything the numbers depend on."""
 
-    def errors(self, texts: Sequence[str]) -> Numbers:
+    def errors(self, texts: Sequence[str]) -> Ints:
         """Give the number of errors of each text; 0 for an empty one."""
 
-    def lengths(self, texts: Sequence[str]) -> Numbers:
+    def lengths(self, texts: Sequence[str]) -> Ints:
         """Give the number of words of each text, signs left out."""
 
 
@@ -75,7 +74,7 @@ def _cut(text: str, start: int, stop: int) -> int:
     return found.end() if found else stop
 
 
-def lengths(texts: Sequence[str]) -> Numbers:
+def lengths(texts: Sequence[str]) -> Ints:
     """Give the number of words of what is checked of each text.
 
     >>> lengths(["It's 5 o'clock -- really!", ""])
@@ -85,7 +84,7 @@ def lengths(texts: Sequence[str]) -> Numbers:
     return np.fromiter(counts, dtype=np.int64, count=len(texts))
 
 
-def sums(texts: Sequence[str], count: Callable[[list[str]], Sequence[int]]) -> Numbers:
+def sums(texts: Sequence[str], count: Callable[[list[str]], Sequence[int]]) -> Ints:
     """Count the errors of the different pieces of all texts, each once, and add them up by text."""
     parts = [list(pieces(text)) for text in texts]
     distinct = list(dict.fromkeys(piece for part in parts for piece in part))

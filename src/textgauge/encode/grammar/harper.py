@@ -14,7 +14,8 @@ from importlib.metadata import version
 from threading import Lock
 from typing import Any
 
-from textgauge.encode.grammar import Numbers, lengths, sums
+from textgauge.arrays import Ints
+from textgauge.encode.grammar import lengths, sums
 from textgauge.encode.tokenizers import without_surrogates
 from textgauge.errors import UnknownName
 from textgauge.parallel import workers
@@ -46,11 +47,11 @@ class HarperChecker:
         ignored = "|".join(sorted(IGNORED)).lower()
         return f"harper(dialect={self.dialect},ignored={ignored},harper-py={version('harper-py')},version=1)"
 
-    def errors(self, texts: Sequence[str]) -> Numbers:
+    def errors(self, texts: Sequence[str]) -> Ints:
         """Give the number of errors of each text; 0 for an empty one."""
         return sums(texts, self._count)
 
-    def lengths(self, texts: Sequence[str]) -> Numbers:
+    def lengths(self, texts: Sequence[str]) -> Ints:
         """Give the number of words of each text, signs left out."""
         return lengths(texts)
 

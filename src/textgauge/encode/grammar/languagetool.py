@@ -12,8 +12,9 @@ from functools import cached_property
 from typing import Any
 from urllib.parse import urlsplit
 
+from textgauge.arrays import Ints
 from textgauge.encode.endpoint import shown_address
-from textgauge.encode.grammar import Numbers, lengths, sums
+from textgauge.encode.grammar import lengths, sums
 from textgauge.encode.tokenizers import without_surrogates
 from textgauge.errors import MissingExtra, ResourceError, UnknownName
 
@@ -53,11 +54,11 @@ class LanguageToolChecker:
         ignored = "|".join(sorted(IGNORED)).lower()
         return f"languagetool(server={version or 'unknown'},language={self.language},ignored={ignored},version=1)"
 
-    def errors(self, texts: Sequence[str]) -> Numbers:
+    def errors(self, texts: Sequence[str]) -> Ints:
         """Give the number of errors of each text; 0 for an empty one. ResourceError where the server fails."""
         return sums(texts, self._count)
 
-    def lengths(self, texts: Sequence[str]) -> Numbers:
+    def lengths(self, texts: Sequence[str]) -> Ints:
         """Give the number of words of each text, signs left out."""
         return lengths(texts)
 

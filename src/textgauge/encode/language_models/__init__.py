@@ -16,6 +16,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.arrays import Ints
 from textgauge.encode.named import Entry, Named, Prefix, lazy
 from textgauge.errors import InputError, UnknownName
 from textgauge.naming import parse
@@ -24,7 +25,6 @@ __all__ = ["LanguageModel", "Surprise", "get_language_model", "list_language_mod
 
 LONGEST_ORDER = 10
 _TRAINED = "kneser-ney"
-Ids = NDArray[np.int64]
 Surprise = tuple[NDArray[np.float64], NDArray[np.int64]]
 """−ln P of each text, in nats, and the number of tokens it is the sum over."""
 
@@ -82,7 +82,7 @@ def once(score: Callable[[list[str]], Surprise], texts: Sequence[str]) -> Surpri
     return nats[rows], tokens[rows]
 
 
-def windowed(rows: Sequence[Sequence[int]], longest: int, *, before: Sequence[int]) -> tuple[list[Ids], Ids]:
+def windowed(rows: Sequence[Sequence[int]], longest: int, *, before: Sequence[int]) -> tuple[list[Ints], Ints]:
     """Cut rows of tokens into windows that begin with `before` and are no longer than `longest`, and tell whose
     each is. A row without tokens has no window.
 

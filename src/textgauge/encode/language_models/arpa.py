@@ -15,16 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
-from textgauge.encode.language_models.ngrams import (
-    SPECIAL,
-    Ids,
-    Logs,
-    NgramLevel,
-    NgramModel,
-    Ngrams,
-    first_level,
-    next_level,
-)
+from textgauge.arrays import Floats, Ints
+from textgauge.encode.language_models.ngrams import SPECIAL, NgramLevel, NgramModel, Ngrams, first_level, next_level
 from textgauge.encode.resource_sources import file_sha256
 from textgauge.encode.tokenizers import tokenizer
 from textgauge.errors import InputError
@@ -66,7 +58,7 @@ def write_arpa(ngrams: Ngrams, path: Path) -> None:
         stream.write("\n\\end\\\n")
 
 
-def _lines(ngrams: Ngrams, level: NgramLevel, grams: Ids, *, last: bool) -> Iterator[str]:
+def _lines(ngrams: Ngrams, level: NgramLevel, grams: Ints, *, last: bool) -> Iterator[str]:
     probability = np.maximum(level.log_probability / LN10, NEVER).tolist()
     backoff = (level.log_backoff / LN10).tolist()
     for row, gram in enumerate(grams.tolist()):
@@ -131,7 +123,7 @@ class _Reader:
             raise self._wrong(f"the model has {len(sizes)} orders, not 1 to {LONGEST_ORDER}")
         return sizes
 
-    def _section(self, order: int, size: int) -> tuple[Ids, Logs, Logs]:
+    def _section(self, order: int, size: int) -> tuple[Ints, Floats, Floats]:
         if order > 1:
             self._expect(b"\\%d-grams:" % order)
         words: list[int] = []

@@ -14,8 +14,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.arrays import Ints
 from textgauge.encode.embedders.transformer import equal_length_batches
-from textgauge.encode.language_models import Ids, Surprise, once, windowed
+from textgauge.encode.language_models import Surprise, once, windowed
 from textgauge.encode.resource_sources import tree_sha256
 from textgauge.encode.tokenizers import without_surrogates
 from textgauge.errors import MissingExtra, ResourceError
@@ -61,10 +62,10 @@ class HuggingFaceModel:
             np.add.at(tokens, owner[rows], costs.shape[1])
         return nats, tokens
 
-    def _windows(self, ids: list[list[int]]) -> tuple[list[Ids], Ids]:
+    def _windows(self, ids: list[list[int]]) -> tuple[list[Ints], Ints]:
         raise NotImplementedError
 
-    def _costs(self, ids: Ids) -> NDArray[np.float64]:
+    def _costs(self, ids: Ints) -> NDArray[np.float64]:
         raise NotImplementedError
 
     @cached_property
@@ -103,7 +104,7 @@ class HuggingFaceModel:
         found = self._tokenizer(clean, add_special_tokens=False, verbose=False)["input_ids"]
         return [list(row) for row in found]
 
-    def _logs(self, ids: Ids) -> Any:
+    def _logs(self, ids: Ints) -> Any:
         """Give ln P of every token at every place, as a tensor."""
         import torch
 
@@ -124,12 +125,12 @@ class CausalModel(HuggingFaceModel):
     prefix = "hf-causal"
     kind = "AutoModelForCausalLM"
 
-    def _windows(self, ids: list[list[int]]) -> tuple[list[Ids], Ids]:
+    def _windows(self, ids: list[list[int]]) -> tuple[list[Ints], Ints]:
         marks = (self._tokenizer.bos_token_id, self._tokenizer.eos_token_id)
         before = [mark for mark in marks if mark is not None][:1]
         return windowed(ids, self._window, before=before)
 
-    def _costs(self, ids: Ids) -> NDArray[np.float64]:
+    def _costs(self, ids: Ints) -> NDArray[np.float64]:
         import torch
 
         chosen = self._logs(ids)[:, :-1].gather(2, torch.from_numpy(ids[:, 1:, None]))
@@ -158,17 +159,17 @@ class MaskedModel(HuggingFaceModel):
         start = next(i for i in range(len(whole)) if whole[i : i + len(inner)] == inner)
         return whole[:start], whole[start + len(inner) :]
 
-    def _windows(self, ids: list[list[int]]) -> tuple[list[Ids], Ids]:
+    def _windows(self, ids: list[list[int]]) -> tuple[list[Ints], Ints]:
         before, after = self._marks
         windows, owner = windowed(ids, self._window - len(after), before=before)
         return [np.array([*window, *after], dtype=np.int64) for window in windows], owner
 
-    def _costs(self, ids: Ids) -> NDArray[np.float64]:
+    def _costs(self, ids: Ints) -> NDArray[np.float64]:
         before, after = self._marks
         places = np.arange(len(before), ids.shape[1] - len(after))
         return np.array([[cost for part in self._row(row, places) for cost in part] for row in ids])
 
-    def _row(self, row: Ids, places: Ids) -> Iterator[NDArray[np.float64]]:
+    def _row(self, row: Ints, places: Ints) -> Iterator[NDArray[np.float64]]:
         step = max(1, TOKENS // len(row))
         for start in range(0, len(places), step):
             hidden = places[start : start + step]

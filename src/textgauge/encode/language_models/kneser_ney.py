@@ -19,14 +19,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from textgauge.arrays import Floats, Ints
 from textgauge.encode.language_models.ngrams import (
     ABSENT,
     BEGIN,
     SPECIAL,
     UNKNOWN,
     Framed,
-    Ids,
-    Logs,
     NgramLevel,
     NgramModel,
     Ngrams,
@@ -46,10 +45,10 @@ class Counts:
     word shorter.
     """
 
-    keys: Ids
-    count: Ids
-    prefix: Ids
-    suffix: Ids
+    keys: Ints
+    count: Ints
+    prefix: Ints
+    suffix: Ints
 
 
 def train(texts: Sequence[str], *, order: int = 3, on: str = "words") -> NgramModel:
@@ -111,7 +110,7 @@ def counted(text: Framed, words: int, order: int) -> list[Counts]:
     return tables
 
 
-def adjusted(table: Counts, longer: Counts | None) -> Ids:
+def adjusted(table: Counts, longer: Counts | None) -> Ints:
     """Give a(g): how many different words stand before each n-gram; occurrences where nothing can or none is kept."""
     if longer is None:
         return table.count
@@ -120,7 +119,7 @@ def adjusted(table: Counts, longer: Counts | None) -> Ids:
     return np.where(before > 0, before, table.count)
 
 
-def discounts(counts: Ids) -> tuple[float, float, float]:
+def discounts(counts: Ints) -> tuple[float, float, float]:
     """Give D1, D2 and D3+ of one order.
 
     >>> discounts(np.array([1] * 8 + [2] * 4 + [3] * 2 + [4]))
@@ -151,7 +150,7 @@ def _levels(tables: list[Counts]) -> list[NgramLevel]:
     ]
 
 
-def _smoothed(table: Counts, counts: Ids, below: Logs) -> tuple[Logs, Logs]:
+def _smoothed(table: Counts, counts: Ints, below: Floats) -> tuple[Floats, Floats]:
     """Give γ of each context, 1 where it has no words after it, and the probability of each n-gram."""
     taken = np.array([0.0, *discounts(counts)])
     kind = np.minimum(counts, 3)
@@ -164,5 +163,5 @@ def _smoothed(table: Counts, counts: Ids, below: Logs) -> tuple[Logs, Logs]:
     return gamma, probability
 
 
-def _log(probability: Logs) -> Logs:
+def _log(probability: Floats) -> Floats:
     return np.log(probability, out=np.full(len(probability), -np.inf), where=probability > 0)

@@ -15,13 +15,11 @@ from functools import cached_property
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from textgauge.arrays import Floats, Ints
 from textgauge.encode.language_models import Surprise, blocks, joined
 from textgauge.encode.tokenizers import Tokenizer, Tokens
 
-Ids = NDArray[np.int64]
-Logs = NDArray[np.float64]
 SPECIAL = ("<s>", "</s>", "<unk>")
 BEGIN, END, UNKNOWN = range(3)
 ABSENT = -1
@@ -33,11 +31,11 @@ class NgramLevel:
     last word, so that any order fits into 64 bits. Logarithms are natural.
     """
 
-    keys: Ids
-    log_probability: Logs
-    log_backoff: Logs
+    keys: Ints
+    log_probability: Floats
+    log_backoff: Floats
 
-    def find(self, keys: Ids) -> Ids:
+    def find(self, keys: Ints) -> Ints:
         """Give the row of each key, −1 where there is none."""
         if not len(self.keys):
             return np.full(len(keys), ABSENT, dtype=np.int64)
@@ -61,7 +59,7 @@ class Ngrams:
         numbers = {word: number for number, word in enumerate(self.words)}
         return numbers | dict.fromkeys(SPECIAL, UNKNOWN)
 
-    def log_probabilities(self, text: Framed) -> Logs:
+    def log_probabilities(self, text: Framed) -> Floats:
         """Give ln P of each token given those before it; 0 for <s>, which is not scored."""
         first = self.levels[0]
         rows, logs = text.ids, first.log_probability[text.ids]
@@ -83,13 +81,13 @@ class Ngrams:
         scored = np.where(tokens.lengths > 0, tokens.lengths + 1, 0)
         return np.where(scored > 0, nats, 0.0), scored
 
-    def numbers(self, tokens: Tokens) -> Ids:
+    def numbers(self, tokens: Tokens) -> Ints:
         """Give the numbers of tokens in this table."""
         numbers = [self.index.get(token, UNKNOWN) for token in tokens.vocabulary]
         return np.array(numbers, dtype=np.int64)[tokens.ids]
 
 
-def first_level(words: int, given: Ids, probability: Logs, backoff: Logs) -> NgramLevel:
+def first_level(words: int, given: Ints, probability: Floats, backoff: Floats) -> NgramLevel:
     """Build the level of single words; ValueError where one is given twice, or <s> or </s> is missing.
 
     Without <unk> an unknown word is as probable as the rarest word.
@@ -105,7 +103,7 @@ def first_level(words: int, given: Ids, probability: Logs, backoff: Logs) -> Ngr
     return level
 
 
-def next_level(below: Sequence[NgramLevel], grams: Ids, probability: Logs, backoff: Logs) -> NgramLevel:
+def next_level(below: Sequence[NgramLevel], grams: Ints, probability: Floats, backoff: Floats) -> NgramLevel:
     """Build the level above others from n-grams in any order, one row each.
 
     ValueError where one is given twice, or its first n − 1 words are no n-gram of the level below.
@@ -122,7 +120,7 @@ def next_level(below: Sequence[NgramLevel], grams: Ids, probability: Logs, backo
     return NgramLevel(keys[order], probability[order], backoff[order])
 
 
-def _refuse_doubles(keys: Ids) -> None:
+def _refuse_doubles(keys: Ints) -> None:
     if (keys[1:] == keys[:-1]).any():
         raise ValueError("an n-gram is given twice")
 
@@ -131,12 +129,12 @@ def _refuse_doubles(keys: Ids) -> None:
 class Framed:
     """Texts one after another, each between <s> and </s>: the tokens, the text and the place in it of each."""
 
-    ids: Ids
-    text: Ids
-    place: Ids
+    ids: Ints
+    text: Ints
+    place: Ints
 
 
-def framed(ids: Ids, offsets: Ids) -> Framed:
+def framed(ids: Ints, offsets: Ints) -> Framed:
     """Put <s> and </s> around each text.
 
     >>> framed(np.array([7, 8, 9]), np.array([0, 2, 3])).ids.tolist()

@@ -17,9 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.arrays import Ints
 from textgauge.encode.embedders.minilm import Graph, Weights
 from textgauge.encode.embedders.transformer import equal_length_batches, onnx_session
-from textgauge.encode.language_models import Ids, Surprise, once, windowed
+from textgauge.encode.language_models import Surprise, once, windowed
 from textgauge.encode.language_models.gguf import Gguf, read_gguf
 from textgauge.encode.resources import locate, resource
 from textgauge.encode.tokenizers import without_surrogates
@@ -31,7 +32,7 @@ SEPARATOR = "<|endoftext|>"
 WINDOW = 512
 BATCH = 16  # texts; more are not faster
 TOKENS = 512  # at once: each has a number for every token of the vocabulary, 100 MB together
-Score = Callable[[Ids], NDArray[np.float32]]
+Score = Callable[[Ints], NDArray[np.float32]]
 TABLE = "token_embd.weight"
 _MATRICES = ("attn_q", "attn_k", "attn_v", "attn_output", "ffn_gate", "ffn_up", "ffn_down")
 
@@ -71,7 +72,7 @@ class SmolLM2:
         return nats, np.array([len(ids) for ids in found], dtype=np.int64)
 
 
-def _batches(windows: list[Ids]) -> Iterator[list[int]]:
+def _batches(windows: list[Ints]) -> Iterator[list[int]]:
     for rows in equal_length_batches(windows, BATCH):
         step = max(1, TOKENS // len(windows[rows[0]]))
         yield from (rows[start : start + step] for start in range(0, len(rows), step))
@@ -149,7 +150,7 @@ def load_llama(model: Gguf, longest: int) -> Score:
     options.add_external_initializers(names, values)
     session = onnx_session(serialised, options)
 
-    def score(ids: Ids, keep: object = values) -> NDArray[np.float32]:
+    def score(ids: Ints, keep: object = values) -> NDArray[np.float32]:
         inputs = {"ids": ids[:, :-1], "targets": ids[:, 1:].reshape(-1, 1)}
         found: NDArray[np.float32] = session.run(None, inputs)[0]
         return found.reshape(len(ids), -1)

@@ -22,16 +22,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.arrays import Ints
 from textgauge.encode.language_models import Surprise, blocks, joined
-from textgauge.encode.language_models.ngrams import (
-    SPECIAL,
-    UNKNOWN,
-    Ids,
-    Ngrams,
-    SpacedTokenizer,
-    first_level,
-    next_level,
-)
+from textgauge.encode.language_models.ngrams import SPECIAL, UNKNOWN, Ngrams, SpacedTokenizer, first_level, next_level
 from textgauge.encode.resources import locate, resource
 from textgauge.encode.tokenizers import words_of
 from textgauge.errors import ResourceError
@@ -139,23 +132,23 @@ class _Packed:
     def size(self) -> int:
         return (self.rows * sum(self.widths) + 7) // 8 + 8
 
-    def columns(self, data: NDArray[np.uint8], start: int) -> list[Ids]:
+    def columns(self, data: NDArray[np.uint8], start: int) -> list[Ints]:
         section = _part(data, start, np.dtype(np.uint8), self.size)
         places = accumulate(self.widths, initial=0)
         return [self._column(section, place, width) for place, width in zip(places, self.widths, strict=False)]
 
-    def _column(self, section: NDArray[np.uint8], place: int, width: int) -> Ids:
+    def _column(self, section: NDArray[np.uint8], place: int, width: int) -> Ints:
         if width > 25:  # with a shift of 7 it must fit into the four bytes read
             raise ValueError("it is too large")
         bit = np.arange(self.rows, dtype=np.int64) * sum(self.widths) + place
         overlapping = np.ndarray(len(section) - 3, np.dtype("<u4"), section, strides=(1,))
-        value: Ids = overlapping[bit >> 3].astype(np.int64)
+        value: Ints = overlapping[bit >> 3].astype(np.int64)
         return (value >> (bit & 7)) & ((1 << width) - 1)
 
 
-def _parents(begins: NDArray[Any], most: int) -> Ids:
+def _parents(begins: NDArray[Any], most: int) -> Ints:
     """Give the row above of each entry, from where the entries of each row begin; the last number is their end."""
-    whole: Ids = begins.astype(np.int64)
+    whole: Ints = begins.astype(np.int64)
     steps = whole[1:] - whole[:-1]
     if whole[0] != 0 or (steps < 0).any() or whole[-1] > most:
         raise ValueError("its entries do not follow each other")
@@ -170,7 +163,7 @@ def _names(data: NDArray[np.uint8], count: int) -> list[str]:
     return [name.decode() for name in names[:-1]]
 
 
-def _numbers(names: list[str]) -> Ids:
+def _numbers(names: list[str]) -> Ints:
     """Give each word the number it has in a table: <s> 0, </s> 1, the others from 3 on."""
     marks = [names.index(mark) for mark in SPECIAL[:UNKNOWN]]
     number = np.empty(len(names), dtype=np.int64)

@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.encode.embedders import Vectors
+from textgauge.arrays import Floats32
 from textgauge.encode.named import Entry, Named, Prefix, lazy
 from textgauge.encode.tokenizers import Tokens
 from textgauge.errors import UnknownName
@@ -50,10 +50,10 @@ class Encoding:
 class TokenVectors(Encoding):
     """The same with a vector for each token: those of text i are `vectors[offsets[i]:offsets[i + 1]]`."""
 
-    vectors: Vectors
+    vectors: Floats32
     identity: str
 
-    def __getitem__(self, row: int) -> Vectors:
+    def __getitem__(self, row: int) -> Floats32:
         return self.vectors[self.offsets[row] : self.offsets[row + 1]]
 
 

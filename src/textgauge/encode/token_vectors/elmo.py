@@ -16,18 +16,11 @@ from pathlib import Path
 
 import numpy as np
 
+from textgauge.arrays import Floats32
 from textgauge.encode.embedders.transformer import equal_length_batches
 from textgauge.encode.resource_sources import file_sha256
 from textgauge.encode.token_vectors import CHOSEN, Encoding, TokenVectors, checked_layer
-from textgauge.encode.token_vectors.elmo_file import (
-    CHARACTERS,
-    ROWS,
-    Array,
-    Network,
-    find_files,
-    in_blocks,
-    read_network,
-)
+from textgauge.encode.token_vectors.elmo_file import CHARACTERS, ROWS, Network, find_files, in_blocks, read_network
 from textgauge.encode.tokenizers import SplitTokenizer, Tokens
 
 LONGEST = 512
@@ -97,7 +90,7 @@ class ElmoTokens:
             vectors = self._vectors(found.tokens)
         return TokenVectors(found.tokens, found.special, vectors, self.identity)
 
-    def _vectors(self, tokens: Tokens) -> Array:
+    def _vectors(self, tokens: Tokens) -> Floats32:
         words = [character_ids(word.encode("utf-8", "ignore")) for word in tokens.vocabulary]
         begin, end = len(words), len(words) + 1
         table = self.network.words(np.array([*words, character_ids(_BEGIN_TEXT), character_ids(_END_TEXT)]))
@@ -110,6 +103,6 @@ class ElmoTokens:
             vectors[places] = in_blocks(self._layer_of, table[framed])[:, 1:-1]
         return vectors
 
-    def _layer_of(self, words: Array) -> Array:
+    def _layer_of(self, words: Floats32) -> Floats32:
         layers = self.network.texts(words)
         return np.asarray(layers.mean(axis=0) if self.layer == CHOSEN else layers[self.layer])

@@ -14,47 +14,46 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.arrays import Floats32, Ints
 from textgauge.errors import MissingExtra, ResourceError
 
-Array = NDArray[np.float32]
-Ids = NDArray[np.int64]
 # Words or texts of a product: always as many, because a BLAS may round by the number of rows, and so few that its
 # kernels take all of them in one way; with 16 the last four are rounded differently on some processors.
 ROWS = 8
 CHARACTERS = 50  # of a word, its frame included
 CODES = 261  # bytes, begin and end of text and word, padding
 _LARGEST = 1 << 16  # no width of a real model comes near: a larger one is a damaged file
-_Read = Callable[..., Array]
+_Read = Callable[..., Floats32]
 
 
 @dataclass(frozen=True)
 class Direction:
     """One LSTM with projection: gates in the order input, candidate, forget, output, the forget bias included."""
 
-    into: Array
-    back: Array
-    bias: Array
-    projection: Array
+    into: Floats32
+    back: Floats32
+    bias: Floats32
+    projection: Floats32
 
 
 @dataclass(frozen=True)
 class Network:
     """The weights, and the arithmetic on them."""
 
-    characters: Array
-    filters: tuple[tuple[Array, Array], ...]
-    highways: tuple[tuple[Array, Array, Array, Array], ...]
-    projection: tuple[Array, Array]
+    characters: Floats32
+    filters: tuple[tuple[Floats32, Floats32], ...]
+    highways: tuple[tuple[Floats32, Floats32, Floats32, Floats32], ...]
+    projection: tuple[Floats32, Floats32]
     layers: tuple[tuple[Direction, Direction], ...]
     activation: str
     cell_clip: float
     projection_clip: float
 
-    def words(self, ids: Ids) -> Array:
+    def words(self, ids: Ints) -> Floats32:
         """Give the vectors of words without context, (words, width), from their characters (words, 50)."""
         return in_blocks(self._words, ids)
 
-    def texts(self, words: Array) -> Array:
+    def texts(self, words: Floats32) -> Floats32:
         """Give all layers of texts of equally many words, (layers, texts, length, 2 width)."""
         found = [np.concatenate([words, words], axis=2)]
         forward, backward = words, words[:, ::-1]
@@ -66,7 +65,7 @@ class Network:
             found.append(np.concatenate([forward, backward[:, ::-1]], axis=2))
         return np.stack(found)
 
-    def _words(self, ids: Ids) -> Array:
+    def _words(self, ids: Ints) -> Floats32:
         letters = self.characters[ids]
         hidden = np.concatenate([self._convolve(letters, *pair) for pair in self.filters], axis=1)
         for transform, transform_bias, carry, carry_bias in self.highways:
@@ -74,14 +73,14 @@ class Network:
             hidden = share * np.maximum(hidden @ transform + transform_bias, 0) + (1 - share) * hidden
         return hidden @ self.projection[0] + self.projection[1]
 
-    def _convolve(self, letters: Array, weight: Array, bias: Array) -> Array:
+    def _convolve(self, letters: Floats32, weight: Floats32, bias: Floats32) -> Floats32:
         width = weight.shape[0]
         windows = np.lib.stride_tricks.sliding_window_view(letters, width, axis=1).swapaxes(2, 3)
         flat = windows.reshape(*windows.shape[:2], -1)
         largest = (flat @ weight.reshape(-1, weight.shape[2])).max(axis=1) + bias
         return np.asarray(np.maximum(largest, 0) if self.activation == "relu" else np.tanh(largest))
 
-    def _lstm(self, side: Direction, inputs: Array) -> Array:
+    def _lstm(self, side: Direction, inputs: Floats32) -> Floats32:
         texts, length, _ = inputs.shape
         driven = inputs @ side.into + side.bias
         output = np.zeros((texts, side.projection.shape[1]), dtype=np.float32)
@@ -97,7 +96,7 @@ class Network:
         return outputs
 
 
-def in_blocks(function: Callable[[Any], Array], rows: NDArray[Any]) -> Array:
+def in_blocks(function: Callable[[Any], Floats32], rows: NDArray[Any]) -> Floats32:
     """Apply a function to blocks of exactly ROWS rows, the last one filled up with its first row."""
     blocks = []
     for start in range(0, len(rows), ROWS):
@@ -107,11 +106,11 @@ def in_blocks(function: Callable[[Any], Array], rows: NDArray[Any]) -> Array:
     return np.concatenate(blocks)
 
 
-def _clip(values: Array, limit: float) -> Array:
+def _clip(values: Floats32, limit: float) -> Floats32:
     return np.asarray(np.clip(values, -limit, limit))
 
 
-def _sigmoid(values: Array) -> Array:
+def _sigmoid(values: Floats32) -> Floats32:
     from scipy.special import expit
 
     return np.asarray(expit(values))
@@ -197,7 +196,7 @@ def _network(read: _Read, sizes: Sizes) -> Network:
     )
 
 
-def _highway(read: _Read, name: str, count: int) -> tuple[Array, Array, Array, Array]:
+def _highway(read: _Read, name: str, count: int) -> tuple[Floats32, Floats32, Floats32, Floats32]:
     transform, carry = (read(f"{name}/W_{part}", count, count) for part in ("transform", "carry"))
     transform_bias, carry_bias = (read(f"{name}/b_{part}", count) for part in ("transform", "carry"))
     return transform, transform_bias, carry, carry_bias
@@ -212,7 +211,7 @@ def _direction(read: _Read, side: int, layer: int, sizes: Sizes) -> Direction:
     return Direction(weights[: sizes.width].copy(), weights[sizes.width :].copy(), bias, projection)
 
 
-def _array(file: Any, name: str, shape: tuple[int, ...]) -> Array:
+def _array(file: Any, name: str, shape: tuple[int, ...]) -> Floats32:
     stored = file.get(name)
     if getattr(stored, "shape", None) != shape or stored.dtype.kind != "f":
         raise ResourceError(f"the ELMo weights hold no {name} of shape {shape}")

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from textgauge.encode.embedders import Vectors
-from textgauge.encode.embedders.transformer import Ids, equal_length_batches
+from textgauge.arrays import Floats32, Ints
+from textgauge.encode.embedders.transformer import equal_length_batches
 from textgauge.encode.resource_sources import tree_sha256
 from textgauge.encode.token_vectors import CHOSEN, Encoding, TokenVectors, checked_layer
 from textgauge.encode.tokenizers import Tokens, without_surrogates
@@ -101,20 +101,20 @@ class HuggingFaceTokens:
             return tree_sha256(Path(self.model), "*")[:16]
         return str(getattr(self._network.config, "_commit_hash", None) or "unknown")
 
-    def _ids(self, texts: Sequence[str]) -> tuple[list[Ids], list[Any]]:
+    def _ids(self, texts: Sequence[str]) -> tuple[list[Ints], list[Any]]:
         if not texts:
             return [], []
         clean = [without_surrogates(text) for text in texts]
         found = self._tokenizer(clean, truncation=True, max_length=self._max_length, return_special_tokens_mask=True)
         return [np.array(row, dtype=np.int64) for row in found["input_ids"]], list(found["special_tokens_mask"])
 
-    def _encoding(self, ids: list[Ids], special: list[Any]) -> Encoding:
+    def _encoding(self, ids: list[Ints], special: list[Any]) -> Encoding:
         offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum([len(row) for row in ids], dtype=np.int64)])
         flat = np.concatenate([np.empty(0, np.int64), *ids]).astype(np.int32)
         marks = np.concatenate([np.empty(0, bool), *(np.array(row, dtype=bool) for row in special)])
         return Encoding(Tokens(flat, offsets, self._vocabulary), marks)
 
-    def _run(self, ids: Ids) -> Vectors:
+    def _run(self, ids: Ints) -> Floats32:
         import torch
 
         with torch.inference_mode():

@@ -12,9 +12,10 @@ from functools import cached_property, partial
 
 import numpy as np
 
+from textgauge.arrays import Ints
 from textgauge.encode.embedders import embedder
 from textgauge.encode.embedders.minilm import LAYERS, MAX_LENGTH, WIDTH, minilm, runner
-from textgauge.encode.embedders.transformer import Ids, Run, TransformerEmbedder, equal_length_batches, token_ids
+from textgauge.encode.embedders.transformer import Run, TransformerEmbedder, equal_length_batches, token_ids
 from textgauge.encode.token_vectors import CHOSEN, MINILM_LAYER, Encoding, TokenVectors, checked_layer
 from textgauge.encode.tokenizers import PieceTokenizer, Tokens
 from textgauge.errors import UnknownName
@@ -76,7 +77,7 @@ def _identity(known: TransformerEmbedder, layer: int | str) -> str:
     return f"{model}({','.join([*kept, f'layer={layer}'])})"
 
 
-def _encoding(ids: Sequence[Ids]) -> Encoding:
+def _encoding(ids: Sequence[Ints]) -> Encoding:
     lengths = np.array([len(row) for row in ids], dtype=np.int64)
     offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
     special = np.zeros(offsets[-1], dtype=bool)

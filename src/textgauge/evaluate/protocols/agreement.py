@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.arrays import Floats
 from textgauge.errors import InputError
 from textgauge.evaluate.data_kinds import RatedPairs
 from textgauge.evaluate.protocols.base import (
@@ -26,8 +27,6 @@ from textgauge.evaluate.protocols.batch import PairBatch
 from textgauge.evaluate.protocols.levels import AgreementLevel, between_groups, of_means, pair_level, within_groups
 from textgauge.stats.resampled_correlation import draws, inversion_rows, pearson_rows, rank_rows
 from textgauge.stats.resampling import percentile_interval
-
-Floats = NDArray[np.float64]
 
 _BATCH = 5_000  # pairs: every batch carries the texts of all pairs, for metrics that are fitted on them
 _GROUPS = ("set", "system", "item")

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.arrays import Floats
 from textgauge.data import Corpus, Pairs
 from textgauge.errors import InputError
 from textgauge.evaluate.data_kinds import TaskTable
 from textgauge.evaluate.protocols.base import Measure, TaskSources, register_protocol
 from textgauge.evaluate.protocols.batch import PairBatch
-from textgauge.evaluate.protocols.task import Columns, Examples, Floats, Task, Units, ratio
+from textgauge.evaluate.protocols.task import Columns, Examples, Task, Units, ratio
 
 ASPECTS = ("overall", "accuracy", "coverage", "coherence")
 _SUMS = 6  # of each aspect: count, Σx, Σy, Σxx, Σyy, Σxy

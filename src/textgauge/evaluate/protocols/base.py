@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Literal, TypeVar, get_args, get_origin, get_ty
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.arrays import Floats
 from textgauge.data import Comparison
 from textgauge.errors import InputError, UnknownName
 from textgauge.evaluate.data_kinds import DataKind
@@ -38,7 +39,6 @@ __all__ = [
     "why_undefined",
 ]
 
-Floats = NDArray[np.float64]
 
 RESAMPLES = 1_000  # of repetitions or of pairs: one number, so that measures of all protocols can be averaged
 CORPUS_METRICS = "energy,mmd,fid,pr,dc,irpr,medoid,ttest,classifier,cbdf,jsd,zipf"

@@ -9,13 +9,14 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.arrays import Floats
 from textgauge.data import Corpus
 from textgauge.errors import InputError
 from textgauge.evaluate.data_kinds import TaskTable
 from textgauge.evaluate.protocols.base import Measure, TaskSources, generator, register_protocol
 from textgauge.evaluate.protocols.batch import MatrixBatch
 from textgauge.evaluate.protocols.models import Forest
-from textgauge.evaluate.protocols.task import Columns, Examples, Floats, Keys, Task, Units, ratio
+from textgauge.evaluate.protocols.task import Columns, Examples, Keys, Task, Units, ratio
 
 _EXAMPLES = 1_500  # pairs of one label that a model learns from
 _TASK_EXAMPLES = 6_000  # and that of a task ensemble, whose trees each see a few of them

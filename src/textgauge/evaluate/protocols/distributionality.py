@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.arrays import Floats, Ints
 from textgauge.data import Corpus, Draws
 from textgauge.errors import InputError
 from textgauge.evaluate.data_kinds import Paraphrases
@@ -27,9 +28,6 @@ from textgauge.evaluate.protocols.batch import CorpusBatch, compact_pool
 from textgauge.evaluate.protocols.ksc import corpus_pairs
 from textgauge.metrics import CorpusMetric, get_corpus_metrics
 from textgauge.stats.density import FALLBACK, RESOLVED, deviations, group_densities
-
-Floats = NDArray[np.float64]
-Index = NDArray[np.int64]
 
 SCORE = "distributionality"
 
@@ -187,7 +185,7 @@ class Distributionality(Protocol):
         return CorpusBatch(sample * self.repetitions + repetition, joint, Draws(masks[i], masks[j]), columns)
 
 
-def different_pairs(sources: PairSources, n: int, rng: np.random.Generator) -> Index:
+def different_pairs(sources: PairSources, n: int, rng: np.random.Generator) -> Ints:
     """Rows of n pairs at random whose 2n texts all differ."""
     left, right = sources.pairs.left.keys.tolist(), sources.pairs.right.keys.tolist()
     seen: set[int] = set()
@@ -269,7 +267,7 @@ class Trajectory:
     narrow: tuple[int, ...]
 
 
-def trajectory(values: Floats, step: Index) -> Trajectory:
+def trajectory(values: Floats, step: Ints) -> Trajectory:
     """Standardise distances by the mean and standard deviation (over n) of all, and take the density at each step.
 
     Distances that are all equal stand at 0.
@@ -283,7 +281,7 @@ def trajectory(values: Floats, step: Index) -> Trajectory:
     return Trajectory(densities, counts / len(step), tuple(steps[bandwidths < RESOLVED].tolist()))
 
 
-def leave_one_out(values: Floats, step: Index, repetition: Index) -> list[Trajectory]:
+def leave_one_out(values: Floats, step: Ints, repetition: Ints) -> list[Trajectory]:
     """The trajectory of all repetitions, then those without one of them, where there are several."""
     names = np.unique(repetition)
     parts = [repetition != name for name in names] if len(names) > 1 else []

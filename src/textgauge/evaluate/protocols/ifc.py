@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from textgauge.arrays import Floats, Ints
 from textgauge.data import Corpus, Draws
 from textgauge.errors import InputError
 from textgauge.evaluate.data_kinds import StepsAndReference
@@ -26,9 +26,6 @@ from textgauge.evaluate.protocols.base import (
 from textgauge.evaluate.protocols.batch import CorpusBatch
 from textgauge.evaluate.sources import REFERENCE
 from textgauge.stats.correlation import spearman
-
-Floats = NDArray[np.float64]
-Index = NDArray[np.int64]
 
 SELF, STEP = "self", "step"
 _FEWEST_STEPS, _FEWEST_TEXTS = 3, 10
@@ -136,7 +133,7 @@ def _steps(sources: Sources) -> list[str]:
     return sorted(role for role in sources.corpora if role != REFERENCE)
 
 
-def _rows(sources: Sources) -> dict[str, Index]:
+def _rows(sources: Sources) -> dict[str, Ints]:
     """The rows of each corpus in the joint one, in an order of their content alone; the reference first."""
     starts, start = {}, 0
     for role, corpus in sources.corpora.items():
@@ -146,7 +143,7 @@ def _rows(sources: Sources) -> dict[str, Index]:
     return {role: starts[role] + np.argsort(sources.corpora[role].keys, kind="stable") for role in order}
 
 
-def _batch(number: int, joint: Corpus, reference: Index, sides: list[Index]) -> CorpusBatch:
+def _batch(number: int, joint: Corpus, reference: Ints, sides: list[Ints]) -> CorpusBatch:
     corpus = joint.take(np.concatenate([reference, *sides]))
     ends = np.cumsum([len(reference), *map(len, sides)])
     place = np.arange(len(corpus))

@@ -9,8 +9,8 @@ from math import comb
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from textgauge.arrays import Floats, Ints
 from textgauge.data import Corpus, Draws
 from textgauge.errors import InputError
 from textgauge.evaluate.data_kinds import TwoCorpora
@@ -29,13 +29,11 @@ from textgauge.evaluate.protocols.base import (
 from textgauge.evaluate.protocols.batch import CorpusBatch
 from textgauge.stats.correlation import omega_squared, pearson, r_squared, spearman
 
-Floats = NDArray[np.float64]
-Index = NDArray[np.int64]
 Ties = Literal["half", "right", "wrong"]
 Which = Literal["distinct", "paper"]
 
 
-def shares(k: int, n: int) -> Index:
+def shares(k: int, n: int) -> Ints:
     """How many texts of the first source each corpus takes: all of c_1, none of c_k.
 
     >>> shares(5, 10).tolist()
@@ -170,7 +168,7 @@ class Ksc(Protocol):
             return {"a": self.n, "b": self.n}
         return {"a": int(first.sum()), "b": int((self.n - first).sum())}
 
-    def _members(self, sides: tuple[Index, Index], rng: np.random.Generator) -> list[Index]:
+    def _members(self, sides: tuple[Ints, Ints], rng: np.random.Generator) -> list[Ints]:
         """The rows of each corpus."""
         first = shares(self.k, self.n)
         if self.draw == "lottery":
@@ -194,7 +192,7 @@ def _of_undefined(values: list[dict[str, float]], reasons: list[str], measure: s
     return [reason if np.isnan(found[measure]) else None for found, reason in zip(values, reasons, strict=True)]
 
 
-def _batch(number: int, joint: Corpus, members: list[Index]) -> CorpusBatch:
+def _batch(number: int, joint: Corpus, members: list[Ints]) -> CorpusBatch:
     used = np.unique(np.concatenate(members))
     i, j = corpus_pairs(len(members))
     masks = np.zeros((len(members), len(used)), dtype=bool)
@@ -203,7 +201,7 @@ def _batch(number: int, joint: Corpus, members: list[Index]) -> CorpusBatch:
     return CorpusBatch(number, joint.take(used), Draws(masks[i], masks[j]), {"i": i, "j": j})
 
 
-def _distinct(corpus: Corpus) -> Index:
+def _distinct(corpus: Corpus) -> Ints:
     """One row of each different text, in an order of their content alone."""
     return np.asarray(np.unique(corpus.keys, return_index=True)[1])
 
@@ -215,17 +213,17 @@ class Judgements:
     `gap` is how much longer the outer pair is.
     """
 
-    inner: Index
-    outer: Index
+    inner: Ints
+    outer: Ints
     count: Floats
-    gap: Index
+    gap: Ints
 
     def __len__(self) -> int:
         return int(self.count.sum())
 
 
 @cache
-def corpus_pairs(k: int) -> tuple[Index, Index]:
+def corpus_pairs(k: int) -> tuple[Ints, Ints]:
     """All i < j of k corpora, in order."""
     i, j = np.triu_indices(k, 1)
     return i.astype(np.int64), j.astype(np.int64)
@@ -265,14 +263,14 @@ def sampled(k: int, which: Which, size: int, seed: int) -> Judgements:
     return Judgements(inner, outer, np.ones(size), length[outer] - (end - start))
 
 
-def _inner(row: Index, length: Index) -> tuple[Index, Index]:
+def _inner(row: Ints, length: Ints) -> tuple[Ints, Ints]:
     """Start and end of the row-th pair among those of 0…length: the longest first, then by start."""
     shorter = ((np.sqrt(8 * row + 1) - 1) // 2).astype(np.int64)
     start = row - shorter * (shorter + 1) // 2
     return start, start + length - shorter
 
 
-def _paths(start: Index, length: Index, k: int) -> Floats:
+def _paths(start: Ints, length: Ints, k: int) -> Floats:
     """How often the recursion of the authors' code, which shortens a pair by one end at a time, meets each pair."""
     return np.array([float(comb(k - 1 - int(size), int(i))) for i, size in zip(start, length, strict=True)])
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.arrays import Floats, Ints
 from textgauge.stats.correlation import Correlation, by_group, pearson, rows_of_groups, spearman
 from textgauge.stats.kendall import (
     accuracy_eq,
@@ -33,10 +34,8 @@ from textgauge.stats.resampled_correlation import (
     spearman_rows,
 )
 
-Floats = NDArray[np.float64]
-Weights = NDArray[np.int64]
 Rows = NDArray[np.intp]
-Draw = Callable[[Weights], Floats]
+Draw = Callable[[Ints], Floats]
 
 _SHUFFLES = 1_000
 ONE_SIDED = 1.6449  # standard deviations that chance passes in 1 case of 20
@@ -69,7 +68,7 @@ def pair_level(x: Floats, y: Floats, rows: Rows) -> AgreementLevel:
     fewer = max(min(len(np.unique(x)), len(np.unique(y))), 2)
     scale_c, pairs = len(x) ** 2 * (fewer - 1) / fewer, float(len(x) * (len(x) - 1))
 
-    def draw(weights: Weights) -> Floats:
+    def draw(weights: Ints) -> Floats:
         w = weights[:, rows]
         tau_c = share_draws(counted.concordant - counted.discordant, scale_c, w)
         columns = [resampled(pearson, y, x, w), resampled(spearman, y, x, w), kendall_b_draws(counted, w), tau_c]
@@ -92,7 +91,7 @@ def within_groups(column: str, x: Floats, y: Floats, group: NDArray[Any], rows: 
     members = rows_of_groups(group)
     found = [by_group(kind, y, x, group) for kind in kinds.values()]
 
-    def draw(weights: Weights) -> Floats:
+    def draw(weights: Ints) -> Floats:
         if whole:
             first = weights[:, rows[[place[0] for place in members]]]
             return np.stack([_weighted_mean(values, first) for values in found], axis=1)
@@ -155,7 +154,7 @@ def of_means(
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.asarray(total / np.add.reduceat(drawn, starts, axis=1))
 
-    def draw(weights: Weights) -> Floats:
+    def draw(weights: Ints) -> Floats:
         return judged(means(x, weights), means(y, weights))
 
     once = np.ones((1, len(x)))
@@ -190,7 +189,7 @@ def _calibrated(x: Floats, y: Floats, group: NDArray[Any]) -> Correlation:
     return partial(accuracy_eq, epsilon=calibrate_ties(y, x, group).epsilon)
 
 
-def _drawn(kind: Correlation, x: Floats, y: Floats, weights: Weights) -> Floats:
+def _drawn(kind: Correlation, x: Floats, y: Floats, weights: Ints) -> Floats:
     if kind is kendall_b:
         return kendall_b_draws(row_counts(y, x), weights) if len(x) > 1 else np.full(len(weights), np.nan)
     return resampled(kind, y, x, weights)
@@ -204,7 +203,7 @@ def _mean(values: Floats) -> Floats:
     return np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
 
-def _weighted_mean(values: Floats, weights: Weights) -> Floats:
+def _weighted_mean(values: Floats, weights: Ints) -> Floats:
     known = ~np.isnan(values)
     count = weights[:, known].sum(axis=1)
     return np.where(count > 0, weights[:, known] @ values[known] / np.maximum(count, 1), np.nan)

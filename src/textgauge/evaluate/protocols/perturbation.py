@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from textgauge.arrays import Floats, Ints
 from textgauge.data import GIVEN, Corpus, Draws
 from textgauge.errors import InputError
 from textgauge.evaluate.data_kinds import OwnPoints
@@ -29,9 +29,6 @@ from textgauge.evaluate.sources import Data
 from textgauge.metrics import CorpusMetric, Metric, get_corpus_metrics
 from textgauge.stats.resampling import percentile_interval, resampled_sums
 
-Floats = NDArray[np.float64]
-Index = NDArray[np.int64]
-
 POINTS = Sources("gaussian blobs", {})  # the protocol draws its points itself
 LEFT = 2.0  # standard deviations of unperturbed values that count as having left their level
 TENTH = 0.1  # of the largest rise: the share at which a rise begins
@@ -46,10 +43,10 @@ class PointSample:
 
     A: Floats
     B: Floats
-    order: Index
+    order: Ints
     direction: Floats
 
-    def group(self, p: float) -> Index:
+    def group(self, p: float) -> Ints:
         """The places in B of the round(p·|B|) points that move: y* and its nearest neighbours."""
         return self.order[: int(np.rint(p * len(self.B)))]
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.arrays import Floats
 from textgauge.data import Corpus
 from textgauge.errors import InputError
 from textgauge.evaluate.data_kinds import TaskTable
@@ -17,7 +18,7 @@ from textgauge.evaluate.protocols.batch import MatrixBatch
 from textgauge.evaluate.protocols.models import Forest
 from textgauge.evaluate.protocols.robustness import SEMANTIC, SUPERFICIAL
 from textgauge.evaluate.protocols.sensitivity import INSERTED, REMOVED
-from textgauge.evaluate.protocols.task import Columns, Examples, Floats, Task, Units, ratio
+from textgauge.evaluate.protocols.task import Columns, Examples, Task, Units, ratio
 from textgauge.evaluate.transformations import get_transformation
 
 COPIES = (*SUPERFICIAL, *SEMANTIC, "needle_insertion", "chunk_removal")

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from textgauge.arrays import Floats
 from textgauge.data import Pairs
 from textgauge.errors import InputError
 from textgauge.evaluate.data_kinds import TaskTable
 from textgauge.evaluate.protocols.alignment import one_pool
 from textgauge.evaluate.protocols.base import Measure, TaskSources, register_protocol
 from textgauge.evaluate.protocols.batch import PairBatch
-from textgauge.evaluate.protocols.task import Columns, Floats, Task, Units, counted, pivot, ratio
+from textgauge.evaluate.protocols.task import Columns, Task, Units, counted, pivot, ratio
 from textgauge.evaluate.transformations import get_transformation
 
 SUMMARY = "summary"

@@ -11,13 +11,14 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.arrays import Floats
 from textgauge.data import Pairs
 from textgauge.errors import InputError
 from textgauge.evaluate.data_kinds import TaskTable
 from textgauge.evaluate.protocols.alignment import one_pool
 from textgauge.evaluate.protocols.base import Measure, TaskSources, generator, register_protocol
 from textgauge.evaluate.protocols.batch import PairBatch
-from textgauge.evaluate.protocols.task import Columns, Floats, Task, Units, ratio
+from textgauge.evaluate.protocols.task import Columns, Task, Units, ratio
 from textgauge.evaluate.transformations import PLACES, fits, insert, pieces, remove
 
 INSERTED = (0.05, 0.10, 0.25, 0.50, 1.00)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from textgauge.arrays import Ints
 from textgauge.data import Corpus, Draws
 from textgauge.errors import InputError
 from textgauge.evaluate.data_kinds import TwoCorpora
@@ -24,8 +24,6 @@ from textgauge.evaluate.protocols.base import (
     why_undefined,
 )
 from textgauge.evaluate.protocols.batch import CorpusBatch
-
-Index = NDArray[np.int64]
 
 ASYMPTOTE, SIZE, IMBALANCE = "asymptote", "size", "imbalance"
 
@@ -129,7 +127,7 @@ def _why_no_truth(large: Observations) -> str:
     return f"the distance of large samples is {why or 'zero'}"
 
 
-def _batch(number: int, joint: Corpus, sides: list[Index], trials: list[tuple[str, int, int]]) -> CorpusBatch:
+def _batch(number: int, joint: Corpus, sides: list[Ints], trials: list[tuple[str, int, int]]) -> CorpusBatch:
     kinds, n, m = zip(*trials, strict=True)
     corpus = joint.take(np.concatenate([sides[0][: max(n)], sides[1][: max(m)]]))
     place = np.arange(len(corpus))

@@ -9,12 +9,12 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.arrays import Floats
 from textgauge.evaluate.data_kinds import TaskTable
 from textgauge.evaluate.protocols.base import RESAMPLES, Observations, Protocol, Verdict, known_protocols, why_undefined
 from textgauge.evaluate.protocols.models import Forest
 from textgauge.evaluate.sources import Column
 
-Floats = NDArray[np.float64]
 Keys = NDArray[np.uint64]
 Columns = Mapping[str, Column]
 Model = Literal["linear", "forest"]

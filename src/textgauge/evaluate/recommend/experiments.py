@@ -7,8 +7,8 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from textgauge.arrays import Ints
 from textgauge.data import Pairs, Pool
 from textgauge.errors import InputError
 from textgauge.evaluate.protocols import (
@@ -25,8 +25,6 @@ from textgauge.evaluate.protocols import (
 )
 from textgauge.evaluate.protocols.batch import Batch
 from textgauge.evaluate.sources import Data
-
-Index = NDArray[np.int64]
 
 _MIXTURES = (100, 70, 50, 30, 20, 12)  # texts of a mixture; always five repetitions, as fewer rarely separate metrics
 _PILOT_MIXTURES = (12, 40, 100)
@@ -153,7 +151,7 @@ def _just_enough(sources: Sources, protocol: Ksc) -> Sources:
     return Sources(sources.name, {role: sources.corpora[role].take(own[:count]) for role, own in rows.items()})
 
 
-def in_turns(sources: Sources) -> Index:
+def in_turns(sources: Sources) -> Ints:
     """Rows of all different texts of the joint corpus, both sources in turn.
 
     The order is that of a hash of their content, which is as good as random.

@@ -19,11 +19,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.arrays import Floats
 from textgauge.stats.correlation import spearman
 from textgauge.stats.resampled_correlation import draws, resampled
 from textgauge.tabular import plain_row
-
-Floats = NDArray[np.float64]
 
 LEVEL = 0.05
 PERMUTATIONS = 39  # of a simulated test

@@ -12,8 +12,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from textgauge.arrays import Ints
 from textgauge.data import Comparison
 from textgauge.evaluate.protocols import Sources
 from textgauge.evaluate.recommend.budget import Clock
@@ -22,8 +22,6 @@ from textgauge.metrics import CorpusMetric
 from textgauge.metrics.base import Undefined
 from textgauge.parallel import map_threads, one_blas_thread
 from textgauge.tabular import plain_row
-
-Index = NDArray[np.int64]
 
 _TINY, _FIRST = 8, 32  # texts a side of a sample to time, and of the first that count
 _BLOCK, _FEWEST = 10, 5  # samples between two estimates
@@ -73,7 +71,7 @@ class Contaminated:
     seed: int = 0
 
     @cached_property
-    def sides(self) -> tuple[Index, Index]:
+    def sides(self) -> tuple[Ints, Ints]:
         """Rows of the different texts of each source, in an order of their content."""
         keys = [self.sources.corpora[role].keys for role in ("a", "b")]
         first = [np.unique(own, return_index=True) for own in keys]

@@ -7,6 +7,7 @@ from typing import Literal
 
 import numpy as np
 
+from textgauge.arrays import Floats, Masks
 from textgauge.data import Comparison, Corpus, Draws
 from textgauge.errors import ParameterError
 from textgauge.metrics import ground_matrix
@@ -19,7 +20,6 @@ from textgauge.metrics.registry import register
 from textgauge.metrics.uncertainty import DISJOINT, JACKKNIFE
 from textgauge.numerics import neighbour_lists as many
 from textgauge.numerics.neighbour_lists import Lists
-from textgauge.numerics.neighbour_rows import Floats
 from textgauge.numerics.neighbour_sides import ManyShares
 from textgauge.numerics.subsets import Subsets
 
@@ -77,7 +77,7 @@ class _BallMetric(NeighbourMetric):
     def _of_shares(self, shares: ManyShares) -> ManyValues:
         raise NotImplementedError
 
-    def _held(self, lists: Lists, own: many.Mask, other: many.Mask) -> many.Held:
+    def _held(self, lists: Lists, own: Masks, other: Masks) -> many.Held:
         radii = many.radii_within(lists, own, self.k)
         return many.held_across(lists, own, other, radii, closed=self.ties == "closed")
 
@@ -133,7 +133,7 @@ class PrecisionRecall(_BallMetric):
     def _of_shares(self, shares: ManyShares) -> ManyValues:
         return self._values(shares.precision, shares.recall)
 
-    def of_draws(self, lists: Lists, P: many.Mask, Q: many.Mask) -> ManyValues:
+    def of_draws(self, lists: Lists, P: Masks, Q: Masks) -> ManyValues:
         """Values from neighbour lists."""
         precision = self._held(lists, P, Q).held.sum(axis=1) / Q.sum(axis=1)
         recall = self._held(lists, Q, P).held.sum(axis=1) / P.sum(axis=1)
@@ -204,7 +204,7 @@ class DensityCoverage(_BallMetric):
         candidate = SideTerms(adds[1], {"balls": held.of_candidate})
         return Contributions(self.part or VALUE, formula, reference, candidate)
 
-    def of_draws(self, lists: Lists, P: many.Mask, Q: many.Mask) -> ManyValues:
+    def of_draws(self, lists: Lists, P: Masks, Q: Masks) -> ManyValues:
         """Values from neighbour lists."""
         held = self._held(lists, P, Q)
         return self._values(held.total / (self.k * Q.sum(axis=1)), held.reached.sum(axis=1) / P.sum(axis=1))

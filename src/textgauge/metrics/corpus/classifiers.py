@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from textgauge.arrays import Floats
 from textgauge.data import GIVEN, Comparison, Corpus, Draws, Pool
 from textgauge.errors import ParameterError
 from textgauge.metrics.base import DEFAULT_SEED, VALUE, Part
@@ -21,9 +22,9 @@ from textgauge.metrics.uncertainty import held_out_test, likely_range, normal_re
 from textgauge.numerics import svm as _svm
 from textgauge.numerics.held_out import SCORES, HeldOut, Trial, scores
 from textgauge.numerics.subsets import Subsets
-from textgauge.numerics.svm import Doubles, Index, Products, Rows, Task
+from textgauge.numerics.svm import Index, Products, Rows, Task
 
-Decide: TypeAlias = Callable[[Rows, Sequence[Task], Products | None], list[Doubles]]
+Decide: TypeAlias = Callable[[Rows, Sequence[Task], Products | None], list[Floats]]
 
 _CHUNK = 256
 _FORMULAS = {
@@ -33,11 +34,11 @@ _FORMULAS = {
 }
 
 
-def decide_logistic(rows: Rows, tasks: Sequence[Task], products: Products | None = None) -> list[Doubles]:
+def decide_logistic(rows: Rows, tasks: Sequence[Task], products: Products | None = None) -> list[Floats]:
     """Decision values of logistic regression (L2, C = 1) on rows standardised by the training rows."""
     from sklearn.linear_model import LogisticRegression
 
-    found: list[Doubles] = []
+    found: list[Floats] = []
     rows = rows.astype(np.float64) / _svm.magnitude(rows)
     for task in tasks:
         train, test = rows[task.train], rows[task.test]
@@ -234,11 +235,11 @@ class ClassifierTwoSample(HeldOutMetric):
 class _Tally:
     """Sums over splits, for the different texts of both corpora."""
 
-    def __init__(self, texts: int, share: Callable[[HeldOut], Doubles]) -> None:
+    def __init__(self, texts: int, share: Callable[[HeldOut], Floats]) -> None:
         self._share, self._splits = share, 0
         self._held, self._right, self._adds, self._decision = np.zeros((4, 2, texts))
 
-    def add(self, trial: Trial, decision: Doubles) -> None:
+    def add(self, trial: Trial, decision: Floats) -> None:
         """Add one split, for its held-out texts."""
         outcome = trial.judged(decision)
         at = trial.truth.astype(np.intp), trial.task.test[trial.place]
@@ -265,22 +266,22 @@ class _Tally:
         return SideTerms(np.where(seen, adds / (copies * self._splits), np.nan), detail, own_way)
 
 
-def _accuracy(outcome: HeldOut) -> Doubles:
+def _accuracy(outcome: HeldOut) -> Floats:
     return _right(outcome) / len(outcome.truth)
 
 
-def _balanced(outcome: HeldOut) -> Doubles:
+def _balanced(outcome: HeldOut) -> Floats:
     return _right(outcome) / (2.0 * outcome.sizes[outcome.truth.astype(np.intp)])
 
 
-def _f1(outcome: HeldOut) -> Doubles:
+def _f1(outcome: HeldOut) -> Floats:
     hits = np.where(outcome.truth, outcome.predicted, 0.0)
     called = outcome.predicted.sum() + outcome.sizes[1]
     return np.asarray(2.0 * hits / called)
 
 
-def _right(outcome: HeldOut) -> Doubles:
+def _right(outcome: HeldOut) -> Floats:
     return np.where(outcome.truth, outcome.predicted, 1.0 - outcome.predicted)
 
 
-_SHARES: dict[str, Callable[[HeldOut], Doubles]] = {"accuracy": _accuracy, "balanced": _balanced, "f1": _f1}
+_SHARES: dict[str, Callable[[HeldOut], Floats]] = {"accuracy": _accuracy, "balanced": _balanced, "f1": _f1}

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.arrays import Floats
 from textgauge.data import Comparison, Corpus, Draws
 from textgauge.encode.grounds import GROUNDS, angle, prepare
 from textgauge.metrics import ground_matrix
@@ -32,12 +33,10 @@ from textgauge.numerics.kernel_sums import (
 )
 from textgauge.numerics.spectral import narrow_unit, unit
 
-Rows = NDArray[np.float64]
-
 _ENERGY = "(mean distance to the other corpus − mean distance to the own one) / number of texts of the own one"
 
 
-def negative(ground: str, X: Rows, Y: Rows) -> Rows:
+def negative(ground: str, X: Floats, Y: Floats) -> Floats:
     """−δ, the kernel that turns A + B − 2C into the energy distance."""
     block = angle(X, Y) if ground == "angular" else GROUNDS[ground](X, Y)
     block *= -1.0 / np.pi if ground == "angular" else -1.0  # one pass over the block, not two
@@ -50,11 +49,11 @@ class Angles:
     def __init__(self) -> None:
         self._space = np.empty(0, dtype=np.float32)
 
-    def __call__(self, X: Rows, Y: Rows) -> Rows:
+    def __call__(self, X: Floats, Y: Floats) -> Floats:
         """The block of two lots of unit rows."""
         return np.asarray(to_angles(self._cosines(X, Y)) if X.dtype == np.float32 else angle(X, Y))
 
-    def sums(self, X: Rows, Y: Rows) -> tuple[Rows, Rows]:
+    def sums(self, X: Floats, Y: Floats) -> tuple[Floats, Floats]:
         """Sums of the block by row and by column."""
         if X.dtype == np.float32:
             angles = to_angles(self._cosines(X, Y))
@@ -63,24 +62,24 @@ class Angles:
         block = angle(X, Y)
         return block.sum(axis=1), block.sum(axis=0)
 
-    def _cosines(self, X: Rows, Y: Rows) -> NDArray[np.float32]:
+    def _cosines(self, X: Floats, Y: Floats) -> NDArray[np.float32]:
         if len(self._space) < len(X) * len(Y):
             self._space = np.empty(len(X) * len(Y), dtype=np.float32)
         return np.matmul(X, Y.T, out=self._space[: len(X) * len(Y)].reshape(len(X), len(Y)))
 
 
-def negated(blocks: Kernel, X: Rows, Y: Rows) -> Rows:
+def negated(blocks: Kernel, X: Floats, Y: Floats) -> Floats:
     """−δ for any block function."""
     return -blocks(X, Y)
 
 
-def sums_over_pairs(comparison: Comparison, name: str) -> tuple[Rows, Rows, RowSums]:
+def sums_over_pairs(comparison: Comparison, name: str) -> tuple[Floats, Floats, RowSums]:
     """Rows and row sums of −δ for a pair metric as ground."""
     X, Y = (ground_matrix.places(side, name) for side in (comparison.reference, comparison.candidate))
     return X, Y, row_sums(X, Y, partial(negated, ground_matrix.distances_of(comparison.joint.pool, name)))
 
 
-def sums_over_ground(comparison: Comparison, on: tuple[str, str]) -> tuple[Rows, Rows, RowSums]:
+def sums_over_ground(comparison: Comparison, on: tuple[str, str]) -> tuple[Floats, Floats, RowSums]:
     """Prepared rows and row sums of −δ, shared by all that need them."""
     embedder, ground = on
     vectors = comparison.joint.embeddings(embedder)
@@ -173,7 +172,7 @@ class Energy(GroundMetric):
         reference, candidate = (SideTerms(scale * side) for side in sides)
         return Contributions(self.part or VALUE, formula, reference, candidate)
 
-    def _cosine_terms(self, comparison: Comparison) -> tuple[Rows, Rows]:
+    def _cosine_terms(self, comparison: Comparison) -> tuple[Floats, Floats]:
         """With cosine distances the means over texts are products with the mean unit vectors."""
         rows = prepare(comparison.joint.embeddings(self.embedder), "cosine")
         n = len(comparison.reference)
@@ -186,7 +185,7 @@ class Energy(GroundMetric):
         a, b = rows[:n].mean(axis=0), rows[n:].mean(axis=0)
         return float(((a - b) ** 2).sum()), float(1.0 - a @ b)
 
-    def _sums(self, comparison: Comparison) -> tuple[Rows, Rows, RowSums]:
+    def _sums(self, comparison: Comparison) -> tuple[Floats, Floats, RowSums]:
         if self.pair_ground is not None:
             return comparison.derive(sums_over_pairs, self.pair_ground)
         return comparison.derive(sums_over_ground, (self.embedder, self.ground))
@@ -201,7 +200,7 @@ class Energy(GroundMetric):
         return max(sums.discrepancy(with_self=True), 0.0), float(-sums.xy.sum() / (len(X) * len(Y)))
 
 
-def _mean_across(rows: Rows, draws: Draws, blocks: Kernel) -> Rows:
+def _mean_across(rows: Floats, draws: Draws, blocks: Kernel) -> Floats:
     L, R = draws.left.astype(np.float64), draws.right.astype(np.float64)
     total = np.zeros(len(L))
     for start in range(0, len(rows), 1_024):

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.arrays import Floats
 from textgauge.data import Comparison, Corpus, Draws
 from textgauge.errors import ParameterError
 from textgauge.metrics.base import VALUE, Part
@@ -17,14 +18,14 @@ from textgauge.metrics.contributions import Contributions, SideTerms
 from textgauge.metrics.corpus_metric import GapMetric, ManyValues
 from textgauge.metrics.registry import register
 from textgauge.metrics.score import Score
-from textgauge.metrics.token_counts import Column, CountMetric, Counts, token_totals
+from textgauge.metrics.token_counts import CountMetric, token_totals
 from textgauge.metrics.uncertainty import DISJOINT, disjoint_error, normal_reach
 
 INF = float("inf")
 _TEXT = "sum over the text's tokens of (observed / expected count of the token in its corpus − 1)"
 
 
-def top_weights(totals: Counts, top: int) -> Counts:
+def top_weights(totals: Floats, top: int) -> Floats:
     """Which tokens of each row are among its `top` most frequent: 1 inside, 0 outside, a share for ties at the cut.
 
     Tokens tied at the cut share the places that are left equally, so that nothing depends on the order of tokens:
@@ -42,7 +43,7 @@ def top_weights(totals: Counts, top: int) -> Counts:
     return np.where(cut > 0, above + tied * share, present)
 
 
-def chi_square(P: Counts, Q: Counts, *, top: int) -> tuple[Column, Column]:
+def chi_square(P: Floats, Q: Floats, *, top: int) -> tuple[Floats, Floats]:
     """Pearson's statistic of each 2 × V table of the most frequent tokens, and V.
 
     Both rows of the table are off their expectation by the same amount, so one sum gives χ²(P) + χ²(Q).
@@ -62,18 +63,18 @@ def chi_square(P: Counts, Q: Counts, *, top: int) -> tuple[Column, Column]:
 class ChiTable:
     """Observed and expected counts of tokens in two corpora, and which of them the metric counts."""
 
-    observed: tuple[Column, Column]
-    weight: Column
+    observed: tuple[Floats, Floats]
+    weight: Floats
 
     @property
-    def expected(self) -> tuple[Column, Column]:
+    def expected(self) -> tuple[Floats, Floats]:
         """Total × the corpus's share of the table's tokens."""
         total = self.observed[0] + self.observed[1]
         sizes = [float(self.weight @ side) for side in self.observed]
         return total * (sizes[0] / sum(sizes)), total * (sizes[1] / sum(sizes))
 
     @property
-    def excess(self) -> tuple[Column, Column]:
+    def excess(self) -> tuple[Floats, Floats]:
         """O/E − 1 of each token in both corpora, weighted."""
         first, second = (
             self.weight * (np.divide(side, normal, out=np.ones_like(side), where=normal > 0) - 1.0)
@@ -82,7 +83,7 @@ class ChiTable:
         return first, second
 
     @property
-    def tokens(self) -> Column:
+    def tokens(self) -> Floats:
         """(O − E)²/E of each token, over both corpora."""
         sides = zip(self.observed, self.expected, self.excess, strict=True)
         first, second = ((side - normal) * excess for side, normal, excess in sides)
@@ -119,7 +120,7 @@ class _ChiSquare(CountMetric):
         if self.top < 2:
             raise ParameterError(f"{self.name}: top={self.top} must be at least 2")
 
-    def table(self, P: Counts, Q: Counts) -> tuple[Column, Column]:
+    def table(self, P: Floats, Q: Floats) -> tuple[Floats, Floats]:
         """The statistic and its degrees of freedom."""
         statistic, kept = chi_square(P, Q, top=self.top)
         return statistic, (kept - 1) * (2 if self.df == "paper" else 1)
@@ -152,13 +153,13 @@ class _Deviate(_ChiSquare):
     source = "Wilson & Hilferty 1931"
     headline = Part(VALUE, bounds=(-INF, INF))
 
-    def of_counts(self, P: Counts, Q: Counts) -> ManyValues:
+    def of_counts(self, P: Floats, Q: Floats) -> ManyValues:
         """The deviate; NaN without degrees of freedom."""
         statistic, df = self.table(P, Q)
         spread = 2 / (9 * np.where(df > 0, df, np.nan))
         return {VALUE: (np.cbrt(statistic / np.maximum(df, 1)) - (1 - spread)) / np.sqrt(spread)}
 
-    def column(self, joint: Corpus, draws: Draws) -> Column:
+    def column(self, joint: Corpus, draws: Draws) -> Floats:
         """The deviates of many draws."""
         return self.compute_many(joint, draws)[VALUE]
 
@@ -181,7 +182,7 @@ class Chi(_ChiSquare):
     parts = (Part("statistic", bounds=(0.0, INF)), Part("p", closer="larger"))
     undefined = "a corpus has none of the most frequent tokens"
 
-    def of_counts(self, P: Counts, Q: Counts) -> ManyValues:
+    def of_counts(self, P: Floats, Q: Floats) -> ManyValues:
         """1 − p, the statistic and p."""
         from scipy.special import chdtr, chdtrc
 
@@ -224,7 +225,7 @@ class ChiByDf(_ChiSquare):
     undefined = "a corpus has none of the most frequent tokens, or there is one kind of token only"
     per_degree = True
 
-    def of_counts(self, P: Counts, Q: Counts) -> ManyValues:
+    def of_counts(self, P: Floats, Q: Floats) -> ManyValues:
         """The statistic per degree of freedom, and the statistic."""
         statistic, df = self.table(P, Q)
         value = np.divide(statistic, df, out=np.full(len(P), np.nan), where=df > 0)
@@ -244,7 +245,7 @@ def thinned_ranks(top: int) -> NDArray[np.int64]:
     return np.unique(steps, return_index=True)[1] + 1
 
 
-def zipf_slopes(counts: Counts, *, top: int) -> Column:
+def zipf_slopes(counts: Floats, *, top: int) -> Floats:
     """Slope of log count over log rank of each row, least squares at thinned ranks; NaN with fewer than two points."""
     ranks = thinned_ranks(top)
     ranks = ranks[ranks <= counts.shape[1]]
@@ -255,7 +256,7 @@ def zipf_slopes(counts: Counts, *, top: int) -> Column:
     y = np.log(np.where(used, ordered, 1.0))
     x = np.where(used, x - (x.sum(axis=1) / np.maximum(points, 1))[:, None], 0.0)
     spread = (x * x).sum(axis=1)
-    slopes: Column = np.divide((x * y).sum(axis=1), spread, out=np.full(len(counts), np.nan), where=points >= 2)
+    slopes: Floats = np.divide((x * y).sum(axis=1), spread, out=np.full(len(counts), np.nan), where=points >= 2)
     return slopes
 
 
@@ -282,23 +283,23 @@ class Zipf(GapMetric, CountMetric):
         if self.top < 2:
             raise ParameterError(f"zipf: top={self.top} must be at least 2")
 
-    def of_counts(self, P: Counts, Q: Counts) -> ManyValues:
+    def of_counts(self, P: Floats, Q: Floats) -> ManyValues:
         """The absolute difference of the slopes, and both slopes."""
         reference, candidate = zipf_slopes(P, top=self.top), zipf_slopes(Q, top=self.top)
         return {VALUE: np.abs(reference - candidate), "reference": reference, "candidate": candidate}
 
 
-def relative_entropy(P: Counts, Q: Counts) -> Column:
+def relative_entropy(P: Floats, Q: Floats) -> Floats:
     """Σ p·ln(p/q) along rows of probabilities, in nats."""
     from scipy.special import rel_entr
 
-    nats: Column = np.maximum(rel_entr(P, Q).sum(axis=1), 0.0)
+    nats: Floats = np.maximum(rel_entr(P, Q).sum(axis=1), 0.0)
     return nats
 
 
-def shares(counts: Counts) -> Counts:
+def shares(counts: Floats) -> Floats:
     """Rows divided by their sums."""
-    parts: Counts = counts / counts.sum(axis=1, keepdims=True)
+    parts: Floats = counts / counts.sum(axis=1, keepdims=True)
     return parts
 
 
@@ -317,7 +318,7 @@ class JensenShannon(CountMetric):
     headline = Part(VALUE)
     root: bool = False
 
-    def of_counts(self, P: Counts, Q: Counts) -> ManyValues:
+    def of_counts(self, P: Floats, Q: Floats) -> ManyValues:
         """The divergence, or its root."""
         p, q = shares(P), shares(Q)
         middle = (p + q) / 2
@@ -349,7 +350,7 @@ class KullbackLeibler(CountMetric):
         if not 0 < self.alpha < INF:
             raise ParameterError(f"kl: alpha={self.alpha:g} must be above 0")
 
-    def of_counts(self, P: Counts, Q: Counts) -> ManyValues:
+    def of_counts(self, P: Floats, Q: Floats) -> ManyValues:
         """Both directions."""
         extra = np.where(P + Q > 0, self.alpha, 0.0)
         p, q = shares(P + extra), shares(Q + extra)

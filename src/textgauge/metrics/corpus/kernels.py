@@ -8,8 +8,8 @@ from math import comb
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from textgauge.arrays import Floats
 from textgauge.data import Comparison, Corpus, Draws
 from textgauge.encode.grounds import squared_euclidean
 from textgauge.errors import ParameterError
@@ -28,26 +28,25 @@ from textgauge.numerics.kernel_sums import (
     row_sums,
 )
 
-Rows = NDArray[np.float64]
 UNBOUNDED = (float("-inf"), float("inf"))
 
 _MMD = "(mean kernel with the own corpus − mean kernel with the other one) / number of texts of the own one"
 _MEDIAN_ROWS = 2_000  # the median distance is taken over at most this many texts
 
 
-def gaussian(scale: float, X: Rows, Y: Rows) -> Rows:
+def gaussian(scale: float, X: Floats, Y: Floats) -> Floats:
     """exp(−‖x − y‖²/(2 scale²))."""
     block = squared_euclidean(X, Y)
     block *= -0.5 / scale**2
     return np.asarray(np.exp(block, out=block))
 
 
-def gaussian_of(blocks: Kernel, scale: float, X: Rows, Y: Rows) -> Rows:
+def gaussian_of(blocks: Kernel, scale: float, X: Floats, Y: Floats) -> Floats:
     """exp(−δ²/(2 scale²)) for any block function."""
     return np.asarray(np.exp(-0.5 / scale**2 * blocks(X, Y) ** 2))
 
 
-def polynomial(degree: int, X: Rows, Y: Rows) -> Rows:
+def polynomial(degree: int, X: Floats, Y: Floats) -> Floats:
     """(x·y/d + 1)^degree − 1: a constant cancels in a discrepancy, and without it small products keep their digits."""
     z = X @ Y.T / X.shape[1]
     total = np.ones_like(z)
@@ -56,7 +55,7 @@ def polynomial(degree: int, X: Rows, Y: Rows) -> Rows:
     return np.asarray(total * z)
 
 
-def median_distance(distances: Rows) -> float:
+def median_distance(distances: Floats) -> float:
     """Median distance between different texts, out of a square of distances; 1 where there is none."""
     off = distances[np.triu_indices(len(distances), 1)]
     median = float(np.median(off)) if len(off) else 0.0
@@ -85,7 +84,7 @@ class KernelDiscrepancy(CorpusMetric):
         """The kernel, with what it takes from the joint corpus."""
         raise NotImplementedError
 
-    def rows(self, corpus: Corpus) -> Rows:
+    def rows(self, corpus: Corpus) -> Floats:
         """Rows as the kernel takes them."""
         return corpus.embeddings(self.embedder).astype(np.float64)
 
@@ -128,7 +127,7 @@ class KernelDiscrepancy(CorpusMetric):
         return Contributions(VALUE, _MMD, reference, candidate)
 
 
-def _kernel_row_sums(comparison: Comparison, metric: KernelDiscrepancy) -> tuple[Rows, Rows, RowSums]:
+def _kernel_row_sums(comparison: Comparison, metric: KernelDiscrepancy) -> tuple[Floats, Floats, RowSums]:
     rows = metric.rows(comparison.joint)
     X, Y = rows[: len(comparison.reference)], rows[len(comparison.reference) :]
     return X, Y, row_sums(X, Y, metric.kernel(comparison.joint))
@@ -152,7 +151,7 @@ class Mmd(KernelDiscrepancy, GroundMetric):
 
     scale: float = 1.0
 
-    def rows(self, corpus: Corpus) -> Rows:
+    def rows(self, corpus: Corpus) -> Floats:
         """Rows as the ground takes them."""
         return ground_rows(corpus, self)
 

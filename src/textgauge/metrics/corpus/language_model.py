@@ -6,19 +6,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from textgauge.arrays import Floats, Ints
 from textgauge.data import Comparison, Corpus, Draws
 from textgauge.errors import ParameterError
 from textgauge.metrics.base import VALUE, Part
 from textgauge.metrics.corpus_metric import ManyValues, TokenMetric, Values
 from textgauge.metrics.registry import register
-from textgauge.metrics.token_counts import Column, Ids, alphabetical, chunks, compute_as_draw, large_enough, numbered
+from textgauge.metrics.token_counts import alphabetical, chunks, compute_as_draw, large_enough, numbered
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-Matrix = NDArray[np.float64]
 INF = float("inf")
 
 _CELLS = 1_000_000  # draws × n-grams held at once: 8 MB an array, about ten arrays at a time
@@ -31,16 +30,16 @@ class Order:
     """
 
     counts: csr_matrix
-    context: Ids
-    first_of_context: Ids
-    shorter: Ids
+    context: Ints
+    first_of_context: Ints
+    shorter: Ints
 
 
 @dataclass(frozen=True)
 class NgramTable:
     """The n-grams of a corpus, order 1 first; the end of a text is a token, its beginning a context only."""
 
-    lengths: Ids
+    lengths: Ints
     orders: tuple[Order, ...]
 
 
@@ -63,7 +62,7 @@ def ngram_table(corpus: Corpus, tokenizer: str, order: int) -> NgramTable:
     return NgramTable(lengths, tuple(orders))
 
 
-def per_text(text: Ids, gram: Ids, texts: int) -> csr_matrix:
+def per_text(text: Ints, gram: Ints, texts: int) -> csr_matrix:
     """How often each text has each n-gram, given one (text, n-gram) pair per occurrence."""
     from scipy.sparse import csr_matrix
 
@@ -73,13 +72,13 @@ def per_text(text: Ids, gram: Ids, texts: int) -> csr_matrix:
     return counts
 
 
-def _order(counts: csr_matrix, gram: Ids, context: Ids, shorter: Ids) -> Order:
+def _order(counts: csr_matrix, gram: Ints, context: Ints, shorter: Ints) -> Order:
     an_occurrence = np.unique(gram, return_index=True)[1]
     of_gram = context[an_occurrence]
     return Order(counts, of_gram, np.unique(of_gram, return_index=True)[1], shorter[an_occurrence])
 
 
-def witten_bell(orders: tuple[Order, ...], counts: list[Matrix], vocabulary: Column) -> Matrix:
+def witten_bell(orders: tuple[Order, ...], counts: list[Floats], vocabulary: Floats) -> Floats:
     """Probability of each longest n-gram's last token after its context, n-grams by models.
 
     P(w|h) = (c(hw) + T(h)·P(w|h')) / (c(h) + T(h)), T(h) = different tokens seen after h, h' = h without its first
@@ -96,7 +95,7 @@ def witten_bell(orders: tuple[Order, ...], counts: list[Matrix], vocabulary: Col
     return probability
 
 
-def entropies(table: NgramTable, draws: Draws) -> tuple[Column, Column]:
+def entropies(table: NgramTable, draws: Draws) -> tuple[Floats, Floats]:
     """Nats per token of each draw's candidate under the model of its reference, and under its own."""
     P = [order.counts.T @ draws.left.T.astype(np.float64) for order in table.orders]
     Q = [order.counts.T @ draws.right.T.astype(np.float64) for order in table.orders]

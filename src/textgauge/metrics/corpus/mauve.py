@@ -11,6 +11,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.arrays import Floats, Ints, Masks
 from textgauge.data import Comparison, Corpus, Draws
 from textgauge.errors import ParameterError
 from textgauge.metrics.base import DEFAULT_SEED, VALUE, Part
@@ -21,10 +22,7 @@ from textgauge.numerics.kmeans import kmeans
 from textgauge.numerics.spectral import Directions, Spread, components, spread_of_directions
 from textgauge.numerics.subsets import Subsets
 
-Rows = NDArray[np.float64]
-Labels = NDArray[np.int64]
-Mask = NDArray[np.bool_]
-Spreading = Callable[[Labels, Rows], Spread]  # of rows with weights
+Spreading = Callable[[Ints, Floats], Spread]  # of rows with weights
 
 _ENDS = 1e-6  # the mixtures run from this share of P to this share of Q, so that no divergence is infinite
 _CLUSTERINGS = 8  # for the standard error
@@ -34,7 +32,7 @@ _CELLS = 1 << 20  # numbers held at a time while many curves are drawn
 _TEXTS = 1 << 15  # texts clustered at a time
 
 
-def divergence_curve(p: Rows, q: Rows, *, scaling: float = 5.0, points: int = 25) -> Rows:
+def divergence_curve(p: Floats, q: Floats, *, scaling: float = 5.0, points: int = 25) -> Floats:
     """Points (exp(−c·KL(Q‖R)), exp(−c·KL(P‖R))) for mixtures R = λP + (1−λ)Q, from (1, 0) to (0, 1).
 
     Histograms along the last axis; the result has two more axes, `points + 2` by 2. Source: Pillutla et al. 2021.
@@ -56,7 +54,7 @@ def divergence_curve(p: Rows, q: Rows, *, scaling: float = 5.0, points: int = 25
     return curve
 
 
-def area_under(curve: Rows) -> Rows:
+def area_under(curve: Floats) -> Floats:
     """The area under a divergence curve, by trapezia.
 
     >>> float(area_under(divergence_curve(np.array([0.9, 0.1]), np.array([0.1, 0.9]))))
@@ -64,11 +62,11 @@ def area_under(curve: Rows) -> Rows:
     """
     x, y = curve[..., 0], curve[..., 1]
     area = 0.5 * ((x[..., :-1] - x[..., 1:]) * (y[..., :-1] + y[..., 1:])).sum(axis=-1)
-    clipped: Rows = np.clip(area, 0.0, 1.0)
+    clipped: Floats = np.clip(area, 0.0, 1.0)
     return clipped
 
 
-def frontier_integral(p: Rows, q: Rows) -> Rows:
+def frontier_integral(p: Floats, q: Floats) -> Floats:
     """2∫₀¹ λKL(P‖R) + (1−λ)KL(Q‖R) dλ in closed form: 0 for equal histograms, 1 for disjoint ones.
 
     Source: Liu et al. 2021; Pillutla et al. 2023.
@@ -79,13 +77,13 @@ def frontier_integral(p: Rows, q: Rows) -> Rows:
     both = (p > 0) & (q > 0)
     excess = np.divide(p - q, q, out=np.zeros_like(p), where=both)
     rate = np.divide(np.log1p(excess), excess, out=np.ones_like(p), where=excess != 0)
-    integral: Rows = np.clip((0.5 * (p + q) - np.where(both, p * rate, 0.0)).sum(axis=-1), 0.0, 1.0)
+    integral: Floats = np.clip((0.5 * (p + q) - np.where(both, p * rate, 0.0)).sum(axis=-1), 0.0, 1.0)
     return integral
 
 
-def smoothed(counts: Rows) -> Rows:
+def smoothed(counts: Floats) -> Floats:
     """Histograms with half a text added to every bucket (Krichevsky and Trofimov 1981)."""
-    shares: Rows = (counts + 0.5) / (counts.sum(axis=-1, keepdims=True) + 0.5 * counts.shape[-1])
+    shares: Floats = (counts + 0.5) / (counts.sum(axis=-1, keepdims=True) + 0.5 * counts.shape[-1])
     return shares
 
 
@@ -140,7 +138,7 @@ class Mauve(EmbeddingMetric):
         many = {name: np.full(len(draws), np.nan) for name in (VALUE, *(part.name for part in self.parts))}
         sides = Subsets.of(draws.left, draws.right)
         directions = Directions(joint.embeddings(self.embedder), sides, lambda: gram_of(joint, self.embedder, sides))
-        histograms: dict[int, list[tuple[Labels, Rows, Rows]]] = defaultdict(list)
+        histograms: dict[int, list[tuple[Ints, Floats, Floats]]] = defaultdict(list)
         for groups in _of_few_texts(_same_union(draws, self.min_texts), draws):
             for values in many.values():
                 values[np.concatenate(groups)] = 0.0
@@ -163,7 +161,7 @@ class Mauve(EmbeddingMetric):
                     np.add.at(values, members[some], self._value(name, left[some], right[some]) / self.seeds)
         return many
 
-    def _union(self, joint: Corpus, left: Mask, right: Mask, spreading: Spreading | None = None) -> _Union:
+    def _union(self, joint: Corpus, left: Masks, right: Masks, spreading: Spreading | None = None) -> _Union:
         """The texts of a draw, as different rows to be clustered."""
         buckets = self.buckets or max(2, round(min(int(left.sum()), int(right.sum())) / 10))
         canonical = joint.derive(_canonical, self.embedder)
@@ -172,7 +170,7 @@ class Mauve(EmbeddingMetric):
         spread = spreading(rows, weights) if spreading else spread_of_directions(canonical.embeddings[rows], weights)
         return _Union(len(joint), present, place, weights, spread, buckets)
 
-    def _clustered(self, unions: Sequence[_Union]) -> Iterator[list[Labels]]:
+    def _clustered(self, unions: Sequence[_Union]) -> Iterator[list[Ints]]:
         """The bucket of each text of the joint corpus in each union, for one seed after the other."""
         scores = [components(union.spread, self.pca) for union in unions]
         for index in range(self.seeds):
@@ -211,7 +209,7 @@ class Mauve(EmbeddingMetric):
         degrees = (len(shown) - 1) * (variance / clustering) ** 2
         return float(np.sqrt(variance) * stdtrit(degrees, 0.975) / stdtrit(1e9, 0.975)), _ERROR_METHOD
 
-    def _influence(self, left: Rows, right: Rows, side: int) -> Rows:
+    def _influence(self, left: Floats, right: Floats, side: int) -> Floats:
         """How a text less in each bucket of a side changes the shown value, scaled to sum to the jackknife variance."""
         counts = (left, right)[side]
         filled = np.flatnonzero(counts)
@@ -221,20 +219,20 @@ class Mauve(EmbeddingMetric):
             sides[side][np.arange(len(some)), some] -= 1.0
             without[some] = self._shown(*sides)
         texts = counts.sum()
-        influence: Rows = np.sqrt((texts - 1.0) / texts) * (without - counts @ without / texts)
+        influence: Floats = np.sqrt((texts - 1.0) / texts) * (without - counts @ without / texts)
         return influence
 
-    def _shown(self, left: Rows, right: Rows) -> Rows:
+    def _shown(self, left: Floats, right: Floats) -> Floats:
         return self._value(self.part or VALUE, left, right)
 
-    def _value(self, name: str, left: Rows, right: Rows) -> Rows:
+    def _value(self, name: str, left: Floats, right: Floats) -> Floats:
         """Headline or part of pairs of bucket counts."""
         if name == "mauve_star":
             return self._area(smoothed(left), smoothed(right))
         p, q = left / left.sum(axis=-1, keepdims=True), right / right.sum(axis=-1, keepdims=True)
         return frontier_integral(p, q) if name == "frontier_integral" else 1.0 - self._area(p, q)
 
-    def _area(self, p: Rows, q: Rows) -> Rows:
+    def _area(self, p: Floats, q: Floats) -> Floats:
         return area_under(divergence_curve(p, q, scaling=self.scaling, points=self.points))
 
 
@@ -242,13 +240,13 @@ class _Union(NamedTuple):
     """The texts of a draw among those of a corpus: which, the different row of each, and what is known about rows."""
 
     texts: int
-    present: Labels
-    place: Labels
-    weights: Rows
+    present: Ints
+    place: Ints
+    weights: Floats
     spread: Spread
     buckets: int
 
-    def every(self, labels: Labels) -> Labels:
+    def every(self, labels: Ints) -> Ints:
         """Labels of different rows as labels of all texts; 0 for those that are not in the draw."""
         found = np.zeros(self.texts, dtype=np.int64)
         found[self.present] = labels[self.place]
@@ -260,11 +258,11 @@ class _Canonical:
     """A corpus's embeddings, an order of its rows by content, and which rows are equal."""
 
     embeddings: NDArray[np.floating]
-    order: Labels
-    same: Labels
+    order: Ints
+    same: Ints
     all_different: bool
 
-    def distinct(self, texts: Labels) -> tuple[Labels, Labels, Rows]:
+    def distinct(self, texts: Ints) -> tuple[Ints, Ints, Floats]:
         """Rows of which there are texts, in order; their places among the distinct ones; how many texts these have."""
         present = self.order[texts[self.order] > 0]
         if self.all_different:
@@ -282,7 +280,7 @@ def _canonical(corpus: Corpus, embedder: str) -> _Canonical:
     return _Canonical(embeddings, order, same, int(same.max(initial=-1)) + 1 == len(same))
 
 
-def _ranks(rows: NDArray[np.floating]) -> Labels:
+def _ranks(rows: NDArray[np.floating]) -> Ints:
     """The place of each row in the order of contents, equal for equal rows; few differ only after their first bytes."""
     bytes_ = np.ascontiguousarray(rows).view(np.uint8)
     head = np.zeros((len(rows), 8), dtype=np.uint8)
@@ -295,11 +293,11 @@ def _ranks(rows: NDArray[np.floating]) -> Labels:
     later = {content: place for place, content in enumerate(sorted(set(whole.values())))}
     tail = np.zeros(len(rows), dtype=np.int64)
     tail[several] = [later[content] for content in whole.values()]
-    ranks: Labels = np.unique(heads * (len(later) + 1) + tail, return_inverse=True)[1].astype(np.int64)
+    ranks: Ints = np.unique(heads * (len(later) + 1) + tail, return_inverse=True)[1].astype(np.int64)
     return ranks
 
 
-def _shared_variance(influences: Rows) -> tuple[float, float]:
+def _shared_variance(influences: Floats) -> tuple[float, float]:
     """The mean product of influences between different clusterings, at least 0, and within one."""
     products = influences @ influences.T
     own = np.eye(len(products), dtype=bool)
@@ -307,7 +305,7 @@ def _shared_variance(influences: Rows) -> tuple[float, float]:
     return min(max(float(products[~own].mean()), 0.0), whole), whole
 
 
-def _same_union(draws: Draws, fewest: int) -> list[Labels]:
+def _same_union(draws: Draws, fewest: int) -> list[Ints]:
     """Draws that put the same texts on sides of the same sizes, together; draws with too few texts are left out."""
     groups: dict[tuple[int, bytes, bytes], list[int]] = defaultdict(list)
     smaller = np.minimum(draws.left.sum(axis=1), draws.right.sum(axis=1))
@@ -317,9 +315,9 @@ def _same_union(draws: Draws, fewest: int) -> list[Labels]:
     return [np.array(group) for group in groups.values()]
 
 
-def _of_few_texts(groups: list[Labels], draws: Draws) -> Iterator[list[Labels]]:
+def _of_few_texts(groups: list[Ints], draws: Draws) -> Iterator[list[Ints]]:
     """The groups, so many at a time that their unions have few texts, or one."""
-    some: list[Labels] = []
+    some: list[Ints] = []
     room = _TEXTS
     for members in groups:
         room -= int((draws.left[members[0]] | draws.right[members[0]]).sum())
@@ -331,16 +329,16 @@ def _of_few_texts(groups: list[Labels], draws: Draws) -> Iterator[list[Labels]]:
         yield some
 
 
-def _pieces(members: Labels, size: int) -> Iterator[Labels]:
+def _pieces(members: Ints, size: int) -> Iterator[Ints]:
     for start in range(0, len(members), max(size, 1)):
         yield members[start : start + max(size, 1)]
 
 
-def _counts(sides: Mask, labels: Labels, buckets: int) -> Rows:
+def _counts(sides: Masks, labels: Ints, buckets: int) -> Floats:
     draw, text = np.nonzero(sides)
     cells = np.bincount(draw * buckets + labels[text], minlength=len(sides) * buckets)
     return cells.reshape(len(sides), buckets).astype(np.float64)
 
 
-def _log(p: Rows) -> Rows:
+def _log(p: Floats) -> Floats:
     return np.log(np.where(p > 0, p, 1.0))

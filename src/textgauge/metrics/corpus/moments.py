@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.arrays import Floats
 from textgauge.data import Comparison, Corpus, Draws
 from textgauge.metrics.base import VALUE, Part
 from textgauge.metrics.corpus_metric import EmbeddingMetric, ManyValues, Values
@@ -18,12 +19,11 @@ from textgauge.metrics.uncertainty import DISJOINT
 from textgauge.numerics.spectral import frechet, frechet_from_gram, frechet_many
 from textgauge.numerics.subsets import Subsets
 
-Rows = NDArray[np.float64]
 UNBOUNDED = (float("-inf"), float("inf"))
 _SUB_SIZES = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 
-def cosine_distance(u: Rows, v: Rows) -> Rows:
+def cosine_distance(u: Floats, v: Floats) -> Floats:
     """1 − cos along the last axis; two zero vectors are at 0, a zero vector and another at 1."""
     norms = np.linalg.norm(u, axis=-1) * np.linalg.norm(v, axis=-1)
     both_zero = ~u.any(axis=-1) & ~v.any(axis=-1)
@@ -31,7 +31,7 @@ def cosine_distance(u: Rows, v: Rows) -> Rows:
     return np.clip(1.0 - np.where(norms > 0, cos, both_zero), 0.0, 2.0)
 
 
-def student_p(means: tuple[Rows, Rows], variances: tuple[Rows, Rows], sizes: tuple[Rows, Rows]) -> Rows:
+def student_p(means: tuple[Floats, Floats], variances: tuple[Floats, Floats], sizes: tuple[Floats, Floats]) -> Floats:
     """Two-sided p of Student's two-sample t-test per dimension, from means, variances (n − 1) and sizes.
 
     Where both samples are constant: 1 if they are equal, 0 if not.
@@ -48,7 +48,7 @@ def student_p(means: tuple[Rows, Rows], variances: tuple[Rows, Rows], sizes: tup
     return 2.0 * stdtr(freedom, -t)
 
 
-def mean_and_variance(X: Rows, mask: NDArray[np.bool_]) -> tuple[Rows, Rows, Rows]:
+def mean_and_variance(X: Floats, mask: NDArray[np.bool_]) -> tuple[Floats, Floats, Floats]:
     """Means, variances (n − 1) and sizes of the masked rows of each draw, by two matrix products."""
     weights = mask.astype(np.float64)
     sizes = weights.sum(axis=1, keepdims=True)

@@ -7,6 +7,7 @@ from typing import Literal
 
 import numpy as np
 
+from textgauge.arrays import Floats, Masks
 from textgauge.data import Comparison, Corpus
 from textgauge.metrics.base import VALUE, Part
 from textgauge.metrics.contributions import Contributions, SideTerms
@@ -16,7 +17,7 @@ from textgauge.metrics.registry import register
 from textgauge.metrics.uncertainty import DISJOINT, JACKKNIFE
 from textgauge.numerics import neighbour_lists as many
 from textgauge.numerics.neighbour_lists import Lists
-from textgauge.numerics.neighbour_rows import Floats, to_ground
+from textgauge.numerics.neighbour_rows import to_ground
 from textgauge.numerics.subsets import Subsets
 
 INFINITY = float("inf")
@@ -50,7 +51,7 @@ class _NearestMetric(NeighbourMetric):
         found = joint.derive(side_nearest, self.embedder, self.ground, sides)
         return found and self._of_distances(*(to_ground(squares, self.ground) for squares in found))
 
-    def of_draws(self, lists: Lists, P: many.Mask, Q: many.Mask) -> ManyValues:
+    def of_draws(self, lists: Lists, P: Masks, Q: Masks) -> ManyValues:
         """Values from neighbour lists."""
         ground = "euclidean" if self.pair_ground is not None else self.ground  # the matrix is listed in squares too
         found = (to_ground(many.nearest_across(lists, own, other), ground) for own, other in ((P, Q), (Q, P)))

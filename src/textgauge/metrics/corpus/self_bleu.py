@@ -8,14 +8,14 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.arrays import Floats, Ints
 from textgauge.data import Comparison, Corpus, Draws
 from textgauge.errors import ParameterError
 from textgauge.metrics.base import VALUE, Part
 from textgauge.metrics.corpus_metric import GapMetric, ManyValues, TokenMetric, Values
 from textgauge.metrics.registry import register
-from textgauge.metrics.token_counts import Ids, compute_as_draw, large_enough, numbered
+from textgauge.metrics.token_counts import compute_as_draw, large_enough, numbered
 
-Matrix = NDArray[np.float64]
 Smoothing = Literal["floor", "add1", "none"]
 
 _FLOOR = 0.1  # what Zhu et al. count for no match; method 1 of Chen & Cherry 2014
@@ -28,12 +28,12 @@ class NgramEntries:
     N-grams of one text only are left out: no other text can match them. `slot` = order × texts + text.
     """
 
-    lengths: Ids
+    lengths: Ints
     orders: int
-    text: Ids
-    gram: Ids
-    slot: Ids
-    count: Matrix
+    text: Ints
+    gram: Ints
+    slot: Ints
+    count: Floats
 
 
 def ngram_entries(corpus: Corpus, tokenizer: str, orders: int) -> NgramEntries:
@@ -55,7 +55,7 @@ def ngram_entries(corpus: Corpus, tokenizer: str, orders: int) -> NgramEntries:
     return _entries(lengths, orders, np.concatenate(occurrences, axis=1))
 
 
-def _entries(lengths: Ids, orders: int, occurrences: Ids) -> NgramEntries:
+def _entries(lengths: Ints, orders: int, occurrences: Ints) -> NgramEntries:
     text, gram, slot = occurrences
     _, first, count = np.unique(gram * len(lengths) + text, return_index=True, return_counts=True)
     text, gram, slot = text[first], gram[first], slot[first]
@@ -64,7 +64,7 @@ def _entries(lengths: Ids, orders: int, occurrences: Ids) -> NgramEntries:
     return NgramEntries(lengths, orders, text[order], gram[order], slot[order], count[order].astype(np.float64))
 
 
-def matches(entries: NgramEntries, members: NDArray[np.bool_]) -> Matrix:
+def matches(entries: NgramEntries, members: NDArray[np.bool_]) -> Floats:
     """Clipped matches of each text against all other members, orders by texts.
 
     A count is clipped to the largest among the others: itself, unless it is the first of its n-gram; then the second.
@@ -80,7 +80,7 @@ def matches(entries: NgramEntries, members: NDArray[np.bool_]) -> Matrix:
     return matched.reshape(-1, texts).astype(np.float64)
 
 
-def closest_lengths(lengths: Ids) -> Ids:
+def closest_lengths(lengths: Ints) -> Ints:
     """For each text the length, among the others, nearest to its own; the shorter of two equally near."""
     found, where, times = np.unique(lengths, return_inverse=True, return_counts=True)
     far = np.int64(4 * (found[-1] + 1))

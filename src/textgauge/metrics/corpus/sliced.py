@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.arrays import Floats
 from textgauge.data import Comparison, Corpus, Draws
 from textgauge.errors import ParameterError
 from textgauge.metrics.base import DEFAULT_SEED, VALUE, Part
@@ -14,17 +15,15 @@ from textgauge.metrics.corpus_metric import EmbeddingMetric, ManyValues, Values
 from textgauge.metrics.registry import register
 from textgauge.parallel import map_threads
 
-Rows = NDArray[np.float64]
 
-
-def directions(dimension: int, count: int, seed: int) -> Rows:
+def directions(dimension: int, count: int, seed: int) -> Floats:
     """Random unit vectors as columns."""
     columns = np.random.default_rng(seed).standard_normal((dimension, count))
-    unit: Rows = columns / np.linalg.norm(columns, axis=0)
+    unit: Floats = columns / np.linalg.norm(columns, axis=0)
     return unit
 
 
-def quantile_plan(n: int, m: int) -> tuple[NDArray[np.int64], NDArray[np.int64], Rows]:
+def quantile_plan(n: int, m: int) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
     """Which order statistics of two samples of n and m meet in the optimal plan on a line, and with what mass."""
     # Whole numbers (multiples of 1/(n·m)) so that equal steps of both samples coincide exactly.
     steps = np.unique(np.concatenate([np.arange(1, n + 1) * m, np.arange(1, m + 1) * n]))
@@ -32,7 +31,7 @@ def quantile_plan(n: int, m: int) -> tuple[NDArray[np.int64], NDArray[np.int64],
     return (steps - 1) // m, (steps - 1) // n, masses
 
 
-def transport_cost(x_sorted: Rows, y_sorted: Rows, p: float) -> Rows:
+def transport_cost(x_sorted: Floats, y_sorted: Floats, p: float) -> Floats:
     """Wᵖ of sorted samples, one per column."""
     i, j, mass = quantile_plan(len(x_sorted), len(y_sorted))
     gaps = np.abs(x_sorted[i] - y_sorted[j])
@@ -87,6 +86,6 @@ class SlicedWasserstein(EmbeddingMetric):
 
         return {VALUE: map_threads(one, len(draws))}
 
-    def _project(self, corpus: Corpus) -> Rows:
+    def _project(self, corpus: Corpus) -> Floats:
         rows = corpus.embeddings(self.embedder).astype(np.float64)
         return rows @ directions(rows.shape[1], self.projections, self.seed)

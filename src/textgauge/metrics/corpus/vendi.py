@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from textgauge.arrays import Floats
 from textgauge.data import Comparison, Corpus, Draws
 from textgauge.encode.grounds import unit_rows
 from textgauge.metrics.base import VALUE, Part
@@ -14,10 +14,8 @@ from textgauge.metrics.corpus_metric import EmbeddingMetric, GapMetric, ManyValu
 from textgauge.metrics.registry import register
 from textgauge.parallel import map_threads
 
-Rows = NDArray[np.float64]
 
-
-def vendi(units: Rows) -> float:
+def vendi(units: Floats) -> float:
     """Effective number of different texts: exp of the entropy of the eigenvalues of the cosine kernel over n."""
     n, d = units.shape
     gram = units @ units.T if n <= d else units.T @ units
@@ -59,7 +57,7 @@ class VendiGap(GapMetric, EmbeddingMetric):
         scores = [side.derive(vendi_of, self.embedder) for side in (comparison.reference, comparison.candidate)]
         return {VALUE: abs(float(np.log(scores[0] / scores[1]))), "reference": scores[0], "candidate": scores[1]}
 
-    def difference(self, values: ManyValues) -> Rows:
+    def difference(self, values: ManyValues) -> Floats:
         """The difference of the logarithms."""
         return np.asarray(np.log(values["reference"] / values["candidate"]))
 

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.arrays import Floats
 from textgauge.metrics.base import VALUE, Part
 from textgauge.metrics.corpus_metric import GapMetric, ManyValues
 from textgauge.metrics.registry import register
-from textgauge.metrics.token_counts import Column, CountMetric, Counts
+from textgauge.metrics.token_counts import CountMetric
 
 
 @register
@@ -30,7 +31,7 @@ class VocabularyOverlap(CountMetric):
     parts = (Part("new"),)
     value_at_identity = 1.0
 
-    def of_counts(self, P: Counts, Q: Counts) -> ManyValues:
+    def of_counts(self, P: Floats, Q: Floats) -> ManyValues:
         """Overlap, and the candidate's share of new types."""
         both = ((P > 0) & (Q > 0)).sum(axis=1)
         either = ((P > 0) | (Q > 0)).sum(axis=1)
@@ -59,7 +60,7 @@ def expected_types(counts: NDArray[np.float64], sample: float) -> float:
     return float(types @ (1.0 - missed))
 
 
-def type_token_ratios(counts: Counts, sizes: Column) -> Column:
+def type_token_ratios(counts: Floats, sizes: Floats) -> Floats:
     """Expected types in samples of the given sizes, per token."""
     return np.array([expected_types(row, size) / size for row, size in zip(counts, sizes, strict=True)])
 
@@ -81,7 +82,7 @@ class TypeTokenGap(GapMetric, CountMetric):
     parts = (Part("reference"), Part("candidate"))
     rarefy: bool = True
 
-    def of_counts(self, P: Counts, Q: Counts) -> ManyValues:
+    def of_counts(self, P: Floats, Q: Floats) -> ManyValues:
         """The gap, and both ratios."""
         sizes_P, sizes_Q = P.sum(axis=1), Q.sum(axis=1)
         if self.rarefy:

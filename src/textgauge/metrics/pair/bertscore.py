@@ -8,13 +8,13 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.arrays import Floats, Floats32, Ints
 from textgauge.data import Corpus, Pairs
 from textgauge.data.view import in_one_pool
-from textgauge.encode.embedders import Vectors
 from textgauge.encode.token_vectors import CHOSEN, MINILM_LAYER, Encoding, TokenEncoder, token_encoder
 from textgauge.errors import ParameterError
 from textgauge.metrics.base import VALUE, Part
-from textgauge.metrics.pair_metric import Column, Columns, Index, PairMetric, distinct_texts, groups, runs
+from textgauge.metrics.pair_metric import Columns, PairMetric, distinct_texts, groups, runs
 from textgauge.metrics.registry import register
 from textgauge.numerics.matching import f1, match_all, match_pairs
 
@@ -117,7 +117,7 @@ class BertScore(PairMetric):
         starts = np.flatnonzero(np.diff(pairs.items, prepend=-1))
         return {name: np.maximum.reduceat(column, starts) for name, column in columns.items()}
 
-    def matrix(self, rows: Corpus, columns: Corpus, *, background: Corpus | None = None) -> Column:
+    def matrix(self, rows: Corpus, columns: Corpus, *, background: Corpus | None = None) -> Floats:
         """The shown value of every row text (left) with every column text (right)."""
         rows, columns = in_one_pool(rows, columns)
         texts, left, right = distinct_texts(rows, columns)
@@ -140,8 +140,8 @@ class BertScore(PairMetric):
         return token_encoder(self.on, layer=self.layer)
 
     def _held(
-        self, texts: list[str], left: Index, right: Index, table: Frequencies | None
-    ) -> tuple[Vectors, Column, Index, Index, Index]:
+        self, texts: list[str], left: Ints, right: Ints, table: Frequencies | None
+    ) -> tuple[Floats32, Floats, Ints, Ints, Ints]:
         """Vectors, weights and offsets of the texts named by `left` and `right`, and their places among these."""
         here, places = np.unique(np.concatenate([left, right]), return_inverse=True)
         found = self._encoder.encode([texts[row] for row in here])
@@ -150,7 +150,7 @@ class BertScore(PairMetric):
     def _table(self, background: Corpus) -> Frequencies | None:
         return background.derive(frequencies, self.on) if self.idf else None
 
-    def _columns(self, precision: Column, recall: Column, same: NDArray[np.bool_]) -> Columns:
+    def _columns(self, precision: Floats, recall: Floats, same: NDArray[np.bool_]) -> Columns:
         for column in (precision, recall):
             np.clip(column, -1.0, 1.0, out=column)
             column[same] = 1.0
@@ -191,7 +191,7 @@ def frequencies(corpus: Corpus, encoder: str) -> Frequencies:
     return Frequencies(len(tokens), found)
 
 
-def token_weights(found: Encoding, table: Frequencies | None) -> Column:
+def token_weights(found: Encoding, table: Frequencies | None) -> Floats:
     """The weight of each token: 0 for special ones, else 1, or its inverse document frequency."""
     plain = (~found.special).astype(np.float64)
     if table is None:

@@ -8,22 +8,23 @@ from typing import Literal
 
 import numpy as np
 
+from textgauge.arrays import Floats, Ints
 from textgauge.data import Pairs
 from textgauge.data.pool import Pool
 from textgauge.encode.tokenizers import Tokens
 from textgauge.errors import ParameterError
 from textgauge.metrics.base import VALUE, Part
 from textgauge.metrics.ngram_metric import NgramMetric, at_least, divided, tokens_of
-from textgauge.metrics.pair_metric import Column, Columns
+from textgauge.metrics.pair_metric import Columns
 from textgauge.metrics.registry import register
-from textgauge.numerics.ngram_counts import Ids, Matrix, best_rows, gram_counter
+from textgauge.numerics.ngram_counts import best_rows, gram_counter
 
 Smoothing = Literal["exp", "floor", "add-k", "none"]
 
 
 def bleu(
-    shared: Matrix, possible: Matrix, reference: Matrix, *, smoothing: Smoothing, value: float, effective: bool
-) -> Matrix:
+    shared: Floats, possible: Floats, reference: Floats, *, smoothing: Smoothing, value: float, effective: bool
+) -> Floats:
     """BLEU from n-grams shared with the references and n-grams of the candidate (orders last), and reference lengths.
 
     Orders up to the last that the candidate has n-grams of count, or all if not `effective`: one without n-grams or
@@ -44,13 +45,13 @@ def bleu(
     return np.asarray(np.where(alive, brevity(possible[..., 0], reference) * np.exp(logs / np.maximum(used, 1)), 0.0))
 
 
-def brevity(length: Matrix, reference: Matrix) -> Matrix:
+def brevity(length: Floats, reference: Floats) -> Floats:
     """exp(1 − r/c) for a candidate of c tokens shorter than the reference length r, else 1."""
     shorter = np.minimum(1.0 - divided(reference, length), 0.0)
     return np.asarray(np.where(length > 0, np.exp(shorter), np.where(reference > 0, 0.0, 1.0)))
 
 
-def _smoothed(shared: Matrix, counted: Matrix, smoothing: Smoothing, value: float) -> Matrix:
+def _smoothed(shared: Floats, counted: Floats, smoothing: Smoothing, value: float) -> Floats:
     """Matches with what stands for none: 1/2, 1/4, … at the first, second, … order without a match, or a floor."""
     missed = (shared == 0) & counted
     if smoothing == "exp":
@@ -73,7 +74,7 @@ def clipped_by_any(candidate: Sequence[int], references: Sequence[Sequence[int]]
     return found
 
 
-def closest_lengths(candidate: Matrix, reference: Matrix, items: Ids) -> Matrix:
+def closest_lengths(candidate: Floats, reference: Floats, items: Ints) -> Floats:
     """For every item the length, among those of its references, closest to its own; the shorter of two."""
     order = np.lexsort((reference, np.abs(candidate - reference), items))
     return np.asarray(reference[order[np.flatnonzero(np.diff(items[order], prepend=-1))]])
@@ -121,7 +122,7 @@ class Bleu(NgramMetric):
         """One stream of tokens."""
         return [(tokens_of(pool, self.on, lowercase=self.lowercase), self.order)]
 
-    def of_counts(self, shared: Matrix, left: Matrix, right: Matrix) -> Columns:
+    def of_counts(self, shared: Floats, left: Floats, right: Floats) -> Columns:
         """Sentence BLEU with one reference."""
         return {VALUE: self._bleu(shared, left, right[..., 0])}
 
@@ -132,7 +133,7 @@ class Bleu(NgramMetric):
         found = self.statistics(pairs)
         return {VALUE: self._bleu(found[:, 2 : 2 + self.order], found[:, 2 + self.order :], found[:, 1])}
 
-    def statistics(self, pairs: Pairs) -> Column:
+    def statistics(self, pairs: Pairs) -> Floats:
         """Candidate length, reference length, matches and n-grams of every order."""
         shared, left, right = self.counts(pairs)
         first = np.flatnonzero(np.diff(pairs.items, prepend=-1))
@@ -141,11 +142,11 @@ class Bleu(NgramMetric):
             shared[first] = self._clipped(pairs, first, shared)
         return np.column_stack([left[first, 0], closest, shared[first], left[first]])
 
-    def of_statistics(self, sums: Column) -> Column:
+    def of_statistics(self, sums: Floats) -> Floats:
         """Corpus BLEU."""
         return self._bleu(sums[:, 2 : 2 + self.order], sums[:, 2 + self.order :], sums[:, 1])
 
-    def _clipped(self, pairs: Pairs, first: Ids, shared: Matrix) -> Matrix:
+    def _clipped(self, pairs: Pairs, first: Ints, shared: Floats) -> Floats:
         """Matches of each item: those of its one pair, or with any of its references."""
         found = shared[first]
         tokens, _ = self.streams(pairs.left.pool)[0]
@@ -155,7 +156,7 @@ class Bleu(NgramMetric):
                 found[item] = clipped_by_any(tokens[pairs.left.index[start]].tolist(), references, self.order)
         return found
 
-    def _bleu(self, shared: Matrix, possible: Matrix, reference: Matrix) -> Matrix:
+    def _bleu(self, shared: Floats, possible: Floats, reference: Floats) -> Floats:
         value = self.floor if self.smoothing == "floor" else self.k
         score = bleu(shared, possible, reference, smoothing=self.smoothing, value=value, effective=self.effective)
         return np.asarray(np.where((possible[..., 0] == 0) & (reference == 0), 1.0, score))
@@ -193,7 +194,7 @@ class Gleu(NgramMetric):
         """One stream of tokens."""
         return [(tokens_of(pool, self.on, lowercase=self.lowercase), self.order)]
 
-    def of_counts(self, shared: Matrix, left: Matrix, right: Matrix) -> Columns:
+    def of_counts(self, shared: Floats, left: Floats, right: Floats) -> Columns:
         """The smaller of precision and recall of all orders together."""
         shared, left, right = (np.asarray(counts.sum(axis=-1)) for counts in (shared, left, right))
         empty = (left == 0) & (right == 0)
@@ -204,12 +205,12 @@ class Gleu(NgramMetric):
         }
         return {name: np.where(empty, 1.0, column) for name, column in found.items()}
 
-    def statistics(self, pairs: Pairs) -> Column:
+    def statistics(self, pairs: Pairs) -> Floats:
         """Shared n-grams, and those of the longer text, of the closest reference."""
         shared, left, right = self.counts(pairs)
         chosen = best_rows(self.of_counts(shared, left, right)[VALUE], pairs.items)
         return np.column_stack([shared.sum(axis=1), np.maximum(left.sum(axis=1), right.sum(axis=1))])[chosen]
 
-    def of_statistics(self, sums: Column) -> Column:
+    def of_statistics(self, sums: Floats) -> Floats:
         """Corpus GLEU; 1 for a set without tokens."""
         return np.asarray(np.where(sums[:, 1] == 0, 1.0, divided(sums[:, 0], sums[:, 1])))

@@ -9,21 +9,22 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.arrays import Floats
 from textgauge.data import Pairs
 from textgauge.data.pool import Pool
 from textgauge.encode.tokenizers import SplitTokenizer, Tokens
 from textgauge.errors import ParameterError
 from textgauge.metrics.base import VALUE, Part
 from textgauge.metrics.ngram_metric import NgramMetric, at_least, divided
-from textgauge.metrics.pair_metric import Column, Columns
+from textgauge.metrics.pair_metric import Columns
 from textgauge.metrics.registry import register
-from textgauge.numerics.ngram_counts import Matrix, best_rows
+from textgauge.numerics.ngram_counts import best_rows
 
 _CODE_POINTS = 0x110000
 _PUNCTUATION = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
 
 
-def chrf(shared: Matrix, left: Matrix, right: Matrix, *, beta: float) -> Columns:
+def chrf(shared: Floats, left: Floats, right: Floats, *, beta: float) -> Columns:
     """F-measure of precision and recall, each the mean over the orders that both texts have; 0 where there is none.
 
     >>> chrf(np.array([2.0, 0.0]), np.array([4.0, 0.0]), np.array([2.0, 1.0]), beta=1.0)["value"].round(3)
@@ -125,19 +126,19 @@ class Chrf(NgramMetric):
         words = pool.remember("chrF words", variant, lambda _: SplitTokenizer(chrf_words).encode(self._texts(pool)))
         return [(characters, self.order), (words, self.word_order)]
 
-    def of_counts(self, shared: Matrix, left: Matrix, right: Matrix) -> Columns:
+    def of_counts(self, shared: Floats, left: Floats, right: Floats) -> Columns:
         """The F-measure; two texts without characters are alike."""
         empty = (left[..., 0] == 0) & (right[..., 0] == 0)
         found = chrf(shared, left, right, beta=self.beta)
         return {name: np.where(empty, 1.0, column) for name, column in found.items()}
 
-    def statistics(self, pairs: Pairs) -> Column:
+    def statistics(self, pairs: Pairs) -> Floats:
         """N-grams of left, of right and of both for every order, of the closest reference."""
         shared, left, right = self.counts(pairs)
         chosen = best_rows(self.of_counts(shared, left, right)[VALUE], pairs.items)
         return np.concatenate([np.where(right > 0, left, 0.0), right, shared], axis=1)[chosen]
 
-    def of_statistics(self, sums: Column) -> Column:
+    def of_statistics(self, sums: Floats) -> Floats:
         """Corpus chrF."""
         left, right, shared = np.split(sums, 3, axis=1)
         return self.of_counts(shared, left, right)[self.part or VALUE]

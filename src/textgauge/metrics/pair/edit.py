@@ -9,12 +9,13 @@ from typing import Any, Literal
 
 import numpy as np
 
+from textgauge.arrays import Floats
 from textgauge.data import Corpus, Pairs
 from textgauge.data.view import in_one_pool
 from textgauge.encode.tokenizers import characters_of
 from textgauge.errors import ParameterError
 from textgauge.metrics.base import VALUE
-from textgauge.metrics.pair_metric import Column, Columns, PairMetric
+from textgauge.metrics.pair_metric import Columns, PairMetric
 from textgauge.metrics.registry import register
 from textgauge.parallel import workers
 
@@ -25,7 +26,7 @@ Sequences = Sequence[str] | Sequence[list[int]]
 _SHORT = 32  # so short, rapidfuzz is faster on a full matrix, many at a time, than on half of one, one by one
 
 
-def similarity(edits: Column, left: Column, right: Column, *, norm: Norm) -> Column:
+def similarity(edits: Floats, left: Floats, right: Floats, *, norm: Norm) -> Floats:
     """What edits leave of sequences of these lengths, as a share; 1 for two empty ones.
 
     >>> similarity(np.array([3.0, 0.0]), np.array([6.0, 0.0]), np.array([7.0, 0.0]), norm="sum")
@@ -83,7 +84,7 @@ class Levenshtein(PairMetric):
         edits = cpdist(left, right, scorer=_scorer(self.kind), dtype=np.float64)
         return {VALUE: similarity(edits, _lengths(left), _lengths(right), norm=self.norm)}
 
-    def matrix(self, rows: Corpus, columns: Corpus, *, background: Corpus | None = None) -> Column:
+    def matrix(self, rows: Corpus, columns: Corpus, *, background: Corpus | None = None) -> Floats:
         """The similarity of every row text with every column text, on all cores; the halves of a square one once."""
         from rapidfuzz.process import cdist
 
@@ -91,7 +92,7 @@ class Levenshtein(PairMetric):
         left, right = sequences(rows, self.on), sequences(columns, self.on)
         if np.array_equal(rows.index, columns.index) and _lengths(left).sum() > _SHORT * len(left):
             right = left  # the same object tells rapidfuzz that the matrix is symmetric
-        found: Column = cdist(left, right, scorer=_scorer(self.kind), dtype=np.float64, workers=workers())
+        found: Floats = cdist(left, right, scorer=_scorer(self.kind), dtype=np.float64, workers=workers())
         height, width = _lengths(left), _lengths(right)
         for row, length in zip(found, height, strict=True):
             row[:] = similarity(row, length, width, norm=self.norm)
@@ -105,5 +106,5 @@ def _scorer(kind: Kind) -> Callable[..., Any]:
     return getattr(distance, modules[kind]).distance  # type: ignore[no-any-return]
 
 
-def _lengths(items: Sequences) -> Column:
+def _lengths(items: Sequences) -> Floats:
     return np.fromiter(map(len, items), dtype=np.float64, count=len(items))

@@ -7,6 +7,7 @@ from typing import Literal
 
 import numpy as np
 
+from textgauge.arrays import Floats
 from textgauge.data import GIVEN, Corpus, Pairs
 from textgauge.data.view import in_one_pool
 from textgauge.encode.cross_encoders import cross_encoder
@@ -14,7 +15,7 @@ from textgauge.encode.grounds import unit_rows
 from textgauge.encode.token_vectors import CHOSEN, TokenEncoder, TokenVectors, token_encoder
 from textgauge.errors import ParameterError
 from textgauge.metrics.base import VALUE, Part
-from textgauge.metrics.pair_metric import Column, Columns, PairMetric, decided, distinct_texts, runs
+from textgauge.metrics.pair_metric import Columns, PairMetric, decided, distinct_texts, runs
 from textgauge.metrics.registry import register
 
 # Vectors are float32: a smaller angle than this between two of them is rounding.
@@ -23,7 +24,7 @@ Scale = Literal["none", "clip", "unit"]
 _HELD_TOKENS = 1 << 16  # token vectors held at once: 100 MB of 384 dimensions
 
 
-def scaled(cosines: Column, scale: Scale) -> Column:
+def scaled(cosines: Floats, scale: Scale) -> Floats:
     """Cosines brought into their bounds, then as they are, with negative ones at 0, or as (1 + cos) / 2.
 
     >>> scaled(np.array([-0.5, 1.0]), "unit").tolist()
@@ -73,18 +74,18 @@ class Cosine(PairMetric):
         left, right = _units(pairs.left, pairs.right, self.on)
         return {VALUE: scaled(np.einsum("ij,ij->i", left, right), self.scale)}
 
-    def matrix(self, rows: Corpus, columns: Corpus, *, background: Corpus | None = None) -> Column:
+    def matrix(self, rows: Corpus, columns: Corpus, *, background: Corpus | None = None) -> Floats:
         """The value of every row text (left) with every column text (right), by one product."""
         left, right = _units(*in_one_pool(rows, columns), self.on)
         return scaled(left @ right.T, self.scale)
 
 
-def _units(left: Corpus, right: Corpus, embedder: str) -> tuple[Column, Column]:
+def _units(left: Corpus, right: Corpus, embedder: str) -> tuple[Floats, Floats]:
     both = unit_rows(np.concatenate([left.embeddings(embedder), right.embeddings(embedder)]))
     return both[: len(left)], both[len(left) :]
 
 
-def mean_vectors(found: TokenVectors) -> Column:
+def mean_vectors(found: TokenVectors) -> Floats:
     """The mean vector of each text's tokens, special ones left out, in float64; NaN for a text without tokens."""
     words = found.words
     means = np.full((len(words), found.vectors.shape[1]), np.nan)
@@ -137,7 +138,7 @@ class ContextualL2(PairMetric):
         distances[empty[left] & empty[right]] = 0.0
         return {VALUE: distances}
 
-    def matrix(self, rows: Corpus, columns: Corpus, *, background: Corpus | None = None) -> Column:
+    def matrix(self, rows: Corpus, columns: Corpus, *, background: Corpus | None = None) -> Floats:
         """The value of every row text with every column text."""
         from scipy.spatial.distance import cdist
 
@@ -152,7 +153,7 @@ class ContextualL2(PairMetric):
     def _encoder(self) -> TokenEncoder:
         return token_encoder(self.on, layer=self.layer)
 
-    def _means(self, texts: list[str]) -> Column:
+    def _means(self, texts: list[str]) -> Floats:
         sizes = np.diff(self._encoder.tokenize(texts).offsets)
         blocks = [
             mean_vectors(self._encoder.encode([texts[row] for row in rows])) for rows in runs(sizes, most=_HELD_TOKENS)

@@ -9,14 +9,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from textgauge.arrays import Floats
 from textgauge.data import Pairs
 from textgauge.metrics.base import PACKAGES, VALUE, Part
 from textgauge.metrics.ensemble_file import Trained, load
-from textgauge.metrics.pair_metric import Column, Columns, PairMetric, decided
+from textgauge.metrics.pair_metric import Columns, PairMetric, decided
 from textgauge.metrics.registry import register
 
 
-def feature_values(metrics: Sequence[PairMetric], pairs: Pairs) -> Column:
+def feature_values(metrics: Sequence[PairMetric], pairs: Pairs) -> Floats:
     """The values of metrics, pairs by metrics, turned so that larger is closer; NaN where undefined.
 
     Parts of one metric are computed together.

@@ -9,16 +9,16 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.arrays import Floats, Ints
 from textgauge.data import Pairs
 from textgauge.encode.stems import porter
 from textgauge.encode.tokenizers import Tokens
 from textgauge.errors import ParameterError
 from textgauge.metrics.base import VALUE, Part
-from textgauge.metrics.pair_metric import Column, Columns, PairMetric
+from textgauge.metrics.pair_metric import Columns, PairMetric
 from textgauge.metrics.registry import register
 
 _BLOCK_WORDS = 1_000_000  # words of both sides held at once: tens of megabytes
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,7 @@ class Meteor(PairMetric):
                 found.append(related_words(left.without(found[1][0]), right.without(found[1][1]), relation))
         return np.concatenate([both[0] for both in found]), np.concatenate([both[1] for both in found])
 
-    def _scores(self, matches: Column, chunks: Column, left: Column, right: Column) -> Columns:
+    def _scores(self, matches: Floats, chunks: Floats, left: Floats, right: Floats) -> Columns:
         some = matches > 0
         precision, recall = (np.divide(matches, size, out=np.zeros(len(size)), where=some) for size in (left, right))
         fragmentation = np.divide(chunks, matches, out=np.ones(len(matches)), where=some)

@@ -8,21 +8,21 @@ from typing import ClassVar
 
 import numpy as np
 
+from textgauge.arrays import Floats, Ints
 from textgauge.data import Corpus, Pairs
 from textgauge.data.pool import Pool
 from textgauge.data.view import in_one_pool
 from textgauge.encode.tokenizers import Tokens, tokenizer
 from textgauge.metrics.base import VALUE, Part
 from textgauge.metrics.ngram_metric import NgramMetric, divided
-from textgauge.metrics.pair_metric import Column, Columns, PairMetric
+from textgauge.metrics.pair_metric import Columns, PairMetric
 from textgauge.metrics.registry import register
-from textgauge.numerics.ngram_counts import Ids, Matrix
 from textgauge.numerics.sequences import common_length_matrix, common_lengths, union_hits
 
 COMPAT = "rouge_score"  # the tokenizer under which empty texts count as that package counts them
 
 
-def precision_recall_f1(shared: Matrix, left: Matrix, right: Matrix) -> Columns:
+def precision_recall_f1(shared: Floats, left: Floats, right: Floats) -> Columns:
     """Share of the left and of the right that is in both, and their harmonic mean; 0 where there is nothing.
 
     >>> precision_recall_f1(np.array([2.0]), np.array([4.0]), np.array([2.0]))["value"].round(3)
@@ -59,7 +59,7 @@ class _Rouge(PairMetric):
         tokens = pool.tokens(self.on)
         return pool.remember("stems", self.on, lambda _: stemmed(tokens)) if self.stem else tokens
 
-    def _score(self, shared: Matrix, left: Matrix, right: Matrix, same: Matrix | np.bool_) -> Columns:
+    def _score(self, shared: Floats, left: Floats, right: Floats, same: Floats | np.bool_) -> Columns:
         """Precision, recall and F1, 1 where there is nothing on either side and the texts are the same."""
         columns = precision_recall_f1(shared, left, right)
         if self.on == COMPAT:
@@ -76,7 +76,7 @@ class _NgramRouge(_Rouge, NgramMetric):
         """Words, up to n-grams of the longest."""
         return [(self._tokens(pool), self.longest)]
 
-    def _order(self, n: int, shared: Matrix, left: Matrix, right: Matrix) -> Columns:
+    def _order(self, n: int, shared: Floats, left: Floats, right: Floats) -> Columns:
         words = shared[..., 0], left[..., 0], right[..., 0]
         same = (words[0] == words[1]) & (words[0] == words[2])
         return self._score(shared[..., n - 1], left[..., n - 1], right[..., n - 1], same)
@@ -102,7 +102,7 @@ class Rouge1(_NgramRouge):
     label = "ROUGE-1"
     longest = 1
 
-    def of_counts(self, shared: Matrix, left: Matrix, right: Matrix) -> Columns:
+    def of_counts(self, shared: Floats, left: Floats, right: Floats) -> Columns:
         """Of single words."""
         return self._order(1, shared, left, right)
 
@@ -120,7 +120,7 @@ class Rouge2(_NgramRouge):
     name = "rouge2"
     label = "ROUGE-2"
 
-    def of_counts(self, shared: Matrix, left: Matrix, right: Matrix) -> Columns:
+    def of_counts(self, shared: Floats, left: Floats, right: Floats) -> Columns:
         """Of pairs of words."""
         return self._order(2, shared, left, right)
 
@@ -137,7 +137,7 @@ class Rouge(_NgramRouge):
     name = "rouge"
     label = "ROUGE (1, 2)"
 
-    def of_counts(self, shared: Matrix, left: Matrix, right: Matrix) -> Columns:
+    def of_counts(self, shared: Floats, left: Floats, right: Floats) -> Columns:
         """Means of both orders."""
         first, second = (self._order(n, shared, left, right) for n in (1, 2))
         return {name: (first[name] + second[name]) / 2 for name in first}
@@ -163,7 +163,7 @@ class RougeL(_Rouge):
         lengths = tokens.lengths.astype(np.float64)
         return self._score(common_lengths(tokens, left, right), lengths[left], lengths[right], np.True_)
 
-    def matrix(self, rows: Corpus, columns: Corpus, *, background: Corpus | None = None) -> Column:
+    def matrix(self, rows: Corpus, columns: Corpus, *, background: Corpus | None = None) -> Floats:
         """All pairs at once."""
         rows, columns = in_one_pool(rows, columns)
         tokens = self._tokens(rows.pool)
@@ -202,14 +202,14 @@ class RougeLsum(_Rouge):
         lengths = whole.lengths.astype(np.float64)
         return self._score(hits, lengths[left], lengths[right], np.True_)
 
-    def _lines(self, pool: Pool) -> tuple[Tokens, Ids]:
+    def _lines(self, pool: Pool) -> tuple[Tokens, Ints]:
         """The tokens of all lines, and the first line of each text."""
-        found: tuple[Tokens, Ids] = pool.remember("lines", self.on, lambda name: line_tokens(pool.texts, name))
+        found: tuple[Tokens, Ints] = pool.remember("lines", self.on, lambda name: line_tokens(pool.texts, name))
         tokens, edges = found
         return (pool.remember("stems of lines", self.on, lambda _: stemmed(tokens)), edges) if self.stem else found
 
 
-def line_tokens(texts: Sequence[str], name: str) -> tuple[Tokens, Ids]:
+def line_tokens(texts: Sequence[str], name: str) -> tuple[Tokens, Ints]:
     """Tokens of the lines of texts, one line after the other, and where the lines of each text begin.
 
     >>> line_tokens(["a b\\nc", "d"], "words")[1]

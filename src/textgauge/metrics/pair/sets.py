@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from textgauge.arrays import Floats
 from textgauge.data import Corpus, Pairs
 from textgauge.data.view import in_one_pool
 from textgauge.metrics.base import VALUE
-from textgauge.metrics.pair_metric import Column, Columns, PairMetric
+from textgauge.metrics.pair_metric import Columns, PairMetric
 from textgauge.metrics.registry import register
 from textgauge.numerics.ngram_counts import factor, product, with_data
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
 
-def share(common: Column, left: Column, right: Column) -> Column:
+def share(common: Floats, left: Floats, right: Floats) -> Floats:
     """|A ∩ B| / |A ∪ B| from the sizes of the intersection and of both sets; 1 for two empty sets.
 
     >>> share(np.array([1.0, 0.0]), np.array([2.0, 0.0]), np.array([3.0, 0.0]))
@@ -53,7 +54,7 @@ class Jaccard(PairMetric):
         common = np.asarray(left.multiply(right).sum(axis=1)).reshape(-1)
         return {VALUE: share(common, _sizes(left), _sizes(right))}
 
-    def matrix(self, rows: Corpus, columns: Corpus, *, background: Corpus | None = None) -> Column:
+    def matrix(self, rows: Corpus, columns: Corpus, *, background: Corpus | None = None) -> Floats:
         """The share of every row text with every column text."""
         rows, columns = in_one_pool(rows, columns)
         left, right = _sets(rows, self.on), _sets(columns, self.on)
@@ -86,5 +87,5 @@ def _sets(corpus: Corpus, on: str) -> csr_matrix:
     return with_data(counts, np.ones(len(counts.data)))
 
 
-def _sizes(sets: csr_matrix) -> Column:
+def _sizes(sets: csr_matrix) -> Floats:
     return np.diff(sets.indptr).astype(np.float64)

@@ -9,10 +9,11 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.arrays import Floats
 from textgauge.data import Pairs
 from textgauge.data.pool import Pool
 from textgauge.metrics.base import VALUE, Part
-from textgauge.metrics.pair_metric import Column, Columns, PairMetric
+from textgauge.metrics.pair_metric import Columns, PairMetric
 from textgauge.metrics.registry import register
 from textgauge.numerics.sequences import OutsideBeam, edits_with_shifts
 
@@ -36,7 +37,7 @@ def edits(candidate: Words, reference: Words) -> int:
         return int(translation_edit_rate(list(candidate), list(reference))[0])
 
 
-def rate(counts: NDArray[np.float64]) -> Column:
+def rate(counts: NDArray[np.float64]) -> Floats:
     """Edits per word of the reference, from rows of both; 1 for edits without a reference, 0 for nothing at all."""
     found, words = counts[:, 0], counts[:, 1]
     return np.divide(found, words, out=(found > 0).astype(np.float64), where=words > 0)
@@ -82,7 +83,7 @@ class Ter(PairMetric):
         """TER with any number of references."""
         return {VALUE: rate(self.statistics(pairs))} if pairs.several else super().compute_items(pairs)
 
-    def statistics(self, pairs: Pairs) -> Column:
+    def statistics(self, pairs: Pairs) -> Floats:
         """Fewest edits, and mean words of the references."""
         distinct, inverse = pairs.distinct()
         counts = self._counts(distinct)[inverse]
@@ -91,7 +92,7 @@ class Ter(PairMetric):
         words = np.add.reduceat(counts[:, 1], first) / references if len(first) else counts[:, 1]
         return np.column_stack([np.minimum.reduceat(counts[:, 0], first) if len(first) else counts[:, 0], words])
 
-    def of_statistics(self, sums: Column) -> Column:
+    def of_statistics(self, sums: Floats) -> Floats:
         """Corpus TER."""
         return rate(sums)
 

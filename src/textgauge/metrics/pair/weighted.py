@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.arrays import Floats
 from textgauge.data import Corpus, Pairs
 from textgauge.data.view import in_one_pool
 from textgauge.errors import ParameterError
 from textgauge.metrics.base import VALUE
-from textgauge.metrics.pair_metric import Column, Columns, PairMetric
+from textgauge.metrics.pair_metric import Columns, PairMetric
 from textgauge.metrics.registry import register
 from textgauge.numerics.ngram_counts import Factor, factor, per_place, product, row_sums, with_column, with_data
 
@@ -53,7 +54,7 @@ def all_in_one_pool(rows: Corpus, columns: Corpus, background: Corpus | None) ->
     return joined, columns if joined is rows else Corpus(joined.pool, columns.index), background
 
 
-def inverse_frequency(background: Background, *, idf: Idf) -> Column:
+def inverse_frequency(background: Background, *, idf: Idf) -> Floats:
     """The weight of each token: ln((1 + N) / (1 + n)) + 1, ln(N / n) + 1, or 1, as scikit-learn has them."""
     n, texts = background.holding, background.texts
     if idf == "smooth":
@@ -61,13 +62,13 @@ def inverse_frequency(background: Background, *, idf: Idf) -> Column:
     return np.log(texts / np.maximum(n, 1)) + 1.0 if idf == "plain" else np.ones(len(n))
 
 
-def rarity(background: Background, *, unseen: bool) -> Column:
+def rarity(background: Background, *, unseen: bool) -> Floats:
     """The weight of each token for BM25+, ln((N + 1) / n); an unseen one has n = 1, or no weight."""
     weights = np.log((background.texts + 1) / np.maximum(background.holding, 1))
     return weights if unseen else np.where(background.holding > 0, weights, 0.0)
 
 
-def cosine(common: Column, left: Column, right: Column) -> Column:
+def cosine(common: Floats, left: Floats, right: Floats) -> Floats:
     """Cosines from products and squared lengths; 1 where both lengths are 0, 0 where one is.
 
     >>> cosine(np.array([1.0, 0.0, 0.0]), np.array([1.0, 0.0, 0.0]), np.array([4.0, 0.0, 1.0]))
@@ -78,7 +79,7 @@ def cosine(common: Column, left: Column, right: Column) -> Column:
     return np.where(whole > 0, np.minimum(common / np.where(whole > 0, whole, 1.0), 1.0), (left == right) * 1.0)
 
 
-def gains(counts: csr_matrix, *, mean_length: float, k1: float, b: float, delta: float) -> Column:
+def gains(counts: csr_matrix, *, mean_length: float, k1: float, b: float, delta: float) -> Floats:
     """What a token of a document adds to the BM25+ score of a query that has it once, before its rarity."""
     lengths = np.asarray(counts.sum(axis=1)).reshape(-1) / mean_length
     damping = per_place(counts, k1 * (1.0 - b + b * lengths))
@@ -115,7 +116,7 @@ class Tfidf(PairMetric):
         left, right = (self._weights(side, pairs.background) for side in (pairs.left, pairs.right))
         return {VALUE: cosine(row_sums(left.multiply(right)), _squares(left), _squares(right))}
 
-    def matrix(self, rows: Corpus, columns: Corpus, *, background: Corpus | None = None) -> Column:
+    def matrix(self, rows: Corpus, columns: Corpus, *, background: Corpus | None = None) -> Floats:
         """The cosine of every row text with every column text; the default background is both."""
         rows, columns, background = all_in_one_pool(rows, columns, background)
         left, right = (self._weights(side, background) for side in (rows, columns))
@@ -183,7 +184,7 @@ class Bm25Plus(PairMetric):
             return {VALUE: scores + self._granted(queries, background)}
         return {VALUE: _share(scores, self._whole(queries, pairs.background), _is_empty(queries), _is_empty(documents))}
 
-    def matrix(self, rows: Corpus, columns: Corpus, *, background: Corpus | None = None) -> Column:
+    def matrix(self, rows: Corpus, columns: Corpus, *, background: Corpus | None = None) -> Floats:
         """The score of every row text, as a query, for every column text; the default background is both.
 
         With a given background of the same pool, the columns remember their weights for further queries.
@@ -204,16 +205,16 @@ class Bm25Plus(PairMetric):
         gain = gains(counts, mean_length=background.mean_length, k1=self.k1, b=self.b, delta=delta)
         return with_data(counts, rarity(background, unseen=self.normalise)[counts.indices] * gain)
 
-    def _whole(self, queries: csr_matrix, background: Corpus) -> Column:
+    def _whole(self, queries: csr_matrix, background: Corpus) -> Floats:
         """What counts as 1 for each query."""
         if self.scale == "corpus":
             return np.full(queries.shape[0], background.derive(_largest_own, self))
         return self._own(queries, background.derive(background_of, self.on))
 
-    def _own(self, queries: csr_matrix, background: Background) -> Column:
+    def _own(self, queries: csr_matrix, background: Background) -> Floats:
         return row_sums(queries.multiply(self._weights(queries, background)))
 
-    def _granted(self, queries: csr_matrix, background: Background) -> Column:
+    def _granted(self, queries: csr_matrix, background: Background) -> Floats:
         """What raw scores hold whatever the document: δ for each token of the query."""
         weights = rarity(background, unseen=False)[queries.indices]
         return self.delta * row_sums(with_data(queries, queries.data * weights))
@@ -238,13 +239,13 @@ def _largest_own(background: Corpus, metric: Bm25Plus) -> float:
     return float(metric._own(counts, background.derive(background_of, metric.on)).max(initial=0.0))
 
 
-def _share(scores: Column, whole: Any, without: Any, empty: NDArray[np.bool_]) -> Column:
+def _share(scores: Floats, whole: Any, without: Any, empty: NDArray[np.bool_]) -> Floats:
     """Scores as shares of a whole; a query without tokens matches a document without tokens alone."""
     shares = np.minimum(scores / np.where(whole > 0, whole, 1.0), 1.0)
     return np.where(without | (whole <= 0), (without & empty) * 1.0, shares)
 
 
-def _squares(weights: csr_matrix) -> Column:
+def _squares(weights: csr_matrix) -> Floats:
     return row_sums(with_data(weights, weights.data**2))
 
 

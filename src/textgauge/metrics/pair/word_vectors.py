@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.arrays import Floats
 from textgauge.data import Corpus, Pairs, Pool
 from textgauge.encode.tagging import nouns_of
 from textgauge.encode.tokenizers import SplitTokenizer, list_tokenizers, register_tokenizer
 from textgauge.metrics.base import VALUE, Part
 from textgauge.metrics.pair_metric import Columns, PairMetric
 from textgauge.metrics.registry import register
-from textgauge.numerics.matching import MOST_CELLS, Numbers, exact_costs, gathered, relaxed_costs
+from textgauge.numerics.matching import MOST_CELLS, exact_costs, gathered, relaxed_costs
 
 if TYPE_CHECKING:
     from textgauge.encode.word_vectors import WordVectors
@@ -306,7 +307,7 @@ class PosDistance(WordVectorMetric):
         return columns
 
 
-def fewer_nouns_sum(forward: Numbers, backward: Numbers, left: Numbers, right: Numbers) -> Numbers:
+def fewer_nouns_sum(forward: Floats, backward: Floats, left: Floats, right: Floats) -> Floats:
     """Sum of the distances of the side with fewer nouns, from mean distances and numbers of nouns.
 
     >>> fewer_nouns_sum(*np.array([[2.0, 2.0], [3.0, 1.0], [2, 3], [4, 3]])).tolist()

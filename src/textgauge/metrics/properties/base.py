@@ -13,14 +13,10 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any, Literal, TypeAlias, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
+from textgauge.arrays import Floats, Ints
 from textgauge.data import Corpus
 from textgauge.errors import UnknownName
 
-Ints: TypeAlias = NDArray[np.int64]
-Floats: TypeAlias = NDArray[np.float64]
 Need: TypeAlias = Literal["tokens", "embeddings", "grammar", "plausibility", "train", "test"]
 _T = TypeVar("_T")
 

@@ -7,7 +7,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.metrics.properties.base import Floats, PropertyValue
+from textgauge.arrays import Floats
+from textgauge.metrics.properties.base import PropertyValue
 
 Interval = tuple[float, float]
 

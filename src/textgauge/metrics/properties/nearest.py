@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.arrays import Floats, Ints
 from textgauge.encode.tokenizers import Tokens
 from textgauge.metrics.base import versions
 from textgauge.metrics.properties.base import (
@@ -24,8 +25,6 @@ from textgauge.metrics.properties.base import (
     NOT_FOR_TRAIN,
     TOKENIZER,
     CorpusProperty,
-    Floats,
-    Ints,
     MeasuredCorpus,
     NearestMatches,
     PropertyValue,

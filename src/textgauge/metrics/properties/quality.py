@@ -7,13 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from textgauge.metrics.properties.base import (
-    CorpusProperty,
-    Floats,
-    MeasuredCorpus,
-    PropertyValue,
-    register_property,
-)
+from textgauge.arrays import Floats
+from textgauge.metrics.properties.base import CorpusProperty, MeasuredCorpus, PropertyValue, register_property
 from textgauge.metrics.properties.intervals import mean, student
 
 

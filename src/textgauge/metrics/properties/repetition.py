@@ -9,8 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.arrays import Ints
 from textgauge.encode.tokenizers import Tokens, tokenizer
-from textgauge.metrics.properties.base import CorpusProperty, Ints, MeasuredCorpus, PropertyValue, register_property
+from textgauge.metrics.properties.base import CorpusProperty, MeasuredCorpus, PropertyValue, register_property
 from textgauge.metrics.properties.uniqueness import FORM, form
 
 Keys = NDArray[np.uint64]

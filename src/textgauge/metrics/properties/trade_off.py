@@ -7,7 +7,7 @@ from bisect import bisect_left, insort
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.metrics.properties.base import Floats, Ints
+from textgauge.arrays import Floats, Ints
 
 
 def best_trade_offs(goods: Floats, n: int) -> Ints:

@@ -23,14 +23,8 @@ from functools import cache
 
 import numpy as np
 
-from textgauge.metrics.properties.base import (
-    CorpusProperty,
-    Floats,
-    Ints,
-    MeasuredCorpus,
-    PropertyValue,
-    register_property,
-)
+from textgauge.arrays import Floats, Ints
+from textgauge.metrics.properties.base import CorpusProperty, MeasuredCorpus, PropertyValue, register_property
 from textgauge.metrics.properties.intervals import Interval, share_interval
 
 STEPS = 10

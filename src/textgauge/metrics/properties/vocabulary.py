@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from textgauge.arrays import Ints
 from textgauge.encode.tokenizers import Tokens
 from textgauge.metrics.properties.base import (
     TOKENIZER,
     CorpusProperty,
-    Ints,
     MeasuredCorpus,
     PropertyValue,
     register_property,

@@ -17,8 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-Doubles = NDArray[np.float64]
-Index = NDArray[np.int64]
+from textgauge.arrays import Floats, Ints
 
 _INTERFACE = 3  # of kmeans.c; another number belongs to other signatures
 _SWITCH = "TEXTGAUGE_NATIVE"
@@ -85,9 +84,7 @@ def tier() -> str:
     return "compiled, AVX2 build" if found.compiled.textgauge_has_avx2_build() else "compiled, baseline build"
 
 
-def kmeans_by_products(
-    products: Doubles, weights: Doubles, starts: Index, *, steps: int
-) -> tuple[Index, Doubles] | None:
+def kmeans_by_products(products: Floats, weights: Floats, starts: Ints, *, steps: int) -> tuple[Ints, Floats] | None:
     """Labels and objectives of restarts that begin at these rows, restarts by k; None where a cluster is left empty."""
     (restarts, k), n = starts.shape, len(weights)
     _check(products, np.float64, n, n)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.arrays import Floats
 from textgauge.evaluate.protocols.base import over_repetitions
 from textgauge.evaluate.results import Group
 from textgauge.report.figures.kind import Draw, Drawn, FigureKind, group_words, one_per_group, parameter
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     import altair as alt
     import polars as pl
 
-Floats = NDArray[np.float64]
 
 PEOPLE = "people"
 _CELL = 34

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from textgauge.arrays import Floats
 from textgauge.comparing import CompareReport
 from textgauge.comparing.explain import Explanation
 from textgauge.comparing.report import term_panels, text_panels, token_panels
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     import altair as alt
     import polars as pl
 
-Floats = NDArray[np.float64]
 
 _CELLS = 24
 _DARKEST = 0.98  # the quantile of all cells from which shades are alike: one full cell must not pale the rest

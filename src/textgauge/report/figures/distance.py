@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from textgauge.arrays import Floats
 from textgauge.evaluate.results import Group
 from textgauge.report.figures.kind import FigureKind, one_per_group
 from textgauge.report.figures.style import (
@@ -27,8 +27,6 @@ from textgauge.tabular import BLUE, VERMILION
 if TYPE_CHECKING:
     import altair as alt
     import polars as pl
-
-Floats = NDArray[np.float64]
 
 
 def distance_points(group: Group, metric: str) -> pl.DataFrame:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.arrays import Floats
 from textgauge.evaluate.protocols.base import Observations
 from textgauge.evaluate.results import Group
 from textgauge.metrics import get_metric
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     import altair as alt
     import polars as pl
 
-Floats = NDArray[np.float64]
 
 METRIC = "the metric"
 PANELS = 15  # steps at most in a figure of densities: more do not fit a page

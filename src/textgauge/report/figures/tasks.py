@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from textgauge.arrays import Floats
 from textgauge.evaluate.ensembles import Contribution
 from textgauge.evaluate.leaderboard import leaderboard
 from textgauge.evaluate.protocols import Sensitivity
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     import altair as alt
     import polars as pl
 
-Floats = NDArray[np.float64]
 Of = Literal["share", "importance"]
 
 CONTRIBUTIONS: tuple[Of, ...] = get_args(Of)

@@ -7,8 +7,8 @@ from math import floor, log10
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from textgauge.arrays import Floats
 from textgauge.errors import InputError
 from textgauge.evaluate.protocols.base import Observations, settled
 from textgauge.evaluate.protocols.ksc import accuracy, corpus_pairs, judgements
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     import altair as alt
     import polars as pl
 
-Floats = NDArray[np.float64]
 
 LARGEST = 20  # corpora: the nodes of more overlap on a page
 _EDGES = 300  # drawn at most, the worst first
