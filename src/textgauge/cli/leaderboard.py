@@ -43,7 +43,7 @@ def leaderboard(
     """Rank the metrics of a run, with rank intervals and clusters of tied metrics.
 
     Protocols that rank mostly the same metrics share a table; a run of several kinds of metrics has one for each.
-    Trials are judged anew; without options as the run says.
+    Trials are judged again; without options as the run says.
     """
     from textgauge.evaluate.contrasts import ceiling_rows
 

@@ -24,7 +24,7 @@ from textgauge.tabular import Row, plain_row
 
 SHOWN = ("metric", "other", "measure", "value", "other_value", "difference", "low", "high", "ahead")  # in tables
 CORRELATIONS: dict[str, Correlation] = {"pearson": pearson, "spearman": spearman, "kendall": kendall_b}
-_KENDALL_PAIRS = 2_000  # every resample counts all pairs of rows anew: beyond this, a random part of the rows
+_KENDALL_PAIRS = 2_000  # every resample counts all pairs of rows again: beyond this, a random part of the rows
 _LEVEL = 0.95
 _RATING_MEASURES = ("spearman", "order")  # of a learned metric
 
@@ -207,7 +207,7 @@ class RatingAgreement:
 class EnsembleContrast:
     """A stacked metric and the best single one by one measure, with a paired bootstrap of the difference.
 
-    Pairs are drawn anew, sets stay. `p` is two-sided, `p_larger` small where the stacked metric is the better one.
+    Pairs are drawn again, sets stay. `p` is two-sided, `p_larger` small where the stacked metric is the better one.
     """
 
     measure: str

@@ -70,7 +70,7 @@ class Store:
         self._keep(self.path(cell), content.getvalue())
 
     def read_extra(self, name: str) -> dict[str, Any] | None:
-        """Something derived from cells that is slow to make anew; None where it is missing or damaged."""
+        """Something derived from cells that is slow to make again; None where it is missing or damaged."""
         try:
             found = json.loads(self._extra(name).read_text(encoding="utf-8"))
         except (OSError, ValueError):

@@ -209,7 +209,7 @@ def likely_range(outcomes: Sequence[HeldOut], name: str, *, share: float, reach:
 
 
 def wilson(value: float, trials: float, reach: float) -> tuple[float, float]:
-    """The levels from which a share of so many trials is at most `reach` standard errors away (Wilson 1927)."""
+    """The levels from which a share of this many trials is at most `reach` standard errors away (Wilson 1927)."""
     spread = reach * reach / trials
     centre, half = value + spread / 2.0, np.sqrt(spread * (value * (1.0 - value) + spread / 4.0))
     return max(0.0, float(centre - half) / (1.0 + spread)), min(1.0, float(centre + half) / (1.0 + spread))

@@ -9,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 
 from textgauge.arrays import Floats, Masks
-from textgauge.numerics.svm import Index, Task
+from textgauge.numerics.svm import Index, TrainTest
 
 _UNDECIDED = 1e-9  # a decision value this small is rounding: such a text counts half for either corpus
 
@@ -96,7 +96,7 @@ class HeldOut:
 class Trial:
     """One split: the classifier's task, and for each held-out text where its decision stands and whose it is."""
 
-    task: Task
+    task: TrainTest
     place: Index
     truth: Masks
     swapped: bool
@@ -111,7 +111,7 @@ class Trial:
         order = np.lexsort((later, texts))
         train, test = order[~held[order]], order[held[order]]
         distinct, place = np.unique(texts[test], return_inverse=True)
-        task = Task(texts[train], np.where(later[train], 1, -1).astype(np.float32), distinct)
+        task = TrainTest(texts[train], np.where(later[train], 1, -1).astype(np.float32), distinct)
         return cls(task, place, later[test] ^ swapped, swapped)
 
     def judged(self, decision: Floats) -> HeldOut:

@@ -55,7 +55,7 @@ class Start:
         return _row_of(_start_texts(self, int(weights.sum())), weights)
 
     def generator(self, restart: int, texts: int) -> np.random.Generator:
-        """The chance of one restart after its start among so many texts."""
+        """The chance of one restart after its start among this many texts."""
         rng = np.random.default_rng(self.seed).spawn(self.restarts)[restart]
         rng.choice(texts, self.k, replace=False)
         return rng

@@ -17,7 +17,7 @@ Pairs = tuple[Ints, Ints, Floats32]  # rows, columns, and the upper bound of −
 _TALL, _WIDE = 512, 1024  # a block of products: 2 MB
 _SMALL = 512  # up to here the whole matrix is cheaper than bookkeeping
 _LEAST = np.finfo(np.float32).min
-_GROUPS = 4  # for each neighbour wanted, so many groups of rows of which only the nearest is ranked
+_GROUPS = 4  # for each neighbour wanted, this many groups of rows of which only the nearest is ranked
 
 
 @dataclass(frozen=True)
@@ -207,7 +207,7 @@ class _Running:
 
 
 def _folded(block: Floats32, groups: int) -> Floats32:
-    """The largest number of each of some groups of columns, these so many at least; single columns are left out."""
+    """The largest number of each of some groups of columns, these this many at least; single columns are left out."""
     while block.shape[1] >= 2 * groups:
         half = block.shape[1] // 2
         block = np.maximum(block[:, :half], block[:, half : 2 * half])

@@ -22,7 +22,7 @@ _CODE_POINTS = 0x110000
 _LONGEST_SHIFT = 10  # words
 _MOST_TRIED = 1_000  # shifts of one pair
 _FARTHEST_SHIFT = 50  # words
-# The beam of sacrebleu reaches so many cells to each side of the diagonal. It holds all cells of a reference that is no
+# sacrebleu's beam reaches this many cells on each side of the diagonal. It holds all cells of a reference that is no
 # longer; otherwise a path of edits that leaves it costs at least twice that, less the difference of the lengths, and
 # fewer edits are the same with and without it.
 _BEAM = 24

@@ -21,7 +21,7 @@ Vectors = NDArray[np.floating[Any]]
 
 _SPREAD = 1e-4  # directions nearer to each other than this have too few digits in their products
 _BLOCK = 1_024  # rows in double precision at a time
-_FEW_SIDES = 64  # so many factors of 1 MB may be kept
+_FEW_SIDES = 64  # this many factors of 1 MB may be kept
 _LONG = 192  # eigenvalues of fewer rows take less than a millisecond
 _THIN = 8  # parts of fewer rows than this fraction of the dimension are not worth a matrix of each
 _MANY_ROWS = 4_000

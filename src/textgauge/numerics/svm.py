@@ -25,7 +25,7 @@ _STRIP = 32  # rows of distances made from products at a time, which stay in the
 ABOVE_ONE = np.float32(1.0 + 1e-6)  # keeps the curvature between two equal texts above zero
 KERNEL_ROWS = 16_384  # a matrix of 1 GiB; beyond it libsvm works on the rows, slowly but in bounded memory
 SMALL_TRAIN = 512  # up to here tasks share distances
-SHARED_ROWS = 4_096  # so many rows have their distances, 64 MiB, computed once for all small tasks
+SHARED_ROWS = 4_096  # this many rows have their distances, 64 MiB, computed once for all small tasks
 TOLERANCE = 1e-3
 _INF = np.float32(np.inf)
 
@@ -160,7 +160,7 @@ def _as_right(rows: Floats32) -> Floats32:
 
 
 @dataclass(frozen=True)
-class Task:
+class TrainTest:
     """Which rows to train on, with labels −1 and 1, and which to decide about.
 
     A row may be trained on more than once and with either label; its copies share one kernel row exactly.
@@ -176,7 +176,7 @@ class Task:
         return len(self.train) <= SMALL_TRAIN and len(self.test) <= SHARED_ROWS // 2
 
 
-def decide(rows: Rows, tasks: Sequence[Task], products: Products | None = None) -> list[Floats]:
+def decide(rows: Rows, tasks: Sequence[TrainTest], products: Products | None = None) -> list[Floats]:
     """Decision values of the test rows of each task, positive for label 1.
 
     They do not depend on the other tasks, nor on rows that the task does not use. Products of the rows, about any
@@ -199,18 +199,18 @@ def magnitude(rows: Rows) -> float:
     return float(np.ldexp(0.5, np.frexp(largest)[1])) if largest > 0 else 1.0
 
 
-def _decide_small(rows: Rows, task: Task, distances: Distances | None) -> Floats:
+def _decide_small(rows: Rows, task: TrainTest, distances: Distances | None) -> Floats:
     if distances is None:
         used, place = np.unique(np.concatenate([task.train, task.test]), return_inverse=True)
         distances = Distances.of(rows[used])
-        task = Task(place[: len(task.train)], task.labels, place[len(task.train) :])
+        task = TrainTest(place[: len(task.train)], task.labels, place[len(task.train) :])
     gamma = distances.gamma(task.train)
     beta, intercept = solve(distances.curvature(task.train, gamma), task.labels)
     support, weight = _support(task.train, beta)
     return distances.kernel(task.test, support, gamma) @ weight + intercept
 
 
-def _decide_large(rows: Rows, task: Task) -> Floats:
+def _decide_large(rows: Rows, task: TrainTest) -> Floats:
     if len(task.train) > KERNEL_ROWS:
         from sklearn.svm import SVC
 

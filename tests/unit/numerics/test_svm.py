@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from textgauge.numerics import svm
-from textgauge.numerics.svm import Task, curvatures, rbf, scaled, solve
+from textgauge.numerics.svm import TrainTest, curvatures, rbf, scaled, solve
 
 
 def cloud(seed, n, shift=0.0, d=12):
@@ -15,7 +15,7 @@ def task_of(rows, seed=0, cut=0.8):
     order = np.random.default_rng(seed).permutation(len(rows))
     train, test = np.split(order, [int(cut * len(rows))])
     labels = np.where(train < len(rows) // 2, -1, 1).astype(np.float32)
-    return Task(np.sort(train), labels[np.argsort(train)], np.sort(test))
+    return TrainTest(np.sort(train), labels[np.argsort(train)], np.sort(test))
 
 
 class TestSolver:
@@ -58,13 +58,13 @@ class TestSolver:
         labels = np.where(np.arange(150) % 4, 1, -1).astype(np.float32)
         tasks = [task_of(self.rows, seed, cut) for seed, cut in enumerate((0.3, 0.8, 0.5))]
         tasks += [
-            Task(copies, labels, np.arange(120, 190)),
-            Task(np.arange(240)[::-1], np.tile(labels[:60], 4), copies),
+            TrainTest(copies, labels, np.arange(120, 190)),
+            TrainTest(np.arange(240)[::-1], np.tile(labels[:60], 4), copies),
         ]
         expected = [svm.decide(self.rows, [task])[0] for task in tasks]
         many = np.vstack([cloud(7, 33, shift=0.5), self.rows, cloud(8, 7)])
-        moved = [Task(task.train + 33, task.labels, task.test + 33) for task in tasks]
-        far = Task(np.arange(33), labels[:33], np.arange(33, 280))
+        moved = [TrainTest(task.train + 33, task.labels, task.test + 33) for task in tasks]
+        far = TrainTest(np.arange(33), labels[:33], np.arange(33, 280))
         for found in (
             svm.decide(self.rows, tasks),
             svm.decide(many, [*moved, far]),
@@ -91,7 +91,9 @@ class TestSolver:
     def test_contradicting_copies_cancel(self, monkeypatch, small):
         monkeypatch.setattr(svm, "SMALL_TRAIN", small)
         train = np.repeat(np.arange(40), 2)
-        (decision,) = svm.decide(self.rows, [Task(train, np.tile([-1, 1], 40).astype(np.float32), np.arange(50, 60))])
+        (decision,) = svm.decide(
+            self.rows, [TrainTest(train, np.tile([-1, 1], 40).astype(np.float32), np.arange(50, 60))]
+        )
         assert (decision == 0.0).all()
 
     @pytest.mark.parametrize("label", [-1, 1])

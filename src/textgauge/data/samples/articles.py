@@ -149,7 +149,7 @@ def _two(wordings: Sequence[Template], rng: random.Random) -> tuple[Template, Te
 
 
 def _falsified(topic: Topic, bound: dict[str, str], rng: random.Random) -> dict[str, str]:
-    """The values without one of the facts, to be drawn anew; the true one stays under another name and is avoided."""
+    """The values without one of the facts, to be drawn again; the true one stays under another name and is avoided."""
     changed = pick(topic.facts, rng)
     return {f"true {name}" if name == changed else name: value for name, value in bound.items()}
 

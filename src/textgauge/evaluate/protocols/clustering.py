@@ -172,7 +172,7 @@ def _ends(keys: NDArray[Any], fold: NDArray[Any]) -> NDArray[np.uint64]:
 
 
 def sampled(targets: Floats, most: int, others: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """At most so many random places of target 1, and `others` times as many of target 0."""
+    """At most this many random places of target 1, and `others` times as many of target 0."""
     same, different = np.flatnonzero(targets == 1.0), np.flatnonzero(targets == 0.0)
     size = min(most, max(len(same), 1))
     return np.sort(np.concatenate([rng.permutation(same)[:size], rng.permutation(different)[: others * size]]))

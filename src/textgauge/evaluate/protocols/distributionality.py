@@ -47,7 +47,7 @@ class Distributionality(Protocol):
     """Whether a metric moves as a distributional distance or as one of nearest neighbours.
 
     `n` pairs of paraphrases, 2n different texts, give A and B; corpora c_0 … c_k of n texts each are drawn from both
-    anew, round(n·i/k) texts of c_i from B (double lottery), `repetitions` times. A metric's distances are standardised
+    again, round(n·i/k) texts of c_i from B (double lottery), `repetitions` times. A metric's distances are standardised
     by the mean and standard deviation of all of them; D_ℓ are those of corpora ℓ steps apart. The deviation of two
     metrics is Σ_ℓ w_ℓ Σ_x (f_ℓ(x) − g_ℓ(x))² δx with Gaussian densities f_ℓ, g_ℓ of D_ℓ (Scott's bandwidth; 3,001
     points of [−8, 8]) and w_ℓ the share of distances at ℓ. The score is (N − D)/(N + D) for the deviations D from the
@@ -201,7 +201,7 @@ def different_pairs(sources: PairSources, n: int, rng: np.random.Generator) -> I
 
 
 def double_lottery(n: int, k: int, rng: np.random.Generator) -> NDArray[np.bool_]:
-    """Which of n texts of A and n of B are in each of c_0 … c_k: round(n·i/k) of B, drawn anew for every corpus.
+    """Which of n texts of A and n of B are in each of c_0 … c_k: round(n·i/k) of B, drawn again for every corpus.
 
     >>> double_lottery(4, 2, np.random.default_rng(0)).astype(int).tolist()[::2]
     [[1, 1, 1, 1, 0, 0, 0, 0], [0, 0, 0, 0, 1, 1, 1, 1]]

@@ -48,7 +48,7 @@ class Ksc(Protocol):
     """Known-similarity corpora of two sources, and how well a distance follows them.
 
     k corpora of n texts, from all A to all B. `draw=disjoint` uses no text twice in a set (Kour et al. 2022);
-    `draw=lottery` draws every corpus anew, so that corpora may share texts (Ackerman et al. 2023). Measures: accuracy
+    `draw=lottery` draws every corpus again, so that corpora may share texts (Ackerman et al. 2023). Measures: accuracy
     and weighted accuracy of judgements, Spearman's ρ of distance and step ℓ (monotonicity), ω² of an analysis of
     variance by ℓ (separability), R² of the line over ℓ (linearity; `linearity=r` gives r, as the paper's table).
     `judgements=paper` counts judgements as often as the authors' code; `ties` is how equal distances count;

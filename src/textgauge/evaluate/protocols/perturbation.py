@@ -79,7 +79,7 @@ class Perturbation(Protocol):
 
     A: n points in three Gaussian blobs of spread 1 in q dimensions. B: the same points, each with noise of deviation
     `sigma`. B': y* in B and its nearest neighbours, round(p·n) points in all, moved together by δ away from the
-    centroid (`direction=random`: anywhere). Every repetition draws anew. Sweeps of d(A, B'): δ from 0 (unperturbed) to
+    centroid (`direction=random`: anywhere). Every repetition draws again. Sweeps of d(A, B'): δ from 0 (unperturbed) to
     `largest_delta` in `steps`, at p; p up to `largest_p`, at δ = `delta`; q up to `largest_q`, at p and `delta`.
 
     Measures, of the mean over repetitions along the sweep of δ, r(δ) = d(δ) − d(0), with intervals from resampling

@@ -73,7 +73,7 @@ class Encodings:
         return sum(self.pace[name] * len(self.missing(name, texts)) for name in names)
 
     def embed(self, names: Sequence[str], texts: Sequence[str], within: float = float("inf")) -> bool:
-        """Embed these texts; stop as soon as it is clear that they will not all be done within so many seconds."""
+        """Embed these texts; stop as soon as it is clear that they will not all be done within this many seconds."""
         end = self._clock.spent + within
         for place, name in enumerate(names):
             others = self.seconds(names[place + 1 :], texts)

@@ -233,7 +233,7 @@ def _of_pairs(
 
 
 def part_of(batch: Batch, count: int) -> Batch:
-    """About so many trials of a batch of pairs, chosen at random; weights of fitted metrics are those of the part."""
+    """About this many trials of a batch of pairs, chosen at random; weights of fitted metrics are those of the part."""
     rng = np.random.default_rng(count)
     if not isinstance(batch, MatrixBatch):
         some = batch.pairs.take(np.sort(rng.permutation(len(batch))[:count]))  # type: ignore[attr-defined]

@@ -59,7 +59,7 @@ class Forecast:
     def first_fitting(
         self, experiments: Sequence[Experiment], metrics: Sequence[Metric], room: float
     ) -> Experiment | None:
-        """The first experiment that takes no longer than so many seconds."""
+        """The first experiment that takes no longer than this many seconds."""
         return next((found for found in experiments if self.total(found, metrics) <= room), None)
 
     def affordable(self, experiment: Experiment, metrics: Sequence[Metric], room: float) -> list[Metric]:

@@ -158,7 +158,7 @@ def _needed(metric: CorpusMetric, samples: Contaminated, power: float, first: fl
 
 
 def _outcomes(metric: CorpusMetric, samples: Contaminated, n: int, first: int, tests: int) -> list[bool]:
-    """Whether the test rejects, for so many samples from the first on."""
+    """Whether the test rejects, for this many samples from the first on."""
 
     def outcome(place: int) -> float:
         number = first + place

@@ -22,9 +22,9 @@ from textgauge.metrics.uncertainty import held_out_test, likely_range, normal_re
 from textgauge.numerics import svm as _svm
 from textgauge.numerics.held_out import SCORES, HeldOut, Trial, scores
 from textgauge.numerics.subsets import Subsets
-from textgauge.numerics.svm import Index, Products, Rows, Task
+from textgauge.numerics.svm import Index, Products, Rows, TrainTest
 
-Decide: TypeAlias = Callable[[Rows, Sequence[Task], Products | None], list[Floats]]
+Decide: TypeAlias = Callable[[Rows, Sequence[TrainTest], Products | None], list[Floats]]
 
 _CHUNK = 256
 _FORMULAS = {
@@ -34,7 +34,7 @@ _FORMULAS = {
 }
 
 
-def decide_logistic(rows: Rows, tasks: Sequence[Task], products: Products | None = None) -> list[Floats]:
+def decide_logistic(rows: Rows, tasks: Sequence[TrainTest], products: Products | None = None) -> list[Floats]:
     """Decision values of logistic regression (L2, C = 1) on rows standardised by the training rows."""
     from sklearn.linear_model import LogisticRegression
 

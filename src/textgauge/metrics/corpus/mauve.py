@@ -316,7 +316,7 @@ def _same_union(draws: Draws, fewest: int) -> list[Ints]:
 
 
 def _of_few_texts(groups: list[Ints], draws: Draws) -> Iterator[list[Ints]]:
-    """The groups, so many at a time that their unions have few texts, or one."""
+    """The groups, as many at a time as leave their unions few texts, or one."""
     some: list[Ints] = []
     room = _TEXTS
     for members in groups:

@@ -175,7 +175,7 @@ class BertScore(PairMetric):
 
 @dataclass(frozen=True)
 class Frequencies:
-    """In how many of so many texts each token occurs."""
+    """In how many of this many texts each token occurs."""
 
     texts: int
     of: dict[str, int]

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 PEOPLE = "people"
 _CELL = 34
-_STEPS = 13  # up to so many ratings have a mean each; more are gathered in groups of equal size
+_STEPS = 13  # up to this many ratings have a mean each; more are gathered in groups of equal size
 
 
 def set_orders(group: Group) -> tuple[list[str], dict[str, Floats]]:

@@ -79,7 +79,7 @@ def perturbation_figure(group: Group, over: Over) -> alt.ConcatChart:
 
 
 def sample_figure(group: Group, *, repetition: int = 0) -> alt.ConcatChart:
-    """The points of one repetition in two dimensions, before and after the group is moved; drawn anew from the seed."""
+    """The points of one repetition in two dimensions, before and after the move; drawn again from the seed."""
     import polars as pl
 
     rows, protocol = sample_rows(group, repetition), protocol_named(group, "perturbation")

@@ -52,7 +52,7 @@ def _printable(column: pl.Series) -> pl.Series:
 
 
 def thinned(points: pl.DataFrame) -> tuple[pl.DataFrame, str]:
-    """Every so many of very many points, evenly, and a line that says so; beyond `POINTS` they hide each other."""
+    """A regular part of very many points, evenly, and a line that says so; beyond `POINTS` they hide each other."""
     every = -(-len(points) // POINTS)
     return (points.gather_every(every), f"1 point in {every} is drawn") if every > 1 else (points, "")
 

@@ -12,7 +12,7 @@ from textgauge.metrics.uncertainty import held_out_test, likely_range, wilson
 from textgauge.numerics import held_out as _held_out
 from textgauge.numerics import svm as _svm
 from textgauge.numerics.held_out import HeldOut
-from textgauge.numerics.svm import Task
+from textgauge.numerics.svm import TrainTest
 
 BOTH = [Classifier(on="given"), ClassifierTwoSample(on="given")]
 CHANCE = {"value": 0.5, "accuracy": 0.5, "balanced": 0.5, "f1": 0.5}
@@ -28,7 +28,7 @@ def task_of(rows, seed=0, cut=0.8):
     order = np.random.default_rng(seed).permutation(len(rows))
     train, test = np.split(order, [int(cut * len(rows))])
     labels = np.where(train < len(rows) // 2, -1, 1).astype(np.float32)
-    return Task(np.sort(train), labels[np.argsort(train)], np.sort(test))
+    return TrainTest(np.sort(train), labels[np.argsort(train)], np.sort(test))
 
 
 @pytest.mark.parametrize("metric", BOTH, ids=str)
