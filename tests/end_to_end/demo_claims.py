@@ -61,7 +61,7 @@ def generated(folder: Path) -> list[str]:
 def describe(folder: Path) -> list[str]:
     """The kept rows as a table, then the test texts that nothing comes near, then texts that repeat."""
     kept = json.loads((folder / "describe.json").read_text("utf-8"))
-    table = ["property value interval test train empty because", *map(_property, kept)]
+    table = ["property value interval test train reason", *map(_property, kept)]
     covered = next(item for item in kept if item["property"] == "covered")
     return [*table, *_uncovered(folder, covered["value"], covered["train"]), *_modes(folder)]
 
