@@ -67,7 +67,7 @@ $(VENV)/.core: $(VENV)/.venv $(BUILD)
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.venv $(BUILD)
-	$(BIN)/python -m pip install -q -e '.[dev,api,pos,elmo,dask]'
+	$(BIN)/python -m pip install -q -e '.[dev,api,elmo,dask]'
 	@touch $@
 
 $(VENV)/.docs: $(VENV)/.venv $(BUILD)

@@ -10,7 +10,7 @@ VARIANTS = [
     "energy(root=true)@angular", "energy@euclidean", "energy.coefficient", "mmd(estimator=biased)", "kid(degree=2)",
     "chi(df=paper)", "jsd(root=true)", "classifier(score=f1)", "ttr_gap(rarefy=false)",
     "sliced_wasserstein(p=1,projections=16)", "mauve(seeds=3)", "energy@levenshtein", "irpr@jaccard", "pr(k=3)@chrf",
-    "dc(compat=compcor)", "dc(k=3)@rouge1", "mmd@levenshtein@words",
+    "dc(k=3)@rouge1", "mmd@levenshtein@words",
 ]  # fmt: skip
 PAIR_VARIANTS = [
     "levenshtein@words", "levenshtein(kind=indel)", "levenshtein(norm=max)", "jaccard@characters", "bm25plus(b=0)",

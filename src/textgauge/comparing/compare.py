@@ -120,7 +120,7 @@ def _prepare(comparison: Comparison, metrics: list[CorpusMetric], on_step: Step)
         if metric.pair_ground is not None:
             _prepare_ground(comparison, metric.pair_ground, on_step)
         elif metric.needs == "tokens":
-            comparison.joint.pool.counts(metric.on)
+            comparison.joint.pool.counts(metric.token_rows)
         else:
             on_step(f"embedding with {metric.embedder}")
             comparison.joint.pool.embeddings(metric.embedder)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 Embeddings = NDArray[np.floating[Any]]
 
 GIVEN = "given"  # the embedder name under which ready-made embeddings are known
+PADDED = ":padded"  # after the name of a tokenizer
 
 
 class Pool:
@@ -77,10 +78,11 @@ class Pool:
         return self.remember("embeddings", embedder, self._embed)  # type: ignore[no-any-return]
 
     def tokens(self, tokenizer: str) -> Tokens:
-        """Token ids of every text, flat, with offsets."""
-        from textgauge.encode.tokenizers import tokenizer as by_name
+        """Token ids of every text, flat, with offsets; `NAME:padded` has texts padded to the longest of their source.
 
-        return self.remember("tokens", tokenizer, lambda name: by_name(name).encode(self.texts))  # type: ignore[no-any-return]
+        A source is a pool that was joined to others, or the pool itself.
+        """
+        return self.remember("tokens", tokenizer, self._tokenize)  # type: ignore[no-any-return]
 
     def counts(self, tokenizer: str) -> csr_matrix:
         """Token counts, texts by vocabulary, sparse."""
@@ -110,6 +112,15 @@ class Pool:
     def adopt(self, kind: str, name: str, rows: Any) -> None:
         """Take rows that were computed elsewhere for these very texts."""
         self._rows.setdefault((kind, name), rows)
+
+    def _tokenize(self, name: str) -> Tokens:
+        from textgauge.encode.tokenizers import tokenizer
+
+        bare = name.removesuffix(PADDED)
+        return tokenizer(name).encode(self.texts) if bare == name else self.tokens(bare).padded(self._source_sizes())
+
+    def _source_sizes(self) -> list[int]:
+        return [size for pool in self._parents for size in pool._source_sizes()] or [self.size]
 
     def _embed(self, embedder: str) -> Embeddings:
         if embedder == GIVEN:

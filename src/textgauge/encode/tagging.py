@@ -15,7 +15,6 @@ from functools import cache, lru_cache
 from typing import Any
 
 from textgauge.encode.tokenizers import _word_pattern, without_surrogates
-from textgauge.errors import MissingExtra
 
 NOUNS = frozenset({"NN", "NNS", "NNP", "NNPS"})
 
@@ -39,7 +38,7 @@ def sentence(text: str) -> list[str]:
 def tag(sentences: Sequence[Sequence[str]]) -> list[list[str]]:
     """Give the Penn tag of every word of sentences that are split into words and signs, in their own case.
 
-    Raises MissingExtra where python-crfsuite is not installed, ResourceError where the model cannot be had.
+    Raises ResourceError where the model cannot be had.
     """
     tagger = _tagger()
     return [tagger.tag(features(sentence)) if sentence else [] for sentence in sentences]
@@ -103,10 +102,8 @@ def _word_features(word: str, prefix: str = "") -> dict[str, float]:
 
 @cache
 def _tagger() -> Any:
-    try:
-        from pycrfsuite import Tagger
-    except ImportError:
-        raise MissingExtra.named("tagging parts of speech", "pos") from None
+    from pycrfsuite import Tagger
+
     from textgauge.encode.resources import locate
 
     tagger = Tagger()

@@ -78,6 +78,19 @@ class Tokens:
         places = np.arange(offsets[-1]) + np.repeat(self.offsets[rows] - offsets[:-1], lengths)
         return Tokens(self.ids[places], offsets, self.vocabulary)
 
+    def padded(self, sizes: Sequence[int]) -> Tokens:
+        """Give all texts of a source the length of its longest, by a token `[PAD]`; sources follow each other.
+
+        >>> tokens = tokenizer("words").encode(["a b c", "a", "b", "a b"])
+        >>> [tokens.padded([2, 2]).strings(row) for row in (1, 2)]
+        [['a', '[PAD]', '[PAD]'], ['b', '[PAD]']]
+        """
+        sources = np.split(self.lengths, np.cumsum(sizes)[:-1])
+        missing = np.concatenate([of.max(initial=0) - of for of in sources])
+        after = np.repeat(self.offsets[1:], missing)
+        ids = np.insert(self.ids, after, len(self.vocabulary))
+        return Tokens(ids, _offsets(self.lengths + missing), (*self.vocabulary, "[PAD]"))
+
 
 class Tokenizer(Protocol):
     """What a tokenizer has to offer."""

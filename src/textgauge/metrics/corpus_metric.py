@@ -63,6 +63,11 @@ class CorpusMetric(Metric):
         """The ground's name, for metrics over a ground of embeddings."""
         return self.on.rpartition(":")[2]
 
+    @property
+    def token_rows(self) -> str:
+        """The name of the pool's rows that metrics of tokens read."""
+        return self.on
+
     def input_identity(self) -> list[str]:
         """The tokenizer, or the embedder with its revision."""
         if self.needs == "tokens":

@@ -36,7 +36,7 @@ class CountMetric(TokenMetric):
     def compute(self, comparison: Comparison) -> Values:
         """Headline and parts of one comparison."""
         sides = {"reference": comparison.reference, "candidate": comparison.candidate}
-        totals = {role: token_totals(corpus, self.on) for role, corpus in sides.items()}
+        totals = {role: token_totals(corpus, self.token_rows) for role, corpus in sides.items()}
         require_tokens({role: float(total.sum()) for role, total in totals.items()})
         values = self.of_counts(*_by_count(totals["reference"], totals["candidate"]))
         if np.isnan(values[VALUE][0]):
@@ -45,8 +45,8 @@ class CountMetric(TokenMetric):
 
     def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
         """`compute` for many draws: their counts are one product of the masks and the texts' counts."""
-        counts = joint.counts(self.on)
-        counts = counts[:, np.flatnonzero(token_totals(joint, self.on)[0])]
+        counts = joint.counts(self.token_rows)
+        counts = counts[:, np.flatnonzero(token_totals(joint, self.token_rows)[0])]
         names = [VALUE, *(part.name for part in self.parts)]
         rows = [self._of_draws(counts, part, names) for part in chunks(draws, counts.shape[1], _CELLS)]
         return {name: np.concatenate([row[name] for row in rows]) for name in names}

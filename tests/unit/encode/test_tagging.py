@@ -1,17 +1,13 @@
 from __future__ import annotations
 
-import sys
-
 import pytest
 
 from textgauge.encode import tagging
 from textgauge.encode.tagging import features, nouns, nouns_of, sentence, tag
-from textgauge.errors import MissingExtra
 
 
 @pytest.fixture
 def model(need) -> None:
-    pytest.importorskip("pycrfsuite")
     need("pos-en")
 
 
@@ -66,10 +62,3 @@ def test_features_of_a_word_hold_two_neighbours_on_either_side() -> None:
 )
 def test_texts_are_split_as_the_model_expects(text: str, words: str) -> None:
     assert sentence(text) == words.split()
-
-
-def test_without_the_package_the_error_has_the_install_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "pycrfsuite", None)
-    tagging._tagger.cache_clear()
-    with pytest.raises(MissingExtra, match=r"pip install 'textgauge\[pos\]'"):
-        tag([["word"]])

@@ -179,11 +179,11 @@ def test_an_undefined_metric_comes_last_and_is_not_ranked_above_anyone():
     assert (board["good"].rank_low, board["bad"].rank_high) == (1, 2)
 
 
-def test_time_is_shown_and_not_averaged():
+def test_throughput_is_shown_and_not_averaged():
     board = leaderboard(
-        [judged("a", protocol=Speed(), time=[3.0, 1.0], growth=[1.0, 1.0]), judged("a", accuracy=[0.5, 0.5])]
+        [judged("a", protocol=Speed(), throughput=[3.0, 1.0], growth=[1.0, 1.0]), judged("a", accuracy=[0.5, 0.5])]
     )
-    assert board.rows[0].measures["time"] == 2.0
+    assert board.rows[0].measures["throughput"] == 2.0
     assert board.rows[0].overall == 0.5
 
 

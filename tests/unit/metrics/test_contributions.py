@@ -55,7 +55,7 @@ NAMES = [
     "irpr", "irpr.precision", "irpr.recall", "irpr(compat=compcor)", "irpr@levenshtein",
     "ahd", "ahd.forward", "ahd.backward@euclidean", "ahd@jaccard",
     "pr", "pr(k=2,ties=open)", "pr.precision", "pr.recall", "pr@cosine", "pr(k=3)@levenshtein",
-    "dc", "dc(k=1)", "dc.density", "dc.coverage", "dc(compat=compcor)", "dc.density(compat=compcor)", "dc@jaccard",
+    "dc", "dc(k=1)", "dc.density", "dc.coverage", "dc@jaccard",
     "chi.statistic@words", "chi.statistic(top=4)@words", "cbdf@words", "cbdf(df=paper,top=5)@words",
     "cbdf.statistic@characters",
     "classifier", "classifier(repeats=4)", "classifier(score=f1,repeats=3)", "classifier.balanced(repeats=3)", "c2st",

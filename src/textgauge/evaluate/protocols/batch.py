@@ -87,7 +87,7 @@ class CorpusBatch:
         if not metric.reads_texts:
             fresh.joint.pool.embeddings(metric.embedder)
         elif metric.needs == "tokens":
-            fresh.joint.pool.counts(metric.on)
+            fresh.joint.pool.counts(metric.token_rows)
         start = time.process_time()
         metric.measure(fresh)
         return time.process_time() - start
@@ -215,7 +215,7 @@ def compact_corpus(corpus: Corpus, metrics: Sequence[CorpusMetric]) -> Corpus:
     small = compact_pool(corpus, embedders=embedders)
     for metric in metrics:
         if metric.needs == "tokens":
-            small.adopt("tokens", metric.on, corpus.tokens(metric.on))
+            small.adopt("tokens", metric.token_rows, corpus.tokens(metric.token_rows))
     return Corpus(small, np.arange(small.size))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from math import comb
 from typing import Literal
@@ -51,6 +51,8 @@ class Ksc(Protocol):
     `draw=lottery` draws every corpus again, so that corpora may share texts (Ackerman et al. 2023). Measures: accuracy
     and weighted accuracy of judgements, Spearman's ρ of distance and step ℓ (monotonicity), ω² of an analysis of
     variance by ℓ (separability), R² of the line over ℓ (linearity; `linearity=r` gives r, as the paper's table).
+    `order=paper` lists the same corpora from all B to all A, as the authors' code does: metrics that are not symmetric
+    see their roles exchanged.
     `judgements=paper` counts judgements as often as the authors' code; `ties` is how equal distances count;
     `sample` takes that many judgements at random (0: all). Distances that differ by rounding alone are equal.
     """
@@ -70,6 +72,7 @@ class Ksc(Protocol):
     n: int = 100
     repetitions: int = 5
     draw: Literal["disjoint", "lottery"] = "disjoint"
+    order: Literal["definition", "paper"] = "definition"
     judgements: Which = "distinct"
     ties: Ties = "half"
     linearity: Literal["r2", "r"] = "r2"
@@ -78,7 +81,8 @@ class Ksc(Protocol):
     @property
     def key(self) -> str:
         """What decides the trials; how they are judged does not."""
-        return f"ksc(k={self.k},n={self.n},repetitions={self.repetitions},draw={self.draw})|v{self.version}"
+        order = ",order=paper" if self.order == "paper" else ""
+        return f"ksc(k={self.k},n={self.n},repetitions={self.repetitions},draw={self.draw}{order})|v{self.version}"
 
     @property
     def title(self) -> str:
@@ -113,9 +117,10 @@ class Ksc(Protocol):
         """One batch per repetition: all pairs of the k corpora."""
         rows = [_distinct(sources.corpora[role]) for role in ("a", "b")]
         sides = rows[0], rows[1] + len(sources.corpora["a"])
+        same = replace(self, order="definition")  # the texts drawn do not depend on the order
         for number in range(self.repetitions):
-            members = self._members(sides, generator(self, sources, seed, number))
-            yield _batch(number, sources.joint, members)
+            members = self._members(sides, generator(same, sources, seed, number))
+            yield _batch(number, sources.joint, members[::-1] if self.order == "paper" else members)
 
     def judge(self, observations: Observations) -> list[Verdict]:
         """All five measures, each from its values in single repetitions."""

@@ -33,7 +33,8 @@ ASYMPTOTE, SIZE, IMBALANCE = "asymptote", "size", "imbalance"
 class Size(Protocol):
     """How far d(A_s, B_s) is from d(A, B), for samples of s texts, and for samples of s against `total` − s texts.
 
-    d(A, B) is the mean of `draws` samples of `large` texts each. Value of a repetition: 1 − mean over s of
+    d(A, B) is the mean of `draws` samples of `large` texts each (`asymptote=whole`: one distance of all texts of A and
+    B, as in the authors' code). Value of a repetition: 1 − mean over s of
     |d_s − d(A, B)|/d(A, B). `scale=paper` leaves the division out for imbalance, as the authors' code does.
     Source: Kour et al. 2022, whose formula lacks the mean over sizes.
     """
@@ -53,12 +54,14 @@ class Size(Protocol):
     draws: int = 10
     repetitions: int = 10
     scale: Literal["definition", "paper"] = "definition"
+    asymptote: Literal["draws", "whole"] = "draws"
 
     @property
     def key(self) -> str:
         """What decides the trials; how they are judged does not."""
         sizes = f"smallest={self.smallest},step={self.step},total={self.total},large={self.large}"
-        return f"size({sizes},draws={self.draws},repetitions={self.repetitions})|v{self.version}"
+        asymptote = ",asymptote=whole" if self.asymptote == "whole" else ""
+        return f"size({sizes},draws={self.draws},repetitions={self.repetitions}{asymptote})|v{self.version}"
 
     @property
     def sizes(self) -> list[int]:
@@ -93,9 +96,10 @@ class Size(Protocol):
         """
         sides = [np.unique(sources.corpora[role].keys, return_index=True)[1] for role in ("a", "b")]
         sides[1] = sides[1] + len(sources.corpora["a"])
-        large = [(ASYMPTOTE, self.large, self.large)]
+        whole = self.asymptote == "whole"
+        large = [(ASYMPTOTE, len(sides[0]), len(sides[1])) if whole else (ASYMPTOTE, self.large, self.large)]
         sweep = [(SIZE, s, s) for s in self.sizes] + [(IMBALANCE, s, self.total - s) for s in self.sizes]
-        for number in range(self.draws + self.repetitions):
+        for number in [*range(1 if whole else self.draws), *range(self.draws, self.draws + self.repetitions)]:
             rng = generator(self, sources, seed, number)
             yield _batch(
                 number,

@@ -1,4 +1,4 @@
-"""Speed: how long a metric takes on its own, with nothing prepared but rows, and how that grows with size."""
+"""Speed: how often a metric runs in a second, with nothing prepared but rows, and how its time grows with size."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from textgauge.evaluate.protocols.batch import CorpusBatch
 @register_protocol
 @dataclass(frozen=True, kw_only=True)
 class Speed(Protocol):
-    """CPU seconds for 100 evaluations on n texts a side (`time`), and the power of n by which time grows (`growth`).
+    """Hundreds of evaluations in a CPU second on n texts a side (`throughput`), and how time grows with n (`growth`).
 
     Embedding and tokenizing are excluded: rows are there before the clock starts, and nothing else is. `growth` is the
     slope of log time over log size for sizes n, 2n, 4n, … up to `largest`. Source: Kour et al. 2022.
@@ -37,7 +37,7 @@ class Speed(Protocol):
     data = TwoCorpora()
     figures = ("radar", "box")
     measures = (
-        Measure("time", best="smaller", about="CPU seconds of 100 comparisons, without embedding"),
+        Measure("throughput", high=np.inf, about="hundreds of comparisons in a CPU second, without embedding"),
         Measure("growth", best="smaller", about="exponent of time over the number of texts"),
     )
     timed = True
@@ -78,15 +78,17 @@ class Speed(Protocol):
             yield CorpusBatch(number, joint, Draws(left, right), {"size": np.array(self.sizes)})
 
     def judge(self, observations: Observations) -> list[Verdict]:
-        """Time at the smallest size, and the exponent fitted over all sizes."""
-        times, slopes = [], []
+        """Throughput at the smallest size, and the exponent fitted over all sizes."""
+        rates, slopes = [], []
         for batch in observations.batches():
             size, seconds = batch.columns["size"], batch.value
-            times.append(100.0 * float(seconds[size == self.n][0]))
+            first = float(seconds[size == self.n][0])
+            rates.append(0.01 / first if first > 0 else np.nan)
             known = seconds > 0
             slopes.append(
                 float(np.polyfit(np.log(size[known]), np.log(seconds[known]), 1)[0]) if known.sum() > 1 else np.nan
             )
         failed = [why_undefined(batch) for batch in observations.batches()]
         growth = [reason or "fewer than two sizes took any time" for reason in failed]
-        return [over_repetitions("time", times, failed), over_repetitions("growth", slopes, growth)]
+        rate = [reason or "one comparison took no measurable time" for reason in failed]
+        return [over_repetitions("throughput", rates, rate), over_repetitions("growth", slopes, growth)]

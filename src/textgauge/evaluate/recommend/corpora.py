@@ -161,7 +161,7 @@ def _costs(
         plan = Plan(protocol, sources, [metric], ranked.plan.seed)
         run_plan(plan, store, on_step)
         for item in judge(plan, observed_by(plan, store)):
-            each, growth = item.verdict("time").value / 100.0, item.verdict("growth").value
+            each, growth = 0.01 / item.verdict("throughput").value, item.verdict("growth").value
             found.append(MetricCost(item.metric, each, protocol.n, growth))
     passed, used = clock.spent - began[0], time.process_time() - began[1]
     return tuple(found), max(passed / max(used, 1e-6), 1.0)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
 from textgauge.arrays import Floats, Masks
-from textgauge.data import Comparison, Corpus, Draws
+from textgauge.data import Comparison, Corpus
 from textgauge.errors import ParameterError
 from textgauge.metrics import ground_matrix
 from textgauge.metrics.base import VALUE, Part
@@ -150,8 +150,7 @@ class DensityCoverage(_BallMetric):
 
     Density: mean over candidate texts of (number of reference balls around it)/k, not limited to 1; coverage: share
     of reference texts whose ball holds a candidate text; value 1 − F1 of both, density cut at 1. Balls and ties as
-    in `pr`. Not symmetric. `compat=compcor` exchanges the roles, which brings the published table of Kour et al. 2022
-    nearer. Undefined for fewer than k + 1 texts. Source: Naeem et al. 2020.
+    in `pr`. Not symmetric. Undefined for fewer than k + 1 texts. Source: Naeem et al. 2020.
     """
 
     name = "dc"
@@ -162,18 +161,8 @@ class DensityCoverage(_BallMetric):
     headline = Part(VALUE)
     parts = (Part("density", closer="larger", bounds=(0.0, float("inf"))), Part("coverage", closer="larger"))
 
-    compat: Literal["none", "compcor"] = "none"
-
-    def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
-        """Draws, with the roles exchanged for `compat=compcor`."""
-        if self.compat == "compcor":
-            return replace(self, compat="none").compute_many(joint, Draws(draws.right, draws.left))
-        return super().compute_many(joint, draws)
-
     def compute(self, comparison: Comparison) -> Values:
         """One minus F1, density, coverage."""
-        if self.compat == "compcor":
-            return replace(self, compat="none").compute(comparison.swapped())
         held = self.balls(comparison)
         density = float(held.of_candidate.sum() / (self.k * len(held.of_candidate)))
         coverage = float(held.reached.mean())
@@ -185,9 +174,6 @@ class DensityCoverage(_BallMetric):
 
         A candidate text in more than k balls adds less than nothing. Where density reaches 1 the candidate adds 0.
         """
-        if self.compat == "compcor":
-            turned = replace(self, compat="none").explain(comparison.swapped())
-            return replace(turned, reference=turned.candidate, candidate=turned.reference)
         held = self.balls(comparison)
         n, m = len(held.of_reference), len(held.of_candidate)
         filled = held.of_candidate / self.k

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from textgauge.arrays import Floats
 from textgauge.data import Comparison, Corpus, Draws
+from textgauge.data.pool import PADDED
 from textgauge.errors import ParameterError
 from textgauge.metrics.base import VALUE, Part
 from textgauge.metrics.contributions import Contributions, SideTerms
@@ -109,7 +110,19 @@ def _token_rows(joint: Corpus, tokenizer: str, table: ChiTable, scale: float) ->
 
 
 @dataclass(frozen=True, kw_only=True)
-class _ChiSquare(CountMetric):
+class _PaddedCounts(CountMetric):
+    """Counts of tokens; `padding=source` counts those that pad each text to the longest of its source, too."""
+
+    padding: Literal["none", "source"] = "none"
+
+    @property
+    def token_rows(self) -> str:
+        """Tokens with or without padding."""
+        return self.on + PADDED if self.padding == "source" else self.on
+
+
+@dataclass(frozen=True, kw_only=True)
+class _ChiSquare(_PaddedCounts):
     per_degree: ClassVar[bool] = False  # whether the value is the statistic per degree of freedom
 
     top: int = 5000
@@ -133,15 +146,18 @@ class _ChiSquare(CountMetric):
         part `statistic`, which decides it, is. For `cbdf` all is divided by the degrees of freedom.
         """
         sides = comparison.reference, comparison.candidate
-        P, Q = (token_totals(side, self.on) for side in sides)
+        P, Q = (token_totals(side, self.token_rows) for side in sides)
         table = ChiTable((P[0], Q[0]), top_weights(P + Q, self.top)[0])
         scale, of, formula = 1.0, "statistic", _TEXT
         if self.per_degree and self.part is None:
             scale, of, formula = 1.0 / float(self.table(P, Q)[1][0]), VALUE, f"{_TEXT} / degrees of freedom"
         reference, candidate = (
-            SideTerms(scale * (side.counts(self.on) @ excess)) for side, excess in zip(sides, table.excess, strict=True)
+            SideTerms(scale * (side.counts(self.token_rows) @ excess))
+            for side, excess in zip(sides, table.excess, strict=True)
         )
-        return Contributions(of, formula, reference, candidate, _token_rows(comparison.joint, self.on, table, scale))
+        return Contributions(
+            of, formula, reference, candidate, _token_rows(comparison.joint, self.token_rows, table, scale)
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,7 +187,8 @@ class Chi(_ChiSquare):
 
     1 − p of Pearson's χ² of the 2 × V table of token counts, over the `top` most frequent tokens of both corpora
     together; expected count = total × the corpus's share of the table's tokens; V − 1 degrees of freedom
-    (`df=paper`: 2(V − 1)). Tokens tied at the cut share the places left. One kind of token only: 0.
+    (`df=paper`: 2(V − 1)). Tokens tied at the cut share the places left. One kind of token only: 0. `padding=source`
+    pads texts to the longest of their source and counts the padding, as the authors' code does.
     Undefined when a corpus has no tokens, or none among the most frequent. Source: Kour et al. 2022.
     """
 
@@ -197,7 +214,7 @@ class Chi(_ChiSquare):
         """
         from scipy.special import ndtr
 
-        deviate = _Deviate(top=self.top, df=self.df, on=self.on)
+        deviate = _Deviate(top=self.top, df=self.df, padding=self.padding, on=self.on)
         error = disjoint_error(deviate.column, comparison, seed=seed)
         if self.part == "statistic" or not np.isfinite(error):
             return super().interval(comparison, score, level=level, seed=seed)
@@ -245,14 +262,20 @@ def thinned_ranks(top: int) -> NDArray[np.int64]:
     return np.unique(steps, return_index=True)[1] + 1
 
 
-def zipf_slopes(counts: Floats, *, top: int) -> Floats:
-    """Slope of log count over log rank of each row, least squares at thinned ranks; NaN with fewer than two points."""
+def zipf_slopes(counts: Floats, *, top: int, rounded: bool = False) -> Floats:
+    """Slope of log count over log rank of each row, least squares at thinned ranks; NaN with fewer than two points.
+
+    `rounded` takes round(15·ln rank)/15 for ln rank, and of each row all ranks but the last.
+    """
     ranks = thinned_ranks(top)
     ranks = ranks[ranks <= counts.shape[1]]
     ordered = -np.sort(-counts, axis=1)[:, ranks - 1]
     used = ordered > 0
+    if rounded:
+        used &= ranks < np.minimum((counts > 0).sum(axis=1), top)[:, None]
     points = used.sum(axis=1)
-    x = np.where(used, np.log(ranks), 0.0)
+    scale = np.round(15 * np.log(ranks)) / 15 if rounded else np.log(ranks)
+    x = np.where(used, scale, 0.0)
     y = np.log(np.where(used, ordered, 1.0))
     x = np.where(used, x - (x.sum(axis=1) / np.maximum(points, 1))[:, None], 0.0)
     spread = (x * x).sum(axis=1)
@@ -262,12 +285,13 @@ def zipf_slopes(counts: Floats, *, top: int) -> Floats:
 
 @register
 @dataclass(frozen=True, kw_only=True)
-class Zipf(GapMetric, CountMetric):
+class Zipf(GapMetric, _PaddedCounts):
     """How differently steep the rank–frequency curves of two corpora fall; blind to which tokens they are.
 
     |slope(P) − slope(Q)|, slope = least squares of log count over log rank among the corpus's `top` tokens, at the
-    first rank of each distinct round(15·ln rank)/15. Parts: the slopes. Undefined when a corpus has fewer than two
-    kinds of token. Source: Kour et al. 2022.
+    first rank of each distinct round(15·ln rank)/15. `ranks=paper` fits over these rounded values in place of ln rank
+    and leaves out the last rank of the corpus, as the authors' code does; `padding` as in `chi`. Parts: the slopes.
+    Undefined when a corpus has fewer than two kinds of token (three with `ranks=paper`). Source: Kour et al. 2022.
     """
 
     name = "zipf"
@@ -275,8 +299,9 @@ class Zipf(GapMetric, CountMetric):
     source = "Kour et al. 2022"
     headline = Part(VALUE, bounds=(0.0, INF))
     parts = (Part("reference", bounds=(-INF, 0.0)), Part("candidate", bounds=(-INF, 0.0)))
-    undefined = "a corpus has fewer than two kinds of token"
+    undefined = "a corpus has too few kinds of token for a slope"
     top: int = 5000
+    ranks: Literal["exact", "paper"] = "exact"
 
     def check(self) -> None:
         """Refuse a curve of fewer than two ranks."""
@@ -285,7 +310,7 @@ class Zipf(GapMetric, CountMetric):
 
     def of_counts(self, P: Floats, Q: Floats) -> ManyValues:
         """The absolute difference of the slopes, and both slopes."""
-        reference, candidate = zipf_slopes(P, top=self.top), zipf_slopes(Q, top=self.top)
+        reference, candidate = (zipf_slopes(side, top=self.top, rounded=self.ranks == "paper") for side in (P, Q))
         return {VALUE: np.abs(reference - candidate), "reference": reference, "candidate": candidate}
 
 

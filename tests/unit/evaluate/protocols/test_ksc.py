@@ -45,6 +45,13 @@ def test_shares_fall_from_all_to_none_by_rounded_steps(k, more):
     assert np.abs(first - exact).max() <= 0.5 + 1e-9
 
 
+def test_the_order_of_the_paper_runs_over_the_same_corpora_from_the_other_end():
+    data = sources(60, 60)
+    first, second = (next(iter(Ksc(k=5, n=10, order=order).trials(data, 3))) for order in ("definition", "paper"))
+    assert corpora_of(first, 5) == corpora_of(second, 5)[::-1]
+    assert {text[0] for text in corpora_of(second, 5)[0]} == {"b"}
+
+
 @pytest.mark.parametrize(("k", "n"), [(3, 2), (5, 10), (7, 100), (12, 25)])
 def test_disjoint_draws_use_no_text_twice_and_all_they_need(k, n):
     first = shares(k, n)

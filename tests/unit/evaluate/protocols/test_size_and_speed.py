@@ -1,5 +1,7 @@
 """Draws and verdicts of the size and speed protocols."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -37,6 +39,21 @@ def test_samples_have_the_sizes_they_say_and_one_source_a_side():
         assert (len(left), len(right)) == (a, b)
         assert {text[0] for text in left} == {"a"}
         assert {text[0] for text in right} == {"b"}
+
+
+def test_the_asymptote_can_be_one_distance_of_all_texts():
+    whole = replace(SMALL, asymptote="whole")
+    (left, right), *sweeps = drawn(whole, sources(20))
+    assert (len(left), len(right)) == (20, 20)
+    assert len(sweeps) == len(drawn(SMALL, sources(20))) - SMALL.draws
+
+
+def test_throughput_is_hundreds_of_comparisons_in_a_second():
+    seconds = np.array([0.002, 0.004, 0.004, 0.008])
+    observed = Observations(seconds, np.array([0, 0, 1, 1]), {"size": np.array([3, 6, 3, 6])})
+    rate, growth = Speed(n=3, largest=6, repetitions=2).judge(observed)
+    assert (rate.measure, rate.values) == ("throughput", (5.0, 2.5))
+    assert growth.value == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("protocol", [SMALL, Speed(n=3, largest=12, repetitions=2)])
@@ -101,12 +118,12 @@ def test_growth_is_the_power_of_time(power):
     assert protocol.sizes == [10, 20, 40, 80]
     size = np.tile(protocol.sizes, 2)
     seconds = 1e-3 * (size / 10.0) ** power
-    time, growth = protocol.judge(Observations(seconds, np.repeat([0, 1], 4), {"size": size}))
-    assert time.value == pytest.approx(0.1)
+    rate, growth = protocol.judge(Observations(seconds, np.repeat([0, 1], 4), {"size": size}))
+    assert rate.value == pytest.approx(10.0)
     assert growth.value == pytest.approx(power)
 
 
 def test_growth_of_one_size_is_undefined():
-    time, growth = Speed(n=10, largest=10).judge(Observations(np.array([1e-3]), np.zeros(1), {"size": np.array([10])}))
-    assert time.value == pytest.approx(0.1)
+    rate, growth = Speed(n=10, largest=10).judge(Observations(np.array([1e-3]), np.zeros(1), {"size": np.array([10])}))
+    assert rate.value == pytest.approx(10.0)
     assert growth.reason == "fewer than two sizes took any time"

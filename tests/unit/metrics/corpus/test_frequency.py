@@ -7,9 +7,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textgauge.data import Comparison, Draws
+from textgauge.data import Comparison, Corpus, Draws
 from textgauge.errors import ParameterError
-from textgauge.metrics.corpus.frequency import Chi, ChiByDf, JensenShannon, KullbackLeibler, Zipf, top_weights
+from textgauge.metrics import get_metric
+from textgauge.metrics.corpus.frequency import (
+    Chi,
+    ChiByDf,
+    JensenShannon,
+    KullbackLeibler,
+    Zipf,
+    top_weights,
+    zipf_slopes,
+)
 from textgauge.metrics.corpus_metric import CorpusMetric
 from textgauge.metrics.token_counts import CountMetric
 
@@ -62,7 +71,35 @@ def test_one_kind_of_token_leaves_no_degrees_of_freedom() -> None:
     assert Chi(on="words")(reference=["cow", "cow"], candidate=["cow", "cow"]).value == 0
     assert ChiByDf(on="words")(reference=["cow", "cow"], candidate=["cow", "cow"]).reason is not None
     zipf = Zipf(on="words")(reference=["cow", "cow"], candidate=TOWN)
-    assert zipf.reason == "a corpus has fewer than two kinds of token"
+    assert zipf.reason == "a corpus has too few kinds of token for a slope"
+
+
+def test_zipf_of_the_paper_is_a_line_over_rounded_log_ranks_without_the_last() -> None:
+    counts = np.array([[900.0, 410, 300, 200, 170, 120, 90, 70, 20, 3, 0, 0]])
+    x, y = [], []
+    for rank, count in enumerate(counts[0, :9], start=1):  # ten kinds of token, the last is left out
+        step = round(15 * np.log(rank)) / 15
+        if step not in x:
+            x.append(step)
+            y.append(np.log(count))
+    assert zipf_slopes(counts, top=5000, rounded=True)[0] == pytest.approx(np.polyfit(x, y, 1)[0], abs=1e-12)
+    assert zipf_slopes(counts, top=5000)[0] != pytest.approx(np.polyfit(x, y, 1)[0], abs=1e-3)
+    assert np.isnan(zipf_slopes(np.array([[5.0, 2.0]]), top=5000, rounded=True)[0])
+
+
+def test_padding_fills_texts_up_to_the_longest_of_their_own_source() -> None:
+    long, short = ["a b c d", "a b"], ["a b", "a"]
+    joint = Corpus.of(long) | Corpus.of(short)
+    mixed = [joint.take([0, 2]), joint.take([1, 3])]
+    by_hand = [["a b c d", "a b"], ["a b pad pad", "a pad"]]
+    for name in ("chi.statistic", "cbdf", "zipf", "zipf.candidate(ranks=paper)"):
+        given = name.replace(")", ",padding=source)") if ")" in name else f"{name}(padding=source)"
+        metric = get_metric(f"{given}@words")
+        plain = get_metric(f"{name}@words")
+        found = metric(reference=mixed[0], candidate=mixed[1]).value
+        assert found == pytest.approx(plain(reference=by_hand[0], candidate=by_hand[1]).value)
+        masks = np.array([[True, False, True, False]]), np.array([[False, True, False, True]])
+        assert metric.compute_many(joint, Draws(*masks))[metric.part or "value"][0] == pytest.approx(found)
 
 
 def test_a_corpus_outside_the_most_frequent_tokens_has_no_chi() -> None:

@@ -66,7 +66,6 @@ def test_both_ways_are_alike() -> None:
 
 
 def test_real_nouns(monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("pycrfsuite")
     from textgauge.errors import ResourceError
 
     monkeypatch.setitem(tokenizers._TOKENIZERS, "nouns", lambda: tokenizers.SplitTokenizer(word_vectors.nouns_of))
