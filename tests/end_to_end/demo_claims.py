@@ -132,11 +132,15 @@ def compared(command: list[str]) -> list[str]:
     plain = {"energy": _energy(pair), "fid": _fid(pair), "pr": _pr(pair), "jsd": _jsd(pair)}
     for metric, value in plain.items():
         assert math.isclose(again[metric]["value"], value, rel_tol=1e-5)
-    lines = ["metric value interval p null parts"]
+    rejecting = sum(score["p_adjusted"] <= 0.05 for score in again.values())
+    answer = f'Different: {rejecting} of {len(metrics)} metrics reject "same source" (max-T and Holm, 5 %).'
+    lines = [answer, "metric value interval if same source times p p adjusted parts"]
     for metric in metrics:
         said = again[metric] | {"value": plain.get(metric, again[metric]["value"])}
         interval = f"{said['low']:.4g} … {said['high']:.4g}"
-        lines.append(row(metric, said["value"], interval, said["p_value"], said["null"], _parts(said)))
+        null = f"{said['null_low']:.4g} … {said['null_high']:.4g}"
+        tested = (said["times"], said["p_value"], said["p_adjusted"])
+        lines.append(row(metric, said["value"], interval, null, *tested, _parts(said)))
     return [*lines, _biased(pair)]
 
 
@@ -168,7 +172,7 @@ def _parts(said: dict[str, Any]) -> str:
 def _biased(pair: Comparison) -> str:
     texts, dimensions = min(map(len, (pair.reference, pair.candidate))), pair.reference.embeddings("minilm").shape[1]
     assert texts < 2 * dimensions
-    told = "compare it with its null only, or use fid(correct=extrapolate)"
+    told = "judge it by its null range only, or use fid(correct=extrapolate)"
     return f"warning: fid is strongly biased upwards with {texts} texts in {dimensions} dimensions: {told}"
 
 

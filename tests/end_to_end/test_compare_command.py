@@ -5,7 +5,10 @@ import json
 import numpy as np
 import pytest
 
-FIELDS = {"metric", "value", "low", "high", "p_value", "null", "n_reference", "n_candidate", "seconds", "signature"}
+FIELDS = {
+    "metric", "value", "low", "high", "p_value", "p_adjusted", "p_error", "adjustment", "null", "null_low", "null_high",
+    "times", "effect", "n_reference", "n_candidate", "seconds", "signature",
+}  # fmt: skip
 
 
 @pytest.fixture
@@ -30,7 +33,8 @@ def test_json_is_an_array_of_flat_objects_and_nothing_else(run, corpora):
     for row in rows:
         assert row.keys() >= FIELDS
         assert row["low"] <= row["value"] <= row["high"]
-        assert 0 < row["p_value"] <= 1
+        assert 0 < row["p_value"] <= row["p_adjusted"] <= 1
+        assert row["null_low"] <= row["null"] <= row["null_high"]
         assert (row["n_reference"], row["n_candidate"]) == (60, 60)
     assert {"part.precision", "part.recall"} <= rows[1].keys()
 
@@ -65,6 +69,14 @@ def test_readable_formats(run, corpora, form, mark):
     assert code == 0
     assert mark in out
     assert "energy" in out
+
+
+@pytest.mark.parametrize(("form", "start"), [("table", ""), ("markdown", ""), ("latex", "% ")])
+def test_the_answer_of_a_test_comes_first(run, corpora, form, start):
+    call = ("compare", corpora / "a.npy", corpora / "b.npy", "-m", "energy,medoid", "--permutations", 99, "-f", form)
+    answer = f'{start}Different: 2 of 2 metrics reject "same source" (max-T, 5 %).'
+    assert run(*call, "--test")[1].splitlines()[0] == answer
+    assert answer not in run(*call, "--ci")[1]
 
 
 def test_same_seed_same_output_and_other_seed_other_draws(run, corpora):

@@ -9,7 +9,7 @@ import typer
 
 from textgauge.cli.explanations import FILES, explanation_rows, print_explanations, write_explanations
 from textgauge.cli.output import Format, FormatOption, note, print_rows, progress
-from textgauge.comparing import DEFAULT_METRICS
+from textgauge.comparing import DEFAULT_METRICS, CompareReport
 from textgauge.comparing import compare as run_compare
 from textgauge.data import load_corpus
 from textgauge.data.source import accepted
@@ -24,7 +24,9 @@ def compare(
         typer.Option("-m", "--metrics", help="Metric names, comma-separated or repeated; grids as pr(k=3|5)."),
     ] = None,
     ci: Annotated[bool, typer.Option("--ci", help="Add a confidence interval to every value.")] = False,
-    test: Annotated[bool, typer.Option("--test", help="Add a permutation p-value and the null distance.")] = False,
+    test: Annotated[
+        bool, typer.Option("--test", help="Add a permutation p-value, raw and adjusted for all metrics.")
+    ] = False,
     explain: Annotated[
         bool,
         typer.Option(
@@ -70,6 +72,7 @@ def compare(
     rows = report.to_dicts()
     printed = explain and explain_to is None
     if form not in (Format.json, Format.csv):
+        _print_answer(report, form)
         print_rows([_readable(row, ci, test) for row in rows], form)
         if printed:
             print_explanations(report, top, form)
@@ -86,13 +89,19 @@ def compare(
         raise typer.Exit(1)
 
 
+def _print_answer(report: CompareReport, form: Format) -> None:
+    if report.answer:
+        typer.echo(f"% {report.answer}" if form is Format.latex else f"{report.answer}\n")
+
+
 def _readable(row: dict[str, Any], ci: bool, test: bool) -> dict[str, str]:
     cells = {"metric": row["metric"], "value": format_cell(row["value"])}
     if ci:
         cells["interval"] = format_interval(row["low"], row["high"])
-    if test:
-        cells["p"] = format_cell(row["p_value"])
     if ci or test:
-        cells["null"] = format_cell(row["null"])
+        cells["if same source"] = format_interval(row["null_low"], row["null_high"])
+        cells["times"] = format_cell(row["times"])
+    if test:
+        cells |= {"p": format_cell(row["p_value"]), "p adjusted": format_cell(row["p_adjusted"])}
     parts = [f"{name[5:]} {format_cell(value)}" for name, value in row.items() if name.startswith("part.")]
     return cells | {"parts": ", ".join(parts), "ms": f"{1000 * row['seconds']:.1f}"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
@@ -14,10 +14,12 @@ from textgauge.data.source import Source
 from textgauge.errors import InputError
 from textgauge.metrics import CorpusMetric, Score, get_corpus_metrics
 from textgauge.metrics.ground_matrix import ground_matrix
+from textgauge.metrics.null_values import NullValues, adjusted
 
 Step: TypeAlias = Callable[[str], None]
 
 _WORTH_BLAS_THREADS = 4_000  # texts; with fewer, threads of one product wait for each other longer than they work
+_RANGE_PERMUTATIONS = 199  # of the null range where no test is made: the 5th smallest to the 5th largest value
 DEFAULT_METRICS = "energy,mmd,fid,mauve,pr,dc,irpr,ahd,medoid,classifier,cbdf,jsd,zipf,vocab_overlap"
 
 
@@ -37,6 +39,11 @@ class UncertaintyOptions:
         if self.permutations < 1:
             raise InputError(f"a permutation test needs at least 1 permutation, not {self.permutations}")
 
+    @property
+    def null_permutations(self) -> int:
+        """How often texts are exchanged: less often for the null range alone."""
+        return self.permutations if self.test else min(self.permutations, _RANGE_PERMUTATIONS)
+
 
 def compare(
     *,
@@ -55,9 +62,10 @@ def compare(
 
     Corpora are what `textgauge.data.load_corpus` reads: lists of texts, columns of data frames, `Corpus` objects,
     embedding arrays, a path, `sample:NAME`, a dataset's name. `ci` adds an interval to every value, `test` a
-    permutation p-value for "same distribution"; either adds the null distance; `explain` adds what each text
-    contributes, for metrics that are sums over texts (see `textgauge.comparing.explain`). `on_step` is called with the
-    name of each step.
+    permutation p-value for "same distribution", raw and adjusted for all metrics; either adds the null range, which
+    holds the values to expect if both corpora came from one source. `explain` adds what each text contributes, for
+    metrics that are sums over texts (see `textgauge.comparing.explain`). `on_step` is called with the name of each
+    step.
 
     >>> reference = ["a red cat", "a red dog", "a blue dog"]
     >>> report = compare(reference=reference, candidate=["one cat", "one dog", "a cow"], metrics="jsd@words")
@@ -66,11 +74,15 @@ def compare(
     """
     options = UncertaintyOptions(ci, test, level, permutations, seed)
     comparison, chosen = prepared(reference, candidate, metrics, seed, on_step)
-    scores = []
+    scores, nulls = [], []
     with blas_threads(comparison):
         for metric in chosen:
             on_step(metric.key)
-            scores.append(_add_uncertainty(metric.measure(comparison), metric, comparison, options))
+            score, null = _add_uncertainty(metric.measure(comparison), metric, comparison, options)
+            scores.append(score)
+            nulls.append(null)
+        if test:
+            scores = _adjust(scores, nulls)
         report = CompareReport(tuple(scores), tuple(confounds(comparison, chosen)))
         return _explained(report, comparison, chosen, on_step) if explain else report
 
@@ -131,15 +143,32 @@ def _prepare_ground(comparison: Comparison, name: str, on_step: Step) -> None:
     matrix.rows(comparison.joint, lambda done, total: on_step(f"{name} of all pairs: {100 * done // total} %"))
 
 
-def _add_uncertainty(score: Score, metric: CorpusMetric, comparison: Comparison, options: UncertaintyOptions) -> Score:
-    if score.reason is not None:
-        return score
+def _add_uncertainty(
+    score: Score, metric: CorpusMetric, comparison: Comparison, options: UncertaintyOptions
+) -> tuple[Score, NullValues | None]:
+    if score.reason is not None or not (options.ci or options.test):
+        return score, None
     if options.ci:
         low, high, method = metric.interval(comparison, score, level=options.level, seed=options.seed)
         score = replace(score, low=low, high=high, interval=method)
+    null = metric.null_values(comparison, permutations=options.null_permutations, seed=options.seed)
+    score = _add_null_range(score, null, has_times=metric.has_times)
     if options.test:
-        p_value, how = metric.p_value(comparison, permutations=options.permutations, seed=options.seed)
-        score = replace(score, p_value=p_value, test=how)
-    if options.ci or options.test:
-        score = replace(score, null=metric.null(comparison.reference, seed=options.seed))
-    return score
+        score = replace(score, p_value=null.p_value, p_error=null.p_error, test=null.method)
+    return score, null
+
+
+def _add_null_range(score: Score, null: NullValues, *, has_times: bool) -> Score:
+    low, high = null.range
+    times = score.value / null.mean if has_times and null.mean > 0 else float("nan")
+    return replace(score, null=null.mean, null_low=low, null_high=high, times=times, effect=null.effect)
+
+
+def _adjust(scores: Sequence[Score], nulls: Sequence[NullValues | None]) -> list[Score]:
+    """p-values adjusted for all metrics that were tested."""
+    found, method = adjusted([null for null in nulls if null is not None])
+    p = iter(found.tolist())
+    return [
+        score if null is None else replace(score, p_adjusted=next(p), adjustment=method)
+        for score, null in zip(scores, nulls, strict=True)
+    ]

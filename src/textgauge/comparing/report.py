@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from textgauge.errors import UnknownName
 from textgauge.metrics import Score
+from textgauge.stats.decisions import comparison_sentence
 from textgauge.tabular import BLUE, GREY, VERMILION, Row, Tabular, one_line
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 _COLOURS = {"reference": BLUE, "candidate": VERMILION}
-_NUMBERS = ("value", "low", "high", "null", "p_value")
+_NUMBERS = ("value", "low", "high", "null", "null_low", "null_high", "times", "effect", "p_value", "p_adjusted")
 _WIDTH = 260
 _LABEL = 48  # characters of a text that stand next to its bar
 
@@ -62,14 +63,22 @@ class CompareReport(Tabular):
             rows += [{"kind": "token", **head, **row} for row in found.tokens]
         return rows + [{"kind": "term", **row} for row in (self.terms.to_dicts() if self.terms else ())]
 
+    @property
+    def answer(self) -> str | None:
+        """Whether the corpora differ, by the adjusted tests of all metrics; None where no test was made."""
+        tested = {score.metric: score.p_adjusted for score in self.scores if not math.isnan(score.p_adjusted)}
+        method = next((score.adjustment for score in self.scores if score.adjustment), None)
+        return comparison_sentence(tested, method) if tested else None
+
     def plot(self) -> alt.VConcatChart:
-        """Every value with its interval and null distance, each metric on a scale of its own."""
+        """Every value with its interval and null range, each metric on a scale of its own."""
         return interval_chart(self.scores)
 
     def __str__(self) -> str:
         width = max((len(score.metric) for score in self.scores), default=6)
         lines = [f"{score.metric:<{width}}  {_number(score.value):>10}  {_spoken(score)}" for score in self.scores]
-        return "\n".join([*lines, *(f"warning: {text}" for text in self.warnings)])
+        first = [self.answer] if self.answer else []
+        return "\n".join([*first, *lines, *(f"warning: {text}" for text in self.warnings)])
 
 
 def _spoken(score: Score) -> str:
@@ -78,10 +87,11 @@ def _spoken(score: Score) -> str:
     pieces = []
     if not math.isnan(score.low):
         pieces.append(f"[{_number(score.low)}, {_number(score.high)}]")
-    if not math.isnan(score.p_value):
-        pieces.append(f"p={score.p_value:.3g}")
     if not math.isnan(score.null):
-        pieces.append(f"null {_number(score.null)}")
+        ends = f"[{_number(score.null_low)}, {_number(score.null_high)}]"
+        pieces.append(f"if same source {_number(score.null)} {ends}")
+    if not math.isnan(score.p_value):
+        pieces.append(f"p={score.p_value:.3g}" + (f" adjusted {score.p_adjusted:.3g}" if score.adjustment else ""))
     return "  ".join(pieces)
 
 
@@ -90,7 +100,7 @@ def _number(value: float) -> str:
 
 
 def interval_chart(scores: Sequence[Score]) -> alt.VConcatChart:
-    """One line per metric, each on a scale of its own: value, interval and null distance where they are known."""
+    """One line per metric, each on a scale of its own: value, interval and null range where they are known."""
     import altair as alt
 
     return alt.vconcat(*(_interval(score) for score in scores), spacing=4)
@@ -127,6 +137,7 @@ def _interval(score: Score) -> alt.LayerChart:
     x = alt.X("value:Q", title=None, scale=alt.Scale(zero=True), axis=alt.Axis(tickCount=4, format=".4~g"))
     layers = [
         base.mark_rule(color=_COLOURS["reference"]).encode(x="low:Q", x2="high:Q"),
+        base.mark_bar(color=GREY, opacity=0.4, size=8).encode(x="null_low:Q", x2="null_high:Q"),
         base.mark_tick(color=GREY, thickness=2, size=14).encode(x="null:Q"),
         base.mark_point(color=_COLOURS["reference"], filled=True, size=50, opacity=1).encode(x),
         base.mark_text(align="left", color=GREY, fontSize=9).encode(x=alt.value(4), text="reason:N"),

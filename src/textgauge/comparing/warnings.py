@@ -28,9 +28,11 @@ def _sizes(comparison: Comparison) -> list[str]:
     n, m = len(comparison.reference), len(comparison.candidate)
     found = []
     if min(n, m) < _FEW_TEXTS:
-        found.append(f"few texts ({n} and {m}): distances of small samples are large by chance; compare with the null")
+        found.append(f"few texts ({n} and {m}): small samples are far apart by chance; judge a value by its null range")
     if max(n, m) > _SIZE_RATIO * min(n, m):
-        found.append(f"very different sizes ({n} and {m}): many metrics depend on size; sample the larger one down")
+        found.append(
+            f"very different sizes ({n} and {m}): many metrics depend on size; judge a value by its null range"
+        )
     return found
 
 
@@ -89,5 +91,5 @@ def _fid_bias(comparison: Comparison, metrics: Sequence[CorpusMetric]) -> list[s
         return []
     return [
         f"fid is strongly biased upwards with {smaller} texts in {dimension} dimensions: "
-        "compare it with its null only, or use fid(correct=extrapolate)"
+        "judge it by its null range only, or use fid(correct=extrapolate)"
     ]

@@ -18,6 +18,7 @@ from textgauge.errors import InputError
 from textgauge.metrics import uncertainty
 from textgauge.metrics.base import VALUE, Metric, Undefined
 from textgauge.metrics.contributions import Contributions
+from textgauge.metrics.null_values import NullValues, exchanged
 from textgauge.metrics.pair_metric import distance_of
 from textgauge.metrics.registry import explained_metrics, get_metric, known_metrics
 from textgauge.metrics.score import Score
@@ -105,13 +106,22 @@ class CorpusMetric(Metric):
         error, method = self.standard_error(comparison, seed=seed)
         return (*uncertainty.around(score.value, error, self.bounds, level), method)
 
+    def null_values(self, comparison: Comparison, *, permutations: int, seed: int) -> NullValues:
+        """The value, and its values when texts are exchanged between the corpora: null range, p-value and effect."""
+        return exchanged(self, comparison, permutations=permutations, seed=seed)
+
     def p_value(self, comparison: Comparison, *, permutations: int, seed: int) -> tuple[float, str]:
         """p-value for "both corpora come from one distribution", and the method's name."""
-        return uncertainty.permutation_test(self, comparison, permutations=permutations, seed=seed)
+        null = self.null_values(comparison, permutations=permutations, seed=seed)
+        return null.p_value, null.method
 
-    def null(self, reference: Corpus, *, seed: int) -> float:
-        """The distance of the reference split against itself."""
-        return uncertainty.null_distance(self, reference, seed=seed)
+    @property
+    def has_times(self) -> bool:
+        """Whether value over null mean says something: only for distances that are 0 between equal corpora.
+
+        Not for shares that are larger when closer, accuracies (½ is chance), and estimates that can be negative.
+        """
+        return self.closer == "smaller" and self.value_at_identity == 0.0 and self.bounds[0] >= 0.0
 
     @property
     def explains(self) -> bool:

@@ -19,8 +19,11 @@ class Score(Tabular):
     """The value of one metric on one comparison, with what is known about it.
 
     `value` is NaN where the metric is undefined, and `reason` says why. `low` and `high` bound the expected value of
-    the metric between samples of these sizes, `interval` names the method; `p_value` is for "same distribution";
-    `null` is the distance of the reference split against itself.
+    the metric between samples of these sizes, `interval` names the method; `p_value` is for "same distribution", with
+    its Monte Carlo standard error `p_error`, and `p_adjusted` takes account of all metrics tested together, by the
+    method `adjustment`. `null` is the mean value if both corpora come from one source, at these sizes, and 95 % of the
+    values then lie between `null_low` and `null_high`; `times` is value over null, for distances that are 0 between
+    equal corpora; `effect` is (value − null)/standard deviation of the null, positive where farther.
     """
 
     metric: str
@@ -30,8 +33,15 @@ class Score(Tabular):
     high: float = NAN
     interval: str | None = None
     p_value: float = NAN
+    p_error: float = NAN
     test: str | None = None
+    p_adjusted: float = NAN
+    adjustment: str | None = None
     null: float = NAN
+    null_low: float = NAN
+    null_high: float = NAN
+    times: float = NAN
+    effect: float = NAN
     n_reference: int = 0
     n_candidate: int = 0
     seconds: float = NAN
@@ -48,8 +58,9 @@ class Score(Tabular):
     def to_dict(self) -> dict[str, Any]:
         """A flat dictionary; NaN becomes None, parts become `part.NAME`."""
         names = (
-            "metric", "value", "low", "high", "p_value", "null", "n_reference", "n_candidate", "seconds",
-            "interval", "test", "reason", "signature",
+            "metric", "value", "low", "high", "p_value", "p_adjusted", "p_error", "null", "null_low", "null_high",
+            "times", "effect", "n_reference", "n_candidate", "seconds", "interval", "test", "adjustment", "reason",
+            "signature",
         )  # fmt: skip
         flat = {name: plain(getattr(self, name)) for name in names}
         return flat | {f"part.{name}": plain(value) for name, value in self.parts.items()}

@@ -1,4 +1,4 @@
-"""The uncertainty of a corpus metric's value: interval, p-value, null distance.
+"""The interval of a corpus metric's value.
 
 The interval is for the expected value of the metric between fresh samples of these sizes from the two populations.
 Resampling with replacement makes duplicates, which shift covariance and neighbour metrics; so nothing here draws with
@@ -26,7 +26,6 @@ ValuesOf = Callable[[Corpus, Draws], Floats]
 
 _GROUPS = 50  # left out in turn, of each corpus: 98 degrees of freedom for the price of 100 evaluations
 _HALVES = 200
-_SPLITS = 20  # halvings of the reference whose mean distance is the null
 _TRIALS = 100
 _PAIRINGS = ((0, 1), (2, 3), (0, 2), (1, 3), (0, 3), (1, 2))  # quarters that make halves; two by two disjoint
 _RATIOS = (1 / 8, 4.0)  # variance per doubling: n⁻³ at the fastest, n² for a statistic that grows with the corpora
@@ -161,35 +160,6 @@ def normal_reach(level: float) -> float:
     return float(ndtri(0.5 + level / 2))
 
 
-def permutation_test(
-    metric: CorpusMetric, comparison: Comparison, *, permutations: int, seed: int
-) -> tuple[float, str]:
-    """p-value for "both corpora come from one distribution", by exchanging texts between them, and its name.
-
-    The observed split is computed by the same path as the permuted ones, so that they round alike.
-    """
-    n, m = len(comparison.reference), len(comparison.candidate)
-    left, right = resample.permuted(n, m, permutations, seed)
-    observed = np.arange(n + m) < n
-    joint = comparison.reference.canonical() | comparison.candidate.canonical()
-    draws = Draws(np.vstack([observed, left]), np.vstack([~observed, right]))
-    values = metric.orient(metric.select(metric.compute_many(joint, draws)))
-    p = resample.permutation_p(values[0], values[1:]) if np.isfinite(values[0]) else float("nan")
-    return p, "permutation"
-
-
-def held_out_test(outcome: HeldOut, *, permutations: int, seed: int) -> tuple[float, str]:
-    """p-value of the candidate's texts drawing more candidate predictions than random ones of the held-out would.
-
-    The classifier never saw the held-out texts, so that under "same distribution" their labels are exchangeable.
-    With both corpora's numbers fixed, accuracy, balanced accuracy and F1 all grow with that one count.
-    """
-    kinds = [int((outcome.predicted == kind).sum()) for kind in (0.0, 0.5, 1.0)]
-    drawn = np.random.default_rng(seed).multivariate_hypergeometric(kinds, int(outcome.truth.sum()), permutations)
-    observed = 2.0 * float(outcome.predicted[outcome.truth].sum())
-    return resample.permutation_p(observed, drawn @ np.array([0.0, 1.0, 2.0])), "held-out permutation"
-
-
 def likely_range(outcomes: Sequence[HeldOut], name: str, *, share: float, reach: float) -> tuple[float, float]:
     """Wilson's interval for the expected score at these sizes, `reach` standard errors to either side.
 
@@ -213,11 +183,3 @@ def wilson(value: float, trials: float, reach: float) -> tuple[float, float]:
     spread = reach * reach / trials
     centre, half = value + spread / 2.0, np.sqrt(spread * (value * (1.0 - value) + spread / 4.0))
     return max(0.0, float(centre - half) / (1.0 + spread)), min(1.0, float(centre + half) / (1.0 + spread))
-
-
-def null_distance(metric: CorpusMetric, reference: Corpus, *, seed: int) -> float:
-    """Mean value of the reference split at random against itself."""
-    draws = Draws(*resample.halves(len(reference), _SPLITS, seed))
-    values = metric.select(metric.compute_many(reference.canonical(), draws))
-    defined = values[np.isfinite(values)]
-    return float(defined.mean()) if len(defined) else float("nan")

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from textgauge import compare, get_metric
-from textgauge.metrics import CorpusMetric
 from textgauge.metrics.corpus.mauve import Mauve
+from textgauge.metrics.null_values import NullValues
 
 RNG = np.random.default_rng(0)
+NO_NULL = NullValues(1.0, np.ones(3), "")
 REFERENCE, CANDIDATE = RNG.normal(size=(40, 6)), RNG.normal(size=(40, 6)) + 0.5
 
 
@@ -47,7 +48,25 @@ def test_an_interval_does_not_compute_the_value_again(name):
         counted.append(name)
         return original(self, comparison)
 
-    with patch.object(kind, "compute", compute), patch.object(CorpusMetric, "null", return_value=0.0):
+    with patch.object(kind, "compute", compute), patch.object(kind, "null_values", return_value=NO_NULL):
         (score,) = compare(reference=REFERENCE, candidate=CANDIDATE, metrics=name, ci=True)
     assert score.low <= score.high
     assert len(counted) == 1
+
+
+def test_the_first_line_is_the_answer_of_the_adjusted_tests():
+    report = compare(reference=REFERENCE, candidate=CANDIDATE, metrics="energy,medoid", test=True, permutations=99)
+    assert (
+        str(report).splitlines()[0] == report.answer == 'Different: 2 of 2 metrics reject "same source" (max-T, 5 %).'
+    )
+    same = compare(reference=REFERENCE[::2], candidate=REFERENCE[1::2], metrics="energy,medoid", test=True)
+    assert str(same).startswith("No difference found: none of 2 metrics")
+    assert compare(reference=REFERENCE, candidate=CANDIDATE, metrics="energy", ci=True).answer is None
+
+
+def test_a_small_raw_p_value_is_no_answer():
+    rows = np.random.default_rng(29).normal(size=(60, 5))
+    names = "energy,medoid,pr,dc,irpr,fid"
+    report = compare(reference=rows[:30], candidate=rows[30:], metrics=names, test=True, permutations=199)
+    assert min(score.p_value for score in report) <= 0.05
+    assert report.answer.startswith("No difference found: none of 6 metrics")

@@ -16,9 +16,10 @@ from textgauge.metrics.base import DEFAULT_SEED, VALUE, Part
 from textgauge.metrics.contributions import Contributions, SideTerms
 from textgauge.metrics.corpus_metric import EmbeddingMetric, ManyValues, Values
 from textgauge.metrics.neighbours import gram_of
+from textgauge.metrics.null_values import NullValues, relabelled
 from textgauge.metrics.registry import register
 from textgauge.metrics.score import Score
-from textgauge.metrics.uncertainty import held_out_test, likely_range, normal_reach
+from textgauge.metrics.uncertainty import likely_range, normal_reach
 from textgauge.numerics import svm as _svm
 from textgauge.numerics.held_out import SCORES, HeldOut, Trial, scores
 from textgauge.numerics.subsets import Subsets
@@ -107,9 +108,16 @@ class HeldOutMetric(EmbeddingMetric):
         reach = normal_reach(level)
         return (*likely_range(self._outcomes(comparison), shown, share=self.share, reach=reach), "Wilson")
 
-    def p_value(self, comparison: Comparison, *, permutations: int, seed: int) -> tuple[float, str]:
-        """Exact given the classifier of the first split: the labels of its held-out texts are permuted."""
-        return held_out_test(self._outcomes(comparison)[0], permutations=permutations, seed=seed)
+    def null_values(self, comparison: Comparison, *, permutations: int, seed: int) -> NullValues:
+        """Exact given the classifier of the only split: the labels of its held-out texts are exchanged.
+
+        Several splits share texts, so that their labels cannot be exchanged one by one: then texts are exchanged
+        between the corpora, and the classifiers are trained again.
+        """
+        if self.repeats > 1:
+            return super().null_values(comparison, permutations=permutations, seed=seed)
+        (outcome,) = self._outcomes(comparison)
+        return relabelled(outcome, self.part or self.judged_by, permutations=permutations, seed=seed)
 
     def explain(self, comparison: Comparison) -> Contributions:
         """A text classified correctly adds its share of the score of the splits that held it out.

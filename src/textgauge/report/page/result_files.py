@@ -15,18 +15,21 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from textgauge.data.formats import load_table, read_text, suffix
 from textgauge.data.tables import number
 from textgauge.errors import InputError
 from textgauge.report.page.boards import anchor
 from textgauge.report.page.tables import PageCell, PageTable, Span, axis_of, cell, table_of
+from textgauge.stats.decisions import comparison_sentence, different
+from textgauge.stats.multiple_tests import holm
 from textgauge.tabular import count_of, format_cell, listed
 
 Rows = list[dict[str, Any]]
 
-_HIDDEN = frozenset({"interval", "test", "signature"})  # long, and in the provenance or the CSV
+_HIDDEN = frozenset({"interval", "test", "adjustment", "signature"})  # long, and in the provenance or the CSV
 _MOST_TABLES = 100
-_SURE = 0.05
 
 
 @dataclass(frozen=True)
@@ -79,15 +82,23 @@ def comparison_sentences(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     if len(sizes) == 1:
         reference, candidate = sizes.pop()
         said.append(f"{count_of(len(rows), 'metric')} compared {reference} reference and {candidate} candidate texts.")
-    tested = [row for row in rows if row.get("p_value") is not None]
-    if tested:
-        sure = [f"`{row['metric']}`" for row in tested if row["p_value"] <= _SURE]
-        said.append(
-            f"{len(sure)} of {count_of(len(tested), 'test')} found a difference (p ≤ {_SURE})"
-            + (f": {listed(sure)}." if sure else ".")
-        )
+    said += _answer([row for row in rows if row.get("p_value") is not None])
     said += [f"`{row['metric']}` is undefined: {row['reason']}." for row in rows if row.get("reason")]
     return said
+
+
+def _answer(tested: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Whether the corpora differ; p-values that were not adjusted together are adjusted here."""
+    if not tested:
+        return []
+    names = [f"`{row['metric']}`" for row in tested]
+    p: list[Any] = [row.get("p_adjusted") for row in tested]
+    method = tested[0].get("adjustment")
+    if None in p:
+        p, method = holm(np.array([row["p_value"] for row in tested])).tolist(), "Holm" if len(tested) > 1 else None
+    found = dict(zip(names, p, strict=True))
+    rejecting = [name for name in names if different(found[name])]
+    return [comparison_sentence(found, method) + (f" Rejecting: {listed(rejecting)}." if rejecting else "")]
 
 
 def score_sentences(rows: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -170,7 +181,7 @@ def _table(title: str, about: str, rows: Rows) -> PageTable:
     columns = tuple(replace(column, hidden=column.name not in said) for column in made.columns)
     cells = tuple(tuple(_cell(column.name, row) for column in columns) for row in rows[: len(made.rows)])
     drawn = "A line is the interval of a value, on a scale of its own."
-    tick = "A stroke is the null range." if "null" in said else ""
+    tick = "A stroke is the mean if both corpora had one source." if "null" in said else ""
     lines = (made.about, drawn, tick) if said >= {"low", "high"} else (made.about,)
     return replace(made, columns=columns, rows=cells, about=" ".join(filter(None, lines)))
 

@@ -126,17 +126,25 @@ def test_spans_are_drawn_within_the_cell():
     assert Span(3.0, 3.0, 3.0).drawn(3.0, 3.0).at == WIDTH / 2
 
 
-@pytest.mark.parametrize(("p", "text"), [((0.01, 0.2), "1 of 2 tests"), ((0.3, 0.2), "0 of 2 tests")])
-def test_comparisons_count_their_tests(p, text):
+ROWS = [{"metric": name, "value": 1.0, "n_reference": 30, "n_candidate": 40} for name in ("energy", "fid")]
+
+
+def test_comparisons_say_what_their_adjusted_tests_found():
     rows = [
-        {"metric": name, "value": 1.0, "n_reference": 30, "n_candidate": 40, "p_value": value}
-        for name, value in zip(("energy", "fid"), p, strict=True)
+        {**row, "p_value": 0.01, "p_adjusted": p, "adjustment": "max-T"}
+        for row, p in zip(ROWS, (0.02, 0.2), strict=True)
     ]
-    sentences = comparison_sentences([*rows, {**rows[0], "metric": "chi", "p_value": None, "reason": "no tokens"}])
-    assert sentences[0] == "3 metrics compared 30 reference and 40 candidate texts."
-    assert sentences[1].startswith(f"{text} found a difference (p ≤ 0.05)")
-    assert ("`energy`" in sentences[1]) == (p[0] <= 0.05)
-    assert sentences[2] == "`chi` is undefined: no tokens."
+    sentences = comparison_sentences([*rows, {**ROWS[0], "metric": "chi", "p_value": None, "reason": "no tokens"}])
+    assert sentences == [
+        "3 metrics compared 30 reference and 40 candidate texts.",
+        'Different: 1 of 2 metrics rejects "same source" (max-T, 5 %). Rejecting: `energy`.',
+        "`chi` is undefined: no tokens.",
+    ]
+
+
+def test_p_values_without_adjustment_are_adjusted():
+    found = comparison_sentences([{**row, "p_value": p} for row, p in zip(ROWS, (0.03, 0.04), strict=True)])
+    assert found[1].startswith('No difference found: none of 2 metrics rejects "same source" (Holm, 5 %)')
 
 
 def test_scores_say_their_means():

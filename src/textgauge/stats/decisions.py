@@ -1,0 +1,37 @@
+"""What may be said: the one place where numbers become "different", "better" or "tied"."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+ALPHA = 0.05
+_ROUNDING = 1e-12
+
+
+def different(p_adjusted: float, alpha: float = ALPHA) -> bool:
+    """Whether a test, adjusted for all tests made with it, rejects "same source"; an undefined one does not.
+
+    >>> different(0.05), different(0.051), different(float("nan"))
+    (True, False, False)
+    """
+    return p_adjusted <= alpha + _ROUNDING
+
+
+def comparison_sentence(p_adjusted: Mapping[str, float], adjustment: str | None, alpha: float = ALPHA) -> str:
+    """The answer of one comparison of two corpora, from the adjusted p-values of all metrics that were tested.
+
+    >>> comparison_sentence({"energy": 0.002, "fid": 0.004, "zipf": 0.3}, "max-T")
+    'Different: 2 of 3 metrics reject "same source" (max-T, 5 %).'
+    >>> comparison_sentence({"energy": 0.2}, None)
+    'No difference found: energy does not reject "same source" (5 %); that does not show that there is none.'
+    """
+    how = f"({adjustment + ', ' if adjustment else ''}{100 * alpha:g} %)"
+    rejecting = sum(different(p, alpha) for p in p_adjusted.values())
+    if len(p_adjusted) == 1:
+        (name,) = p_adjusted
+        tested = f"{name} {'rejects' if rejecting else 'does not reject'}"
+    else:
+        tested = f"{rejecting or 'none'} of {len(p_adjusted)} metrics {'reject' if rejecting > 1 else 'rejects'}"
+    if rejecting:
+        return f'Different: {tested} "same source" {how}.'
+    return f'No difference found: {tested} "same source" {how}; that does not show that there is none.'
