@@ -14,18 +14,24 @@ import json
 import os
 import re
 import sys
+import tempfile
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from textgauge.data.tables import MAX_CHARACTERS, TextTable, kind_of_cell, listed
 from textgauge.errors import InputError
+from textgauge.tabular import one_line
+
+if TYPE_CHECKING:
+    import polars
 
 STDIN = "-"
 # Texts are held in memory; a gibibyte of text is about ten million sentences.
 MAX_BYTES = 2**30
+_MOST_SAID = 200  # characters of a library's message that are repeated
 
 _NEWLINE = re.compile("\r\n|\n|\r")
 PathLike = str | os.PathLike[str]
@@ -220,18 +226,48 @@ def _json_record(line: str, place: str) -> dict[str, object]:
 
 
 def _parquet(path: PathLike) -> TextTable:
-    import polars
-
     name = show(path)
-    data = _read_bytes(path)
-    if not (data.startswith(b"PAR1") and data.endswith(b"PAR1")):
-        raise InputError(f"{name}: not a whole Parquet file")
     try:
-        frame = polars.read_parquet(io.BytesIO(data))
-    except (polars.exceptions.PolarsError, polars.exceptions.PanicException, OSError) as error:
-        raise InputError(f"{name}: bad Parquet ({str(error).splitlines()[0][:200]})") from None
+        frame = parquet_frame(_read_bytes(path))
+    except InputError as error:
+        raise InputError(f"{name}: {error}") from None
     columns = {column.name: column.to_list() for column in frame.get_columns()}
     return TextTable(name, columns, range(1, len(frame) + 1), unit="row")
+
+
+def parquet_frame(data: bytes) -> polars.DataFrame:
+    """The table of a Parquet file's bytes; damage is one short error, and nothing else is printed."""
+    import polars
+
+    if not (data.startswith(b"PAR1") and data.endswith(b"PAR1")):
+        raise InputError("not a whole Parquet file")
+    try:
+        with _without_panics():
+            return polars.read_parquet(io.BytesIO(data))
+    except (polars.exceptions.PolarsError, polars.exceptions.PanicException, OSError) as error:
+        raise InputError(f"bad Parquet ({one_line(str(error), _MOST_SAID)})") from None
+
+
+@contextlib.contextmanager
+def _without_panics() -> Iterator[None]:
+    """Keep what a library prints on standard error while it panics; anything else is passed on."""
+    sys.stderr.flush()
+    try:
+        real = os.dup(2)
+    except OSError:  # there is no standard error to keep clean
+        yield
+        return
+    with tempfile.TemporaryFile() as kept:
+        os.dup2(kept.fileno(), 2)
+        try:
+            yield
+        finally:
+            os.dup2(real, 2)
+            kept.seek(0)
+            said = kept.read()
+            if b"panicked at" not in said:
+                os.write(real, said)
+            os.close(real)
 
 
 def _read_bytes(path: PathLike) -> bytes:

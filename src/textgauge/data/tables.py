@@ -11,8 +11,10 @@ from typing import Any
 
 from textgauge.encode.tokenizers import without_surrogates
 from textgauge.errors import InputError
+from textgauge.tabular import one_line
 
 MAX_CHARACTERS = 1_000_000  # of one text
+_LONGEST_NAME = 80  # characters of a column's name that messages repeat
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,7 @@ class TextTable:
             return wanted
         near = get_close_matches(wanted, self.columns, n=3, cutoff=0.5)
         hint = f" (did you mean {listed(near)}?)" if near else ""
-        raise InputError(f"{self.name}: no column {wanted!r}{hint}; the columns are {listed(self.columns)}")
+        raise InputError(f"{self.name}: no column {_quoted(wanted)}{hint}; the columns are {listed(self.columns)}")
 
     def texts(self, column: str | None) -> list[str | None]:
         """A column as checked texts; None where the cell is missing; numbers and lists are refused."""
@@ -59,7 +61,7 @@ class TextTable:
     def _text(self, cell: object, row: int, column: str) -> str:
         place = f"{self.name}: {self.unit} {row}"
         if not isinstance(cell, str):
-            raise InputError(f"{place}: column {column!r} holds {kind_of_cell(cell)}, not a text")
+            raise InputError(f"{place}: column {_quoted(column)} holds {kind_of_cell(cell)}, not a text")
         return sound(cell, place)
 
     def filled(self, column: str | None) -> list[str]:
@@ -67,7 +69,7 @@ class TextTable:
         found = []
         for row, text in zip(self.rows, self.texts(column), strict=True):
             if text is None:
-                raise InputError(f"{self.name}: {self.unit} {row}: column {self.column(column)!r} is missing")
+                raise InputError(f"{self.name}: {self.unit} {row}: column {_quoted(self.column(column))} is missing")
             found.append(text)
         return found
 
@@ -93,7 +95,8 @@ class TextTable:
         for row, cell in zip(self.rows, self.columns[name], strict=True):
             value = number(cell)
             if value is None or math.isinf(value) or (math.isnan(value) and not blank):
-                raise InputError(f"{self.name}: {self.unit} {row}: column {name!r} holds {cell!r}, not a number")
+                where = f"{self.name}: {self.unit} {row}: column {_quoted(name)}"
+                raise InputError(f"{where} holds {one_line(repr(cell), _LONGEST_NAME)}, not a number")
             found.append(value)
         return found
 
@@ -119,7 +122,7 @@ def cells_of(values: Any, column: str | None = None) -> list[Any]:
             values = values[column]
         except Exception:
             # Each library has its own kind of error.
-            raise InputError(f"the frame has no column {column!r}") from None
+            raise InputError(f"the frame has no column {_quoted(column)}") from None
     for name in ("to_pylist", "to_list", "tolist"):
         if hasattr(type(values), name):
             return list(getattr(values, name)())
@@ -159,8 +162,12 @@ def kind_of_cell(cell: object) -> str:
 
 def listed(names: Iterable[str]) -> str:
     """Names of columns for an error message, twenty at most."""
-    shown = [repr(name) for name in names]
+    shown = [_quoted(name) for name in names]
     return ", ".join(shown[:20]) + (f" and {len(shown) - 20} more" if len(shown) > 20 else "")
+
+
+def _quoted(name: str) -> str:
+    return repr(name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…")
 
 
 def _textual(cells: list[object]) -> bool:

@@ -5,7 +5,8 @@
     derived/….json               what is slow to make from cells: ensembles
 
 Files are written under a temporary name and renamed, so that a run may be killed at any moment and two may share a
-store. A file that cannot be read is taken for missing and computed again.
+store. Each carries a checksum of its content (`textgauge.sealed`): a damaged file is named in a warning, counts as
+missing and is computed again. Files of versions that wrote no checksum are read as they are.
 """
 
 from __future__ import annotations
@@ -14,13 +15,16 @@ import hashlib
 import io
 import json
 import os
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from textgauge.data.formats import parquet_frame
 from textgauge.errors import InputError, ResourceError
 from textgauge.evaluate.plan import Cell
 from textgauge.files import replacing
+from textgauge.sealed import Damaged, seal_json, seal_parquet, unsealed_json, unsealed_parquet
 
 if TYPE_CHECKING:
     import polars as pl
@@ -50,14 +54,18 @@ class Store:
         return self.folder / "cells" / cell.name[:2] / f"{cell.name}.parquet"
 
     def read(self, cell: Cell) -> pl.DataFrame | None:
-        """The observations of a cell; None where they are missing or damaged."""
-        import polars as pl
-
+        """The observations of a cell; None where they are missing or, with a warning, damaged."""
+        path = self.path(cell)
         try:
-            frame = pl.read_parquet(self.path(cell), memory_map=False)
-        except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException):
+            frame = parquet_frame(unsealed_parquet(path.read_bytes()))
+            if not set(frame.columns) >= _COLUMNS:
+                raise Damaged("it lacks columns of a result")
+        except (FileNotFoundError, NotADirectoryError):
             return None
-        return frame if set(frame.columns) >= _COLUMNS else None
+        except (OSError, Damaged, InputError) as error:
+            _warn_damaged(path, error)
+            return None
+        return frame
 
     def has(self, cell: Cell) -> bool:
         """Whether a cell is there and can be read."""
@@ -67,19 +75,22 @@ class Store:
         """Keep the observations of a cell."""
         content = io.BytesIO()
         observations.write_parquet(content)
-        self._keep(self.path(cell), content.getvalue())
+        self._keep(self.path(cell), seal_parquet(content.getvalue()))
 
     def read_extra(self, name: str) -> dict[str, Any] | None:
         """Something derived from cells that is slow to make again; None where it is missing or damaged."""
+        path = self._extra(name)
         try:
-            found = json.loads(self._extra(name).read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+            return unsealed_json(path.read_text(encoding="utf-8"))
+        except (FileNotFoundError, NotADirectoryError):
             return None
-        return found if isinstance(found, dict) else None
+        except (OSError, ValueError) as error:
+            _warn_damaged(path, error)
+            return None
 
     def write_extra(self, name: str, content: dict[str, Any]) -> None:
         """Keep something derived from cells, under a hash of what decides it."""
-        self._keep(self._extra(name), json.dumps(content).encode())
+        self._keep(self._extra(name), json.dumps(seal_json(content)).encode())
 
     def _extra(self, name: str) -> Path:
         return self.folder / "derived" / f"{name}.json"
@@ -87,7 +98,7 @@ class Store:
     def write_manifest(self, cells: Sequence[Cell], about: dict[str, Any]) -> None:
         """Keep what a run asks for; the same run writes the same file."""
         content = {"format": _FORMAT, **about, "cells": [cell.to_dict() for cell in cells]}
-        text = json.dumps(content, indent=1, ensure_ascii=False, sort_keys=True)
+        text = json.dumps(seal_json(content), indent=1, ensure_ascii=False, sort_keys=True)
         name = hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
         path = self.folder / "manifests" / f"{name}.json"
         try:
@@ -113,9 +124,16 @@ class Store:
 
 def _manifest(path: Path) -> dict[str, Any]:
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = unsealed_json(path.read_text(encoding="utf-8"))
+    except Damaged as error:
+        raise InputError(f"{path}: a damaged manifest ({error}); delete it and run the same command again") from None
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: not a manifest ({error})") from None
-    if not isinstance(found, dict) or found.get("format") != _FORMAT:
+    if found.get("format") != _FORMAT:
         raise InputError(f"{path}: a manifest of another version of textgauge")
     return found
+
+
+def _warn_damaged(path: Path, error: Exception) -> None:
+    message = f"{path}: damaged ({error}); it counts as missing, run the same command again to compute it"
+    warnings.warn(message, RuntimeWarning, stacklevel=3)

@@ -10,6 +10,7 @@ import tempfile
 import warnings
 from pathlib import Path
 
+import numpy as np
 import polars
 import pytest
 from hypothesis import given, settings
@@ -209,3 +210,36 @@ def test_a_table_is_found_whatever_its_format(tmp_path):
         False
     ] * 4
     assert [formats.holds_texts(name) for name in ("a.txt", "a.csv.gz", "a.npy", "a.in")] == [True, True, False, False]
+
+
+def parquet_bytes(columns: dict[str, list[object]]) -> bytes:
+    content = io.BytesIO()
+    polars.DataFrame(columns).write_parquet(content)
+    return content.getvalue()
+
+
+def test_messages_cut_long_column_names(tmp_path: Path) -> None:
+    path = tmp_path / "wide.parquet"
+    path.write_bytes(parquet_bytes({"x" * 5_000: [1], "y" * 5_000: [2]}))
+    for wanted in (None, "z" * 5_000):
+        with pytest.raises(InputError) as caught:
+            formats.load_table(path).column(wanted)
+        assert len(str(caught.value)) < 600
+
+
+def test_a_damaged_parquet_file_is_one_line_and_the_reader_prints_nothing(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    whole = parquet_bytes({"text": ["a cat", "a dog", None] * 30, "n": list(range(90))})
+    rng = np.random.default_rng(0)
+    messages = []
+    for position, value in rng.integers([len(whole), 256], size=(600, 2)).tolist():
+        path = tmp_path / "damaged.parquet"
+        path.write_bytes(whole[:position] + bytes([value]) + whole[position + 1 :])
+        try:
+            formats.load_table(path)
+        except InputError as error:
+            messages.append(str(error))
+    assert messages
+    assert not [message for message in messages if "\n" in message or len(message) > 400]
+    assert capfd.readouterr().err == ""

@@ -51,8 +51,10 @@ def test_a_damaged_cell_is_computed_again_and_no_other(tmp_path, make_plan, cont
     before, numbers = files(tmp_path / "cells"), contents(tmp_path)
     victim = store.path(plan.cells()[2])
     victim.write_bytes(damage(victim.read_bytes()))
-    assert not store.has(plan.cells()[2])
-    report = run([plan], store)
+    with pytest.warns(RuntimeWarning, match=f"{victim.name}: damaged"):
+        assert not store.has(plan.cells()[2])
+    with pytest.warns(RuntimeWarning, match=f"{victim.name}: damaged"):
+        report = run([plan], store)
     assert (report.found, report.computed) == (5, 1)
     after = files(tmp_path / "cells")
     assert {path for path in before if before[path] != after[path]} == {victim}
@@ -64,7 +66,8 @@ def test_a_table_that_is_no_cell_is_taken_for_missing(tmp_path, make_plan):
     run([plan], store)
     cell = plan.cells()[0]
     pl.DataFrame({"i": [1]}).write_parquet(store.path(cell))
-    assert store.read(cell) is None
+    with pytest.warns(RuntimeWarning, match="damaged"):
+        assert store.read(cell) is None
 
 
 def test_what_a_killed_process_left_half_written_does_not_matter(tmp_path, make_plan):
@@ -177,3 +180,74 @@ def test_the_manifest_tells_all_that_decides_the_numbers(tmp_path, make_plan):
     assert any(version.startswith("numpy=") for version in found["versions"])
     assert {cell["signature"] for cell in found["cells"]} == {metric.signature for metric in plan.metrics}
     assert {f"{cell['name']}.parquet" for cell in found["cells"]} == {p.name for p in tmp_path.rglob("*.parquet")}
+
+
+def flipped(content, position, bit):
+    """The content with one bit of one byte turned."""
+    return content[:position] + bytes([content[position] ^ (1 << bit)]) + content[position + 1 :]
+
+
+def check_flips(store, cell, positions):
+    """No flipped bit of a result is believed, and each is named: the content is refused, or none of it has changed."""
+    path, frame = store.path(cell), store.read(cell)
+    whole = path.read_bytes()
+    for position, bit in positions:
+        path.write_bytes(flipped(whole, position % len(whole), bit))
+        with pytest.warns(RuntimeWarning, match=r"\.parquet: damaged \("):
+            assert store.read(cell) is None
+    path.write_bytes(whole)
+    assert store.read(cell).equals(frame, null_equal=True)
+
+
+def test_a_flipped_bit_of_a_result_is_refused_and_named(tmp_path, make_plan):
+    plan, store = make_plan(), Store(tmp_path)
+    run([plan], store)
+    rng = np.random.default_rng(0)
+    check_flips(store, plan.cells()[1], rng.integers([10_000, 8], size=(300, 2)).tolist())
+
+
+@pytest.mark.slow
+def test_every_bit_of_every_byte_of_a_result_is_covered(tmp_path, make_plan):
+    plan, store = make_plan(repetitions=1), Store(tmp_path)
+    run([plan], store)
+    for cell in plan.cells():
+        size = store.path(cell).stat().st_size
+        check_flips(store, cell, [(position, bit) for position in range(size) for bit in range(8)])
+
+
+def test_a_sealed_result_is_still_a_parquet_file(tmp_path, make_plan):
+    plan, store = make_plan(), Store(tmp_path)
+    run([plan], store)
+    cell = plan.cells()[0]
+    assert pl.read_parquet(store.path(cell)).equals(store.read(cell), null_equal=True)
+
+
+def test_a_result_without_checksum_is_read(tmp_path, make_plan):
+    plan, store = make_plan(), Store(tmp_path)
+    run([plan], store)
+    cell = plan.cells()[0]
+    frame = store.read(cell)
+    frame.write_parquet(store.path(cell))
+    assert store.read(cell).equals(frame, null_equal=True)
+
+
+def test_a_changed_manifest_is_refused_and_one_without_checksum_is_read(tmp_path, make_plan):
+    run([make_plan(seed=3)], Store(tmp_path))
+    (path,) = tmp_path.glob("manifests/*.json")
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace('"seed": 3', '"seed": 4'), encoding="utf-8")
+    with pytest.raises(InputError, match="a damaged manifest"):
+        Store(tmp_path).manifests()
+    old = {name: value for name, value in json.loads(text).items() if name != "checksum"}
+    path.write_text(json.dumps(old), encoding="utf-8")
+    assert Store(tmp_path).manifests() == [old]
+
+
+def test_changed_extras_are_refused_and_named(tmp_path):
+    store = Store(tmp_path)
+    store.write_extra("x", {"weights": [0.25, 0.5]})
+    assert store.read_extra("x") == {"weights": [0.25, 0.5]}
+    path = tmp_path / "derived" / "x.json"
+    path.write_text(path.read_text().replace("0.25", "0.35"))
+    with pytest.warns(RuntimeWarning, match=r"x\.json: damaged"):
+        assert store.read_extra("x") is None

@@ -1,0 +1,74 @@
+"""Checksums inside files: what is read is what was written, or it is refused.
+
+A sealed Parquet file stays one that every reader opens: its seal stands in front of the footer, where no column is.
+A sealed JSON object has a member `checksum`. Content without a seal is from a version that wrote none, and passes.
+"""
+
+from __future__ import annotations
+
+import json
+from hashlib import blake2b
+from typing import Any
+
+_MARK = b"textgauge seal 1"
+_SIZE = 16  # bytes of a digest
+_TAIL = 8  # of a Parquet file: the length of the footer and PAR1
+_CHECKSUM = "checksum"
+_MISMATCH = "its checksum does not match"
+
+
+class Damaged(ValueError):
+    """Content that is not what was written."""
+
+
+def seal_parquet(content: bytes) -> bytes:
+    """A Parquet file with a digest of itself, the mark before and after it."""
+    footer = len(content) - _TAIL - int.from_bytes(content[-_TAIL:-4], "little")
+    return content[:footer] + _MARK + _digest(content) + _MARK + content[footer:]
+
+
+def unsealed_parquet(content: bytes) -> bytes:
+    """The Parquet file that was sealed.
+
+    Two marks, looked for everywhere, tell a damaged seal from none: no single damage destroys both.
+    """
+    size = 2 * len(_MARK) + _SIZE
+    footer = len(content) - _TAIL - int.from_bytes(content[-_TAIL:-4], "little")
+    seal = content[max(footer - size, 0) : max(footer, 0)]
+    whole = content[: footer - size] + content[footer:]
+    if len(seal) == size and seal == _MARK + _digest(whole) + _MARK:
+        return whole
+    if _MARK in content:
+        raise Damaged(_MISMATCH)
+    return content
+
+
+def seal_json(content: dict[str, Any]) -> dict[str, Any]:
+    """An object with a checksum of its other members.
+
+    >>> unsealed_json(json.dumps(seal_json({"a": 1})))
+    {'a': 1}
+    """
+    return {**content, _CHECKSUM: _digest(_canonical(content)).hex()}
+
+
+def unsealed_json(text: str) -> dict[str, Any]:
+    """The object that a text holds, without its checksum; a `ValueError` where it is none, or damaged."""
+    try:
+        content = json.loads(text)
+    except RecursionError:
+        raise Damaged("nested too deeply") from None
+    if not isinstance(content, dict):
+        raise Damaged("it holds no object")
+    checksum = content.pop(_CHECKSUM, None)
+    if checksum is not None and checksum != _digest(_canonical(content)).hex():
+        raise Damaged(_MISMATCH)
+    return content
+
+
+def _canonical(content: dict[str, Any]) -> bytes:
+    return json.dumps(content, sort_keys=True, ensure_ascii=True).encode()
+
+
+def _digest(content: bytes) -> bytes:
+    return blake2b(content, digest_size=_SIZE).digest()
