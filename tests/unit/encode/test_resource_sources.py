@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from textgauge.encode import resources
-from textgauge.encode.resource_catalogue import Package, Resource
-from textgauge.encode.resource_sources import file_sha256
+from textgauge.encode.resource_sources import Package, Resource, file_sha256
 from textgauge.errors import ResourceError
 
 PAYLOAD = b"alpha\r\n"

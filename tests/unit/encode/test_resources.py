@@ -15,8 +15,8 @@ import pytest
 
 from textgauge.encode import resource_sources as sources
 from textgauge.encode import resources
-from textgauge.encode.resource_catalogue import RESOURCES, Package, Resource
-from textgauge.encode.resource_sources import file_sha256, tree_sha256, wrong_files
+from textgauge.encode.resource_sources import Package, Resource, file_sha256, tree_sha256, wrong_files
+from textgauge.encode.resources import RESOURCES
 from textgauge.errors import ResourceError, UnknownName
 
 FILES = {"data/a.txt": b"alpha", "data/deep/b.txt": b"beta"}
@@ -227,7 +227,7 @@ def test_what_a_killed_process_left_is_removed(tiny_here: Resource) -> None:
 def test_processes_that_fetch_at_once_all_get_it(tiny_here: Resource) -> None:
     script = f"""
 from textgauge.encode import resources
-from textgauge.encode.resource_catalogue import Resource
+from textgauge.encode.resource_sources import Resource
 resources.RESOURCES = (Resource("tiny", "", "", 9, {dict(tiny_here.files)!r}),)
 print(resources.locate("tiny"))
 """

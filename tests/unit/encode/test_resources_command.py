@@ -6,7 +6,7 @@ from pathlib import Path
 from typer.testing import CliRunner
 
 from textgauge.cli.resources import app
-from textgauge.encode.resource_catalogue import Resource
+from textgauge.encode.resource_sources import Resource
 from textgauge.errors import UnknownName
 
 runner = CliRunner()
