@@ -7,16 +7,14 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import TYPE_CHECKING
+
+import altair as alt
 
 from textgauge.errors import InputError
 from textgauge.evaluate.results import Group
 from textgauge.metrics import get_metrics
 from textgauge.report.figures.kind import FigureKind
 from textgauge.report.figures.render import FORMATS, rendered
-
-if TYPE_CHECKING:
-    import altair as alt
 
 __all__ = ["FORMATS", "KINDS", "Figure", "FigureKind", "chosen_metrics", "figures", "latest_groups", "rendered"]
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
+import altair as alt
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from textgauge.arrays import Floats
-from textgauge.evaluate.protocols.base import over_repetitions
 from textgauge.evaluate.results import Group
 from textgauge.report.figures.kind import Draw, Drawn, FigureKind, group_words, one_per_group, parameter
 from textgauge.report.figures.style import (
@@ -18,21 +18,20 @@ from textgauge.report.figures.style import (
     about,
     chart_of,
     finished,
+    heat_map,
+    known_frames,
     layered,
+    mean_interval,
     not_shown,
     own_values,
     thinned,
+    tips,
     titled,
 )
 from textgauge.stats.correlation import spearman
 from textgauge.stats.orders import order_correlations, ranks, set_means
 from textgauge.stats.resampled_correlation import correlation_interval
 from textgauge.tabular import BLUE, VERMILION, printable
-
-if TYPE_CHECKING:
-    import altair as alt
-    import polars as pl
-
 
 PEOPLE = "people"
 _CELL = 34
@@ -54,8 +53,6 @@ def set_orders(group: Group) -> tuple[list[str], dict[str, Floats]]:
 
 def order_cells(group: Group) -> pl.DataFrame:
     """One row per two orders: Spearman's ρ, null where an order does not exist."""
-    import polars as pl
-
     _, found = set_orders(group)
     names, matrix = list(found), order_correlations(np.array(list(found.values())))
     rows = [(a, b, float(matrix[i, j])) for i, a in enumerate(names) for j, b in enumerate(names)]
@@ -65,38 +62,19 @@ def order_cells(group: Group) -> pl.DataFrame:
 
 def order_figure(group: Group) -> alt.ConcatChart:
     """One cell per two metrics, or metric and people: how alike they order the sets."""
-    import polars as pl
-
     cells = order_cells(group)
     absent = cells.filter((pl.col("metric") == pl.col("other")) & pl.col("rho").is_null())["metric"].to_list()
     known = cells.filter(~pl.col("metric").is_in(absent) & ~pl.col("other").is_in(absent))
     line = "Spearman's ρ of the orders of sets by their means; 1: the same order."
     missing = not_shown(absent, "a set without a value, or all means equal")
-    return finished([_order_panel(known)], "How alike metrics and people order the sets", about(group), line, missing)
-
-
-def _order_panel(cells: pl.DataFrame) -> alt.LayerChart:
-    import altair as alt
-
-    names = [printable(name) for name in dict.fromkeys(cells["metric"])]
-    axis = alt.Axis(title=None, ticks=False, domain=False, labelLimit=180, labelPadding=4)
-    y = alt.Y("metric:N", sort=None, scale=alt.Scale(domain=names), axis=axis)
-    across = alt.Axis(title=None, ticks=False, domain=False, labelLimit=180, labelAngle=-60, orient="top")
-    x = alt.X("other:N", sort=None, scale=alt.Scale(domain=names), axis=across)
-    tip = [alt.Tooltip("metric:N"), alt.Tooltip("other:N"), alt.Tooltip("rho:Q", title="ρ", format=".4f")]
-    base = chart_of(cells).encode(x, y, tooltip=tip)
-    shades = alt.Scale(scheme="blues", domain=[min(0.0, float(np.nanmin(cells["rho"].to_numpy()))), 1.0])
-    squares = base.mark_rect(stroke="white").encode(color=alt.Color("rho:Q", title="ρ", scale=shades))
-    dark = alt.condition("datum.rho > 0.6", alt.value("white"), alt.value("#222222"))
-    numbers = base.mark_text(fontSize=9).encode(text=alt.Text("rho:Q", format=".2f"), color=dark)
-    side = _CELL * len(names)
-    return layered([squares, numbers], width=side, height=side, title=titled(""))
+    lowest = min(0.0, float(np.nanmin(known["rho"].to_numpy())))
+    number = alt.Text("rho:Q", format=".2f"), {"fontSize": 9}
+    squares = heat_map(known, "other", "rho", [number], title="ρ", domain=(lowest, 1.0), size=(_CELL, _CELL), angle=-60)
+    return finished([squares], "How alike metrics and people order the sets", about(group), line, missing)
 
 
 def bump_ranks(group: Group) -> pl.DataFrame:
     """One row per set and metric, people first, then metrics by how alike they order the sets to people."""
-    import polars as pl
-
     labels, found = set_orders(group)
     people = found[PEOPLE]
     known = {name: order for name, order in found.items() if not np.isnan(order).any()}
@@ -121,9 +99,6 @@ def bump_figure(group: Group) -> alt.ConcatChart:
 
 
 def _bump_panel(rows: pl.DataFrame) -> alt.LayerChart:
-    import altair as alt
-    import polars as pl
-
     names = [printable(name) for name in dict.fromkeys(rows["metric"])]
     sets = rows["set"].n_unique()
     axis = alt.Axis(title=None, labelAngle=-45, labelLimit=160, ticks=False, domain=False, grid=True)
@@ -133,8 +108,7 @@ def _bump_panel(rows: pl.DataFrame) -> alt.LayerChart:
     kind = alt.Scale(domain=[False, True], range=[BLUE, VERMILION])
     labels = alt.Legend(title=None, labelExpr="datum.value ? 'random pairs' : 'related pairs'", orient="top")
     colour = alt.Color("random:N", scale=kind, legend=labels)
-    tip = [alt.Tooltip("set:N"), alt.Tooltip("metric:N"), alt.Tooltip("rank:Q")]
-    base = chart_of(rows).encode(x, y, alt.Detail("set:N"), color=colour, tooltip=tip)
+    base = chart_of(rows).encode(x, y, alt.Detail("set:N"), color=colour, tooltip=tips("set:N", "metric:N", "rank:Q"))
     lines, dots = base.mark_line(strokeWidth=1.5, opacity=0.6), base.mark_circle(size=40, opacity=1)
     first = chart_of(rows.filter(pl.col("metric") == PEOPLE)).encode(x, y, alt.Text("set:N"))
     words = first.mark_text(align="right", dx=-8, fontSize=9)
@@ -144,8 +118,6 @@ def _bump_panel(rows: pl.DataFrame) -> alt.LayerChart:
 
 def scatter_points(group: Group, metric: str) -> pl.DataFrame:
     """One row per pair: rating and the metric's value, null where undefined."""
-    import polars as pl
-
     observed = group.observed[metric]
     columns = {"rating": observed.columns["rating"].astype(np.float64), "value": own_values(metric, observed)}
     return pl.DataFrame(columns).with_columns(pl.col("value").fill_nan(None))
@@ -153,15 +125,12 @@ def scatter_points(group: Group, metric: str) -> pl.DataFrame:
 
 def scatter_means(points: pl.DataFrame) -> pl.DataFrame:
     """Mean value at every rating (or group of neighbouring ratings), with Student's 95 % interval."""
-    import polars as pl
-
     known = points.drop_nulls("value").sort("rating")
     schema = dict.fromkeys(("rating", "mean", "low", "high"), pl.Float64) | {"pairs": pl.Int64}
     rows = []
     for part in _steps(known["rating"].to_numpy()):
-        verdict = over_repetitions("value", known["value"].to_numpy()[part].tolist())
         middle = float(known["rating"].to_numpy()[part].mean())
-        rows.append((middle, verdict.value, verdict.low, verdict.high, len(part)))
+        rows.append((middle, *mean_interval(known["value"].to_numpy()[part].tolist()), len(part)))
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
@@ -176,8 +145,7 @@ def _steps(rising: NDArray[np.float64]) -> list[NDArray[np.intp]]:
 def scatter_figure(group: Group) -> alt.ConcatChart:
     """One panel per metric: its value over the rating, means with 95 % intervals, and Spearman's ρ with its own."""
     frames = {metric: scatter_points(group, metric) for metric in group.observed}
-    drawn = {metric: frame for metric, frame in frames.items() if frame["value"].drop_nulls().n_unique() > 1}
-    missing = not_shown([metric for metric in frames if metric not in drawn], "constant or undefined")
+    drawn, missing = known_frames(frames, "value", "constant or undefined", values=2)
     panels = [_scatter_panel(metric, group, frame) for metric, frame in drawn.items()]
     line = "Each point is a pair. Bars: mean value at a rating and its 95 % interval. ρ of nearness and rating."
     return finished(panels, "Values of metrics over people's ratings", about(group), line, missing)
@@ -195,14 +163,12 @@ def _rho(metric: str, group: Group) -> str:
 
 
 def _scatter_panel(metric: str, group: Group, points: pl.DataFrame) -> alt.LayerChart:
-    import altair as alt
-
     shown, fewer = thinned(points.drop_nulls("value"))
     x = alt.X("rating:Q", title="rating", scale=alt.Scale(zero=False), axis=alt.Axis(grid=False, tickCount=5))
-    tip = [alt.Tooltip("rating:Q", format=".4g"), alt.Tooltip("value:Q", format=".6g")]
+    tip = [*tips("rating", form=".4g"), *tips("value")]
     dots = chart_of(shown).mark_circle(color=BLUE, size=8, opacity=0.25)
     means = chart_of(scatter_means(points)).encode(x)
-    exact = [alt.Tooltip(f"{name}:Q", format=".6g") for name in ("rating", "mean", "low", "high", "pairs")]
+    exact = tips("rating", "mean", "low", "high", "pairs")
     layers = [
         dots.encode(x, alt.Y("value:Q", title="value", axis=alt.Axis(minExtent=30)), tooltip=tip),
         means.mark_rule(color=VERMILION, strokeWidth=2).encode(alt.Y("low:Q"), alt.Y2("high:Q"), tooltip=exact),

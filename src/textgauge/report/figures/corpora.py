@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+import altair as alt
 import numpy as np
+import polars as pl
 
 from textgauge.arrays import Floats
 from textgauge.comparing import CompareReport
@@ -13,13 +13,8 @@ from textgauge.comparing.report import term_panels, text_panels, token_panels
 from textgauge.describing import Description
 from textgauge.errors import InputError
 from textgauge.metrics.properties import MeasuredCorpus
-from textgauge.report.figures.style import DARK, PANEL, chart_of, finished, layered, not_shown, titled
+from textgauge.report.figures.style import DARK, PANEL, chart_of, finished, layered, not_shown, tips, titled
 from textgauge.tabular import VERMILION
-
-if TYPE_CHECKING:
-    import altair as alt
-    import polars as pl
-
 
 _CELLS = 24
 _DARKEST = 0.98  # the quantile of all cells from which shades are alike: one full cell must not pale the rest
@@ -53,8 +48,6 @@ def plane_points(measured: MeasuredCorpus) -> tuple[Floats, Floats]:
 
 def plane_cells(measured: MeasuredCorpus, low: float) -> pl.DataFrame:
     """One row per cell that holds a text: its corners and its share of the texts; `low` is the least similarity."""
-    import polars as pl
-
     x, y = plane_points(measured)
     counts, right, up = np.histogram2d(x, y, bins=_CELLS, range=[[low, 1.0], [0.0, _FARTHEST]])
     i, j = np.nonzero(counts)
@@ -82,16 +75,13 @@ def plane_figure(description: Description) -> alt.ConcatChart:
 
 
 def _plane_panel(measured: MeasuredCorpus, cells: pl.DataFrame, low: float, full: float) -> alt.LayerChart:
-    import altair as alt
-    import polars as pl
-
     x, y = plane_points(measured)
     middle = pl.DataFrame({"x": [float(x.mean())], "y": [float(y.mean())]})
     across = alt.X("x:Q", title="nearness to test", scale=alt.Scale(domain=[low, 1.0], nice=False))
     upward = alt.Y("y:Q", title="distance from train", scale=alt.Scale(domain=[0.0, _FARTHEST], nice=False))
     scale = alt.Scale(scheme="blues", type="sqrt", domain=[0.0, full], clamp=True)
     shade = alt.Color("share:Q", scale=scale, legend=None)
-    tip = [alt.Tooltip(f"{name}:Q", format=".4g") for name in ("x", "y", "share")]
+    tip = tips("x", "y", "share", form=".4g")
     layers = [
         chart_of(cells).mark_rect().encode(across, upward, shade, alt.X2("x2"), alt.Y2("y2"), tooltip=tip),
         chart_of(middle)

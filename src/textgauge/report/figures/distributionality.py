@@ -13,8 +13,8 @@ from textgauge.arrays import Floats
 from textgauge.evaluate.protocols.base import Observations
 from textgauge.evaluate.results import Group
 from textgauge.metrics import get_metric
-from textgauge.report.figures.distance import z_scores
 from textgauge.report.figures.kind import Drawn, FigureKind, group_words, one_per_group, parameter, protocol_named
+from textgauge.report.figures.ksc import z_scores
 from textgauge.report.figures.style import (
     DARK,
     PANEL,

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from textgauge.evaluate.results import Group
-from textgauge.report.figures.distance import regression_band
 from textgauge.report.figures.kind import FigureKind, one_per_group
+from textgauge.report.figures.ksc import regression_band
 from textgauge.report.figures.style import (
     PANEL,
     about,

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import altair as alt
 
 from textgauge.errors import InputError
 from textgauge.evaluate.results import Group
-
-if TYPE_CHECKING:
-    import altair as alt
 
 Drawn = tuple[list[str], "alt.ConcatChart"]
 """The words of a file name, and a chart."""

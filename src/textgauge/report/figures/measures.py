@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import altair as alt
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from textgauge.evaluate.protocols.base import Measure, Verdict
 from textgauge.evaluate.results import Group
 from textgauge.report.figures.kind import Drawn, FigureKind, one_per_group
-from textgauge.report.figures.style import COLUMNS, DARK, PANEL, about, chart_of, finished, layered, titled
+from textgauge.report.figures.style import COLUMNS, DARK, PANEL, about, chart_of, finished, layered, tips, titled
 from textgauge.tabular import BLUE, VERMILION, printable
-
-if TYPE_CHECKING:
-    import altair as alt
-    import polars as pl
 
 FEWEST = 3  # measures: a radar of two has no area
 _WIDE, _HIGH = 1.9, 1.6  # half the width and height of a panel, in radii: leaves room for names
@@ -30,8 +28,6 @@ def radar_values(groups: Sequence[Group]) -> pl.DataFrame:
     A measure of several protocols is their mean, as in the leaderboard. Measures without two ends (time) stay out. The
     value is null where the metric was not run, NaN where it is undefined.
     """
-    import polars as pl
-
     found: dict[tuple[str, str], list[float]] = {}
     measures: dict[str, Measure] = {}
     for group in groups:
@@ -70,8 +66,6 @@ def radar_figure(groups: Sequence[Group]) -> alt.ConcatChart | None:
 
 def placed(values: pl.DataFrame) -> pl.DataFrame:
     """The measures of one metric at their angle, clockwise from the top: corner, rim and label."""
-    import polars as pl
-
     n = len(values)
     angle = 2 * np.pi * np.arange(n) / n
     across, up = np.round(np.sin(angle), 12), np.round(np.cos(angle), 12)
@@ -97,8 +91,6 @@ def _said(value: float | None) -> str:
 
 def rings(corners: int) -> pl.DataFrame:
     """The points of four closed rings, at each quarter of the way."""
-    import polars as pl
-
     angle = 2 * np.pi * np.arange(corners + 1) / corners
     level = np.repeat([0.25, 0.5, 0.75, 1.0], corners + 1)
     order = np.tile(np.arange(corners + 1), 4)
@@ -108,22 +100,17 @@ def rings(corners: int) -> pl.DataFrame:
 
 
 def _radar_panel(values: pl.DataFrame) -> alt.LayerChart:
-
     layers = [*_web(values), *_shape(values), *_labels(values)]
     title = titled(values["metric"][0])
     return layered(layers, width=PANEL, height=PANEL * _HIGH / _WIDE, title=title)
 
 
 def _at(chart: alt.Chart, x: str = "x", y: str = "y") -> alt.Chart:
-    import altair as alt
-
     across, up = (alt.Scale(domain=[-edge, edge], nice=False) for edge in (_WIDE, _HIGH))
     return chart.encode(alt.X(f"{x}:Q", axis=None, scale=across), alt.Y(f"{y}:Q", axis=None, scale=up))
 
 
 def _web(values: pl.DataFrame) -> list[alt.Chart]:
-    import altair as alt
-
     ring = _at(chart_of(rings(len(values))).mark_line(color="#DDDDDD", strokeWidth=1))
     spoke = _at(chart_of(values).mark_rule(color="#DDDDDD"), "rim_x", "rim_y")
     centre = alt.datum(0)
@@ -132,20 +119,13 @@ def _web(values: pl.DataFrame) -> list[alt.Chart]:
 
 def _shape(values: pl.DataFrame) -> list[alt.Chart]:
     """A filled outline; where a measure is undefined, only the sides between defined ones."""
-    import altair as alt
-    import polars as pl
-
     corners = values.filter(pl.col("share").is_not_nan())
     names = ("share", "x", "y")
     after = pl.concat([values[1:], values[:1]]).select(pl.col(names).name.prefix("next_"))
     sides = pl.concat([values, after], how="horizontal")
     sides = sides.filter(pl.col("share").is_not_nan() & pl.col("next_share").is_not_nan())
-    exact = [
-        alt.Tooltip("metric:N"),
-        alt.Tooltip("measure:N"),
-        alt.Tooltip("value:Q", format=".6g"),
-        alt.Tooltip("share:Q", title="share of the best", format=".6g"),
-    ]
+    share = alt.Tooltip("share:Q", title="share of the best", format=".6g")
+    exact = [*tips("metric:N", "measure:N", "value"), share]
     side = _at(chart_of(sides).mark_rule(color=BLUE, strokeWidth=2)).encode(alt.X2("next_x"), alt.Y2("next_y"))
     dots = _at(chart_of(corners).mark_circle(color=BLUE, size=28, opacity=1)).encode(tooltip=exact)
     if len(corners) < len(values):
@@ -156,9 +136,6 @@ def _shape(values: pl.DataFrame) -> list[alt.Chart]:
 
 def _labels(values: pl.DataFrame) -> list[alt.Chart]:
     """Names and numbers outside the rim, on the side of the circle they belong to."""
-    import altair as alt
-    import polars as pl
-
     x, more = pl.col("rim_x"), pl.col("text").str.count_matches("\n")
     half_a_line = _WIDE * _LINE / PANEL
     y = pl.col("rim_y") * (1.1 + half_a_line * (more + 1))
@@ -174,8 +151,6 @@ def _labels(values: pl.DataFrame) -> list[alt.Chart]:
 
 def box_rows(group: Group) -> pl.DataFrame:
     """One row per metric and measure: quartiles of repetitions, their mean with its 95 % interval, or the reason."""
-    import polars as pl
-
     verdicts = [(metric, v) for metric, seen in group.observed.items() for v in group.protocol.judge(seen)]
     numbers = dict.fromkeys(("mean", "low", "high", *_QUARTILES), pl.Float64)
     schema = {"metric": pl.String, "measure": pl.String, "reason": pl.String, "repetitions": pl.Int64, **numbers}
@@ -184,8 +159,6 @@ def box_rows(group: Group) -> pl.DataFrame:
 
 def box_points(group: Group) -> pl.DataFrame:
     """One row per metric, measure and repetition."""
-    import polars as pl
-
     rows = [
         {"metric": metric, "measure": verdict.measure, "repetition": number + 1, "value": value}
         for metric, seen in group.observed.items()
@@ -208,8 +181,6 @@ def _row(metric: str, verdict: Verdict) -> dict[str, Any]:
 
 def box_figure(group: Group) -> alt.ConcatChart:
     """One panel per measure, one box per metric: quartiles, range, and a point for every repetition."""
-    import polars as pl
-
     rows, points = box_rows(group), box_points(group)
     metrics = [printable(metric) for metric in group.observed]
     panels = []
@@ -223,36 +194,24 @@ def box_figure(group: Group) -> alt.ConcatChart:
 def _box_panel(
     measure: str, rows: pl.DataFrame, points: pl.DataFrame, metrics: list[str], *, named: bool
 ) -> alt.LayerChart:
-    import altair as alt
-    import polars as pl
-
     axis = alt.Axis(labels=named, ticks=False, domain=False, labelLimit=200, labelPadding=6, grid=True)
     y = alt.Y("metric:N", title=None, sort=None, scale=alt.Scale(domain=metrics), axis=axis)
     across = alt.Scale(zero=False, nice=True)
     known = chart_of(rows.filter(pl.col("repetitions") > 0)).encode(y)
     undefined = chart_of(rows.filter(pl.col("repetitions") == 0)).encode(y)
     numbers = ("mean", "low", "high", *_QUARTILES)
-    exact = [
-        alt.Tooltip("metric:N"),
-        alt.Tooltip("repetitions:Q"),
-        *(alt.Tooltip(f"{name}:Q", title=name.replace("_", " "), format=".6g") for name in numbers),
-    ]
-    ticks = alt.Axis(tickCount=4, format="~g", labelOverlap=True)
-    whisker = known.mark_rule(color=DARK).encode(
-        alt.X("smallest:Q", title=None, scale=across, axis=ticks), alt.X2("largest"), tooltip=exact
-    )
-    box = known.mark_bar(color="#9CC8E3", size=10).encode(
-        alt.X("lower_quartile:Q"), alt.X2("upper_quartile"), tooltip=exact
-    )
-    median = known.mark_tick(color=DARK, size=10, thickness=1.5).encode(alt.X("median:Q"), tooltip=exact)
-    mean = known.mark_point(color=VERMILION, filled=True, shape="diamond", size=30, opacity=1).encode(
-        alt.X("mean:Q"), tooltip=exact
-    )
+    titles = (alt.Tooltip(f"{name}:Q", title=name.replace("_", " "), format=".6g") for name in numbers)
+    known = known.encode(tooltip=[*tips("metric:N", "repetitions:Q"), *titles])
+    least = alt.X("smallest:Q", title=None, scale=across, axis=alt.Axis(tickCount=4, format="~g", labelOverlap=True))
+    whisker = known.mark_rule(color=DARK).encode(least, alt.X2("largest"))
+    box = known.mark_bar(color="#9CC8E3", size=10).encode(alt.X("lower_quartile:Q"), alt.X2("upper_quartile"))
+    median = known.mark_tick(color=DARK, size=10, thickness=1.5).encode(alt.X("median:Q"))
+    diamond = known.mark_point(color=VERMILION, filled=True, shape="diamond", size=30, opacity=1)
+    mean = diamond.encode(alt.X("mean:Q"))
     dots = chart_of(points).mark_circle(color=BLUE, size=12, opacity=0.7)
-    tip = [alt.Tooltip("metric:N"), alt.Tooltip("repetition:Q"), alt.Tooltip("value:Q", format=".6g")]
-    absent = undefined.mark_text(text="undefined", align="left", fontSize=9, color="#777777").encode(
-        x=alt.value(4), tooltip=[alt.Tooltip("metric:N"), alt.Tooltip("reason:N")]
-    )
+    tip = tips("metric:N", "repetition:Q", "value")
+    absent = undefined.mark_text(text="undefined", align="left", fontSize=9, color="#777777")
+    absent = absent.encode(x=alt.value(4), tooltip=tips("metric:N", "reason:N"))
     layers = [whisker, box, median, dots.encode(y, alt.X("value:Q"), tooltip=tip), mean, absent]
     return layered(layers, width=150, height=18 * len(metrics), title=titled(measure.replace("_", " ")))
 

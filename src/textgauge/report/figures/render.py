@@ -6,10 +6,8 @@ import html
 import json
 import re
 from functools import cache
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import altair as alt
+import altair as alt
 
 FORMATS = ("html", "svg", "png")
 

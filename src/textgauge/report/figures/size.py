@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+import altair as alt
 import numpy as np
+import polars as pl
 
-from textgauge.evaluate.protocols.base import over_repetitions
 from textgauge.evaluate.protocols.size import ASYMPTOTE
 from textgauge.evaluate.results import Group
 from textgauge.report.figures.kind import FigureKind, one_per_group, protocol_named
@@ -16,17 +17,15 @@ from textgauge.report.figures.style import (
     about,
     chart_of,
     finished,
+    known_frames,
     layered,
-    not_shown,
+    mean_interval,
     own_values,
     thinned,
+    tips,
     titled,
 )
 from textgauge.tabular import BLUE, VERMILION
-
-if TYPE_CHECKING:
-    import altair as alt
-    import polars as pl
 
 Sweep = Literal["size", "imbalance"]
 
@@ -38,8 +37,6 @@ _TITLES = {
 
 def sweep_points(group: Group, metric: str, sweep: Sweep) -> pl.DataFrame:
     """One row per pair of samples: their sizes, the repetition, the metric's value."""
-    import polars as pl
-
     observed = group.observed[metric]
     here = observed.columns["kind"] == sweep
     columns = {"size": observed.columns["size_a"], "other": observed.columns["size_b"], "repetition": observed.batch}
@@ -49,14 +46,11 @@ def sweep_points(group: Group, metric: str, sweep: Sweep) -> pl.DataFrame:
 
 def sweep_means(points: pl.DataFrame) -> pl.DataFrame:
     """Mean of the repetitions at every size, with Student's 95 % interval."""
-    import polars as pl
-
     rows = []
     for (size,), part in points.drop_nulls("value").group_by("size", maintain_order=True):
-        verdict = over_repetitions("value", part["value"].to_list())
-        rows.append({"size": size, "mean": verdict.value, "low": verdict.low, "high": verdict.high})
-    schema = {"size": pl.Int64, "mean": pl.Float64, "low": pl.Float64, "high": pl.Float64}
-    return pl.DataFrame(rows, schema=schema).sort("size")
+        rows.append((size, *mean_interval(part["value"].to_list())))
+    schema = {"size": pl.Int64, **dict.fromkeys(("mean", "low", "high"), pl.Float64)}
+    return pl.DataFrame(rows, schema=schema, orient="row").sort("size")
 
 
 def asymptote(group: Group, metric: str) -> float:
@@ -69,8 +63,7 @@ def asymptote(group: Group, metric: str) -> float:
 def convergence_figure(group: Group, sweep: Sweep) -> alt.ConcatChart:
     """One panel per metric: its value over the size of the samples, with that of large ones."""
     frames = {metric: sweep_points(group, metric, sweep) for metric in group.observed}
-    drawn = {metric: frame for metric, frame in frames.items() if frame["value"].drop_nulls().len()}
-    missing = not_shown([metric for metric in frames if metric not in drawn], "undefined")
+    drawn, missing = known_frames(frames, "value", "undefined")
     panels = [_panel(metric, frame, asymptote(group, metric), _TITLES[sweep][1]) for metric, frame in drawn.items()]
     line = "Points: single repetitions; line and band: their mean and its 95 % interval; dashed: large samples."
     uneven = ""
@@ -80,13 +73,14 @@ def convergence_figure(group: Group, sweep: Sweep) -> alt.ConcatChart:
 
 
 def _panel(metric: str, points: pl.DataFrame, large: float, across: str) -> alt.LayerChart:
-    import altair as alt
-    import polars as pl
-
     shown, fewer = thinned(points.drop_nulls("value"))
     x = alt.X("size:Q", title=across, axis=alt.Axis(format="~s", tickCount=5, grid=False))
     base = chart_of(sweep_means(points)).encode(x)
-    exact = [alt.Tooltip("size:Q", format=","), *(alt.Tooltip(f"{n}:Q", format=".6g") for n in ("mean", "low", "high"))]
+    exact = [*tips("size", form=","), *tips("mean", "low", "high")]
+    samples = [
+        alt.Tooltip(f"{name}:Q", title=f"texts, {which} sample", format=",")
+        for name, which in (("size", "first"), ("other", "second"))
+    ]
     layers: list[alt.Chart] = [
         base.mark_area(color=BLUE, opacity=0.25).encode(
             alt.Y("low:Q", title="value", axis=alt.Axis(minExtent=30)), alt.Y2("high:Q")
@@ -94,16 +88,7 @@ def _panel(metric: str, points: pl.DataFrame, large: float, across: str) -> alt.
         base.mark_line(color=BLUE, strokeWidth=1.5).encode(alt.Y("mean:Q"), tooltip=exact),
         chart_of(shown)
         .mark_circle(color=BLUE, size=10, opacity=0.45)
-        .encode(
-            x,
-            alt.Y("value:Q"),
-            tooltip=[
-                alt.Tooltip("size:Q", title="texts, first sample", format=","),
-                alt.Tooltip("other:Q", title="texts, second sample", format=","),
-                alt.Tooltip("repetition:Q"),
-                alt.Tooltip("value:Q", format=".6g"),
-            ],
-        ),
+        .encode(x, alt.Y("value:Q"), tooltip=[*samples, *tips("repetition:Q", "value")]),
     ]
     if np.isfinite(large):
         rule = chart_of(pl.DataFrame({"large": [large]})).mark_rule(color=VERMILION, strokeDash=[5, 3], size=2)

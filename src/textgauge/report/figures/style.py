@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal
 
+import altair as alt
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
-from textgauge.evaluate.protocols.base import Observations
+from textgauge.evaluate.protocols.base import Observations, over_repetitions
 from textgauge.evaluate.results import Group
 from textgauge.metrics import get_metric
 from textgauge.tabular import BLUE, VERMILION, printable
-
-if TYPE_CHECKING:
-    import altair as alt
-    import polars as pl
 
 GREY, DARK = "#BBBBBB", "#333333"
 PALETTE = (BLUE, VERMILION, "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#999999")
@@ -28,7 +26,6 @@ PANEL = 180
 
 def chart_data(frame: pl.DataFrame) -> pl.DataFrame:
     """A frame as data of a chart: numbers that are not finite become null, text is printable."""
-    import polars as pl
     import polars.selectors as cs
 
     numbers = cs.float()
@@ -38,15 +35,11 @@ def chart_data(frame: pl.DataFrame) -> pl.DataFrame:
 
 def chart_of(frame: pl.DataFrame) -> alt.Chart:
     """A chart of a frame, to be given marks."""
-    import altair as alt
-
     return alt.Chart(chart_data(frame))
 
 
 def _printable(column: pl.Series) -> pl.Series:
     """Few texts repeat in many rows: each is cleaned once."""
-    import polars as pl
-
     known = {text: text if text is None else printable(text) for text in column.unique()}
     return pl.Series(column.name, [known[text] for text in column], dtype=pl.String)
 
@@ -57,14 +50,59 @@ def thinned(points: pl.DataFrame) -> tuple[pl.DataFrame, str]:
     return (points.gather_every(every), f"1 point in {every} is drawn") if every > 1 else (points, "")
 
 
+def known_frames(
+    frames: Mapping[str, pl.DataFrame], column: str, why: str, *, values: int = 1
+) -> tuple[dict[str, pl.DataFrame], str]:
+    """The frames of metrics whose column has so many different values, and a line that names the other metrics."""
+    known = {metric: frame for metric, frame in frames.items() if frame[column].drop_nulls().n_unique() >= values}
+    return known, not_shown([metric for metric in frames if metric not in known], why)
+
+
+def mean_interval(values: Sequence[float]) -> tuple[float, float, float]:
+    """Mean, low and high: Student's 95 % interval."""
+    verdict = over_repetitions("value", list(values))
+    return verdict.value, verdict.low, verdict.high
+
+
+def tips(*names: str, form: str = ".6g") -> list[alt.Tooltip]:
+    """Tooltips of columns: numbers in a format; `name:N` or `name:Q` as they are."""
+    return [alt.Tooltip(name) if ":" in name else alt.Tooltip(f"{name}:Q", format=form) for name in names]
+
+
+def heat_map(
+    cells: pl.DataFrame,
+    column: str,
+    value: str,
+    texts: Sequence[tuple[alt.Text, dict[str, Any]]],
+    *,
+    title: str,
+    domain: tuple[float, float],
+    size: tuple[int, int],
+    angle: int = 0,
+) -> alt.LayerChart:
+    """A square per metric and column, shaded by a value; `texts`, with their looks, are white where it is dark."""
+    names, others = ([printable(name) for name in dict.fromkeys(cells[side])] for side in ("metric", column))
+    bare: dict[str, Any] = {"title": None, "ticks": False, "domain": False, "labelLimit": 200}
+    y = alt.Y("metric:N", sort=None, scale=alt.Scale(domain=names), axis=alt.Axis(labelPadding=4, **bare))
+    top = alt.Axis(labelAngle=angle, orient="top", **bare)
+    x = alt.X(f"{column}:N", sort=None, scale=alt.Scale(domain=others), axis=top)
+    ends = [name for name in ("low", "high") if name in cells.columns]
+    exact = [alt.Tooltip(f"{value}:Q", title=title, format=".4f"), *tips(*ends, form=".4f")]
+    base = chart_of(cells).encode(x, y, tooltip=[*tips("metric:N", f"{column}:N"), *exact])
+    shade = alt.Color(f"{value}:Q", title=title, scale=alt.Scale(scheme="blues", domain=list(domain)))
+    dark = alt.condition(f"datum.{value} > 0.6", alt.value("white"), alt.value("#222222"))
+    marks = [base.mark_text(**look).encode(text, color=dark) for text, look in texts]
+    squares = base.mark_rect(stroke="white").encode(color=shade)
+    width, height = size[0] * len(others), size[1] * len(names)
+    return layered([squares, *marks], width=width, height=height, title=titled(""))
+
+
 def titled(text: str, *lines: str) -> alt.TitleParams:
     """The title of a panel, with smaller lines beneath, cut at the panel's width."""
     return _title(text, lines, limit=PANEL, fontSize=11, frame="group")
 
 
 def _title(text: str, lines: Sequence[str], **look: Any) -> alt.TitleParams:
-    import altair as alt
-
     beneath = [_one_line(line) for line in lines if line]
     return alt.TitleParams(_one_line(text), anchor="start", subtitle=beneath or alt.Undefined, **look)
 
@@ -81,8 +119,6 @@ def layered(
     Altair copies all that a chart consists of whenever charts are put together, and its objects hold every property
     there is: marks, encodings and the title are written out first, as dictionaries of the few that are set.
     """
-    import altair as alt
-
     if title is not None:
         more["title"] = title.to_dict(validate=False)
     return alt.LayerChart(layer=[written_out(layer) for layer in layers], width=width, height=height, **more)
@@ -90,16 +126,12 @@ def layered(
 
 def written_out(chart: alt.Chart) -> alt.Chart:
     """The chart with its mark and its encoding as dictionaries."""
-    import altair as alt
-
     mark: Any = chart.mark.to_dict(validate=False) if isinstance(chart.mark, alt.MarkDef) else chart.mark
     return alt.Chart(chart.data, mark=mark, encoding=alt.FacetedEncoding(**chart.encoding.to_dict(validate=False)))
 
 
 def finished(charts: Sequence[alt.LayerChart], title: str, *lines: str, shared: bool = False) -> alt.ConcatChart:
     """Panels side by side under one title; `shared` gives all the same axes."""
-    import altair as alt
-
     axes: Literal["shared", "independent"] = "shared" if shared else "independent"
     return alt.ConcatChart(  # altair copies a chart whole at every change: all at once
         concat=list(charts),

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
+import altair as alt
 import numpy as np
+import polars as pl
 
 from textgauge.arrays import Floats
 from textgauge.evaluate.ensembles import Contribution
 from textgauge.evaluate.leaderboard import leaderboard
 from textgauge.evaluate.protocols import Sensitivity
-from textgauge.evaluate.protocols.base import RESAMPLES, Verdict, over_repetitions
+from textgauge.evaluate.protocols.base import RESAMPLES, Verdict
 from textgauge.evaluate.protocols.sensitivity import ideal_similarity
 from textgauge.evaluate.results import Group, Judged, Results
 from textgauge.evaluate.transformations import PLACES
@@ -24,16 +26,15 @@ from textgauge.report.figures.style import (
     chart_of,
     finished,
     finite,
+    heat_map,
     layered,
+    mean_interval,
     not_shown,
+    tips,
     titled,
 )
 from textgauge.stats.resampling import percentile_interval
 from textgauge.tabular import BLUE, printable
-
-if TYPE_CHECKING:
-    import altair as alt
-    import polars as pl
 
 Of = Literal["share", "importance"]
 
@@ -46,7 +47,6 @@ _TITLES: dict[Of, tuple[str, str, str]] = {
         "By how much the score falls when a metric is shuffled among left-out trials; dots: single data sets.",
     ),
 }
-_SHOWN = ("value", "mean")
 _BAR = 18
 OVERALL = "overall"
 _WIDE, _HIGH = 74, 34
@@ -59,8 +59,6 @@ def task_cells(judged: Sequence[Judged]) -> pl.DataFrame:
 
     Units (documents, queries, folds) are resampled on every data set; null where a metric is undefined.
     """
-    import polars as pl
-
     board = leaderboard(judged)
     verdicts = _by_column(judged)
     rows = []
@@ -77,8 +75,6 @@ def task_cells(judged: Sequence[Judged]) -> pl.DataFrame:
 
 def task_figure(judged: Sequence[Judged], metrics: Collection[str] | None = None) -> alt.ConcatChart:
     """One cell per metric and task, with the overall score last; `metrics` are the rows that are wanted."""
-    import polars as pl
-
     cells = task_cells(judged)
     if metrics is not None:
         cells = cells.filter(pl.col("metric").is_in(list(metrics)))
@@ -111,38 +107,19 @@ def _drawn(verdicts: dict[str, list[Verdict]]) -> tuple[Floats, int]:
 
 
 def _task_panel(cells: pl.DataFrame) -> alt.LayerChart:
-    import altair as alt
-    import polars as pl
-
+    ends = cells.select("low", "high").rows()
     labelled = cells.with_columns(
-        pl.Series("score", ["–" if value is None else f"{value:.2f}" for value in cells["value"]]),
-        pl.Series(
-            "between",
-            ["" if low is None else f"{low:.2f}–{high:.2f}" for low, high in cells.select("low", "high").rows()],
-        ),
+        score=pl.Series(["–" if value is None else f"{value:.2f}" for value in cells["value"]]),
+        between=pl.Series(["" if low is None else f"{low:.2f}–{high:.2f}" for low, high in ends]),
     )
-    names, tasks = ([printable(name) for name in dict.fromkeys(cells[column])] for column in ("metric", "task"))
-    axis = alt.Axis(title=None, ticks=False, domain=False, labelLimit=200, labelPadding=4)
-    y = alt.Y("metric:N", sort=None, scale=alt.Scale(domain=names), axis=axis)
-    across = alt.Axis(title=None, ticks=False, domain=False, labelAngle=0, orient="top")
-    x = alt.X("task:N", sort=None, scale=alt.Scale(domain=tasks), axis=across)
-    exact = [alt.Tooltip(f"{name}:Q", format=".4f") for name in ("value", "low", "high")]
-    base = chart_of(labelled).encode(x, y, tooltip=[alt.Tooltip("metric:N"), alt.Tooltip("task:N"), *exact])
-    shades = alt.Scale(scheme="blues", domain=[0.0, 1.0])
-    squares = base.mark_rect(stroke="white").encode(color=alt.Color("value:Q", title="score", scale=shades))
-    dark = alt.condition("datum.value > 0.6", alt.value("white"), alt.value("#222222"))
-    numbers = base.mark_text(fontSize=11, dy=-5).encode(alt.Text("score:N"), color=dark)
-    ends = base.mark_text(fontSize=8, dy=8).encode(alt.Text("between:N"), color=dark)
-    width, height = _WIDE * len(tasks), _HIGH * len(names)
-    return layered([squares, numbers, ends], width=width, height=height, title=titled(""))
+    texts = [(alt.Text("score:N"), {"fontSize": 11, "dy": -5}), (alt.Text("between:N"), {"fontSize": 8, "dy": 8})]
+    return heat_map(labelled, "task", "value", texts, title="score", domain=(0.0, 1.0), size=(_WIDE, _HIGH))
 
 
 def contribution_rows(
     found: Sequence[Contribution], ensemble: str, of: Of, metrics: Collection[str] | None = None
 ) -> pl.DataFrame:
     """One row per task, data set and metric that has a number, with its mean over the data sets of the task."""
-    import polars as pl
-
     rows = [
         (item.task, item.data, item.metric, getattr(item, of))
         for item in found
@@ -157,8 +134,6 @@ def contribution_figure(
     found: Sequence[Contribution], ensemble: str, of: Of, metrics: Collection[str] | None = None
 ) -> alt.ConcatChart | None:
     """One panel per task: a bar for every metric; None where the model has no such numbers."""
-    import polars as pl
-
     rows = contribution_rows(found, ensemble, of, metrics)
     if rows.is_empty():
         return None
@@ -171,13 +146,11 @@ def contribution_figure(
 
 
 def _contribution_panel(task: str, rows: pl.DataFrame, names: list[str], across: str, of: Of) -> alt.LayerChart:
-    import altair as alt
-
     domain = [printable(name) for name in names]
     axis = alt.Axis(title=None, ticks=False, domain=False, labelLimit=110, minExtent=60)
     y = alt.Y("metric:N", sort=None, scale=alt.Scale(domain=domain), axis=axis)
     x = alt.X("mean:Q", title=across, axis=alt.Axis(tickCount=3), scale=alt.Scale(nice=True))
-    tip = [alt.Tooltip("metric:N"), alt.Tooltip("data:N"), *(alt.Tooltip(f"{n}:Q", format=".4f") for n in _SHOWN)]
+    tip = tips("metric:N", "data:N", "value", "mean", form=".4f")
     means = chart_of(rows.unique("metric", maintain_order=True))
     layers: list[alt.Chart] = [means.mark_bar(color=BLUE, size=10).encode(x, y, tooltip=tip)]
     if of == "importance":
@@ -191,24 +164,21 @@ def sensitivity_rows(group: Group) -> pl.DataFrame:
 
     `x` is the share that was inserted, or less the share that was removed.
     """
-    import polars as pl
-
-    rows = []
+    rows: list[tuple[object, ...]] = []
     for metric, observed in group.observed.items():
         at, value = observed.columns, finite(observed.value)
         x = np.where(at["change"] == "insert", 1.0, -1.0) * at["share"].astype(np.float64)
-        for place in PLACES:
-            for share in np.unique(x):
-                verdict = over_repetitions("value", value[(at["place"] == place) & (x == share)].tolist())
-                rows.append((metric, place, float(share), verdict.value, verdict.low, verdict.high))
+        rows += [
+            (metric, place, float(share), *mean_interval(value[(at["place"] == place) & (x == share)].tolist()))
+            for place in PLACES
+            for share in np.unique(x)
+        ]
     schema = {"metric": pl.String, "place": pl.String, **dict.fromkeys(_NUMBERS, pl.Float64)}
     return pl.DataFrame(rows, schema, orient="row").fill_nan(None)
 
 
 def ideal_rows(protocol: Sensitivity) -> pl.DataFrame:
     """The similarity that each change should have, as a curve."""
-    import polars as pl
-
     x = np.linspace(-_REMOVED, _INSERTED, 61)
     ideal = ideal_similarity(np.where(x < 0, "remove", "insert"), np.abs(x), protocol.ideal)
     return pl.DataFrame({"x": x, "ideal": ideal})
@@ -216,8 +186,6 @@ def ideal_rows(protocol: Sensitivity) -> pl.DataFrame:
 
 def sensitivity_figure(group: Group) -> alt.ConcatChart:
     """One panel per place of the change: a line for every metric, with its 95 % interval, and the ideal, dashed."""
-    import polars as pl
-
     protocol = protocol_named(group, "sensitivity")
     rows = sensitivity_rows(group)
     known = rows.drop_nulls("mean")
@@ -231,8 +199,6 @@ def sensitivity_figure(group: Group) -> alt.ConcatChart:
 
 
 def _sensitivity_panel(place: str, rows: pl.DataFrame, ideal: pl.DataFrame, metrics: list[str]) -> alt.LayerChart:
-    import altair as alt
-
     axis = alt.Axis(format="%", values=[-_REMOVED, 0, 0.5, _INSERTED], grid=False)
     x = alt.X("x:Q", title="removed or inserted", axis=axis, scale=alt.Scale(domain=[-_REMOVED, _INSERTED]))
     y = alt.Y("low:Q", title="similarity", scale=alt.Scale(zero=False))
@@ -242,7 +208,7 @@ def _sensitivity_panel(place: str, rows: pl.DataFrame, ideal: pl.DataFrame, metr
     legend = alt.Legend(title=None, orient="bottom", columns=4, symbolOpacity=1)
     colour = alt.Color("metric:N", scale=alt.Scale(domain=metrics, range=colours), legend=legend)
     dash = alt.StrokeDash("metric:N", scale=alt.Scale(domain=metrics, range=dashes), legend=legend)
-    exact = [alt.Tooltip("metric:N"), *(alt.Tooltip(f"{name}:Q", format=".4f") for name in _NUMBERS)]
+    exact = tips("metric:N", *_NUMBERS, form=".4f")
     base = chart_of(rows).encode(x)
     layers = [
         base.mark_area(opacity=0.15).encode(y, alt.Y2("high:Q"), color=colour),

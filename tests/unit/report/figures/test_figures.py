@@ -16,12 +16,22 @@ from textgauge.evaluate.protocols.base import Observations
 from textgauge.evaluate.results import Group, Results
 from textgauge.metrics import get_corpus_metrics
 from textgauge.report import figures as draw
-from textgauge.report.figures.distance import distance_figure, distance_line, distance_points, regression_band, z_scores
+from textgauge.report.figures.ksc import (
+    TIED,
+    VIOLATED,
+    distance_figure,
+    distance_line,
+    distance_points,
+    regression_band,
+    tree_edges,
+    tree_figure,
+    tree_nodes,
+    z_scores,
+)
 from textgauge.report.figures.measures import box_points, box_rows, placed, radar_figure, radar_values
 from textgauge.report.figures.render import in_script, page
 from textgauge.report.figures.size import asymptote, sweep_means, sweep_points
 from textgauge.report.figures.style import chart_data, own_values, printable
-from textgauge.report.figures.tree import TIED, VIOLATED, tree_edges, tree_figure, tree_nodes
 
 HOSTILE = "</script><script>alert('x')</script><b>&\"\x00\x1b\n<!--"
 KSC = Ksc(k=4, n=10, repetitions=3)
@@ -223,7 +233,7 @@ def test_boxes_of_an_undefined_measure_have_the_reason():
 def test_degenerate_values_are_drawn_or_named(distances):
     group = group_of(distances, k=4)
     made = list(draw.figures([group]))
-    assert [figure.name.split("-")[0] for figure in made] == ["distance", "radar", "box", "tree"]
+    assert [figure.name.split("-")[0] for figure in made] == ["distance", "tree", "radar", "box"]
     for figure in made:
         ET.fromstring(draw.rendered(figure.chart, "svg"))
 
@@ -244,8 +254,8 @@ def test_very_many_points_are_thinned_and_said():
 def test_one_figure_of_each_kind_and_one_tree_for_each_metric(found):
     names = [figure.name.replace("-script-script-alert-x-script-b", "") for figure in draw.figures(found)]
     assert names == [
-        "distance-k4", "radar", "box-k4", "box-size", "size-size", "imbalance-size", "tree-k4-cbdf-words",
-        "tree-k4-jsd-words",
+        "distance-k4", "tree-k4-cbdf-words", "tree-k4-jsd-words", "radar", "box-k4", "box-size", "size-size",
+        "imbalance-size",
     ]  # fmt: skip
 
 

@@ -1,26 +1,41 @@
-"""Judgements of one metric in one repetition, as a tree: Kour et al. 2022, figure 3."""
+"""Known-similarity corpora: distances over the step between two mixtures, and judgements as a tree.
+
+Kour et al. 2022, figure 2, top, and figure 3.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from math import floor, log10
-from typing import TYPE_CHECKING
 
+import altair as alt
 import numpy as np
+import polars as pl
 
 from textgauge.arrays import Floats
 from textgauge.errors import InputError
 from textgauge.evaluate.protocols.base import Observations, settled
 from textgauge.evaluate.protocols.ksc import accuracy, corpus_pairs, judgements
 from textgauge.evaluate.results import Group
-from textgauge.report.figures.kind import Drawn, FigureKind, group_words, parameter, protocol_named
-from textgauge.report.figures.style import DARK, GREY, PAGE, about, chart_of, finished, finite, layered, own_values
-from textgauge.tabular import VERMILION
-
-if TYPE_CHECKING:
-    import altair as alt
-    import polars as pl
-
+from textgauge.report.figures.kind import Drawn, FigureKind, group_words, one_per_group, parameter, protocol_named
+from textgauge.report.figures.style import (
+    DARK,
+    GREY,
+    PAGE,
+    PANEL,
+    about,
+    chart_of,
+    finished,
+    finite,
+    known_frames,
+    layered,
+    own_values,
+    thinned,
+    tips,
+    titled,
+)
+from textgauge.stats.correlation import r_squared
+from textgauge.tabular import BLUE, VERMILION
 
 LARGEST = 20  # corpora: the nodes of more overlap on a page
 _EDGES = 300  # drawn at most, the worst first
@@ -28,10 +43,90 @@ _BOW = 0.12  # of an edge's length: keeps edges off the nodes between their ends
 VIOLATED, TIED = "violated: the inner distance is larger", "tie: both are equal"
 
 
+def distance_points(group: Group, metric: str) -> pl.DataFrame:
+    """One row per pair of corpora: step, distance, and the distance z-scored over all repetitions.
+
+    z is null for all rows where a distance is undefined everywhere or all are equal.
+    """
+    observed = group.observed[metric]
+    i, j = observed.columns["i"], observed.columns["j"]
+    columns = {"repetition": observed.batch + 1, "i": i + 1, "j": j + 1, "step": j - i}
+    scores = {"value": own_values(metric, observed), "z": z_scores(finite(observed.value))}
+    return pl.DataFrame(columns | scores).with_columns(pl.col("value", "z").fill_nan(None))
+
+
+def distance_line(points: pl.DataFrame) -> pl.DataFrame:
+    """The least-squares line of z over the step, and its 95 % band, at every tenth of a step."""
+    known = points.drop_nulls("z")
+    step, z = known["step"].to_numpy().astype(np.float64), known["z"].to_numpy()
+    at = np.linspace(step.min(), step.max(), int(10 * (step.max() - step.min())) + 1)
+    fit, reach = regression_band(step, z, at)
+    r2 = np.full(len(at), r_squared(step, z))
+    return pl.DataFrame({"step": at, "fit": fit, "low": fit - reach, "high": fit + reach, "r2": r2})
+
+
+def z_scores(values: Floats) -> Floats:
+    """Values less their mean, in standard deviations; NaN where all are equal. NaN values stay out.
+
+    >>> z_scores(np.array([1.0, 3.0, np.nan])).tolist()
+    [-1.0, 1.0, nan]
+    """
+    known = values[~np.isnan(values)]
+    if len(known) < 2 or (known == known[0]).all():
+        return np.full(len(values), np.nan)
+    return np.asarray((values - known.mean()) / known.std())
+
+
+def regression_band(x: Floats, y: Floats, at: Floats, level: float = 0.95) -> tuple[Floats, Floats]:
+    """The line at some places and how far its confidence band reaches to each side: t·s·√(1/n + (x − x̄)²/S_xx).
+
+    Points count as independent, though pairs share corpora: the band is a guide for the eye.
+    """
+    from scipy.special import stdtrit
+
+    n, centre = len(x), x.mean()
+    spread = float(((x - centre) ** 2).sum())
+    slope = float(((x - centre) * y).sum()) / spread
+    fit = y.mean() + slope * (at - centre)
+    rest = y - y.mean() - slope * (x - centre)
+    error = np.sqrt((rest @ rest) / max(n - 2, 1))
+    t = float(-stdtrit(max(n - 2, 1), (1 - level) / 2))
+    return fit, t * error * np.sqrt(1 / n + (at - centre) ** 2 / spread)
+
+
+def distance_figure(group: Group) -> alt.ConcatChart:
+    """One panel per metric: z-scored distance over the step ℓ = j − i, line, 95 % band."""
+    frames = {metric: distance_points(group, metric) for metric in group.observed}
+    drawn, missing = known_frames(frames, "z", "constant or undefined")
+    panels = [_distance_panel(metric, frame) for metric, frame in drawn.items()]
+    line = "Each point is a pair of corpora. Line: least squares; band: 95 %."
+    return finished(panels, "Distance over the steps between two corpora", about(group), line, missing, shared=True)
+
+
+def _distance_panel(metric: str, points: pl.DataFrame) -> alt.LayerChart:
+    line = distance_line(points)
+    steps = alt.Scale(domain=[0.5, float(points["step"].to_numpy().max()) + 0.5], nice=False)
+    axis = alt.Axis(format="d", tickMinStep=1, grid=False)
+    step = alt.X("step:Q", title="steps apart (ℓ)", axis=axis, scale=steps)
+    base = chart_of(line).encode(step)
+    low = alt.Y("low:Q", title="distance (z-score)")
+    band = base.mark_area(color=VERMILION, opacity=0.25).encode(low, alt.Y2("high:Q"))
+    exact = tips("step", "fit", "low", "high", "r2")
+    fit = base.mark_line(color=VERMILION, strokeWidth=1.5).encode(alt.Y("fit:Q"), tooltip=exact)
+    shown, fewer = thinned(points.drop_nulls("z"))
+    score = alt.Tooltip("z:Q", title="z-score", format=".6g")
+    dots = chart_of(shown).mark_circle(color=BLUE, size=14, opacity=0.45)
+    dots = dots.encode(step, alt.Y("z:Q"), tooltip=[*_both(), *tips("repetition:Q", "value"), score])
+    heading = titled(metric, f"R² of the line {line['r2'][0]:.3f}", fewer)
+    return layered([band, dots, fit], width=PANEL, height=140, title=heading)
+
+
+def _both() -> list[alt.Tooltip]:
+    return [alt.Tooltip(f"{name}:Q", title=f"corpus {name}") for name in ("i", "j")]
+
+
 def tree_nodes(group: Group, metric: str, repetition: int) -> pl.DataFrame:
     """One row per pair of corpora (i, j): its place above the corpora it spans, and its value."""
-    import polars as pl
-
     here = _of(group, metric, repetition)
     i, j = here.columns["i"] + 1, here.columns["j"] + 1
     value = pl.Series("value", own_values(metric, here)).fill_nan(None)
@@ -40,8 +135,6 @@ def tree_nodes(group: Group, metric: str, repetition: int) -> pl.DataFrame:
 
 def tree_edges(distances: Floats, k: int) -> pl.DataFrame:
     """One row per judgement that is violated or tied, worst first; `excess` is by how much the inner one is larger."""
-    import polars as pl
-
     i, j = (side + 1 for side in corpus_pairs(k))
     asked = judgements(k)
     excess = distances[asked.inner] - distances[asked.outer]
@@ -65,7 +158,6 @@ def tree_edges(distances: Floats, k: int) -> pl.DataFrame:
 
 def tree_figure(group: Group, metric: str, *, repetition: int = 0) -> alt.ConcatChart:
     """Corpora on the base, a node for every pair above the two it spans, a line for every judgement that fails."""
-
     k = _corpora(group)
     distances = settled(finite(_of(group, metric, repetition).value))
     edges = tree_edges(distances, k)
@@ -93,8 +185,6 @@ def _of(group: Group, metric: str, repetition: int) -> Observations:
 
 
 def _verdict(distances: Floats, edges: pl.DataFrame, k: int) -> str:
-    import polars as pl
-
     asked, violated = len(judgements(k)), edges.filter(pl.col("judged") == VIOLATED).height
     found = "undefined" if np.isnan(distances).any() else f"{accuracy(distances, judgements(k)):.4g}"
     drawn = f" (the {_EDGES} worst are drawn)" if len(edges) > _EDGES else ""
@@ -104,28 +194,18 @@ def _verdict(distances: Floats, edges: pl.DataFrame, k: int) -> str:
 
 def _curves(edges: pl.DataFrame) -> pl.DataFrame:
     """Every edge as a curve of points; edges between neighbours are straight."""
-    import polars as pl
-
     t = np.linspace(0.0, 1.0, 13)
     frames = []
     for number, row in enumerate(edges.iter_rows(named=True)):
         dx, dy = row["x2"] - row["x"], row["y2"] - row["y"]
         bow = 0.0 if dy == 1 else 4 * _BOW * t * (1 - t) * np.sign(dx or 1.0)
         x, y = row["x"] + dx * t + dy * bow, row["y"] + dy * t - dx * bow
-        same = {name: row[name] for name in ("inner", "outer", "excess", "judged")}
-        frames.append(pl.DataFrame({"x": x, "y": y, "t": t}).with_columns(edge=number, **_literals(same)))
+        same = (pl.lit(row[name]).alias(name) for name in ("inner", "outer", "excess", "judged"))
+        frames.append(pl.DataFrame({"x": x, "y": y, "t": t}).with_columns(pl.lit(number).alias("edge"), *same))
     return pl.concat(frames) if frames else pl.DataFrame()
 
 
-def _literals(row: dict[str, object]) -> dict[str, pl.Expr]:
-    import polars as pl
-
-    return {name: pl.lit(value) for name, value in row.items()}
-
-
 def _edges(edges: pl.DataFrame, k: int) -> alt.Chart:
-    import altair as alt
-
     legend = alt.Legend(orient="bottom", title=None, symbolStrokeWidth=3, symbolType="stroke")
     colour = alt.Scale(domain=[VIOLATED, TIED], range=[VERMILION, DARK])
     few = len(edges) <= 120
@@ -144,9 +224,6 @@ def _edges(edges: pl.DataFrame, k: int) -> alt.Chart:
 
 def _structure(k: int) -> alt.Chart:
     """Grey lines from every pair to the two just inside it."""
-    import altair as alt
-    import polars as pl
-
     rows = [
         {"x": (i + j) / 2, "y": j - i, "x2": (i + j + side) / 2, "y2": j - i - 1}
         for i in range(1, k + 1)
@@ -157,8 +234,6 @@ def _structure(k: int) -> alt.Chart:
 
 
 def _placed(chart: alt.Chart, row: str, k: int) -> alt.Chart:
-    import altair as alt
-
     steps = alt.Axis(values=list(range(1, k)), format="d", grid=False, domain=False, ticks=False)
     return chart.encode(
         alt.X("x:Q", axis=None, scale=alt.Scale(domain=[0.5, k + 0.5], nice=False)),
@@ -167,9 +242,6 @@ def _placed(chart: alt.Chart, row: str, k: int) -> alt.Chart:
 
 
 def _nodes(nodes: pl.DataFrame, k: int) -> list[alt.Chart]:
-    import altair as alt
-    import polars as pl
-
     radius = min(16.0, 0.32 * (PAGE - 60) / k)
     base = _placed(chart_of(nodes), "step", k)
     # Light colours only, so that dark figures stay readable on all of them.
@@ -177,11 +249,7 @@ def _nodes(nodes: pl.DataFrame, k: int) -> list[alt.Chart]:
     legend = alt.Legend(orient="bottom", title="value of the metric", format=".3~g", gradientLength=160)
     dots = base.mark_circle(size=np.pi * radius**2, opacity=1, stroke=GREY).encode(
         fill=alt.Fill("value:Q", scale=shade, legend=legend),
-        tooltip=[
-            alt.Tooltip("i:Q", title="corpus i"),
-            alt.Tooltip("j:Q", title="corpus j"),
-            alt.Tooltip("value:Q", format=".6g"),
-        ],
+        tooltip=[*_both(), *tips("value")],
     )
     if radius < 10:
         return [dots]
@@ -203,9 +271,6 @@ def short(values: list[float | None]) -> list[str]:
 
 def _base(k: int) -> list[alt.Chart]:
     """The corpora, with the share of the first source in each."""
-    import altair as alt
-    import polars as pl
-
     share = [f"{100 * (k - i) / (k - 1):.0f}%" for i in range(1, k + 1)]
     name = [str(i) for i in range(1, k + 1)]
     frame = pl.DataFrame({"x": list(range(1, k + 1)), "y": [0] * k, "name": name, "share": share})
@@ -226,4 +291,4 @@ def _trees(groups: Sequence[Group], repetition: int) -> Iterator[Drawn]:
                     yield [*group_words(group), metric], tree_figure(group, metric, repetition=repetition)
 
 
-FIGURES = (FigureKind("tree", _trees),)
+FIGURES = (FigureKind("distance", one_per_group(distance_figure)), FigureKind("tree", _trees))
