@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
 import warnings
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -69,8 +71,15 @@ def top(
     """Measure text, and measure the measures."""
 
 
+def _interrupt(*_: object) -> NoReturn:
+    """Stop at the first Ctrl-C, and end at once at the second."""
+    signal.signal(signal.SIGINT, lambda *_: os._exit(130))
+    raise KeyboardInterrupt
+
+
 def main() -> None:
-    """Run the command; an error a user can mend is one line and exit code 2."""
+    """Run the command; an error a user can mend is one line and exit code 2, an interrupt exit code 130."""
+    signal.signal(signal.SIGINT, _interrupt)
     warnings.showwarning = lambda message, *_, **__: typer.echo(f"warning: {message}", err=True)
     try:
         app()

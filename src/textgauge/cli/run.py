@@ -106,7 +106,13 @@ def _compute(plans: Sequence[Plan], store: Store, jobs: int, scheduler: str | No
     def on_cells(report: RunReport) -> None:
         note(f"{report.cells} cells: {report.found} were there, {report.computed} computed, kept in {store.folder}")
 
-    report = compute(plans, store, jobs=jobs, scheduler=scheduler, progress=progress_bar, on_cells=on_cells)
+    try:
+        report = compute(plans, store, jobs=jobs, scheduler=scheduler, progress=progress_bar, on_cells=on_cells)
+    except KeyboardInterrupt:
+        cells = {cell.name: cell for plan in plans for cell in plan.cells()}.values()
+        kept = f"{sum(store.path(cell).exists() for cell in cells)} of {len(cells)} results are kept in {store.folder}"
+        note(f"interrupted: {kept}; run the same command again to resume")
+        raise typer.Exit(130) from None
     for failure in report.failures:
         note(f"warning: {failure}")
     if report.failures:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import multiprocessing
 import os
+import signal
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -124,11 +125,28 @@ def open_executor(*, jobs: int = 1, scheduler: str | None = None) -> Iterator[Ex
         yield None
         return
     spawn = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(jobs, mp_context=spawn, initializer=_end_with_parent) as pool:
+    with ProcessPoolExecutor(jobs, mp_context=spawn, initializer=_start_worker) as pool:
         try:
+            _start_all(pool, jobs)
             yield pool
+        except KeyboardInterrupt:
+            for process in list(pool._processes.values()):
+                process.terminate()  # finished cells are kept; waiting for the others would ignore the interrupt
+            raise
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _start_all(pool: ProcessPoolExecutor, jobs: int) -> None:
+    """Start all workers while this process ignores Ctrl-C, which they inherit: the parent alone answers it."""
+    if threading.current_thread() is not threading.main_thread():
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        for _ in range(jobs):
+            pool.submit(os.getpid)
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def workers(where: Executor | None, jobs: int) -> int:
@@ -137,8 +155,9 @@ def workers(where: Executor | None, jobs: int) -> int:
     return jobs if client is None else sum(client.nthreads().values())
 
 
-def _end_with_parent() -> None:
-    """End this worker when the process that started it is gone: killed, it could not say so."""
+def _start_worker() -> None:
+    """Leave Ctrl-C to the parent, and end when the parent is gone: killed, it could not say so."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
 
     def wait() -> None:
