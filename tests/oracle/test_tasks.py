@@ -17,6 +17,7 @@ from textgauge.evaluate.protocols import (
 )
 from textgauge.evaluate.protocols.base import Observations
 from textgauge.evaluate.protocols.retrieval import COPIES
+from textgauge.evaluate.protocols.sensitivity import ideal_similarity
 from textgauge.metrics import Part
 from textgauge.metrics.pair_metric import PairMetric, similarity_of
 
@@ -169,6 +170,13 @@ def test_half_inserted_and_half_removed_have_the_ideals_of_the_paper():
     ideal = task.targets(columns)
     for change, share in (("insert", 1.0), ("remove", 0.5)):
         assert (ideal[(columns["change"] == change) & (columns["share"] == share)] == 0.5).all()
+
+
+def test_the_straight_ideal_has_the_same_ends_and_lies_above():
+    shares = np.array([0.0, 0.25, 1.0])
+    inserted = np.array(["insert"] * 3)
+    assert ideal_similarity(inserted, shares, "straight").tolist() == [1.0, 0.875, 0.5]
+    assert ideal_similarity(inserted, shares, "reciprocal").tolist() == [1.0, 0.8, 0.5]
 
 
 def test_bent_ideals_are_the_square_and_the_root():

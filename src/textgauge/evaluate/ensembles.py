@@ -1,10 +1,10 @@
 """Ensembles of the metrics of a run: a step of the run trains and keeps them, judging only reads them.
 
-Four kinds: `task ensemble` (one for each data set of a task, linear or forest as the task says), `ranked ensemble` (the
-same, but in clustering and retrieval it also sees how far each similarity is behind the nearest text's or the query's
-best), `boosted ensemble` (the ranked one by gradient boosting) and `universal ensemble` (one model for all tasks and
-data sets). Metrics on several embedders give one ensemble for each, and the mean of them counts; so does the mean of
-the metrics themselves.
+Five kinds: `task ensemble` (one for each data set of a task, linear or a forest with scikit-learn's defaults as the
+task says), `tuned ensemble` (with forests of settings chosen for the task), `ranked ensemble` (in clustering and
+retrieval it also sees how far each similarity is behind the nearest text's or the query's best), `boosted ensemble`
+(the ranked one by gradient boosting) and `universal ensemble` (one model for all tasks and data sets). Metrics on
+several embedders give one ensemble for each, and the mean of them counts; so does the mean of the metrics themselves.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ Step = Callable[[str], None]
 
 NAMES: dict[Kind, str] = {
     "task": "task ensemble",
+    "tuned": "tuned ensemble",
     "ranked": "ranked ensemble",
     "boosting": "boosted ensemble",
     "universal": "universal ensemble",
@@ -40,7 +41,7 @@ NAMES: dict[Kind, str] = {
 SEEDS = 100
 _FOREST_SEEDS = 10  # splits of a forest
 _BOOSTED_SEEDS = 5
-_VERSION = 5
+_VERSION = 6
 
 
 @dataclass(frozen=True)
@@ -108,7 +109,7 @@ def kept_ensembles(store: Store, groups: Sequence[Group], *, seeds: int = SEEDS)
     kept = [_kept(store, name) for name in _jobs(groups, seeds)]
     rows = [row for found in kept for row in found or ()]
     tasks = _tasks(groups)
-    made = tuple(_restored(row, tasks) for row in [*rows, *_as_ranked(rows, tasks)])
+    made = tuple(_restored(row, tasks) for row in _with_copies(rows, tasks))
     return KeptEnsembles(made, sum(found is None for found in kept))
 
 
@@ -195,21 +196,31 @@ def _computed(kind: Kind, members: Sequence[Group], seeds: int, on_step: Step = 
 def _jobs(groups: Sequence[Group], seeds: int) -> dict[str, tuple[Kind, list[Group]]]:
     """What is trained together: each data set of a task by itself, and everything for the universal ensemble."""
     usable = [item for item in _tasks(groups).values() if _several_folds(item)]
-    kinds: tuple[Kind, ...] = ("task", "ranked", "boosting")
-    jobs: list[tuple[Kind, list[Group]]] = [
-        (kind, [item]) for item in usable for kind in kinds if kind != "ranked" or _task(item).ranked
-    ]
+    jobs: list[tuple[Kind, list[Group]]] = [(kind, [item]) for item in usable for kind in _kinds(_task(item))]
     if len({item.protocol.name for item in usable}) > 1:
         jobs.append(("universal", usable))
     return {_name(kind, members, seeds): (kind, members) for kind, members in jobs}
 
 
-def _as_ranked(rows: Sequence[Mapping[str, Any]], tasks: Mapping[str, Group]) -> list[dict[str, Any]]:
-    """Task ensembles of tasks in which a ranked one sees nothing else, so that it too has a score in every task."""
-    alike = {place for place, item in tasks.items() if not _task(item).ranked}
-    if all(row["kind"] != "ranked" for row in rows):
-        return []
-    return [{**row, "kind": "ranked"} for row in rows if row["kind"] == "task" and row["place"] in alike]
+def _kinds(task: Task) -> Iterator[Kind]:
+    """The ensembles that differ in a task: no forest, nothing to tune."""
+    yield "task"
+    if task.model == "forest":
+        yield "tuned"
+    if task.ranked:
+        yield "ranked"
+    yield "boosting"
+
+
+def _with_copies(rows: Sequence[Mapping[str, Any]], tasks: Mapping[str, Group]) -> list[Mapping[str, Any]]:
+    """The rows, and copies for tasks in which two kinds are the same, so that each kind has a score in every task."""
+    found = list(rows)
+    for kind, same in (("tuned", "task"), ("ranked", "tuned"), ("ranked", "task")):
+        there = {row["place"] for row in found if row["kind"] == kind}
+        alike = {place for place, item in tasks.items() if kind not in list(_kinds(_task(item)))} - there
+        if there:
+            found += [{**row, "kind": kind} for row in found if row["kind"] == same and row["place"] in alike]
+    return found
 
 
 def _several_folds(item: Group) -> bool:

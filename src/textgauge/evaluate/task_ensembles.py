@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 from textgauge.arrays import Floats
 from textgauge.evaluate.protocols.base import RESAMPLES
-from textgauge.evaluate.protocols.models import Fitted, fit
+from textgauge.evaluate.protocols.models import DEFAULT_FOREST, Fitted, fit
 from textgauge.evaluate.protocols.task import Columns, Examples, Keys, Task
 from textgauge.parallel import one_thread
 
-Kind = Literal["task", "ranked", "boosting", "universal"]
+Kind = Literal["task", "tuned", "ranked", "boosting", "universal"]
 RANKED: tuple[Kind, ...] = ("ranked", "boosting")  # that also see how far each similarity is behind the best
 
 _TEST = 0.2  # share of documents left out
@@ -135,8 +135,8 @@ def _examples(item: TaskFeatures, here: NDArray[np.bool_], kind: Kind, seed: int
     features, columns = item.features[here], _where(item.columns, here)
     if kind in RANKED and item.task.ranked:
         return item.task.examples(item.task.ranked_inputs(features, columns), columns, seed)
-    if kind == "task":
-        return item.task.task_examples(features, columns, seed)
+    if kind == "tuned":
+        return item.task.tuned_examples(features, columns, seed)
     if kind != "universal":
         return item.task.examples(features, columns, seed)
     found = item.task.pair_examples(features, columns, seed)
@@ -204,5 +204,6 @@ def _where(columns: Columns, here: NDArray[np.bool_]) -> Mapping[str, NDArray[An
 
 
 def _fitted(training: tuple[Floats, Floats, Floats], task: Task, kind: Kind, seed: int) -> Fitted:
-    model = task.model if kind in ("task", "ranked") else "boosting"
-    return fit(*training, kind=model, seed=seed, forest=task.forest if kind == "task" else None)
+    model = "boosting" if kind in ("boosting", "universal") else task.model
+    forest = {"task": DEFAULT_FOREST, "tuned": task.forest}.get(kind)
+    return fit(*training, kind=model, seed=seed, forest=forest)

@@ -44,6 +44,7 @@ _PROTOCOLS = {"alignment_axis": "axis", "alignment_comparisons": "comparisons"}
 _COSINE, _ENSEMBLE = "cosine", "ensemble"
 _INSTEAD = f"{', '.join(EMBEDDERS)} in place of the paper's encoders"
 _FED = "published means"
+_MISPRINT = "table 7 repeats the row of alignment (axis) of table 6: a misprint"
 
 
 @register_suite("usmb")
@@ -86,11 +87,23 @@ def task_scores(found: Mapping[str, float]) -> dict[str, float]:
 def _our_rows(results: Results, request: Request) -> Iterator[Row]:
     wanted = {(kind(), name, request.seed) for kind in known_tasks() for name in kind.data.published}
     judged = [item for item in results.judged() if (item.protocol, item.data, item.seed) in wanted]
-    ours = scores(judged)
+    ours, sets = scores(judged), _data(judged)
     for table, measures in _MEASURES.items():
-        yield from _table(table, {name: _renamed(found, measures) for name, found in ours.items()})
-    yield from _table("4", {name: task_scores(found) for name, found in ours.items()})
+        data = {column: sets.get(measure, "") for column, measure in measures.items()}
+        yield from _table(table, {name: _renamed(found, measures) for name, found in ours.items()}, data)
+    tasks = {task: "; ".join(filter(None, (sets.get(part) for part in parts))) for task, parts in _PARTS.items()}
+    whole = {**tasks, "overall": "; ".join(filter(None, tasks.values()))}
+    yield from _table("4", {name: task_scores(found) for name, found in ours.items()}, whole)
     yield from _weights(results.ensembles.contributions)
+
+
+def _data(judged: Sequence[Judged]) -> dict[str, str]:
+    """The data sets that each measure is a mean over."""
+    found: dict[str, list[str]] = {}
+    for item in judged:
+        for verdict in item.verdicts:
+            found.setdefault(verdict.measure, []).append(item.data)
+    return {measure: ", ".join(sorted(set(names))) for measure, names in found.items()}
 
 
 def _fed_rows() -> Iterator[Row]:
@@ -106,25 +119,28 @@ def _fed_rows() -> Iterator[Row]:
         yield from (_row("4", name, column, row[column], value, _FED) for column, value in fed.items())
 
 
-def _table(table: str, ours: Scores) -> Iterator[Row]:
+def _table(table: str, ours: Scores, data: Mapping[str, str]) -> Iterator[Row]:
     for name, row in _published(table).items():
         for column, theirs in row.items():
             mine = ours.get(name, {}).get(column, np.nan)
-            yield _row(table, name, column, theirs, mine, "our data", _INSTEAD if name == _COSINE else None)
+            note = _INSTEAD if name == _COSINE else None
+            yield _row(table, name, column, theirs, mine, "our data", note) | {"data": data[column]}
 
 
 def _weights(contributions: Sequence[Contribution]) -> Iterator[Row]:
     for row in published("usmb_table6_7_weights").iter_rows(named=True):
         task = _PROTOCOLS.get(row["task"], row["task"])
         for name in [column for column in row if column not in ("task", "model")]:
-            shares = [
-                item.share
+            parts = [
+                item
                 for item in contributions
                 if (item.ensemble, item.task) == (NAMES["task"], task) and _metric_of(item.metric) == name
             ]
             about = {"metric": name, "measure": "share", "task": row["task"], "model": row["model"]}
-            note = _INSTEAD if name == _COSINE else None
-            yield compared(_WEIGHTS, about, row[name], _mean(shares), "our data") | {"note": note}
+            notes = [_INSTEAD] * (name == _COSINE) + [_MISPRINT] * (row["task"] == "alignment_comparisons")
+            mine = compared(_WEIGHTS, about, row[name], _mean([item.share for item in parts]), "our data")
+            data = ", ".join(sorted({item.data for item in parts}))
+            yield mine | {"note": "; ".join(notes) or None, "data": data}
 
 
 def _row(

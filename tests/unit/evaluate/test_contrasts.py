@@ -33,7 +33,7 @@ def test_the_interval_is_of_the_differences():
     assert row["ahead"] is None
 
 
-@pytest.mark.parametrize(("measure", "ahead"), [("early_rise", "b"), ("tenth_rise", "a"), ("onset", "a")])
+@pytest.mark.parametrize(("measure", "ahead"), [("early_rise", "b"), ("tenth_rise", "a"), ("saturation", "a")])
 def test_ahead_is_the_better_end_of_the_measure(measure, ahead):
     items = [judged("a", 0.1, measure=measure), judged("b", 0.4, measure=measure)]
     assert paired_rows(items)[0]["ahead"] == ahead

@@ -159,7 +159,7 @@ def test_one_metric_makes_no_ensemble(tmp_path):
 
 def test_two_ways_to_judge_the_same_trials_stay_apart(tmp_path):
     sources = Sensitivity.data.read("sample:articles")
-    bent = [Sensitivity(documents_drawn=6, ideal=ideal) for ideal in ("linear", "quadratic")]
+    bent = [Sensitivity(documents_drawn=6, ideal=ideal) for ideal in ("straight", "quadratic")]
     store = Store(tmp_path)
     run([Plan(task, sources, get_pair_metrics("levenshtein,jaccard"), 0) for task in bent], store)
     found = {one.group.protocol: one.verdicts[0].value for one in made(store).found if "task" in one.name}

@@ -5,6 +5,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from sklearn.ensemble import RandomForestClassifier
 
 from textgauge.data.tasks import Documents
 from textgauge.evaluate import task_ensembles as ensemble
@@ -17,7 +18,7 @@ from textgauge.evaluate.protocols import (
     Sensitivity,
     TaskSources,
 )
-from textgauge.evaluate.protocols.models import Fitted
+from textgauge.evaluate.protocols.models import DEFAULT_FOREST, Fitted, fit
 from textgauge.evaluate.task_ensembles import TaskFeatures, ensembled, splits
 
 SAMPLES = {
@@ -44,12 +45,17 @@ def featured(task, sources, features=None):
     return TaskFeatures(task, sources.name, sources.fingerprint, features, columns)
 
 
-def telling(data):
-    """The same data sets with features that say where a trial is: number of the data set, number of the trial."""
-    return [
-        replace(item, features=np.column_stack([np.full(len(item.features), float(n)), np.arange(len(item.features))]))
-        for n, item in enumerate(data)
-    ]
+def telling(data, *, differences=False):
+    """The same data sets with features that say where a trial is: number of the data set, number of the trial.
+
+    Models of comparisons may see differences: then the first of two trials has zeros.
+    """
+    found = []
+    for n, item in enumerate(data):
+        numbers = np.column_stack([np.full(len(item.features), float(n)), np.arange(len(item.features))])
+        counts = item.columns["second"] if differences and "second" in item.columns else np.ones(len(numbers))
+        found.append(replace(item, features=numbers * counts[:, None]))
+    return found
 
 
 @pytest.fixture
@@ -92,7 +98,7 @@ def check_no_leak(data, seen, splits_wanted):
 @pytest.mark.parametrize("kind", ["task", "ranked", "boosting"])
 @pytest.mark.parametrize("task", SAMPLES, ids=lambda task: task.name)
 def test_no_document_is_in_training_and_test_of_a_task(task, kind, watched):
-    data = telling([built_in(task)])
+    data = telling([built_in(task)], differences=True)
     ensembled(data, kind, seeds=4, permute=False)
     check_no_leak(data, watched, 3 if task.folded else 4)
 
@@ -222,7 +228,7 @@ def test_a_task_ensemble_of_clustering_learns_from_more_pairs_in_the_same_shares
     task = Clustering()
     label, other = (np.random.default_rng(seed).integers(0, 4, 60_000) for seed in (8, 9))
     columns, features = {"label": label, "other_label": other}, np.zeros((60_000, 2))
-    few, many = task.examples(features, columns, 0), task.task_examples(features, columns, 0)
+    few, many = task.examples(features, columns, 0), task.tuned_examples(features, columns, 0)
     assert (len(few.targets), len(many.targets)) == (6_000, 24_000)
     assert few.targets.mean() == many.targets.mean() == 0.25
     assert set(few.trials.tolist()) < set(many.trials.tolist())
@@ -273,3 +279,12 @@ def test_a_ranked_ensemble_of_clustering_is_asked_how_far_behind_the_nearest_of_
     # The nearest of text 1 and of text 2 are each other; that of text 3 is text 1.
     assert asked[:, 0].tolist() == pytest.approx([0.0, 0.5 - 0.7, 0.1 - 0.7, 0.0])
     assert asked[:, 1].tolist() == features[:, 0].tolist()
+
+
+def test_the_task_ensemble_has_the_forest_of_scikit_learn_and_five_inputs_of_comparisons():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(80, 5)), rng.integers(0, 2, 80).astype(float)
+    ours = fit(X, y, np.full(80, 0.3), kind="forest", seed=4, forest=DEFAULT_FOREST)
+    theirs = RandomForestClassifier(random_state=4).fit(X, y > 0.5)
+    np.testing.assert_array_equal(ours.predict(X), theirs.predict_proba(X)[:, 1])
+    assert ComparedAlignment().inputs(rng.normal(size=(8, 5)), {}).shape == (4, 5)

@@ -85,6 +85,18 @@ def test_cosine_is_the_mean_over_embedders_and_the_ensemble_that_of_each_task(ro
     assert ours(rows, "4", "ensemble", "robustness") == pytest.approx(0.97)
 
 
+def test_every_number_of_ours_names_its_data(rows):
+    known = [row for row in rows if row["ours"] is not None]
+    assert all(row["data"] for row in known)
+    (axis,) = (row for row in rows if (row["table"], row["metric"], row["measure"]) == ("1", "jaccard", "overall"))
+    assert axis["data"] == "cnndm_chaganty, summeval"
+
+
+def test_the_row_that_table_7_repeats_is_flagged(rows):
+    flagged = {row["task"] for row in rows if "misprint" in (row["note"] or "")}
+    assert flagged == {"alignment_comparisons"}
+
+
 def test_other_seeds_data_and_parameters_do_not_count(rows):
     assert ours(rows, "1", "rouge", "overall") is None
     assert ours(rows, "4", "rouge", "clustering") is None

@@ -89,7 +89,8 @@ class RatedAlignment(Task):
 class ComparedAlignment(Task):
     """Of two summaries of a text, is the one that people chose the nearer one? Equal similarities count half.
 
-    Precision, recall and F1 are those of choosing the second. An ensemble sees the similarities of both.
+    Precision, recall and F1 are those of choosing the second. An ensemble sees by how much the second is nearer, by
+    every metric.
     """
 
     name = "comparisons"
@@ -150,7 +151,7 @@ class ComparedAlignment(Task):
         return np.column_stack([ratio(right, n), precision, recall, ratio(2 * both, says + chosen)])
 
     def examples(self, features: Floats, columns: Columns, seed: int) -> Examples:
-        """One example per comparison: the similarities of both summaries, and whether the second was chosen."""
+        """One example per comparison: how much nearer the second summary is, and whether it was chosen."""
         inputs = self.inputs(features, columns)
         known = np.flatnonzero(np.isfinite(inputs).all(axis=1))
         return Examples(inputs[known], columns["chosen"][::2][known].astype(np.float64), 2 * known)
@@ -164,8 +165,8 @@ class ComparedAlignment(Task):
         return np.asarray(columns["chosen"] == columns["second"], dtype=np.float64)
 
     def inputs(self, features: Floats, columns: Columns) -> Floats:
-        """How much nearer the second summary is by every metric, and both similarities."""
-        return np.hstack([features[1::2] - features[::2], features[::2], features[1::2]])
+        """How much nearer the second summary is by every metric."""
+        return features[1::2] - features[::2]
 
     def values_of(self, answers: Floats, columns: Columns) -> Floats:
         """The probability of being chosen, for both."""

@@ -19,7 +19,7 @@ from textgauge.evaluate.protocols.models import Forest
 from textgauge.evaluate.protocols.task import Columns, Examples, Keys, Task, Units, ratio
 
 _EXAMPLES = 1_500  # pairs of one label that a model learns from
-_TASK_EXAMPLES = 6_000  # and that of a task ensemble, whose trees each see a few of them
+_TUNED_EXAMPLES = 6_000  # and that of a tuned ensemble, whose trees each see a few of them
 _OTHERS = 3  # pairs of two labels for each of them; chosen on texts drawn under another seed
 
 
@@ -156,9 +156,9 @@ class Clustering(Task):
         """A random sample of pairs of one label, and three times as many of two."""
         return self._sampled(features, columns, seed, _EXAMPLES)
 
-    def task_examples(self, features: Floats, columns: Columns, seed: int) -> Examples:
+    def tuned_examples(self, features: Floats, columns: Columns, seed: int) -> Examples:
         """The same, but more of them."""
-        return self._sampled(features, columns, seed, _TASK_EXAMPLES)
+        return self._sampled(features, columns, seed, _TUNED_EXAMPLES)
 
     def _sampled(self, features: Floats, columns: Columns, seed: int, most: int) -> Examples:
         every = super().examples(features, columns, seed)

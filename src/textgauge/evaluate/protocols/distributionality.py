@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +31,8 @@ from textgauge.metrics import CorpusMetric, get_corpus_metrics
 from textgauge.stats.density import FALLBACK, RESOLVED, deviations, group_densities
 
 SCORE = "distributionality"
+# By the paper's text of cosine distances, by its authors' code of angles with energy as a root; for all metrics alike.
+_PROTOTYPES = {"paper": ("energy@cosine", "ahd@cosine"), "code": ("energy(root=true)@angular", "ahd@angular")}
 
 
 def _measures(distributional: str, neighbours: str) -> tuple[Measure, ...]:
@@ -57,6 +60,8 @@ class Distributionality(Protocol):
     the class is of the metric, not of its ground, a prototype named without `@` takes the input of the metric: its
     embedder and its ground. Where the metric's values are not on the scale of a ground (`fid`, `mauve`, `pr`), that is
     Euclidean distance; where it reads tokens, of the default embedder. One named with `@` stands as it is.
+    `prototypes=paper` takes those of the paper's text for all metrics (cosine distances), `prototypes=code` those of
+    its authors' code (angles, the root of energy), in place of the two that are named.
 
     The one distance at ℓ = k is d(A, B) in every repetition: its density has a bandwidth of 0.1. So have those of other
     ℓ whose distances are (almost) equal, and the verdict says so. Undefined where a distance does not exist or is
@@ -81,9 +86,13 @@ class Distributionality(Protocol):
     samples: int = 1
     distributional: str = "energy"
     neighbours: str = "ahd"
+    prototypes: Literal["own", "paper", "code"] = "own"
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        named = _PROTOTYPES.get(self.prototypes, (self.distributional, self.neighbours))
+        object.__setattr__(self, "distributional", named[0])
+        object.__setattr__(self, "neighbours", named[1])
         object.__setattr__(self, "measures", _measures(self.distributional, self.neighbours))
 
     @property
@@ -92,14 +101,14 @@ class Distributionality(Protocol):
         return f"distributionality(n={self.n},k={self.k},repetitions={self.repetitions})|v{self.version}"
 
     @property
-    def prototypes(self) -> tuple[str, str]:
+    def prototype_names(self) -> tuple[str, str]:
         """Both prototypes as they are named."""
         return (self.distributional, self.neighbours)
 
     def prototypes_of(self, metric: str) -> tuple[str, ...]:
         """The keys of the prototypes that a metric is compared with."""
         (judged,) = get_corpus_metrics(metric)
-        return tuple(_beside(name, judged).key for name in self.prototypes)
+        return tuple(_beside(name, judged).key for name in self.prototype_names)
 
     def also(self, metrics: Iterable[str]) -> tuple[str, ...]:
         """The prototypes of all metrics."""
@@ -107,8 +116,8 @@ class Distributionality(Protocol):
 
     def check(self, sources: PairSources) -> None:
         """Two prototypes, a text for every step, and enough different texts on both sides."""
-        if len(get_corpus_metrics(list(self.prototypes))) != 2:
-            raise InputError(f"{self.name} needs two different prototypes, not {' and '.join(self.prototypes)}")
+        if len(get_corpus_metrics(list(self.prototype_names))) != 2:
+            raise InputError(f"{self.name} needs two different prototypes, not {' and '.join(self.prototype_names)}")
         if self.k < 2:
             raise InputError(f"{self.name} needs k of at least 2, not {self.k}")
         if self.n < self.k:
@@ -134,7 +143,7 @@ class Distributionality(Protocol):
 
     def judge(self, observations: Observations) -> list[Verdict]:
         """Not from one metric alone: see `judge_all`."""
-        raise InputError(f"{self.name} compares a metric with its prototypes {' and '.join(self.prototypes)}")
+        raise InputError(f"{self.name} compares a metric with its prototypes {' and '.join(self.prototype_names)}")
 
     def judge_all(self, observations: Mapping[str, Observations]) -> dict[str, list[Verdict]]:
         """Deviations of every metric from both prototypes, and its score."""

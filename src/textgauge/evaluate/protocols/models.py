@@ -39,6 +39,9 @@ class Forest:
     even: bool = False
 
 
+DEFAULT_FOREST = Forest(leaf=1, balanced=False)  # what scikit-learn takes where nothing is set
+
+
 def fit(
     features: Floats, targets: Floats, weights: Floats, *, kind: str, seed: int, forest: Forest | None = None
 ) -> Fitted:
@@ -75,7 +78,8 @@ def _forest(features: Floats, targets: Floats, weights: Floats, seed: int, setti
         max_samples=min(settings.grown_from, max(1, round(len(targets) / 5))) or None,
         random_state=seed,
     )
-    forest.fit(features, targets > 0.5, sample_weight=weights)
+    alike = bool(np.allclose(weights, 1.0))  # weights change what trees are grown from, even where all are 1
+    forest.fit(features, targets > 0.5, sample_weight=None if alike else weights)
     upper = list(forest.classes_).index(True) if True in forest.classes_ else None
     if upper is None:
         return Fitted(lambda rows: np.zeros(len(rows)), forest.feature_importances_)

@@ -32,10 +32,10 @@ class Retrieval(Task):
     """What is left of the share of ideal documents at the top when altered copies of all documents join the corpus.
 
     Every document gets one copy per transformation of the tasks robustness and sensitivity. For a query with r ideal
-    documents, the share of them among the `top` nearest (0: the r nearest), before and after; the score is the sum
-    after over the sum before, 0 where nothing is found at all. Equal similarities share their places. Documents are
-    dealt into `folds`, each a corpus by itself, so that ensembles are trained on other documents; 1 fold is the whole
-    corpus, for which there is no ensemble.
+    documents, those among the `top` nearest (0: the r nearest), as a share of the most that fit there, before and
+    after; the score is the sum after over the sum before, 0 where nothing is found at all. Equal similarities share
+    their places. Documents are dealt into `folds`, each a corpus by itself, so that ensembles are trained on other
+    documents; 1 fold is the whole corpus, for which there is no ensemble.
     """
 
     name = "retrieval"
@@ -56,14 +56,19 @@ class Retrieval(Task):
     ranked = True
     measures = (
         Measure("retrieval", about="share of ideal documents at the top with altered copies, over that without"),
-        Measure("found_before", detail=True, about="share of ideal documents at the top without copies"),
-        Measure("found_after", detail=True, about="share of ideal documents at the top with copies"),
+        Measure(
+            "found_before",
+            detail=True,
+            about="ideal documents at the top, of the most possible, without copies",
+        ),
+        Measure("found_after", detail=True, about="the same with copies"),
     )
 
     n: int = 250
     queries: int = 200
     folds: int = 5
     top: int = 5
+    version = 2
 
     @property
     def key(self) -> str:
@@ -199,7 +204,9 @@ def copied(text: str, name: str, seed: int) -> str:
 
 
 def found_at_top(value: Floats, ideal: NDArray[np.bool_], top: int) -> float:
-    """The expected share of ideal documents among the `top` nearest, equal ones in random order.
+    """The expected number of ideal documents among the `top` nearest, as a share of the most possible.
+
+    Equal ones are in random order.
 
     >>> found_at_top(np.array([0.9, 0.5, 0.5]), np.array([False, True, False]), 2)
     0.5
@@ -208,7 +215,7 @@ def found_at_top(value: Floats, ideal: NDArray[np.bool_], top: int) -> float:
     least = np.partition(value, len(value) - top)[len(value) - top]
     above, level = value > least, value == least
     places = (top - above.sum()) / level.sum()
-    return float(((ideal & above).sum() + places * (ideal & level).sum()) / ideal.sum())
+    return float(((ideal & above).sum() + places * (ideal & level).sum()) / min(top, ideal.sum()))
 
 
 def _dealt(texts: tuple[str, ...], folds: int, rng: np.random.Generator) -> NDArray[np.int64]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -18,9 +19,8 @@ from textgauge.evaluate.protocols.task import Columns, Task, Units, counted, piv
 from textgauge.evaluate.transformations import get_transformation
 
 SUMMARY = "summary"
-SUPERFICIAL = ("capitals", "dropped_letters", "digits")
+SUPERFICIAL = ("capitals", "dropped_letters", "zeros")
 SEMANTIC = ("negation", "sentence_shuffle", "word_shuffle")
-_KINDS = [SUMMARY, *SUPERFICIAL, *SEMANTIC]
 
 
 @register_protocol
@@ -28,11 +28,11 @@ _KINDS = [SUMMARY, *SUPERFICIAL, *SEMANTIC]
 class Robustness(Task):
     """The share of documents that a metric puts in the right order, strictly: noise, then the summary, then a change.
 
-    A document is compared with its summary, with three copies that differ superficially (capitals, dropped letters,
-    digits for letters) and with three whose meaning differs (negation, shuffled sentences, shuffled words). Three
-    rates: the summary is above every semantic change; every superficial change above every semantic one; every
-    superficial change above the summary. The score is their mean. Ensembles learn 0 for semantic changes, 0.5 for
-    summaries and 1 for superficial changes.
+    A document is compared with its summary, with three copies that differ superficially (capitals, dropped letters, 0
+    for the letter o, or `numerals=digits` for six letters) and with three whose meaning differs (negation, shuffled
+    sentences, shuffled words). Three rates: the summary is above every semantic change; every superficial change above
+    every semantic one; every superficial change above the summary. The score is their mean. Ensembles learn 0 for
+    semantic changes, 0.5 for summaries and 1 for superficial changes.
     """
 
     name = "robustness"
@@ -55,6 +55,16 @@ class Robustness(Task):
     )
 
     documents_drawn: int = 150
+    numerals: Literal["zeros", "digits"] = "zeros"
+    version = 2
+
+    @property
+    def _superficial(self) -> list[str]:
+        return [*SUPERFICIAL[:2], self.numerals]
+
+    @property
+    def _kinds(self) -> list[str]:
+        return [SUMMARY, *self._superficial, *SEMANTIC]
 
     def check(self, sources: TaskSources) -> None:
         """Documents with summaries."""
@@ -66,17 +76,17 @@ class Robustness(Task):
         data = sources.data.draw(self.documents_drawn, seed)
         originals, variants, kinds = [], [], []
         for text, summary in dict(zip(data.texts, data.summaries, strict=True)).items():
-            changed = [get_transformation(name)(text, seed=seed) for name in _KINDS[1:]]
-            originals += [text] * len(_KINDS)
+            changed = [get_transformation(name)(text, seed=seed) for name in self._kinds[1:]]
+            originals += [text] * len(self._kinds)
             variants += [summary, *changed]
-            kinds += _KINDS
+            kinds += self._kinds
         corpus, (left, right) = one_pool(originals, variants)
         keys = corpus.take(left).keys
         yield PairBatch(0, Pairs(corpus.take(right), corpus.take(left)), {"document": keys, "kind": np.array(kinds)})
 
     def units(self, value: Floats, columns: Columns) -> Units:
         """Whether each of the three orders holds, by document."""
-        labels, table = pivot(value, columns["document"], columns["kind"], _KINDS)
+        labels, table = pivot(value, columns["document"], columns["kind"], self._kinds)
         summary, noise, change = table[:, 0], table[:, 1:4].min(axis=1), table[:, 4:].max(axis=1)
         return Units(labels, counted(table, np.column_stack([summary > change, noise > change, noise > summary])))
 
@@ -88,4 +98,4 @@ class Robustness(Task):
     def targets(self, columns: Columns) -> Floats:
         """0 for semantic changes, 0.5 for the summary, 1 for superficial ones."""
         kind = columns["kind"]
-        return np.where(kind == SUMMARY, 0.5, np.where(np.isin(kind, SUPERFICIAL), 1.0, 0.0))
+        return np.where(kind == SUMMARY, 0.5, np.where(np.isin(kind, self._superficial), 1.0, 0.0))

@@ -32,8 +32,10 @@ class Sensitivity(Task):
     """1 less the mean absolute error of similarity against the ideal one, over changes of known size.
 
     A needle of 5 to 100 % of the tokens (the beginning of documents set aside for that) is put at the beginning, middle
-    or end: the ideal similarity is 1/(1 + x). A chunk of 5 to 50 % is taken out: 1 − x. `ideal` bends that line: its
-    square, or its root. Documents so short that 5 % are no token are left out. Ensembles learn the ideal.
+    or end: the ideal similarity is 1/(1 + x) (`ideal=reciprocal`), or 1 − x/2 (`straight`; the paper says that it falls
+    linearly, and both lines have its two ends). A chunk of 5 to 50 % is taken out: 1 − x. `quadratic` and `root` are
+    the square and the root of `reciprocal`. Documents so short that 5 % are no token are left out. Ensembles learn the
+    ideal.
     """
 
     name = "sensitivity"
@@ -55,7 +57,7 @@ class Sensitivity(Task):
     )
 
     documents_drawn: int = 40
-    ideal: Literal["linear", "quadratic", "root"] = "linear"
+    ideal: Literal["reciprocal", "straight", "quadratic", "root"] = "reciprocal"
 
     @property
     def key(self) -> str:
@@ -129,15 +131,16 @@ class Sensitivity(Task):
         return ideal_similarity(columns["change"], columns["share"], self.ideal)
 
 
-def ideal_similarity(change: NDArray[Any], share: NDArray[Any], ideal: str = "linear") -> Floats:
-    """1/(1 + x) where a share x was inserted, 1 − x where it was removed; squared, or its root, for other curves.
+def ideal_similarity(change: NDArray[Any], share: NDArray[Any], ideal: str = "reciprocal") -> Floats:
+    """1/(1 + x), or 1 − x/2 for `straight`, where a share x was inserted, 1 − x where it was removed; or bent.
 
     >>> ideal_similarity(np.array(["insert", "remove"]), np.array([1.0, 0.5])).tolist()
     [0.5, 0.5]
     """
     size = share.astype(np.float64)
-    line = np.where(change == "insert", 1.0 / (1.0 + size), 1.0 - size)
-    return np.asarray(line ** {"linear": 1.0, "quadratic": 2.0, "root": 0.5}[ideal])
+    inserted = 1.0 - size / 2.0 if ideal == "straight" else 1.0 / (1.0 + size)
+    line = np.where(change == "insert", inserted, 1.0 - size)
+    return np.asarray(line ** {"quadratic": 2.0, "root": 0.5}.get(ideal, 1.0))
 
 
 def _needle(text: str, hay: list[str], rng: np.random.Generator) -> str:

@@ -58,7 +58,7 @@ class Task(Protocol):
     ensembles = True
     task: ClassVar[str]
     model: ClassVar[Model]
-    forest: ClassVar[Forest] = Forest()  # of the task ensemble, where the model is one
+    forest: ClassVar[Forest] = Forest()  # of the tuned ensemble, where the model is one
     folded: ClassVar[bool] = False  # whether ensembles leave out whole folds, not documents
     ranked: ClassVar[bool] = False  # whether `ranked_inputs` hold more than the similarities
 
@@ -123,8 +123,8 @@ class Task(Protocol):
         trials = np.flatnonzero(np.isfinite(targets) & np.isfinite(features).all(axis=1))
         return Examples(features[trials], targets[trials], trials)
 
-    def task_examples(self, features: Floats, columns: Columns, seed: int) -> Examples:
-        """What the model of a task ensemble learns from: by default what any model of this task does."""
+    def tuned_examples(self, features: Floats, columns: Columns, seed: int) -> Examples:
+        """What the model of a tuned ensemble learns from: by default what any model of this task does."""
         return self.examples(features, columns, seed)
 
     def pair_examples(self, features: Floats, columns: Columns, seed: int) -> Examples:

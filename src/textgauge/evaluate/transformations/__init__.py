@@ -2,7 +2,7 @@
 
 base       what a transformation is; chains; randomness
 pieces     grapheme clusters, tokens, sentences
-letters    capitals, dropped_letters, digits, typos        meaning kept
+letters    capitals, dropped_letters, zeros, digits, typos meaning kept
 synonyms   synonyms                                        meaning kept
 order      word_order (kept), sentence_shuffle and word_shuffle (changed)
 facts      entity_swap, number_change, negation            meaning changed
@@ -14,7 +14,7 @@ from __future__ import annotations
 from textgauge.errors import InputError, UnknownName
 from textgauge.evaluate.transformations.base import Meaning, Transformation, compose
 from textgauge.evaluate.transformations.facts import entity_swap, negation, number_change
-from textgauge.evaluate.transformations.letters import capitals, digits, dropped_letters, typos
+from textgauge.evaluate.transformations.letters import capitals, digits, dropped_letters, typos, zeros
 from textgauge.evaluate.transformations.needles import (
     NEEDLE,
     PLACES,
@@ -32,8 +32,6 @@ from textgauge.evaluate.transformations.synonyms import synonyms
 __all__ = [
     "NEEDLE",
     "PLACES",
-    "SEMANTIC",
-    "SUPERFICIAL",
     "TRANSFORMATIONS",
     "Meaning",
     "Place",
@@ -46,9 +44,6 @@ __all__ = [
     "register",
     "remove",
 ]
-
-SUPERFICIAL = ("capitals", "dropped_letters", "digits")
-SEMANTIC = ("negation", "sentence_shuffle", "word_shuffle")
 
 TRANSFORMATIONS: dict[str, Transformation] = {}
 
@@ -78,6 +73,7 @@ def get_transformation(name: str) -> Transformation:
 for _known in (
     Transformation("capitals", "kept", capitals, 0.25, "some small letters as capitals"),
     Transformation("dropped_letters", "kept", dropped_letters, 0.1, "every tenth letter left out"),
+    Transformation("zeros", "kept", zeros, 1.0, "the digit 0 for the letter o"),
     Transformation("digits", "kept", digits, 1.0, "digits for letters that look like them"),
     Transformation("typos", "kept", typos, 0.05, "letters exchanged, doubled or left out"),
     Transformation("synonyms", "kept", synonyms, 0.5, "words replaced by synonyms", needs=("wordnet",)),

@@ -12,6 +12,7 @@ from textgauge.evaluate.transformations.pieces import clusters, pattern
 _LOOKALIKES = {"o": "0", "e": "3", "a": "4", "i": "1", "s": "5", "t": "7"}
 _DIGITS = _LOOKALIKES | {letter.upper(): digit for letter, digit in _LOOKALIKES.items()}
 _BARE_LETTER = r"[oeaistOEAIST](?![\p{M}\u200d])"
+_BARE_O = r"[oO](?![\p{M}\u200d])"
 
 
 def capitals(text: str, seed: int, strength: float) -> str:
@@ -33,13 +34,23 @@ def capitals(text: str, seed: int, strength: float) -> str:
 def digits(text: str, seed: int, strength: float) -> str:
     """Write a share of the letters o e a i s t, small or capital, as 0 3 4 1 5 7.
 
-    Letters that carry a combining mark stay. Other scripts stay as they are. Source: USMB, which names o and e.
+    Letters that carry a combining mark stay. Other scripts stay as they are.
 
     >>> digits("The old goat is tired", 0, 1.0)
     '7h3 0ld g047 15 71r3d'
     """
     places = [found.start() for found in pattern(_BARE_LETTER).finditer(text)]
     return _replaced(text, _DIGITS, places, strength, randomness("digits", text, seed))
+
+
+def zeros(text: str, seed: int, strength: float) -> str:
+    """Write a share of the letters o, small or capital, as 0; the rest is as for `digits`. Source: USMB.
+
+    >>> zeros("The old goat is tired", 0, 1.0)
+    'The 0ld g0at is tired'
+    """
+    places = [found.start() for found in pattern(_BARE_O).finditer(text)]
+    return _replaced(text, _DIGITS, places, strength, randomness("zeros", text, seed))
 
 
 def dropped_letters(text: str, seed: int, strength: float) -> str:

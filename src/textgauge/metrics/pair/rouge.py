@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -131,16 +131,25 @@ class Rouge(_NgramRouge):
     """Mean of ROUGE-1 and ROUGE-2, as the USMB benchmark takes it.
 
     Value = (F1 of words + F1 of pairs of words) / 2; precision and recall are means too. Words and texts without words
-    as for `rouge1` and `rouge2`. Source: USMB.
+    as for `rouge1` and `rouge2`. `side=left` is the precision alone, the n-grams of left found in right over those of
+    left, as the benchmark's appendix words it. Source: USMB.
     """
 
     name = "rouge"
     label = "ROUGE (1, 2)"
 
+    side: Literal["both", "left"] = "both"
+
+    @property
+    def symmetric(self) -> bool:  # type: ignore[override]
+        """Whether both texts count."""
+        return self.side == "both"
+
     def of_counts(self, shared: Floats, left: Floats, right: Floats) -> Columns:
         """Means of both orders."""
         first, second = (self._order(n, shared, left, right) for n in (1, 2))
-        return {name: (first[name] + second[name]) / 2 for name in first}
+        means = {name: (first[name] + second[name]) / 2 for name in first}
+        return means | {VALUE: means["precision"]} if self.side == "left" else means
 
 
 @register

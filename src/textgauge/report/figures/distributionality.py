@@ -129,7 +129,7 @@ def _of_sample(observed: Observations, sample: int) -> Observations:
 def prototypes(group: Group, metric: str) -> dict[str, str]:
     """The names of the two metrics that a metric is compared with, and their keys on its own ground."""
     protocol = protocol_named(group, "distributionality")
-    return dict(zip(protocol.prototypes, protocol.prototypes_of(metric), strict=True))
+    return dict(zip(protocol.prototype_names, protocol.prototypes_of(metric), strict=True))
 
 
 def _which(group: Group, sample: int) -> str:

@@ -310,3 +310,18 @@ def test_each_metric_is_compared_with_its_own_prototypes():
     del found["ahd@euclidean"]
     assert "prototypes energy@euclidean and ahd@euclidean" in protocol.judge_all(found)["fid"][2].reason
     assert protocol.judge_all(found)["irpr"][2].reason is None
+
+
+@pytest.mark.parametrize(
+    ("rule", "of_irpr", "of_pr"),
+    [
+        ("own", ("energy", "ahd"), ("energy@euclidean", "ahd@euclidean")),
+        ("paper", ("energy", "ahd"), ("energy", "ahd")),
+        ("code", ("energy(root=true)@angular", "ahd@angular"), ("energy(root=true)@angular", "ahd@angular")),
+    ],
+)
+def test_prototypes_are_own_of_the_paper_or_of_its_code(rule, of_irpr, of_pr):
+    protocol = Distributionality(prototypes=rule)
+    assert protocol.prototypes_of("irpr") == of_irpr
+    assert protocol.prototypes_of("pr@cosine") == of_pr
+    assert protocol.key == Distributionality().key

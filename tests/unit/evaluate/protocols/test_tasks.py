@@ -98,6 +98,7 @@ def test_equal_similarities_share_their_places():
     assert found_at_top(np.ones(4), np.array([True, False, False, False]), 1) == 0.25
     assert found_at_top(np.array([3.0, 2.0, 1.0]), np.array([True, False, True]), 2) == 0.5
     assert found_at_top(np.array([1.0, 2.0]), np.array([True, False]), 5) == 1.0
+    assert found_at_top(np.array([5.0, 4, 3, 2]), np.array([True, True, True, False]), 2) == 1.0  # the best there is
 
 
 def mixed(card, seed=1):

@@ -87,6 +87,11 @@ def test_digits_are_exact_in_number_and_can_be_read_back(text: str, share: float
     assert all(a == b or back[b] == a.lower() for a, b in zip(text, whole, strict=True))
 
 
+def test_zeros_leave_all_other_letters() -> None:
+    zeros = TRANSFORMATIONS["zeros"]
+    assert zeros("Oh no, o\u0303 too! Oeaist") == "0h n0, o\u0303 t00! 0eaist"
+
+
 def test_digits_by_hand() -> None:
     assert DIGITS("OEAIST oeaist") == "034157 034157"
     assert DIGITS("e\u0301t\u0303o né 今天") == "e\u0301t\u03030 né 今天"

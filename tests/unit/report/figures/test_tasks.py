@@ -123,7 +123,9 @@ def test_curves_are_means_over_documents_with_students_interval(bent):
     assert row.select("mean", "low", "high").row(0) == pytest.approx((values.mean(), low, high))
 
 
-@pytest.mark.parametrize(("ideal", "half"), [("linear", 0.5), ("quadratic", 0.25), ("root", math.sqrt(0.5))])
+@pytest.mark.parametrize(
+    ("ideal", "half"), [("reciprocal", 0.5), ("straight", 0.5), ("quadratic", 0.25), ("root", math.sqrt(0.5))]
+)
 def test_the_ideal_is_that_of_the_protocol(ideal, half):
     curve = ideal_rows(Sensitivity(ideal=ideal))
     ends = dict(curve.rows())
@@ -179,6 +181,8 @@ def test_a_run_of_tasks_gives_its_figures_and_no_others(found):
         "sensitivity-sample-articles",
         "contributions-task-ensemble-share",
         "contributions-task-ensemble-importance",
+        "contributions-tuned-ensemble-share",
+        "contributions-tuned-ensemble-importance",
         "contributions-ranked-ensemble-share",
         "contributions-ranked-ensemble-importance",
         "contributions-universal-ensemble-importance",
