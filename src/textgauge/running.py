@@ -146,7 +146,7 @@ class Run(Tabular):
         ties: str | None = None,
         linearity: str | None = None,
     ) -> Leaderboard:
-        """The metrics, best first, with rank intervals and clusters.
+        """The metrics, best first, with rank intervals and tiers of tied metrics.
 
         `weights` of measures by name, by default 1; `measures` those that count; the others change how trials of
         `ksc` are judged: `judgements` distinct or paper, `ties` half, right or wrong, `linearity` r2 or r.
@@ -195,7 +195,7 @@ class Run(Tabular):
         return self.leaderboard().to_dicts()
 
     def plot(self) -> alt.LayerChart:
-        """The rank of every metric with the ranks it may have, coloured by cluster."""
+        """The rank of every metric with the ranks it may have, coloured by tier."""
         return self.leaderboard().plot()
 
     def __str__(self) -> str:

@@ -8,6 +8,7 @@ import json
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
 from textwrap import dedent
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,14 @@ _ROWS_SHOWN = 200
 BLUE, VERMILION, GREY = "#0072B2", "#D55E00", "#777777"  # of charts: Okabe and Ito's palette, safe for colour blindness
 _LARGE = 100.0  # from here on whole units, or four digits, say more than decimals
 TEXT_WIDTH = 160  # of tables that no terminal bounds
+
+
+class FlatRow:
+    """What a row of a result can do; rows are dataclasses of plain fields."""
+
+    def to_dict(self) -> Row:
+        """A flat dictionary; NaN becomes None."""
+        return {field.name: plain(getattr(self, field.name)) for field in fields(self)}  # type: ignore[arg-type]
 
 
 class Tabular:

@@ -15,7 +15,6 @@ from textgauge.cli import (
     datasets,
     describe,
     doctor,
-    figures,
     generate,
     leaderboard,
     ls,
@@ -44,7 +43,7 @@ app.command("recommend")(recommend.recommend)
 app.command("run")(run.run)
 app.command("leaderboard")(leaderboard.leaderboard)
 app.command("report")(report.report)
-app.command("figures")(figures.figures)
+app.command("figures")(report.figures)
 app.command("reproduce")(reproduce.reproduce)
 app.command("ls")(ls.ls)
 app.command("doctor")(doctor.doctor)

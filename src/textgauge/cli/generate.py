@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -81,16 +83,9 @@ def vae_command(
     """
     from textgauge.generate import train_vae
 
-    _check_out(out)
     sampling = Sampling(temperature=temperature, top_k=top_k, top_p=top_p)
-    chosen = settings_of(VaeSettings, settings or [])
-    texts = load_texts(train, column=column).texts
-    with progress() as step:
-        how: dict[str, Any] = {"on_step": step, "on_note": note, "checkpoint": checkpoint}
-        model = train_vae(texts, epochs=epochs, seed=seed, settings=chosen, **how)
-        step("writing texts")
-        made = model.generate(n or len(texts), seed=seed, sampling=sampling)
-    _write(out, [{"text": text} for text in made])
+    learn = partial(train_vae, epochs=epochs, settings=settings_of(VaeSettings, settings or []), checkpoint=checkpoint)
+    _learn_and_write(learn, train, column, out, n, seed, sampling)
 
 
 @app.command("lm")
@@ -114,16 +109,10 @@ def lm_command(
     """
     from textgauge.generate import train_language_model
 
-    _check_out(out)
     sampling = Sampling(temperature=temperature, top_k=top_k, top_p=top_p)
-    chosen = _gpt(model, settings)
-    texts = load_texts(train, column=column).texts
-    with progress() as step:
-        how: dict[str, Any] = {"on_step": step, "on_note": note, "checkpoint": checkpoint, "model": model}
-        learned = train_language_model(texts, epochs=epochs, seed=seed, settings=chosen, **how)
-        step("writing texts")
-        made = learned.generate(n or len(texts), seed=seed, sampling=sampling)
-    _write(out, [{"text": text} for text in made])
+    how: dict[str, Any] = {"epochs": epochs, "settings": _gpt(model, settings), "checkpoint": checkpoint}
+    learn = partial(train_language_model, model=model, **how)
+    _learn_and_write(learn, train, column, out, n, seed, sampling)
 
 
 @app.command("conditional")
@@ -195,6 +184,24 @@ def steps_command(
         how |= {"passes": passes, "n": n, "model": model, "seed": seed, "settings": chosen}
         for number, corpus in ifc_corpora(texts, steps=steps, per_step=per_step, **how):
             _write(out / f"step-{number:03d}.txt", [{"text": text} for text in corpus])
+
+
+def _learn_and_write(
+    learn: Callable[..., Any],
+    train: str,
+    column: str | None,
+    out: Path,
+    n: int | None,
+    seed: int,
+    sampling: Sampling,
+) -> None:
+    _check_out(out)
+    texts = load_texts(train, column=column).texts
+    with progress() as step:
+        model = learn(texts, seed=seed, on_step=step, on_note=note)
+        step("writing texts")
+        made = model.generate(n or len(texts), seed=seed, sampling=sampling)
+    _write(out, [{"text": text} for text in made])
 
 
 def _gpt(model: str | None, settings: list[str] | None) -> GptSettings | None:

@@ -1,4 +1,4 @@
-"""`textgauge report`: a page about runs and results."""
+"""`textgauge report` and `textgauge figures`: a page about runs and results, and the pictures of a run."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ import typer
 from textgauge.cli.output import note
 from textgauge.errors import InputError
 from textgauge.evaluate import Store
+from textgauge.evaluate.results import Results
+from textgauge.evaluate.verdicts import missing_results
 from textgauge.files import write_atomically
 
 if TYPE_CHECKING:
@@ -56,3 +58,47 @@ def _read(sources: list[Path]) -> tuple[list[Store], list[ResultFile]]:
         else:
             stores.append(Store.open(source))
     return stores, results
+
+
+def figures(
+    folder: Annotated[Path, typer.Argument(help="The folder of a run.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The folder for the figures.")],
+    kind: Annotated[
+        str | None,
+        typer.Option(
+            help="Which figures, as distance,radar; all that the run has by default. `textgauge ls figures` lists them."
+        ),
+    ] = None,
+    form: Annotated[str, typer.Option("--format", "-f", help="File formats: html,svg,png.")] = "html",
+    metrics: Annotated[list[str] | None, typer.Option("-m", "--metrics", help="Only these metrics of the run.")] = None,
+    repetition: Annotated[int, typer.Option(min=1, help="The repetition that trees show.")] = 1,
+) -> None:
+    """Draw the figures of a run; the names of the files are printed.
+
+    Example: textgauge figures runs/x -o figures --kind distance,radar --format svg
+    """
+    from textgauge.report import figures as draw
+
+    kinds = _listed(kind, tuple(draw.KINDS), "figure")
+    formats = _listed(form, draw.FORMATS, "format")
+    results = Results(Store.open(folder))
+    found = draw.latest_groups(results.groups())
+    missing = sum(sum(group.missing.values()) for group in found)
+    for text in [*([missing_results(missing)] if missing else []), *results.warnings]:
+        note(f"warning: {text}")
+    chosen = draw.chosen_metrics(found, metrics)
+    drawn = 0
+    for figure in draw.figures(found, kinds=kinds, metrics=chosen, repetition=repetition - 1):
+        for ending in formats:
+            drawn += 1
+            typer.echo(write_atomically(out / f"{figure.name}.{ending}", draw.rendered(figure.chart, ending)))
+    if not drawn:
+        raise InputError(f"{folder} holds nothing to draw as {', '.join(kinds)}")
+
+
+def _listed(text: str | None, known: tuple[str, ...], what: str) -> list[str]:
+    names = list(known) if text is None else [name.strip() for name in text.split(",") if name.strip()]
+    wrong = [name for name in names if name not in known]
+    if wrong or not names:
+        raise InputError(f"no {what} {wrong[0] if wrong else text!r}; choose among {', '.join(known)}")
+    return list(dict.fromkeys(names))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,7 @@ from textgauge.errors import InputError, UnknownName
 from textgauge.metrics.properties.base import CorpusProperty, MeasuredCorpus, list_properties
 from textgauge.metrics.properties.nearest import NEAR_COPY, reach_of_train
 from textgauge.metrics.properties.uniqueness import curve, form_counts
-from textgauge.tabular import BLUE, GREY, VERMILION, Tabular, plain_row
+from textgauge.tabular import BLUE, GREY, VERMILION, FlatRow, Tabular
 
 if TYPE_CHECKING:
     import altair as alt
@@ -29,7 +29,7 @@ _COLOURS = {"generated": BLUE, "test": VERMILION, "train": GREY}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Property:
+class Property(FlatRow):
     """One property of one corpus; `test` and `train` are the same property of the yardsticks.
 
     `reason` says why the value, or its interval, is missing; `test_reason` and `train_reason` why a yardstick is.
@@ -46,10 +46,6 @@ class Property:
     reason: str | None = None
     test_reason: str | None = None
     train_reason: str | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """A flat dictionary; NaN becomes None."""
-        return plain_row(asdict(self))
 
 
 def property_rows(

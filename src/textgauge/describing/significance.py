@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 
@@ -15,11 +14,11 @@ from textgauge.metrics.properties.base import MeasuredCorpus
 from textgauge.stats.correlation import complete, spearman
 from textgauge.stats.multiple_tests import holm
 from textgauge.stats.resampled_correlation import correlation_interval
-from textgauge.tabular import plain_row
+from textgauge.tabular import FlatRow
 
 
 @dataclass(frozen=True, kw_only=True)
-class Difference:
+class Difference(FlatRow):
     """Two corpora under one property: means per text, and p-values for "no difference", corrected for their number.
 
     Welch's unpaired t-test and the Mann-Whitney test, each corrected over all its tests by Holm's method. Plausibility
@@ -36,13 +35,9 @@ class Difference:
     p_t_holm: float
     p_mann_whitney_holm: float
 
-    def to_dict(self) -> dict[str, Any]:
-        """A flat dictionary; NaN becomes None."""
-        return plain_row(asdict(self))
-
 
 @dataclass(frozen=True, kw_only=True)
-class RatingLink:
+class RatingLink(FlatRow):
     """Spearman's ρ of a property and the ratings of the same texts, with its bootstrap interval."""
 
     corpus: str
@@ -51,10 +46,6 @@ class RatingLink:
     low: float
     high: float
     n: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """A flat dictionary; NaN becomes None."""
-        return plain_row(asdict(self))
 
 
 def differences(corpora: Sequence[MeasuredCorpus]) -> tuple[Difference, ...]:

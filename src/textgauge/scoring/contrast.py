@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,11 +16,11 @@ from textgauge.metrics import Metric, PairMetric, get_pair_metrics
 from textgauge.scoring.report import Bootstrap, Summed, canonical_order, item_statistics
 from textgauge.scoring.score import References, Step, checked_pairs, require_texts
 from textgauge.stats.resampling import percentile_interval, permutation_p, resampled_sums, swapped_sums
-from textgauge.tabular import plain_row
+from textgauge.tabular import FlatRow
 
 
 @dataclass(frozen=True, kw_only=True)
-class Contrast:
+class Contrast(FlatRow):
     """Two systems under one metric: both scores, their difference and how sure it is.
 
     `of` says what is compared: the score of the whole set where the metric has one, else the mean over items.
@@ -39,10 +38,6 @@ class Contrast:
     p_randomisation: float
     n: int
     signature: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """A flat dictionary; NaN becomes None."""
-        return plain_row(asdict(self))
 
 
 def contrast(

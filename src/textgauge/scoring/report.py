@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ from textgauge.errors import InputError, UnknownName
 from textgauge.metrics import PairMetric, PairScores
 from textgauge.naming import parse
 from textgauge.stats.resampling import percentile_interval, resampled_sums
-from textgauge.tabular import BLUE, VERMILION, Tabular, plain, plain_row
+from textgauge.tabular import BLUE, VERMILION, FlatRow, Tabular, plain
 
 if TYPE_CHECKING:
     import altair as alt
@@ -98,7 +98,7 @@ def _ratio(sums: Floats) -> Floats:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Summary:
+class Summary(FlatRow):
     """The values of one metric in short.
 
     `low` and `high` bound the mean; `whole` is the score of the set as one (corpus BLEU, chrF, TER), NaN where a metric
@@ -118,10 +118,6 @@ class Summary:
     reason: str | None
     seconds: float
     signature: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """A flat dictionary; NaN becomes None."""
-        return plain_row(asdict(self))
 
 
 @dataclass(frozen=True, eq=False)

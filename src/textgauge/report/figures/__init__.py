@@ -67,11 +67,11 @@ def chosen_metrics(found: Sequence[Group], metrics: str | Sequence[str] | None) 
     if not metrics:
         return None
     there = {metric for group in found for metric, seen in group.observed.items() if len(seen.value)}
-    asked = [metric.key for metric in get_metrics(metrics)]
-    absent = [name for name in asked if name not in there]
+    wanted = [metric.key for metric in get_metrics(metrics)]
+    absent = [name for name in wanted if name not in there]
     if absent:
         raise InputError(f"the run has no metric {absent[0]!r}; it has {', '.join(sorted(there))}")
-    return set(asked)
+    return set(wanted)
 
 
 def _only(group: Group, metrics: Collection[str] | None) -> Group:

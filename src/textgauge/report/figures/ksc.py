@@ -136,11 +136,11 @@ def tree_nodes(group: Group, metric: str, repetition: int) -> pl.DataFrame:
 def tree_edges(distances: Floats, k: int) -> pl.DataFrame:
     """One row per judgement that is violated or tied, worst first; `excess` is by how much the inner one is larger."""
     i, j = (side + 1 for side in corpus_pairs(k))
-    asked = judgements(k)
-    excess = distances[asked.inner] - distances[asked.outer]
+    judged = judgements(k)
+    excess = distances[judged.inner] - distances[judged.outer]
     wrong = np.flatnonzero(excess >= 0)
     wrong = wrong[np.argsort(-excess[wrong], kind="stable")]
-    inner, outer = asked.inner[wrong], asked.outer[wrong]
+    inner, outer = judged.inner[wrong], judged.outer[wrong]
     return pl.DataFrame(
         {
             "inner": [f"({a}, {b})" for a, b in zip(i[inner], j[inner], strict=True)],
@@ -185,11 +185,11 @@ def _of(group: Group, metric: str, repetition: int) -> Observations:
 
 
 def _verdict(distances: Floats, edges: pl.DataFrame, k: int) -> str:
-    asked, violated = len(judgements(k)), edges.filter(pl.col("judged") == VIOLATED).height
+    count, violated = len(judgements(k)), edges.filter(pl.col("judged") == VIOLATED).height
     found = "undefined" if np.isnan(distances).any() else f"{accuracy(distances, judgements(k)):.4g}"
     drawn = f" (the {_EDGES} worst are drawn)" if len(edges) > _EDGES else ""
     ties = len(edges) - violated
-    return f"{violated:,} of {asked:,} judgements violated, {ties:,} tied{drawn}; accuracy {found}"
+    return f"{violated:,} of {count:,} judgements violated, {ties:,} tied{drawn}; accuracy {found}"
 
 
 def _curves(edges: pl.DataFrame) -> pl.DataFrame:

@@ -91,7 +91,7 @@ class PageColumn:
 
 @dataclass(frozen=True)
 class PageTable:
-    """A table with a caption; `starts` are the rows that begin a new cluster, `sorted_by` the column in order."""
+    """A table with a caption; `starts` are the rows that begin a new tier, `sorted_by` the column in order."""
 
     title: str
     columns: tuple[PageColumn, ...]
