@@ -1,10 +1,13 @@
-"""p-values are uniform under the null and 95 % intervals cover; minutes of simulation, so behind the slow marker."""
+"""p-values are uniform under the null, 95 % intervals and null ranges cover; minutes of simulation, so behind the slow marker."""
 
 import pytest
 from benchmarks.calibration import coverage, p_values
+from benchmarks.null_range import SIZES, check_range, family_error
 from scipy.stats import kstest
 
 from textgauge import get_metric
+from textgauge.data import Corpus, sample
+from textgauge.errors import ResourceError
 from textgauge.testing import without_models
 
 METRICS = ["energy", "mmd", "fid", "irpr", "chi"]
@@ -21,3 +24,22 @@ def test_intervals_cover(name):
     # 1,500 simulations of a true 95 % give 93.9 to 96.1 % in 95 of 100 runs: a fair test of 93 to 97 %.
     verdict = coverage(without_models(get_metric(name)), "near", n=100, simulations=1_500, fresh=6_000)
     assert 0.93 <= verdict.coverage <= 0.97, verdict
+
+
+@pytest.mark.parametrize("sizes", SIZES, ids=str)
+@pytest.mark.parametrize("name", ["energy", "medoid", "jsd", "classifier"])
+def test_values_of_equal_sources_lie_in_the_null_range_at_the_actual_sizes(name, sizes):
+    check = check_range(without_models(get_metric(name)), sizes, simulations=300, seconds=60)
+    spread = 2 * (0.05 * 0.95 / check.simulations) ** 0.5
+    assert 0.9 < check.ratio < 1.1
+    assert check.inside >= 0.95 - spread  # a value that takes few different numbers is inside more often
+    assert check.inside <= 0.95 + spread or name == "classifier"
+
+
+def test_compare_seldom_calls_equal_sources_different():
+    try:
+        adjusted, raw = family_error(Corpus.of(sample("banking").texts), n=60, simulations=500)
+    except ResourceError as error:
+        pytest.skip(str(error))
+    assert adjusted <= 0.05 + 2 * (0.05 * 0.95 / 500) ** 0.5
+    assert raw > 0.2

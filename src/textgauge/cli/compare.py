@@ -27,6 +27,12 @@ def compare(
     test: Annotated[
         bool, typer.Option("--test", help="Add a permutation p-value, raw and adjusted for all metrics.")
     ] = False,
+    foreign: Annotated[
+        str | None,
+        typer.Option(
+            help="A third corpus: add which share of its texts, mixed into the reference, would give the same distance."
+        ),
+    ] = None,
     explain: Annotated[
         bool,
         typer.Option(
@@ -55,7 +61,8 @@ def compare(
     """
     if explain_to is not None and explain_to.suffix not in FILES:
         raise typer.BadParameter(f"the file ends in one of {', '.join(FILES)}", param_hint="--explain-to")
-    sources = [load_corpus(path, column=column, limit=limit, seed=seed) for path in (reference, candidate)]
+    paths = [reference, candidate, *([foreign] if foreign else [])]
+    sources = [load_corpus(path, column=column, limit=limit, seed=seed) for path in paths]
     with progress() as step:
         report = run_compare(
             reference=sources[0],
@@ -66,6 +73,7 @@ def compare(
             level=level,
             permutations=permutations,
             seed=seed,
+            foreign=sources[2] if foreign else None,
             explain=explain or explain_to is not None,
             on_step=step,
         )
@@ -94,6 +102,11 @@ def _print_answer(report: CompareReport, form: Format) -> None:
         typer.echo(f"% {report.answer}" if form is Format.latex else f"{report.answer}\n")
 
 
+def _percent(row: dict[str, Any]) -> str:
+    share, low, high = (f"{100 * row[f'foreign_{name}']:.0f}" for name in ("share", "low", "high"))
+    return f"{share} % ({low}–{high} %)"
+
+
 def _readable(row: dict[str, Any], ci: bool, test: bool) -> dict[str, str]:
     cells = {"metric": row["metric"], "value": format_cell(row["value"])}
     if ci:
@@ -103,5 +116,7 @@ def _readable(row: dict[str, Any], ci: bool, test: bool) -> dict[str, str]:
         cells["times"] = format_cell(row["times"])
     if test:
         cells |= {"p": format_cell(row["p_value"]), "p adjusted": format_cell(row["p_adjusted"])}
+    if row["foreign_share"] is not None:
+        cells["foreign texts"] = _percent(row)
     parts = [f"{name[5:]} {format_cell(value)}" for name, value in row.items() if name.startswith("part.")]
     return cells | {"parts": ", ".join(parts), "ms": f"{1000 * row['seconds']:.1f}"}

@@ -9,8 +9,9 @@ from typing import Any, TypeAlias
 
 from textgauge.comparing.report import CompareReport
 from textgauge.comparing.warnings import confounds
-from textgauge.data import Comparison, load_corpus
+from textgauge.data import Comparison, Corpus, load_corpus
 from textgauge.data.source import Source
+from textgauge.data.view import in_one_pool
 from textgauge.errors import InputError
 from textgauge.metrics import CorpusMetric, Score, get_corpus_metrics
 from textgauge.metrics.ground_matrix import ground_matrix
@@ -55,6 +56,7 @@ def compare(
     level: float = 0.95,
     permutations: int = 999,
     seed: int = 0,
+    foreign: Source | None = None,
     explain: bool = False,
     on_step: Step = lambda _: None,
 ) -> CompareReport:
@@ -63,7 +65,8 @@ def compare(
     Corpora are what `textgauge.data.load_corpus` reads: lists of texts, columns of data frames, `Corpus` objects,
     embedding arrays, a path, `sample:NAME`, a dataset's name. `ci` adds an interval to every value, `test` a
     permutation p-value for "same distribution", raw and adjusted for all metrics; either adds the null range, which
-    holds the values to expect if both corpora came from one source. `explain` adds what each text contributes, for
+    holds the values to expect if both corpora came from one source. `foreign`, a third corpus, adds which share of its
+    texts, mixed into the reference, would give the same distance. `explain` adds what each text contributes, for
     metrics that are sums over texts (see `textgauge.comparing.explain`). `on_step` is called with the name of each
     step.
 
@@ -83,6 +86,8 @@ def compare(
             nulls.append(null)
         if test:
             scores = _adjust(scores, nulls)
+        if foreign is not None:
+            scores = _add_foreign(scores, chosen, comparison, load_corpus(foreign, role="foreign"), options, on_step)
         report = CompareReport(tuple(scores), tuple(confounds(comparison, chosen)))
         return _explained(report, comparison, chosen, on_step) if explain else report
 
@@ -162,6 +167,30 @@ def _add_null_range(score: Score, null: NullValues, *, has_times: bool) -> Score
     low, high = null.range
     times = score.value / null.mean if has_times and null.mean > 0 else float("nan")
     return replace(score, null=null.mean, null_low=low, null_high=high, times=times, effect=null.effect)
+
+
+def _add_foreign(
+    scores: Sequence[Score],
+    metrics: list[CorpusMetric],
+    comparison: Comparison,
+    foreign: Corpus,
+    options: UncertaintyOptions,
+    on_step: Step,
+) -> list[Score]:
+    from textgauge.comparing.foreign_share import foreign_share
+
+    joint, foreign = in_one_pool(comparison.joint, foreign)
+    _prepare(Comparison(joint, foreign), metrics, on_step)
+    n = len(comparison.reference)
+    moved = Comparison(joint.take(range(n)), joint.take(range(n, len(joint))))
+    found = list(scores)
+    for number, metric in enumerate(metrics):
+        if scores[number].reason is None:
+            on_step(f"{metric.key}: share of foreign texts")
+            share = foreign_share(metric, moved, foreign, level=options.level, seed=options.seed)
+            fields = {"foreign_share": share.share, "foreign_low": share.low, "foreign_high": share.high}
+            found[number] = replace(scores[number], **fields)
+    return found
 
 
 def _adjust(scores: Sequence[Score], nulls: Sequence[NullValues | None]) -> list[Score]:

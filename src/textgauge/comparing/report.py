@@ -92,6 +92,9 @@ def _spoken(score: Score) -> str:
         pieces.append(f"if same source {_number(score.null)} {ends}")
     if not math.isnan(score.p_value):
         pieces.append(f"p={score.p_value:.3g}" + (f" adjusted {score.p_adjusted:.3g}" if score.adjustment else ""))
+    if not math.isnan(score.foreign_share):
+        ends = f"{100 * score.foreign_low:.0f}–{100 * score.foreign_high:.0f} %"
+        pieces.append(f"as far as a reference with {100 * score.foreign_share:.0f} % ({ends}) foreign texts")
     return "  ".join(pieces)
 
 

@@ -24,6 +24,7 @@ class Score(Tabular):
     method `adjustment`. `null` is the mean value if both corpora come from one source, at these sizes, and 95 % of the
     values then lie between `null_low` and `null_high`; `times` is value over null, for distances that are 0 between
     equal corpora; `effect` is (value − null)/standard deviation of the null, positive where farther.
+    `foreign_share`, with its interval, is the share of foreign texts that gives a reference this distance.
     """
 
     metric: str
@@ -42,6 +43,9 @@ class Score(Tabular):
     null_high: float = NAN
     times: float = NAN
     effect: float = NAN
+    foreign_share: float = NAN
+    foreign_low: float = NAN
+    foreign_high: float = NAN
     n_reference: int = 0
     n_candidate: int = 0
     seconds: float = NAN
@@ -59,8 +63,8 @@ class Score(Tabular):
         """A flat dictionary; NaN becomes None, parts become `part.NAME`."""
         names = (
             "metric", "value", "low", "high", "p_value", "p_adjusted", "p_error", "null", "null_low", "null_high",
-            "times", "effect", "n_reference", "n_candidate", "seconds", "interval", "test", "adjustment", "reason",
-            "signature",
+            "times", "effect", "foreign_share", "foreign_low", "foreign_high", "n_reference", "n_candidate", "seconds",
+            "interval", "test", "adjustment", "reason", "signature",
         )  # fmt: skip
         flat = {name: plain(getattr(self, name)) for name in names}
         return flat | {f"part.{name}": plain(value) for name, value in self.parts.items()}
