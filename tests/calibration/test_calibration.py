@@ -1,4 +1,4 @@
-"""p-values are uniform under the null, 95 % intervals and null ranges cover; minutes of simulation, so behind the slow marker."""
+"""p-values are uniform under the null, 95 % intervals and null ranges cover; minutes of simulation, so marked slow."""
 
 import pytest
 from benchmarks.calibration import coverage, p_values
