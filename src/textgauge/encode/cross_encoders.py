@@ -6,15 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from inspect import signature
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.encode.resource_sources import tree_sha256
+from textgauge.encode.hugging_face import loading, revision, short_name
 from textgauge.encode.tokenizers import without_surrogates
-from textgauge.errors import InputError, MissingExtra, ResourceError
+from textgauge.errors import InputError
 
 
 @dataclass(frozen=True)
@@ -29,26 +28,18 @@ class CrossEncoderModel:
 
     @cached_property
     def _encoder(self) -> Any:
-        try:
+        with loading(f"cross-encoder {self.model}", "st"):
             from sentence_transformers import CrossEncoder
-        except ImportError as error:
-            raise MissingExtra.named(f"cross-encoder {self.model}", "st") from error
-        try:
+
             return CrossEncoder(self.model)
-        except (OSError, ValueError) as error:
-            raise ResourceError(f"cannot load {self.model}: {str(error).splitlines()[0]}") from error
 
     @cached_property
     def identity(self) -> str:
         """Model and revision; for a folder the digest of its files."""
-        if Path(self.model).is_dir():
-            name, revision = Path(self.model).name, tree_sha256(Path(self.model), "*")[:16]
-        else:
-            config = getattr(getattr(self._encoder, "model", None), "config", None)
-            name, revision = self.model, str(getattr(config, "_commit_hash", None) or "unknown")
+        pinned = revision(self.model, getattr(getattr(self._encoder, "model", None), "config", None))
         renamed = "max_seq_length" if hasattr(self._encoder, "max_seq_length") else "max_length"
         longest = getattr(self._encoder, renamed, None)
-        return f"{name}(revision={revision},max_length={longest},activation=sigmoid,dtype=float32)"
+        return f"{short_name(self.model)}(revision={pinned},max_length={longest},activation=sigmoid,dtype=float32)"
 
     def score(self, left: Sequence[str], right: Sequence[str]) -> NDArray[np.float64]:
         """Give a number between 0 and 1 for each pair."""

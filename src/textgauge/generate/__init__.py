@@ -3,10 +3,10 @@
 from textgauge.generate.conditional import Labelled, conditional
 from textgauge.generate.eda import eda
 from textgauge.generate.language_model import GeneratorModel, GptSettings, train_language_model
-from textgauge.generate.ngram import NgramGenerator, ngram_corpora
 from textgauge.generate.sampling import Sampling
 from textgauge.generate.steps import ifc_corpora
 from textgauge.generate.vae import Vae, VaeSettings, train_vae
+from textgauge.generate.word_level import NgramGenerator, ngram_corpora
 
 __all__ = [
     "GeneratorModel",

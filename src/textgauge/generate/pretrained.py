@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
-from textgauge.encode.resource_sources import tree_sha256
+from textgauge.encode.hugging_face import load_pretrained, revision
 from textgauge.encode.tokenizers import without_surrogates
-from textgauge.errors import InputError, ResourceError
+from textgauge.errors import InputError
 from textgauge.generate.language_model import GeneratorModel
-from textgauge.generate.settings import need_transformers
 from textgauge.generate.training import Ids, Recipe
 
 _SEPARATOR = " SEP "
@@ -57,19 +55,17 @@ class Pretrained(GeneratorModel):
 
     def __init__(self, settings: TunedSettings) -> None:
         self.settings = settings
-        self.codec = ReadyCodec(_loaded(settings.model, "AutoTokenizer"), settings.model)
-        self.network = _loaded(settings.model, "AutoModelForCausalLM", use_safetensors=True).float()
+        name = f"the model {settings.model}"
+        self.codec = ReadyCodec(load_pretrained(name, settings.model, "AutoTokenizer"), settings.model)
+        kind = "AutoModelForCausalLM"
+        self.network = load_pretrained(name, settings.model, kind, use_safetensors=True).float()
         places = getattr(self.network.config, "max_position_embeddings", None)
         self.longest = min(settings.longest, int(places or settings.longest))
         self.recipe = Recipe(batch=settings.batch, rate=settings.rate, warmup=settings.warmup)
 
     def described(self) -> dict[str, Any]:
         """Kind, settings, and which weights it began with: the digest of a folder, or the hub's revision."""
-        folder = Path(self.settings.model)
-        if folder.is_dir():
-            began = tree_sha256(folder, "*")[:16]
-        else:
-            began = str(getattr(self.network.config, "_commit_hash", None) or "unknown")
+        began = revision(self.settings.model, self.network.config)
         return {"kind": self.kind, "settings": asdict(self.settings), "revision": began}
 
     def logits(self, ids: Any, memory: Any, mask: Any = None) -> tuple[Any, Any]:
@@ -77,12 +73,3 @@ class Pretrained(GeneratorModel):
         attend = {} if mask is None else {"attention_mask": mask.long()}
         found = self.network(input_ids=ids, past_key_values=memory, use_cache=not self.network.training, **attend)
         return found.logits, found.past_key_values
-
-
-def _loaded(model: str, kind: str, **options: Any) -> Any:
-    transformers = need_transformers(f"the model {model}")
-    try:
-        return getattr(transformers, kind).from_pretrained(model, trust_remote_code=False, **options)
-    except (OSError, ValueError, KeyError) as error:
-        lines = str(error).strip().splitlines()
-        raise ResourceError(f"cannot load {model}: {lines[0] if lines else type(error).__name__}") from error

@@ -61,13 +61,3 @@ def need_torch(what: str) -> Any:
     except ImportError:
         raise MissingExtra.named(what, "generate") from None
     return torch
-
-
-def need_transformers(what: str) -> Any:
-    """Give transformers, which can do nothing here without torch."""
-    try:
-        import torch  # noqa: F401
-        import transformers
-    except ImportError:
-        raise MissingExtra.named(what, "hf") from None
-    return transformers

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from textgauge.errors import InputError
 from textgauge.generate.language_model import GptSettings, language_model
-from textgauge.generate.ngram import ngram_corpora
 from textgauge.generate.sampling import Sampling
 from textgauge.generate.settings import fingerprint, generator_of
 from textgauge.generate.training import Say, Training, silent
+from textgauge.generate.word_level import ngram_corpora
 
 NGRAM, GPT, READY = "ngram", "gpt", "hf:"
 _ORDER = 41

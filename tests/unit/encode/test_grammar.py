@@ -20,13 +20,13 @@ from textgauge.encode.grammar import (
     LONGEST_PIECE,
     LONGEST_TEXT,
     GrammarChecker,
+    HarperChecker,
     get_grammar_checker,
     lengths,
     list_grammar_checkers,
     pieces,
     sums,
 )
-from textgauge.encode.grammar.harper import HarperChecker
 from textgauge.errors import MissingExtra, ResourceError, UnknownName
 
 GOOD = [

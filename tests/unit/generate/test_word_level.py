@@ -6,8 +6,14 @@ import pytest
 
 from textgauge.encode.tokenizers import words_of
 from textgauge.errors import InputError
-from textgauge.generate.ngram import NgramGenerator, ngram_corpora
-from textgauge.generate.word_level import UNKNOWN, Vocabulary, join_words, split_words
+from textgauge.generate.word_level import (
+    UNKNOWN,
+    NgramGenerator,
+    Vocabulary,
+    join_words,
+    ngram_corpora,
+    split_words,
+)
 
 TEXTS = ["It's well-known: don't panic (at all).", "My card isn't here, is it?", "Rock'n'roll at 5 o'clock, a_b 3.5%!"]
 

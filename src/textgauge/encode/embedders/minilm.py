@@ -23,6 +23,7 @@ LAYERS, HEADS, WIDTH, EPSILON = 6, 12, 384, 1e-12
 HEAD = WIDTH // HEADS
 MAX_LENGTH = 256
 Weights = dict[str, NDArray[np.float32]]
+Network = Callable[[dict[str, Ints]], NDArray[np.float32]]  # from named inputs to its one output
 
 
 def minilm() -> TransformerEmbedder:
@@ -55,21 +56,8 @@ def read_weights() -> Weights:
 
 def load_onnx(layers: int = LAYERS) -> Run:
     """Open the network on onnxruntime; with fewer layers it ends at the hidden states of that one, 0 the embeddings."""
-    import onnxruntime
-
-    graph = Graph(read_weights(), layers)
-    model = graph.serialised()
-    options = onnxruntime.SessionOptions()
-    names = list(graph.used)
-    # onnxruntime reads these arrays while the session lives, so the closure keeps them.
-    values = [onnxruntime.OrtValue.ortvalue_from_numpy(np.ascontiguousarray(graph.weights[name])) for name in names]
-    options.add_external_initializers(names, values)
-    session = onnx_session(model, options)
-
-    def run(ids: Ints, keep: object = values) -> NDArray[np.float32]:
-        return session.run(None, {"ids": ids})[0]  # type: ignore[no-any-return]
-
-    return run
+    network = Graph(read_weights(), layers).opened()
+    return lambda ids: network({"ids": ids})
 
 
 class Graph:
@@ -82,8 +70,8 @@ class Graph:
         self.constants: list[Any] = []
         self.nodes: list[Any] = []
 
-    def serialised(self) -> bytes:
-        """Write the whole network down."""
+    def opened(self) -> Network:
+        """The whole network on onnxruntime."""
         from onnx import TensorProto, helper
 
         hidden = self._embeddings()
@@ -91,9 +79,25 @@ class Graph:
             hidden = self._layer(hidden, f"encoder.layer.{layer}")
         ids = helper.make_tensor_value_info("ids", TensorProto.INT64, ["texts", "length"])
         out = helper.make_tensor_value_info(hidden, TensorProto.FLOAT, ["texts", "length", WIDTH])
-        graph = helper.make_graph(self.nodes, "minilm", [ids], [out], [*self.used.values(), *self.constants])
+        return self._opened("minilm", [ids], out)
+
+    def _opened(self, name: str, inputs: list[Any], output: Any) -> Network:
+        import onnxruntime
+        from onnx import helper
+
+        graph = helper.make_graph(self.nodes, name, inputs, [output], [*self.used.values(), *self.constants])
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=9)
-        return model.SerializeToString()  # type: ignore[no-any-return]
+        # onnxruntime reads these arrays while the session lives, so the closure keeps them.
+        arrays = [np.ascontiguousarray(self.weights[name]) for name in self.used]
+        values = [onnxruntime.OrtValue.ortvalue_from_numpy(array) for array in arrays]
+        options = onnxruntime.SessionOptions()
+        options.add_external_initializers(list(self.used), values)
+        session = onnx_session(model.SerializeToString(), options)
+
+        def run(given: dict[str, Ints], keep: object = values) -> NDArray[np.float32]:
+            return session.run(None, given)[0]  # type: ignore[no-any-return]
+
+        return run
 
     def _op(self, kind: str, *inputs: str, **attributes: Any) -> str:
         from onnx import helper

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,9 +12,9 @@ import numpy as np
 from textgauge.arrays import Floats32
 from textgauge.encode.embedders import Progress
 from textgauge.encode.embedders.whole import WordSpans, words
-from textgauge.encode.resource_sources import tree_sha256
+from textgauge.encode.hugging_face import loading, revision, short_name
 from textgauge.encode.tokenizers import without_surrogates
-from textgauge.errors import MissingExtra, ResourceError
+from textgauge.errors import ResourceError
 
 
 @dataclass(frozen=True)
@@ -35,27 +34,17 @@ class SentenceTransformersEmbedder:
 
     @cached_property
     def _encoder(self) -> Any:
-        try:
+        with loading(self.name, "st"):
             from sentence_transformers import SentenceTransformer
-        except ImportError as error:
-            raise MissingExtra.named(self.name, "st") from error
-        try:
+
             return SentenceTransformer(self.model)
-        except (OSError, ValueError) as error:
-            raise ResourceError(f"cannot load {self.name}: {str(error).splitlines()[0]}") from error
 
     @cached_property
     def identity(self) -> str:
         """Everything the numbers depend on; for a folder the digest of its files, else the hub's revision."""
         longest = getattr(self._encoder, "max_seq_length", None)
-        model = Path(self.model).name if Path(self.model).is_dir() else self.model
-        return f"st:{model}(revision={self._revision()},max_length={longest},dtype=float32,runtime={_version()})"
-
-    def _revision(self) -> str:
-        if Path(self.model).is_dir():
-            return tree_sha256(Path(self.model), "*")[:16]
-        config = getattr(getattr(self._encoder[0], "auto_model", None), "config", None)
-        return str(getattr(config, "_commit_hash", None) or "unknown")
+        pinned = revision(self.model, getattr(getattr(self._encoder[0], "auto_model", None), "config", None))
+        return f"st:{short_name(self.model)}(revision={pinned},max_length={longest},dtype=float32,runtime={_version()})"
 
     @cached_property
     def dimension(self) -> int:

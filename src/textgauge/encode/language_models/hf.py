@@ -8,46 +8,34 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.arrays import Ints
 from textgauge.encode.embedders.transformer import equal_length_batches
+from textgauge.encode.hugging_face import TransformersModel, load_pretrained
 from textgauge.encode.language_models import Surprise, once, windowed
-from textgauge.encode.resource_sources import tree_sha256
 from textgauge.encode.tokenizers import without_surrogates
-from textgauge.errors import MissingExtra, ResourceError
+from textgauge.errors import ResourceError
 
-LONGEST = 512
 TOKENS = 1024  # at once: each has a number for every token of the vocabulary
 
 
 @dataclass(frozen=True)
-class HuggingFaceModel:
-    """What both kinds share: loading, tokens, batches. Texts of equal length share a batch and nothing is padded."""
-
-    model: str
-    prefix: ClassVar[str]
-    kind: ClassVar[str]
-
-    @property
-    def name(self) -> str:
-        """The name it is called by."""
-        return f"{self.prefix}:{self.model}"
+class HuggingFaceModel(TransformersModel):
+    """What both kinds share: tokens and batches. Texts of equal length share a batch and nothing is padded."""
 
     @cached_property
     def signature(self) -> str:
         """Everything the numbers depend on; for a folder the digest of its files, else the hub's revision."""
-        from importlib.metadata import version
+        return self.spelled("window", "version=1")
 
-        model = Path(self.model).name if Path(self.model).is_dir() else self.model
-        revision = self._revision()  # first, because it says which package is missing
-        runtime = f"transformers-{version('transformers')}+torch-{version('torch')}"
-        settings = f"window={self._window},dtype=float32,runtime={runtime},version=1"
-        return f"{self.prefix}:{model}(revision={revision},{settings})"
+    @cached_property
+    def network(self) -> Any:
+        """Its network."""
+        return load_pretrained(self.name, self.model, self.kind, use_safetensors=True).float().eval()
 
     def surprise(self, texts: Sequence[str]) -> Surprise:
         """Give −ln P of each text in nats, and how many tokens were scored."""
@@ -68,40 +56,11 @@ class HuggingFaceModel:
     def _costs(self, ids: Ints) -> NDArray[np.float64]:
         raise NotImplementedError
 
-    @cached_property
-    def _tokenizer(self) -> Any:
-        return self._load("AutoTokenizer")
-
-    @cached_property
-    def _network(self) -> Any:
-        return self._load(self.kind, use_safetensors=True).float().eval()
-
-    @cached_property
-    def _window(self) -> int:
-        places = getattr(self._network.config, "max_position_embeddings", LONGEST)
-        return int(min(self._tokenizer.model_max_length, places, LONGEST))
-
-    def _load(self, kind: str, **options: Any) -> Any:
-        try:
-            import torch  # noqa: F401, transformers without it can do nothing here
-            import transformers
-        except ImportError as error:
-            raise MissingExtra.named(self.name, "hf") from error
-        try:
-            return getattr(transformers, kind).from_pretrained(self.model, trust_remote_code=False, **options)
-        except (OSError, ValueError) as error:
-            raise ResourceError(f"cannot load {self.name}: {str(error).splitlines()[0]}") from error
-
-    def _revision(self) -> str:
-        if Path(self.model).is_dir():
-            return tree_sha256(Path(self.model), "*")[:16]
-        return str(getattr(self._network.config, "_commit_hash", None) or "unknown")
-
     def _ids(self, texts: Sequence[str]) -> list[list[int]]:
         if not texts:
             return []
         clean = [without_surrogates(text) for text in texts]
-        found = self._tokenizer(clean, add_special_tokens=False, verbose=False)["input_ids"]
+        found = self.tokenizer(clean, add_special_tokens=False, verbose=False)["input_ids"]
         return [list(row) for row in found]
 
     def _logs(self, ids: Ints) -> Any:
@@ -110,7 +69,7 @@ class HuggingFaceModel:
 
         with torch.inference_mode():
             tokens = torch.from_numpy(ids)
-            return torch.log_softmax(self._network(input_ids=tokens, attention_mask=torch.ones_like(tokens)).logits, -1)
+            return torch.log_softmax(self.network(input_ids=tokens, attention_mask=torch.ones_like(tokens)).logits, -1)
 
 
 @dataclass(frozen=True)
@@ -126,9 +85,9 @@ class CausalModel(HuggingFaceModel):
     kind = "AutoModelForCausalLM"
 
     def _windows(self, ids: list[list[int]]) -> tuple[list[Ints], Ints]:
-        marks = (self._tokenizer.bos_token_id, self._tokenizer.eos_token_id)
+        marks = (self.tokenizer.bos_token_id, self.tokenizer.eos_token_id)
         before = [mark for mark in marks if mark is not None][:1]
-        return windowed(ids, self._window, before=before)
+        return windowed(ids, self.longest, before=before)
 
     def _costs(self, ids: Ints) -> NDArray[np.float64]:
         import torch
@@ -151,17 +110,17 @@ class MaskedModel(HuggingFaceModel):
 
     @cached_property
     def _marks(self) -> tuple[list[int], list[int]]:
-        if self._tokenizer.mask_token_id is None:
+        if self.tokenizer.mask_token_id is None:
             raise ResourceError(f"{self.name} has no token for a gap: use hf-causal:{self.model}")
         # What the tokenizer itself puts around a text, found by a text of one token.
         inner = self._ids(["a"])[0]
-        whole = list(self._tokenizer(["a"])["input_ids"][0])
+        whole = list(self.tokenizer(["a"])["input_ids"][0])
         start = next(i for i in range(len(whole)) if whole[i : i + len(inner)] == inner)
         return whole[:start], whole[start + len(inner) :]
 
     def _windows(self, ids: list[list[int]]) -> tuple[list[Ints], Ints]:
         before, after = self._marks
-        windows, owner = windowed(ids, self._window - len(after), before=before)
+        windows, owner = windowed(ids, self.longest - len(after), before=before)
         return [np.array([*window, *after], dtype=np.int64) for window in windows], owner
 
     def _costs(self, ids: Ints) -> NDArray[np.float64]:
@@ -174,6 +133,6 @@ class MaskedModel(HuggingFaceModel):
         for start in range(0, len(places), step):
             hidden = places[start : start + step]
             copies = np.repeat(row[None], len(hidden), axis=0)
-            copies[np.arange(len(hidden)), hidden] = self._tokenizer.mask_token_id
+            copies[np.arange(len(hidden)), hidden] = self.tokenizer.mask_token_id
             logs = self._logs(copies).numpy()
             yield -logs[np.arange(len(hidden)), hidden, row[hidden]].astype(np.float64)

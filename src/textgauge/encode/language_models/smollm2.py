@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.arrays import Ints
-from textgauge.encode.embedders.minilm import Graph, Weights
-from textgauge.encode.embedders.transformer import equal_length_batches, onnx_session
+from textgauge.encode.embedders.minilm import Graph, Network, Weights
+from textgauge.encode.embedders.transformer import equal_length_batches
 from textgauge.encode.language_models import Surprise, once, windowed
 from textgauge.encode.language_models.gguf import Gguf, read_gguf
 from textgauge.encode.resources import locate, resource
@@ -33,6 +33,8 @@ WINDOW = 512
 BATCH = 16  # texts; more are not faster
 TOKENS = 512  # at once: each has a number for every token of the vocabulary, 100 MB together
 Score = Callable[[Ints], NDArray[np.float32]]
+"""Token ids (texts, length) to −ln P of each token but the first, (texts, length − 1)."""
+
 TABLE = "token_embd.weight"
 _MATRICES = ("attn_q", "attn_k", "attn_v", "attn_output", "ffn_gate", "ffn_up", "ffn_down")
 
@@ -94,9 +96,6 @@ def byte_pieces(model: Gguf) -> Any:
     return pieces
 
 
-"""Token ids (texts, length) to −ln P of each token but the first, (texts, length − 1)."""
-
-
 @dataclass(frozen=True)
 class Shape:
     """The sizes of a network."""
@@ -138,22 +137,11 @@ class Shape:
 
 def load_llama(model: Gguf, longest: int) -> Score:
     """Open the network of a file for texts of up to `longest` tokens."""
-    import onnxruntime
-
     shape = Shape.of(model)
-    graph = LlamaGraph(read_weights(model, shape, longest), shape)
-    serialised = graph.serialised()
-    options = onnxruntime.SessionOptions()
-    names = list(graph.used)
-    # onnxruntime reads these arrays while the session lives, so the closure keeps them.
-    values = [onnxruntime.OrtValue.ortvalue_from_numpy(np.ascontiguousarray(graph.weights[name])) for name in names]
-    options.add_external_initializers(names, values)
-    session = onnx_session(serialised, options)
+    network = LlamaGraph(read_weights(model, shape, longest), shape).opened()
 
-    def score(ids: Ints, keep: object = values) -> NDArray[np.float32]:
-        inputs = {"ids": ids[:, :-1], "targets": ids[:, 1:].reshape(-1, 1)}
-        found: NDArray[np.float32] = session.run(None, inputs)[0]
-        return found.reshape(len(ids), -1)
+    def score(ids: Ints) -> NDArray[np.float32]:
+        return network({"ids": ids[:, :-1], "targets": ids[:, 1:].reshape(-1, 1)}).reshape(len(ids), -1)
 
     return score
 
@@ -196,8 +184,8 @@ class LlamaGraph(Graph):
         super().__init__(weights, shape.layers)
         self.shape = shape
 
-    def serialised(self) -> bytes:
-        """Write the whole network down."""
+    def opened(self) -> Network:
+        """The whole network on onnxruntime."""
         from onnx import TensorProto, helper
 
         hidden = self._op("Gather", self._weight(TABLE), "ids")
@@ -211,9 +199,7 @@ class LlamaGraph(Graph):
         ids = helper.make_tensor_value_info("ids", TensorProto.INT64, ["texts", "length"])
         targets = helper.make_tensor_value_info("targets", TensorProto.INT64, ["tokens", 1])
         out = helper.make_tensor_value_info(costs, TensorProto.FLOAT, ["tokens", 1])
-        graph = helper.make_graph(self.nodes, "llama", [ids, targets], [out], [*self.used.values(), *self.constants])
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=9)
-        return model.SerializeToString()  # type: ignore[no-any-return]
+        return self._opened("llama", [ids, targets], out)
 
     def _number(self, value: float) -> str:
         from onnx import numpy_helper

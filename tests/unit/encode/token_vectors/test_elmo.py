@@ -10,8 +10,15 @@ import numpy as np
 import pytest
 
 from textgauge.encode.token_vectors import token_encoder
-from textgauge.encode.token_vectors.elmo import LONGEST, ElmoTokens, character_ids, words_of
-from textgauge.encode.token_vectors.elmo_file import ROWS, find_files, read_network
+from textgauge.encode.token_vectors.elmo import (
+    LONGEST,
+    ROWS,
+    ElmoTokens,
+    character_ids,
+    find_files,
+    read_network,
+    words_of,
+)
 from textgauge.errors import MissingExtra, ResourceError, UnknownName
 
 h5py = pytest.importorskip("h5py", reason="h5py reads ELMo weights (extra elmo)")

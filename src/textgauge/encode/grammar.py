@@ -1,0 +1,306 @@
+"""Grammar checkers by name: how many errors a text has.
+
+harper              Harper, for English, built in; `harper(dialect=british)`
+languagetool:URL    a LanguageTool server of your own (extra `api`); `languagetool:URL#de-DE`
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from importlib.metadata import version
+from threading import Lock
+from typing import Any, Protocol, runtime_checkable
+from urllib.parse import urlsplit
+
+import numpy as np
+
+from textgauge.arrays import Ints
+from textgauge.encode.endpoint import shown_address
+from textgauge.encode.tokenizers import without_surrogates, words_of
+from textgauge.errors import MissingExtra, ResourceError, UnknownName
+from textgauge.naming import parse
+from textgauge.parallel import workers
+
+__all__ = ["GrammarChecker", "get_grammar_checker", "list_grammar_checkers"]
+
+
+LONGEST_PIECE = 2_000
+LONGEST_TEXT = 20_000
+DIALECTS = ("american", "british", "australian", "canadian", "indian")
+_BREAKDOWN = "PanicException"  # what the checker raises, outside of Exception, where its own code fails
+HARPER_IGNORED = frozenset({"Capitalization", "Formatting", "Style", "Enhancement", "Readability"})
+LANGUAGE = "en-US"
+LANGUAGETOOL_IGNORED = frozenset({"CASING", "TYPOGRAPHY", "STYLE", "REDUNDANCY"})
+AT_ONCE = 4
+
+_BREAK = re.compile(r".*[.!?]\s|.*\n", re.DOTALL)
+_SPACE = re.compile(r".*\s", re.DOTALL)
+
+
+@runtime_checkable
+class GrammarChecker(Protocol):
+    """Counts grammatical errors. The count of a text does not depend on the other texts.
+
+    Checkers take milliseconds a sentence, so of a text over 20,000 characters only its first sentences up to there are
+    checked, and only they count in `lengths`: errors per word stay right. A checker gets pieces of at most 2,000
+    characters, cut at the end of a sentence where there is one.
+    """
+
+    @property
+    def name(self) -> str:
+        """The name it is called by."""
+
+    @property
+    def signature(self) -> str:
+        """Everything the numbers depend on."""
+
+    def errors(self, texts: Sequence[str]) -> Ints:
+        """Give the number of errors of each text; 0 for an empty one."""
+
+    def lengths(self, texts: Sequence[str]) -> Ints:
+        """Give the number of words of each text, signs left out."""
+
+
+def pieces(text: str) -> Iterator[str]:
+    """Cut what is checked of a text into pieces: whole sentences where they fit, else words, else anything.
+
+    >>> [len(piece) for piece in pieces("A short one. " * 200)]
+    [1989, 611]
+    """
+    start, end = 0, len(text)
+    if end > LONGEST_TEXT:
+        end = _cut(text, 0, LONGEST_TEXT)
+    while end - start > LONGEST_PIECE:
+        stop = _cut(text, start, start + LONGEST_PIECE)
+        yield text[start:stop]
+        start = stop
+    if text[start:end].strip():
+        yield text[start:end]
+
+
+def _cut(text: str, start: int, stop: int) -> int:
+    found = _BREAK.match(text, start, stop) or _SPACE.match(text, start, stop)
+    return found.end() if found else stop
+
+
+def lengths(texts: Sequence[str]) -> Ints:
+    """Give the number of words of what is checked of each text.
+
+    >>> lengths(["It's 5 o'clock -- really!", ""])
+    array([4, 0])
+    """
+    counts = (sum(word[0].isalnum() for piece in pieces(text) for word in words_of(piece)) for text in texts)
+    return np.fromiter(counts, dtype=np.int64, count=len(texts))
+
+
+def sums(texts: Sequence[str], count: Callable[[list[str]], Sequence[int]]) -> Ints:
+    """Count the errors of the different pieces of all texts, each once, and add them up by text."""
+    parts = [list(pieces(text)) for text in texts]
+    distinct = list(dict.fromkeys(piece for part in parts for piece in part))
+    found = dict(zip(distinct, count(distinct), strict=True))
+    return np.array([sum(found[piece] for piece in part) for part in parts], dtype=np.int64)
+
+
+class _Checker:
+    """What both checkers share: texts are checked piece by piece."""
+
+    def _count(self, pieces: list[str]) -> list[int]:
+        raise NotImplementedError
+
+    def errors(self, texts: Sequence[str]) -> Ints:
+        """Give the number of errors of each text; 0 for an empty one."""
+        return sums(texts, self._count)
+
+    def lengths(self, texts: Sequence[str]) -> Ints:
+        """Give the number of words of each text, signs left out."""
+        return lengths(texts)
+
+
+@dataclass(frozen=True)
+class HarperChecker(_Checker):
+    """Harper for English, on this machine; its dictionary is loaded on first use.
+
+    Capitalisation, formatting, style, enhancements and length of sentences are not grammar and do not count; spelling
+    does. Errors that overlap count once. A text on which the checker itself breaks down is checked in halves.
+    """
+
+    dialect: str = "american"
+    _lock: Lock = field(default_factory=Lock, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.dialect not in DIALECTS:
+            raise UnknownName.among("dialect", self.dialect, DIALECTS)
+
+    @property
+    def name(self) -> str:
+        """The name it is called by."""
+        return "harper" if self.dialect == "american" else f"harper(dialect={self.dialect})"
+
+    @property
+    def signature(self) -> str:
+        """Everything the numbers depend on."""
+        ignored = "|".join(sorted(HARPER_IGNORED)).lower()
+        return f"harper(dialect={self.dialect},ignored={ignored},harper-py={version('harper-py')},version=1)"
+
+    @cached_property
+    def _linters(self) -> list[Any]:
+        # One each: a linter serves one thread at a time, and lets the others run meanwhile.
+        return [self._linter() for _ in range(workers())]
+
+    def _linter(self) -> Any:
+        from harper import Dialect, Linter
+
+        return Linter(Dialect[self.dialect.upper()])
+
+    def _count(self, pieces: list[str]) -> list[int]:
+        counts = [0] * len(pieces)
+        with self._lock, ThreadPoolExecutor(len(self._linters)) as pool:
+            step = len(self._linters)
+
+            def share(first: int) -> None:
+                for place in range(first, len(pieces), step):
+                    counts[place] = self._errors(first, pieces[place])
+
+            list(pool.map(share, range(step)))
+        return counts
+
+    def _errors(self, number: int, piece: str) -> int:
+        """The errors of a piece; one on which the checker breaks down is checked in halves."""
+        try:
+            return _errors(self._linters[number], piece)
+        except BaseException as error:
+            if type(error).__name__ != _BREAKDOWN:
+                raise
+        self._linters[number] = self._linter()
+        words = piece.split()
+        if len(words) < 2:
+            return 0
+        halves = (" ".join(words[: len(words) // 2]), " ".join(words[len(words) // 2 :]))
+        return sum(self._errors(number, half) for half in halves)
+
+
+def _errors(linter: Any, piece: str) -> int:
+    # Without `dedup`, which would let an ignored remark on a long sentence swallow the errors in it.
+    found = linter.lint(without_surrogates(piece), language="plaintext", dedup=False)
+    return separate_errors([(lint.span.start, lint.span.end) for lint in found if lint.lint_kind not in HARPER_IGNORED])
+
+
+def separate_errors(spans: Sequence[tuple[int, int]]) -> int:
+    """Give the largest number of spans that do not overlap.
+
+    >>> separate_errors([(0, 9), (0, 3), (3, 5), (4, 8)])
+    2
+    """
+    count = reached = 0
+    for start, end in sorted(spans, key=lambda span: span[1]):
+        if start >= reached:
+            count, reached = count + 1, max(end, start + 1)
+    return count
+
+
+@dataclass(frozen=True)
+class LanguageToolChecker(_Checker):
+    """A LanguageTool server that the user runs, for one language; ResourceError where it fails.
+
+    Matches of the categories casing, typography, style and redundancy are not grammar and do not count.
+    """
+
+    url: str
+    language: str = LANGUAGE
+
+    @classmethod
+    def named(cls, address: str) -> LanguageToolChecker:
+        """Give the checker that `URL` or `URL#LANGUAGE` stands for."""
+        url, _, language = address.partition("#")
+        parts = urlsplit(url)
+        if parts.scheme not in {"http", "https"} or not parts.hostname:
+            raise UnknownName("write languagetool:URL with the address of your server, as http://localhost:8081")
+        return cls(url.rstrip("/").removesuffix("/v2/check").removesuffix("/v2"), language or LANGUAGE)
+
+    @property
+    def name(self) -> str:
+        """The name it is called by, without what is secret in the address."""
+        address = f"{urlsplit(self.url).scheme}://{shown_address(self.url)}"
+        return f"languagetool:{address}" + (f"#{self.language}" if self.language != LANGUAGE else "")
+
+    @cached_property
+    def signature(self) -> str:
+        """Everything the numbers depend on, the version the server tells among it."""
+        with self._client() as client:
+            software = self._ask(client, ".").get("software")
+        found = software.get("version") if isinstance(software, dict) else None
+        ignored = "|".join(sorted(LANGUAGETOOL_IGNORED)).lower()
+        return f"languagetool(server={found or 'unknown'},language={self.language},ignored={ignored},version=1)"
+
+    def _count(self, pieces: list[str]) -> list[int]:
+        if not pieces:
+            return []
+        pool = ThreadPoolExecutor(AT_ONCE)
+        try:
+            with self._client() as client:
+                return list(pool.map(lambda piece: self._matches(self._ask(client, piece)), pieces))
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+    def _client(self) -> Any:
+        try:
+            import httpx
+        except ImportError as error:
+            raise MissingExtra.named(self.name, "api") from error
+        return httpx.Client(timeout=httpx.Timeout(60, connect=10))
+
+    def _ask(self, client: Any, piece: str) -> dict[str, Any]:
+        import httpx
+
+        form = {"text": without_surrogates(piece), "language": self.language}
+        try:
+            answer = client.post(f"{self.url}/v2/check", data=form)
+            answer.raise_for_status()
+            found = answer.json()
+        except httpx.HTTPStatusError as error:
+            raise ResourceError(f"{self.name} answered with status {error.response.status_code}") from None
+        except httpx.HTTPError as error:
+            problem = type(error).__name__
+            raise ResourceError(f"no LanguageTool server at {self.name} ({problem}): start it, or use harper") from None
+        except ValueError:
+            found = None
+        if not isinstance(found, dict) or not isinstance(found.get("matches"), list):
+            raise ResourceError(f"{self.name} did not answer as LanguageTool does")
+        return found
+
+    def _matches(self, answer: dict[str, Any]) -> int:
+        try:
+            categories = [match["rule"]["category"]["id"] for match in answer["matches"]]
+        except (KeyError, TypeError):
+            raise ResourceError(f"{self.name} did not answer as LanguageTool does") from None
+        return sum(category not in LANGUAGETOOL_IGNORED for category in categories)
+
+
+def get_grammar_checker(name: str) -> GrammarChecker:
+    """Give the grammar checker of that name; it is loaded, or the server called, when it is first used.
+
+    >>> get_grammar_checker("harper").lengths(["She have two cats."]).tolist()
+    [4]
+    """
+    prefix, colon, rest = name.partition(":")
+    if prefix == "languagetool" and rest:
+        return LanguageToolChecker.named(rest)
+    parsed = parse(name) if not colon else None
+    if parsed is None or parsed.name != "harper" or parsed.part or parsed.on:
+        raise UnknownName.among("grammar checker", name, list_grammar_checkers())
+    unknown = [key for key, _ in parsed.params if key != "dialect"]
+    if unknown:
+        raise UnknownName(f"harper has no parameter {unknown[0]!r}; it has dialect")
+    return _harper(dict(parsed.params).get("dialect", "american"))
+
+
+def list_grammar_checkers() -> list[str]:
+    """List the names of all grammar checkers, those with a part to fill in as `languagetool:URL`."""
+    return ["harper", "languagetool:URL"]
+
+
+_harper = cache(HarperChecker)

@@ -1,0 +1,89 @@
+"""Models of transformers and sentence-transformers, by hub name or folder: how they are loaded, named and pinned.
+
+Code that comes with a model is never run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, ClassVar
+
+from textgauge.encode.resource_sources import tree_sha256
+from textgauge.errors import MissingExtra, ResourceError
+
+LONGEST = 512  # tokens read of a text, or of a window of it
+
+
+@contextmanager
+def loading(name: str, extra: str) -> Iterator[None]:
+    """Say in one line which extra is missing, or why a model cannot be loaded."""
+    try:
+        yield
+    except ImportError as error:
+        raise MissingExtra.named(name, extra) from error
+    except (OSError, ValueError, KeyError) as error:
+        lines = str(error).strip().splitlines()
+        raise ResourceError(f"cannot load {name}: {lines[0] if lines else type(error).__name__}") from error
+
+
+def load_pretrained(name: str, model: str, kind: str, **options: Any) -> Any:
+    """What the class `kind` of transformers makes of a model; `name` is what errors call it."""
+    with loading(name, "hf"):
+        import torch  # noqa: F401, transformers without it can do nothing here
+        import transformers
+
+        return getattr(transformers, kind).from_pretrained(model, trust_remote_code=False, **options)
+
+
+def short_name(model: str) -> str:
+    """The hub name, or the last part of a folder's path."""
+    return Path(model).name if Path(model).is_dir() else model
+
+
+def revision(model: str, config: Any) -> str:
+    """The digest of a folder's files, else the hub's revision."""
+    if Path(model).is_dir():
+        return tree_sha256(Path(model), "*")[:16]
+    return str(getattr(config, "_commit_hash", None) or "unknown")
+
+
+@dataclass(frozen=True)
+class TransformersModel:
+    """A model run by transformers on torch, on the CPU, with its tokenizer; loaded when it is first used."""
+
+    model: str
+    prefix: ClassVar[str]
+    kind: ClassVar[str]
+
+    @property
+    def name(self) -> str:
+        """The name it is called by."""
+        return f"{self.prefix}:{self.model}"
+
+    @cached_property
+    def tokenizer(self) -> Any:
+        """Its tokenizer."""
+        return load_pretrained(self.name, self.model, "AutoTokenizer")
+
+    @cached_property
+    def network(self) -> Any:
+        """Its network."""
+        return load_pretrained(self.name, self.model, self.kind).eval()
+
+    @cached_property
+    def longest(self) -> int:
+        """How many tokens it reads, at most 512."""
+        places = getattr(self.network.config, "max_position_embeddings", LONGEST)
+        return int(min(self.tokenizer.model_max_length, places, LONGEST))
+
+    def spelled(self, length: str, last: str) -> str:
+        """Everything the numbers depend on, with the longest input under the name `length`."""
+        pinned = revision(self.model, self.network.config)  # first, because it says which package is missing
+        runtime = f"transformers-{version('transformers')}+torch-{version('torch')}"
+        settings = f"{length}={self.longest},dtype=float32,runtime={runtime},{last}"
+        return f"{self.prefix}:{short_name(self.model)}(revision={pinned},{settings})"
