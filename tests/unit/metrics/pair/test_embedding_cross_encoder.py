@@ -77,7 +77,7 @@ def test_the_matrix() -> None:
 def test_a_model_that_cannot_be_used() -> None:
     with pytest.raises(InputError, match="not one number each"):
         get_metric("cross_encoder@wide")(left=["a"], right=["b"])
-    with pytest.raises(ResourceError, match=r"cannot load missing: no such model$"):
+    with pytest.raises(ResourceError, match=r"cannot load cross-encoder missing: no such model$"):
         get_metric("cross_encoder@missing")(left=["a"], right=["b"])
 
 
