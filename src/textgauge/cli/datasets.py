@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from textgauge.cli.output import Format, FormatOption, Row, print_rows
+from textgauge.cli.output import Format, FormatOption, Row, SeedOption, print_rows
 from textgauge.data import DatasetCard, fetch_dataset, is_here, list_published, list_samples, load_pairs, load_texts
 from textgauge.data.samples import PREFIX
 from textgauge.encode import resources
@@ -52,7 +52,7 @@ def show(
     name: Annotated[str, typer.Argument(help="A name as `ls` prints it, or a file.")],
     n: Annotated[int, typer.Option("-n", min=1, help="How many.")] = 5,
     pairs: Annotated[bool, typer.Option("--pairs", help="Show the pairs of a dataset that has texts too.")] = False,
-    seed: Annotated[int, typer.Option("--seed", help="Random seed.")] = 0,
+    seed: SeedOption = 0,
     form: FormatOption = Format.table,
 ) -> None:
     """Print a few texts or pairs of a dataset."""

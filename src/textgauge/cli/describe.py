@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from textgauge.cli.output import Format, FormatOption, Row, note, print_rows, progress
+from textgauge.cli.output import (
+    ColumnOption,
+    Format,
+    FormatOption,
+    LevelOption,
+    Row,
+    SeedOption,
+    note,
+    print_rows,
+    progress,
+)
 from textgauge.data import load_texts
 from textgauge.data.source import accepted, has_columns
 from textgauge.describing import Description
@@ -33,7 +43,7 @@ def describe(
     validation: Annotated[
         str | None, typer.Option(help="More texts that the language model of plausibility may learn from.")
     ] = None,
-    column: Annotated[str | None, typer.Option(help="The column that holds the texts, for tables.")] = None,
+    column: ColumnOption = None,
     rating: Annotated[str | None, typer.Option(help="A column of people's ratings of the generated texts.")] = None,
     embedder: Annotated[str, typer.Option(help="The embedder of meaning, or none.")] = "minilm",
     grammar: Annotated[str, typer.Option(help="The grammar checker, or none.")] = "harper",
@@ -60,8 +70,8 @@ def describe(
     figure: Annotated[Path | None, typer.Option(help="Draw meaning over wording: .html, .svg or .png.")] = None,
     ci: Annotated[bool, typer.Option("--ci/--no-ci", help="Add a confidence interval to every value.")] = True,
     limit: Annotated[int | None, typer.Option(min=1, help="Use a random sample of this many generated texts.")] = None,
-    level: Annotated[float, typer.Option(help="Level of the intervals.")] = 0.95,
-    seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
+    level: LevelOption = 0.95,
+    seed: SeedOption = 0,
     form: FormatOption = Format.table,
 ) -> None:
     """Describe generated texts: new, repeated, plausible, near to test by meaning, copied from train by wording.

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from textgauge.cli.output import note, progress
+from textgauge.cli.output import ColumnOption, SeedOption, note, progress
 from textgauge.data import load_texts
 from textgauge.data.source import accepted
 from textgauge.errors import InputError
@@ -22,8 +22,6 @@ app = typer.Typer(help="Make corpora: EDA, sentence VAE, language models, texts 
 Train = Annotated[str, typer.Argument(metavar="TRAIN", help=f"The texts to learn from. {accepted()}")]
 Out = Annotated[Path, typer.Option("--out", "-o", help="The file to write: .txt, .csv, .jsonl or .parquet.")]
 Number = Annotated[int | None, typer.Option("--n", "-n", min=1, help="How many texts; as many as TRAIN has.")]
-Seed = Annotated[int, typer.Option(min=0, help="Random seed.")]
-Column = Annotated[str | None, typer.Option(help="The column that holds the texts, for tables.")]
 Epochs = Annotated[int, typer.Option(min=1, help="How often the texts are learned, those of a checkpoint included.")]
 Checkpoint = Annotated[
     Path | None, typer.Option(help="A folder that keeps the training; run the same command again to resume.")
@@ -42,13 +40,13 @@ def eda_command(
     train: Train,
     out: Out,
     n: Number = None,
-    seed: Seed = 0,
+    seed: SeedOption = 0,
     alpha_sr: Annotated[float, typer.Option(help="Share of words replaced by synonyms; 0: never.")] = 0.1,
     alpha_ri: Annotated[float, typer.Option(help="Share of words for which a synonym is put in.")] = 0.1,
     alpha_rs: Annotated[float, typer.Option(help="Share of words swapped.")] = 0.1,
     p_rd: Annotated[float, typer.Option(help="Probability that a word is deleted.")] = 0.1,
     compat: Annotated[str, typer.Option(help="`eda`: lower case, letters alone, as the authors' code.")] = "none",
-    column: Column = None,
+    column: ColumnOption = None,
 ) -> None:
     """Change texts a little: synonyms, insertions, swaps, deletions. Needs no training.
 
@@ -68,14 +66,14 @@ def vae_command(
     train: Train,
     out: Out,
     n: Number = None,
-    seed: Seed = 0,
+    seed: SeedOption = 0,
     epochs: Epochs = 15,
     checkpoint: Checkpoint = None,
     settings: Settings = None,
     temperature: Temperature = 0.3,
     top_k: TopK = 0,
     top_p: TopP = 1.0,
-    column: Column = None,
+    column: ColumnOption = None,
 ) -> None:
     """Train a sentence VAE and write texts from noise (extra `generate`).
 
@@ -93,7 +91,7 @@ def lm_command(
     train: Train,
     out: Out,
     n: Number = None,
-    seed: Seed = 0,
+    seed: SeedOption = 0,
     epochs: Epochs = 10,
     checkpoint: Checkpoint = None,
     model: Model = None,
@@ -101,7 +99,7 @@ def lm_command(
     temperature: Temperature = 1.0,
     top_k: TopK = 100,
     top_p: TopP = 0.95,
-    column: Column = None,
+    column: ColumnOption = None,
 ) -> None:
     """Train a causal language model, a small GPT unless one is named, and write texts (extra `generate`, `hf`).
 
@@ -121,7 +119,7 @@ def conditional_command(
     out: Out,
     n: Annotated[int, typer.Option("--n", "-n", min=1, help="How many texts for each label.")],
     label: Annotated[str | None, typer.Option(help="The column of labels, for tables.")] = None,
-    seed: Seed = 0,
+    seed: SeedOption = 0,
     epochs: Epochs = 10,
     candidates: Annotated[float, typer.Option(min=1, help="How many texts are written for each one kept.")] = 5.0,
     embedder: Annotated[str, typer.Option(help="What the classifier sees of a text.")] = "minilm",
@@ -131,7 +129,7 @@ def conditional_command(
     temperature: Temperature = 1.0,
     top_k: TopK = 100,
     top_p: TopP = 0.95,
-    column: Column = None,
+    column: ColumnOption = None,
 ) -> None:
     """Write texts of every label, and keep those that a classifier finds right (LAMBADA; extra `generate`, `hf`).
 
@@ -161,13 +159,13 @@ def steps_command(
     passes: Annotated[int, typer.Option(min=1, help="How often it learns them.")] = 1,
     n: Annotated[int | None, typer.Option("--n", "-n", min=1, help="How many texts it writes; as many.")] = None,
     model: Annotated[str, typer.Option(help="gpt (small, from scratch), ngram, or hf:NAME.")] = "gpt",
-    seed: Seed = 0,
+    seed: SeedOption = 0,
     checkpoint: Checkpoint = None,
     settings: Settings = None,
     temperature: Temperature = 1.0,
     top_k: TopK = 100,
     top_p: TopP = 0.95,
-    column: Column = None,
+    column: ColumnOption = None,
 ) -> None:
     """Write what a model writes after every step of its training: the data of `textgauge run ifc`.
 

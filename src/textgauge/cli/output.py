@@ -15,7 +15,10 @@ import typer
 
 from textgauge.tabular import TEXT_WIDTH, Row, latex_table, markdown_table, rich_table
 
-__all__ = ["Format", "FormatOption", "Row", "note", "option_name", "print_rows", "progress"]
+__all__ = [
+    "ColumnOption", "Format", "FormatOption", "LevelOption", "Row", "SeedOption", "note", "option_name", "print_rows",
+    "progress",
+]  # fmt: skip
 
 
 class Format(StrEnum):
@@ -29,6 +32,9 @@ class Format(StrEnum):
 
 
 FormatOption = Annotated[Format, typer.Option("--format", "-f", help="How to print the result.")]
+SeedOption = Annotated[int, typer.Option(min=0, help="Random seed.")]
+LevelOption = Annotated[float, typer.Option(help="Level of the intervals.")]
+ColumnOption = Annotated[str | None, typer.Option(help="The column that holds the texts, for tables.")]
 
 
 def print_rows(rows: Sequence[Row], form: Format, *, columns: Sequence[str] | None = None) -> None:

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from textgauge.cli.output import Format, FormatOption, Row, note, print_rows, progress
+from textgauge.cli.output import ColumnOption, Format, FormatOption, Row, SeedOption, note, print_rows, progress
 from textgauge.errors import InputError
 from textgauge.evaluate import Plan, RunReport, Store
 from textgauge.evaluate.data_kinds import drop_none
@@ -63,8 +63,8 @@ def run(
     param: Annotated[
         list[str] | None, _option("Other parameters of the protocol, name=value.", "--param", "-p")
     ] = None,
-    column: Annotated[str | None, _option("The column that holds the texts, for tables.")] = None,
-    seed: Annotated[int, _option("Random seed.", min=0)] = 0,
+    column: ColumnOption = None,
+    seed: SeedOption = 0,
     jobs: Annotated[int, _option("Local processes.", "-j", "--jobs", min=1)] = 1,
     scheduler: Annotated[str | None, _option("The address of a Dask scheduler, tcp://...")] = None,
     dry_run: Annotated[bool, _option("List the results and which are there; compute nothing.", "--dry-run")] = False,

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from textgauge.cli.output import Format, FormatOption, Row, note, print_rows, progress
+from textgauge.cli.output import Format, FormatOption, LevelOption, Row, SeedOption, note, print_rows, progress
 from textgauge.data.source import accepted, load_aligned, load_pairs
 from textgauge.errors import InputError
 from textgauge.scoring import DEFAULT_METRICS, ScoreReport, Summary
@@ -41,9 +41,9 @@ def score(
     summary: Annotated[bool, typer.Option("--summary", help="One row per metric, with means and intervals.")] = False,
     parts: Annotated[bool, typer.Option("--parts", help="Add precision, recall and other parts.")] = False,
     limit: Annotated[int | None, typer.Option(min=1, help="Use a random sample of this many of --pairs.")] = None,
-    level: Annotated[float, typer.Option(help="Level of the intervals.")] = 0.95,
+    level: LevelOption = 0.95,
     resamples: Annotated[int, typer.Option(min=100, help="Resamples of bootstrap and test.")] = 1_000,
-    seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
+    seed: SeedOption = 0,
     form: FormatOption = Format.table,
 ) -> None:
     """Score pairs of texts: candidate and reference, query and document, text and paraphrase.

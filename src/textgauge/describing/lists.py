@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, insort
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from textgauge.arrays import Floats, Ints
 from textgauge.data import Corpus
 from textgauge.errors import InputError
 from textgauge.metrics.properties.base import MeasuredCorpus, NearestMatches
 from textgauge.metrics.properties.repetition import modes as modes_of
-from textgauge.metrics.properties.trade_off import best_trade_offs
 
 if TYPE_CHECKING:
     import polars as pl
@@ -65,38 +66,32 @@ def check_threshold(threshold: float) -> None:
 
 def near_copies(measured: MeasuredCorpus, train: Corpus, threshold: float) -> pl.DataFrame:
     """Generated texts whose SynSim to a train text is the threshold or more, and that text."""
-    import polars as pl
-
-    schema = {"corpus": pl.String, "index": pl.Int64, "text": pl.String, "syntactic": pl.Float64, "train": pl.String}
     found = measured.syntactic
-    if found is None:
-        return pl.DataFrame(schema=schema)
-    rows = np.flatnonzero(found.similarity >= threshold)
-    columns = {
-        "corpus": [measured.name] * len(rows),
-        "index": rows,
-        "text": texts_of(measured.corpus, rows),
-        "syntactic": found.similarity[rows],
-        "train": texts_of(train, found.index[rows]),
-    }
-    return pl.DataFrame(columns, schema=schema)
+    rows = np.flatnonzero([] if found is None else found.similarity >= threshold)
+    return _matches(measured.name, found, rows, {"text": measured.corpus, "syntactic": None, "train": train})
 
 
 def uncovered(measured: MeasuredCorpus, test: Corpus | None, reach: float) -> pl.DataFrame:
     """Test texts whose similarity to the nearest generated text is below the reach, and that text."""
+    found = measured.covered
+    rows = np.flatnonzero([] if found is None else found.similarity < reach)
+    return _matches(measured.name, found, rows, {"test": test, "semantic": None, "nearest": measured.corpus})
+
+
+def _matches(name: str, found: NearestMatches | None, rows: Ints, named: dict[str, Corpus | None]) -> pl.DataFrame:
+    """Texts, the similarity to their nearest and that one: `named` has the columns with their corpora."""
     import polars as pl
 
-    schema = {"corpus": pl.String, "index": pl.Int64, "test": pl.String, "semantic": pl.Float64, "nearest": pl.String}
-    found = measured.covered
-    if found is None or test is None:
+    (first, queries), (value, _), (last, documents) = named.items()
+    schema = {"corpus": pl.String, "index": pl.Int64, first: pl.String, value: pl.Float64, last: pl.String}
+    if found is None or queries is None or documents is None:
         return pl.DataFrame(schema=schema)
-    rows = np.flatnonzero(found.similarity < reach)
     columns = {
-        "corpus": [measured.name] * len(rows),
+        "corpus": [name] * len(rows),
         "index": rows,
-        "test": texts_of(test, rows),
-        "semantic": found.similarity[rows],
-        "nearest": texts_of(measured.corpus, found.index[rows]),
+        first: texts_of(queries, rows),
+        value: found.similarity[rows],
+        last: texts_of(documents, found.index[rows]),
     }
     return pl.DataFrame(columns, schema=schema)
 
@@ -142,3 +137,65 @@ def _nearest(value: str, name: str, found: NearestMatches | None, corpus: Corpus
     if found is None or corpus is None:
         return {value: np.full(n, np.nan), name: [None] * n}
     return {value: found.similarity, name: texts_of(corpus, found.index)}
+
+
+def best_trade_offs(goods: Floats, n: int) -> Ints:
+    """The n rows with the best trade-off: Pareto front by front, within a front those nearest to the ideal point first.
+
+    A front is what no row left is better than (as good in every column and better in one). The ideal point has the
+    largest value of every column; distances are Euclidean after each column was scaled to 0 … 1. Rows with a missing
+    value are left out; equal rows are in one front, the first first. Two or three columns.
+
+    >>> best_trade_offs(np.array([[0.9, 0.1], [0.6, 0.6], [0.5, 0.5], [0.1, 0.9]]), 3).tolist()
+    [1, 0, 3]
+    """
+    left = np.flatnonzero(np.isfinite(goods).all(axis=1))
+    far = np.full(len(goods), np.inf)
+    far[left] = _from_ideal(goods[left])
+    left = left[np.lexsort((left, *(-goods[left].T[::-1])))]  # falling, the first column first
+    chosen: list[Ints] = [left[:0]]
+    while len(left) and sum(map(len, chosen)) < n:
+        front = _front(goods[left])
+        chosen.append(left[front][np.lexsort((left[front], far[left[front]]))])
+        left = left[~front]
+    return np.concatenate(chosen)[:n]
+
+
+def _from_ideal(goods: Floats) -> Floats:
+    if not len(goods):
+        return np.empty(0)
+    reach = np.ptp(goods, axis=0)
+    gaps = (goods.max(axis=0) - goods) / np.where(reach > 0, reach, 1.0)
+    return np.asarray(np.sqrt((gaps * gaps).sum(axis=1)))
+
+
+def _front(falling: Floats) -> NDArray[np.bool_]:
+    """Which rows, sorted by falling columns, nothing before them is better than."""
+    same = np.concatenate([[False], (falling[1:] == falling[:-1]).all(axis=1)])
+    heads = np.flatnonzero(~same)
+    distinct = falling[heads]
+    found = _front_of_two(distinct[:, 1]) if distinct.shape[1] == 2 else _front_of_three(distinct[:, 1:])
+    return np.asarray(found[np.cumsum(~same) - 1])
+
+
+def _front_of_two(second: Floats) -> NDArray[np.bool_]:
+    before = np.concatenate([[-np.inf], np.maximum.accumulate(second)[:-1]])
+    return np.asarray(second > before)
+
+
+def _front_of_three(rest: Floats) -> NDArray[np.bool_]:
+    """A staircase of the two other columns, rising in one and falling in the other; a row beneath it is beaten."""
+    stairs: list[tuple[float, float]] = []
+    found = np.zeros(len(rest), dtype=bool)
+    for row, (y, z) in enumerate(rest.tolist()):
+        place = bisect_left(stairs, (y, -np.inf))
+        if place < len(stairs) and stairs[place][1] >= z:
+            continue
+        found[row] = True
+        start = place
+        while start and stairs[start - 1][1] <= z:
+            start -= 1
+        stop = place + 1 if place < len(stairs) and stairs[place][0] == y else place
+        del stairs[start:stop]
+        insort(stairs, (y, z))
+    return found

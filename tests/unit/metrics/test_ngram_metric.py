@@ -15,8 +15,8 @@ from textgauge.encode.tokenizers import Tokens, mteval_13a, tokenizer
 from textgauge.errors import ParameterError
 from textgauge.metrics import ngram_metric as _ngram_metric
 from textgauge.metrics.pair.chrf import code_points
+from textgauge.metrics.pair.edit import edits
 from textgauge.metrics.pair.nist import penalty
-from textgauge.metrics.pair.ter import edits
 from textgauge.numerics import ngram_counts as _ngram_counts
 from textgauge.numerics.ngram_counts import best_rows, shared_ngram_matrices, shared_ngrams
 from textgauge.numerics.sequences import OutsideBeam, common_lengths, edits_with_shifts, sequences
