@@ -32,16 +32,24 @@ def test_train_then_score(run, folder, model):
     code, out, err = run(*GIVEN, "--model", model, "--scale", "1,5", "-f", "json")
     rows = json.loads(out)
     assert code == 0
-    assert [row["measure"] for row in rows] == ["spearman", "order"]
+    assert [(row["measure"], row["left_out"]) for row in rows] == [
+        ("spearman", None), ("order", None), *(("spearman", name) for name in "wxyz"),
+    ]  # fmt: skip
     assert set(rows[0]) == {
-        "measure", "ensemble", "best", "single", "difference", "p", "p_larger", "p_smaller", "low", "high", "n",
+        "measure", "left_out", "ensemble", "best", "single", "difference", "pairs_low", "pairs_high", "sources_low",
+        "sources_high", "better", "n", "sources", "share",
     }  # fmt: skip
+    assert set(rows[2]) == set(rows[0])
     assert rows[0]["ensemble"] > 0.7
     assert (rows[0]["n"], rows[1]["n"]) == (80, 4)
     assert "ensemble@model.json" in err
     content = json.loads((folder / "model.json").read_text(encoding="utf-8"))
     assert (content["model"], content["scale"]) == (model, [1.0, 5.0])
-    assert content["trained"]["data"] == "rated.csv"
+    card = content["trained"]
+    assert [(data["name"], data["pairs"], data["sets"]) for data in card["data"]] == [("rated.csv", 80, 4)]
+    assert (card["sources"], len(card["left_out"])) == (4, 4)
+    assert 0 <= card["share"] <= 1
+    assert content["texts"]["texts"] == 160
     code, out, _ = run(
         "score", "--pairs", "rated.csv", "--left", "a", "--right", "b", "-m", "ensemble@model.json", "-f", "json"
     )
@@ -58,14 +66,34 @@ def test_other_rated_pairs_to_learn_from(run, folder):
     assert code == 0
     assert json.loads(out)[0]["n"] == 80
     trained = json.loads((folder / "model.json").read_text(encoding="utf-8"))["trained"]
-    assert (trained["data"], trained["pairs"], trained["groups"]) == ("rated.csv and more.csv", 130, 8)
+    assert [data["name"] for data in trained["data"]] == ["rated.csv", "more.csv"]
+    assert (trained["pairs"], trained["sets"], trained["sources"]) == (130, 8, 4)
+
+
+def test_a_column_of_sources(run, folder):
+    code, out, _ = run(*GIVEN, "--source", "word", "-f", "csv")
+    assert code == 0
+    assert len(out.strip().splitlines()) == 3  # one source: none is left out
+
+
+def test_texts_far_from_the_training_are_told(run, folder):
+    assert run(*GIVEN)[0] == 0
+    (folder / "far.txt").write_text("\n".join(f"interest rates of bank {i} rose sharply" for i in range(30)))
+    args = ("score", "far.txt", "far.txt", "-m", "ensemble@model.json", "--summary", "-f", "json")
+    _, out, err = run(*args)
+    (row,) = json.loads(out)
+    assert "far from those the metric was trained on: energy distance" in row["warning"]
+    assert "if same source" in err
+    _, out, err = run("score", "--pairs", "rated.csv", "--left", "a", "--right", "b", *args[3:])
+    assert json.loads(out)[0]["warning"] is None
+    assert "far from" not in err
 
 
 def test_the_table_and_the_mean_of_several_ratings(run, folder):
     code, out, _ = run(*GIVEN, "--rating", "other")
     assert code == 0
-    assert "spearman" in out
-    assert "order" in out
+    assert out.startswith("The learned metric is ")
+    assert "new sources" in out
     assert json.loads((folder / "model.json").read_text(encoding="utf-8"))["scale"] == [1.5, 3.5]
 
 

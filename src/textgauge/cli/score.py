@@ -74,6 +74,8 @@ def _print(report: ScoreReport, summaries: tuple[Summary, ...], parts: bool, for
         print_rows(rows if form in (Format.json, Format.csv) else [_summarised(row) for row in rows], form)
     else:
         print_rows(report.to_dicts(parts=parts), form)
+    for text in report.warnings:
+        note(f"warning: {text}")
     for scores in report:
         if scores.reason:
             missing = len(scores) - len(scores.defined)

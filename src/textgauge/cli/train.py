@@ -7,9 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from textgauge.cli.output import Format, FormatOption, Row, note, print_rows, progress
+from textgauge.cli.output import Format, FormatOption, note, print_rows, progress
 from textgauge.errors import InputError
-from textgauge.tabular import format_cell, format_interval
+from textgauge.tabular import count_of
 
 _NAMED = 5  # metrics whose share is printed
 
@@ -31,13 +31,12 @@ def ensemble(
         list[str] | None, typer.Option(help="The column of ratings; repeated for several people, whose mean is taken.")
     ] = None,
     group: Annotated[
-        str | None, typer.Option(help="The column of sets: one is left out after the other to see what was learned.")
+        str | None, typer.Option(help="The column of sets; sets that share texts are one source, left out together.")
     ] = None,
+    source: Annotated[str | None, typer.Option(help="The column of sources, where sets do not tell them.")] = None,
     also: Annotated[
-        str | None,
-        typer.Option(
-            help="Rated pairs of other data to learn from too, never left out: a dataset, or a table as --pairs."
-        ),
+        list[str] | None,
+        typer.Option(help="Rated pairs of other data to learn from too: a dataset, or a table as --pairs. Repeatable."),
     ] = None,
     metrics: Annotated[
         list[str] | None,
@@ -56,12 +55,12 @@ def ensemble(
 ) -> None:
     """Learn a pair metric from rated pairs: other pair metrics, stacked by a model of the ratings.
 
-    Prints how it does on sets left out, and how the best single metric does.
+    Prints how it does on sources left out, and how the best single metric does.
 
     Example: textgauge train ensemble --pairs rated.csv --left a --right b --rating score --group set -o model.json
     """
     from textgauge.data.source import brings_columns
-    from textgauge.evaluate.learned_metric import KINDS
+    from textgauge.evaluate.learned_metric import KINDS, readable
     from textgauge.evaluate.learned_metric import ensemble as stack
     from textgauge.evaluate.pair_sources import read_rated
 
@@ -69,36 +68,40 @@ def ensemble(
     if kind is None:
         raise InputError(f"--model is {' or '.join(KINDS)}, not {model!r}")
     ends = None if scale is None else _ends(scale)
-    groups = None if group is None else {"set": group}
+    groups = {role: name for role, name in (("set", group), ("source", source)) if name is not None} or None
     columns: dict[str, Any] = {"left": left, "right": right, "ratings": rating or (), "groups": groups}
-    sources = [read_rated(pairs, **columns, limit=limit, seed=seed)]
-    if also is not None:
-        sources.append(read_rated(also, **{} if brings_columns(also) else columns, limit=limit, seed=seed))
-    own, *more = [
-        (source.left, source.right, source.columns["rating"], source.columns.get("set")) for source in sources
-    ]
+    options: dict[str, Any] = {"limit": limit, "seed": seed}
+    own = read_rated(pairs, **columns, **options)
+    more = [read_rated(name, **{} if brings_columns(name) else columns, **options) for name in also or ()]
     with progress() as step:
         found = stack(
-            left=own[0],
-            right=own[1],
-            target=own[2],
+            left=own.left,
+            right=own.right,
+            target=own.columns["rating"],
             metrics=metrics,
-            groups=own[3],
-            also=more[0] if more else None,
+            groups=own.columns.get("set"),
+            sources=own.columns.get("source"),
+            also=[(other.left, other.right, other.columns["rating"], other.columns.get("set")) for other in more],
             model=kind,
             scale=ends,
             seed=seed,
             resamples=resamples,
-            about=" and ".join(Path(source.name).name for source in sources),
+            names=[Path(data.name).name for data in (own, *more)],
             on_step=step,
         )
     found.trained.save(out)
     rows = found.to_dicts()
-    print_rows(rows if form in (Format.json, Format.csv) else [_readable(row) for row in rows], form)
+    if form in (Format.json, Format.csv):
+        print_rows(rows, form)
+    else:
+        typer.echo(found.answer)
+        print_rows([readable(row) for row in rows], form)
     most = ", ".join(f"{row['metric']} {row['share']:.0%}" for row in found.shares()[:_NAMED])
-    size = f"{kind} over {len(found.trained.metrics)} metrics, {len(own[2])} pairs"
+    size = f"{kind} over {count_of(len(found.trained.metrics), 'metric')}, {len(own.left)} pairs"
     note(f"wrote {out}: {size}; score with -m ensemble@{out}")
     note(f"most of it is {most}")
+    for text in found.warnings:
+        note(f"warning: {text}")
 
 
 def _ends(text: str) -> tuple[float, float]:
@@ -107,8 +110,3 @@ def _ends(text: str) -> tuple[float, float]:
     except ValueError:
         raise InputError(f"--scale takes two numbers, as 1,5, not {text!r}") from None
     return worst, best
-
-
-def _readable(row: Row) -> Row:
-    cells = {name: format_cell(row[name]) for name in ("measure", "ensemble", "best", "single", "difference")}
-    return cells | {"interval": format_interval(row["low"], row["high"]), "p": format_cell(row["p"]), "n": row["n"]}

@@ -1,24 +1,23 @@
-"""Metrics against each other: on rated pairs, on resampled measures, and a learned metric against its best part."""
+"""Compare metrics with each other: on rated pairs, and on resampled measures."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.arrays import Floats, Ints
+from textgauge.arrays import Floats
 from textgauge.errors import InputError
 from textgauge.evaluate.protocols.base import Measure
 from textgauge.evaluate.results import Group, Judged
 from textgauge.stats.annotators import krippendorff_alpha, leave_one_out
 from textgauge.stats.correlation import Correlation, pearson, spearman
 from textgauge.stats.kendall import kendall_b
-from textgauge.stats.paired_tests import PairedTest, bootstrap_test, permutation_test, williams_test
-from textgauge.stats.resampled_correlation import correlation_interval, draws
+from textgauge.stats.paired_tests import bootstrap_test, permutation_test, williams_test
+from textgauge.stats.resampled_correlation import correlation_interval
 from textgauge.stats.resampling import percentile_interval
 from textgauge.tabular import Row, plain_row
 
@@ -26,7 +25,6 @@ SHOWN = ("metric", "other", "measure", "value", "other_value", "difference", "lo
 CORRELATIONS: dict[str, Correlation] = {"pearson": pearson, "spearman": spearman, "kendall": kendall_b}
 _KENDALL_PAIRS = 2_000  # every resample counts all pairs of rows again: beyond this, a random part of the rows
 _LEVEL = 0.95
-_RATING_MEASURES = ("spearman", "order")  # of a learned metric
 
 
 def rated_groups(groups: Sequence[Group]) -> list[Group]:
@@ -192,107 +190,3 @@ def _measure_contrast(measure: Measure, first: Judged, second: Judged) -> Row:
             "reason": "; ".join(reasons) or None,
         }
     )
-
-
-@dataclass(frozen=True)
-class RatingAgreement:
-    """Spearman's ρ over pairs, and that of the means of sets; NaN where there are fewer than three sets."""
-
-    metric: str
-    spearman: float
-    order: float
-
-
-@dataclass(frozen=True)
-class EnsembleContrast:
-    """A stacked metric and the best single one by one measure, with a paired bootstrap of the difference.
-
-    Pairs are drawn again, sets stay. `p` is two-sided, `p_larger` small where the stacked metric is the better one.
-    """
-
-    measure: str
-    ensemble: float
-    best: str
-    single: float
-    test: PairedTest
-    n: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """A flat row."""
-        row = {"measure": self.measure, "ensemble": self.ensemble, "best": self.best, "single": self.single}
-        return plain_row({**row, **self.test._asdict(), "n": self.n})
-
-
-def rating_agreement(name: str, gold: Floats, column: Floats, groups: Ints) -> RatingAgreement:
-    """Both measures of one column of similarities."""
-    whole = np.ones((1, len(gold)))
-    return RatingAgreement(name, spearman(gold, column), float(_orders(gold, column, groups, whole)[0]))
-
-
-def ensemble_contrasts(
-    gold: Floats,
-    stacked: Floats,
-    columns: Mapping[str, Floats],
-    groups: Ints,
-    found: RatingAgreement,
-    singles: Sequence[RatingAgreement],
-    *,
-    resamples: int,
-    level: float,
-    seed: int,
-) -> tuple[EnsembleContrast, ...]:
-    """The stacked metric against the best single one, by each measure that exists."""
-    rows = []
-    for measure in _RATING_MEASURES:
-        known = [single for single in singles if not np.isnan(getattr(single, measure))]
-        if not known:
-            continue
-        best = max(known, key=lambda single: float(getattr(single, measure)))
-        other = columns[best.metric]
-        options: dict[str, Any] = {"resamples": resamples, "level": level, "seed": seed}
-        if measure == "spearman":
-            test = bootstrap_test(spearman, gold, stacked, other, **options)
-        else:
-            test = _order_test(gold, stacked, other, groups, **options)
-        n = len(gold) if measure == "spearman" else len(np.unique(groups))
-        rows.append(EnsembleContrast(measure, getattr(found, measure), best.metric, getattr(best, measure), test, n))
-    return tuple(rows)
-
-
-def _order_test(
-    gold: Floats, first: Floats, second: Floats, groups: Ints, *, resamples: int, level: float, seed: int
-) -> PairedTest:
-    whole = np.ones((1, len(gold)))
-    observed = float((_orders(gold, first, groups, whole) - _orders(gold, second, groups, whole))[0])
-    gaps = np.concatenate(
-        [
-            _orders(gold, first, groups, weights) - _orders(gold, second, groups, weights)
-            for weights in draws(len(gold), resamples, seed)
-        ]
-    )
-    gaps = gaps[np.isfinite(gaps)]
-    if np.isnan(observed) or not len(gaps):
-        return PairedTest(observed, float("nan"), float("nan"), float("nan"))
-    larger, smaller = (float((1 + side.sum()) / (1 + len(gaps))) for side in (gaps <= 0, gaps >= 0))
-    return PairedTest(
-        observed,
-        min(2.0 * min(larger, smaller), 1.0),
-        larger,
-        smaller,
-        *percentile_interval(gaps, len(gold), level),
-    )
-
-
-def _orders(gold: Floats, column: Floats, groups: Ints, weights: NDArray[Any]) -> Floats:
-    """Spearman's ρ of the means of sets under each row of weights; NaN for fewer than three sets or an empty one."""
-    labels, place = np.unique(groups, return_inverse=True)
-    if len(labels) < 3:
-        return np.full(len(weights), np.nan)
-    member = (place[:, None] == np.arange(len(labels))).astype(np.float64)
-    sums = weights.astype(np.float64) @ np.hstack([member, member * gold[:, None], member * column[:, None]])
-    sizes, golden, columned = np.split(sums, 3, axis=1)
-    full = (sizes > 0).all(axis=1)
-    found = np.full(len(weights), np.nan)
-    for row in np.flatnonzero(full):
-        found[row] = spearman(golden[row] / sizes[row], columned[row] / sizes[row])
-    return found

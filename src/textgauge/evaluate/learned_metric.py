@@ -1,172 +1,142 @@
-"""Train a stacked pair metric on rated pairs, and test on sets left out whether it beats the best of its parts."""
+"""Train a pair metric on ratings, and see on sources left out whether it agrees better than the best of its parts."""
 
 from __future__ import annotations
 
-import hashlib
 import os
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
-from importlib.util import find_spec
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from textgauge.arrays import Floats, Ints
-from textgauge.data import Pairs
+from textgauge.arrays import Floats
 from textgauge.data.view import TextsLike
 from textgauge.errors import InputError
-from textgauge.evaluate.contrasts import EnsembleContrast, RatingAgreement, ensemble_contrasts, rating_agreement
-from textgauge.metrics import Metric, PairMetric, get_metric, get_pair_metrics, list_metrics
+from textgauge.evaluate.rated_features import RatedFeatures, RatedPairs, Step, rated_features
+from textgauge.evaluate.rating_agreement import (
+    MEASURES,
+    EnsembleContrast,
+    RatingAgreement,
+    best_single,
+    ensemble_contrast,
+    rating_agreement,
+)
+from textgauge.metrics import Metric, PairMetric, get_metric
 from textgauge.metrics.base import versions
-from textgauge.metrics.ensemble_file import Model, Trained, checked_feature, is_feature
-from textgauge.metrics.pair.ensemble import feature_values
-from textgauge.numerics.regression import fit_boosting, fit_ridge, one_scale
+from textgauge.metrics.ensemble_file import Model, Trained
+from textgauge.metrics.text_sketch import sketch_of
+from textgauge.numerics.regression import Ridge, fit_boosting, fit_ridge, fit_single, mixed, one_scale
 from textgauge.scoring.score import References, checked_pairs
-from textgauge.tabular import Tabular, plain_row, text_table
+from textgauge.stats.correlation import by_group, spearman
+from textgauge.tabular import Tabular, format_cell, format_interval, plain_row, text_table
 
 Kind = Literal["ridge", "boosting"]
-Step: TypeAlias = Callable[[str], None]
 KINDS: tuple[Kind, ...] = ("ridge", "boosting")
-# Beside every metric in its default form: encoders that were trained on other data than the default one.
-_ENCODERS = "cosine@paraphrase-minilm|wordllama"
-_PACKAGES = {"pos_distance": "pycrfsuite"}  # of extras
-_MOST_FOLDS = 20
-_FEWEST_PAIRS = 20
 Rated: TypeAlias = tuple[TextsLike, References, Iterable[float], Iterable[Any] | None]
-_SHOWN = ("measure", "ensemble", "best", "single", "difference", "low", "high", "p", "n")
+# How much of a model is learned; the rest is the best single metric. Trees are not mixed: a file holds one model.
+_SHARES: dict[Kind, tuple[float, ...]] = {"ridge": (0.0, 0.25, 0.5, 0.75, 1.0), "boosting": (0.0, 1.0)}
+
+_FIELDS = (
+    "measure", "left_out", "ensemble", "best", "single", "difference", "pairs_low", "pairs_high", "sources_low",
+    "sources_high", "better", "share", "n", "sources",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
-class RatedFeatures:
-    """Values of metrics (pairs by metrics, larger is closer), ratings, and what is left out together.
+class Fitted:
+    """A model, the place of the best single metric, its line to the ratings, and the share of what was learned."""
 
-    `groups` are the sets whose means are ranked, one for all pairs where none were given; `folds` the pairs that
-    cross-validation leaves out together.
-    """
+    model: Model
+    best: int
+    single: Ridge
+    share: float
 
-    metrics: tuple[PairMetric, ...]
-    values: Floats
-    ratings: Floats
-    groups: Ints
-    folds: Ints
-    fingerprint: str
+    @property
+    def mixture(self) -> Model:
+        """What predicts: the model and the single metric's line, mixed by the share."""
+        if self.share == 0.0:
+            return self.single
+        return mixed(self.model, self.single, self.share) if isinstance(self.model, Ridge) else self.model
 
-    def __len__(self) -> int:
-        return len(self.ratings)
 
-    def take(self, rows: NDArray[Any]) -> RatedFeatures:
-        """Some of the pairs."""
-        columns = {name: getattr(self, name)[rows] for name in ("values", "ratings", "groups", "folds")}
-        return replace(self, **columns)
+@dataclass(frozen=True)
+class LeftOut:
+    """Spearman's ρ within a source that was left out: of the metric learned on the others, and of their best single."""
 
-    def joined(self, other: RatedFeatures) -> RatedFeatures:
-        """These pairs, then others on the same metrics, which are groups of their own and never left out (fold −1)."""
-        if self.metrics != other.metrics:
-            raise InputError("pairs to learn from need the same metrics as the pairs they are to help with")
-        return replace(
-            self,
-            values=np.concatenate([self.values, other.values]),
-            ratings=np.concatenate([self.ratings, other.ratings]),
-            groups=np.concatenate([self.groups, other.groups + self.groups.max() + 1]),
-            folds=np.concatenate([self.folds, np.full(len(other), -1)]),
-            fingerprint=f"{self.fingerprint}+{other.fingerprint}",
-        )
+    left_out: str
+    n: int
+    ensemble: float
+    best: str
+    single: float
+    share: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """A flat row."""
+        return plain_row({"measure": "spearman", **asdict(self), "difference": self.difference})
+
+    @property
+    def difference(self) -> float:
+        """Learned less single."""
+        return self.ensemble - self.single
 
 
 @dataclass(frozen=True, eq=False)
 class CrossValidated:
     """Predictions for left-out pairs on one scale, and how well they and each single metric agree with people.
 
-    `contrasts` set the stacked metric against the best single one, measure by measure. That one is chosen with the
-    ratings of all pairs in sight, which is in its favour.
+    `contrasts` compare the learned metric with the best single one, measure by measure. That one is chosen with the
+    ratings of all pairs in sight, which is in its favour. `left_out` has a row for each of several sources.
     """
 
     predictions: Floats
     stacked: RatingAgreement
     singles: tuple[RatingAgreement, ...]
     contrasts: tuple[EnsembleContrast, ...]
+    left_out: tuple[LeftOut, ...] = ()
 
     def to_dicts(self) -> list[dict[str, Any]]:
-        """One row per measure."""
-        return [row.to_dict() for row in self.contrasts]
-
-
-def all_features() -> list[PairMetric]:
-    """Every pair metric that is computed here, its parts, and `cosine` of the other built-in encoders.
-
-    Left out are metrics that ask a model or service of the user's, and those whose optional package is not installed.
-    """
-    found: list[PairMetric] = list_metrics(kind="pair")
-    here = [metric for metric in found if is_feature(metric) and _installed(metric)]
-    parts = [replace(metric, part=part.name) for metric in here for part in metric.parts]
-    return [*here, *parts, *get_pair_metrics(_ENCODERS)]
-
-
-def rated_features(
-    pairs: Pairs,
-    ratings: Iterable[float],
-    *,
-    metrics: str | Iterable[str | Metric] | None = None,
-    groups: Iterable[Any] | None = None,
-    folds: Iterable[Any] | None = None,
-    on_step: Step = lambda _: None,
-) -> RatedFeatures:
-    """The values of metrics on rated pairs, ready for training; of `all_features` unless some are named.
-
-    Without `folds`, whole groups are left out, up to 20 at a time where there are more; without groups, the pairs of
-    one left text. Metrics with fitted weights take them from the texts of all pairs; no rating has a part in that.
-    """
-    named = all_features() if metrics is None else get_pair_metrics(metrics)
-    chosen = tuple(checked_feature(metric) for metric in named)
-    if not chosen:
-        raise InputError("an ensemble needs at least one metric")
-    grades = _checked_ratings(ratings, len(pairs))
-    sets = None if groups is None else _labels(groups, "groups", len(pairs))
-    given = None if folds is None else _labels(folds, "folds", len(pairs))
-    split = _folds(pairs, sets) if given is None else given
-    if len(np.unique(split)) < 2:
-        raise InputError("cross-validation leaves out one group of pairs after the other and needs at least two")
-    distinct, inverse = pairs.distinct()
-    values = _values(chosen, distinct, on_step)[inverse]
-    together = np.zeros(len(pairs), dtype=np.int64) if sets is None else sets
-    return RatedFeatures(chosen, values, grades, together, split, _fingerprint(pairs, grades, together))
+        """One row per measure, then one per source left out."""
+        rows = [row.to_dict() for row in (*self.contrasts, *self.left_out)]
+        return [{name: row.get(name) for name in _FIELDS} for row in rows]
 
 
 def train(
-    rated: RatedFeatures,
-    *,
-    also: RatedFeatures | None = None,
-    model: Kind = "ridge",
-    scale: tuple[float, float] | None = None,
-    seed: int = 0,
-    about: str = "",
+    rated: RatedFeatures, *, model: Kind = "ridge", scale: tuple[float, float] | None = None, seed: int = 0
 ) -> Trained:
     """A model trained on all pairs; `save` writes it to a file that `ensemble@FILE` scores pairs with.
 
     `scale` holds the ratings of texts with nothing in common and of texts that say the same; the smallest and the
-    largest rating unless given. Where small ratings mean closer, give the larger one first. `also` holds rated pairs of
-    other data to learn from, larger ratings closer; its smallest and largest one are put on the ends of the scale.
+    largest rating by default. Where small ratings mean closer, give the larger one first. Ratings of other data are
+    moved so that their smallest and largest one lie on the ends of the scale.
+
+    What is learned is drawn to the best single metric: its share is the smallest one of a grid that predicts sources
+    left out in turn (texts, where there is one source) as well as the best share does, within one standard error.
     """
     worst, best = _scale(rated, scale)
-    known = _with(rated, also, worst, best)
+    known = _on_scale(rated, worst, best)
     fitted = _fit(known, model, best > worst, seed)
-    trained = {
-        "data": about,
-        "pairs": len(known),
-        "groups": len(np.unique(known.groups)),
-        "fingerprint": known.fingerprint,
+    card = {
+        "data": list(rated.cards),
+        "pairs": len(rated),
+        "sets": len(np.unique(rated.sets)),
+        "sources": len(np.unique(rated.sources)),
+        "single": rated.metrics[fitted.best].key,
+        "share": fitted.share,
         "seed": seed,
         "versions": list(versions("textgauge", "numpy", "scikit-learn")),
     }
-    signatures = tuple(metric.signature for metric in rated.metrics)
-    return Trained(rated.metrics, signatures, fitted, worst, best, trained)
+    used, mixture = list(range(len(rated.metrics))), fitted.mixture
+    if fitted.share == 0.0:  # nothing else needs to be computed
+        used, mixture = [fitted.best], fit_single(known.values[:, [fitted.best]], known.ratings, 0)
+    metrics = tuple(rated.metrics[place] for place in used)
+    sketch = None if rated.corpus is None else sketch_of(rated.corpus, np.tile(rated.sources, 2), seed)
+    return Trained(metrics, tuple(metric.signature for metric in metrics), mixture, worst, best, card, sketch)
 
 
 def cross_validated(
     rated: RatedFeatures,
     *,
-    also: RatedFeatures | None = None,
     model: Kind = "ridge",
     scale: tuple[float, float] | None = None,
     seed: int = 0,
@@ -174,100 +144,139 @@ def cross_validated(
     level: float = 0.95,
     on_step: Step = lambda _: None,
 ) -> CrossValidated:
-    """Leave out one fold after the other, train on the rest and on all of `also`, predict what was left out.
+    """Leave out one source after the other, train on the rest, predict what was left out.
 
-    The parameters of a model, its penalty among them, come from the rest alone. The predictions of all models are
-    brought to one scale before they are put together: the rank that each gives a pair among all pairs, from 0 to 1. An
-    undefined value of a single metric counts as the mean of the others.
+    Where the pairs that are judged are of one source, the pairs of some of its left texts are left out in turn.
+    Penalty, single metric and share come from the rest alone. The predictions of all models are brought to one scale
+    before they are put together: the rank that each gives a pair among all pairs, from 0 to 1. An undefined value of a
+    single metric counts as the mean of the others.
     """
     worst, best = _scale(rated, scale)
-    up = best > worst
-    predictions = np.empty(len(rated))
-    for fold in np.unique(rated.folds):
-        on_step(f"fold {fold + 1}")
-        here = rated.folds == fold
-        fitted = _fit(_with(rated.take(~here), also, worst, best), model, up, seed)
-        clamped = np.clip(fitted.predict(rated.values), min(worst, best), max(worst, best))
-        predictions[here] = one_scale(clamped if up else -clamped)[here]
-    gold = rated.ratings if up else -rated.ratings
+    known, up = _on_scale(rated, worst, best), best > worst
+    own, gold = known.own, known.ratings if up else -known.ratings
+    predictions, folds = np.empty(len(known)), known.folds
+    rows: dict[int, LeftOut] = {}
+    by_source = bool((known.source_folds == folds)[own].all())
+    if len(np.unique(known.source_folds)) > 1:
+        for fold in np.unique(known.source_folds):
+            on_step(f"left out: {known.names[fold] if fold < len(known.names) else fold}")
+            here = known.source_folds == fold
+            fitted = _fit(known.take(~here), model, up, seed)
+            rows |= {source: _left_out(known, fitted, source) for source in np.unique(known.sources[here]).tolist()}
+            if by_source:
+                predictions[here & own] = _ranked(fitted, known, worst, best)[here[own]]
+    if not by_source:
+        for fold in np.unique(folds[own]):
+            on_step(f"fold {fold + 1}")
+            here = folds == fold
+            predictions[here & own] = _ranked(_fit(known.take(~here), model, up, seed), known, worst, best)[here[own]]
+    judged = _judged(known.take(own), gold[own], predictions[own], resamples=resamples, level=level, seed=seed)
+    return replace(judged, left_out=tuple(rows[source] for source in sorted(rows)))
+
+
+def _judged(rated: RatedFeatures, gold: Floats, predictions: Floats, **options: Any) -> CrossValidated:
     columns = {metric.key: _filled(rated.values[:, i]) for i, metric in enumerate(rated.metrics)}
-    singles = tuple(rating_agreement(name, gold, column, rated.groups) for name, column in columns.items())
-    stacked = rating_agreement("ensemble", gold, predictions, rated.groups)
-    options: dict[str, Any] = {"resamples": resamples, "level": level, "seed": seed}
-    contrasts = ensemble_contrasts(gold, predictions, columns, rated.groups, stacked, singles, **options)
+    singles = tuple(rating_agreement(name, gold, column, rated.sets) for name, column in columns.items())
+    where: dict[str, Any] = {"sets": rated.sets, "sources": rated.sources, "texts": rated.texts}
+    best = {measure: best_single(gold, columns, rated.sets, measure) for measure in MEASURES}
+    contrasts = tuple(
+        ensemble_contrast(measure, gold, predictions, (name, columns[name]), **where, **options)
+        for measure, name in best.items()
+        if name is not None
+    )
+    stacked = rating_agreement("ensemble", gold, predictions, rated.sets)
     return CrossValidated(predictions, stacked, singles, contrasts)
 
 
-def _installed(metric: PairMetric) -> bool:
-    return metric.name not in _PACKAGES or find_spec(_PACKAGES[metric.name]) is not None
+def _ranked(fitted: Fitted, rated: RatedFeatures, worst: float, best: float) -> Floats:
+    """Predictions for the pairs that are judged, as ranks; larger is closer."""
+    clamped = np.clip(fitted.mixture.predict(rated.values[rated.own]), min(worst, best), max(worst, best))
+    return one_scale(clamped if best > worst else -clamped)
 
 
-def _fit(rated: RatedFeatures, model: Kind, up: bool, seed: int) -> Model:
+def _left_out(rated: RatedFeatures, fitted: Fitted, source: int) -> LeftOut:
+    here = rated.sources == source
+    values, gold = rated.values[here], rated.ratings[here]
+    found = (spearman(gold, part.predict(values)) for part in (fitted.mixture, fitted.single))
+    name = rated.names[source] if rated.names else str(source)
+    key = rated.metrics[fitted.best].key
+    return LeftOut(name, int(here.sum()), next(found), key, next(found), fitted.share)
+
+
+def _fit(rated: RatedFeatures, model: Kind, up: bool, seed: int) -> Fitted:
+    """Penalty, single metric and share from these pairs alone."""
     if model not in KINDS:
         raise InputError(f"the model is one of {', '.join(KINDS)}, not {model!r}")
+    whole = _model(rated, model, up, seed, None)
+    penalty = whole.penalty if isinstance(whole, Ridge) else 0.0
+    units = rated.source_folds if len(np.unique(rated.source_folds)) > 1 else rated.texts % 10
+    found = []
+    for unit in np.unique(units):
+        rest, here = rated.take(units != unit), rated.take(units == unit)
+        if len(rest) and len(here) > 2:
+            part = _model(rest, model, up, seed, penalty)
+            best = _best_single(rest, up)
+            single = fit_single(rest.values, rest.ratings, best)
+            mixtures = [Fitted(part, best, single, share).mixture for share in _SHARES[model]]
+            found.append([spearman(here.ratings, mixture.predict(here.values)) for mixture in mixtures])
+    best = _best_single(rated, up)
+    return Fitted(whole, best, fit_single(rated.values, rated.ratings, best), _share(np.array(found), _SHARES[model]))
+
+
+def _model(rated: RatedFeatures, model: Kind, up: bool, seed: int, penalty: float | None) -> Model:
     if model == "boosting":
         return fit_boosting(rated.values, rated.ratings, rising=up, seed=seed)
-    folds, own = rated.folds, rated.folds >= 0
-    if len(np.unique(folds[own])) < 2:  # nothing to choose a penalty by but halves of it
-        folds = np.where(own, np.arange(len(rated)) % 2, -1)
-    return fit_ridge(rated.values, rated.ratings, rated.groups, folds)
+    if penalty is not None:
+        return fit_ridge(rated.values, rated.ratings, rated.sets, None, penalty=penalty)
+    folds = rated.folds if rated.own.any() else rated.texts % 10
+    if len(np.unique(folds[folds >= 0])) < 2:  # nothing to choose a penalty by but halves of it
+        folds = np.where(folds >= 0, np.arange(len(rated)) % 2, -1)
+    return fit_ridge(rated.values, rated.ratings, rated.sets, folds)
 
 
-def _with(rated: RatedFeatures, also: RatedFeatures | None, worst: float, best: float) -> RatedFeatures:
-    if also is None:
-        return rated
-    low, high = float(also.ratings.min()), float(also.ratings.max())
-    if low == high:
-        raise InputError("all ratings of the pairs to learn from, too, are equal")
-    return rated.joined(replace(also, ratings=worst + (also.ratings - low) * (best - worst) / (high - low)))
+def _best_single(rated: RatedFeatures, up: bool) -> int:
+    """The metric of the largest mean ρ within sources."""
+    gold = rated.ratings if up else -rated.ratings
+    found = np.array([by_group(spearman, gold, _filled(column), rated.sources) for column in rated.values.T])
+    known = np.isfinite(found)
+    means = np.where(known, found, 0.0).sum(axis=1) / np.maximum(known.sum(axis=1), 1)
+    return int(np.argmax(np.where(known.any(axis=1), means, -1.0)))
 
 
-def _values(metrics: tuple[PairMetric, ...], distinct: Pairs, on_step: Step) -> Floats:
-    """Feature values, the metrics of one family named as they are computed."""
-    blocks: dict[int, Floats] = {}
-    wholes = [replace(metric, part=None) for metric in metrics]
-    for whole in dict.fromkeys(wholes):
-        on_step(whole.key)
-        places = [place for place, other in enumerate(wholes) if other == whole]
-        found = feature_values([metrics[place] for place in places], distinct)
-        blocks |= dict(zip(places, found.T, strict=True))
-    return np.column_stack([blocks[place] for place in range(len(metrics))])
+def _share(found: Floats, shares: Sequence[float]) -> float:
+    """The smallest share whose ρ on what was left out is within one standard error of the best share's.
 
-
-def _checked_ratings(ratings: Iterable[float], pairs: int) -> Floats:
-    grades = np.array(list(ratings), dtype=np.float64)
-    if len(grades) != pairs:
-        raise InputError(f"{pairs} pairs but {len(grades)} ratings")
-    if pairs < _FEWEST_PAIRS:
-        raise InputError(f"{pairs} rated pairs are too few to learn from; give at least {_FEWEST_PAIRS}")
-    if not np.isfinite(grades).all():
-        raise InputError(f"rating {int(np.argmin(np.isfinite(grades)))} is not a finite number")
-    if (grades == grades[0]).all():
-        raise InputError(f"all ratings are {grades[0]:g}: there is nothing to learn")
-    return grades
-
-
-def _labels(cells: Iterable[Any], name: str, pairs: int) -> Ints:
-    found = np.array([str(cell) for cell in cells])
-    if len(found) != pairs:
-        raise InputError(f"{pairs} pairs but {len(found)} {name}")
-    return np.asarray(np.unique(found, return_inverse=True)[1], dtype=np.int64)
-
-
-def _folds(pairs: Pairs, groups: Ints | None) -> Ints:
-    if groups is not None:
-        return groups if groups.max() < _MOST_FOLDS else groups % _MOST_FOLDS
-    # Keys are hashes of texts: the remainder of their rank is a random deal that no order of the rows decides.
-    return np.asarray(np.unique(pairs.left.keys, return_inverse=True)[1] % 10, dtype=np.int64)
+    >>> _share(np.array([[0.5, 0.6], [0.5, 0.7], [0.4, 0.5]]), (0.0, 1.0))
+    1.0
+    >>> _share(np.array([[0.5, 0.7], [0.5, 0.4], [0.4, 0.5]]), (0.0, 1.0))
+    0.0
+    """
+    known = found[np.isfinite(found).all(axis=1)] if len(found) else found.reshape(0, len(shares))
+    if len(known) < 2:
+        return 0.0
+    gaps = known[:, [int(known.mean(axis=0).argmax())]] - known
+    near = gaps.mean(axis=0) <= gaps.std(axis=0, ddof=1) / np.sqrt(len(known))
+    return shares[int(np.argmax(near))]
 
 
 def _scale(rated: RatedFeatures, scale: tuple[float, float] | None) -> tuple[float, float]:
-    worst, best = scale or (float(rated.ratings.min()), float(rated.ratings.max()))
+    ratings = rated.ratings[rated.own]
+    worst, best = scale or (float(ratings.min()), float(ratings.max()))
     if not (np.isfinite([worst, best]).all() and worst != best):
         raise InputError(f"the scale needs two different numbers, not {worst:g} and {best:g}")
-    if rated.ratings.min() < min(worst, best) or rated.ratings.max() > max(worst, best):
+    if ratings.min() < min(worst, best) or ratings.max() > max(worst, best):
         raise InputError(f"there are ratings outside the scale from {worst:g} to {best:g}")
     return float(worst), float(best)
+
+
+def _on_scale(rated: RatedFeatures, worst: float, best: float) -> RatedFeatures:
+    """The ratings of other data moved to the ends of the scale."""
+    ratings = rated.ratings.copy()
+    for number in range(1, int(rated.data.max()) + 1):
+        here = rated.data == number
+        low, high = float(ratings[here].min()), float(ratings[here].max())
+        ratings[here] = worst + (ratings[here] - low) * (best - worst) / (high - low)
+    return replace(rated, ratings=ratings)
 
 
 def _filled(column: Floats) -> Floats:
@@ -275,14 +284,9 @@ def _filled(column: Floats) -> Floats:
     return np.where(np.isnan(column), known.mean() if len(known) else 0.0, column)
 
 
-def _fingerprint(pairs: Pairs, ratings: Floats, groups: Ints) -> str:
-    columns = (pairs.left.keys, pairs.right.keys, ratings, groups)
-    return hashlib.blake2b(b"".join(column.tobytes() for column in columns), digest_size=8).hexdigest()
-
-
 @dataclass(frozen=True, eq=False)
 class Stack(Tabular):
-    """A trained ensemble; its rows set it against the best single metric on pairs that were left out.
+    """A trained ensemble; its rows compare it with the best single metric on pairs that were left out.
 
     `trained` is the model of all pairs, `judged` holds the predictions for left-out pairs and all single metrics.
     """
@@ -290,8 +294,33 @@ class Stack(Tabular):
     trained: Trained
     judged: CrossValidated
 
+    @property
+    def answer(self) -> str:
+        """Whether the learned metric is better than the best single one on new sources, in one sentence."""
+        row = self.judged.contrasts[0]
+        gap = format_cell(row.difference)
+        if np.isnan(row.sources_low):
+            pairs = format_interval(row.pairs_low, row.pairs_high)
+            found = f"{gap} from {row.best} on new pairs of the same sets ({pairs}); new sources were not tested"
+        else:
+            verdict = "better than" if row.better else "tied with"
+            sources = format_interval(row.sources_low, row.sources_high)
+            found = f"{verdict} {row.best} on new sources (difference {gap}, {sources})"
+        return f"The learned metric is {found}; {self.trained.about['share']:.0%} of it is learned."
+
+    @cached_property
+    def warnings(self) -> tuple[str, ...]:
+        """What is not known of it, or speaks against it."""
+        rows = self.judged.left_out
+        if not rows:
+            return ("all pairs are of one source: how it does on texts of other sources is not known",)
+        gap = float(np.nanmean([row.difference for row in rows]))
+        if gap >= 0:
+            return ()
+        return (f"on sources left out it agrees less than the best single metric, by {-gap:.3f} on average",)
+
     def to_dicts(self) -> list[dict[str, Any]]:
-        """One row per measure."""
+        """One row per measure, then one per source left out."""
         return self.judged.to_dicts()
 
     def shares(self) -> list[dict[str, Any]]:
@@ -308,7 +337,16 @@ class Stack(Tabular):
         return metric
 
     def __str__(self) -> str:
-        return text_table([{name: row[name] for name in _SHOWN} for row in self.to_dicts()])
+        table = text_table([readable(row) for row in self.to_dicts()])
+        return "\n".join([self.answer, table, *(f"warning: {text}" for text in self.warnings)])
+
+
+def readable(row: dict[str, Any]) -> dict[str, Any]:
+    """A row of a stack for reading: what was left out, and both intervals of the difference."""
+    cells = {"left out": row["left_out"] or "each in turn", "measure": row["measure"]}
+    cells |= {name: format_cell(row[name]) for name in ("ensemble", "best", "single", "difference")}
+    pairs, sources = (format_interval(row.get(f"{name}_low"), row.get(f"{name}_high")) for name in ("pairs", "sources"))
+    return cells | {"new pairs": pairs, "new sources": sources, "n": row["n"]}
 
 
 def ensemble(
@@ -318,35 +356,43 @@ def ensemble(
     target: Iterable[float],
     metrics: str | Iterable[str | Metric] | None = None,
     groups: Iterable[Any] | None = None,
-    also: Rated | None = None,
+    sources: Iterable[Any] | None = None,
+    also: Rated | Sequence[Rated] | None = None,
     model: Kind = "ridge",
     scale: tuple[float, float] | None = None,
     seed: int = 0,
     resamples: int = 1_000,
-    about: str = "",
+    names: Sequence[str] = (),
     on_step: Step = lambda _: None,
 ) -> Stack:
     """Stack pair metrics into one that predicts `target`, people's ratings of the pairs.
 
-    `metrics` are by default all that can be computed here (`all_features`). `groups` are the sets of the pairs: one
-    is left out after the other to see what was learned; without them, the pairs of some texts. `also` holds the left
-    texts, right texts, ratings, and groups (or None) of other data to learn from, never left out. `scale` holds the
-    ratings of texts with nothing in common and of texts that say the same, where they are not the smallest and the
-    largest.
+    `metrics` are by default all that can be computed here (`all_features`). `groups` are the sets of the pairs; those
+    that share texts are one source, or `sources` names it. One source is left out after the other to see what was
+    learned; where there is one, the pairs of some texts. `also` holds the left texts, right texts, ratings, and groups
+    (or None) of other data to learn from, or several of them; `names` are those of all data. `scale` holds the ratings
+    of texts with nothing in common and of texts that say the same, where they are not the smallest and the largest.
 
     >>> left = ["a red cat sleeps", "the old house", "a stone in the river", "blue dogs run"] * 10
     >>> right = ["a red cat naps", "the new tree", "a stone in the stream", "cats sleep"] * 10
     >>> stack = ensemble(left=left, right=right, target=[4, 2, 5, 1] * 10, metrics="jaccard,chrf", resamples=100)
-    >>> [row["metric"] for row in stack.shares()]
-    ['jaccard', 'chrf']
+    >>> stack.warnings
+    ('all pairs are of one source: how it does on texts of other sources is not known',)
     """
-
-    def features(rated: Rated) -> RatedFeatures:
-        texts, references, ratings, sets = rated
-        return rated_features(checked_pairs(texts, references), ratings, metrics=metrics, groups=sets, on_step=on_step)
-
-    own = features((left, right, target, groups))
+    others: Sequence[Any] = () if also is None else also if isinstance(also, list) else [also]
+    given = [(left, right, target, groups, sources), *((*other, None) for other in others)]
+    called = [*names, *(f"data {number + 1}" for number in range(len(names), len(given)))]
+    data = [
+        RatedPairs(checked_pairs(texts, references), list(ratings), name, *(_listed(cells) for cells in labels))
+        for (texts, references, ratings, *labels), name in zip(given, called, strict=True)
+    ]
+    rated = rated_features(data, metrics=metrics, on_step=on_step)
     options: dict[str, Any] = {"model": model, "scale": scale, "seed": seed}
-    options["also"] = None if also is None else features(also)
-    trained = train(own, **options, about=about)
-    return Stack(trained, cross_validated(own, **options, resamples=resamples, on_step=on_step))
+    judged = cross_validated(rated, **options, resamples=resamples, on_step=on_step)
+    trained = train(rated, **options)
+    card = {**trained.about, "left_out": [row.to_dict() for row in judged.left_out]}
+    return Stack(replace(trained, about=card), judged)
+
+
+def _listed(cells: Iterable[Any] | None) -> list[Any] | None:
+    return None if cells is None else list(cells)

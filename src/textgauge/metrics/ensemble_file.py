@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import lru_cache
 from pathlib import Path
+from stat import S_ISREG
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -20,18 +21,21 @@ from textgauge.arrays import Floats
 from textgauge.errors import InputError, ResourceError, TextgaugeError
 from textgauge.files import replacing
 from textgauge.metrics.pair_metric import PairMetric
+from textgauge.metrics.text_sketch import TextSketch, parse_sketch
 from textgauge.numerics.regression import MAX_DEPTH, Boosting, Ridge
 
 Model: TypeAlias = Ridge | Boosting
 
 FORMAT = "textgauge ensemble 1"
 MAX_BYTES = 50_000_000
+MAX_NESTING = 16
 MAX_FEATURES = 1_000
 MAX_TREES = 10_000
 MAX_NODES = 500_000
 
 _HOSTED = ("model", "service")
 _BUILT_IN = re.compile(r"[\w-]*")
+_BRACKETS = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\Z)|[][{}]', re.DOTALL)  # strings whole, so that none is in one
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +43,7 @@ class Trained:
     """A model of ratings over the values of pair metrics, turned so that larger is closer.
 
     `worst` and `best` are the ratings of texts with nothing in common and of texts that say the same. `signatures` are
-    those of the metrics when the model was trained; `about` says what it was trained on.
+    those of the metrics when the model was trained; `about` says what it was trained on, `texts` is a sketch of it.
     """
 
     metrics: tuple[PairMetric, ...]
@@ -48,6 +52,7 @@ class Trained:
     worst: float
     best: float
     about: Mapping[str, Any] = field(default_factory=dict)
+    texts: TextSketch | None = None
 
     def similarity(self, features: Floats) -> Floats:
         """Predicted ratings, clamped to their scale, from 0 (worst) to 1 (best)."""
@@ -67,7 +72,7 @@ class Trained:
             "scale": [self.worst, self.best],
             "parameters": parameters,
             "trained": dict(self.about),
-        }
+        } | ({} if self.texts is None else {"texts": self.texts.to_dict()})
         return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -87,6 +92,8 @@ def load(path: str | os.PathLike[str]) -> tuple[Trained, str]:
         status = file.stat()
     except (OSError, ValueError):
         raise InputError(f"{path}: no such model file; `textgauge train ensemble ... -o FILE` makes one") from None
+    if not S_ISREG(status.st_mode):
+        raise InputError(f"{file}: a model file is a regular file, not a folder or a device")
     return _read(file, status.st_mtime_ns, status.st_size)
 
 
@@ -95,7 +102,8 @@ def _read(file: Path, _changed: int, size: int) -> tuple[Trained, str]:
     if size > MAX_BYTES:
         raise InputError(f"{file}: {size:,} bytes; a model file has at most {MAX_BYTES:,}")
     try:
-        data = file.read_bytes()[: MAX_BYTES + 1]
+        with file.open("rb") as stream:
+            data = stream.read(MAX_BYTES + 1)
     except OSError as error:
         raise InputError(f"{file}: {error.strerror or error}") from None
     try:
@@ -119,7 +127,8 @@ def parse(data: bytes | str) -> Trained:
     kind, parameters, about = content.get("model"), content.get("parameters"), content.get("trained", {})
     if str(kind) not in readers or not isinstance(parameters, dict) or not isinstance(about, dict):
         raise InputError(f"unknown model {str(kind)[:40]!r}, or its parameters are missing")
-    return Trained(metrics, signatures, readers[str(kind)](parameters, len(metrics)), float(worst), float(best), about)
+    model = readers[str(kind)](parameters, len(metrics))
+    return Trained(metrics, signatures, model, float(worst), float(best), about, parse_sketch(content.get("texts")))
 
 
 def checked_feature(metric: PairMetric) -> PairMetric:
@@ -141,15 +150,22 @@ def is_feature(metric: PairMetric) -> bool:
 
 
 def _document(data: bytes | str) -> dict[str, Any]:
+    _check_nesting(data.encode(errors="surrogatepass") if isinstance(data, str) else data)
     try:
         content = json.loads(data, parse_constant=_refuse)
-    except RecursionError:
-        raise InputError("JSON nested too deeply") from None
     except ValueError as error:
         raise InputError(f"not a model file: bad JSON ({str(error)[:80]})") from None
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise InputError(f"not a model file of this version ({FORMAT!r})")
     return content
+
+
+def _check_nesting(data: bytes) -> None:
+    depth = 0
+    for found in _BRACKETS.finditer(data):
+        depth += (found[0] in b"[{") - (found[0] in b"]}")
+        if depth > MAX_NESTING:
+            raise InputError(f"JSON nested deeper than {MAX_NESTING}")
 
 
 def _refuse(name: str) -> float:

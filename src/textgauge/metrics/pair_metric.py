@@ -91,7 +91,12 @@ class PairMetric(Metric):
             reason=self.undefined if np.isnan(self.select(columns)).any() else None,
             seconds=time.perf_counter() - start,
             signature=self.signature,
+            warnings=self.warnings(pairs),
         )
+
+    def warnings(self, pairs: Pairs) -> tuple[str, ...]:
+        """What speaks against trusting the metric on these pairs, each one sentence."""
+        return ()
 
     def on_given(self, pairs: Pairs) -> PairMetric:
         """This metric, moved to the ready-made embeddings if the pairs bring them and no embedder was named."""

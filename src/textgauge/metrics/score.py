@@ -72,7 +72,7 @@ class Score(Tabular):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PairScores(Tabular):
-    """One number per pair, with parts; NaN where undefined, and `reason` says why."""
+    """One number per pair, with parts; NaN where undefined, and `reason` says why. `warnings` speak against it."""
 
     metric: str
     values: NDArray[np.float64]
@@ -80,6 +80,7 @@ class PairScores(Tabular):
     reason: str | None = None
     seconds: float = float("nan")
     signature: str = ""
+    warnings: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.values)

@@ -1,4 +1,4 @@
-"""Ridge regression in closed form: how it predicts, and how it is fitted."""
+"""Ridge regression in closed form, and boosted trees: how they predict, and how they are fitted."""
 
 from __future__ import annotations
 
@@ -46,7 +46,25 @@ class Ridge:
         return np.asarray(self.intercept + terms.sum(axis=1))
 
 
-def fit_ridge(features: Floats, ratings: Floats, groups: Ints, folds: Ints) -> Ridge:
+def fit_single(features: Floats, ratings: Floats, feature: int) -> Ridge:
+    """A line from one feature to the ratings, as a ridge of which all other weights are 0."""
+    columns = _Columns.of(features)
+    slope, intercept = _line(columns.matrix(features)[:, feature], ratings)
+    weights = np.zeros(features.shape[1])
+    weights[feature] = slope
+    return Ridge(columns.mean, columns.scale, weights, np.zeros_like(weights), intercept, 0.0)
+
+
+def mixed(model: Ridge, other: Ridge, share: float) -> Ridge:
+    """The mean of two models of the same features, `share` of the first: a model of the same form."""
+    weights, missing, intercept = (
+        share * getattr(model, name) + (1.0 - share) * getattr(other, name)
+        for name in ("weights", "missing", "intercept")
+    )
+    return Ridge(model.mean, model.scale, weights, missing, float(intercept), model.penalty)
+
+
+def fit_ridge(features: Floats, ratings: Floats, groups: Ints, folds: Ints | None, *, penalty: float = 0.0) -> Ridge:
     """Weights from pairs of the same group, then a line from the weighted sum to the ratings.
 
     Groups differ in more than features can tell, and there are few of them: weights that explain the differences
@@ -59,9 +77,11 @@ def fit_ridge(features: Floats, ratings: Floats, groups: Ints, folds: Ints) -> R
     says where.
 
     λ is the one of a grid under which folds left out in turn are predicted best, by Spearman's ρ over all pairs. Pairs
-    of fold −1 are never left out: they help to learn, but it is not for them that λ is chosen.
+    of fold −1 are never left out: they help to learn, but it is not for them that λ is chosen. Without folds it is
+    the `penalty` given.
     """
-    penalty = PENALTIES[int(np.argmax(_held_out_correlations(features, ratings, groups, folds)))]
+    if folds is not None:
+        penalty = PENALTIES[int(np.argmax(_held_out_correlations(features, ratings, groups, folds)))]
     columns = _Columns.of(features)
     matrix = columns.matrix(features)
     (weights,) = _weights(matrix, ratings, groups, (penalty,))

@@ -116,6 +116,7 @@ class Summary(FlatRow):
     whole_high: float
     undefined: int
     reason: str | None
+    warning: str | None
     seconds: float
     signature: str
 
@@ -140,6 +141,11 @@ class ScoreReport(Tabular):
             if scores.metric == key:
                 return scores
         raise UnknownName.among("metric in this report", key, [scores.metric for scores in self.scores])
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What speaks against trusting a metric on these pairs, each one sentence."""
+        return tuple(text for scores in self.scores for text in scores.warnings)
 
     @cached_property
     def _summaries(self) -> tuple[Summary, ...]:
@@ -166,6 +172,7 @@ class ScoreReport(Tabular):
             whole_high=ends[1],
             undefined=len(scores) - len(scores.defined),
             reason=scores.reason,
+            warning="; ".join(scores.warnings) or None,
             seconds=scores.seconds,
             signature=scores.signature,
         )
@@ -187,10 +194,11 @@ class ScoreReport(Tabular):
 
     def __str__(self) -> str:
         width = max((len(scores.metric) for scores in self.scores), default=6)
-        return "\n".join(
+        lines = (
             f"{row.metric:<{width}}  {row.mean:8.4g} ± {row.std:.4g}  [{row.low:.4g}, {row.high:.4g}]"
             for row in self.summary()
         )
+        return "\n".join([*lines, *(f"warning: {text}" for text in self.warnings)])
 
 
 def spread_chart(scores: Sequence[PairScores]) -> alt.VConcatChart:

@@ -35,3 +35,12 @@ def comparison_sentence(p_adjusted: Mapping[str, float], adjustment: str | None,
     if rejecting:
         return f'Different: {tested} "same source" {how}.'
     return f'No difference found: {tested} "same source" {how}; that does not show that there is none.'
+
+
+def better(*intervals: tuple[float, float]) -> bool:
+    """Whether every interval of a difference lies above 0; an interval that does not exist (NaN) does not.
+
+    >>> better((0.1, 0.4), (0.01, 0.5)), better((0.1, 0.4), (-0.01, 0.5)), better((0.1, 0.4), (float("nan"),) * 2)
+    (True, False, False)
+    """
+    return all(low > 0 for low, _ in intervals)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -41,7 +42,8 @@ class Ensemble(PairMetric):
     metrics (`textgauge train ensemble`). The value is (rating − worst) / (best − worst), clamped to [0, 1]. By rule,
     equal texts and two blank ones score 1, and one blank text scores 0. Where one of the metrics is undefined, ridge
     takes its mean of the training pairs and adds what was learned of such gaps; a tree sends it the way it learned.
-    Metrics with fitted weights take them from the pairs scored, not from those of the training.
+    Metrics with fitted weights take them from the pairs scored, not from those of the training. Scores carry a warning
+    where the texts are far from those of the training, by the energy distance of their embeddings.
 
     Source: Wolpert 1992, Stacked Generalization.
     """
@@ -59,7 +61,8 @@ class Ensemble(PairMetric):
         """The content of the model file, and the inputs of its metrics here."""
         trained, digest = load(self.on)
         here = "\n".join(_without_versions(metric.signature, PACKAGES) for metric in trained.metrics)
-        return [f"model={digest}", f"features={hashlib.blake2b(here.encode(), digest_size=8).hexdigest()}"]
+        data = [f"data={card['fingerprint']}" for card in _cards(trained)]
+        return [f"model={digest}", *data, f"features={hashlib.blake2b(here.encode(), digest_size=8).hexdigest()}"]
 
     def compute(self, pairs: Pairs) -> Columns:
         """One number per pair."""
@@ -70,6 +73,19 @@ class Ensemble(PairMetric):
             some = Pairs(pairs.left.take(open_rows), pairs.right.take(open_rows), background=pairs.background)
             values[open_rows] = trained.similarity(feature_values(trained.metrics, some))
         return {VALUE: values}
+
+    def warnings(self, pairs: Pairs) -> tuple[str, ...]:
+        """Whether the texts are far from those of the training, where the model file tells."""
+        sketch = load(self.on)[0].texts
+        found = None if sketch is None or not pairs.left.pool.has_texts else sketch.warning(pairs.left | pairs.right)
+        return () if found is None else (f"{self.key}: {found}",)
+
+
+def _cards(trained: Trained) -> list[dict[str, str]]:
+    """What is written of each data the model was trained on."""
+    cards = trained.about.get("data")
+    found = [card for card in cards if isinstance(card, dict)] if isinstance(cards, list) else []
+    return [card for card in found if re.fullmatch(r"[0-9a-f]{16}", str(card.get("fingerprint")))]
 
 
 def _warn_of_changes(trained: Trained) -> None:

@@ -328,6 +328,31 @@ def test_large_files_are_not_read(tmp_path, monkeypatch):
         file.load(tmp_path / "model.json")
 
 
+def test_devices_and_folders_are_not_read(tmp_path):
+    (tmp_path / "model.json").symlink_to("/dev/zero")
+    for path in (tmp_path, tmp_path / "model.json"):
+        with pytest.raises(InputError, match="a regular file, not a folder or a device"):
+            file.load(path)
+
+
+def test_nesting_is_limited_before_the_text_is_parsed(content, monkeypatch):
+    monkeypatch.setattr(file.json, "loads", lambda *_, **__: pytest.fail("parsed"))
+    for text in ("[" * 17, '{"a": ' * 17, '{"]]]]": ' * 17, '{"\\"]": ' * 17):
+        with pytest.raises(InputError, match="nested deeper than 16"):
+            parse(text)
+
+
+def test_brackets_within_strings_do_not_count(content):
+    assert parse(json.dumps({**content, "trained": {"data": "[" * 99 + '\\"' + "{" * 99}})).about["data"]
+
+
+def test_older_files_have_no_sketch_and_no_warning(tmp_path, content):
+    assert "texts" not in content
+    (tmp_path / "old.json").write_text(json.dumps(content))
+    scores = get_metric(f"ensemble@{tmp_path / 'old.json'}")(left=["interest rates"], right=["a cow"])
+    assert scores.warnings == ()
+
+
 @pytest.mark.parametrize(
     "name",
     ["judge", "cross_encoder", "ensemble@a.json", "cosine@api:m", "cosine@st:x/y", "wmd@words.vec", "bertscore@hf:x"],
@@ -369,6 +394,8 @@ def test_what_is_not_a_model_file(text):
         ("model", None),
         ("parameters", []),
         ("trained", 3),
+        ("texts", 3),
+        ("texts", {"embedder": "minilm", "texts": 2, "spread": 0, "rows": "AAA"}),
         ("scale", [1.0, 1.0]),
         ("scale", [1.0]),
         ("scale", [1.0, True]),
