@@ -97,7 +97,7 @@ class CrossValidated:
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """One row per measure, then one per source left out."""
-        rows = [row.to_dict() for row in (*self.contrasts, *self.left_out)]
+        rows = [*(row.to_dict() for row in self.contrasts), *(row.to_dict() for row in self.left_out)]
         return [{name: row.get(name) for name in _FIELDS} for row in rows]
 
 
@@ -301,12 +301,14 @@ class Stack(Tabular):
         gap = format_cell(row.difference)
         if np.isnan(row.sources_low):
             pairs = format_interval(row.pairs_low, row.pairs_high)
-            found = f"{gap} from {row.best} on new pairs of the same sets ({pairs}); new sources were not tested"
+            found = (
+                f"differs from {row.best} by {gap} on new pairs of these sets ({pairs}); new sources were not tested"
+            )
         else:
-            verdict = "better than" if row.better else "tied with"
             sources = format_interval(row.sources_low, row.sources_high)
-            found = f"{verdict} {row.best} on new sources (difference {gap}, {sources})"
-        return f"The learned metric is {found}; {self.trained.about['share']:.0%} of it is learned."
+            verdict = "better than" if row.better else "tied with"
+            found = f"is {verdict} {row.best} on new sources (difference {gap}, {sources})"
+        return f"The learned metric {found}; {self.trained.about['share']:.0%} of it is learned."
 
     @cached_property
     def warnings(self) -> tuple[str, ...]:

@@ -1,8 +1,12 @@
-"""What may be said about two corpora."""
+"""What may be said about two corpora, and about two metrics."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from textgauge.stats.decisions import comparison_sentence, different
+from textgauge.stats.decisions import better, comparison_sentence, different
+
+ENDS = st.tuples(st.floats(-1, 1), st.floats(0, 1)).map(lambda ends: (ends[0], ends[0] + ends[1]))
 
 
 def test_a_test_rejects_up_to_its_level():
@@ -29,3 +33,12 @@ def test_a_test_rejects_up_to_its_level():
 )
 def test_the_sentence_counts_rejections(p, adjustment, sentence):
     assert comparison_sentence({f"m{row}": value for row, value in enumerate(p)}, adjustment) == sentence
+
+
+@given(st.lists(ENDS, min_size=1, max_size=3))
+def test_one_interval_that_reaches_0_is_enough_to_say_nothing(intervals):
+    assert better(*intervals) == (min(low for low, _ in intervals) > 0)
+
+
+def test_an_interval_that_does_not_exist_is_no_support():
+    assert not better((0.1, 0.2), (float("nan"), float("nan")))
