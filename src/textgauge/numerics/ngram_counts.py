@@ -108,10 +108,6 @@ def product(bags: csr_matrix, right: Factor) -> Floats:
     return found
 
 
-if TYPE_CHECKING:
-    from scipy.sparse import csr_matrix
-
-
 @dataclass(frozen=True)
 class Windows:
     """The `orders` tokens from every token on, packed into `pieces`: earlier tokens in higher bits, 0 after the end."""

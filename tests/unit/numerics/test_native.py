@@ -56,6 +56,19 @@ class TestLoad:
         assert compiled is None
         assert f"{stem}{EXTENSION_SUFFIXES[0]} cannot be used" in reason
 
+    @pytest.mark.skipif(sys.platform != "linux" or sys.maxsize < 2**32, reason="the header of 64-bit ELF is read")
+    @pytest.mark.parametrize("share", [0.1, 0.5, 0.9, 0.999])
+    def test_cut_off(self, stem, compiled_from, share):
+        compiled_from(INTERFACE.format(3) + OTHERS)
+        path = Path(f"{stem}{EXTENSION_SUFFIXES[0]}")
+        assert native.is_whole(path)
+        assert native.load(stem).compiled is not None
+        other = stem.with_name("_other")
+        Path(f"{other}{EXTENSION_SUFFIXES[0]}").write_bytes(path.read_bytes()[: int(share * path.stat().st_size)])
+        compiled, reason = native.load(other)
+        assert compiled is None
+        assert "it is cut off" in reason
+
     def test_foreign(self, stem, compiled_from):
         compiled_from("int something_else(void) { return 1; }")
         assert "cannot be used" in native.load(stem).reason

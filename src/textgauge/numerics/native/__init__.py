@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import struct
 import warnings
 from functools import cache
 from importlib.machinery import EXTENSION_SUFFIXES
@@ -51,6 +52,8 @@ def load(stem: Path) -> Library:
         if not path.is_file():
             continue
         try:
+            if not is_whole(path):
+                raise OSError("it is cut off")  # loading it could end the process
             found = ctypes.CDLL(str(path))
             for name, arguments in _FUNCTIONS.items():
                 function = getattr(found, name)
@@ -61,6 +64,18 @@ def load(stem: Path) -> Library:
         except (OSError, AttributeError) as error:
             reason = f"{path} cannot be used: {error}"
     return Library(None, reason)
+
+
+def is_whole(path: Path) -> bool:
+    """Whether a library has all its bytes, as far as its header tells: that of ELF says where its last table ends."""
+    with path.open("rb") as stream:
+        head = stream.read(64)
+    if len(head) < 64:
+        return False
+    if head[:4] != b"\x7fELF" or head[4:6] != b"\2\1":  # other systems, and other kinds of ELF
+        return True
+    (start,), (size, count) = struct.unpack_from("<Q", head, 40), struct.unpack_from("<HH", head, 58)
+    return path.stat().st_size >= start + size * count
 
 
 @cache
