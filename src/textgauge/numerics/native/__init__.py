@@ -75,7 +75,7 @@ def is_whole(path: Path) -> bool:
     if head[:4] != b"\x7fELF" or head[4:6] != b"\2\1":  # other systems, and other kinds of ELF
         return True
     (start,), (size, count) = struct.unpack_from("<Q", head, 40), struct.unpack_from("<HH", head, 58)
-    return path.stat().st_size >= start + size * count
+    return bool(path.stat().st_size >= start + size * count)
 
 
 @cache
