@@ -21,7 +21,7 @@ from textgauge import get_metric
 from textgauge.data import Corpus, load_texts
 from textgauge.evaluate.protocols import Sources
 from textgauge.evaluate.recommend import recommend
-from textgauge.evaluate.recommend.texts_needed import Contaminated, rejects
+from textgauge.evaluate.recommend.detection import Contaminated, rejects
 from textgauge.metrics import CorpusMetric
 
 Floats = NDArray[np.float64]

@@ -35,30 +35,32 @@ def corpora(tmp_path):
 
 
 def test_two_corpora_in_every_format_and_file(run, corpora, tmp_path):
-    given = [*corpora, "--budget", "8s"]
+    given = [*corpora, "--budget", "20s"]
     code, out, _ = run("recommend", *given, "-f", "json", "-o", tmp_path / "answer.json")
     answer = json.loads(out)
     assert code == 0
     assert answer == json.loads((tmp_path / "answer.json").read_text())
-    assert answer["sentences"][0].startswith(f"Use {answer['choice'][0]}")
+    assert answer["sentences"][0].startswith(f"To rank corpora, use {answer['choice'][0]}")
+    assert [one["purpose"] for one in answer["answers"]] == ["rank corpora", "detect 50 % of foreign texts"]
+    assert answer["leaderboard"][0]["metric"] == answer["choice"][0]
     assert answer["about"]["protocol"].startswith("ksc(k=7,")
     assert all(row["low"] <= (row["count"] or row["low"]) for row in answer["power"])
 
     code, out, err = run("recommend", *given, "-o", tmp_path / "answer.html")
     assert code == 0
     assert out.startswith(answer["sentences"][0])
-    assert "Texts needed a side" in out
-    assert re.search(r"took \d+\.\d s of a budget of 8 s", err)
+    assert "texts needed a side, fewest first" in out
+    assert re.search(r"took \d+\.\d s of a budget of 20 s", err)
     assert (tmp_path / "answer.html").read_text().startswith("<!doctype html>")
 
     code, out, _ = run("recommend", *given, "-f", "markdown", "-o", tmp_path / "answer.md")
     assert (code, out[:2]) == (0, "# ")
-    assert "To detect 50 % contamination with 80 % power" in (tmp_path / "answer.md").read_text()
+    assert "To detect 50 % of foreign texts with 80 % power" in (tmp_path / "answer.md").read_text()
 
 
 def test_the_choice_is_the_top_cluster_of_the_whole_run(run, corpora, tmp_path):
     answer = json.loads(run("recommend", *corpora, "--budget", "1m", "-f", "json")[1])
-    sources = ["--source-a", corpora[1], "--source-b", corpora[3], *corpora[4:6]]
+    sources = ["--source-a", corpora[1], "--source-b", corpora[3], *corpora[4:6], "--repetitions", "20"]
     assert run("run", "ksc", *sources, "--out", tmp_path / "whole")[0] == 0
     rows = json.loads(run("leaderboard", tmp_path / "whole", "-f", "json")[1])
     assert set(answer["choice"]) == {row["metric"] for row in rows if row["cluster"] == 1}

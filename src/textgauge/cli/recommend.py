@@ -36,11 +36,10 @@ def recommend(
     task: Annotated[str | None, typer.Option(help="A task by name, such as clustering; give its --data.")] = None,
     data: Annotated[str | None, typer.Option(help="The data of --task: a file, sample or dataset.")] = None,
     metrics: Annotated[
-        list[str] | None, typer.Option("-m", "--metrics", help="Metric names; grids as pr(k=3|5).")
+        list[str] | None,
+        typer.Option("-m", "--metrics", help="Metric names; grids as pr(k=3|5). Default: all that can run here."),
     ] = None,
-    budget: Annotated[
-        str, typer.Option(help="The time it may take: 90s, 2m, 1h; the smallest run takes up to 15s.")
-    ] = "2m",
+    budget: Annotated[str, typer.Option(help="The time it may take: 90s, 2m, 1h.")] = "2m",
     effect: Annotated[float, typer.Option(help="The share of foreign texts a test should detect.")] = 0.1,
     power: Annotated[float, typer.Option(help="How often it should detect it.")] = 0.8,
     seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
@@ -50,7 +49,7 @@ def recommend(
     ] = None,
     form: Annotated[AnswerFormat, typer.Option("--format", "-f", help="How to print the answer.")] = AnswerFormat.table,
 ) -> None:
-    """Find the metric to use: the best one, those tied with it, how many texts they need, what they cost.
+    """Find the metric to use, by purpose: the best one, those tied with it, how many texts they need, what they cost.
 
     Examples: textgauge recommend --reference a.txt --candidate b.txt --budget 2m ·
     textgauge recommend --pairs rated.csv --left a --right b --rating score · textgauge recommend --task clustering

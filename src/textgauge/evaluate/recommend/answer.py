@@ -1,41 +1,38 @@
-"""What `recommend` gives back: the metrics to use, what they need and cost, and warnings."""
+"""What `recommend` gives back: for each purpose the metrics to use, with what they need and cost."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, Literal
 
 from textgauge.evaluate.leaderboard import Leaderboard
-from textgauge.evaluate.recommend.power import PairsNeeded
-from textgauge.evaluate.recommend.texts_needed import TextsNeeded
 from textgauge.tabular import Tabular, plain, plain_row
 
-Kind = Literal["corpora", "pairs", "task"]
-Span = tuple[float, float]
+if TYPE_CHECKING:
+    from textgauge.evaluate.recommend.detection import TextsNeeded
+    from textgauge.evaluate.recommend.power import PairsNeeded
 
-_AS_ROBUST = 0.02  # robustness that differs by less than twice this shares a place
-_AS_QUICK = 1.25  # times that differ by less than the square of this share a place
+Kind = Literal["corpora", "pairs", "task"]
 
 
 @dataclass(frozen=True)
 class MetricCost:
-    """CPU seconds of a comparison of `size` texts a side, or of `size` pairs, without embedding.
+    """CPU seconds of a comparison of `size` texts a side, or of `size` pairs.
 
-    `growth` is the power of the size by which the time of a comparison grows; NaN for pairs, where it is 1.
+    `seconds` are without embedding the texts, `embedding_seconds` are for embedding them where they are not cached.
     """
 
     metric: str
     seconds: float
     size: int
-    growth: float = float("nan")
+    embedding_seconds: float = 0.0
+    embedder: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """A flat row."""
-        return plain_row({name: getattr(self, name) for name in ("metric", "seconds", "size", "growth")})
+        return plain_row({name: getattr(self, name) for name in self.__dataclass_fields__})
 
 
 @dataclass(frozen=True)
@@ -47,22 +44,32 @@ class LeftOut:
 
     def to_dict(self) -> dict[str, Any]:
         """A flat row."""
-        return plain_row({name: getattr(self, name) for name in ("metric", "seconds")})
+        return plain_row({name: getattr(self, name) for name in self.__dataclass_fields__})
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The answer for one purpose: the best metric and those statistically tied with it, in the order of the board.
+
+    `purpose` completes "To …".
+    """
+
+    purpose: str
+    choice: tuple[str, ...]
+    board: Leaderboard
 
 
 @dataclass(frozen=True)
 class Recommendation(Tabular):
-    """The answer to "which metric should I use on these data?", with the numbers it rests on.
+    """The answer to "which metric should I use on these data?", by purpose, with the numbers it rests on.
 
-    `choice` is the top tier of the leaderboard, the metric to use first; the others, `runners_up`, are statistically
-    tied with it. `power` is how many texts (or rated pairs) are needed, `costs` how long a comparison takes, `left_out`
+    `power` is how many texts (or rated pairs) are needed, fewest first, `costs` how long a comparison takes, `left_out`
     the metrics there was no time for, `notes` how all this was found. `about` holds the settings.
     """
 
     kind: Kind
     data: tuple[str, ...]
-    choice: tuple[str, ...]
-    board: Leaderboard
+    answers: tuple[Answer, ...]
     power: tuple[TextsNeeded, ...] | tuple[PairsNeeded, ...] = ()
     costs: tuple[MetricCost, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
@@ -71,9 +78,24 @@ class Recommendation(Tabular):
     about: Mapping[str, Any] = field(default_factory=dict)
 
     @property
+    def board(self) -> Leaderboard:
+        """The leaderboard of the first purpose."""
+        return self.answers[0].board
+
+    @property
+    def choice(self) -> tuple[str, ...]:
+        """The best metric for the first purpose, and those statistically tied with it."""
+        return self.answers[0].choice
+
+    @property
     def runners_up(self) -> tuple[str, ...]:
-        """The other metrics of the top tier."""
+        """Those tied with the best."""
         return self.choice[1:]
+
+    @property
+    def recommended(self) -> tuple[str, ...]:
+        """The metrics that are chosen for any purpose."""
+        return tuple(dict.fromkeys(metric for answer in self.answers for metric in answer.choice))
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -87,14 +109,14 @@ class Recommendation(Tabular):
         return next((cost for cost in self.costs if cost.metric == metric), None)
 
     def to_dicts(self) -> list[dict[str, Any]]:
-        """One flat row per metric: its place, what it needs, what it costs."""
+        """One flat row per metric, in the order of the first answer: its place, what it needs, what it costs."""
         needed = {row.metric: row.to_dict() for row in self.power}
         costs = {row.metric: row.to_dict() for row in self.costs}
         return [
             {
                 **row.to_dict(),
                 **{f"needed.{name}": needed.get(row.metric, {}).get(name) for name in ("count", "low", "high")},
-                "seconds": costs.get(row.metric, {}).get("seconds"),
+                **{name: costs.get(row.metric, {}).get(name) for name in ("seconds", "embedding_seconds")},
             }
             for row in self.board
         ]
@@ -104,6 +126,7 @@ class Recommendation(Tabular):
         return {
             "kind": self.kind,
             "data": list(self.data),
+            "answers": [{"purpose": answer.purpose, "choice": list(answer.choice)} for answer in self.answers],
             "choice": list(self.choice),
             "runners_up": list(self.runners_up),
             "sentences": list(self.sentences),
@@ -139,36 +162,3 @@ class Recommendation(Tabular):
 
     def __str__(self) -> str:
         return "\n".join([*self.sentences, *(f"warning: {text}" for text in self.warnings)])
-
-
-def order_tied(
-    tied: Sequence[str], robustness: Mapping[str, float], costs: Sequence[MetricCost], needed: Sequence[TextsNeeded]
-) -> tuple[list[str], tuple[str, ...]]:
-    """Tied metrics by their mean place in robustness to size, cost and texts needed; and which of these were known.
-
-    Values that hardly differ share a place; where the mean is equal, the given order stays.
-    """
-    by: dict[str, dict[str, Span]] = {
-        "robustness to size": {name: (-value - _AS_ROBUST, -value + _AS_ROBUST) for name, value in robustness.items()},
-        "cost": {cost.metric: (cost.seconds / _AS_QUICK, cost.seconds * _AS_QUICK) for cost in costs},
-        "texts needed": {row.metric: (row.low, np.inf if np.isnan(row.high) else row.high) for row in needed},
-    }
-    used = {name: known for name, spans in by.items() if (known := _known(spans, tied))}
-    if len(tied) < 2 or not used:
-        return list(tied), ()
-    unknown = (np.inf, np.inf)
-    means = np.mean([_places([spans.get(metric, unknown) for metric in tied]) for spans in used.values()], axis=0)
-    return [tied[place] for place in np.argsort(means, kind="stable")], tuple(used)
-
-
-def _known(spans: Mapping[str, Span], tied: Sequence[str]) -> dict[str, Span]:
-    return {metric: span for metric, span in spans.items() if metric in tied and not np.isnan(span).any()}
-
-
-def _places(spans: Sequence[Span]) -> list[int]:
-    """One more than the number of those that lie wholly below; spans that overlap share a place.
-
-    >>> _places([(1.0, 2.0), (1.5, 3.0), (4.0, 5.0)])
-    [1, 1, 3]
-    """
-    return [1 + sum(high < low for _, high in spans) for low, _ in spans]

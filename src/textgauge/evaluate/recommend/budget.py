@@ -1,21 +1,27 @@
-"""A time budget, and what a metric takes at a larger size."""
+"""A time budget, what is left of it, and what an experiment will take: a fixed part and a part for each item."""
 
 from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from textgauge.data import GIVEN, Pool
+from textgauge.data.cache import EmbeddingStore, encode_cached, text_keys
 from textgauge.errors import InputError, TextgaugeError
+from textgauge.metrics import CorpusMetric, Metric
 from textgauge.parallel import one_blas_thread
 
-LEAST = 15.0  # seconds that the smallest run may take, models to load included, whatever the budget
-GRACE = 2.0  # seconds that quick metrics may take where a slow start has used up the time
 _UNITS = {"h": 3600.0, "m": 60.0, "s": 1.0, "": 1.0}
 _SHORTEST = 5.0
+_CHUNK = 32  # texts that are embedded between two looks at the clock
+_TIMED = (4, 24)  # texts that show how fast an embedder is; more of them where few take little time
+_LITTLE = 0.02  # share of the time left
 
 
 def seconds_of(text: str | float) -> float:
@@ -55,21 +61,8 @@ class Clock:
 
     @property
     def left(self) -> float:
-        """Seconds left; negative once the budget is exceeded."""
-        return self.budget - self.spent
-
-    def until(self, share: float) -> float:
-        """Seconds until this share of the budget is spent."""
-        return share * self.budget - self.spent
-
-    @property
-    def patient(self) -> Clock:
-        """The same clock with the time that the smallest run may take, where the budget is shorter than that."""
-        return Clock(max(self.budget, LEAST), self.now, self.start)
-
-    def room(self, share: float) -> float:
-        """Seconds that the smallest run may take until this share of its time is spent; a few in any case."""
-        return max(self.patient.until(share), GRACE)
+        """Seconds left; 0 once the budget is exceeded."""
+        return max(self.budget - self.spent, 0.0)
 
     def part(self, seconds: float) -> Clock:
         """A clock of its own for the next seconds."""
@@ -87,26 +80,112 @@ class Clock:
             pass
         return self.spent - before
 
-    @property
-    def account(self) -> list[str]:
-        """How much was spent, and whether so short a budget could be kept at all, as sentences."""
-        short = f"{LEAST:.0f} s is what the smallest run may take: a budget of {self.budget:.0f} s may be exceeded"
-        spent = f"this took {self.spent:.1f} s of a budget of {self.budget:.0f} s"
-        return [*([short] if self.budget < LEAST else []), spent]
+
+@dataclass(frozen=True)
+class Line:
+    """Seconds as a function of the number of items: a fixed part, and a part for each item."""
+
+    fixed: float = 0.0
+    each: float = 0.0
+
+    @classmethod
+    def through(cls, sizes: Sequence[float], seconds: Sequence[float]) -> Line:
+        """The line through the times of two sizes; of one size, all of the time is for its items.
+
+        >>> Line.through([10, 30], [1.2, 1.6])(100)
+        3.0
+        """
+        if len(sizes) < 2 or sizes[1] <= sizes[0]:
+            return cls(0.0, seconds[0] / sizes[0])
+        each = max((seconds[1] - seconds[0]) / (sizes[1] - sizes[0]), 0.0)
+        return cls(max(seconds[0] - each * sizes[0], 0.0), each)
+
+    def __call__(self, items: float) -> float:
+        """Seconds of this many items."""
+        return self.fixed + self.each * items
 
 
-def extrapolate(
-    sizes: Sequence[float], seconds: Sequence[float], size: float, growth: tuple[float, float] = (0.0, 2.5)
-) -> float:
-    """The time at a size, from times at smaller ones: the last one, grown as the last two did.
-
-    The power of the size by which time grows lies within `growth`; it is 2 at most where there is only one time.
-
-    >>> extrapolate([10, 20], [1.0, 4.0], 40)
-    16.0
-    """
-    if len(sizes) < 2 or min(seconds[-2:]) <= 0:
-        power = min(2.0, growth[1])
+def embedder_of(metric: Metric) -> str | None:
+    """The embedder that a metric needs, if any; ready-made embeddings need none."""
+    if isinstance(metric, CorpusMetric):
+        name = None if metric.reads_texts else metric.embedder
     else:
-        power = float(np.log(seconds[-1] / seconds[-2]) / np.log(sizes[-1] / sizes[-2]))
-    return float(seconds[-1] * (size / sizes[-1]) ** np.clip(power, *growth))
+        name = metric.on if metric.needs == "embeddings" else None
+    return None if name == GIVEN else name
+
+
+def embedders_of(metrics: Iterable[Metric]) -> list[str]:
+    """The embedders that these metrics need, each once."""
+    return list(dict.fromkeys(filter(None, map(embedder_of, metrics))))
+
+
+class Embeddings:
+    """Embeddings by embedder and text, equal to those that a pool would compute.
+
+    `pace` are the seconds that a text takes with each embedder where nothing is cached, `cpu` the CPU seconds.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self.pace: dict[str, float] = {}
+        self.cpu: dict[str, float] = {}
+        self._clock = clock
+        self._rows: dict[str, dict[str, NDArray[Any]]] = {}
+        self._asked: dict[str, set[str]] = {}
+
+    def time(self, name: str, texts: Sequence[str]) -> None:
+        """Load an embedder and find its pace on a few random texts, past the cache."""
+        from textgauge.encode.embedders import embedder
+
+        encoder, order = embedder(name), np.random.default_rng(len(texts)).permutation(len(texts))
+        encoder.encode([texts[order[0]]])  # the first use loads the model
+        for count in _TIMED:
+            some = [texts[row] for row in order[:count]]
+            if name in self.pace and self.pace[name] * len(some) > _LITTLE * self._clock.left:
+                return
+            before, cpu = self._clock.spent, time.process_time()
+            encoder.encode(some)
+            self.pace[name] = (self._clock.spent - before) / len(some)
+            self.cpu[name] = (time.process_time() - cpu) / len(some)
+
+    def missing(self, name: str, texts: Iterable[str]) -> list[str]:
+        """The different texts without an embedding, here or in the cache on disk."""
+        rows, asked = self._rows.setdefault(name, {}), self._asked.setdefault(name, set())
+        found = [text for text in dict.fromkeys(texts) if text not in rows]
+        if any(text not in asked for text in found):
+            asked.update(found)
+            self._recall(name, found)
+        return [text for text in found if text not in rows]
+
+    def seconds(self, names: Iterable[str], texts: Sequence[str]) -> float:
+        """About the time that the missing embeddings of these texts take."""
+        return sum(self.pace[name] * len(self.missing(name, texts)) for name in names)
+
+    def embed(self, names: Sequence[str], texts: Sequence[str], within: float = float("inf")) -> bool:
+        """Embed these texts; stop as soon as it is clear that they will not all be done within this many seconds."""
+        end = self._clock.spent + within
+        for name in names:
+            missing, began = self.missing(name, texts), self._clock.spent
+            for done in range(0, len(missing), _CHUNK):
+                if self._clock.spent + self.pace.get(name, 0.0) * (len(missing) - done) > end:
+                    return False
+                self._encode(name, missing[done : done + _CHUNK])
+                self.pace[name] = (self._clock.spent - began) / min(done + _CHUNK, len(missing))
+        return True
+
+    def fill(self, pools: Iterable[Pool], names: Sequence[str]) -> None:
+        """Give pools the embeddings of all their texts."""
+        for pool in pools if names else ():
+            self.embed(names, pool.texts)
+            for name in names:
+                pool.adopt("embeddings", name, np.stack([self._rows[name][text] for text in pool.texts]))
+
+    def _recall(self, name: str, texts: list[str]) -> None:
+        from textgauge.encode.embedders import embedder
+
+        found, vectors = EmbeddingStore.of(embedder(name), None).read(text_keys(texts))
+        self._rows[name].update((texts[place], vectors[place]) for place in np.flatnonzero(found))
+
+    def _encode(self, name: str, texts: Sequence[str]) -> None:
+        from textgauge.encode.embedders import embedder
+
+        self._rows[name].update(zip(texts, encode_cached(embedder(name), texts), strict=True))

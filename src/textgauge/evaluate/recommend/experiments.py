@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +14,6 @@ from textgauge.data import Pairs, Pool
 from textgauge.errors import InputError
 from textgauge.evaluate.protocols import (
     Agreement,
-    CorpusBatch,
     Ksc,
     MatrixBatch,
     Observations,
@@ -23,20 +23,20 @@ from textgauge.evaluate.protocols import (
     Sources,
     TaskSources,
 )
-from textgauge.evaluate.protocols.batch import Batch
+from textgauge.evaluate.protocols.batch import Batch, CorpusBatch
 from textgauge.evaluate.sources import Data
+from textgauge.metrics import Metric
 
-_MIXTURES = (100, 70, 50, 30, 20, 12)  # texts of a mixture; always five repetitions, as fewer rarely separate metrics
-_PILOT_MIXTURES = (12, 40, 100)
-_PILOT_TRIALS = (8, 30, 200)
-_ENOUGH_PAIRS, _FEW_PAIRS, _LAST_PAIRS = 200, (140, 100), (70, 50, 35)
+_MIXTURES = (100, 70, 50, 30, 20, 12)  # texts of a mixture
+_REPETITIONS = (20, 10, 5)  # of the mixtures; fewer only at the smallest size, as they separate fewer metrics
+_PILOT_MIXTURES, _PILOT_PAIRS = (12, 30), (20, 100)
+_FEWEST_PAIRS = 50
 _PAIRS_PER_SECOND = 1_000  # of the budget: more cannot be scored and judged in the time
-_FEWER_PAIRS, _FEWER_TEXTS = 2**-0.25, np.sqrt(0.5)
+_FEWER = np.sqrt(0.5)  # of the pairs or texts, from one step to the next
 # The parameter by which a task becomes smaller, and the least that still separates metrics.
 _SMALLEST = {"n": 20, "documents_drawn": 10}
 _SMALLEST_OF = {"clustering": 35}  # texts: of fewer, hardly two share a label
 _IN_FOLD = {"retrieval": 15}  # documents: among fewer, all are near the top; there are fewer folds instead
-_LAST_FOLDS = {"clustering": 3}
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,76 +57,54 @@ class Experiment:
         """How many trials there are."""
         return sum(map(len, self.batches))
 
-    @property
-    def amount(self) -> float:
-        """The size of a batch on average: the texts of its corpora, or its pairs."""
-        return float(np.mean([size_of(batch) for batch in self.batches]))
-
     @cached_property
     def texts(self) -> tuple[str, ...]:
         """The different texts of all trials; none where embeddings are all there is."""
         pools = [pool for pool in map(pool_of, self.batches) if pool.has_texts]
         return tuple(dict.fromkeys(text for pool in pools for text in pool.texts))
 
-    def judge_random(self, judge: Callable[[Observations], object]) -> Callable[[], object]:
-        """What judges random values of all trials, to see how long that takes."""
+    def random_values(self) -> Observations:
+        """Random values of all trials, to see how long judging takes."""
         columns = {name: np.concatenate([b.columns[name] for b in self.batches]) for name in self.batches[0].columns}
         numbers = np.concatenate([np.full(len(batch), batch.number) for batch in self.batches])
-        values = Observations(np.random.default_rng(0).random(len(numbers)), numbers, columns)
-        return lambda: judge(values)
+        return Observations(np.random.default_rng(0).random(len(numbers)), numbers, columns)
 
 
 @dataclass(frozen=True, eq=False)
 class Ladder:
-    """Experiments from the largest to the smallest that is sensible (`steps`).
-
-    Those from the place `enough` on may take as long as the smallest run may. Those of `last_resort` are for
-    data of which not even one metric fits the time otherwise. `pilots` are batches of rising size to time metrics on.
-    Time grows by a power of the size within `growth`; `judge` is what is done with the values of a metric.
-    """
+    """Experiments from the largest to the smallest, two small batches to time metrics on, and how values are judged."""
 
     steps: tuple[Experiment, ...]
-    enough: int
-    last_resort: tuple[Experiment, ...]
-    pilots: tuple[Batch, ...]
-    growth: tuple[float, float]
+    pilots: tuple[Batch, Batch]
     judge: Callable[[Observations], object]
 
 
-def size_of(batch: Batch) -> int:
-    """What the time of a batch depends on: the texts of its corpora, or its pairs."""
-    return len(batch.joint) if isinstance(batch, CorpusBatch) else len(batch)
+def items_of(batch: Batch, metric: Metric) -> int:
+    """What the time of a metric grows with: pairs, or texts, or pairs of texts where they are the ground distance."""
+    if not isinstance(batch, CorpusBatch):
+        return len(batch)
+    return len(batch.joint) ** (1 if getattr(metric, "pair_ground", None) is None else 2)
 
 
-def pool_of(batch: Batch) -> Pool:
+def pool_of(batch: Any) -> Pool:
     """The pool that holds the texts of a batch."""
     if isinstance(batch, MatrixBatch):
         return batch.rows.pool
-    return batch.pairs.left.pool if isinstance(batch, PairBatch) else batch.joint.pool  # type: ignore[attr-defined]
+    return (batch.pairs.left if isinstance(batch, PairBatch) else batch.joint).pool
 
 
 def corpora_ladder(sources: Sources, seed: int) -> Ladder:
     """Mixtures of fewer texts each time, of the whole sources or of just the texts that one repetition needs."""
-    whole = largest_ksc(sources)
-    steps = []
+    whole, steps = replace(largest_ksc(sources), repetitions=_REPETITIONS[0]), list[Experiment]()
+    protocol, few = whole, sources
     for n in [whole.n, *(n for n in _MIXTURES if n < whole.n)]:
         protocol = replace(whole, n=n)
         few = _just_enough(sources, protocol)
         steps += [Experiment(protocol, data, seed) for data in ([sources] if few is sources else [sources, few])]
-    small = Ksc(k=4, n=10)
-    last = [small] if whole.k > small.k and whole.n > small.n else []
-    pilots = [Ksc(k=3, n=4, repetitions=1)]
-    pilots += [replace(whole, n=n, repetitions=1) for n in _PILOT_MIXTURES if n <= whole.n] or [
-        replace(whole, repetitions=1)
-    ]
-    return Ladder(
-        tuple(steps),
-        max(len(steps) - 3, 0),
-        tuple(Experiment(protocol, _just_enough(sources, protocol), seed) for protocol in last),
-        tuple(Experiment(protocol, _just_enough(sources, protocol)).batches[0] for protocol in pilots),
-        (0.0, 2.5),
-        whole.judge,
-    )
+    steps += [Experiment(replace(protocol, repetitions=r), few, seed) for r in _REPETITIONS[1:]]
+    small, large = (replace(whole, n=min(n, whole.n), repetitions=1) for n in _PILOT_MIXTURES)
+    pilots = (Experiment(one, _just_enough(sources, one)).batches[0] for one in (small, large))
+    return Ladder(tuple(steps), (next(pilots), next(pilots)), whole.judge)
 
 
 def largest_ksc(sources: Sources) -> Ksc:
@@ -163,15 +141,12 @@ def in_turns(sources: Sources) -> Ints:
 
 def pairs_ladder(sources: PairSources, seed: int, seconds: float, judge: Callable[[Observations], object]) -> Ladder:
     """Agreement with ratings on fewer pairs each time; a smaller number are the first ones of a larger."""
-    there = sources.pairs.n_items
-    counts = [min(there, int(_PAIRS_PER_SECOND * seconds))]
-    while (fewer := int(counts[-1] * _FEWER_PAIRS)) > _ENOUGH_PAIRS:
+    counts = [min(sources.pairs.n_items, int(_PAIRS_PER_SECOND * seconds))]
+    while (fewer := int(counts[-1] * _FEWER)) >= _FEWEST_PAIRS:
         counts.append(fewer)
-    few = [count for count in (_ENOUGH_PAIRS, *_FEW_PAIRS) if count < there]
-    steps = [Experiment(Agreement(), first_pairs(sources, count, seed), seed) for count in [*counts, *few]]
-    last = [Experiment(Agreement(), first_pairs(sources, n, seed), seed) for n in _LAST_PAIRS if n < there]
-    some = Experiment(Agreement(), first_pairs(sources, _PILOT_TRIALS[-1], seed), seed)
-    return _of_pairs(steps, len(steps) - max(len(few), 1), last, (some.batches[0], steps[-1].batches[0]), judge)
+    steps = tuple(Experiment(Agreement(), first_pairs(sources, count, seed), seed) for count in counts)
+    some = Experiment(Agreement(), first_pairs(sources, _PILOT_PAIRS[-1], seed), seed).batches[0]
+    return Ladder(steps, _parts(some), judge)
 
 
 def first_pairs(sources: PairSources, count: int, seed: int) -> PairSources:
@@ -190,9 +165,8 @@ def first_pairs(sources: PairSources, count: int, seed: int) -> PairSources:
 def task_ladder(protocol: Protocol, sources: TaskSources | PairSources, seed: int) -> Ladder:
     """A task with fewer texts each time."""
     protocol.check(sources)
-    steps = [Experiment(smaller, sources, seed) for smaller in smaller_tasks(protocol)]
-    smallest = steps[-1].batches[0]
-    return _of_pairs(steps, len(steps) - 1, [], (smallest, smallest), protocol.judge)
+    steps = tuple(Experiment(smaller, sources, seed) for smaller in smaller_tasks(protocol))
+    return Ladder(steps, _parts(steps[-1].batches[0]), protocol.judge)
 
 
 def smaller_tasks(protocol: Protocol) -> Iterator[Protocol]:
@@ -200,36 +174,25 @@ def smaller_tasks(protocol: Protocol) -> Iterator[Protocol]:
 
     >>> from textgauge.evaluate.protocols import Clustering, Retrieval
     >>> [(smaller.n, smaller.folds) for smaller in smaller_tasks(Clustering())]
-    [(150, 5), (106, 5), (75, 5), (53, 5), (37, 5), (37, 3)]
+    [(150, 5), (106, 5), (75, 5), (53, 5), (37, 5)]
     >>> [(smaller.n, smaller.folds) for smaller in smaller_tasks(Retrieval())]
     [(250, 5), (176, 5), (125, 5), (88, 5), (62, 4), (44, 2), (31, 2), (22, 1)]
     """
     yield protocol
-    task, folds, smaller = protocol.name, getattr(protocol, "folds", 1), protocol
+    task, folds = protocol.name, getattr(protocol, "folds", 1)
     parameter = next((item.name for item in fields(protocol) if item.name in _SMALLEST), "")
     amount, least = getattr(protocol, parameter, 0), _SMALLEST_OF.get(task, _SMALLEST.get(parameter, 1))
-    while (amount := amount * _FEWER_TEXTS) >= least:
+    while (amount := amount * _FEWER) >= least:
         count = int(amount + 1e-9)
         changed = {parameter: count}
         if task in _IN_FOLD:
             changed["folds"] = max(1, min(folds, count // _IN_FOLD[task]))
-        smaller = replace(protocol, **changed)
-        yield smaller
-    if folds > _LAST_FOLDS.get(task, np.inf):
-        yield replace(smaller, **{"folds": _LAST_FOLDS[task]})
+        yield replace(protocol, **changed)
 
 
-def _of_pairs(
-    steps: list[Experiment],
-    enough: int,
-    last: list[Experiment],
-    some: tuple[Batch, Batch],
-    judge: Callable[[Observations], object],
-) -> Ladder:
-    """A ladder of pair metrics, whose time grows with the number of pairs; pilots are parts of `some` batches."""
-    *small, large = _PILOT_TRIALS
-    pilots = (*(part_of(some[1], count) for count in small), part_of(some[0], large))
-    return Ladder(tuple(steps), enough, tuple(last), pilots, (1.0, 1.0), judge)
+def _parts(batch: Batch) -> tuple[Batch, Batch]:
+    small, large = _PILOT_PAIRS
+    return part_of(batch, small), part_of(batch, large)
 
 
 def part_of(batch: Batch, count: int) -> Batch:

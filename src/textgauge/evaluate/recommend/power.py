@@ -1,12 +1,11 @@
 """Power as a function of sample size: texts that a test of corpora needs, rated pairs that a test of metrics needs.
 
-**Texts.** Power is learnt from simulated tests.
-
-The standardised distance between the samples is taken to grow as δ(n) = δ*·(n/n*)^γ, where n* is the wanted number of
-texts: at δ* the test rejects with the wanted power. A permutation test that sees a shift δ rejects with a known chance,
-so that each simulated test is evidence about n*, whatever its n. What is known about n* and γ is a table of
-weights over a grid; the next simulation is made near the likely n*, where it is most informative (Watson and Pelli
-1983). **Pairs.** The error of a difference of correlations comes from resampling pairs.
+**Texts.** Power is learnt from simulated tests. The standardised distance between the samples is taken to grow as
+δ(n) = δ*·(n/n*)^γ, where n* is the wanted number of texts: at δ* the test rejects with the wanted power. A permutation
+test that sees a shift δ rejects with a known chance, so that each simulated test is evidence about n*, whatever its n.
+What is known about n* and γ is a table of weights over a grid; the next simulation is made near the likely n*, where it
+is most informative (Watson and Pelli 1983). **Pairs.** The error of a difference of correlations comes from resampling
+pairs.
 """
 
 from __future__ import annotations
@@ -27,7 +26,8 @@ from textgauge.tabular import plain_row
 LEVEL = 0.05
 PERMUTATIONS = 39  # of a simulated test
 _REAL_PERMUTATIONS = 999  # of the test that the answer is about
-_SIZES = np.exp(np.arange(np.log(2.0), np.log(2e6), 0.02))
+MOST = 2e6  # texts that any answer reaches
+_SIZES = np.exp(np.arange(np.log(2.0), np.log(MOST), 0.02))
 _GROWTHS = np.arange(0.3, 2.01, 0.1)
 # Squared distances grow with n, plain means with its root; metrics on real corpora were seen between 0.7 and 1.4.
 _GROWTH_MEAN, _GROWTH_STD = 1.0, 0.3
@@ -81,7 +81,7 @@ class SizeSearch:
     """The evidence of simulated tests so far about the number of texts that is needed."""
 
     def __init__(self, power: float, *, level: float = LEVEL, permutations: int = PERMUTATIONS) -> None:
-        self._shift = needed_shift(power, level)
+        self._power, self._shift = power, needed_shift(power, level)
         self._chances = _rates(permutations, level)
         prior = -(((_GROWTHS - _GROWTH_MEAN) / _GROWTH_STD) ** 2) / 2.0
         self._log_weights = np.repeat(prior[None], len(_SIZES), axis=0)
@@ -98,13 +98,26 @@ class SizeSearch:
     def estimate(self) -> SizeEstimate:
         """Where n* lies, by all tests so far: the middle of the weights, and what a likelihood-ratio test leaves."""
         likely = self._log_weights - self._log_weights.max()
-        weights = np.exp(likely).sum(axis=1)
-        weights /= weights.sum()
+        weights = self._weights.sum(axis=1)
         inside = _SIZES[likely.max(axis=1) >= -_HALF_CHI_SQUARE]
         logs = np.log(_SIZES)
         spread = np.sqrt(weights @ (logs - weights @ logs) ** 2)
         middle = np.interp(0.5, np.cumsum(weights), _SIZES)
         return SizeEstimate(float(middle), float(inside[0]), float(inside[-1]), float(spread))
+
+    def at_level(self, level: float) -> float:
+        """The number of texts with the wanted power if the test is made at another level."""
+        more = needed_shift(self._power, level) / self._shift
+        return float(np.exp((self._weights * (np.log(_SIZES[:, None]) + np.log(more) / _GROWTHS)).sum()))
+
+    def draw(self, count: int, rng: np.random.Generator) -> Floats:
+        """Random numbers of texts, as likely as they are by all tests so far."""
+        return rng.choice(_SIZES, count, p=self._weights.sum(axis=1))
+
+    @property
+    def _weights(self) -> Floats:
+        weights = np.exp(self._log_weights - self._log_weights.max())
+        return np.asarray(weights / weights.sum())
 
     @property
     def largest(self) -> int:
@@ -115,11 +128,6 @@ class SizeSearch:
     def tests(self) -> int:
         """How many tests were made."""
         return sum(map(len, self.draws.values()))
-
-    @property
-    def counts(self) -> tuple[tuple[int, int, int], ...]:
-        """Texts a side, tests and rejections, by rising number of texts."""
-        return tuple((n, len(outcomes), sum(outcomes)) for n, outcomes in sorted(self.draws.items()))
 
 
 def rung(n: float, *, most: float) -> int:

@@ -48,13 +48,15 @@ def html_body(answer: Recommendation) -> str:
 
 
 def tables(answer: Recommendation) -> Iterator[tuple[str, Rows]]:
-    """The tables of a recommendation, each with its title."""
-    yield "Metrics, best first", answer.board.to_dicts()
+    """A table for each purpose, in the order of its answer, and the cost; each with its title."""
+    first, *_ = answer.answers
+    yield f"To {first.purpose}, best first", first.board.readable()
     if answer.power:
-        what = "Texts needed a side" if answer.kind == "corpora" else "Rated pairs needed"
-        yield what, [row.to_dict() for row in answer.power]
+        fewest = "texts needed a side, fewest first"
+        purposes = [f"To {one.purpose}: {fewest}" for one in answer.answers[1:]]
+        yield (purposes or ["Rated pairs needed"])[0], [row.to_dict() for row in answer.power]
     if answer.costs:
-        yield "Cost", [row.to_dict() for row in answer.costs]
+        yield "Cost, CPU seconds", [row.to_dict() for row in answer.costs]
 
 
 def _title(answer: Recommendation) -> str:

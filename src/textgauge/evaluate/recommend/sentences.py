@@ -1,4 +1,4 @@
-"""A recommendation as sentences, made of its numbers alone."""
+"""A recommendation as sentences, made of its numbers alone: first an answer for each purpose, then the reasons."""
 
 from __future__ import annotations
 
@@ -7,64 +7,94 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from textgauge.evaluate.recommend.detection import TextsNeeded
 from textgauge.evaluate.recommend.power import PairsNeeded
-from textgauge.evaluate.recommend.texts_needed import TextsNeeded
-from textgauge.tabular import format_about, format_duration, format_percent, listed
+from textgauge.tabular import count_of, format_about, format_duration, format_percent, listed
 
 if TYPE_CHECKING:
     from textgauge.evaluate.leaderboard import RankedMetric
-    from textgauge.evaluate.recommend.answer import LeftOut, Recommendation
+    from textgauge.evaluate.recommend.answer import Answer, LeftOut, MetricCost, Recommendation
+
+_NAMED = 5  # tied metrics in a sentence; the table has all
 
 
 def sentences(answer: Recommendation) -> Iterator[str]:
-    """Which metric, why, what it needs, what it costs."""
-    yield from _choice(answer)
-    yield from _evidence(answer)
-    if answer.kind == "corpora":
-        yield from _texts([row for row in answer.power if isinstance(row, TextsNeeded)], answer)
-    else:
-        yield from _pairs([row for row in answer.power if isinstance(row, PairsNeeded)], answer)
+    """Which metric for which purpose, why, what it needs, what it costs."""
+    first, *others = answer.answers
+    yield _first(first, answer)
+    texts = {row.metric: row for row in answer.power if isinstance(row, TextsNeeded)}
+    for detect in others:
+        yield from _detection(detect, texts, answer)
+    if not first.choice:
+        return
+    yield from _evidence(first, answer)
+    yield from _pairs([row for row in answer.power if isinstance(row, PairsNeeded)], answer)
     yield from _costs(answer)
 
 
-def _choice(answer: Recommendation) -> Iterator[str]:
+def _first(answer: Answer, whole: Recommendation) -> str:
     said = _best(answer)
-    if answer.left_out:
-        within = f"Of the metrics that fit into {format_duration(answer.about['budget'])}, "
-        said = f"{within}{said[0].lower()}{said[1:]}; {missing(answer.left_out)}"
-    yield f"{said}."
-    first, others = answer.choice[:1], answer.choice[1:]
-    if others and answer.about.get("named_by"):
-        by = listed(answer.about["named_by"])
-        how = f"it has the best mean place in {by}" if len(answer.about["named_by"]) > 1 else f"it is best in {by}"
-        yield f"Of these {len(answer.choice)}, {first[0]} is named first: {how}."
+    if whole.left_out:
+        within = f"Of the metrics that fit into {format_duration(whole.about['budget'])}, "
+        said = f"{within}{said[0].lower()}{said[1:]}; {missing(whole.left_out)}"
+    return f"{said}."
 
 
-def _best(answer: Recommendation) -> str:
+def _best(answer: Answer) -> str:
     if not answer.choice:
-        return "No metric has a value on these data" if not answer.left_out else "None has a value on these data"
+        return "No metric has a value on these data"
     first, *others = answer.choice
     behind = len(answer.board) - len(answer.choice)
+    if len(answer.board) == 1:
+        return f"Only {first} was ranked: there is nothing to compare it with"
     if others:
-        return f"Use {first}; {listed(others)} {'is' if len(others) == 1 else 'are'} statistically tied with it"
+        return f"To {answer.purpose}, use {first}; {_tied(others)}"
     worse = len(answer.board) - next(row.rank_high for row in answer.board if row.metric == first)
-    if behind and worse < behind:
-        return f"Use {first}: it comes first, and is surely better than {worse} of the other {behind} metrics"
-    if behind:
-        return f"Use {first}: it is surely better than {_the_other(behind)}"
-    return f"Only {first} was ranked: there is nothing to compare it with"
+    if worse < behind:
+        return f"To {answer.purpose}, use {first}: it is better than {worse} of the other {behind} metrics"
+    return f"To {answer.purpose}, use {first}: it is better than {_the_other(behind)}"
+
+
+def _tied(others: Sequence[str]) -> str:
+    named = [*others[:_NAMED], *([count_of(len(others) - _NAMED, "other")] if len(others) > _NAMED else [])]
+    return f"{listed(named)} {'is' if len(others) == 1 else 'are'} statistically tied with it"
 
 
 def _the_other(count: int) -> str:
     return "the other metric" if count == 1 else f"the other {count} metrics"
 
 
-def _evidence(answer: Recommendation) -> Iterator[str]:
+def _detection(answer: Answer, rows: dict[str, TextsNeeded], whole: Recommendation) -> Iterator[str]:
+    goal = f"To {answer.purpose} with {format_percent(whole.about['power'])} power"
     if not answer.choice:
+        least = min(row.low for row in rows.values())
+        yield f"{goal}, more than {format_about(least)} texts a side are needed with every metric tried."
         return
+    first, *others = answer.choice
+    best = rows[first]
+    said = f"{goal}, use {first}: it needs {_texts(best)}"
+    yield f"{said}; {_tied(others)}." if others else f"{said}."
+    ranked = [rows[metric] for metric in whole.choice if metric in rows and metric not in answer.choice]
+    if ranked:
+        others = [f"{row.metric} needs {_texts(row)}" for row in ranked[:_NAMED]]
+        yield f"For this, {listed(others)}."
+    tested = len(whole.recommended)
+    if tested > 1:
+        said = f"Tested together with the other recommended metrics, {count_of(tested, 'metric')} in all,"
+        yield f"{said} {first} needs at most about {format_about(best.together)}: p-values are adjusted then."
+
+
+def _texts(row: TextsNeeded) -> str:
+    if np.isnan(row.count):
+        return f"more than {format_about(row.low)} texts a side"
+    beyond = f" (extrapolated from {row.largest:,})" if row.extrapolated else ""
+    return f"about {format_about(row.count)} texts a side{beyond}"
+
+
+def _evidence(answer: Answer, whole: Recommendation) -> Iterator[str]:
     row = next(row for row in answer.board if row.metric == answer.choice[0])
-    where = f" in {answer.about['experiment']}" if "experiment" in answer.about else ""
-    yield f"{row.metric} reaches {row.overall:.3f} of 1 on average{where}: {_measures(row)}."
+    where = f" in {whole.about['experiment']}" if "experiment" in whole.about else ""
+    yield f"{row.metric} reaches {row.overall:.3f} overall{where}: {_measures(row)}."
     after = next((row for row in answer.board if row.metric not in answer.choice), None)
     if after is not None and not np.isnan(after.overall):
         yield f"The best of the rest is {after.metric} with {after.overall:.3f}."
@@ -72,29 +102,8 @@ def _evidence(answer: Recommendation) -> Iterator[str]:
 
 def _measures(row: RankedMetric) -> str:
     known = {name: value for name, value in row.measures.items() if not np.isnan(value)}
-    return ", ".join(f"{name.replace('_', ' ')} {value:.3f}" for name, value in known.items())
-
-
-def _texts(rows: Sequence[TextsNeeded], answer: Recommendation) -> Iterator[str]:
-    known = sorted((row for row in rows if not np.isnan(row.count)), key=lambda row: row.count)
-    beyond = sorted((row for row in rows if np.isnan(row.count)), key=lambda row: row.low)
-    said = [f"about {listed(_numbers([(row.count, _spoken(row)) for row in known]))}"] if known else []
-    if beyond:
-        said.append(f"more than {listed(_numbers([(row.low, row.metric) for row in beyond], first=not known))}")
-    if said:
-        goal = (
-            f"{format_percent(answer.about['effect'])} contamination with {format_percent(answer.about['power'])} power"
-        )
-        yield f"To detect {goal} you need {', and '.join(said)}."
-
-
-def _numbers(counts: Sequence[tuple[float, str]], *, first: bool = True) -> list[str]:
-    unit = [" texts a side" if first and not place else "" for place in range(len(counts))]
-    return [f"{format_about(count)}{of} with {who}" for (count, who), of in zip(counts, unit, strict=True)]
-
-
-def _spoken(row: TextsNeeded) -> str:
-    return f"{row.metric} (extrapolated from {row.largest:,})" if row.extrapolated else row.metric
+    said = ", ".join(f"{name.replace('_', ' ')} {value:.3f}" for name, value in known.items())
+    return f"{said} (overall is their mean, each rescaled to 0 to 1)" if len(known) > 1 else said
 
 
 def _pairs(rows: Sequence[PairsNeeded], answer: Recommendation) -> Iterator[str]:
@@ -108,12 +117,28 @@ def _pairs(rows: Sequence[PairsNeeded], answer: Recommendation) -> Iterator[str]
 
 
 def _costs(answer: Recommendation) -> Iterator[str]:
-    known = [cost for metric in answer.choice if (cost := answer.cost(metric)) is not None]
+    wanted = dict.fromkeys(metric for one in answer.answers for metric in one.choice[:1])
+    known = [cost for metric in wanted if (cost := answer.cost(metric)) is not None]
     if not known:
         return
     size = known[0].size
     what = f"A comparison of {size:,} texts a side" if answer.kind == "corpora" else f"Scoring {size:,} pairs"
-    yield f"{what} takes {listed([f'{format_duration(cost.seconds)} with {cost.metric}' for cost in known])}."
+    yield f"{what} takes {listed(map(_cost, known))}."
+    tied = [cost for metric in answer.choice if (cost := answer.cost(metric)) is not None]
+    quickest = min(tied, key=lambda cost: cost.seconds + cost.embedding_seconds, default=known[0])
+    if quickest.metric not in wanted:
+        yield f"The quickest of those tied to {answer.answers[0].purpose} is {quickest.metric}: {_seconds(quickest)}."
+
+
+def _cost(cost: MetricCost) -> str:
+    return f"{_seconds(cost)} with {cost.metric}"
+
+
+def _seconds(cost: MetricCost) -> str:
+    if not cost.embedding_seconds:
+        return format_duration(cost.seconds)
+    embedding = f"{format_duration(cost.embedding_seconds)} to embed the texts with {cost.embedder} the first time"
+    return f"{format_duration(cost.seconds)} (and {embedding})"
 
 
 def missing(gone: Sequence[LeftOut]) -> str:

@@ -2,8 +2,9 @@
 
 import pytest
 
+from textgauge.data import Corpus
 from textgauge.errors import InputError
-from textgauge.evaluate.recommend.budget import LEAST, Clock, extrapolate, seconds_of
+from textgauge.evaluate.recommend.budget import Embeddings, Line, seconds_of
 
 
 @pytest.mark.parametrize(
@@ -23,20 +24,54 @@ def test_a_clock_tells_what_is_left(make_clock, hands):
     hands.seconds = 3.0
     clock = make_clock(20.0)
     hands.seconds = 8.0
-    assert (clock.spent, clock.left, clock.until(0.5)) == (5.0, 15.0, 5.0)
+    assert (clock.spent, clock.left, clock.part(5.0).left) == (5.0, 15.0, 5.0)
+    hands.seconds = 80.0
+    assert clock.left == 0.0
 
 
-def test_times_grow_as_they_did_but_never_shrink():
-    assert extrapolate([10, 20], [1.0, 2.0], 80) == pytest.approx(8.0)
-    assert extrapolate([10, 20], [5.0, 1.0], 80) == 1.0
-    assert extrapolate([10], [1.0], 20) == 4.0
-    assert extrapolate([10, 20], [1.0, 100.0], 40) == pytest.approx(100 * 2**2.5)
-    assert extrapolate([10], [1.0], 20, (1.0, 1.0)) == 2.0
+def test_a_line_has_a_fixed_part_and_a_part_for_each_item():
+    line = Line.through([10, 30], [1.2, 1.6])
+    assert (line.fixed, line.each) == (pytest.approx(1.0), pytest.approx(0.02))
+    assert line(1_000) == pytest.approx(21.0)
+    assert Line.through([10], [2.0])(30) == pytest.approx(6.0)
+    quicker = Line.through([10, 30], [2.0, 1.0])
+    assert (quicker(10), quicker(1_000)) == (2.0, 2.0)
 
 
-def test_a_short_budget_is_explained(hands):
-    assert Clock(5.0, hands).account == [
-        "15 s is what the smallest run may take: a budget of 5 s may be exceeded",
-        "this took 0.0 s of a budget of 5 s",
-    ]
-    assert len(Clock(LEAST, hands).account) == 1
+def test_fixed_overhead_is_not_taken_for_time_per_item():
+    slow, quick = Line.through([20, 100], [0.5, 0.9]), Line.through([20, 100], [0.03, 0.03])
+    assert slow(8_000) == pytest.approx(40.4)
+    assert quick(8_000) == pytest.approx(0.03)
+
+
+@pytest.fixture
+def embedder(fake_embedder, hands):
+    return fake_embedder(lambda texts: setattr(hands, "seconds", hands.seconds + len(texts)))
+
+
+def test_texts_are_embedded_once_and_until_the_time_is_up(make_clock, embedder):
+    texts = [f"text {i}" for i in range(300)]
+    found = Embeddings(make_clock(10_000.0))
+    found.time("wordllama", texts)
+    assert found.pace == {"wordllama": 1.0}
+    embedder.seen.clear()
+    assert not found.embed(["wordllama"], texts, 100.0)
+    assert not embedder.seen
+    assert found.seconds(["wordllama"], texts[:40]) == 40.0
+    assert found.embed(["wordllama"], texts[:100], 100.0)
+    corpus = Corpus.of(texts[:120])
+    found.fill([corpus.pool], ["wordllama"])
+    assert corpus.embeddings("wordllama")[:, 0].tolist() == [len(text) for text in corpus.texts]
+    assert sorted(embedder.seen) == sorted(texts[:120])
+
+
+def test_the_cost_of_embedding_is_that_of_texts_that_are_not_cached(make_clock, embedder):
+    texts = [f"text {i}" for i in range(50)]
+    first, second = Embeddings(make_clock(1_000.0)), Embeddings(make_clock(1_000.0))
+    first.time("wordllama", texts)
+    assert first.embed(["wordllama"], texts)
+    embedder.cached.update(texts)
+    second.time("wordllama", texts)
+    assert second.pace == {"wordllama": 1.0}
+    assert second.cpu["wordllama"] >= 0.0
+    assert second.seconds(["wordllama"], [*texts, "new"]) == 1.0

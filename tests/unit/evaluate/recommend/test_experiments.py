@@ -9,12 +9,11 @@ from textgauge.errors import InputError
 from textgauge.evaluate import Plan, Store, run
 from textgauge.evaluate.protocols import Agreement, Clustering, Ksc, PairSources
 from textgauge.evaluate.protocols.batch import MatrixBatch, PairBatch
-from textgauge.evaluate.recommend.answer import MetricCost
-from textgauge.evaluate.recommend.corpora import largest_size, largest_speed
 from textgauge.evaluate.recommend.experiments import (
     Experiment,
     corpora_ladder,
     first_pairs,
+    items_of,
     largest_ksc,
     pairs_ladder,
     part_of,
@@ -56,16 +55,22 @@ def test_too_few_texts_are_refused(make_sources):
         largest_ksc(make_sources(4))
 
 
-def test_mixtures_become_smaller_on_whole_sources_or_on_few_texts(make_sources):
+def test_mixtures_become_smaller_before_they_become_fewer(make_sources):
     ladder = corpora_ladder(make_sources(800), 0)
-    assert [step.protocol.n for step in ladder.steps] == [100, 100, 70, 70, 50, 50, 30, 30, 20, 20, 12, 12]
-    assert all(step.protocol.repetitions == 5 for step in ladder.steps)
-    whole, few = ladder.steps[-2:]
+    sizes = [step.protocol.n for step in ladder.steps]
+    assert sizes == [100, 100, 70, 70, 50, 50, 30, 30, 20, 20, 12, 12, 12, 12]
+    assert [step.protocol.repetitions for step in ladder.steps] == [20] * 12 + [10, 5]
+    whole, few = ladder.steps[10:12]
     assert len(few.texts) < 100 < len(whole.texts)
-    larger = set(ladder.steps[-3].texts)
-    assert set(few.sources.joint.texts) <= set(ladder.steps[-3].sources.joint.texts)
-    assert len(larger & set(few.texts)) > 70
+    assert set(few.sources.joint.texts) <= set(ladder.steps[9].sources.joint.texts)
+    assert [len(batch.joint) for batch in ladder.pilots] == [84, 210]
     assert next(step.protocol.n for step in corpora_ladder(make_sources(100), 0).steps) == 28
+
+
+def test_what_time_grows_with(make_sources):
+    batch = corpora_ladder(make_sources(800), 0).pilots[0]
+    energy, ground = get_corpus_metrics("energy@given,energy@levenshtein")
+    assert (items_of(batch, energy), items_of(batch, ground)) == (84, 84**2)
 
 
 def test_fewer_pairs_are_the_first_ones_of_more():
@@ -74,8 +79,8 @@ def test_fewer_pairs_are_the_first_ones_of_more():
     ladder = pairs_ladder(sources, 0, 20.0, Agreement().judge)
     counts = [step.trials for step in ladder.steps]
     assert counts == sorted(counts, reverse=True)
-    assert (counts[0], counts[-1]) == (500, 100)
-    assert [step.trials for step in ladder.last_resort] == [70, 50, 35]
+    assert (counts[0], counts[-1]) == (500, 61)
+    assert [len(batch) for batch in ladder.pilots] == [20, 100]
     for large, small in zip(ladder.steps, ladder.steps[1:], strict=False):
         assert set(small.texts) < set(large.texts)
     assert pairs_ladder(sources, 0, 0.3, Agreement().judge).steps[0].trials == 300
@@ -97,7 +102,7 @@ def test_first_pairs_keep_columns_and_references_together():
 
 
 def test_a_task_becomes_smaller():
-    assert [size.n for size in smaller_tasks(Clustering(n=330))] == [330, 233, 165, 116, 82, 58, 41, 41]
+    assert [size.n for size in smaller_tasks(Clustering(n=330))] == [330, 233, 165, 116, 82, 58, 41]
 
 
 def test_parts_of_batches_are_small(make_sources):
@@ -108,16 +113,3 @@ def test_parts_of_batches_are_small(make_sources):
     a, b = joint.take(np.arange(60)), joint.take(np.arange(60, 120))
     one, two = (MatrixBatch(0, a, others, {}, a) for others in (None, b))
     assert [len(part_of(batch, 20)) for batch in (pairs, one, two)] == [20, 28, 36]
-
-
-def test_speed_and_size_fit_texts_and_time(make_sources):
-    few, many = make_sources(70), make_sources(600)
-    assert (largest_speed(few).sizes, largest_speed(many).sizes) == ([70], [100, 200])
-    costs = [MetricCost("m", 0.001, 100, 1.0)]
-    for sources, large in ((few, 60), (many, 500)):
-        protocol = largest_size(sources, costs, 100.0)
-        protocol.check(sources)
-        assert protocol.large == large
-    assert largest_size(many, costs, 0.05).large < 500
-    assert largest_size(many, costs, 0.0) is None
-    assert largest_size(make_sources(30), costs, 100.0) is None

@@ -57,6 +57,24 @@ def test_tests_that_see_nothing_give_a_lower_bound():
     assert search.estimate().low > 100
 
 
+@pytest.mark.parametrize("growth", [0.6, 1.0])
+def test_a_stricter_level_needs_more_texts(growth):
+    search, rng = SizeSearch(0.8), np.random.default_rng(4)
+    for share in (0.5, 0.7, 1.0, 1.4):
+        simulated(search, round(200 * share), 400, 200, growth, rng)
+    truth = 200 * (needed_shift(0.8, 0.05 / 4) / needed_shift(0.8)) ** (1 / growth)
+    assert search.at_level(0.05 / 4) == pytest.approx(truth, rel=0.15)
+    assert search.at_level(0.05) == pytest.approx(search.estimate().texts, rel=0.02)
+
+
+def test_drawn_numbers_are_as_likely_as_the_tests_make_them():
+    search, rng = SizeSearch(0.8), np.random.default_rng(5)
+    simulated(search, 100, 100, 100, 1.0, rng)
+    drawn, found = search.draw(4_000, rng), search.estimate()
+    assert np.median(drawn) == pytest.approx(found.texts, rel=0.05)
+    assert np.log(drawn).std() == pytest.approx(found.spread, rel=0.1)
+
+
 def test_intervals_cover():
     held = 0
     for seed in range(60):

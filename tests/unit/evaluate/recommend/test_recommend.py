@@ -1,18 +1,22 @@
 """Recommendations on small data: the choice is the top cluster of the ordinary run, and wrong use is refused."""
 
+import sys
+
 import numpy as np
 import pytest
 
-from textgauge.errors import InputError, UnknownName
+from textgauge.errors import InputError, ResourceError, UnknownName
 from textgauge.evaluate import Plan, Store, run
 from textgauge.evaluate.leaderboard import leaderboard
 from textgauge.evaluate.pair_sources import read_rated
 from textgauge.evaluate.protocols import Agreement
 from textgauge.evaluate.recommend import recommend
-from textgauge.evaluate.recommend.experiments import largest_ksc
+from textgauge.evaluate.recommend.experiments import corpora_ladder
+from textgauge.evaluate.recommend.recommend import all_metrics
 from textgauge.evaluate.results import judge
 from textgauge.metrics import get_corpus_metrics, get_pair_metrics
 
+recommend_module = sys.modules["textgauge.evaluate.recommend.recommend"]
 CORPUS_METRICS = "jsd@words,energy@given,zipf@words,medoid@given"
 PAIR_METRICS = "jaccard,levenshtein,chrf"
 
@@ -39,20 +43,26 @@ def test_two_corpora(corpora, make_sources, tmp_path):
         on_step=steps.append,
     )
     sources = make_sources(120, apart=0.4)
-    plan = Plan(largest_ksc(sources), sources, get_corpus_metrics(CORPUS_METRICS), 0)
+    plan = Plan(corpora_ladder(sources, 0).steps[0].protocol, sources, get_corpus_metrics(CORPUS_METRICS), 0)
     assert set(answer.choice) == top_cluster(plan, tmp_path / "whole")
     assert answer.about["protocol"] == plan.protocol.key
     assert {row.metric for row in answer.board} == {metric.key for metric in plan.metrics}
     assert (
         {row.metric for row in answer.power} == {cost.metric for cost in answer.costs} == set(CORPUS_METRICS.split(","))
     )
-    assert answer.sentences[0].startswith(f"Use {answer.choice[0]}")
+    rank, detect = answer.answers
+    assert answer.sentences[0].startswith(f"To rank corpora, use {answer.choice[0]}")
+    assert answer.sentences[1].startswith(f"To detect 50 % of foreign texts with 80 % power, use {detect.choice[0]}")
+    assert [row.metric for row in rank.board][: len(rank.choice)] == list(rank.choice)
+    assert [row.metric for row in answer.power][: len(detect.choice)] == list(detect.choice)
+    counts = [row.count for row in answer.power if row.known]
+    assert counts == sorted(counts)
     assert Store.open(tmp_path / "kept").manifests()
     assert "timing jsd@words" in steps
 
 
 def test_the_store_of_another_run_does_not_count(corpora, tmp_path):
-    given = {"reference": corpora["a"], "candidate": corpora["b"], "budget": 5, "effect": 0.5, "out": tmp_path}
+    given = {"reference": corpora["a"], "candidate": corpora["b"], "budget": 9, "effect": 0.5, "out": tmp_path}
     recommend(metrics="cbdf@words,jsd@words", **given)
     assert len(recommend(metrics="jsd@words,energy@given", **given).board) == 2
 
@@ -81,6 +91,7 @@ def test_a_metric_that_fails_is_named_and_comes_last(corpora, monkeypatch):
     given = {"reference": corpora["a"], "candidate": corpora["b"], "budget": 5, "effect": 0.5}
     answer = recommend(metrics="jsd@words,zipf@words", **given)
     assert answer.choice == ("jsd@words",)
+    assert [row.metric for row in answer.board] == ["jsd@words", "zipf@words"]
     assert any("broken" in text for text in answer.warnings)
     assert [row.metric for row in answer.power] == ["jsd@words"]
 
@@ -93,6 +104,23 @@ def test_rated_pairs(tmp_path):
     assert set(answer.choice) == top_cluster(plan, tmp_path)
     assert [row.metric for row in answer.power] == [row.metric for row in answer.board][1:]
     assert {cost.metric for cost in answer.costs} == set(PAIR_METRICS.split(","))
+
+
+def test_all_metrics_that_are_installed_are_tried_and_none_is_fetched(monkeypatch):
+    def absent(*_, **__):
+        raise ResourceError("wordllama is not here")
+
+    names = {metric.name for metric in all_metrics("pair")}
+    assert {"bertscore", "tfidf", "cosine", "chrf"} < names
+    assert not names & {"judge", "cross_encoder", "ensemble"}
+    monkeypatch.setattr("textgauge.encode.word_vectors.word_vectors", absent)
+    monkeypatch.setattr(recommend_module, "all_metrics", lambda _: get_pair_metrics("jaccard,overlap,wordvec_cosine"))
+    sources = read_rated("sample:graded", limit=100)
+    answer = recommend(pairs=sources, budget=30)
+    assert {row.metric for row in answer.board} == {"jaccard", "overlap"}
+    assert "not installed here: wordvec_cosine" in answer.notes
+    with pytest.raises(ResourceError, match="wordllama is not here"):
+        recommend(pairs=sources, metrics="jaccard,wordvec_cosine", budget=30)
 
 
 def test_the_power_asked_for_counts_for_agreement_as_a_task():

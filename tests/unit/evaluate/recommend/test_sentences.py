@@ -5,44 +5,61 @@ from dataclasses import replace
 
 import pytest
 
-from textgauge.evaluate.recommend import LeftOut
+from textgauge.evaluate.recommend import LeftOut, MetricCost
+from textgauge.evaluate.recommend.detection import TextsNeeded
 from textgauge.evaluate.recommend.power import PairsNeeded
-from textgauge.evaluate.recommend.texts_needed import TextsNeeded
+from textgauge.evaluate.recommend.render import tables
 
 
 def test_the_answer_in_words(make_answer):
     assert make_answer().sentences == (
-        "Use quick; slow is statistically tied with it.",
-        "Of these 2, quick is named first: it has the best mean place in cost and texts needed.",
-        "quick reaches 0.850 of 1 on average in 5 repetitions: accuracy 0.900, linearity 0.800.",
+        "To rank corpora, use quick; slow is statistically tied with it.",
+        "To detect 10 % of foreign texts with 80 % power, use slow: "
+        "it needs about 92 texts a side (extrapolated from 64).",
+        "For this, quick needs about 240 texts a side.",
+        "Tested together with the other recommended metrics, 2 metrics in all, slow needs at most about 100: "
+        "p-values are adjusted then.",
+        "quick reaches 0.850 overall in 5 repetitions: accuracy 0.900, linearity 0.800 "
+        "(overall is their mean, each rescaled to 0 to 1).",
         "The best of the rest is poor with 0.500.",
-        "To detect 10 % contamination with 80 % power you need about 92 texts a side with slow (extrapolated from 64) "
-        "and 240 with quick, and more than 4,300 with poor.",
-        "A comparison of 100 texts a side takes 1.23 ms with quick and 250 ms with slow.",
+        "A comparison of 100 texts a side takes 1.23 ms (and 1.5 s to embed the texts with minilm the first time) "
+        "with quick and 250 ms with slow.",
     )
 
 
 def test_where_only_bounds_are_known(make_answer):
     nan = float("nan")
-    power = (TextsNeeded("quick", nan, 900, nan, 300, 40), TextsNeeded("slow", nan, 512, nan, 300, 40))
-    said = make_answer(power=power).sentences[4]
+    power = (TextsNeeded("slow", nan, 512, nan, 300, 40), TextsNeeded("quick", nan, 900, nan, 300, 40))
+    said = make_answer(power=power, detect=()).sentences[1]
     assert said == (
-        "To detect 10 % contamination with 80 % power you need more than 510 texts a side with slow and 900 with quick."
+        "To detect 10 % of foreign texts with 80 % power, "
+        "more than 510 texts a side are needed with every metric tried."
     )
-    assert not any("contamination" in sentence for sentence in make_answer(power=()).sentences)
 
 
 def test_a_sole_winner_and_a_sole_metric(make_answer):
     whole = make_answer()
     sure = type(whole.board)((replace(whole.board.rows[0], rank_high=1), *whole.board.rows[1:]), whole.board.measures)
     sole = make_answer(choice=("quick",), board=sure)
-    assert sole.sentences[0] == "Use quick: it is surely better than the other 2 metrics."
+    assert sole.sentences[0] == "To rank corpora, use quick: it is better than the other 2 metrics."
     first = make_answer(choice=("quick",))
-    assert first.sentences[0] == "Use quick: it comes first, and is surely better than 1 of the other 2 metrics."
+    assert first.sentences[0] == "To rank corpora, use quick: it is better than 1 of the other 2 metrics."
     board = type(whole.board)(whole.board.rows[:1], whole.board.measures)
     alone = make_answer(choice=("quick",), board=board)
     assert alone.sentences[0] == "Only quick was ranked: there is nothing to compare it with."
     assert not any("rest" in sentence for sentence in alone.sentences)
+
+
+def test_many_tied_metrics_are_counted(make_answer):
+    tied = tuple(f"m{place}" for place in range(8))
+    said = make_answer(choice=("quick", *tied)).sentences[0]
+    assert said == "To rank corpora, use quick; m0, m1, m2, m3, m4 and 3 others are statistically tied with it."
+
+
+def test_the_quickest_of_those_tied_is_named_where_it_is_not_the_best(make_answer):
+    costs = (MetricCost("quick", 0.2, 100, 1.5, "minilm"), MetricCost("slow", 0.1, 100))
+    said = make_answer(costs=costs, detect=("quick",)).sentences
+    assert said[-1] == "The quickest of those tied to rank corpora is slow: 100 ms."
 
 
 def test_what_was_left_out_is_in_the_first_sentence(make_answer):
@@ -50,72 +67,83 @@ def test_what_was_left_out_is_in_the_first_sentence(make_answer):
     gone = (LeftOut("cosine", 24.3), LeftOut("wmd"), LeftOut("meteor", 1_220.0), LeftOut("ter", nan))
     one = make_answer(left_out=gone[:1], about=about)
     assert one.sentences[0] == (
-        "Of the metrics that fit into 20 s, use quick; slow is statistically tied with it; "
+        "Of the metrics that fit into 20 s, to rank corpora, use quick; slow is statistically tied with it; "
         "cosine was left out, including it needs about 25 s."
     )
     sole = make_answer(left_out=gone, choice=("quick",), about=about)
-    assert sole.sentences[0] == (
-        "Of the metrics that fit into 20 s, use quick: it comes first, "
-        "and is surely better than 1 of the other 2 metrics; "
-        "cosine and meteor were left out, including them needs about 1,300 s; "
+    assert sole.sentences[0].endswith(
+        "; cosine and meteor were left out, including them needs about 1,300 s; "
         "wmd and ter were left out, as there was no time to try them."
     )
-    none = make_answer(left_out=gone[1:2], choice=(), power=(), costs=(), about=about)
+    none = make_answer(kind="pairs", left_out=gone[1:2], choice=(), power=(), costs=(), about=about)
     assert none.sentences == (
-        "Of the metrics that fit into 20 s, none has a value on these data; "
+        "Of the metrics that fit into 20 s, no metric has a value on these data; "
         "wmd was left out, as there was no time to try it.",
     )
-    for page in (one.markdown(), one.html(), str(one)):
-        assert page.index("cosine was left out") < page.index("quick reaches")
     found = json.loads(sole.to_json(), parse_constant=pytest.fail)
     assert found["sentences"][0] == sole.sentences[0]
     assert found["left_out"][:2] == [{"metric": "cosine", "seconds": 24.3}, {"metric": "wmd", "seconds": None}]
 
 
 def test_no_choice_is_said(make_answer):
-    assert make_answer(choice=(), power=(), costs=()).sentences == ("No metric has a value on these data.",)
+    none = make_answer(kind="pairs", choice=(), power=(), costs=())
+    assert none.sentences == ("No metric has a value on these data.",)
 
 
 def test_rated_pairs_in_words(make_answer):
-    about = {"power": 0.9, "pairs": 1234, "named_by": ("cost",)}
+    about = {"power": 0.9, "pairs": 1234}
     power = (PairsNeeded("slow", "quick", 0.05, 812.0, 400.0, 2400.0),)
     said = make_answer(kind="pairs", power=power, about=about).sentences
-    assert said[1] == "Of these 2, quick is named first: it is best in cost."
-    assert said[4] == (
+    assert said[0] == "To score pairs, use quick; slow is statistically tied with it."
+    assert said[3] == (
         "To separate quick from slow by Spearman's ρ with 90 % power you need about 810 rated pairs; there are 1,234."
     )
-    assert said[5] == "Scoring 100 pairs takes 1.23 ms with quick and 250 ms with slow."
+    assert said[4].startswith("Scoring 100 pairs takes 1.23 ms (and 1.5 s to embed")
     nan = float("nan")
     none = make_answer(kind="pairs", power=(PairsNeeded("slow", "quick", -0.01, nan, nan, nan),), about=about)
-    assert none.sentences[4] == "Spearman's ρ of quick is not above that of slow on these pairs."
+    assert none.sentences[3] == "Spearman's ρ of quick is not above that of slow on these pairs."
 
 
 def test_json_holds_everything_and_no_nan(make_answer):
     answer = make_answer(warnings=("beware",), notes=("so",))
     found = json.loads(answer.to_json(), parse_constant=pytest.fail)
+    assert found["answers"] == [
+        {"purpose": "rank corpora", "choice": ["quick", "slow"]},
+        {"purpose": "detect 10 % of foreign texts", "choice": ["slow"]},
+    ]
     assert found["choice"] == ["quick", "slow"]
     assert found["runners_up"] == ["slow"] == list(answer.runners_up)
     assert found["sentences"] == list(answer.sentences)
-    assert [row["count"] for row in found["power"]] == [241, 92, None]
-    assert found["power"][1]["extrapolated"] is True
+    assert [row["count"] for row in found["power"]] == [92, 241, None]
+    assert [row["together"] for row in found["power"]] == [105, 280, None]
+    assert found["power"][0]["extrapolated"] is True
+    assert [row["embedding_seconds"] for row in found["costs"]] == [1.5, 0.0]
     assert (found["warnings"], found["notes"]) == (["beware"], ["so"])
     assert [row["needed.count"] for row in answer.to_dicts()] == [241, 92, None]
     assert str(answer).splitlines()[-1] == "warning: beware"
 
 
-def test_pages_hold_all_sentences_and_tables(make_answer):
+def test_pages_hold_all_sentences_and_tables_in_the_order_of_the_answers(make_answer):
     answer = make_answer(warnings=("beware",), notes=("so",))
+    titles = [title for title, _ in tables(answer)]
+    assert titles == [
+        "To rank corpora, best first",
+        "To detect 10 % of foreign texts: texts needed a side, fewest first",
+        "Cost, CPU seconds",
+    ]
+    for one, (_, rows) in zip(answer.answers, tables(answer), strict=False):
+        assert tuple(row["metric"] for row in rows)[: len(one.choice)] == one.choice
     for page in (answer.markdown(), answer.html(), answer._repr_html_()):
-        assert all(sentence in page for sentence in answer.sentences)
-        assert all(title in page for title in ("Metrics, best first", "Texts needed a side", "Cost", "Warnings"))
-    assert "| quick | 241 | 207 | 296 |" in answer.markdown()
+        assert all(text in page for text in [*answer.sentences, *titles, "Warnings"])
+    assert "| slow | 92 | 80 | 110 |" in answer.markdown()
     assert answer.html().startswith("<!doctype html>")
     assert "http" not in answer.html()
 
 
 def test_what_comes_from_data_is_text(make_answer):
     evil = "<script>alert(1)</script> [x](y) | *z*"
-    answer = make_answer(data=(evil, "b"), warnings=(evil,), power=(TextsNeeded(evil, 10, 5, 20, 16, 10),))
+    power = (TextsNeeded(evil, 10, 5, 20, 16, 10, 12),)
+    answer = make_answer(data=(evil, "b"), warnings=(evil,), power=power, detect=(evil,))
     for page in (answer.html(), answer._repr_html_()):
         assert "<script" not in page
         assert "&lt;script&gt;" in page
@@ -123,4 +151,4 @@ def test_what_comes_from_data_is_text(make_answer):
     assert "<script" not in page.replace("\\<", "")
     assert "[x](y)" not in page.replace("\\[", "")
     table = next(block for block in page.split("\n\n") if "| metric | count |" in block)
-    assert {line.replace("\\|", "").count("|") for line in table.splitlines()} == {8}
+    assert {line.replace("\\|", "").count("|") for line in table.splitlines()} == {9}

@@ -6,15 +6,16 @@ import pytest
 from textgauge import get_metric
 from textgauge.data import Corpus
 from textgauge.evaluate.protocols import Sources
+from textgauge.evaluate.recommend.detection import Contaminated, TextsNeeded, detection_board, rejects, simulate_tests
 from textgauge.evaluate.recommend.power import needed_shift, rejection_rate
-from textgauge.evaluate.recommend.texts_needed import Contaminated, needed_texts, rejects
+from textgauge.evaluate.recommend.rank import top_tier
 
 
 class Known:
     """A metric whose test has a known power, and takes a known time."""
 
-    def __init__(self, truth, hands, *, seconds=0.0, key="known"):
-        self.truth, self.hands, self.seconds, self.key = truth, hands, seconds, key
+    def __init__(self, truth, hands, *, seconds=0.0, key=None):
+        self.truth, self.hands, self.seconds, self.key = truth, hands, seconds, key or f"needs {truth}"
 
     def p_value(self, comparison, *, permutations, seed):
         n = len(comparison.reference)
@@ -28,7 +29,8 @@ def needs(make_sources, make_clock, hands):
     samples = Contaminated(make_sources(2_000), 0.1)
 
     def call(*metrics, budget=100.0):
-        return needed_texts(metrics, samples, power=0.8, clock=make_clock(budget))
+        found = simulate_tests(metrics, samples, power=0.8, clock=make_clock(budget))
+        return [TextsNeeded.found(metric, search, 4) for metric, search in found.items()]
 
     return call
 
@@ -39,7 +41,7 @@ def test_the_number_is_found(needs, hands, truth):
     assert found.count == pytest.approx(truth, rel=0.25)
     assert found.low < truth < found.high
     assert not found.extrapolated
-    assert found.tests == sum(tests for _, tests, _ in found.curve)
+    assert found.count < found.together < 2 * found.count
 
 
 def test_where_texts_run_out_the_number_is_extrapolated_or_bounded(needs, hands):
@@ -52,15 +54,25 @@ def test_where_texts_run_out_the_number_is_extrapolated_or_bounded(needs, hands)
 
 
 def test_time_is_kept_and_shared(needs, hands):
-    found = needs(*(Known(truth, hands, seconds=0.5, key=f"m{truth}") for truth in (300, 600, 900)), budget=60.0)
+    found = needs(*(Known(truth, hands, seconds=0.5) for truth in (300, 600, 900)), budget=60.0)
     assert 30.0 < hands.seconds <= 66.0
     assert all(row.tests >= 20 for row in found)
 
 
 def test_what_one_metric_does_not_use_goes_to_the_next(needs, hands):
-    quick, slow = Known(50, hands, key="quick"), Known(400, hands, seconds=0.5, key="slow")
+    quick, slow = Known(50, hands), Known(400, hands, seconds=0.5)
     alone = needs(slow, budget=30.0)[0].tests
     assert needs(quick, slow, budget=30.0)[1].tests == alone
+
+
+def test_beside_a_known_metric_a_worse_one_is_given_up_early(make_sources, make_clock, hands):
+    samples, given = Contaminated(make_sources(2_000), 0.1), {"power": 0.8, "clock": make_clock(1_000.0)}
+    best = simulate_tests([Known(60, hands)], samples, **given)
+    both = simulate_tests([Known(500, hands), Known(50, hands)], samples, known=best, **given)
+    alone = simulate_tests([Known(500, hands), Known(50, hands)], samples, **given)
+    assert list(both) == ["needs 60", "needs 500", "needs 50"]
+    assert both["needs 500"].tests < alone["needs 500"].tests
+    assert both["needs 50"].tests == alone["needs 50"].tests
 
 
 def test_a_single_hold_up_does_not_leave_a_metric_without_tests(needs, hands):
@@ -76,9 +88,19 @@ def test_a_single_hold_up_does_not_leave_a_metric_without_tests(needs, hands):
     assert found.count == pytest.approx(100, rel=0.3)
 
 
-def test_without_time_nothing_is_said(needs, hands):
-    (found,) = needs(Known(100, hands), budget=0.0)
-    assert (found.tests, np.isnan(found.count), np.isnan(found.low)) == (0, True, True)
+def test_without_time_or_texts_there_is_no_answer(needs, hands, make_sources, make_clock):
+    assert needs(Known(100, hands), budget=0.0) == []
+    few = Contaminated(make_sources(4), 0.1)
+    assert simulate_tests([Known(100, hands)], few, power=0.8, clock=make_clock(9.0)) == {}
+    assert detection_board({}, few) is None
+
+
+def test_metrics_that_need_far_more_texts_are_worse_and_near_ones_are_tied(make_sources, make_clock, hands):
+    samples = Contaminated(make_sources(2_000), 0.1)
+    metrics = [Known(truth, hands, key=str(truth)) for truth in (700, 100, 105)]
+    board = detection_board(simulate_tests(metrics, samples, power=0.8, clock=make_clock(100.0)), samples)
+    assert {row.metric for row in board.rows[:2]} == {"100", "105"} == set(top_tier(board))
+    assert board.rows[2].rank_low == 3
 
 
 def test_the_reference_is_of_one_source_and_a_share_of_the_candidate_of_the_other(make_sources):
