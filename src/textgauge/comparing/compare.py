@@ -188,8 +188,9 @@ def _add_foreign(
         if scores[number].reason is None:
             on_step(f"{metric.key}: share of foreign texts")
             share = foreign_share(metric, moved, foreign, level=options.level, seed=options.seed)
-            fields = {"foreign_share": share.share, "foreign_low": share.low, "foreign_high": share.high}
-            found[number] = replace(scores[number], **fields)
+            found[number] = replace(
+                scores[number], foreign_share=share.share, foreign_low=share.low, foreign_high=share.high
+            )
     return found
 
 

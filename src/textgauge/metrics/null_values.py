@@ -82,18 +82,22 @@ class NullValues:
             return float("nan")
         return float(self.farther * (self.observed - self.mean) / spread)
 
-    def standardised(self) -> Floats:
-        """Observed and permuted values in standard deviations from their common mean, farther is larger.
+    def ranked(self) -> Floats:
+        """Observed and permuted values on a scale that metrics have in common: their rank, farther is larger.
 
-        Values that differ from the observed one by rounding alone are set equal to it.
+        Equal ranks of two metrics are ordered by standard deviations from the mean, so that a value far beyond all
+        permuted ones counts as such. Values that differ from the observed one by rounding alone are set equal to it.
         """
+        from scipy.stats import rankdata
+
         same = np.abs(self.permuted - self.observed) <= _ROUNDING * abs(self.observed)
         values = self.farther * np.append(self.observed, np.where(same, self.observed, self.permuted))
         known = values[np.isfinite(values)]
         spread = known.std()
         if spread <= _ROUNDING * abs(known.mean()):
-            return np.where(np.isfinite(values), 0.0, np.inf)
-        return _undefined_is_far((values - known.mean()) / spread)
+            return np.where(np.isfinite(values), 1.0, np.inf)
+        z = (values - known.mean()) / spread
+        return _undefined_is_far(rankdata(_undefined_is_far(values), method="min") + z / (1.0 + np.abs(z)) / 2.0)
 
     @property
     def _defined(self) -> Floats:
@@ -138,7 +142,7 @@ def relabelled(outcome: HeldOut, name: str, *, permutations: int, seed: int) -> 
 def adjusted(nulls: Sequence[NullValues]) -> tuple[Floats, str | None]:
     """p-values adjusted for all these tests together, and the method's name; None for a single one.
 
-    Metrics that were permuted alike share their draws: step-down max-T of their standardised values. The others, and
+    Metrics that were permuted alike share their draws: step-down max-T of their ranks. The others, and
     the group of those, are adjusted by Holm's correction.
     """
     sharing = [null.method == PERMUTATION and bool(np.isfinite(null.observed)) for null in nulls]
@@ -146,7 +150,7 @@ def adjusted(nulls: Sequence[NullValues]) -> tuple[Floats, str | None]:
     p = np.array([null.p_value for null in nulls])
     if any(sharing):
         p[sharing] = max_t(
-            np.column_stack([null.standardised() for null, shared in zip(nulls, sharing, strict=True) if shared])
+            np.column_stack([null.ranked() for null, shared in zip(nulls, sharing, strict=True) if shared])
         )
     names = [name for name, used in (("max-T", sum(sharing) > 1), ("Holm", len(set(groups)) > 1)) if used]
     return holm(p, groups), " and ".join(names) or None

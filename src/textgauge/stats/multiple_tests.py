@@ -34,9 +34,9 @@ def holm(p: Floats, groups: Sequence[int] | None = None) -> Floats:
 def max_t(values: Floats) -> Floats:
     """Westfall and Young's step-down max-T: p-values of several tests that share their permutations.
 
-    A column per test, on comparable scales (standardised): the observed value in the first row, below it those of
-    the permutations. The test with the largest value is compared with the largest of all tests in each permutation,
-    the next one with the largest of all but the first, and so on; p-values never fall along this order.
+    A column per test, on comparable scales (ranks, or standard deviations): the observed value in the first row, below
+    it those of the permutations. The test with the largest value is compared with the largest of all tests in each
+    permutation, the next one with the largest of all but the first, and so on; p-values never fall along this order.
 
     >>> max_t(np.array([[3.0, 1.0], [0.0, 2.0], [1.0, 0.0], [-1.0, 0.0]])).tolist()
     [0.25, 0.5]

@@ -57,7 +57,7 @@ def test_smaller_is_farther_for_a_share_of_covered_texts():
     null = NullValues(0.2, np.array([0.8, 0.9, 1.0]), PERMUTATION, farther=-1)
     assert null.p_value == 0.25
     assert null.effect == pytest.approx(7.0)
-    assert null.standardised().argmax() == 0
+    assert null.ranked().argmax() == 0
 
 
 def test_undefined_values_never_make_a_p_value_smaller():
@@ -115,7 +115,7 @@ def test_shared_draws_are_adjusted_by_max_t_others_by_holm():
     shared, own = nulls(rng), nulls(rng, metrics=2, method=HELD_OUT)
     p, method = adjusted(shared)
     assert method == "max-T"
-    assert p == pytest.approx(max_t(np.column_stack([null.standardised() for null in shared])))
+    assert p == pytest.approx(max_t(np.column_stack([null.ranked() for null in shared])))
     p, method = adjusted(own)
     assert method == "Holm"
     assert p == pytest.approx(holm(np.array([null.p_value for null in own])))
@@ -162,3 +162,13 @@ def test_an_interval_comes_with_a_null_range_and_no_p_value():
     assert (score.null, score.null_low, score.effect) == (tested.null, tested.null_low, tested.effect)
     assert np.isnan(score.p_value)
     assert np.isnan(score.p_adjusted)
+
+
+def test_a_skewed_metric_does_not_hide_the_others_and_few_permutations_suffice():
+    rng = np.random.default_rng(8)
+    clear = NullValues(60.0, rng.normal(size=99), PERMUTATION)
+    skewed = [NullValues(1.0, rng.lognormal(sigma=2.0, size=99), PERMUTATION) for _ in range(20)]
+    assert max(null.permuted.max() / null.permuted.std() for null in skewed) > 6
+    assert adjusted([clear, *skewed])[0][0] == 0.01
+    borderline = NullValues(2.1, rng.normal(size=99), PERMUTATION)
+    assert adjusted([borderline, *skewed[:1]])[0][0] < 2.5 * borderline.p_value
