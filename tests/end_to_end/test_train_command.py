@@ -44,8 +44,9 @@ def test_train_then_score(run, folder, model):
     assert (rows[0]["n"], rows[1]["n"]) == (80, 4)
     assert "ensemble@model.json" in err
     content = json.loads((folder / "model.json").read_text(encoding="utf-8"))
-    assert (content["model"], content["scale"]) == (model, [1.0, 5.0])
     card = content["trained"]
+    assert content["model"] == (model if card["share"] else "ridge")
+    assert content["scale"] == [1.0, 5.0]
     assert [(data["name"], data["pairs"], data["sets"]) for data in card["data"]] == [("rated.csv", 80, 4)]
     assert (card["sources"], len(card["left_out"])) == (4, 4)
     assert 0 <= card["share"] <= 1
