@@ -62,12 +62,12 @@ def test_the_paper_beside_ours(run, folder, monkeypatch):
     monkeypatch.setattr(
         zwerdling2021, "Backends", lambda **_: Backends(embedder="none", grammar="none", plausibility="none", draws=2)
     )
-    code, out, _ = run("reproduce", "zwerdling2021", "--out", "kept", "--table", "findings", "-f", "json")
+    code, out, _ = run("reproduce", "zwerdling2021", "--out", "kept", "-f", "json")
     assert code == 0
-    rows = {row["finding"]: row for row in json.loads(out)}
-    assert rows["vocab is 0"]["agrees"] is True
-    assert rows["unique is 0.8 or more"]["ours"] == "1"
-    assert rows["grammar is worse than test's"]["agrees"] is None
+    rows = {row["claim"]: row for row in json.loads(out)}
+    terms = rows["only EDA and the language model make new terms (amazon)"]
+    assert (terms["verdict"], terms["data"]) == ("not replicated", "phone")
+    assert rows["EDA has the most grammatical errors of the three (amazon)"]["verdict"] == "not testable here"
 
 
 @pytest.mark.parametrize(

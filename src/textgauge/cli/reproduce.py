@@ -1,4 +1,4 @@
-"""`textgauge reproduce`: a paper's tables next to ours."""
+"""`textgauge reproduce`: the ledger of a paper's claims, then its tables next to ours."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from textgauge.cli.figures import figures as draw_figures
 from textgauge.cli.output import Format, FormatOption, Row, note, print_rows
 from textgauge.cli.run import progress_bar, run_program
 from textgauge.errors import InputError, ResourceError, UnknownName
@@ -16,14 +17,19 @@ from textgauge.tabular import format_cell
 if TYPE_CHECKING:
     from textgauge.papers import Paper, Request
 
+_SHORT = ("verdict", "claim", "paper", "ours", "interval", "why", "deviation", "data")  # of a ledger on a terminal
+
 
 def reproduce(
     paper: Annotated[
-        str, typer.Argument(help="The paper: ackerman2023, kour2022, usmb, yamshchikov2020, zwerdling2021.")
-    ],
+        str | None, typer.Argument(help="The paper: ackerman2023, kour2022, usmb, yamshchikov2020, zwerdling2021.")
+    ] = None,
+    every: Annotated[bool, typer.Option("--all", help="The ledgers of all five papers.")] = False,
+    tables: Annotated[bool, typer.Option("--tables", help="Only the tables, without the ledger.")] = False,
     table: Annotated[str | None, typer.Option(help="Only this table, as 3 or figure1.")] = None,
+    figures: Annotated[Path | None, typer.Option(help="Draw the figures of the run into this folder, too.")] = None,
     variant: Annotated[
-        str, typer.Option(help="definition (what is right), paper (what the authors computed), or both.")
+        str, typer.Option(help="definition, paper (what the authors computed), or both; rules of ackerman2023.")
     ] = "both",
     word_vectors: Annotated[
         str, typer.Option(help="Vectors in place of fastText's: wordvec, glove-50d, or a file of yours.")
@@ -33,30 +39,68 @@ def reproduce(
     jobs: Annotated[int, typer.Option("-j", "--jobs", min=1, help="Local processes.")] = 1,
     form: FormatOption = Format.table,
 ) -> None:
-    """Compute a paper's tables on the same data and print our numbers next to the published ones."""
+    """Check a paper's claims: what was not replicated first, then what was; then its tables next to ours.
+
+    `--format json` and `csv` give the ledger; with `--tables` or `--table`, the tables.
+    """
     from textgauge.encode.resources import cache_root
     from textgauge.evaluate.results import Results
-    from textgauge.evaluate.run import compute
     from textgauge.papers import PAPERS, Request
 
-    if paper not in PAPERS:
+    if every == (paper is not None):
+        raise InputError(f"name one paper ({', '.join(PAPERS)}), or --all")
+    if paper is not None and paper not in PAPERS:
         raise UnknownName.among("paper", paper, PAPERS)
-    chosen = PAPERS[paper]
-    if table is not None and table not in chosen.tables:
-        raise InputError(f"{paper} has no table {table!r} here; the tables are {', '.join(chosen.tables)}")
-    request = Request(_variants(variant, chosen.variants), seed, word_vectors)
-    store = Store(out or cache_root() / "runs" / paper)
-    failures: tuple[str, ...] = ()
-    if chosen.program is not None:
-        run_program(paper, dict(chosen.program), store.folder, seed)
-    else:
-        failures = compute(_plans(chosen, request), store, jobs=jobs, progress=progress_bar).failures
-    rows = [row for row in chosen.rows(Results(store), request) if table in (None, row["table"])]
-    print_rows(rows if form in (Format.json, Format.csv) else [_readable(row) for row in rows], form)
+    chosen = [PAPERS[paper]] if paper is not None else list(PAPERS.values())
+    if table is not None and table not in chosen[0].tables:
+        raise InputError(f"{paper} has no table {table!r} here; the tables are {', '.join(chosen[0].tables)}")
+    ledgers: list[Row] = []
+    failed = False
+    for one in chosen:
+        request = Request(_variants(variant, one.variants), seed, word_vectors)
+        folder = out or cache_root() / "runs"
+        store = Store(folder / one.name if every or out is None else folder)
+        failed |= _compute(one, request, store, jobs)
+        results = Results(store)
+        if not tables and table is None:
+            ledgers += [{"source": one.name, **row} for row in one.ledger(results, request)]
+        if not every and (tables or table is not None or form not in (Format.json, Format.csv)):
+            _print_ledger(ledgers, form)
+            rows = [row for row in one.rows(results, request) if table in (None, row["table"])]
+            print_rows(rows if form in (Format.json, Format.csv) else [_readable(row) for row in rows], form)
+            ledgers = []
+        if figures is not None:
+            draw_figures(store.folder, figures / one.name if every else figures)
+    _print_ledger(ledgers, form)
+    if failed:
+        raise typer.Exit(1)
+
+
+def _print_ledger(rows: list[Row], form: Format) -> None:
+    from textgauge.papers.ledger import counts
+
+    if not rows:
+        return
+    if form in (Format.json, Format.csv):
+        print_rows(rows, form)
+        return
+    for source in dict.fromkeys(row["source"] for row in rows):
+        own = [row for row in rows if row["source"] == source]
+        typer.echo(f"{source}: {counts(own)}")
+        print_rows([{name: row[name] for name in _SHORT if row[name] is not None} for row in own], form)
+
+
+def _compute(paper: Paper, request: Request, store: Store, jobs: int) -> bool:
+    """Run what the store lacks; whether anything failed."""
+    from textgauge.evaluate.run import compute
+
+    if paper.program is not None:
+        run_program(paper.name, dict(paper.program), store.folder, request.seed)
+        return False
+    failures = compute(_plans(paper, request), store, jobs=jobs, progress=progress_bar).failures
     for failure in failures:
         note(f"warning: {failure}")
-    if failures:
-        raise typer.Exit(1)
+    return bool(failures)
 
 
 def _variants(name: str, known: tuple[str, ...]) -> tuple[str, ...]:

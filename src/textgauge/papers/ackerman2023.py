@@ -1,88 +1,82 @@
-"""Ackerman et al. 2023: which prototype each distance moves with, on duplicate questions.
+"""Ackerman et al. 2023: which prototype each distance moves with, on duplicate questions; the illustration on numbers.
 
-`definition` takes the paper's text (cosine distances) and prototypes on each metric's own ground; `paper` its authors'
-code (angles, the root of energy) and these as prototypes of all metrics.
+Every metric is judged beside three pairs of prototypes: `own` (on its own ground), `paper` (cosine distances, the
+paper's text) and `code` (angles and the root of energy, its authors' code), on the same draws.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
+from textgauge.arrays import Floats
 from textgauge.evaluate.pair_sources import read_paraphrases
 from textgauge.evaluate.plan import Plan, make_plans
-from textgauge.evaluate.protocols import Distributionality
+from textgauge.evaluate.protocols import Distributionality, Perturbation
+from textgauge.evaluate.protocols.base import Observations
 from textgauge.evaluate.protocols.distributionality import SCORE
+from textgauge.evaluate.protocols.perturbation import POINTS
 from textgauge.evaluate.results import Judged, Results
 from textgauge.evaluate.suites import Metrics, register_suite
 from textgauge.metrics import get_corpus_metrics, get_metric
+from textgauge.papers.ledger import NOT_RUN, Claim, Finding, above, above_all, ledger, of_values, paired
 from textgauge.papers.paper import Paper, Request
 from textgauge.tabular import Row, plain_row
 
-# The metrics, and the parts of two of them (§5.4). By the paper's text, prototypes and IRPR are of cosine distances; by
-# its code, of angles, and energy is a root.
-_KS = "(k=1|2|3|5|10)@minilm:cosine"
-ACKERMAN_METRICS = {
-    "definition": f"energy,ahd,irpr,fid,mauve,pr{_KS},dc{_KS}",
-    "paper": f"energy(root=true)@angular,ahd@angular,irpr@angular,fid,mauve,pr{_KS},dc{_KS}",
-}
-_PARTS = ",".join(f"{part}{_KS}" for part in ("pr.precision", "pr.recall", "dc.density", "dc.coverage"))
+# The metrics, and the parts of two of them (§5.4). IRPR is of cosine distances by the text, of angles by the code.
+_K = (1, 2, 3, 5, 10)
+_KS = f"(k={'|'.join(map(str, _K))})@minilm:cosine"
+ACKERMAN_METRICS = f"energy,ahd,irpr,irpr@angular,fid,mauve,classifier,pr{_KS},dc{_KS}"
+_PROTOTYPES = "energy@euclidean,ahd@euclidean,energy(root=true)@angular,ahd@angular"
+_PARTS = [("pr", "precision"), ("pr", "recall"), ("dc", "density"), ("dc", "coverage")]
+_COMPONENTS = ",".join(f"{name}.{part}{_KS}" for name, part in _PARTS)
 _SAMPLES = 5
 _DATA = "qqp"
+_RULES = ("own", "paper", "code")
 # What the paper finds: nearer to AHD (irpr alone), else to energy; of the latter, the weak ones.
 _NEIGHBOURS, _WEAK = ("ahd", "irpr"), ("pr", "dc")
 
 
 @register_suite("ackerman2023")
 def suite(metrics: Metrics = None, seed: int = 0) -> list[Plan]:
-    """Distributionality as in Ackerman et al. 2023: five sets of duplicate questions of Quora."""
-    chosen = metrics or [ACKERMAN_METRICS["definition"], _PARTS]
-    return make_plans([Distributionality(samples=_SAMPLES)], [read_paraphrases(_DATA)], chosen, seed)
+    """Distributionality as in Ackerman et al. 2023: five sets of duplicate questions of Quora; points that move."""
+    chosen = metrics or [ACKERMAN_METRICS, _PROTOTYPES, _COMPONENTS]
+    texts = make_plans([Distributionality(samples=_SAMPLES)], [read_paraphrases(_DATA)], chosen, seed)
+    points = [] if metrics else make_plans([Perturbation()], [POINTS], Perturbation.default_metrics, seed)
+    return [*texts, *points]
 
 
 def plans(request: Request) -> list[Plan]:
-    """Metrics and prototypes of every variant, on the trials of the suite."""
-    data = [read_paraphrases(_DATA)]
-    return [
-        plan
-        for variant in request.variants
-        for plan in make_plans([_protocol(variant)], data, ACKERMAN_METRICS[variant], request.seed)
-    ]
+    """The suite: one run serves all prototypes."""
+    return suite(None, request.seed)
 
 
 def rows(results: Results, request: Request) -> list[Row]:
-    """The paper's class of every metric next to ours, and whether the weak ones are the weak ones."""
+    """The paper's class of every metric next to ours, by each rule for prototypes."""
     return [
-        plain_row(row) for variant in request.variants for row in _rows(_judged(results, request, variant), variant)
+        plain_row({"table": "class", "variant": rule, **_class(key, item)})
+        for rule in request.variants
+        for key, item in _judged(results, request, rule).items()
     ]
 
 
-def _protocol(variant: str) -> Distributionality:
-    energy, ahd, *_ = get_corpus_metrics(ACKERMAN_METRICS[variant])
-    return Distributionality(samples=_SAMPLES, distributional=energy.key, neighbours=ahd.key)
-
-
-def _judged(results: Results, request: Request, variant: str) -> dict[str, Judged]:
-    """The judged metrics of a variant, under its own prototypes."""
-    protocol, keys = _protocol(variant), [metric.key for metric in get_corpus_metrics(ACKERMAN_METRICS[variant])]
-    wanted = (_DATA, protocol, request.seed)
-    found = {item.metric: item for item in results.judged() if (item.data, item.protocol, item.seed) == wanted}
-    return {key: found[key] for key in keys if key in found and found[key].verdicts}
-
-
-def _rows(judged: dict[str, Judged], variant: str) -> Iterator[Row]:
-    scores = {key: item.verdict(SCORE).value for key, item in judged.items()}
-    for key, item in judged.items():
-        yield {"table": "class", "variant": variant, **_class(key, item)}
-    for key, value in scores.items():
-        if get_metric(key).name in _WEAK:
-            yield {"table": "strength", "variant": variant, **_strength(key, value, scores)}
+def _judged(results: Results, request: Request, rule: str) -> dict[str, Judged]:
+    """The judged metrics, beside the prototypes of a rule."""
+    protocol = Distributionality(samples=_SAMPLES, prototypes=rule)  # type: ignore[arg-type]
+    keys = [metric.key for metric in get_corpus_metrics(ACKERMAN_METRICS)]
+    found = {
+        item.metric: item
+        for item in results.judged({"prototypes": rule})
+        if (item.data, item.protocol, item.seed) == (_DATA, protocol, request.seed) and item.verdicts
+    }
+    return {key: found[key] for key in keys if key in found}
 
 
 def _class(key: str, item: Judged) -> Row:
     energy, ahd, verdict = item.verdicts
-    published = "ahd" if get_metric(key).name in _NEIGHBOURS else "energy"
+    published = _published(key)
     ours = None if np.isnan(verdict.value) else "energy" if verdict.value > 0 else "ahd"
     nearer = [value for value in verdict.values if (value > 0) == (published == "energy")]
     return {
@@ -96,21 +90,149 @@ def _class(key: str, item: Judged) -> Row:
         "low": verdict.low,
         "high": verdict.high,
         "samples": f"{len(nearer)} of {len(verdict.values)}",
+        "data": _DATA,
         "reason": verdict.reason,
     }
 
 
-def _strength(key: str, value: float, scores: dict[str, float]) -> Row:
-    """Nearer to energy, but less so than FID."""
-    weak = 0 < value < scores["fid"]
-    ours = None if np.isnan(value) else "weakly energy" if weak else "not so"
-    return {
-        "metric": key,
-        "published": "weakly energy",
-        "ours": ours,
-        "agrees": ours == "weakly energy",
-        "distributionality": value,
+def _published(key: str) -> str:
+    return "ahd" if get_metric(key).name in _NEIGHBOURS else "energy"
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """Judged metrics by rule, judged points, and the values of components over ℓ."""
+
+    classes: Mapping[str, Mapping[str, Judged]]
+    points: Mapping[str, Judged]
+    components: Mapping[str, Observations]
+
+
+def ledger_rows(results: Results, request: Request) -> list[Row]:
+    """The ledger."""
+    classes = {rule: _judged(results, request, rule) for rule in _RULES}
+    points = {
+        item.metric.replace("@given:euclidean", "").replace("@given", ""): item
+        for item in results.judged()
+        if (item.protocol, item.seed) == (Perturbation(), request.seed) and item.verdicts
     }
+    components = {
+        key: observed
+        for group in results.groups()
+        if (group.protocol.name, group.data) == (Distributionality.name, _DATA)
+        for key, observed in group.complete.items()
+        if get_metric(key).part is not None
+    }
+    return ledger(claims(request), Evidence(classes, points, components))
 
 
-PAPER = Paper("ackerman2023", ("class", "strength"), ("definition", "paper"), plans, rows)
+def claims(request: Request) -> list[Claim[Evidence]]:
+    """Classes by each rule, the illustration, components."""
+    classes = [_nearer(rule, name) for rule in request.variants for name in _judged_names(rule)]
+    weak = [_weak(rule, key) for rule in request.variants for key in _ball_keys()]
+    return [*classes, *weak, *_illustration(), *_flat(), *_untested()]
+
+
+def _judged_names(rule: str) -> list[str]:
+    irpr = {"own": ["irpr", "irpr@angular"], "paper": ["irpr"], "code": ["irpr@angular"]}[rule]
+    return [*irpr, "fid", "mauve", *_ball_keys()]
+
+
+def _ball_keys() -> list[str]:
+    return [get_metric(f"{name}(k={k})@cosine").key for name in _WEAK for k in _K]
+
+
+def _said(rule: str) -> str:
+    return {"own": "prototypes on the metric's own ground", "paper": "cosine prototypes, as in the text"}.get(
+        rule, "angular prototypes and the root of energy, as in the authors' code"
+    )
+
+
+def _nearer(rule: str, key: str) -> Claim[Evidence]:
+    side = _published(key)
+
+    def test(evidence: Evidence) -> Finding:
+        item = evidence.classes[rule].get(key)
+        if item is None:
+            return Finding(None, why=NOT_RUN)
+        verdict = item.verdict(SCORE)
+        if np.isnan(verdict.value):
+            return Finding(None, why=verdict.reason or NOT_RUN)
+        sign = 1.0 if side == "energy" else -1.0
+        low = min(sign * verdict.low, sign * verdict.high)
+        why = "" if low > 0 else "the interval includes 0" if sign * verdict.value > 0 else "the other side"
+        return Finding(low > 0, f"score {verdict.value:+.3f}", f"{verdict.low:+.3f} to {verdict.high:+.3f}", why)
+
+    criterion = f"the 95 % interval of the score over samples of pairs is {'above' if side == 'energy' else 'below'} 0"
+    return Claim(f"{key} is nearer to {side}", f"nearer to {side}", _DATA, criterion, test, _said(rule))
+
+
+def _weak(rule: str, key: str) -> Claim[Evidence]:
+    def test(evidence: Evidence) -> Finding:
+        found = evidence.classes[rule]
+        if key not in found or "fid" not in found:
+            return Finding(None, why=NOT_RUN)
+        return above("fid", key, paired(found["fid"].verdict(SCORE), found[key].verdict(SCORE)))
+
+    criterion = "the 95 % interval over samples of the paired difference of scores, fid's less its own, is above 0"
+    return Claim(f"{key} is less distributional than fid", "weakly", _DATA, criterion, test, _said(rule))
+
+
+def _illustration() -> Iterator[Claim[Evidence]]:
+    criterion = "the 95 % interval over y* of the difference of {} (the later less the earlier) is above 0"
+    data = "Gaussian blobs, n = 300, p = 0.1, 20 y* of one A and B"
+    pairs = [("irpr", "fid"), *((f"{name}(k={low})", f"{name}(k={high})") for name, low, high in _LOW_HIGH)]
+    for early, late in pairs:
+
+        def test(evidence: Evidence, early: str = early, late: str = late) -> Finding:
+            found = evidence.points
+            if early not in found or late not in found:
+                return Finding(None, why=NOT_RUN)
+            return above(late, early, paired(found[late].verdict("tenth_rise"), found[early].verdict("tenth_rise")))
+
+        rule = criterion.format("where a tenth of the largest rise is made")
+        yield Claim(f"{early} rises before {late}", "figures 1 and 2", data, rule, test)
+
+    def last(evidence: Evidence) -> Finding:
+        found = evidence.points
+        others = [name for name in found if name not in ("fid", "energy", "ahd")]
+        if "fid" not in found or not others:
+            return Finding(None, why=NOT_RUN)
+        fid = found["fid"].verdict("tenth_rise")
+        return above_all("fid", {name: paired(fid, found[name].verdict("tenth_rise")) for name in others})
+
+    rule = criterion.format("where a tenth of the largest rise is made, with each other metric,")
+    yield Claim("fid rises last", "figures 1 and 2", data, rule, last)
+
+
+_LOW_HIGH = (("pr", 2, 15), ("dc", 2, 15))
+
+
+def _flat() -> Iterator[Claim[Evidence]]:
+    for name, part in _PARTS:
+        for k in (5, 10):
+
+            def test(evidence: Evidence, name: str = name, part: str = part, k: int = k) -> Finding:
+                keys = [get_metric(f"{name}.{part}(k={number})@cosine").key for number in (3, k)]
+                if any(key not in evidence.components for key in keys):
+                    return Finding(None, why=NOT_RUN)
+                steep, flat = (np.abs(_slopes(evidence.components[key])) for key in keys)
+                return above("|slope| at k = 3", f"at k = {k}", of_values(steep - flat))
+
+            criterion = f"the 95 % interval over samples of |slope over ℓ| at k = 3 less that at k = {k} is above 0"
+            yield Claim(f"{part} is flatter over ℓ at k = {k} than at k = 3", "figure 13", _DATA, criterion, test)
+
+
+def _slopes(observed: Observations) -> Floats:
+    """The least-squares slope of a component over ℓ, of each sample."""
+    step = (observed.columns["j"] - observed.columns["i"]).astype(np.float64)
+    sample = observed.columns["sample"]
+    return np.array([np.polyfit(step[sample == s], observed.value[sample == s], 1)[0] for s in np.unique(sample)])
+
+
+def _untested() -> Iterator[Claim[Evidence]]:
+    why = "the paper shows curves for q = 2 to 6 and states nothing that a test could decide"
+    yield Claim("distances over the number of dimensions", "figure 4", "Gaussian blobs", "none", why=why)
+
+
+PAPER = Paper("ackerman2023", ("class",), _RULES, plans, rows, ledger_rows)

@@ -1,19 +1,36 @@
-"""Kour et al. 2022, table 3: known-similarity corpora, size and time of eight metrics."""
+"""Kour et al. 2022: known-similarity corpora, size, imbalance and time of eight metrics; the ledger and table 3."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
 from typing import Any, Literal
 
 import numpy as np
 
+from textgauge.arrays import Floats
 from textgauge.evaluate.plan import Plan, make_plans
 from textgauge.evaluate.protocols import Ksc, Size, Speed
+from textgauge.evaluate.protocols.base import Observations
+from textgauge.evaluate.protocols.size import ASYMPTOTE, IMBALANCE, SIZE
 from textgauge.evaluate.results import Judged, Results
 from textgauge.evaluate.sources import read_two
 from textgauge.evaluate.suites import Metrics, register_suite
 from textgauge.metrics import get_corpus_metrics
 from textgauge.naming import parse
+from textgauge.papers.ledger import (
+    NOT_RUN,
+    Claim,
+    Difference,
+    Finding,
+    above,
+    above_all,
+    all_hold,
+    ledger,
+    of_values,
+    paired,
+)
 from textgauge.papers.paper import Paper, Request, compared, published
 from textgauge.stats.correlation import spearman
 from textgauge.tabular import Row, plain_row
@@ -24,6 +41,8 @@ KOUR_PAPER_METRICS = (
     "chi(df=paper,padding=source),zipf(ranks=paper,padding=source),fid,pr(ties=open),dc(ties=open),mauve,"
     "classifier(score=f1),irpr(compat=compcor)@angular"
 )
+_AS = {"definition": "metrics and measures as defined", "paper": "metrics and measures as in the authors' code"}
+_OVER_ALL = "the 95 % interval over repetitions of its paired difference with every other metric is above 0"
 _OUR_DATA = {("clinc150", "banking77"): "clinc150,banking77", ("atis", "yahoo"): "atis,nfcats"}
 _OUR_MEASURE = {"time_100ops": "throughput"}
 _METRICS = {"definition": KOUR_METRICS, "paper": KOUR_PAPER_METRICS}
@@ -78,14 +97,17 @@ def rows(results: Results, request: Request) -> list[Row]:
     return [row for variant in request.variants for row in _rows(results, variant)]
 
 
-def _rows(results: Results, variant: str) -> list[Row]:
+def _judged(results: Results, variant: str) -> list[Judged]:
     keys = {metric.key for metric in get_corpus_metrics(_METRICS[variant])}
-    judged = [
+    return [
         item
         for item in results.judged(_PAPER if variant == "paper" else {})
         if item.metric in keys and getattr(item.protocol, "order", variant) == variant
     ]
-    ours = _ours(judged)
+
+
+def _rows(results: Results, variant: str) -> list[Row]:
+    ours = _ours(_judged(results, variant))
     found = []
     for row in published("kour2022_table3").iter_rows(named=True):
         key = (row["source_a"], row["source_b"], row["k"], row["metric"], row["measure"])
@@ -130,4 +152,236 @@ def _with_rank_correlation(rows: list[Row]) -> list[Row]:
     return [plain_row(row) for row in rows]
 
 
-PAPER = Paper("kour2022", ("3",), ("definition", "paper"), plans, rows)
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What a run gives: measures by variant, sources, k and metric, and the distances of samples of many sizes."""
+
+    measures: Mapping[tuple[str, str, int | None], Mapping[str, Judged]]
+    samples: Mapping[str, Mapping[str, Observations]]
+
+    def gap(self, place: tuple[str, str, int | None], first: str, second: str, measure: str) -> Difference:
+        """First less second of two metrics in one measure."""
+        found = self.measures.get(place, {})
+        if first not in found or second not in found:
+            return Difference(np.nan, np.nan, np.nan)
+        return paired(found[first].verdict(measure), found[second].verdict(measure))
+
+
+def claims(request: Request) -> list[Claim[Evidence]]:
+    """All claims of the paper that the ledger has, for each variant, pair of sources and k."""
+    found = [_highest(variant, *at) for variant in request.variants for at in _places()]
+    for variant, (theirs, ours), k in product(request.variants, _OUR_DATA.items(), (7, 12)):
+        found += [_weighted(variant, theirs, ours, k), *_radar(variant, theirs, ours, k)]
+    for theirs, ours in _OUR_DATA.items():
+        found += [*_sizes(theirs, ours), _throughput(theirs, ours)]
+    return [*found, *_untested()]
+
+
+def ledger_rows(results: Results, request: Request) -> list[Row]:
+    """The ledger."""
+    measures: dict[tuple[str, str, int | None], dict[str, Judged]] = {}
+    for variant in request.variants:
+        for item in _judged(results, variant):
+            if item.data in _OUR_DATA.values() and item.seed == request.seed:
+                place = (variant, item.data, getattr(item.protocol, "k", None))
+                measures.setdefault((*place[:2], _kind(item)), {})[parse(item.metric).name.upper()] = item
+    keys = {metric.key: metric.name.upper() for metric in get_corpus_metrics(KOUR_METRICS)}
+    samples = {
+        group.data: {keys[key]: found for key, found in group.complete.items() if key in keys}
+        for group in results.groups()
+        if group.protocol.name == Size.name
+    }
+    return ledger(claims(request), Evidence(measures, samples))
+
+
+def _kind(item: Judged) -> int | None:
+    """k of mixtures; −1 for time, None for sizes."""
+    return -1 if item.protocol.name == Speed.name else getattr(item.protocol, "k", None)
+
+
+def _places() -> Iterator[tuple[tuple[str, str], str, int, str]]:
+    measures = ("accuracy", "monotonicity", "separability", "linearity")
+    return ((t, o, k, measure) for (t, o), k, measure in product(_OUR_DATA.items(), (7, 12), measures))
+
+
+def _printed(theirs: tuple[str, str], k: int | None, measure: str) -> dict[str, float]:
+    return {
+        row["metric"]: row["value"]
+        for row in published("kour2022_table3").iter_rows(named=True)
+        if (row["source_a"], row["source_b"], row["k"], row["measure"]) == (*theirs, k, measure)
+    }
+
+
+def _deviations(variant: str, theirs: tuple[str, str]) -> str:
+    said = [_AS[variant]] + (["other questions in place of Yahoo's"] if "yahoo" in theirs else [])
+    return "; ".join(said)
+
+
+def _highest(variant: str, theirs: tuple[str, str], ours: str, k: int, measure: str) -> Claim[Evidence]:
+    printed = _printed(theirs, k, measure)
+    best = max(printed, key=lambda name: printed[name])
+
+    def test(evidence: Evidence) -> Finding:
+        place = (variant, ours, k)
+        return above_all(best, {n: evidence.gap(place, best, n, measure) for n in printed if n != best})
+
+    claim = f"{best} has the highest {measure} of the eight on {', '.join(theirs)} at k = {k}"
+    return Claim(claim, f"{printed[best]:g}", ours, _OVER_ALL, test, _deviations(variant, theirs))
+
+
+def _weighted(variant: str, theirs: tuple[str, str], ours: str, k: int) -> Claim[Evidence]:
+    def test(evidence: Evidence) -> Finding:
+        found = evidence.measures.get((variant, ours, k), {})
+        gaps = {
+            name: paired(item.verdict("accuracy"), item.verdict("weighted_accuracy")) for name, item in found.items()
+        }
+        return all_hold({name: above("A", "A_w", gap) for name, gap in gaps.items()})
+
+    plain, weighted = (_printed(theirs, k, measure) for measure in ("accuracy", "weighted_accuracy"))
+    count = f"{sum(plain[name] > weighted[name] for name in plain)} of {len(plain)} metrics"
+    claim = f"weighted accuracy is below accuracy for every metric on {', '.join(theirs)} at k = {k}"
+    criterion = "for each metric the 95 % interval of A − A_w over repetitions is above 0"
+    return Claim(claim, count, ours, criterion, test, _deviations(variant, theirs))
+
+
+def _radar(variant: str, theirs: tuple[str, str], ours: str, k: int) -> Iterator[Claim[Evidence]]:
+    measures = [measure.name for measure in Ksc.measures]
+
+    def gap(evidence: Evidence, first: str, second: str) -> Difference:
+        found = evidence.measures.get((variant, ours, k), {})
+        if first not in found or second not in found:
+            return Difference(np.nan, np.nan, np.nan)
+        means = [np.mean([found[name].verdict(m).values for m in measures], axis=0) for name in (first, second)]
+        return of_values(means[0] - means[1])
+
+    for first, second in (("MAUVE", "DC"), ("DC", "PR"), ("DC", "FID")):
+        printed = [np.mean([_printed(theirs, k, m)[name] for m in measures]) for name in (first, second)]
+
+        def test(evidence: Evidence, first: str = first, second: str = second) -> Finding:
+            return above(first, second, gap(evidence, first, second))
+
+        claim = f"{first} is above {second} over the measures of mixtures on {', '.join(theirs)} at k = {k} (figure 4)"
+        criterion = "95 % interval over repetitions of the difference of their means over five measures is above 0"
+        shown = f"{printed[0]:.3f} and {printed[1]:.3f}"
+        yield Claim(claim, shown, ours, criterion, test, _deviations(variant, theirs))
+
+
+def _sizes(theirs: tuple[str, str], ours: str) -> Iterator[Claim[Evidence]]:
+    """Claims on size and imbalance; metrics as defined, since the authors' code divides by the wrong size."""
+    about = f"on {', '.join(theirs)}"
+    deviation = "; ".join(filter(None, ["large samples of 3,000 texts for the whole corpora", *_other(theirs)]))
+
+    def most(evidence: Evidence) -> Finding:
+        found = {name: _first_settled(observed) for name, observed in evidence.samples.get(ours, {}).items()}
+        if not found:
+            return Finding(None, why=NOT_RUN)
+        still = [name for name, size in found.items() if size > 450]
+        late = [name for name, size in found.items() if size > 1_050]
+        shown = ", ".join(f"{name} {size if size < np.inf else 'never'}" for name, size in found.items())
+        holds = 2 * len(still) > len(found) and 2 * len(late) < len(found)
+        return Finding(holds, f"settled from: {shown}", why=f"above 450: {len(still)}, above 1,050: {len(late)}")
+
+    criterion = (
+        "a metric is settled from the first size on from which the 95 % Welch interval of its deviation from large "
+        "samples includes 0; more than half are not at 450 texts, fewer than half are not at 1,050"
+    )
+    yield Claim(f"most metrics need about 1,000 texts {about}", "figure 2", ours, criterion, most, deviation)
+    for name, sign, word in (("CLASSIFIER", -1, "under"), ("MAUVE", -1, "under"), ("FID", 1, "over")):
+
+        def test(evidence: Evidence, name: str = name, sign: int = sign) -> Finding:
+            observed = evidence.samples.get(ours, {}).get(name)
+            if observed is None:
+                return Finding(None, why=NOT_RUN)
+            gap = _deviation(observed, IMBALANCE, 50)
+            way = Difference(sign * gap.value, *sorted((sign * gap.low, sign * gap.high)))
+            uneven, large = "50 against 2,850 texts", "large samples"
+            return above(uneven, large, way) if sign > 0 else above(large, uneven, way)
+
+        claim = f"{name} {word}estimates the distance of unbalanced samples {about}"
+        rule = (
+            "95 % Welch interval of the distance of 50 and 2,850 texts less that of large samples is on that side of 0"
+        )
+        yield Claim(claim, "figure 2", ours, rule, test, deviation)
+
+    def diverges(evidence: Evidence) -> Finding:
+        both = [evidence.samples.get(ours, {}).get(name) for name in ("PR", "DC")]
+        if both[0] is None or both[1] is None:
+            return Finding(None, why=NOT_RUN)
+        pr, dc = (_relative_error(observed) for observed in both if observed is not None)
+        return above("error of PR", "error of DC", of_values(pr - dc))
+
+    rule = "95 % interval over repetitions of the difference of their relative errors at 50 and 2,850 texts is above 0"
+    claim = f"with imbalance PR diverges where DC converges {about}"
+    yield Claim(claim, "figure 2", ours, rule, diverges, deviation)
+
+
+def _other(theirs: tuple[str, str]) -> list[str]:
+    return ["other questions in place of Yahoo's"] if "yahoo" in theirs else []
+
+
+def _first_settled(observed: Observations) -> float:
+    """The first size from which on no deviation from large samples shows; infinity where there is none."""
+    sizes = sorted(set(observed.of("kind", SIZE).columns["size_a"].tolist()))
+    shows = [not _includes_zero(_deviation(observed, SIZE, size)) for size in sizes]
+    last = max((place for place, seen in enumerate(shows) if seen), default=-1)
+    return float(sizes[last + 1]) if last + 1 < len(sizes) else float("inf")
+
+
+def _includes_zero(gap: Difference) -> bool:
+    return gap.low <= 0 <= gap.high
+
+
+def _deviation(observed: Observations, kind: str, size: int) -> Difference:
+    """Distance of samples of a size less that of large samples, with Welch's interval."""
+    from scipy.stats import ttest_ind
+
+    small, large = observed.of("kind", kind).of("size_a", size).value, observed.of("kind", ASYMPTOTE).value
+    value = float(small.mean() - large.mean())
+    if np.ptp(small) == 0 and np.ptp(large) == 0:
+        return Difference(value, value, value)
+    ends = ttest_ind(small, large, equal_var=False).confidence_interval(0.95)
+    return Difference(value, float(ends.low), float(ends.high))
+
+
+def _relative_error(observed: Observations) -> Floats:
+    """Of each repetition, at 50 against 2,850 texts."""
+    large = float(observed.of("kind", ASYMPTOTE).value.mean())
+    found = observed.of("kind", IMBALANCE).of("size_a", 50)
+    return np.abs(found.value[np.argsort(found.batch)] - large) / large
+
+
+def _throughput(theirs: tuple[str, str], ours: str) -> Claim[Evidence]:
+    def test(evidence: Evidence) -> Finding:
+        from scipy.stats import permutation_test
+
+        found = evidence.measures.get(("definition", ours, -1), {})
+        printed = _printed(theirs, 7, "time_100ops")
+        if found.keys() != printed.keys():
+            return Finding(None, why=NOT_RUN)
+        own = np.array([found[name].verdict("throughput").value for name in printed])
+        said = np.array(list(printed.values()))
+        tested = permutation_test(
+            (own,), lambda x: spearman(x, said), permutation_type="pairings", alternative="greater", n_resamples=20_000
+        )
+        value, p = spearman(own, said), float(tested.pvalue)
+        return Finding(p <= 0.05, f"Spearman's ρ = {value:.2f}", f"p = {p:.3f}", "" if p <= 0.05 else "p above 0.05")
+
+    shown = ", ".join(f"{name} {value:g}" for name, value in _printed(theirs, 7, "time_100ops").items())
+    criterion = "one-sided permutation test of Spearman's ρ of our and the published throughput, p ≤ 0.05"
+    claim = f"the order of T(d) on {', '.join(theirs)}"
+    return Claim(claim, shown, ours, criterion, test, "; ".join(["another machine, other code", *_other(theirs)]))
+
+
+def _untested() -> Iterator[Claim[Evidence]]:
+    why = "no language model is fine-tuned step by step by this command; `generate steps` and `run ifc` do it"
+    data = "none"
+    for claim, paper in (
+        ("in increasingly fine-tuned corpora CHI is less effective than the others", "figure 5"),
+        ("FID and IRPR still tell generated texts from the real ones after many steps", "figure 5"),
+        ("ZIPF rises with the steps", "figure 5"),
+        ("the type–token ratio grows with the steps", ".295, .299, .322"),
+    ):
+        yield Claim(claim, paper, data, "slope over steps of at least three training runs", why=why)
+
+
+PAPER = Paper("kour2022", ("3",), ("definition", "paper"), plans, rows, ledger_rows)

@@ -1,4 +1,4 @@
-"""What a reproduction is: plans to run, and rows that put published numbers next to ours."""
+"""What a reproduction is: plans to run, a ledger of claims, and rows that put published numbers next to ours."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper whose tables can be reproduced.
+    """A paper that can be reproduced: `rows` of its tables, and the `ledger` of its claims.
 
     `fed` says that rows also hold the paper's own numbers fed through our formulas, which needs no data. `program`
     has the parameters of the suite of that name where that suite, not plans, makes what rows are read from.
@@ -37,6 +37,7 @@ class Paper:
     variants: tuple[str, ...]
     plans: Callable[[Request], list[Plan]]
     rows: Callable[[Results, Request], list[Row]]
+    ledger: Callable[[Results, Request], list[Row]]
     fed: bool = False
     program: Mapping[str, str] | None = None
 

@@ -6,16 +6,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
+from textgauge.arrays import Floats
 from textgauge.evaluate.ensembles import NAMES, Contribution, means_over_embedders
 from textgauge.evaluate.plan import Plan
-from textgauge.evaluate.protocols import known_tasks
+from textgauge.evaluate.protocols import Sensitivity, known_tasks
 from textgauge.evaluate.protocols.task import WORD_METRICS
 from textgauge.evaluate.results import Judged, Results
 from textgauge.evaluate.suites import Metrics, register_suite, task_plans
 from textgauge.metrics import get_pair_metrics
+from textgauge.papers.ledger import NOT_RUN, Claim, Difference, Finding, above_all, below_all, ledger, of_draws
 from textgauge.papers.paper import Paper, Request, compared, published
 from textgauge.tabular import Row, plain_row
 
@@ -44,6 +47,7 @@ _PROTOCOLS = {"alignment_axis": "axis", "alignment_comparisons": "comparisons"}
 _COSINE, _ENSEMBLE = "cosine", "ensemble"
 _INSTEAD = f"{', '.join(EMBEDDERS)} in place of the paper's encoders"
 _FED = "published means"
+_OTHER_DATA = f"the data named here in place of the paper's; {_INSTEAD}"
 _MISPRINT = "table 7 repeats the row of alignment (axis) of table 6: a misprint"
 
 
@@ -179,4 +183,100 @@ def _mean(values: Sequence[float]) -> float:
     return float(np.mean(values)) if len(values) else float("nan")
 
 
-PAPER = Paper("usmb", (*_TABLES, _WEIGHTS), ("definition",), plans, rows, fed=True)
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """Values and resamples by published metric name and measure, means over data sets; by `ideal` of sensitivity."""
+
+    found: Mapping[str, Mapping[str, tuple[float, Floats, int]]]
+    ideals: Mapping[str, Mapping[str, float]]
+
+    def gaps(self, name: str, others: Sequence[str], measures: Sequence[str]) -> dict[str, Difference]:
+        """First less each other in the mean of several measures, units of every data set resampled."""
+        return {other: self._gap(name, other, measures) for other in others}
+
+    def _gap(self, name: str, other: str, measures: Sequence[str]) -> Difference:
+        both = [[self.found.get(one, {}).get(measure) for measure in measures] for one in (name, other)]
+        if any(part is None for side in both for part in side):
+            return Difference(np.nan, np.nan, np.nan)
+        parts = [(a, b) for a, b in zip(*both, strict=True) if a is not None and b is not None]
+        value = np.mean([a[0] - b[0] for a, b in parts])
+        draws = np.mean([a[1] - b[1] for a, b in parts], axis=0)
+        return of_draws(float(value), draws, min(part[2] for pair in parts for part in pair))
+
+
+def ledger_rows(results: Results, request: Request) -> list[Row]:
+    """The ledger."""
+    wanted = {(kind(), name, request.seed) for kind in known_tasks() for name in kind.data.published}
+    judged = [item for item in results.judged() if (item.protocol, item.data, item.seed) in wanted]
+    ideals = {}
+    for ideal in ("straight", "quadratic", "root") if judged else ():
+        bent = [i for i in results.judged({"ideal": ideal}) if i.protocol.name == "sensitivity"]
+        ideals[ideal] = {name: found["sensitivity"] for name, found in scores(bent).items() if "sensitivity" in found}
+    return ledger(claims(), Evidence(_resampled(judged), ideals))
+
+
+def _resampled(judged: Sequence[Judged]) -> dict[str, dict[str, tuple[float, Floats, int]]]:
+    found: dict[str, dict[str, tuple[float, Floats, int]]] = {}
+    for name, items in _by_published_name(judged).items():
+        for measure in {verdict.measure for item in items for verdict in item.verdicts}:
+            parts = [v for item in items for v in item.verdicts if v.measure == measure and v.draws]
+            if parts:
+                draws = np.mean([part.draws for part in parts], axis=0)
+                units = min(part.units for part in parts)
+                value = float(np.mean([part.value for part in parts]))
+                found.setdefault(name, {})[measure] = (value, draws, units)
+    return found
+
+
+def claims() -> list[Claim[Evidence]]:
+    """The paper's findings on the five tasks."""
+    singles = [name for name in _published("4") if name != _ENSEMBLE]
+    found = [_extreme(_ENSEMBLE, task, singles, best=True) for task in _PARTS]
+    found += [_extreme(_COSINE, "overall", [n for n in singles if n != _COSINE], best=True)]
+    for name, task, best in _EXTREMES:
+        found.append(_extreme(name, task, [n for n in singles if n != name], best=best))
+    return [*found, *_same_order(singles), _axis_weights()]
+
+
+_EXTREMES = (("jaccard", "sensitivity", True), ("bm25plus", "sensitivity", False), ("bm25plus", "clustering", False))
+
+
+def _extreme(name: str, task: str, others: Sequence[str], *, best: bool) -> Claim[Evidence]:
+    measures = _PARTS[task] if task in _PARTS else [part for parts in _PARTS.values() for part in parts]
+    data = sorted({n for kind in known_tasks() if kind.name in measures for n in kind.data.published})
+
+    def test(evidence: Evidence) -> Finding:
+        gaps = evidence.gaps(name, others, measures)
+        return above_all(name, gaps) if best else below_all(name, gaps)
+
+    side = "highest" if best else "lowest"
+    criterion = (
+        f"95 % interval of its difference with every other, units resampled, is {'above' if best else 'below'} 0"
+    )
+    column = _published("4")[name][task]
+    return Claim(f"{name} is {side} on {task}", f"{column:g}", ", ".join(data), criterion, test, _OTHER_DATA)
+
+
+def _same_order(singles: Sequence[str]) -> Iterator[Claim[Evidence]]:
+    for ideal in ("quadratic", "root", "straight"):
+
+        def test(evidence: Evidence, ideal: str = ideal) -> Finding:
+            bent = evidence.ideals.get(ideal, {})
+            line = {name: found["sensitivity"][0] for name, found in evidence.found.items() if "sensitivity" in found}
+            if any(name not in bent or name not in line for name in singles):
+                return Finding(None, why=NOT_RUN)
+            orders = [sorted(singles, key=lambda name: -of[name]) for of in (line, bent)]
+            return Finding(orders[0] == orders[1], " > ".join(orders[1]), why=f"by 1/(1 + x): {' > '.join(orders[0])}")
+
+        data = ", ".join(Sensitivity.data.published)
+        claim = f"the {ideal} ideal curve keeps the order of the five metrics on sensitivity"
+        criterion = "the same order of the five means on the same changes"
+        yield Claim(claim, "same order", data, criterion, test, _OTHER_DATA)
+
+
+def _axis_weights() -> Claim[Evidence]:
+    why = f"{_MISPRINT}; what was meant is not known"
+    return Claim("weights of the ensemble of comparisons (table 7)", "as table 6", "none", "none", why=why)
+
+
+PAPER = Paper("usmb", (*_TABLES, _WEIGHTS), ("definition",), plans, rows, ledger_rows, fed=True)

@@ -6,7 +6,7 @@ through our formulas.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
@@ -23,9 +23,11 @@ from textgauge.evaluate.protocols import Agreement
 from textgauge.evaluate.results import Group, Results
 from textgauge.evaluate.suites import Metrics, register_suite
 from textgauge.metrics import get_metric
+from textgauge.papers.ledger import NOT_RUN, Claim, Difference, Finding, above, above_all, below_all, ledger, of_draws
 from textgauge.papers.paper import Paper, Request, compared, published
 from textgauge.stats import orders
 from textgauge.stats.correlation import pearson, spearman
+from textgauge.stats.resampling import resampled_sums
 from textgauge.tabular import Row, plain_row
 
 # The paper's thirteen; word vectors and encoders are the built-in ones where theirs are not to be had.
@@ -57,6 +59,7 @@ _FIRST_TABLE = (_HUMAN, "pos_distance", "word_overlap", "chrf", "cosine_word2vec
 _DISTANCES = ("pos_distance", "cosine_word2vec", "cosine_fasttext", "wmd", "elmo_l2")
 _MISPRINT = {("paraphrase_random", "wmd"): 1.34}  # printed as 0.34, which no table or figure agrees with
 _HALF = 0.005  # means are printed with two digits
+_RESAMPLES, _PAIRS = 1_000, 473  # of pairs within sets; the smallest set
 # What stands in for a model that is not to be had here.
 _INSTEAD = {
     "pos_distance": "{wordvec} in place of the paper's vectors",
@@ -271,4 +274,210 @@ def _printed(name: str, measure: str) -> float:
     return next(float(row[measure]) for row in rows if row["metric"] == name)
 
 
-PAPER = Paper("yamshchikov2020", ("1", "2", "3", "4", "5", "figure1"), ("definition",), plans, rows, fed=True)
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """Set means of a run, and of resamples of the pairs within each set; empty where nothing was run."""
+
+    ours: Numbers
+    drawn: Mapping[str, Floats]
+
+    def of_resamples(self, measure: Callable[[str, Numbers], float], name: str) -> Difference:
+        """A measure of one metric with its interval over resampled pairs."""
+        if name not in self.drawn or _HUMAN not in self.drawn:
+            return Difference(np.nan, np.nan, np.nan)
+        return of_draws(measure(name, self.ours), self.resampled(measure, name), _PAIRS)
+
+    def resampled(self, measure: Callable[[str, Numbers], float], name: str) -> Floats:
+        """A measure of one metric on every resample."""
+        return np.array([measure(name, self._draw(at, name)) for at in range(_RESAMPLES)])
+
+    def _draw(self, at: int, name: str) -> Numbers:
+        means = {one: self.drawn[one][at] for one in {name, _HUMAN}}
+        return Numbers(means, {}, {one: orders.ranks(value, best=_best(one)) for one, value in means.items()})
+
+
+def ledger_rows(results: Results, request: Request) -> list[Row]:
+    """The ledger."""
+    groups = [group for group in rated_groups(results.groups()) if group.data == _DATA]
+    if not groups:
+        return ledger(claims(request), Evidence(Numbers(), {}))
+    ours = _our_numbers(groups[-1], request)
+    return ledger(claims(request), Evidence(ours, _resampled_means(groups[-1], request)))
+
+
+def claims(request: Request) -> list[Claim[Evidence]]:
+    """Claims on our data, and those that follow from the published ranks and means."""
+    theirs = published_numbers(corrected=True)
+    names = [name for name in theirs.ranks if name != _HUMAN]
+    return [
+        *(_inequality(name, theirs, request) for name in names),
+        *_correlations(names, request),
+        *(_within_a_swap(name, request) for name in names),
+        _sentiment(),
+        _variability_order(names),
+        *_exact(theirs, names),
+    ]
+
+
+def _gap(name: str, numbers: Numbers) -> float:
+    """The least similar paraphrase or rewrite set less the most similar random one: inequality 1 where above 0."""
+    near = -numbers.means[name] if name in _DISTANCES else numbers.means[name]
+    random = _random_sets()
+    return float(near[~random].min() - near[random].max())
+
+
+def _inequality(name: str, theirs: Numbers, request: Request) -> Claim[Evidence]:
+    printed = _gap(name, theirs)
+    passes = printed > 0
+
+    def test(evidence: Evidence) -> Finding:
+        found = evidence.of_resamples(_gap, name)
+        if not found.known:
+            return Finding(None, why=NOT_RUN)
+        holds = found.low > 0 if passes else found.high < 0
+        why = "" if holds else "the interval includes 0" if found.low <= 0 <= found.high else "the other side"
+        return Finding(holds, f"{found.value:+.3f}", found.interval, why)
+
+    claim = f"{name} {'puts every' if passes else 'does not put every'} random set below all others (inequality 1)"
+    side = "above" if passes else "below"
+    criterion = f"95 % interval of the gap between the two kinds of sets, pairs resampled within sets, is {side} 0"
+    return Claim(claim, f"gap {printed:+.2f}", _DATA, criterion, test, _instead(name, request))
+
+
+def _instead(name: str, request: Request) -> str:
+    said = _INSTEAD.get(name, "")
+    return said.format(wordvec="wordvec", vectors=Path(request.word_vectors).name)
+
+
+def _correlations(names: list[str], request: Request) -> Iterator[Claim[Evidence]]:
+    """WMD first, vectors of word2vec and fastText last, in both correlations with people."""
+    for kind in ("correlation", "order"):
+        measure, value = _TABLE4[kind]
+
+        def first(evidence: Evidence, value: Callable[[str, Numbers], float] = value) -> Finding:
+            return above_all("wmd", _gaps(evidence, value, "wmd", [n for n in names if n != "wmd"]))
+
+        criterion = "95 % interval of its difference with every other metric, pairs resampled within sets, is above 0"
+        shown = f"{_printed('wmd', measure):g}"
+        instead = _instead("wmd", request)
+        yield Claim(f"wmd has the highest {measure.replace('_', ' ')}", shown, _DATA, criterion, first, instead)
+        for last in ("cosine_word2vec", "cosine_fasttext"):
+
+            def lowest(evidence: Evidence, value: Callable[[str, Numbers], float] = value, last: str = last) -> Finding:
+                others = [name for name in names if not name.startswith("cosine")]
+                return below_all(last, _gaps(evidence, value, last, others))
+
+            criterion = "95 % interval of the difference of every other metric with it, pairs resampled, is above 0"
+            claim = f"{last} has the lowest {measure.replace('_', ' ')}"
+            yield Claim(claim, f"{_printed(last, measure):g}", _DATA, criterion, lowest, _instead(last, request))
+
+
+def _gaps(
+    evidence: Evidence, value: Callable[[str, Numbers], float], name: str, others: list[str]
+) -> dict[str, Difference]:
+    if any(one not in evidence.drawn for one in (name, _HUMAN, *others)):
+        return {"": Difference(np.nan, np.nan, np.nan)}
+    own, drawn = value(name, evidence.ours), evidence.resampled(value, name)
+    return {
+        other: of_draws(own - value(other, evidence.ours), drawn - evidence.resampled(value, other), _PAIRS)
+        for other in others
+    }
+
+
+def _within_a_swap(name: str, request: Request) -> Claim[Evidence]:
+    printed = _printed(name, "swaps")
+
+    def test(evidence: Evidence) -> Finding:
+        found = evidence.of_resamples(_swaps, name)
+        if not found.known:
+            return Finding(None, why=NOT_RUN)
+        holds = found.low <= printed <= found.high
+        return Finding(holds, f"{found.value:g}", f"{found.low:g} to {found.high:g}", "" if holds else "outside")
+
+    claim = f"{name} needs {printed:g} swaps to the order of people"
+    criterion = "the published number is inside the 95 % interval of ours, pairs resampled within sets"
+    return Claim(claim, f"{printed:g}", _DATA, criterion, test, _instead(name, request))
+
+
+def _swaps(name: str, numbers: Numbers) -> float:
+    return float(orders.swaps(numbers.ranks[name], numbers.ranks[_HUMAN]))
+
+
+def _sentiment() -> Claim[Evidence]:
+    at, random = list(_SETS).index("yelp_rewrite"), _random_sets()
+
+    def test(evidence: Evidence) -> Finding:
+        if _HUMAN not in evidence.drawn:
+            return Finding(None, why=NOT_RUN)
+        means, drawn = evidence.ours.means[_HUMAN], evidence.drawn[_HUMAN]
+        gaps = {
+            name: of_draws(float(means[place] - means[at]), drawn[:, place] - drawn[:, at], _PAIRS)
+            for place, name in enumerate(_SETS)
+            if place != at and not random[place]
+        }
+        rival = min(gaps, key=lambda name: gaps[name].low)
+        return above(rival, "yelp_rewrite", gaps[rival])
+
+    criterion = "95 % interval of every other set's mean rating less its own, pairs resampled, is above 0"
+    claim = "people rate sentiment rewrites (yelp) least similar of the sets that are not random"
+    return Claim(claim, "table 1", _DATA, criterion, test)
+
+
+def _variability_order(names: list[str]) -> Claim[Evidence]:
+    measure, value = _TABLE4["variability"]
+
+    def test(evidence: Evidence) -> Finding:
+        if any(name not in evidence.drawn for name in names):
+            return Finding(None, why=NOT_RUN)
+        said = np.array([_printed(name, measure) for name in names])
+        own = np.array([[value(name, evidence.ours), *evidence.resampled(value, name)] for name in names])
+        found = of_draws(spearman(said, own[:, 0]), np.array([spearman(said, o) for o in own.T[1:]]), _PAIRS)
+        holds = found.low > 0
+        return Finding(holds, f"Spearman's ρ {found.value:.2f}", found.interval, "" if holds else "includes 0")
+
+    criterion = (
+        "95 % interval of Spearman's ρ of published and our variability over metrics, pairs resampled, is above 0"
+    )
+    return Claim("the order of metrics by variability on random pairs", "table 4", _DATA, criterion, test)
+
+
+def _exact(theirs: Numbers, names: list[str]) -> Iterator[Claim[Evidence]]:
+    """What follows from the paper's own ranks must follow to the printed digit."""
+    for measure, digits, of in (
+        ("coinciding_ranks", 0, lambda name: orders.coinciding(theirs.ranks[name], theirs.ranks[_HUMAN])),
+        ("swaps", 0, lambda name: orders.swaps(theirs.ranks[name], theirs.ranks[_HUMAN])),
+        ("order_correlation_with_human", 2, lambda name: _order(name, theirs)),
+    ):
+
+        def test(_: Evidence, measure: str = measure, digits: int = digits, of: Callable[[str], float] = of) -> Finding:
+            wrong = [name for name in names if round(of(name), digits) != round(_printed(name, measure), digits)]
+            shown = f"{len(names) - len(wrong)} of {len(names)}"
+            return Finding(not wrong, shown, "exact", f"not for {', '.join(wrong)}" if wrong else "")
+
+        claim = f"{measure.replace('_', ' ')} of all {len(names)} metrics follow from the published ranks"
+        yield Claim(claim, "tables 3 to 5", "published ranks", "equal to the printed digit", test)
+
+
+def _resampled_means(group: Group, request: Request) -> dict[str, Floats]:
+    """Set means on resamples of the pairs within each set, the same for all metrics: resamples by sets."""
+    columns, labels = pair_columns(group), list(_SETS.values())
+    near = {name: -group.observed[key].value for name, key in _keys(request).items() if key in group.observed}
+    values = {**near, _HUMAN: columns["rating"].astype(np.float64)}
+    own = np.stack([-of if name in _DISTANCES else of for name, of in values.items()], axis=1)
+    found = np.empty((_RESAMPLES, len(labels), own.shape[1]))
+    for place, label in enumerate(labels):
+        of = own[columns["set"] == label]
+        of = of[np.isfinite(of).all(axis=1)]
+        found[:, place] = resampled_sums(of, _RESAMPLES, place) / len(of)
+    return {name: found[:, :, at] for at, name in enumerate(values)}
+
+
+PAPER = Paper(
+    "yamshchikov2020",
+    ("1", "2", "3", "4", "5", "figure1"),
+    ("definition",),
+    plans,
+    rows,
+    ledger_rows,
+    fed=True,
+)

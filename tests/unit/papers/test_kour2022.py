@@ -3,11 +3,12 @@
 import math
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from textgauge.evaluate.protocols import Ksc, Size, Speed
-from textgauge.evaluate.protocols.base import over_repetitions
-from textgauge.evaluate.results import Judged
+from textgauge.evaluate.protocols.base import Observations, over_repetitions
+from textgauge.evaluate.results import Group, Judged
 from textgauge.metrics import get_corpus_metrics
 from textgauge.papers import PAPERS, Request
 from textgauge.papers.kour2022 import KOUR_METRICS, KOUR_PAPER_METRICS
@@ -78,3 +79,55 @@ def test_a_number_that_is_missing_is_none():
     assert {row["ours"] for row in found} == {None}
     assert {row["rank_correlation"] for row in found} == {None}
     assert not any(math.isnan(row["published"]) for row in found)
+
+
+def ledger_of(accuracy, samples=None):
+    """The ledger of a run whose metrics have these accuracies on mixtures, five repetitions each."""
+    noise = np.array([-0.02, -0.01, 0.0, 0.01, 0.02])
+
+    def verdicts(name, protocol):
+        for measure in protocol.measures:
+            base = accuracy.get(name, 0.5) - (0.1 if measure.name == "weighted_accuracy" else 0.0)
+            yield over_repetitions(measure.name, (base + noise).tolist())
+
+    items = [
+        Judged("clinc150,banking77", protocol, 0, metric.key, tuple(verdicts(metric.name, protocol)))
+        for protocol in PROTOCOLS[:2]
+        for metric in get_corpus_metrics(KOUR_METRICS)
+    ]
+    groups = [Group("clinc150,banking77", Size(), 0, observed=samples)] if samples else []
+    results = SimpleNamespace(judged=lambda _: items, groups=lambda: groups)
+    return {row["claim"]: row for row in PAPERS["kour2022"].ledger(results, Request(("definition",)))}
+
+
+def test_the_highest_must_be_above_every_other():
+    name = "MAUVE has the highest accuracy of the eight on clinc150, banking77 at k = 7"
+    assert ledger_of({"mauve": 0.9})[name]["verdict"] == "replicated"
+    beaten = ledger_of({"mauve": 0.9, "fid": 0.95})[name]
+    assert (beaten["verdict"], beaten["ours"], beaten["paper"]) == ("not replicated", "MAUVE − FID = -0.050", "0.976")
+    rows = ledger_of({"mauve": 0.9})
+    assert (
+        rows["weighted accuracy is below accuracy for every metric on clinc150, banking77 at k = 12"]["ours"]
+        == "8 of 8"
+    )
+    assert rows["most metrics need about 1,000 texts on clinc150, banking77"]["verdict"] == "not testable here"
+    assert all(row["criterion"] for row in rows.values())
+
+
+def test_imbalance_is_judged_by_welchs_interval():
+    rng = np.random.default_rng(0)
+
+    def observed(bias):
+        kinds = ["asymptote"] * 10 + ["size"] * 10 + ["imbalance"] * 10
+        sizes = np.array([3000] * 10 + [50] * 20)
+        values = 1.0 + 0.01 * rng.normal(size=30) + np.array([0.0] * 20 + [bias] * 10)
+        return Observations(values, np.arange(30), {"kind": np.array(kinds), "size_a": sizes})
+
+    keys = [metric.key for metric in get_corpus_metrics("fid,mauve,classifier,pr,dc")]
+    rows = ledger_of({}, dict(zip(keys, map(observed, (0.2, 0.2, -0.2, 0.3, 0.0)), strict=True)))
+    where = " on clinc150, banking77"
+    verdict = {claim.removesuffix(where): row["verdict"] for claim, row in rows.items()}
+    assert verdict["FID overestimates the distance of unbalanced samples"] == "replicated"
+    assert verdict["MAUVE underestimates the distance of unbalanced samples"] == "not replicated"
+    assert verdict["CLASSIFIER underestimates the distance of unbalanced samples"] == "replicated"
+    assert verdict["with imbalance PR diverges where DC converges"] == "replicated"

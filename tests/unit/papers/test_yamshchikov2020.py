@@ -91,11 +91,12 @@ def ours(tmp_path_factory):
     sources = PairSources("yamshchikov14", Corpus.of(left), Corpus.of(right), columns)
     store = Store(tmp_path_factory.mktemp("run"))
     run([Plan(Agreement(), sources, get_pair_metrics("overlap,chrf"))], store)
-    return sources, [row for row in paper.rows(Results(store), Request()) if row["source"] == "our data"]
+    made = paper.rows(Results(store), Request()), paper.ledger_rows(Results(store), Request())
+    return sources, [row for row in made[0] if row["source"] == "our data"], made[1]
 
 
 def test_our_rows_have_the_declared_shape(ours):
-    _, rows = ours
+    _, rows, _ = ours
     for row in rows:
         assert [name for name in row if name not in ("note", "other")] == COLUMNS
         assert row["difference"] == pytest.approx(row["ours"] - row["published"])
@@ -106,7 +107,7 @@ def test_our_rows_have_the_declared_shape(ours):
 
 
 def test_our_means_ranks_and_correlations_are_those_of_the_run(ours):
-    sources, rows = ours
+    sources, rows, _ = ours
     sets, ratings = sources.columns["set"], sources.columns["rating"]
     people = np.array([ratings[sets == name].mean() for name in paper._SETS.values()])
 
@@ -120,3 +121,23 @@ def test_our_means_ranks_and_correlations_are_those_of_the_run(ours):
     order = np.corrcoef(column("word_overlap", "rank"), column("human", "rank"))[0, 1]
     assert order == pytest.approx(column("word_overlap", "order_correlation_with_human")[0])
     assert not math.isnan(order)
+
+
+def test_without_a_run_only_what_follows_from_published_ranks_is_decided(tmp_path):
+    rows = paper.ledger_rows(Results(Store(tmp_path)), Request())
+    decided = [row for row in rows if row["verdict"] != "not testable here"]
+    assert {row["data"] for row in decided} == {"published ranks"}
+    assert [row["verdict"] for row in decided] == ["replicated"] * 3
+    assert all(row["criterion"] for row in rows)
+
+
+def test_claims_on_a_run_have_intervals_over_pairs(ours):
+    _, _, rows = ours
+    found = {row["claim"]: row for row in rows}
+    passes = next(row for claim, row in found.items() if claim.startswith("chrf") and "inequality" in claim)
+    assert passes["ours"].startswith("+")  # the made-up pairs are well apart
+    assert (passes["verdict"] == "replicated") == ("does not" not in passes["claim"])
+    swaps = next(row for claim, row in found.items() if claim.startswith("word_overlap needs"))
+    low, high = map(float, swaps["interval"].split(" to "))
+    assert low <= float(swaps["ours"]) <= high
+    assert found["wmd has the highest correlation with human"]["verdict"] == "not testable here"

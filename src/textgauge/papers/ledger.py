@@ -1,0 +1,164 @@
+"""A ledger of claims: what a paper says, what we compute for it, by which criterion it holds, and whether it does.
+
+Claims are written down with their criterion; a verdict follows from an interval or a test that a run's results give.
+A claim whose interval includes 0 is not replicated: the data do not show it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Generic, Literal, TypeVar
+
+import numpy as np
+
+from textgauge.arrays import Floats
+from textgauge.evaluate.protocols.base import Verdict, over_repetitions
+from textgauge.stats.resampling import percentile_interval
+from textgauge.tabular import Row
+
+Ruling = Literal["not replicated", "replicated", "not testable here"]
+RULINGS: tuple[Ruling, ...] = ("not replicated", "replicated", "not testable here")  # in the order of a ledger
+Evidence = TypeVar("Evidence")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What was computed for a claim: in words, with the interval that decides; None where it cannot be decided."""
+
+    holds: bool | None
+    ours: str = ""
+    interval: str = ""
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Claim(Generic[Evidence]):
+    """One claim of a paper, and how it is decided.
+
+    `paper` is what the paper prints, `data` what ours are, `deviation` how ours differ from the paper's, `criterion`
+    what must be true for it to hold. `test` is None for a claim that cannot be decided here; then `why` says why.
+    """
+
+    claim: str
+    paper: str
+    data: str
+    criterion: str
+    test: Callable[[Evidence], Finding] | None = None
+    deviation: str = ""
+    why: str = ""
+
+
+def ledger(claims: Iterable[Claim[Evidence]], evidence: Evidence) -> list[Row]:
+    """The rows of a ledger: what was not replicated first, then what was, then what cannot be tested here."""
+    rows = [_row(claim, claim.test(evidence) if claim.test else Finding(None)) for claim in claims]
+    return sorted(rows, key=lambda row: RULINGS.index(row["verdict"]))
+
+
+def _row(claim: Claim[Evidence], found: Finding) -> Row:
+    ruling: Ruling = "not testable here" if found.holds is None else "replicated" if found.holds else "not replicated"
+    return {
+        "verdict": ruling,
+        "claim": claim.claim,
+        "paper": claim.paper,
+        "ours": found.ours or None,
+        "interval": found.interval or None,
+        "criterion": claim.criterion,
+        "data": claim.data,
+        "deviation": claim.deviation or None,
+        "why": found.why or claim.why or None,
+    }
+
+
+def counts(rows: Sequence[Row]) -> str:
+    """One line over a ledger.
+
+    >>> counts([{"verdict": "replicated"}, {"verdict": "not replicated"}, {"verdict": "replicated"}])
+    '1 not replicated, 2 replicated, 0 not testable here (3 claims)'
+    """
+    parts = [f"{sum(row['verdict'] == ruling for row in rows)} {ruling}" for ruling in RULINGS]
+    return f"{', '.join(parts)} ({len(rows)} claims)"
+
+
+NOT_RUN = "the run has no results for it"
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A difference and its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+    @property
+    def interval(self) -> str:
+        """Both ends, in words."""
+        return f"{self.low:+.3f} to {self.high:+.3f}"
+
+    @property
+    def known(self) -> bool:
+        """Whether the interval exists."""
+        return bool(np.isfinite([self.value, self.low, self.high]).all())
+
+
+def of_values(values: Sequence[float] | Floats) -> Difference:
+    """Mean of differences that are repetitions, with Student's interval.
+
+    >>> of_values([1.0, 2.0, 3.0]).interval
+    '-0.484 to +4.484'
+    """
+    found = over_repetitions("difference", [float(value) for value in values])
+    return Difference(found.value, found.low, found.high)
+
+
+def of_draws(value: float, draws: Floats, units: int) -> Difference:
+    """A difference with the interval of its resamples."""
+    return Difference(value, *percentile_interval(np.asarray(draws, dtype=np.float64), units, 0.95))
+
+
+def paired(first: Verdict, second: Verdict) -> Difference:
+    """First less second of two metrics on the same trials, over repetitions or over resamples."""
+    if first.draws and second.draws:
+        draws = np.subtract(first.draws, second.draws)
+        return of_draws(first.value - second.value, draws, min(first.units, second.units))
+    return of_values(np.subtract(first.values, second.values))
+
+
+def above(name: str, other: str, gap: Difference) -> Finding:
+    """Whether the first is above the second: the whole interval of the difference is."""
+    if not gap.known:
+        return Finding(None, why=NOT_RUN)
+    why = "" if gap.low > 0 else "the interval includes 0" if gap.high > 0 else "the other way round"
+    return Finding(gap.low > 0, f"{name} − {other} = {gap.value:+.3f}", gap.interval, why)
+
+
+def above_all(name: str, gaps: Mapping[str, Difference]) -> Finding:
+    """Whether the first is above every other: all intervals of differences are; the closest rival is shown.
+
+    Each must hold, so the level of the whole is no more than that of one.
+    """
+    known = {other: gap for other, gap in gaps.items() if gap.known}
+    if not known or len(known) < len(gaps):
+        return Finding(None, why=NOT_RUN)
+    rival = min(known, key=lambda other: known[other].low)
+    return above(name, rival, known[rival])
+
+
+def below_all(name: str, gaps: Mapping[str, Difference]) -> Finding:
+    """Whether the first is below every other, of differences first less other; the closest rival is shown."""
+    if not gaps or not all(gap.known for gap in gaps.values()):
+        return Finding(None, why=NOT_RUN)
+    rival = max(gaps, key=lambda other: gaps[other].high)
+    gap = gaps[rival]
+    return above(rival, name, Difference(-gap.value, -gap.high, -gap.low))
+
+
+def all_hold(findings: Mapping[str, Finding]) -> Finding:
+    """Whether every one of several findings holds; those that do not are named."""
+    if not findings or any(found.holds is None for found in findings.values()):
+        return Finding(None, why=NOT_RUN)
+    failed = [name for name, found in findings.items() if not found.holds]
+    worst = findings[failed[0]] if failed else next(iter(findings.values()))
+    ours = f"{len(findings) - len(failed)} of {len(findings)}"
+    return Finding(not failed, ours, worst.interval, f"not for {', '.join(failed)}" if failed else "")
