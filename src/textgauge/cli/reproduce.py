@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from textgauge.cli.figures import figures as draw_figures
 from textgauge.cli.output import Format, FormatOption, Row, note, print_rows
+from textgauge.cli.report import figures as draw_figures
 from textgauge.cli.run import progress_bar, run_program
 from textgauge.errors import InputError, ResourceError, UnknownName
 from textgauge.evaluate import Plan, Store
