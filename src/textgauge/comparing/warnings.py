@@ -9,6 +9,7 @@ import numpy as np
 from textgauge.data import Comparison, Corpus
 from textgauge.encode.embedders import embedder, list_embedders
 from textgauge.metrics import CorpusMetric
+from textgauge.metrics.readable import script_warnings
 
 _FEW_TEXTS = 50
 _SIZE_RATIO = 2.0
@@ -20,7 +21,7 @@ def confounds(comparison: Comparison, metrics: Sequence[CorpusMetric]) -> list[s
     """All warnings that apply to this comparison, each one sentence."""
     found = [*_sizes(comparison), *_shared(comparison), *_repeated(comparison), *_fid_bias(comparison, metrics)]
     if comparison.reference.pool.has_texts:
-        found += [*_lengths(comparison), *_cut_off(comparison, metrics)]
+        found += [*_lengths(comparison), *_cut_off(comparison, metrics), *_scripts(comparison, metrics)]
     return found
 
 
@@ -78,6 +79,11 @@ def _cut_off(comparison: Comparison, metrics: Sequence[CorpusMetric]) -> list[st
         for name, count in found.items()
         if count
     ]
+
+
+def _scripts(comparison: Comparison, metrics: Sequence[CorpusMetric]) -> list[str]:
+    """Each warning once for all metrics that read the texts alike."""
+    return list(dict.fromkeys(text for metric in metrics for text in script_warnings(metric, comparison.joint)))
 
 
 def _fid_bias(comparison: Comparison, metrics: Sequence[CorpusMetric]) -> list[str]:

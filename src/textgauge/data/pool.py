@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 Embeddings = NDArray[np.floating[Any]]
 
+# Kernels raise products of values to the third power and errors square those: neither may overflow or vanish.
+_LARGEST = 1e20
 GIVEN = "given"  # the embedder name under which ready-made embeddings are known
 PADDED = ":padded"  # after the name of a tokenizer
 
@@ -149,6 +151,12 @@ def _checked_embeddings(embeddings: Embeddings) -> Embeddings:
     finite = np.isfinite(rows).all(axis=1)
     if not finite.all():
         raise InputError(f"embedding {int(np.argmin(finite))} is not finite (NaN or infinity)")
+    largest = max(float(rows.max()), -float(rows.min())) if rows.size else 0.0
+    if largest and not 1 / _LARGEST <= largest <= _LARGEST:
+        raise InputError(
+            f"the largest value of the embeddings is {largest:.3g}, outside {1 / _LARGEST:.0e} to {_LARGEST:.0e}, "
+            "where distances are exact: scale them first"
+        )
     rows = rows.view()
     rows.flags.writeable = False
     return rows

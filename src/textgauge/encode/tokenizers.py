@@ -8,6 +8,8 @@
     13a          words and signs as mteval-v13a splits Western languages, case kept: see `mteval_13a`
     intl, zh     as sacrebleu has them: signs of all scripts split off; each Chinese character a token, else 13a
     char         code points without white space, as sacrebleu has them
+    ja-mecab, ko-mecab, flores200   words of Japanese and Korean, pieces of 200 languages, as sacrebleu has them, where
+                 it finds its packages: pip install 'sacrebleu[ja]', 'sacrebleu[ko]', sentencepiece
     characters   code points after NFC, white space included
     wordpiece    the word pieces of all-MiniLM-L6-v2, without special tokens, padding or truncation
 
@@ -21,13 +23,14 @@ import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from importlib.util import find_spec
 from itertools import chain
 from typing import Any, Protocol, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.errors import UnknownName
+from textgauge.errors import MissingExtra, UnknownName
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _ASCII_RUN = re.compile("[a-z0-9]+")
@@ -297,12 +300,22 @@ _TOKENIZERS: dict[str, Callable[[], Tokenizer]] = {
 }
 
 
-LIBRARIES = {"intl": "sacrebleu", "zh": "sacrebleu", "char": "sacrebleu"}
+_OPTIONAL = {  # what sacrebleu needs for them: the module, and what to install
+    "ja-mecab": ("MeCab", "'sacrebleu[ja]'"),
+    "ko-mecab": ("mecab_ko", "'sacrebleu[ko]'"),
+    "flores200": ("sentencepiece", "sentencepiece"),
+}
+LIBRARIES = dict.fromkeys(["intl", "zh", "char", *_OPTIONAL], "sacrebleu")
 """The packages that split texts, by the names of their tokenizers."""
 
 
 def tokenizer(name: str) -> Tokenizer:
     """Give the tokenizer of that name; nothing is loaded before it is used."""
+    if name in _OPTIONAL:
+        module, install = _OPTIONAL[name]
+        if find_spec(module) is None:
+            raise MissingExtra(f"the tokenizer {name} needs an optional package: pip install {install}")
+        return _as_sacrebleu(name)
     if name not in _TOKENIZERS:
         raise UnknownName.among("tokenizer", name, _TOKENIZERS)
     return _TOKENIZERS[name]()
@@ -317,4 +330,4 @@ def register_tokenizer(name: str, factory: Callable[[], Tokenizer]) -> None:
 
 def list_tokenizers() -> list[str]:
     """List the names of all tokenizers."""
-    return list(_TOKENIZERS)
+    return [*_TOKENIZERS, *(name for name, (module, _) in _OPTIONAL.items() if find_spec(module) is not None)]

@@ -20,6 +20,7 @@ from textgauge.metrics.base import VALUE, Metric, Undefined
 from textgauge.metrics.contributions import Contributions
 from textgauge.metrics.null_values import NullValues, exchanged
 from textgauge.metrics.pair_metric import distance_of
+from textgauge.metrics.readable import reader_of, unread
 from textgauge.metrics.registry import explained_metrics, get_metric, known_metrics
 from textgauge.metrics.score import Score
 
@@ -163,11 +164,14 @@ class CorpusMetric(Metric):
         return values[self.part or VALUE]
 
     def require(self, comparison: Comparison) -> None:
-        """Raise `Undefined` if a corpus has too few texts."""
+        """Raise `Undefined` if a corpus has too few texts, or none that the encoder can read."""
         for role, corpus in (("reference", comparison.reference), ("candidate", comparison.candidate)):
             if len(corpus) < self.min_texts:
                 count = f"{len(corpus)} text{'s' if len(corpus) != 1 else ''}"
                 raise Undefined(f"the {role} has {count}; {self.key} needs at least {self.min_texts}")
+            reader = reader_of(self)
+            if len(corpus) and unread(corpus, reader).all():
+                raise Undefined(f"every text of the {role} consists of word pieces that {reader} does not know")
 
     def __call__(self, *, reference: TextsLike, candidate: TextsLike) -> Score:
         """Score two corpora given as texts, corpora or embedding arrays."""

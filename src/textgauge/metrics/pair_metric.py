@@ -95,8 +95,10 @@ class PairMetric(Metric):
         )
 
     def warnings(self, pairs: Pairs) -> tuple[str, ...]:
-        """What speaks against trusting the metric on these pairs, each one sentence."""
-        return ()
+        """What speaks against trusting the metric on these pairs, each one sentence: a script that is not read."""
+        from textgauge.metrics.readable import script_warnings
+
+        return tuple(script_warnings(self, pairs.left | pairs.right)) if pairs.left.pool.has_texts else ()
 
     def on_given(self, pairs: Pairs) -> PairMetric:
         """This metric, moved to the ready-made embeddings if the pairs bring them and no embedder was named."""

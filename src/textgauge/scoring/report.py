@@ -145,7 +145,7 @@ class ScoreReport(Tabular):
     @property
     def warnings(self) -> tuple[str, ...]:
         """What speaks against trusting a metric on these pairs, each one sentence."""
-        return tuple(text for scores in self.scores for text in scores.warnings)
+        return tuple(dict.fromkeys(text for scores in self.scores for text in scores.warnings))
 
     @cached_property
     def _summaries(self) -> tuple[Summary, ...]:

@@ -90,3 +90,15 @@ def test_draws_become_comparisons():
 def test_bad_input_is_named(make, complaint):
     with pytest.raises((InputError, IndexError), match=complaint):
         make()
+
+
+@pytest.mark.parametrize("scale", [1e300, 1e21, 1e-21, 1e-300, 5e-324])
+def test_embeddings_beyond_exact_arithmetic_are_refused_at_the_border(scale):
+    with pytest.raises(InputError, match="scale them first"):
+        Corpus.of(np.array([[0.0, 1.0], [1.0, -1.0]]) * scale)
+
+
+@pytest.mark.parametrize("scale", [0.0, 1e20, 1e-20, 1.0])
+def test_other_embeddings_are_taken_as_they_are(scale):
+    rows = np.array([[0.0, 1.0], [1.0, -1.0]]) * scale
+    np.testing.assert_array_equal(Corpus.of(rows).embeddings("given"), rows)

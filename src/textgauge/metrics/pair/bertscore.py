@@ -14,7 +14,9 @@ from textgauge.data.view import in_one_pool
 from textgauge.encode.token_vectors import CHOSEN, MINILM_LAYER, Encoding, TokenEncoder, token_encoder
 from textgauge.errors import ParameterError
 from textgauge.metrics.base import VALUE, Part
+from textgauge.metrics.pair.embedding import unread_pairs, without_unread
 from textgauge.metrics.pair_metric import Columns, PairMetric, distinct_texts, groups, runs
+from textgauge.metrics.readable import UNREAD
 from textgauge.metrics.registry import register
 from textgauge.numerics.matching import f1, match_all, match_pairs
 
@@ -48,7 +50,8 @@ class BertScore(PairMetric):
     sentences, for built-in encoders. `layer` counts from 0, the embeddings; −1 is the encoder's own choice. Each of
     several references is tried and the largest of each number taken.
 
-    A text without tokens scores 0 with any other and 1 with another such; F1 is 0 where precision and recall are of
+    Undefined (NaN) where a text consists of word pieces that the encoder does not know and the texts differ. A text
+    without tokens scores 0 with any other and 1 with another such; F1 is 0 where precision and recall are of
     opposite signs, unless `compat=bert_score` asks for the bare formula, which has no bounds there. Texts are cut at
     the encoder's longest input.
 
@@ -66,6 +69,8 @@ class BertScore(PairMetric):
         Part("recall", closer="larger", bounds=(-1.0, 1.0)),
     )
     fitted = True
+    undefined = UNREAD
+    version = 2
 
     idf: bool = False
     rescale: bool = False
@@ -106,7 +111,9 @@ class BertScore(PairMetric):
             precision[chosen], recall[chosen] = match_pairs(*held)
         empty = seen.words == 0
         same = (left == right) | (empty[left] & empty[right])
-        return self._columns(precision, recall, same)
+        columns = self._columns(precision, recall, same)
+        hidden = unread_pairs(pairs.left, pairs.right, self.on)
+        return {name: np.where(hidden, np.nan, column) for name, column in columns.items()}
 
     def compute_items(self, pairs: Pairs) -> Columns:
         """Headline and parts of every item: each the largest over its references, as bert-score has it."""
@@ -115,7 +122,7 @@ class BertScore(PairMetric):
         if not pairs.several:
             return columns
         starts = np.flatnonzero(np.diff(pairs.items, prepend=-1))
-        return {name: np.maximum.reduceat(column, starts) for name, column in columns.items()}
+        return {name: np.fmax.reduceat(column, starts) for name, column in columns.items()}
 
     def matrix(self, rows: Corpus, columns: Corpus, *, background: Corpus | None = None) -> Floats:
         """The shown value of every row text (left) with every column text (right)."""
@@ -133,7 +140,8 @@ class BertScore(PairMetric):
                 precision[block], recall[block] = match_all(*held)
         empty = seen.words == 0
         same = (left[:, None] == right) | (empty[left][:, None] & empty[right])
-        return np.asarray(self.select(self._columns(precision, recall, same)))
+        values = np.asarray(self.select(self._columns(precision, recall, same)))
+        return without_unread(values, rows, columns, self.on)
 
     @property
     def _encoder(self) -> TokenEncoder:

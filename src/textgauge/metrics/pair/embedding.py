@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from textgauge.arrays import Floats
 from textgauge.data import GIVEN, Corpus, Pairs
@@ -16,6 +17,7 @@ from textgauge.encode.token_vectors import CHOSEN, TokenEncoder, TokenVectors, t
 from textgauge.errors import ParameterError
 from textgauge.metrics.base import VALUE, Part
 from textgauge.metrics.pair_metric import Columns, PairMetric, decided, distinct_texts, runs
+from textgauge.metrics.readable import UNREAD, unread
 from textgauge.metrics.registry import register
 
 # Vectors are float32: a smaller angle than this between two of them is rounding.
@@ -42,7 +44,8 @@ class Cosine(PairMetric):
     """Cosine of the angle between the sentence embeddings of two texts.
 
     `scale` brings it into [0, 1]: `clip` puts negative values at 0, `unit` takes (1 + cos) / 2. The embedder has a
-    vector for the empty text as well; a vector of zeros has cosine 0 with any other and 1 with another such.
+    vector for the empty text as well; a vector of zeros has cosine 0 with any other and 1 with another such. Undefined
+    (NaN) where a text consists of word pieces that the encoder does not know and the texts differ.
 
     Source: Reimers and Gurevych 2019, Sentence-BERT.
     """
@@ -53,6 +56,8 @@ class Cosine(PairMetric):
     needs = "embeddings"
     default_on = "minilm"
     headline = Part(VALUE, closer="larger", bounds=(-1.0, 1.0))
+    undefined = UNREAD
+    version = 2
 
     scale: Scale = "none"
 
@@ -72,12 +77,29 @@ class Cosine(PairMetric):
     def compute(self, pairs: Pairs) -> Columns:
         """One number per pair."""
         left, right = _units(pairs.left, pairs.right, self.on)
-        return {VALUE: scaled(np.einsum("ij,ij->i", left, right), self.scale)}
+        values = scaled(np.einsum("ij,ij->i", left, right), self.scale)
+        return {VALUE: np.where(unread_pairs(pairs.left, pairs.right, self.on), np.nan, values)}
 
     def matrix(self, rows: Corpus, columns: Corpus, *, background: Corpus | None = None) -> Floats:
         """The value of every row text (left) with every column text (right), by one product."""
-        left, right = _units(*in_one_pool(rows, columns), self.on)
-        return scaled(left @ right.T, self.scale)
+        rows, columns = in_one_pool(rows, columns)
+        left, right = _units(rows, columns, self.on)
+        return without_unread(scaled(left @ right.T, self.scale), rows, columns, self.on)
+
+
+def unread_pairs(left: Corpus, right: Corpus, encoder: str) -> NDArray[np.bool_]:
+    """Tell the pairs of different texts of which the encoder knows no piece of one."""
+    return np.asarray((unread(left, encoder) | unread(right, encoder)) & (left.keys != right.keys))
+
+
+def without_unread(values: Floats, rows: Corpus, columns: Corpus, encoder: str) -> Floats:
+    """A matrix with NaN where such a text meets another text."""
+    of_rows, of_columns = unread(rows, encoder), unread(columns, encoder)
+    for row in np.flatnonzero(of_rows):
+        values[row, columns.keys != rows.keys[row]] = np.nan
+    for column in np.flatnonzero(of_columns):
+        values[rows.keys != columns.keys[column], column] = np.nan
+    return values
 
 
 def _units(left: Corpus, right: Corpus, embedder: str) -> tuple[Floats, Floats]:
@@ -103,8 +125,9 @@ class ContextualL2(PairMetric):
     """Euclidean distance between the means of two texts' contextual token vectors.
 
     Special tokens ([CLS], [SEP]) are left out of the means. `layer` counts from 0, the embeddings; −1 is the encoder's
-    own choice, for `elmo:FOLDER` the mean of its three layers. Undefined where exactly one text has no tokens; 0 where
-    both have none. Texts are cut at the encoder's longest input.
+    own choice, for `elmo:FOLDER` the mean of its three layers. Undefined where exactly one text has no tokens, or
+    consists of word pieces that the encoder does not know and the texts differ; 0 where both have no tokens. Texts are
+    cut at the encoder's longest input.
 
     Source: Yamshchikov et al. 2021 (with ELMo, Peters et al. 2018).
     """
@@ -116,7 +139,8 @@ class ContextualL2(PairMetric):
     default_on = "minilm"
     headline = Part(VALUE, closer="smaller", bounds=(0.0, float("inf")))
     value_at_identity = 0.0
-    undefined = "one of the two texts has no tokens"
+    undefined = f"one of the two texts has no tokens, or {UNREAD}"
+    version = 2
 
     layer: int = CHOSEN
 
@@ -136,18 +160,19 @@ class ContextualL2(PairMetric):
         empty = np.isnan(means[:, 0])
         distances = np.linalg.norm(means[left] - means[right], axis=1)
         distances[empty[left] & empty[right]] = 0.0
-        return {VALUE: distances}
+        return {VALUE: np.where(unread_pairs(pairs.left, pairs.right, self.on), np.nan, distances)}
 
     def matrix(self, rows: Corpus, columns: Corpus, *, background: Corpus | None = None) -> Floats:
         """The value of every row text with every column text."""
         from scipy.spatial.distance import cdist
 
-        texts, left, right = distinct_texts(*in_one_pool(rows, columns))
+        rows, columns = in_one_pool(rows, columns)
+        texts, left, right = distinct_texts(rows, columns)
         means = self._means(texts)
         empty = np.isnan(means[:, 0])
         distances = np.asarray(cdist(means[left], means[right]))
         distances[empty[left][:, None] & empty[right]] = 0.0
-        return distances
+        return without_unread(distances, rows, columns, self.on)
 
     @property
     def _encoder(self) -> TokenEncoder:

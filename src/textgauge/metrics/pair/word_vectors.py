@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from textgauge.arrays import Floats
 from textgauge.data import Corpus, Pairs, Pool
 from textgauge.encode.tagging import nouns_of
-from textgauge.encode.tokenizers import SplitTokenizer, list_tokenizers, register_tokenizer
+from textgauge.encode.tokenizers import SplitTokenizer, Tokens, list_tokenizers, register_tokenizer
 from textgauge.metrics.base import VALUE, Part
 from textgauge.metrics.pair_metric import Columns, PairMetric
 from textgauge.metrics.registry import register
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 StopWords = Literal["keep", "drop"]
 NO_WORD = "a text has no word with a vector"
+UNKNOWN = Part("unknown", bounds=(0.0, 1.0))
+_MOST_UNKNOWN = 0.05  # share of words without a vector from which the result carries a warning
 Pooling = Literal["minmaxmean", "mean"]
 _BLOCK_PAIRS = 4_096  # pairs whose texts are pooled at once: some tens of megabytes
 _BLOCK_NUMBERS = 1 << 17
@@ -38,12 +40,21 @@ class WordCounts:
     """Texts by words: how often each word with a vector stands in each text.
 
     Columns follow the order of the vectors' table, so that sums over a text's words round alike in every pool.
-    `blank` texts have no tokens at all.
+    `blank` texts have no tokens at all. `words` counts the tokens with a letter or digit, `unknown` those of them
+    that have no vector, `evidence` those that have one and are not dropped.
     """
 
     counts: Any
     vectors: NDArray[np.float32]
     blank: NDArray[np.bool_]
+    words: NDArray[np.int64]
+    unknown: NDArray[np.int64]
+    evidence: NDArray[np.int64]
+
+    def unknown_share(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> Floats:
+        """The share of the words of both texts that have no vector; 0 where there are no words."""
+        unknown, words = self.unknown[left] + self.unknown[right], self.words[left] + self.words[right]
+        return np.asarray(unknown / np.maximum(words, 1))
 
     @cached_property
     def totals(self) -> NDArray[np.int64]:
@@ -75,7 +86,10 @@ def _count(pool: Pool, tokenizer: str, vectors: WordVectors, stopwords: StopWord
     tokens = pool.tokens(tokenizer)
     used = np.flatnonzero(np.bincount(tokens.ids))
     words = [tokens.vocabulary[token] for token in used.tolist()]
-    rows = np.where(_dropped(words), -1, vectors.rows(words)) if stopwords == "drop" else vectors.rows(words)
+    rows = vectors.rows(words)
+    known, is_word = rows >= 0, _hold_letters(words)
+    if stopwords == "drop":
+        rows = np.where(_stop_words(words) | ~is_word, -1, rows)
     columns, column_of = np.unique(rows, return_inverse=True)
     strangers = int(len(columns) > 0 and columns[0] < 0)
     column_of_token = np.empty(int(tokens.ids.max(initial=-1)) + 1, dtype=np.int32)
@@ -86,15 +100,27 @@ def _count(pool: Pool, tokenizer: str, vectors: WordVectors, stopwords: StopWord
     shape = (len(tokens), len(columns) - strangers)
     counts = csr_matrix((np.ones(len(present), np.int64), present, ends), shape=shape)
     counts.sum_duplicates()
-    return WordCounts(counts, vectors.table.matrix[columns[strangers:]], tokens.lengths == 0)
+    kinds = (is_word, is_word & ~known, is_word & (rows >= 0))
+    totals = (_tokens_of_kind(tokens, used, kind) for kind in kinds)
+    return WordCounts(counts, vectors.table.matrix[columns[strangers:]], tokens.lengths == 0, *totals)
 
 
-def _dropped(words: Sequence[str]) -> NDArray[np.bool_]:
-    """Tell English stop words and what holds no letter or digit."""
+def _tokens_of_kind(tokens: Tokens, used: NDArray[np.int64], kind: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """How many tokens of each text are of the kind that is marked in the used vocabulary."""
+    marked = np.zeros(int(tokens.ids.max(initial=-1)) + 1, dtype=bool)
+    marked[used] = kind
+    return np.diff(np.append(0, np.cumsum(marked[tokens.ids]))[tokens.offsets])
+
+
+def _hold_letters(words: Sequence[str]) -> NDArray[np.bool_]:
+    held = (any(sign.isalnum() for sign in word) for word in words)
+    return np.fromiter(held, dtype=bool, count=len(words))
+
+
+def _stop_words(words: Sequence[str]) -> NDArray[np.bool_]:
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
-    plain = (word in ENGLISH_STOP_WORDS or not any(sign.isalnum() for sign in word) for word in words)
-    return np.fromiter(plain, dtype=bool, count=len(words))
+    return np.fromiter((word in ENGLISH_STOP_WORDS for word in words), dtype=bool, count=len(words))
 
 
 def alike(left: Corpus, right: Corpus, words: WordCounts) -> NDArray[np.bool_]:
@@ -111,7 +137,17 @@ class WordVectorMetric(PairMetric):
     default_on = "wordvec"
     value_at_identity = 0.0
     undefined = NO_WORD
+    parts: ClassVar[tuple[Part, ...]] = (UNKNOWN,)
+    version = 2
     tokens: str = "words"
+
+    def warnings(self, pairs: Pairs) -> tuple[str, ...]:
+        """The mean share of words without a vector, where it is large."""
+        shares = self.words(pairs.left.pool).unknown_share(pairs.left.index, pairs.right.index)
+        share = float(shares.mean()) if len(pairs) else 0.0
+        if share < _MOST_UNKNOWN:
+            return ()
+        return (f"{self.name}: {share:.0%} of the words have no vector in {self.on} and are left out",)
 
     def input_identity(self) -> list[str]:
         """The word vectors, by content."""
@@ -137,6 +173,7 @@ def pooled(words: WordCounts, rows: NDArray[np.int64], pool: Pooling) -> NDArray
         for start in range(0, len(alike_long), step):
             block = alike_long[start : start + step]
             found[block] = _pooled(*gathered(words.counts, rows[block]), words.vectors, pool)
+    found[words.evidence[rows] == 0] = np.nan
     lengths = np.sqrt(np.einsum("td,td->t", found, found))
     return found / np.where(lengths > 0, lengths, np.nan)[:, None]
 
@@ -156,7 +193,8 @@ class WordvecCosine(WordVectorMetric):
 
     1 − cos(u, v), where a text's vector holds the least, the largest and the mean value of its words' vectors in each
     dimension, or (`pool=mean`) the mean alone. A word counts in the mean as often as it stands there; words without a
-    vector are left out. Undefined (NaN) when a text has no word with a vector, or only zeros, and the texts differ.
+    vector are left out, their share is the part `unknown`. Undefined (NaN) when a text has no word with a vector (signs
+    are no words), or only zeros, and the texts differ.
     Source: Yamshchikov et al. 2021.
     """
 
@@ -175,10 +213,13 @@ class WordvecCosine(WordVectorMetric):
             block = slice(start, start + _BLOCK_PAIRS)
             left, right = (pooled(words, side.index[block], self.pool) for side in (pairs.left, pairs.right))
             values[block] = 1.0 - np.einsum("td,td->t", left, right)
-        return {VALUE: np.where(alike(pairs.left, pairs.right, words), 0.0, np.clip(values, 0.0, 2.0))}
+        value = np.where(alike(pairs.left, pairs.right, words), 0.0, np.clip(values, 0.0, 2.0))
+        return {VALUE: value, "unknown": words.unknown_share(pairs.left.index, pairs.right.index)}
 
     def matrix(self, rows: Corpus, columns: Corpus, *, background: Corpus | None = None) -> NDArray[np.float64]:
         """All pairs, by one product."""
+        if self.part is not None:
+            return super().matrix(rows, columns, background=background)
         joint = rows | columns
         words = self.words(joint.pool)
         vectors = pooled(words, joint.index, self.pool)
@@ -205,14 +246,14 @@ class TransportMetric(WordVectorMetric):
     def compute(self, pairs: Pairs) -> Columns:
         """Costs of all pairs: 0 for equal texts, NaN where a text has no word with a vector."""
         words = self.words(pairs.left.pool, stopwords=self.stopwords)
-        known, same = words.totals > 0, alike(pairs.left, pairs.right, words)
+        known, same = words.evidence > 0, alike(pairs.left, pairs.right, words)
         rows = np.flatnonzero(known[pairs.left.index] & known[pairs.right.index] & ~same)
         left, right = (words.counts[side.index[rows]] for side in (pairs.left, pairs.right))
         found = self.costs(left, right, words.unit if self.unit else words)
         columns = {name: np.where(same, 0.0, np.nan) for name in found}
         for name, values in found.items():
             columns[name][rows] = values
-        return columns
+        return columns | {"unknown": words.unknown_share(pairs.left.index, pairs.right.index)}
 
 
 @register
@@ -221,10 +262,11 @@ class Wmd(TransportMetric):
     """The least distance that the words of one text have to travel to become the words of the other.
 
     min over T ≥ 0 of Σᵢⱼ Tᵢⱼ ‖xᵢ − yⱼ‖ with Σⱼ Tᵢⱼ the share of word i in the left text and Σᵢ Tᵢⱼ that of word j in
-    the right one: exact optimal transport in float64. Words without a vector are left out; with `stopwords=drop` so are
-    scikit-learn's English stop words and signs, as the source does without stop words. `unit` scales vectors to length
-    1 first, as gensim does. Undefined (NaN) when a text has no word with a vector and the texts differ, or when more
-    than 2^24 pairs of different words would have to be compared. Source: Kusner et al. 2015.
+    the right one: exact optimal transport in float64. Words without a vector are left out, their share is the part
+    `unknown`; with `stopwords=drop` scikit-learn's English stop words and signs are left out too, as the source does
+    without stop words. `unit` scales vectors to length 1 first, as gensim does. Undefined (NaN) when a text has no word
+    with a vector (signs are no words) and the texts differ, or when more than 2^24 pairs of different words would have
+    to be compared. Source: Kusner et al. 2015.
     """
 
     name = "wmd"
@@ -244,14 +286,14 @@ class Rwmd(TransportMetric):
     """How far the words of each text are from the nearest words of the other: a lower bound of `wmd`, and faster.
 
     max(forward, backward); forward = Σᵢ share of word i × minⱼ ‖xᵢ − yⱼ‖ over the left text's words, backward the same
-    from the right. Words without a vector are left out; `stopwords` and `unit` as for `wmd`. Undefined (NaN) when a
-    text has no word with a vector and the texts differ. Source: Kusner et al. 2015.
+    from the right. Words without a vector are left out (`unknown`); `stopwords` and `unit` as for `wmd`. Undefined
+    (NaN) when a text has no word with a vector and the texts differ. Source: Kusner et al. 2015.
     """
 
     name = "rwmd"
     label = "Relaxed WMD"
     source = "Kusner et al. 2015"
-    parts = (Part("forward", bounds=_ANY), Part("backward", bounds=_ANY))
+    parts = (Part("forward", bounds=_ANY), Part("backward", bounds=_ANY), UNKNOWN)
 
     def costs(self, left: Any, right: Any, words: WordCounts) -> Columns:
         """Relaxed costs, both directions."""
@@ -267,7 +309,8 @@ class PosDistance(WordVectorMetric):
     forward = mean over the left text's nouns of the Euclidean distance to the nearest noun of the right text, backward
     the same from the right, every occurrence counted; the value is their mean. `total=sum`: the sum of the distances
     of the text with fewer nouns, of both the smaller sum where they have equally many. Nouns without a vector are left
-    out. Undefined (NaN) when a text has no noun with a vector and the texts differ, unless both have no words at all.
+    out (`unknown`). Undefined (NaN) when a text has no noun with a vector and the texts differ, unless both have no
+    words at all.
 
     Source: Tian et al. 2018, Yamshchikov et al. 2021. The tables of the latter are not reproduced: of some sixty sums
     and means tried on a sample of their pairs, `total=sum` with GloVe vectors was kept for its fit. It puts 12 of the
@@ -278,7 +321,7 @@ class PosDistance(WordVectorMetric):
     label = "Noun distance"
     source = "Tian et al. 2018; Yamshchikov et al. 2021"
     headline = Part(VALUE, bounds=_ANY)
-    parts = (Part("forward", bounds=_ANY), Part("backward", bounds=_ANY))
+    parts = (Part("forward", bounds=_ANY), Part("backward", bounds=_ANY), UNKNOWN)
     undefined = "a text has no noun with a vector"
     libraries = ("python-crfsuite",)
 
@@ -296,7 +339,7 @@ class PosDistance(WordVectorMetric):
         pool, left, right = pairs.left.pool, pairs.left, pairs.right
         words, blank = self.words(pool), pool.tokens("words").lengths == 0
         same = (left.keys == right.keys) | (blank[left.index] & blank[right.index])
-        known = words.totals > 0
+        known = words.evidence > 0
         rows = np.flatnonzero(known[left.index] & known[right.index] & ~same)
         columns = {name: np.where(same, 0.0, np.nan) for name in (VALUE, "forward", "backward")}
         mine, yours = (words.counts[side.index[rows]] for side in (left, right))
@@ -304,7 +347,7 @@ class PosDistance(WordVectorMetric):
         sizes = (words.totals[side.index[rows]].astype(float) for side in (left, right))
         value = (forward + backward) / 2 if self.total == "mean" else fewer_nouns_sum(forward, backward, *sizes)
         columns[VALUE][rows], columns["forward"][rows], columns["backward"][rows] = value, forward, backward
-        return columns
+        return columns | {"unknown": words.unknown_share(left.index, right.index)}
 
 
 def fewer_nouns_sum(forward: Floats, backward: Floats, left: Floats, right: Floats) -> Floats:

@@ -21,6 +21,7 @@ from textgauge.data.formats import load_table, read_text, suffix
 from textgauge.data.tables import number
 from textgauge.errors import InputError
 from textgauge.report.page.boards import anchor
+from textgauge.report.page.result_schema import check_row, is_comparison, is_number, is_summary
 from textgauge.report.page.tables import PageCell, PageTable, Span, axis_of, cell, table_of
 from textgauge.stats.decisions import comparison_sentence, different
 from textgauge.stats.multiple_tests import holm
@@ -48,9 +49,12 @@ def read_result(path: str | os.PathLike[str]) -> ResultFile:
     found = _parsed(path)
     if not found:
         raise InputError(f"{path}: the file holds no rows")
+    for _, _, part in found:
+        for place, row in enumerate(part, 1):
+            check_row(row, f"{path}: row {place}")
     rows = [row for _, _, rows in found for row in rows if "metric" in row]
-    compared = [row for row in rows if "n_reference" in row and "value" in row]
-    scored = [row for row in rows if "mean" in row and "n" in row]
+    compared = [row for row in rows if is_comparison(row)]
+    scored = [row for row in rows if is_summary(row)]
     said = (comparison_sentences(compared) if compared else []) + score_sentences(scored)
     tables = [_table(title or Path(path).stem, about, rows) for title, about, rows in found]
     return ResultFile(name, tuple(tables), tuple(said), tuple(rows))
@@ -190,9 +194,9 @@ def _cell(name: str, row: dict[str, Any]) -> PageCell:
     value = row.get(name)
     if name == "metric":
         return cell(value, link=anchor(str(value)))
-    if name not in ("value", "mean") or not isinstance(row.get("low"), float | int):
+    if name not in ("value", "mean") or not is_number(row.get("low")):
         return cell(value)
-    numbers = [row[n] if isinstance(row.get(n), float | int) else math.nan for n in (name, "low", "high", "null")]
+    numbers = [row[n] if is_number(row.get(n)) else math.nan for n in (name, "low", "high", "null")]
     span = Span(*numbers)
     return cell(value, mark=span.drawn(*axis_of([span])))
 

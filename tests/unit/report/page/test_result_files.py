@@ -3,6 +3,8 @@
 import json
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from textgauge.errors import InputError
 from textgauge.report.page import page, read_result, read_texts, table_of
@@ -151,3 +153,58 @@ def test_scores_say_their_means():
     rows = [{"metric": "chrf", "mean": 0.51239, "low": 0.5, "high": 0.525, "n": 1200}]
     assert score_sentences(rows) == ["`chrf`: mean 0.5124 over 1,200 pairs (interval 0.5 to 0.525)."]
     assert score_sentences([{"metric": "chrf", "mean": 1.0, "low": None, "n": 1}]) == ["`chrf`: mean 1 over 1 pair."]
+
+
+SCORED = [{"metric": "bleu", "mean": 0.2, "low": 0.1, "high": 0.3, "n": 30, "reason": None, "signature": "bleu|v1"}]
+
+
+@pytest.mark.parametrize(
+    ("rows", "change", "said"),
+    [
+        (SCORED, {"high": None}, "both low and high"),
+        (COMPARED, {"high": None}, "both low and high"),
+        (COMPARED, {"low": 0.5}, "ends .* before it begins"),
+        (SCORED, {"n": "many"}, "n is 'many', not a whole number"),
+        (SCORED, {"n": True}, "not a whole number"),
+        (SCORED, {"mean": [1]}, "not a number or null"),
+        (COMPARED, {"p_value": "0.1"}, "not a number or null"),
+        (COMPARED, {"p_value": 0}, r"outside \(0, 1\]"),
+        (COMPARED, {"p_value": float("nan")}, "not a number or null"),
+        (COMPARED, {"value": 10**400}, "not a number or null"),
+        (COMPARED, {"metric": None}, "names no metric"),
+        (COMPARED, {"metric": {"a": 1}, "reason": 3}, "not a text"),
+    ],
+)
+def test_results_that_make_no_sense_are_refused_in_one_line(tmp_path, rows, change, said):
+    with pytest.raises(InputError, match=said) as caught:
+        read_result(written(tmp_path, [{**rows[0], **change}]))
+    assert "\n" not in str(caught.value)
+    assert "row 1" in str(caught.value)
+
+
+def test_a_missing_end_of_an_interval_is_refused(tmp_path):
+    without = {name: value for name, value in SCORED[0].items() if name != "high"}
+    with pytest.raises(InputError, match="both low and high"):
+        read_result(written(tmp_path, [without]))
+
+
+HOSTILE = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | st.just(10**400),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(sorted(COMPARED[0])), inner, max_size=3)
+    ),
+    max_leaves=5,
+)
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.sampled_from([COMPARED, SCORED]), st.dictionaries(st.sampled_from([*COMPARED[0], "mean", "n", "x"]), HOSTILE))
+def test_hostile_results_are_tables_or_one_line(tmp_path, rows, changes):
+    try:
+        result = read_result(written(tmp_path, [{**rows[0], **changes}, *rows]))
+    except InputError as error:
+        message = str(error)
+    else:
+        message = ""
+        assert page((), [result])
+    assert "\n" not in message

@@ -1,0 +1,61 @@
+"""What a row of `compare` and of `score --summary` must hold before sentences are made of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from textgauge.errors import InputError
+from textgauge.tabular import one_line
+
+_NUMBERS = frozenset(
+    {"value", "mean", "std", "low", "high", "p_value", "null", "null_low", "null_high", "p_adjusted", "seconds"}
+)
+_COUNTS = frozenset({"n", "n_reference", "n_candidate", "undefined"})
+_TEXTS = frozenset({"metric", "reason", "warning", "signature", "interval", "test"})
+_LARGEST = 1e300
+_SHOWN = 60
+
+
+def is_comparison(row: Mapping[str, Any]) -> bool:
+    """Whether a row is one of `compare`."""
+    return "metric" in row and "value" in row and "n_reference" in row
+
+
+def is_summary(row: Mapping[str, Any]) -> bool:
+    """Whether a row is one of `score --summary`."""
+    return "metric" in row and "mean" in row and "n" in row
+
+
+def check_row(row: Mapping[str, Any], place: str) -> None:
+    """Refuse a row of a known kind with a member that is missing, of another kind, or impossible."""
+    if not is_comparison(row) and not is_summary(row):
+        return
+    for name, value in row.items():
+        if not _fits(name, value):
+            raise InputError(f"{place}: {name} is {one_line(repr(value), _SHOWN)}, not {_kind(name)}")
+    if row["metric"] is None:
+        raise InputError(f"{place}: the row names no metric")
+    if (row.get("low") is None) != (row.get("high") is None):
+        raise InputError(f"{place}: an interval needs both low and high")
+    if row.get("low") is not None and row["low"] > row["high"]:
+        raise InputError(f"{place}: the interval ends ({row['high']:g}) before it begins ({row['low']:g})")
+    if row.get("p_value") is not None and not 0 < row["p_value"] <= 1:
+        raise InputError(f"{place}: p_value is {row['p_value']:g}, outside (0, 1]")
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value is a number that can be drawn."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= _LARGEST
+
+
+def _fits(name: str, value: Any) -> bool:
+    if name in _COUNTS:
+        return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _LARGEST
+    if name in _NUMBERS:
+        return value is None or is_number(value)
+    return value is None or isinstance(value, str) or name not in _TEXTS
+
+
+def _kind(name: str) -> str:
+    return "a whole number" if name in _COUNTS else "a number or null" if name in _NUMBERS else "a text"
