@@ -91,6 +91,8 @@ def compare(
     for score in report:
         if score.reason:
             note(f"warning: {score.metric} is undefined: {score.reason}")
+        if score.no_interval:
+            note(f"note: {score.no_interval}")
     for text in report.warnings:
         note(f"warning: {text}")
     if all(score.reason for score in report):

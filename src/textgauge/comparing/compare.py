@@ -14,6 +14,7 @@ from textgauge.data.source import Source
 from textgauge.data.view import in_one_pool
 from textgauge.errors import InputError
 from textgauge.metrics import CorpusMetric, Score, get_corpus_metrics
+from textgauge.metrics.base import Undefined
 from textgauge.metrics.ground_matrix import ground_matrix
 from textgauge.metrics.null_values import NullValues, adjusted
 
@@ -154,13 +155,20 @@ def _add_uncertainty(
     if score.reason is not None or not (options.ci or options.test):
         return score, None
     if options.ci:
-        low, high, method = metric.interval(comparison, score, level=options.level, seed=options.seed)
-        score = replace(score, low=low, high=high, interval=method)
+        score = _add_interval(score, metric, comparison, options)
     null = metric.null_values(comparison, permutations=options.null_permutations, seed=options.seed)
     score = _add_null_range(score, null, has_times=metric.has_times)
     if options.test:
         score = replace(score, p_value=null.p_value, p_error=null.p_error, test=null.method)
     return score, null
+
+
+def _add_interval(score: Score, metric: CorpusMetric, comparison: Comparison, options: UncertaintyOptions) -> Score:
+    try:
+        low, high, method = metric.interval(comparison, score, level=options.level, seed=options.seed)
+    except Undefined as undefined:
+        return replace(score, no_interval=str(undefined))
+    return replace(score, low=low, high=high, interval=method)
 
 
 def _add_null_range(score: Score, null: NullValues, *, has_times: bool) -> Score:

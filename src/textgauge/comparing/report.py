@@ -87,6 +87,8 @@ def _spoken(score: Score) -> str:
     pieces = []
     if not math.isnan(score.low):
         pieces.append(f"[{_number(score.low)}, {_number(score.high)}]")
+    if score.no_interval:
+        pieces.append("[no interval]")
     if not math.isnan(score.null):
         ends = f"[{_number(score.null_low)}, {_number(score.null_high)}]"
         pieces.append(f"if same source {_number(score.null)} {ends}")

@@ -19,11 +19,12 @@ class Score(Tabular):
     """The value of one metric on one comparison, with what is known about it.
 
     `value` is NaN where the metric is undefined, and `reason` says why. `low` and `high` bound the expected value of
-    the metric between samples of these sizes, `interval` names the method; `p_value` is for "same distribution", with
-    its Monte Carlo standard error `p_error`, and `p_adjusted` takes account of all metrics tested together, by the
-    method `adjustment`. `null` is the mean value if both corpora come from one source, at these sizes, and 95 % of the
-    values then lie between `null_low` and `null_high`; `times` is value over null, for distances that are 0 between
-    equal corpora; `effect` is (value − null)/standard deviation of the null, positive where farther.
+    the metric between samples of these sizes; `interval` names the method, or `no_interval` says why there is none.
+    `p_value` is for "same distribution", with its Monte Carlo standard error `p_error`, and `p_adjusted` takes account
+    of all metrics tested together, by the method `adjustment`. `null` is the mean value if both corpora come from one
+    source, at these sizes, and 95 % of the values then lie between `null_low` and `null_high`; `times` is value over
+    null, for distances that are 0 between equal corpora; `effect` is (value − null)/standard deviation of the null,
+    positive where farther.
     `foreign_share`, with its interval, is the share of foreign texts that gives a reference this distance.
     """
 
@@ -33,6 +34,7 @@ class Score(Tabular):
     low: float = NAN
     high: float = NAN
     interval: str | None = None
+    no_interval: str | None = None
     p_value: float = NAN
     p_error: float = NAN
     test: str | None = None
@@ -64,7 +66,7 @@ class Score(Tabular):
         names = (
             "metric", "value", "low", "high", "p_value", "p_adjusted", "p_error", "null", "null_low", "null_high",
             "times", "effect", "foreign_share", "foreign_low", "foreign_high", "n_reference", "n_candidate", "seconds",
-            "interval", "test", "adjustment", "reason", "signature",
+            "interval", "no_interval", "test", "adjustment", "reason", "signature",
         )  # fmt: skip
         flat = {name: plain(getattr(self, name)) for name in names}
         return flat | {f"part.{name}": plain(value) for name, value in self.parts.items()}

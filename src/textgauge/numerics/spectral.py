@@ -179,22 +179,70 @@ def nuclear_norm(M: Floats) -> float:
     """
     if not M.size:  # a constant sample has a factor without rows
         return 0.0
-    values = np.linalg.eigvalsh(M @ M.T if M.shape[0] <= M.shape[1] else M.T @ M)[::-1]
-    noise = len(values) * np.finfo(np.float64).eps * values[0]
-    return float(np.sqrt(values[values > noise]).sum())
+    return _sum_of_roots(np.linalg.eigvalsh(M @ M.T if M.shape[0] <= M.shape[1] else M.T @ M))
+
+
+def _sum_of_roots(ascending: Vectors) -> float:
+    noise = len(ascending) * np.finfo(np.float64).eps * ascending[-1]
+    return float(np.sqrt(ascending[ascending > noise]).sum())
 
 
 def frechet_many(rows: NDArray[np.floating], sides: Subsets) -> Floats:
     """`frechet` of all draws of these sides; NaN where a side has fewer than two rows."""
+    complements = _Complements.of(rows, sides)
     moments = _of_sides(rows, sides)
     if len(sides) < _FEW_SIDES:
         moments = cache(moments)
 
     def one(draw: int) -> float:
         a, b = int(sides.left[draw]), int(sides.right[draw])
-        return np.nan if min(sides.sizes[a], sides.sizes[b]) < 2 else _between(moments(a), moments(b))
+        if min(sides.sizes[a], sides.sizes[b]) < 2:
+            return np.nan
+        return _between(moments(a), moments(b)) if complements is None else complements.distance(sides.rows[a])
 
     return map_threads(one, len(sides.left))
+
+
+class _Complements(NamedTuple):
+    """Rows less their mean, and their scatter, of which every draw is a split in two: a permutation, for example.
+
+    The scatter of one side is that of all rows less that of the other, and one Cholesky factor is enough for the
+    eigenvalues of ΣXΣY.
+    """
+
+    rows: Floats
+    scatter: Floats
+
+    @classmethod
+    def of(cls, rows: NDArray[np.floating], sides: Subsets) -> _Complements | None:
+        """None where a draw leaves rows out, or a side has no more rows than dimensions."""
+        few = not len(sides) or sides.sizes.min() <= rows.shape[1]
+        if few or len(sides.left) < 2 or not (sides.masks[sides.left] ^ sides.masks[sides.right]).all():
+            return None
+        centred = rows - rows.mean(axis=0, dtype=np.float64)
+        return cls(centred, centred.T @ centred)
+
+    def distance(self, first: Ints) -> float:
+        """The Fréchet distance between these rows and all others."""
+        n, m = len(first), len(self.rows) - len(first)
+        a = self.rows[first].mean(axis=0)
+        b = a * (-n / m)
+        within = _scatter(self.rows[first], a)
+        rest = self.scatter - within - np.outer((n * (1.0 + n / m)) * a, a)
+        left, right = within / (n - 1.0), rest / (m - 1.0)
+        traces = float(np.trace(left) + np.trace(right))
+        return max(float(((a - b) ** 2).sum()) + traces - 2.0 * _root_trace(left, right), 0.0)
+
+
+def _root_trace(A: Floats, B: Floats) -> float:
+    """tr((AB)^½) of two covariance matrices: with A = UᵀU, the root eigenvalues of UBUᵀ."""
+    from scipy.linalg.lapack import dpotrf, dsygst
+
+    upper, failed = dpotrf(A.T)
+    if failed:
+        return nuclear_norm(_factor(A) @ _factor(B).T)
+    product, _ = dsygst(B.T, upper, itype=2)
+    return _sum_of_roots(np.linalg.eigvalsh(product, UPLO="U"))
 
 
 def _of_sides(rows: NDArray[np.floating], sides: Subsets) -> Callable[[int], Moments]:

@@ -113,9 +113,11 @@ def check_degenerate(metric: CorpusMetric) -> None:
 
 
 def check_uncertainty(metric: CorpusMetric) -> None:
-    """The interval is in order and holds finite ends, the p-value lies in (0, 1]."""
+    """The interval is in order and has finite ends, the p-value lies in (0, 1]."""
     near, far = _near_and_far(metric)
-    low, high, method = metric.interval(far, metric.measure(far), level=0.9, seed=0)
+    enough = max(60, metric.min_texts_interval)
+    large = Comparison(*_corpora(metric, 11, (enough, 2, enough))[::2])
+    low, high, method = metric.interval(large, metric.measure(large), level=0.9, seed=0)
     assert math.isfinite(low) and math.isfinite(high) and low <= high and method, f"interval {low} … {high}"
     p_far, p_near = (metric.p_value(comparison, permutations=39, seed=0)[0] for comparison in (far, near))
     assert 0 < p_near <= 1 and 0 < p_far <= 1, f"p-values {p_near}, {p_far}"

@@ -1,13 +1,25 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
 from textgauge.data import Comparison, Corpus, Draws
 from textgauge.metrics import CorpusMetric
+from textgauge.metrics.base import Undefined
+from textgauge.metrics.corpus.balls import DensityCoverage, PrecisionRecall
 from textgauge.metrics.corpus.frequency import Chi, JensenShannon, Zipf
 from textgauge.metrics.corpus.self_bleu import SelfBleuGap
-from textgauge.metrics.uncertainty import DISJOINT, disjoint_error, folded_interval, folded_mean
+from textgauge.metrics.uncertainty import (
+    DISJOINT,
+    Parts,
+    floored_interval,
+    floored_mean,
+    folded_interval,
+    folded_mean,
+    student_reach,
+)
 
 
 def texts(n: int, exponent: float, seed: int) -> list[str]:
@@ -20,6 +32,11 @@ def interval(metric: CorpusMetric, comparison: Comparison, seed: int = 0) -> tup
     return metric.interval(comparison, metric.measure(comparison), level=0.95, seed=seed)
 
 
+def error_of(statistic: Callable[[Corpus, Draws], np.ndarray], comparison: Comparison) -> float:
+    parts = Parts.of(comparison, trials=100, seed=0)
+    return parts.error(statistic(parts.joint, parts.draws))
+
+
 def test_error_of_a_difference_of_means_is_the_usual_one() -> None:
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=120), rng.normal(scale=2.0, size=160)
@@ -30,7 +47,7 @@ def test_error_of_a_difference_of_means_is_the_usual_one() -> None:
         return draws.left @ rows / draws.left.sum(axis=1) - draws.right @ rows / draws.right.sum(axis=1)
 
     usual = np.sqrt(x.var(ddof=1) / len(x) + y.var(ddof=1) / len(y))
-    assert disjoint_error(difference, comparison, seed=0) == pytest.approx(usual, rel=0.15)
+    assert error_of(difference, comparison) == pytest.approx(usual, rel=0.15)
 
 
 def test_error_of_a_degenerate_statistic_is_not_doubled() -> None:
@@ -43,17 +60,54 @@ def test_error_of_a_degenerate_statistic_is_not_doubled() -> None:
         def squared_mean(joint: Corpus, draws: Draws) -> np.ndarray:
             return (draws.left @ joint.embeddings("given")[:, 0] / draws.left.sum(axis=1)) ** 2
 
-        variances.append(disjoint_error(squared_mean, comparison, seed=0) ** 2)
+        variances.append(error_of(squared_mean, comparison) ** 2)
     assert np.mean(variances) == pytest.approx(2 / 64**2, rel=0.5)
 
 
-def test_parts_too_small_have_no_error_but_the_metric_has_an_interval() -> None:
-    comparison = Comparison(["a b", "b c", "c c d", "a a", "d"], ["a", "d d", "b a c", "c b", "a d"])
-    metric = JensenShannon(on="words")
-    assert np.isnan(disjoint_error(lambda joint, draws: metric.compute_many(joint, draws)["value"], comparison, seed=0))
-    low, high, method = metric.interval(comparison, metric.measure(comparison), level=0.95, seed=0)
-    assert 0 <= low < high <= 1
-    assert method != DISJOINT
+@pytest.mark.parametrize("metric", [JensenShannon(on="words"), PrecisionRecall(on="given:euclidean")])
+def test_too_few_texts_have_no_interval_but_a_reason(metric: CorpusMetric) -> None:
+    fewest = metric.min_texts_interval
+    rows = np.random.default_rng(0).normal(size=(2 * fewest, 3))
+    corpus = Corpus.of(texts(2 * fewest, 1.0, 1), embeddings=rows)
+    enough = Comparison(corpus.take(range(fewest)), corpus.take(range(fewest, 2 * fewest)))
+    assert interval(metric, enough)[2] == DISJOINT
+    few = Comparison(corpus.take(range(fewest - 1)), corpus.take(range(fewest, 2 * fewest)))
+    with pytest.raises(Undefined, match=f"no interval below {fewest} texts; a corpus has {fewest - 1}"):
+        interval(metric, few)
+
+
+def test_parts_without_values_have_no_error() -> None:
+    comparison = Comparison(np.zeros((40, 1)), np.zeros((40, 1)))
+    with pytest.raises(Undefined, match="quarters"):
+        error_of(lambda joint, draws: np.full(len(draws), np.nan), comparison)
+
+
+def test_the_smaller_corpus_decides_how_far_an_interval_reaches() -> None:
+    comparison = Comparison(np.zeros((200, 1)), np.zeros((21, 1)))
+    assert student_reach(0.95, comparison) == pytest.approx(2.085963, abs=1e-6)  # Student's t with 20 degrees
+
+
+def test_a_floored_interval_is_the_plain_one_far_above_the_floor() -> None:
+    assert floored_interval(9.0, 0.0, (1.0, 0.5), 2.0) == pytest.approx((7.0, 11.0), abs=1e-6)
+
+
+def test_a_floored_interval_reaches_down_to_the_floor_where_the_value_may_lie_below_it() -> None:
+    low, high = floored_interval(1.9, 0.0, (1.0, 0.5), 2.0)
+    assert low == -1.0
+    assert high == pytest.approx(floored_mean(3.9, 0.0, 1.0))
+    assert floored_interval(-9.0, 0.0, (1.0, 0.5), 2.0) == (-1.0, 1.0)
+    draws = np.maximum(np.random.default_rng(0).normal(0.7, 1.3, size=200_000), 0.5)
+    assert floored_mean(0.7, 0.5, 1.3) == pytest.approx(draws.mean(), abs=0.01)
+
+
+def test_an_interval_of_dc_next_to_its_best_value_has_a_width() -> None:
+    rng = np.random.default_rng(5)
+    comparison = Comparison(rng.normal(size=(100, 2)), rng.normal(size=(100, 2)))
+    metric = DensityCoverage(on="given:euclidean")
+    score = metric.measure(comparison)
+    assert score.parts["density"] > 1
+    low, high, _ = metric.interval(comparison, score, level=0.95, seed=0)
+    assert 0 <= low < score.value < high <= 1
 
 
 @pytest.mark.parametrize("metric", [Chi(on="words"), Zipf(on="words"), JensenShannon(on="words"), SelfBleuGap()])
@@ -74,9 +128,9 @@ def test_the_interval_of_p_mirrors_that_of_chi() -> None:
 
 
 def test_folded_interval_starts_at_0_until_the_difference_is_clear() -> None:
-    assert folded_interval(1.9, 1.0, 0.95)[0] == 0
-    assert folded_interval(2.0, 1.0, 0.95)[0] == pytest.approx(folded_mean(2 - 1.959964, 1.0), abs=1e-6)
-    assert folded_interval(-9.0, 1.0, 0.95) == pytest.approx((9 - 1.959964, 9 + 1.959964), abs=1e-6)
+    assert folded_interval(1.9, 1.0, 1.96)[0] == 0
+    assert folded_interval(2.0, 1.0, 1.96)[0] == pytest.approx(folded_mean(2 - 1.96, 1.0))
+    assert folded_interval(-9.0, 1.0, 1.96) == pytest.approx((9 - 1.96, 9 + 1.96), abs=1e-6)
     draws = np.abs(np.random.default_rng(0).normal(0.7, 1.3, size=200_000))
     assert folded_mean(0.7, 1.3) == pytest.approx(draws.mean(), abs=0.01)
 

@@ -102,7 +102,9 @@ class HeldOutMetric(EmbeddingMetric):
         found = [values for chunk in draws.chunks(_CHUNK) for values in self._chunk(rows, place, chunk, products)]
         return {name: np.array([values[name] for values in found]) for name in (VALUE, *SCORES)}
 
-    def interval(self, comparison: Comparison, score: Score, *, level: float, seed: int) -> tuple[float, float, str]:
+    def interval_ends(
+        self, comparison: Comparison, score: Score, *, level: float, seed: int
+    ) -> tuple[float, float, str]:
         """Wilson's interval, with as many trials as give the score's variance."""
         shown = self.part or self.judged_by
         reach = normal_reach(level)

@@ -145,10 +145,12 @@ class Energy(GroundMetric):
         coefficient[undefined] = np.nan
         return {VALUE: np.sqrt(values) if self.root else values, "coefficient": coefficient}
 
-    def interval(self, comparison: Comparison, score: Score, *, level: float, seed: int) -> tuple[float, float, str]:
+    def interval_ends(
+        self, comparison: Comparison, score: Score, *, level: float, seed: int
+    ) -> tuple[float, float, str]:
         """From the variance of the U-statistic, moved by the known share of the self pairs."""
         if self.part is not None or min(len(comparison.reference), len(comparison.candidate)) < FEWEST_FOR_U_STATISTIC:
-            return super().interval(comparison, score, level=level, seed=seed)
+            return super().interval_ends(comparison, score, level=level, seed=seed)
         X, Y, sums = self._sums(comparison)
         ends = discrepancy_interval(X, Y, self._kernel(comparison.joint), sums, normal_reach(level))
         shift = sums.discrepancy(with_self=True) - sums.discrepancy(with_self=False)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.arrays import Floats
-from textgauge.data import Comparison, Corpus, Draws
+from textgauge.data import Comparison, Corpus
 from textgauge.data.pool import PADDED
 from textgauge.errors import ParameterError
 from textgauge.metrics.base import VALUE, Part
@@ -20,7 +20,7 @@ from textgauge.metrics.corpus_metric import GapMetric, ManyValues
 from textgauge.metrics.registry import register
 from textgauge.metrics.score import Score
 from textgauge.metrics.token_counts import CountMetric, token_totals
-from textgauge.metrics.uncertainty import DISJOINT, disjoint_error, normal_reach
+from textgauge.metrics.uncertainty import DISJOINT, Parts, student_reach
 
 INF = float("inf")
 _TEXT = "sum over the text's tokens of (observed / expected count of the token in its corpus − 1)"
@@ -175,10 +175,6 @@ class _Deviate(_ChiSquare):
         spread = 2 / (9 * np.where(df > 0, df, np.nan))
         return {VALUE: (np.cbrt(statistic / np.maximum(df, 1)) - (1 - spread)) / np.sqrt(spread)}
 
-    def column(self, joint: Corpus, draws: Draws) -> Floats:
-        """The deviates of many draws."""
-        return self.compute_many(joint, draws)[VALUE]
-
 
 @register
 @dataclass(frozen=True, kw_only=True)
@@ -207,20 +203,23 @@ class Chi(_ChiSquare):
         some = np.maximum(df, 1.0)  # without degrees of freedom the statistic is 0, and so is 1 − p
         return {VALUE: chdtr(some, statistic), "statistic": statistic, "p": chdtrc(some, statistic)}
 
-    def interval(self, comparison: Comparison, score: Score, *, level: float, seed: int) -> tuple[float, float, str]:
+    def interval_ends(
+        self, comparison: Comparison, score: Score, *, level: float, seed: int
+    ) -> tuple[float, float, str]:
         """Low and high end for the expected 1 − p (or p) at these sizes, and the method's name.
 
         1 − p is bounded and skewed; its deviate u is nearly normal, and E Φ(N(u, s²)) = Φ(u/√(1 + s²)) grows with u.
         """
         from scipy.special import ndtr
 
+        if self.part == "statistic":
+            return super().interval_ends(comparison, score, level=level, seed=seed)
         deviate = _Deviate(top=self.top, df=self.df, padding=self.padding, on=self.on)
-        error = disjoint_error(deviate.column, comparison, seed=seed)
-        if self.part == "statistic" or not np.isfinite(error):
-            return super().interval(comparison, score, level=level, seed=seed)
+        parts = Parts.of(comparison, trials=self.interval_trials, seed=seed)
+        error = parts.error(deviate.compute_many(parts.joint, parts.draws)[VALUE])
         sign = -1 if self.part == "p" else 1
         centre = sign * deviate.compute(comparison)[VALUE]
-        reach = normal_reach(level) * error
+        reach = student_reach(level, comparison) * error
         low, high = ndtr(np.array([centre - reach, centre + reach]) / math.sqrt(1 + error * error))
         return min(float(low), score.value), max(float(high), score.value), DISJOINT
 

@@ -110,10 +110,12 @@ class KernelDiscrepancy(CorpusMetric):
                 values[members] = discrepancy_many(rows, left, right, self.kernel(corpus), with_self=biased)
         return {VALUE: values if self.estimator == "unbiased" else np.maximum(values, 0.0)}
 
-    def interval(self, comparison: Comparison, score: Score, *, level: float, seed: int) -> tuple[float, float, str]:
+    def interval_ends(
+        self, comparison: Comparison, score: Score, *, level: float, seed: int
+    ) -> tuple[float, float, str]:
         """From the variance of the U-statistic, the kernel held fixed."""
         if min(len(comparison.reference), len(comparison.candidate)) < FEWEST_FOR_U_STATISTIC:
-            return super().interval(comparison, score, level=level, seed=seed)
+            return super().interval_ends(comparison, score, level=level, seed=seed)
         X, Y, sums = comparison.derive(_kernel_row_sums, self)
         low, high = discrepancy_interval(X, Y, self.kernel(comparison.joint), sums, normal_reach(level))
         biased = self.estimator == "biased"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +14,13 @@ from textgauge.data import Comparison, Corpus, Draws
 from textgauge.metrics.base import VALUE, Part
 from textgauge.metrics.corpus_metric import EmbeddingMetric, ManyValues, Values
 from textgauge.metrics.neighbours import gram_of
+from textgauge.metrics.null_values import PERMUTATION, NullValues
 from textgauge.metrics.registry import register
-from textgauge.metrics.uncertainty import DISJOINT
 from textgauge.numerics.spectral import frechet, frechet_from_gram, frechet_many
 from textgauge.numerics.subsets import Subsets
 
 UNBOUNDED = (float("-inf"), float("inf"))
+_MOST_PERMUTATIONS = 499  # of more texts than dimensions: each takes an eigenproblem of the full dimension
 _SUB_SIZES = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 
@@ -71,6 +72,7 @@ class Frechet(EmbeddingMetric):
     label = "Fréchet embedding distance"
     source = "Heusel et al. 2017"
     headline = Part(VALUE, bounds=(0.0, float("inf")))
+    interval_trials: ClassVar[int] = 12
 
     correct: Literal["none", "extrapolate"] = "none"
 
@@ -102,6 +104,14 @@ class Frechet(EmbeddingMetric):
         X, sides = joint.embeddings(self.embedder), Subsets.of(draws.left, draws.right)
         gram = gram_of(joint, self.embedder, sides) if np.median(sides.sizes) < X.shape[1] / 2 else None
         return {VALUE: frechet_many(X, sides) if gram is None else frechet_from_gram(gram, sides)}
+
+    def null_values(self, comparison: Comparison, *, permutations: int, seed: int) -> NullValues:
+        """As for every metric, but with at most 499 permutations of corpora larger than the dimension."""
+        n, m = len(comparison.reference), len(comparison.candidate)
+        if permutations <= _MOST_PERMUTATIONS or min(n, m) <= comparison.joint.embeddings(self.embedder).shape[1]:
+            return super().null_values(comparison, permutations=permutations, seed=seed)
+        null = super().null_values(comparison, permutations=_MOST_PERMUTATIONS, seed=seed)
+        return replace(null, method=f"{PERMUTATION}, {_MOST_PERMUTATIONS} times")
 
 
 def _windows(n: int, m: int) -> Iterator[tuple[slice, slice]]:
@@ -176,9 +186,6 @@ class TTest(EmbeddingMetric):
 
     name = "ttest"
     label = "t-test over dimensions"
-    interval_method = (
-        DISJOINT  # p-values of equal means do not settle as texts are added: leaving out overstates their spread
-    )
     source = "Kour et al. 2022"
     headline = Part(VALUE, bounds=(0.0, 1.0))
 

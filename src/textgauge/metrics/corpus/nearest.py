@@ -14,7 +14,6 @@ from textgauge.metrics.contributions import Contributions, SideTerms
 from textgauge.metrics.corpus_metric import ManyValues, Values
 from textgauge.metrics.neighbours import NeighbourMetric, harmonic_mean, nearest_texts, side_nearest
 from textgauge.metrics.registry import register
-from textgauge.metrics.uncertainty import DISJOINT, JACKKNIFE
 from textgauge.numerics import neighbour_lists as many
 from textgauge.numerics.neighbour_lists import Lists
 from textgauge.numerics.neighbour_rows import to_ground
@@ -32,8 +31,6 @@ _IRPR = (
 
 class _NearestMetric(NeighbourMetric):
     """What irpr, ahd and hausdorff share: distances to the nearest text of the other corpus."""
-
-    interval_method = DISJOINT
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -156,7 +153,6 @@ class Hausdorff(_NearestMetric):
 
     name = "hausdorff"
     label = "Hausdorff distance"
-    interval_method = JACKKNIFE  # the farthest text of a half is not that of the whole
     source = "Hausdorff 1914"
     headline = Part(VALUE, bounds=(0.0, INFINITY))
     parts = (Part("forward", bounds=(0.0, INFINITY)), Part("backward", bounds=(0.0, INFINITY)))
