@@ -42,7 +42,7 @@ def foreign_share(
 
     The interval holds the shares s at which the distance of the candidate less that of the mixture lies within its
     standard error times Student's quantile of 0. The error comes from leaving out groups and halves of all three
-    corpora (see `textgauge.metrics.uncertainty.second_order_error`).
+    corpora: of a variance a + c (first and second order) groups estimate a + 2c (Efron and Stein 1981), halves a + 3c.
     """
     from scipy.special import stdtrit
     from sklearn.isotonic import isotonic_regression

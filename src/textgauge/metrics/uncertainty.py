@@ -127,10 +127,14 @@ def floored_mean(centre: float, floor: float, error: float) -> float:
 
 
 def student_reach(level: float, comparison: Comparison) -> float:
-    """How many standard errors Student's interval of this level reaches, at the size of the smaller corpus."""
+    """How many standard errors of disjoint parts Student's interval of this level reaches.
+
+    The smaller corpus decides; extrapolating from halves and quarters about doubles the relative variance of a
+    variance estimate, which halves its degrees of freedom.
+    """
     from scipy.special import stdtrit
 
-    return float(stdtrit(min(len(comparison.reference), len(comparison.candidate)) - 1, 0.5 + level / 2))
+    return float(stdtrit((min(len(comparison.reference), len(comparison.candidate)) - 1) / 2, 0.5 + level / 2))
 
 
 def normal_reach(level: float) -> float:

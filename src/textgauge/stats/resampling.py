@@ -78,6 +78,32 @@ def permuted(n: int, m: int, trials: int, seed: int) -> tuple[Masks, Masks]:
     return left, ~left
 
 
+def halves(n: int, trials: int, seed: int) -> tuple[Masks, Masks]:
+    """Random splits of n rows into two halves; one row is left out where n is odd."""
+    rng = np.random.default_rng([seed, 2])
+    left, right = np.zeros((trials, n), dtype=bool), np.zeros((trials, n), dtype=bool)
+    for first, second in zip(left, right, strict=True):
+        order = rng.permutation(n)
+        first[order[: n // 2]] = True
+        second[order[n // 2 : n // 2 * 2]] = True
+    return left, right
+
+
+def grouped(n: int, groups: int, seed: int) -> Masks:
+    """One mask per group that leaves this group out; groups are random and as equal as can be."""
+    order = np.random.default_rng([seed, 3]).permutation(n)
+    kept = np.ones((min(groups, n), n), dtype=bool)
+    for mask, members in zip(kept, np.array_split(order, len(kept)), strict=True):
+        mask[members] = False
+    return kept
+
+
+def jackknife_variance(values: Floats) -> float:
+    """(G − 1)/G · Σ (value without group g − their mean)²."""
+    g = len(values)
+    return float((g - 1) / g * ((values - values.mean()) ** 2).sum())
+
+
 def permutation_p(observed: float, permuted_values: Floats) -> float:
     """(1 + number at least as far)/(1 + number of permutations), for values where farther is larger.
 

@@ -1,5 +1,6 @@
 """Seeds, and what is computed how often."""
 
+import math
 from unittest.mock import patch
 
 import numpy as np
@@ -70,3 +71,12 @@ def test_a_small_raw_p_value_is_no_answer():
     report = compare(reference=rows[:30], candidate=rows[30:], metrics=names, test=True, permutations=199)
     assert min(score.p_value for score in report) <= 0.05
     assert report.answer.startswith("No difference found: none of 6 metrics")
+
+
+def test_too_few_texts_have_no_interval_and_a_reason():
+    (score,) = compare(reference=REFERENCE, candidate=CANDIDATE, metrics="pr(k=6)", ci=True)
+    row = score.to_dict()
+    assert (row["low"], row["high"], row["interval"]) == (None, None, None)
+    assert row["no_interval"].startswith("pr(k=6)@given has no interval below 120 texts; a corpus has")
+    assert math.isfinite(score.value)
+    assert "no interval" in str(compare(reference=REFERENCE, candidate=CANDIDATE, metrics="pr(k=6)", ci=True))

@@ -35,7 +35,7 @@ def test_cosine_of_pairs_as_ground_is_the_ground_cosine(name):
 
 @pytest.mark.parametrize("name", ["energy", "irpr", "pr(k=3)", "mmd"])
 def test_uncertainty_over_pairs_is_that_of_the_ground_cosine(name):
-    reference, candidate = _corpora(60, 60)
+    reference, candidate = _corpora(100, 100)
     pairwise, rows = (
         next(iter(compare(reference=reference, candidate=candidate, metrics=f"{name}@{on}", ci=True, test=True)))
         for on in ("cosine@given", "given:cosine")

@@ -83,7 +83,7 @@ def test_parts_without_values_have_no_error() -> None:
 
 
 def test_the_smaller_corpus_decides_how_far_an_interval_reaches() -> None:
-    comparison = Comparison(np.zeros((200, 1)), np.zeros((21, 1)))
+    comparison = Comparison(np.zeros((200, 1)), np.zeros((41, 1)))
     assert student_reach(0.95, comparison) == pytest.approx(2.085963, abs=1e-6)  # Student's t with 20 degrees
 
 

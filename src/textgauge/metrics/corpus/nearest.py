@@ -33,6 +33,11 @@ class _NearestMetric(NeighbourMetric):
     """What irpr, ahd and hausdorff share: distances to the nearest text of the other corpus."""
 
     @property
+    def min_texts_interval(self) -> int:
+        """The nearest text of a small corpus is often the same for all."""
+        return 100
+
+    @property
     def bounds(self) -> tuple[float, float]:
         """From 0 to the farthest two texts can be."""
         return 0.0, _FARTHEST.get(self.ground, INFINITY)
