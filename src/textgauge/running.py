@@ -19,6 +19,7 @@ from textgauge.evaluate import Store
 from textgauge.evaluate.boards import leaderboards
 from textgauge.evaluate.data_kinds import drop_none
 from textgauge.evaluate.leaderboard import Leaderboard, leaderboard
+from textgauge.evaluate.overall import Scope
 from textgauge.evaluate.results import Results
 from textgauge.evaluate.run import Progress, compute, warnings_of
 from textgauge.evaluate.sources import PairSources, TaskSources
@@ -145,14 +146,16 @@ class Run(Tabular):
         judgements: str | None = None,
         ties: str | None = None,
         linearity: str | None = None,
+        scope: Scope | None = None,
     ) -> Leaderboard:
-        """The metrics, best first, with rank intervals and tiers of tied metrics.
+        """The metrics, best first, with rank ranges and tiers.
 
         `weights` of measures by name, by default 1; `measures` those that count; the others change how trials of
-        `ksc` are judged: `judgements` distinct or paper, `ties` half, right or wrong, `linearity` r2 or r.
+        `ksc` are judged: `judgements` distinct or paper, `ties` half, right or wrong, `linearity` r2 or r. `scope` is
+        what ranks are about: texts, sources or data (see `textgauge.evaluate.leaderboard`).
         """
         options = judging(judgements=judgements, ties=ties, linearity=linearity)
-        return leaderboard(only(Results(self.store).judged(options), measures), weights)
+        return leaderboard(only(Results(self.store).judged(options), measures), weights, scope=scope)
 
     def verdicts(self, *, measures: str | Sequence[str] | None = None) -> pl.DataFrame:
         """One row per data set, protocol, metric and measure: its value, intervals, the reason where it has none."""
@@ -202,7 +205,7 @@ class Run(Tabular):
         results = Results(self.store)
         judged = results.judged()
         beware = [*self.warnings, *verdict_warnings(results, judged)]
-        boards = [f"{title}\n{board}" if title else str(board) for title, board in leaderboards(judged).items()]
+        boards = [f"{title}: {board}" if title else str(board) for title, board in leaderboards(judged).items()]
         return "\n".join(["\n\n".join(boards), *(f"warning: {text}" for text in beware)])
 
     def __repr__(self) -> str:

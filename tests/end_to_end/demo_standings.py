@@ -13,19 +13,18 @@ import polars as pl
 from scipy.stats import spearmanr
 
 from textgauge.evaluate import Store
+from textgauge.evaluate.leaderboard import leaderboard
 from textgauge.evaluate.results import judge
 from textgauge.metrics import get_metric
-from textgauge.stats.resampling import percentile_interval
 
-RESAMPLES = 1_000
 # What is resampled, where it is not documents: pairs, folds, queries.
 UNITS = {"agreement": None, "clustering": ["fold"], "retrieval": ["query"]}
 
 SENTENCES = re.compile(
     r"(?P<title>[^`:]+): `(?P<best>[^`]+)` comes first of (?P<count>\d+) metrics?"
-    r"(?:, which fall into (?P<clusters>\d+) clusters)?: overall (?P<overall>[\d.]+) of 1\."
+    r"(?:, which fall into (?P<tiers>\d+) tiers)?: overall (?P<overall>[\d.]+) of 1\."
     r"(?: (?P<tied>`[^.]*) (?:is|are) statistically tied with it\.)?"
-    r"(?P<surely> It is surely better than every other: the 95 % interval of each difference lies above 0\.)?"
+    r"(?P<better> It is better than every other metric \(95 % for all together, [^)]+\)\.)?"
     r"(?: (?P<unranked>`[^.]*) ha(?:s|ve) no overall score here\.)?"
     r" This rests on (?P<few>\d+)(?: to (?P<many>\d+))? (?P<things>repetitions|resampled units)"
     r" (?:with|of) (?P<data>.*)\."
@@ -90,8 +89,8 @@ def rests_on(cells: list[tuple[dict, pl.DataFrame]], protocol: str) -> int:
     return len(whole) if columns is None else whole.select(columns).n_unique()
 
 
-def standings(items: list) -> tuple[dict[str, float], np.ndarray, int]:
-    """The overall score of each metric, its resamples, and the fewest things that were resampled.
+def standings(items: list) -> dict[str, float]:
+    """The overall score of each metric.
 
     The mean over columns; in a column the mean over measures, of a measure the mean over data sets.
     """
@@ -100,56 +99,30 @@ def standings(items: list) -> tuple[dict[str, float], np.ndarray, int]:
     for item in items:
         groups[(item.data, item.fingerprint, item.protocol, item.seed)][item.metric] = item.verdicts
     counting = [m for _, _, protocol, _ in groups for m in protocol.measures if not m.detail and _has_two_ends(m)]
-    # What tells what a metric is like, not how good it is, counts only where nothing else does.
+    # What says what a metric is like, not how good it is, counts only where nothing else does.
     qualities = any(measure.quality for measure in counting)
-    columns, fewest = defaultdict(lambda: defaultdict(list)), []
+    columns = defaultdict(lambda: defaultdict(list))
     for (_, _, protocol, _), of in groups.items():
         for measure in protocol.measures:
             named = [[v for v in of.get(metric, ()) if v.measure == measure.name] for metric in metrics]
-            known = [found[0] for found in named if found and found[0].values]
-            if measure.detail or not known:
+            if measure.detail or not any(found and found[0].values for found in named):
                 continue
-            count = max(len(v.values) for v in known)
-            fewest.append(max(v.units for v in known) if known[0].draws else count)
             if _has_two_ends(measure) and (measure.quality or not qualities):
-                pairs = [_value_and_draws(found, measure, count) for found in named]
-                columns[measure.column or measure.name][measure.name].append(pairs)
+                columns[measure.column or measure.name][measure.name].append([_share(f, measure) for f in named])
     means = [np.mean([np.mean(sets, axis=0) for sets in of.values()], axis=0) for of in columns.values()]
     whole = np.mean([mean for mean in means if not np.isnan(mean).all()], axis=0)
-    return dict(zip(metrics, whole[:, 0].tolist(), strict=True)), whole[:, 1:], min(fewest)
+    return dict(zip(metrics, whole.tolist(), strict=True))
 
 
 def _has_two_ends(measure) -> bool:
     return measure.best == "larger" and math.isfinite(measure.high)
 
 
-def _value_and_draws(found: list, measure, count: int) -> np.ndarray:
-    """A value and its resamples, as shares of the way from the worst to the best."""
+def _share(found: list, measure) -> float:
+    """The mean of the values, as a share of the way from the worst to the best."""
     if not found or np.isnan(found[0].values).all():
-        return np.full(1 + RESAMPLES, np.nan)
-    values = np.array(found[0].values)
-    if found[0].draws:
-        drawn = np.array(found[0].draws)
-    else:
-        padded = np.concatenate([values, np.full(count - len(values), np.nan)])
-        weights = np.random.default_rng([0, 4]).multinomial(count, np.full(count, 1 / count), size=RESAMPLES)
-        known = ~np.isnan(padded)
-        drawn = weights @ np.where(known, padded, 0.0) / (weights @ known)
-    return np.clip((np.concatenate([[np.nanmean(values)], drawn]) - measure.low) / (measure.high - measure.low), 0, 1)
-
-
-def clusters_of(overall: dict[str, float], drawn: np.ndarray, n: int) -> dict[str, int]:
-    """The ranked metrics, best first, with their clusters: a new one begins with the first that surely is worse."""
-    places = {metric: place for place, metric in enumerate(overall)}
-    ranked = sorted((m for m in overall if not math.isnan(overall[m])), key=lambda m: (-overall[m], m))
-    found, first = {}, ranked[0]
-    for metric in ranked:
-        low, _ = percentile_interval(drawn[places[first]] - drawn[places[metric]], n, 0.95)
-        if low > 0:
-            first, found[metric] = metric, found[list(found)[-1]] + 1
-        else:
-            found[metric] = found[list(found)[-1]] if found else 1
-    return found
+        return math.nan
+    return float(np.clip((np.nanmean(found[0].values) - measure.low) / (measure.high - measure.low), 0, 1))
 
 
 def check_report(folder: Path, lines: list[str]) -> None:
@@ -175,23 +148,28 @@ def check_report(folder: Path, lines: list[str]) -> None:
 
 def _check_sentences(said: dict[str, str | None], cells: dict, judged: list, tables: Tables) -> None:
     protocols = said["title"].removesuffix(" together").replace(" and ", ", ").split(", ")
-    overall, drawn, n = standings([item for item in judged if item.protocol.name in protocols])
-    clusters = clusters_of(overall, drawn, n)
-    best, *others = clusters
-    tied = [metric for metric in others if clusters[metric] == 1]
-    assert (said["best"], int(said["count"]), said["overall"]) == (best, len(clusters), f"{overall[best]:.3f}")
-    assert int(said["clusters"] or 1) == max(clusters.values())
-    assert names(said["tied"]) == tied
-    assert bool(said["surely"]) == (not tied and bool(others))
-    assert names(said["unranked"]) == sorted(metric for metric in overall if metric not in clusters)
+    mine = [item for item in judged if item.protocol.name in protocols]
+    overall, board = standings(mine), leaderboard(mine)
+    ranked = [row for row in board if row.rank is not None]
+    best = ranked[0].metric
+    assert [row.metric for row in ranked] == sorted(
+        (m for m in overall if not math.isnan(overall[m])), key=lambda m: (-round(overall[m], 12), m)
+    )
+    assert (said["best"], int(said["count"]), said["overall"]) == (best, len(ranked), f"{overall[best]:.3f}")
+    assert int(said["tiers"] or 1) == max(row.tier for row in ranked)
+    assert names(said["tied"]) == list(board.tied)
+    assert bool(said["better"]) == (not board.tied and len(ranked) > 1)
+    assert names(said["unranked"]) == [row.metric for row in board if row.rank is None]
     counts = [rests_on(cells[name], name) for name in protocols]
     assert [int(said["few"]), int(said["many"] or said["few"])] == [min(counts), max(counts)]
     repeated = ["repetitions" in cells[name][0][0]["parameters"] for name in protocols]
     assert {"repetitions": all(repeated), "resampled units": not any(repeated)}[said["things"]]
     assert set(names(said["data"])) == {about["data"] for name in protocols for about, _ in cells[name]}
     rows = tables.rows(f"Leaderboard: {said['title']}")
-    assert [(line["metric"], int(line["cluster"])) for line in rows[: len(clusters)]] == list(clusters.items())
-    for line in rows[: len(clusters)]:
+    assert [(line["metric"], int(line["tier"])) for line in rows[: len(ranked)]] == [
+        (row.metric, row.tier) for row in ranked
+    ]
+    for line in rows[: len(ranked)]:
         assert math.isclose(float(line["overall"]), overall[line["metric"]], rel_tol=1e-9)
 
 

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+RANKS = ["overall", "overall_low", "overall_high", "rank", "rank_low", "rank_high", "tier"]
 PAIR = ["pearson", "spearman", "kendall", "kendall_c", "pairwise_accuracy"]
 WORDS = ["red", "green", "blue", "cat", "dog", "bird", "sun", "moon", "tree", "sea"]
 
@@ -48,7 +49,9 @@ def test_a_run_its_leaderboard_and_its_details(agreement, run, tmp_path):
     assert "2 cells: 0 were there, 2 computed" in err
     assert "2 were there" in agreement()[2]
     rows = json.loads(run("leaderboard", tmp_path / "run", "-f", "json")[1])
-    assert [list(row) for row in rows] == [["metric", *PAIR, "overall", "rank", "rank_low", "rank_high", "cluster"]] * 2
+    assert [list(row) for row in rows] == [
+        ["metric", *PAIR, "overall", "overall_low", "overall_high", "rank", "rank_low", "rank_high", "tier"]
+    ] * 2
     assert {row["metric"] for row in rows} == {"jaccard", "chrf"}
     assert rows[0]["spearman"] > 0.8
     detail = json.loads(run("leaderboard", tmp_path / "run", "--detail", "-f", "json")[1])

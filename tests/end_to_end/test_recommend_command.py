@@ -63,7 +63,7 @@ def test_the_choice_is_the_top_cluster_of_the_whole_run(run, corpora, tmp_path):
     sources = ["--source-a", corpora[1], "--source-b", corpora[3], *corpora[4:6], "--repetitions", "20"]
     assert run("run", "ksc", *sources, "--out", tmp_path / "whole")[0] == 0
     rows = json.loads(run("leaderboard", tmp_path / "whole", "-f", "json")[1])
-    assert set(answer["choice"]) == {row["metric"] for row in rows if row["cluster"] == 1}
+    assert set(answer["choice"]) == {row["metric"] for row in rows if row["tier"] == 1}
     assert [row["overall"] for row in answer["leaderboard"]] == pytest.approx([row["overall"] for row in rows])
 
 
@@ -73,7 +73,7 @@ def test_rated_pairs_and_the_run_behind_the_answer(run, rated, tmp_path):
     answer = json.loads(out)
     assert (code, answer["about"]["pairs"]) == (0, 120)
     rows = json.loads(run("leaderboard", tmp_path / "kept", "-f", "json")[1])
-    assert set(answer["choice"]) == {row["metric"] for row in rows if row["cluster"] == 1}
+    assert set(answer["choice"]) == {row["metric"] for row in rows if row["tier"] == 1}
     assert answer["leaderboard"] == rows
 
 

@@ -12,7 +12,7 @@ import pytest
 from textgauge.metrics import Part, TokenMetric, registry
 
 MEASURES = ["accuracy", "weighted_accuracy", "monotonicity", "separability", "linearity"]
-BOARD = ["metric", *MEASURES, "overall", "rank", "rank_low", "rank_high", "cluster"]
+BOARD = ["metric", *MEASURES, "overall", "overall_low", "overall_high", "rank", "rank_low", "rank_high", "tier"]
 
 
 @pytest.fixture

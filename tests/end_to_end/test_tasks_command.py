@@ -133,7 +133,7 @@ def test_every_task_on_own_files_and_their_leaderboard_and_figures(whole, run, t
     code, out, _ = run("leaderboard", whole, "--format", "json")
     rows = json.loads(out)
     assert code == 0
-    ranks = ["rank", "rank_low", "rank_high", "cluster"]
+    ranks = ["overall_low", "overall_high", "rank", "rank_low", "rank_high", "tier"]
     assert [list(row) for row in rows] == [["metric", *COLUMNS, "overall", *ranks]] * len(rows)
     made = {"task ensemble", "ranked ensemble", "boosted ensemble", "universal ensemble"}
     assert {row["metric"] for row in rows} == {"levenshtein", "jaccard", *made}

@@ -24,6 +24,12 @@ def leaderboard(
     detail: Annotated[
         bool, typer.Option("--detail", help="One row per data set, protocol, metric and measure.")
     ] = False,
+    scope: Annotated[
+        str | None,
+        typer.Option(
+            help="What ranks are about: texts (these), sources (new texts from them), or data (new data sets)."
+        ),
+    ] = None,
     measures: Annotated[str | None, typer.Option(help="Only these measures, as spearman,order_correlation.")] = None,
     tests: Annotated[
         bool,
@@ -40,7 +46,7 @@ def leaderboard(
     ] = False,
     form: FormatOption = Format.table,
 ) -> None:
-    """Rank the metrics of a run, with rank intervals and clusters of tied metrics.
+    """Rank the metrics of a run, with rank ranges and tiers that hold for all metrics together.
 
     Protocols that rank mostly the same metrics share a table; a run of several kinds of metrics has one for each.
     Trials are judged again; without options as the run says.
@@ -62,16 +68,17 @@ def leaderboard(
     if detail:
         print_rows(detailed(judged), form)
         return
-    boards = leaderboards(judged, _weights(weights))
-    for line in dict.fromkeys(line for board in boards.values() for line in board.notes):
-        note(f"note: {line}")
+    boards = leaderboards(judged, _weights(weights), scope=scope)  # type: ignore[arg-type]
     if form in (Format.json, Format.csv):
         print_rows([_of_board(title) | row for title, board in boards.items() for row in board.to_dicts()], form)
         return
-    for title, board in boards.items():
-        if title:
-            typer.echo(f"\n{title}")
+    prose = form is not Format.latex
+    for number, (title, board) in enumerate(boards.items()):
+        if prose:
+            typer.echo("\n" * bool(number) + (f"{title}: " if title else "") + board.answer + "\n")
         print_rows(board.readable(), form)
+        for line in board.notes if prose else ():
+            typer.echo(f"note: {line}")
 
 
 def _of_board(title: str) -> dict[str, str]:

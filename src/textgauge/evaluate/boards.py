@@ -10,6 +10,7 @@ from functools import cached_property
 
 from textgauge.errors import InputError
 from textgauge.evaluate.leaderboard import Leaderboard, RankedMetric, leaderboard
+from textgauge.evaluate.overall import Scope
 from textgauge.evaluate.protocols.base import Measure
 from textgauge.evaluate.results import Judged
 
@@ -69,8 +70,9 @@ class Board:
         return tuple([name for name, of in ended.items() if any(m.quality for m in of)] or ended)
 
     def first(self) -> list[RankedMetric]:
-        """The rows that are tied with the first; none where nothing has an overall score."""
-        return [row for row in self.ranking if row.cluster == 1 and not math.isnan(row.overall)]
+        """The first row and those tied with it; none where nothing has an overall score."""
+        best = [row.metric for row in self.ranking if row.rank == 1]
+        return [row for row in self.ranking if row.metric in (*best, *self.ranking.tied)]
 
 
 def boards(judged: Sequence[Judged]) -> list[Board]:
@@ -117,14 +119,16 @@ def _board(protocols: tuple[str, ...], judged: Sequence[Judged]) -> Board:
     return Board(protocols, mine, leaderboard(mine))
 
 
-def leaderboards(judged: Sequence[Judged], weights: Mapping[str, float] | None = None) -> dict[str, Leaderboard]:
+def leaderboards(
+    judged: Sequence[Judged], weights: Mapping[str, float] | None = None, *, scope: Scope | None = None
+) -> dict[str, Leaderboard]:
     """Leaderboards by their titles: of all protocols that rank mostly the same metrics; one where all do.
 
     A weight counts on every board that has the measure.
     """
     found = shared_boards(judged)
     if len(found) <= 1:
-        return {"": leaderboard(judged, weights)}
+        return {"": leaderboard(judged, weights, scope=scope)}
     given = weights or {}
     known = dict.fromkeys(name for board in found for name in board.ranking.measures)
     unknown = [name for name in given if name not in known]
@@ -132,7 +136,9 @@ def leaderboards(judged: Sequence[Judged], weights: Mapping[str, float] | None =
         raise InputError(f"no measure {unknown[0]!r} in this run; the measures are {', '.join(known)}")
     return {
         board.title: leaderboard(
-            board.judged, {name: weight for name, weight in given.items() if name in board.ranking.measures}
+            board.judged,
+            {name: weight for name, weight in given.items() if name in board.ranking.measures},
+            scope=scope,
         )
         for board in found
     }

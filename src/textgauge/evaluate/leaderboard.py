@@ -1,21 +1,32 @@
-"""Which metric is best, and which ones are tied."""
+"""Which metric is best, which ones are tied, and on what grounds."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from textgauge.arrays import Floats
-from textgauge.errors import InputError
-from textgauge.evaluate.protocols.base import RESAMPLES, Measure, Protocol, Verdict
+from textgauge.errors import ArgumentError, InputError
+from textgauge.evaluate.overall import (
+    SCOPES,
+    Gaps,
+    MeasureTable,
+    Scope,
+    coefficients,
+    data_sets_alike,
+    gaps_of,
+    mean_known,
+    widest_scope,
+)
+from textgauge.evaluate.protocols.base import Measure, Protocol, Verdict
 from textgauge.evaluate.results import Judged
-from textgauge.stats.resampling import percentile_interval, resampled_sums
-from textgauge.tabular import Tabular, format_cell, plain_row, text_table
+from textgauge.stats.decisions import ranking_sentence
+from textgauge.stats.simultaneous import better_than, rank_ranges, student_interval, tiers
+from textgauge.tabular import Tabular, format_cell, format_interval, listed, plain_row, text_table
 
 if TYPE_CHECKING:
     import altair as alt
@@ -25,30 +36,47 @@ _LEVEL = 0.95
 
 @dataclass(frozen=True)
 class RankedMetric:
-    """One metric: its measures, its overall score, and the ranks it may have."""
+    """One metric: its measures, its overall score with an interval, the ranks it may have, and its tier.
+
+    `new_data_low` and `new_data_high` are the interval for new data sets, where there are enough of them. A metric
+    without an overall score has no rank and no tier.
+    """
 
     metric: str
     measures: Mapping[str, float]
     overall: float
-    rank: int
-    rank_low: int
-    rank_high: int
-    cluster: int
+    low: float = math.nan
+    high: float = math.nan
+    new_data_low: float = math.nan
+    new_data_high: float = math.nan
+    rank: int | None = None
+    rank_low: int | None = None
+    rank_high: int | None = None
+    tier: int | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """A flat dictionary; NaN becomes None."""
         flat: dict[str, Any] = {"metric": self.metric, **self.measures, "overall": self.overall}
-        flat |= {"rank": self.rank, "rank_low": self.rank_low, "rank_high": self.rank_high, "cluster": self.cluster}
+        flat |= {"overall_low": self.low, "overall_high": self.high}
+        if not math.isnan(self.new_data_low):
+            flat |= {"new_data_low": self.new_data_low, "new_data_high": self.new_data_high}
+        flat |= {"rank": self.rank, "rank_low": self.rank_low, "rank_high": self.rank_high, "tier": self.tier}
         return plain_row(flat)
 
 
 @dataclass(frozen=True)
 class Leaderboard(Tabular):
-    """Rows, best first; metrics of one cluster are tied with its first one."""
+    """Rows, best first. Rank ranges and tiers hold for all metrics together with probability 95 %.
+
+    A tier ends only where every metric above is better than every metric below. `tied` are the metrics that the first
+    one is not better than; `scope` says what the statements are about.
+    """
 
     rows: tuple[RankedMetric, ...]
     measures: tuple[str, ...]
     notes: tuple[str, ...] = ()
+    tied: tuple[str, ...] = ()
+    scope: str = SCOPES["texts"]
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -56,72 +84,52 @@ class Leaderboard(Tabular):
     def __iter__(self) -> Iterator[RankedMetric]:
         return iter(self.rows)
 
+    @property
+    def answer(self) -> str:
+        """The best metric and what it is tied with, in one sentence."""
+        ranked = [row for row in self.rows if row.rank is not None]
+        return ranking_sentence([row.metric for row in ranked], self.tied, self.scope)
+
     def to_dicts(self) -> list[dict[str, Any]]:
         """One flat dictionary per metric."""
         return [row.to_dict() for row in self.rows]
 
     def readable(self) -> list[dict[str, Any]]:
-        """The rows as tables for people have them: the ranks of a metric in one cell, numbers of four digits."""
+        """The rows as tables for people have them: ranks and intervals in one cell, numbers of four digits."""
         return [_readable(row) for row in self.to_dicts()]
 
     def plot(self) -> alt.LayerChart:
-        """The rank of every metric with the ranks it may have, coloured by cluster."""
-
+        """The rank of every metric with the ranks it may have, coloured by tier."""
         return rank_chart(self.to_dicts())
 
     def __str__(self) -> str:
-        return "\n".join([text_table(self.readable()), *(f"note: {line}" for line in self.notes)])
+        return "\n".join([self.answer, "", text_table(self.readable()), *(f"note: {line}" for line in self.notes)])
 
 
 def _readable(row: dict[str, Any]) -> dict[str, Any]:
-    ranks = f"{row.pop('rank')} ({row.pop('rank_low')}–{row.pop('rank_high')})"
-    cluster = row.pop("cluster")
-    return {"rank": ranks, **{name: format_cell(value) for name, value in row.items()}, "cluster": cluster}
+    rank, low, high, tier = (row.pop(name) for name in ("rank", "rank_low", "rank_high", "tier"))
+    ends = row.pop("overall_low"), row.pop("overall_high")
+    new_data = row.pop("new_data_low", None), row.pop("new_data_high", None)
+    cells: dict[str, Any] = {"rank": "unranked" if rank is None else f"{rank} ({low}–{high})"}
+    cells |= {name: format_cell(value) for name, value in row.items()}
+    cells["interval"] = format_interval(*ends)
+    if new_data[0] is not None:
+        cells["new data sets"] = format_interval(*new_data)
+    return cells | {"tier": format_cell(tier)}
 
 
-@dataclass(frozen=True, eq=False)
-class _Table:
-    """Values of one measure on one data set under one protocol: metrics by repetitions, NaN for what is missing.
-
-    `draws`, where the protocol made its own, are metrics by resamples; `n` is how many things were resampled.
-    """
-
-    measure: Measure
-    values: Floats
-    draws: Floats | None
-    n: int
-
-    @property
-    def column(self) -> str:
-        """The column of the leaderboard that the measure counts for."""
-        return self.measure.column or self.measure.name
-
-    def shares(self) -> Floats:
-        """Mean share of the way to the best over repetitions, one row."""
-        return self._weighted(np.ones((1, self.values.shape[1])))
-
-    def drawn(self, seed: int) -> Floats:
-        """The same for every resample: of the protocol's own, or of repetitions."""
-        if self.draws is not None:
-            return np.asarray(self.measure.share(self.draws.T))
-        return self._weighted(resampled_sums(np.eye(self.values.shape[1]), RESAMPLES, seed))
-
-    def _weighted(self, weights: Floats) -> Floats:
-        known = ~np.isnan(self.values)
-        totals, counts = weights @ np.where(known, self.values, 0.0).T, weights @ known.T
-        with np.errstate(invalid="ignore"):
-            return np.asarray(self.measure.share(totals / counts))
-
-
-def leaderboard(judged: Sequence[Judged], weights: Mapping[str, float] | None = None, *, seed: int = 0) -> Leaderboard:
+def leaderboard(
+    judged: Sequence[Judged], weights: Mapping[str, float] | None = None, *, scope: Scope | None = None
+) -> Leaderboard:
     """Order metrics by the weighted mean of their measures, each as a share of the way from its worst to its best.
 
-    Repetitions, or the pairs of rated data, are resampled for all metrics alike, so that comparisons are paired. One
-    metric is better than another if the 95 % interval of their difference is above 0: `rank_low` counts the metrics
-    that are better, `rank_high` those that are not worse, and a cluster holds the metrics not worse than its first:
-    they are tied with it. A measure without two ends (time) is shown, not averaged, and so is one that tells what a
-    metric is like, not how good it is (distributionality), unless it is named in `weights` or there is nothing else.
-    `weights` by name; measures not named weigh 1.
+    All metrics see the same draws, so differences are paired. One metric is better than another where the difference
+    is significant by Student's t after Holm's correction over all pairs of metrics (5 % for all statements together):
+    `rank_low` counts the metrics that are better, `rank_high` those that are not worse. `scope` is what the statements
+    are about: `texts` (these texts), `sources` (new texts from these sources) or `data` (new data sets); by default
+    the wider one of the first two that the run supports. A measure without two ends (throughput) is shown, not
+    averaged, and so is one that says what a metric is like, not how good it is (distributionality), unless it is named
+    in `weights` or there is nothing else. `weights` by name; measures not named weigh 1.
     """
     latest, notes = _latest(judged)
     metrics = list(dict.fromkeys(item.metric for item in latest))
@@ -131,34 +139,80 @@ def leaderboard(judged: Sequence[Judged], weights: Mapping[str, float] | None = 
     names = list(dict.fromkeys(table.column for table in tables))
     _check_weights(weights or {}, names)
     shown_only = _no_qualities(tables, weights or {})
-    given = {**dict.fromkeys(shown_only, 0.0), **(weights or {})}
-    overall = _overall(tables, [table.shares() for table in tables], given)[0]
-    drawn = _overall(tables, [table.drawn(seed) for table in tables], given)
-    order = sorted(range(len(metrics)), key=lambda m: (-_known(overall[m]), metrics[m]))
-    fewest = min(table.n for table in tables)
-    better = _better_pairs(overall, drawn, fewest)
-    low, high = 1 + better.sum(axis=0), len(metrics) - better.sum(axis=1)
-    clusters = _clusters(order, better)
+    counts = coefficients(tables, {**dict.fromkeys(shown_only, 0.0), **(weights or {})})
+    chosen = _scope(tables, counts, scope)
+    new_data = gaps_of(tables, counts, "data") if data_sets_alike(tables, counts) else None
     shown = {name: _shown([table for table in tables if table.column == name]) for name in names}
+    values = [{name: float(shown[name][m]) for name in names} for m in range(len(metrics))]
+    rows, tied = _ranked(metrics, values, gaps_of(tables, counts, chosen), new_data)
     return Leaderboard(
-        tuple(
-            RankedMetric(
-                metrics[m],
-                {name: float(shown[name][m]) for name in names},
-                float(overall[m]),
-                place + 1,
-                min(int(low[m]), place + 1),
-                max(int(high[m]), place + 1),
-                clusters[m],
-            )
-            for place, m in enumerate(order)
-        ),
-        tuple(names),
-        (
-            *notes,
-            *(f"{name} tells what a metric is like, not how good it is: overall leaves it out" for name in shown_only),
-        ),
+        tuple(rows), tuple(names), (*notes, *_about(tables, counts, shown_only, chosen)), tied, SCOPES[chosen]
     )
+
+
+def _ranked(
+    metrics: list[str], values: list[dict[str, float]], gaps: Gaps, new_data: Gaps | None
+) -> tuple[list[RankedMetric], tuple[str, ...]]:
+    """The rows in order, and the metrics that are tied with the first."""
+    overall = gaps.gap[:-1, -1]
+    order = sorted(range(len(metrics)), key=lambda m: (math.isnan(overall[m]), -overall[m], metrics[m]))
+    ranked = [m for m in order if not math.isnan(overall[m])]
+    here = np.ix_(ranked, ranked)
+    better = better_than(gaps.gap[here], gaps.error[here], gaps.freedom[here])
+    firsts, lasts = rank_ranges(better)
+    tier = tiers(range(len(ranked)), better)
+    rows = []
+    for place, m in enumerate(order):
+        low, high = _interval(gaps, m)
+        new_low, new_high = _interval(new_data, m) if new_data else (math.nan, math.nan)
+        row = RankedMetric(metrics[m], values[m], float(overall[m]), low, high, new_low, new_high)
+        if place < len(ranked):
+            first, last = firsts[place], lasts[place]
+            row = replace(row, rank=place + 1, rank_low=int(first), rank_high=int(last), tier=tier[place])
+        rows.append(row)
+    behind = better[0, 1:].tolist() if ranked else []
+    return rows, tuple(metrics[m] for m, ahead in zip(ranked[1:], behind, strict=True) if not ahead)
+
+
+def _interval(gaps: Gaps, m: int) -> tuple[float, float]:
+    """The interval of one overall score, which is its gap to 0; a score lies between 0 and 1."""
+    low, high = student_interval(gaps.gap[m, -1], gaps.error[m, -1], gaps.freedom[m, -1], _LEVEL)
+    return max(low, 0.0), min(high, 1.0)
+
+
+def _scope(tables: list[MeasureTable], counts: Floats, wanted: Scope | None) -> Scope:
+    widest = widest_scope(tables, counts)
+    if wanted is None:
+        return widest
+    if wanted not in SCOPES:
+        raise ArgumentError(f"{{scope}} is one of {', '.join(SCOPES)}, not {{value}}", value=repr(wanted))
+    if wanted == "sources" and widest != "sources":
+        raise InputError("this run does not support statements about new texts: repetitions share all their texts")
+    if wanted == "data" and not data_sets_alike(tables, counts):
+        raise InputError("statements about new data sets need three or more data sets with the same measures")
+    return wanted
+
+
+def _about(tables: list[MeasureTable], counts: Floats, shown_only: list[str], scope: Scope) -> Iterator[str]:
+    """What overall is made of, what chance gives, what the measures have in common, and what the ranks are about."""
+    used = list(dict.fromkeys(t.measure for t, count in zip(tables, counts, strict=True) if count))
+    if used:
+        even = len({round(float(c), 12) for c in _column_weights(tables, counts).values()}) == 1
+        yield f"overall is the {'' if even else 'weighted '}mean of {listed(m.formula for m in used)}"
+        chance = [f"{m.name} {format_cell(m.chance)}" for m in used if m.chance is not None]
+        if chance:
+            yield f"a metric that knows nothing has {listed(chance)}"
+        yield f"intervals, ranks and tiers are for {SCOPES[scope]}; ranks and tiers hold together at 95 %"
+    yield from dict.fromkeys(t.common for t, count in zip(tables, counts, strict=True) if count and t.common)
+    yield from (f"{name} says what a metric is like, not how good it is: overall leaves it out" for name in shown_only)
+
+
+def _column_weights(tables: list[MeasureTable], counts: Floats) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for table, count in zip(tables, counts.tolist(), strict=True):
+        if count:
+            found[table.column] = found.get(table.column, 0.0) + count
+    return found
 
 
 def _latest(judged: Sequence[Judged]) -> tuple[list[Judged], list[str]]:
@@ -176,26 +230,33 @@ def _trials(item: Judged) -> tuple[str, str, str, int]:
     return item.data, item.fingerprint, item.protocol.key, item.seed
 
 
-def _tables(judged: Sequence[Judged], metrics: list[str]) -> list[_Table]:
+def _tables(judged: Sequence[Judged], metrics: list[str]) -> list[MeasureTable]:
     groups: dict[tuple[str, str, Protocol, int], dict[str, Judged]] = {}
     for item in judged:
         groups.setdefault((item.data, item.fingerprint, item.protocol, item.seed), {})[item.metric] = item
     tables = []
-    for members in groups.values():
-        for measure in next(iter(members.values())).protocol.measures:
-            if measure.detail:
-                continue
-            table = _table(measure, [_verdict(members.get(metric), measure.name) for metric in metrics])
-            if table.values.size:
-                tables.append(table)
-    return tables
+    for trials, members in groups.items():
+        one = next(iter(members.values()))
+        for measure in one.protocol.measures:
+            if not measure.detail:
+                verdicts = [_verdict(members.get(metric), measure.name) for metric in metrics]
+                tables.append(_table(measure, trials, one, verdicts))
+    return [table for table in tables if table.values.size]
 
 
-def _table(measure: Measure, verdicts: list[Verdict]) -> _Table:
+def _table(measure: Measure, trials: tuple[object, ...], one: Judged, verdicts: list[Verdict]) -> MeasureTable:
     values, draws = _padded([verdict.values for verdict in verdicts]), _padded([verdict.draws for verdict in verdicts])
-    if not draws.size:
-        return _Table(measure, values, None, values.shape[1])
-    return _Table(measure, values, draws, max(verdict.units for verdict in verdicts))
+    units = max(verdict.units for verdict in verdicts)
+    return MeasureTable(
+        measure,
+        one.fingerprint or one.data,
+        trials,
+        values,
+        draws if draws.size else None,
+        units,
+        one.pool_share,
+        one.protocol.common,
+    )
 
 
 def _padded(rows: list[tuple[float, ...]]) -> Floats:
@@ -211,67 +272,15 @@ def _verdict(item: Judged | None, measure: str) -> Verdict:
     return found[0] if found else Verdict(measure, math.nan)
 
 
-def _overall(tables: list[_Table], shares: list[Floats], by_name: Mapping[str, float]) -> Floats:
-    """Weighted mean over columns; measures of one column, and data sets of one measure, share its weight.
-
-    One row per resample.
-    """
-    total = wanted = 0.0
-    for name in dict.fromkeys(table.column for table in tables):
-        weight = by_name.get(name, 1.0)
-        stacked = _by_measure(
-            [t for t in tables if t.column == name],
-            [part for table, part in zip(tables, shares, strict=True) if table.column == name],
-        )
-        if np.isnan(stacked).all() or weight == 0:
-            continue
-        total = total + weight * stacked.mean(axis=0)
-        wanted += weight
-    return np.asarray(total / wanted) if wanted else np.full(shares[0].shape, np.nan)
-
-
-def _by_measure(tables: list[_Table], parts: list[Floats]) -> Floats:
-    """The mean over the data sets of each measure, one after the other."""
-    groups: dict[str, list[Floats]] = {}
-    for table, part in zip(tables, parts, strict=True):
-        groups.setdefault(table.measure.name, []).append(part)
-    return np.array([np.mean(group, axis=0) for group in groups.values()])
-
-
-def _shown(tables: list[_Table]) -> Floats:
-    """The plain value of a column for every metric."""
+def _shown(tables: list[MeasureTable]) -> Floats:
+    """The plain value of a column for every metric: the mean over data sets, then over the measures of the column."""
     groups: dict[str, list[Floats]] = {}
     for table in tables:
-        groups.setdefault(table.measure.name, []).append(table.values)
-    means = np.array([_mean_of(group) for group in groups.values()])
-    return np.array([_mean(column) for column in means.T])
+        groups.setdefault(table.measure.name, []).append(mean_known(table.values))
+    return mean_known(np.array([mean_known(np.array(group).T) for group in groups.values()]).T)
 
 
-def _better_pairs(overall: Floats, drawn: Floats, repetitions: int) -> NDArray[np.bool_]:
-    """Which metric (row) is better than which (column): the interval of their difference is above 0."""
-    count = len(overall)
-    return np.array([[_better(overall, drawn, a, b, repetitions) for b in range(count)] for a in range(count)])
-
-
-def _clusters(order: list[int], better: NDArray[np.bool_]) -> dict[int, int]:
-    clusters, first = {order[0]: 1}, order[0]
-    for metric in order[1:]:
-        if better[first, metric]:
-            clusters[metric], first = clusters[first] + 1, metric
-        else:
-            clusters[metric] = clusters[first]
-    return clusters
-
-
-def _better(overall: Floats, drawn: Floats, first: int, second: int, repetitions: int) -> bool:
-    if np.isnan(overall[first]) or np.isnan(overall[second]):
-        return not np.isnan(overall[first])
-    gap = drawn[:, first] - drawn[:, second]
-    low, _ = percentile_interval(gap, repetitions, _LEVEL)
-    return bool(low > 0)
-
-
-def _no_qualities(tables: list[_Table], weights: Mapping[str, float]) -> list[str]:
+def _no_qualities(tables: list[MeasureTable], weights: Mapping[str, float]) -> list[str]:
     """Columns that are shown and not averaged; none where nothing else could be averaged."""
     counting = [table for table in tables if table.measure.best == "larger" and np.isfinite(table.measure.high)]
     found = {table.column for table in counting if not table.measure.quality and table.column not in weights}
@@ -287,35 +296,22 @@ def _check_weights(weights: Mapping[str, float], names: list[str]) -> None:
         raise InputError("weights are finite numbers, zero or more")
 
 
-def _mean_of(values: list[Floats]) -> Floats:
-    means = np.array([[_mean(row) for row in table] for table in values])
-    return np.array([_mean(column) for column in means.T])
-
-
-def _mean(row: Floats) -> float:
-    known = row[~np.isnan(row)]
-    return float(known.mean()) if len(known) else math.nan
-
-
-def _known(value: float) -> float:
-    return -math.inf if math.isnan(value) else float(value)
-
-
 def rank_chart(rows: Sequence[dict[str, Any]]) -> alt.LayerChart:
-    """One line per metric, best first: rank with its interval, coloured by cluster."""
+    """One line per metric, best first: rank with its interval, coloured by tier."""
     import altair as alt
 
-    kept = ("metric", "overall", "rank", "rank_low", "rank_high", "cluster")
-    data = alt.InlineData(values=[{name: row[name] for name in kept} for row in rows])
+    kept = ("metric", "overall", "rank", "rank_low", "rank_high", "tier")
+    ranked = [row for row in rows if row["rank"] is not None]
+    data = alt.InlineData(values=[{name: row[name] for name in kept} for row in ranked])
     axis = alt.Axis(labelLimit=220, ticks=False, domain=False)
     y = alt.Y("metric:N", title=None, sort=alt.EncodingSortField("rank"), axis=axis)
-    x = alt.X("rank:Q", title="rank", scale=alt.Scale(domain=[0.5, len(rows) + 0.5], nice=False))
+    x = alt.X("rank:Q", title="rank", scale=alt.Scale(domain=[0.5, len(ranked) + 0.5], nice=False))
     tip = [
         alt.Tooltip("metric:N"),
         alt.Tooltip("overall:Q", format=".4g"),
         *(alt.Tooltip(f"{name}:Q") for name in kept[2:]),
     ]
-    base = alt.Chart(data).encode(y, color=alt.Color("cluster:O", scale=alt.Scale(scheme="tableau10")), tooltip=tip)
+    base = alt.Chart(data).encode(y, color=alt.Color("tier:O", scale=alt.Scale(scheme="tableau10")), tooltip=tip)
     span = base.mark_rule(strokeWidth=3, opacity=0.5).encode(x=alt.X("rank_low:Q"), x2="rank_high:Q")
     point = base.mark_point(filled=True, size=60, opacity=1).encode(x)
-    return alt.LayerChart(layer=[span, point]).properties(width=360, height=18 * max(len(rows), 1))
+    return alt.LayerChart(layer=[span, point]).properties(width=360, height=18 * max(len(ranked), 1))

@@ -89,7 +89,11 @@ class Plan:
         """What a manifest says of the plan."""
         return {
             "protocol": {"name": self.protocol.name, "parameters": asdict(self.protocol)},
-            "data": {"name": self.sources.name, "fingerprint": self.sources.fingerprint},
+            "data": {
+                "name": self.sources.name,
+                "fingerprint": self.sources.fingerprint,
+                "pool_share": self.protocol.pool_share(self.sources),
+            },
             "seed": self.seed,
             "versions": list(versions("textgauge", "numpy", "scipy", "scikit-learn", "polars")),
         }

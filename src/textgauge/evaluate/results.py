@@ -40,6 +40,7 @@ class Judged:
     verdicts: tuple[Verdict, ...]
     missing: int = 0
     fingerprint: str = ""
+    pool_share: float | None = None
 
     def verdict(self, measure: str) -> Verdict:
         """One measure."""
@@ -52,7 +53,8 @@ class Group:
 
     `observed` holds distances (farther is larger), or what else the protocol judges: similarities in tasks, times.
     `missing` counts the results of each metric that the store lacks; `fingerprint` identifies the data, whatever their
-    name; `results` is what the group was read from.
+    name; `pool_share` is the share of the source texts that each repetition uses, None where it is unknown; `results`
+    is what the group was read from.
     """
 
     data: str
@@ -62,6 +64,7 @@ class Group:
     observed: Mapping[str, Observations] = field(default_factory=dict)
     missing: Mapping[str, int] = field(default_factory=dict)
     results: Results | None = None
+    pool_share: float | None = None
 
     @property
     def trials(self) -> tuple[str, str, str, int]:
@@ -161,21 +164,25 @@ class Results:
 
     def _read_groups(self, options: Options) -> list[Group]:
         found: dict[tuple[str, Protocol, int], dict[str, list[Cell]]] = {}
+        pool_shares: dict[tuple[str, Protocol], float | None] = {}
         for manifest in self.manifests:
             protocol = _protocol(manifest["protocol"], options)
+            pool_shares[manifest["data"]["fingerprint"], protocol] = manifest["data"].get("pool_share")
             for metric, cells in cells_by_metric(manifest["cells"]).items():
                 found.setdefault((cells[0].fingerprint, protocol, cells[0].seed), {})[metric] = cells
         # Manifests of one run may be equally old: protocols have an order of their own.
         order = list(known_protocols())
         ranked = sorted(found.items(), key=lambda item: order.index(item[0][1].name))
-        return [self._group(protocol, cells) for (_, protocol, _), cells in ranked]
+        return [
+            self._group(protocol, cells, pool_shares.get((data, protocol))) for (data, protocol, _), cells in ranked
+        ]
 
-    def _group(self, protocol: Protocol, cells: Mapping[str, Sequence[Cell]]) -> Group:
+    def _group(self, protocol: Protocol, cells: Mapping[str, Sequence[Cell]], pool_share: float | None) -> Group:
         read = {metric: self._observations(of, protocol) for metric, of in cells.items()}
         first = next(iter(cells.values()))[0]
         observed = {metric: found for metric, (found, _) in read.items()}
         missing = {metric: lacking for metric, (_, lacking) in read.items()}
-        return Group(first.data, protocol, first.seed, first.fingerprint, observed, missing, self)
+        return Group(first.data, protocol, first.seed, first.fingerprint, observed, missing, self, pool_share)
 
     def _observations(self, cells: Sequence[Cell], protocol: Protocol) -> tuple[Observations, int]:
         """What one metric gave, as the protocol judges it, and how many results are missing."""
@@ -253,4 +260,5 @@ def _verdicts(group: Group) -> Iterator[Judged]:
 
 
 def _judged(group: Group, metric: str, verdicts: Iterable[Verdict], missing: int = 0) -> Judged:
-    return Judged(group.data, group.protocol, group.seed, metric, tuple(verdicts), missing, group.fingerprint)
+    about = missing, group.fingerprint, group.pool_share
+    return Judged(group.data, group.protocol, group.seed, metric, tuple(verdicts), *about)

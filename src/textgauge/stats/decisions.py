@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 ALPHA = 0.05
 _ROUNDING = 1e-12
@@ -44,3 +44,37 @@ def better(*intervals: tuple[float, float]) -> bool:
     (True, False, False)
     """
     return all(low > 0 for low, _ in intervals)
+
+
+def ranking_sentence(metrics: Sequence[str], tied: Sequence[str], scope: str) -> str:
+    """The answer of a leaderboard: `metrics` best first, `tied` those that the first is not better than.
+
+    >>> ranking_sentence(["energy", "fid", "pr"], ["fid"], "these texts")
+    'Best: energy, statistically tied with fid; better than the other metric (95 % for all together, these texts).'
+    >>> ranking_sentence(["energy", "fid", "pr"], [], "these texts")
+    'Best: energy, better than all 2 other metrics (95 % for all together, these texts).'
+    >>> ranking_sentence(["energy", "fid"], ["fid"], "these texts")
+    'No metric is better than all others: energy is first, statistically tied with the other one (these texts).'
+    """
+    if not metrics:
+        return "Nothing is ranked: these measures have no common scale."
+    first, others, held = metrics[0], len(metrics) - 1, f"(95 % for all together, {scope})"
+    if not others:
+        return f"Only one metric is ranked: {first}."
+    if not tied:
+        return (
+            f"Best: {first}, better than {'the other metric' if others == 1 else f'all {others} other metrics'} {held}."
+        )
+    if len(tied) == others:
+        with_all = "the other one" if others == 1 else f"all {others} others"
+        return (
+            f"No metric is better than all others: {first} comes first, statistically tied with {with_all} ({scope})."
+        )
+    beaten = others - len(tied)
+    rest = "the other metric" if beaten == 1 else f"the other {beaten} metrics"
+    return f"Best: {first}, statistically tied with {_listed(tied)}; better than {rest} {held}."
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = [*names[:4], *([f"{len(names) - 4} more"] if len(names) > 4 else [])]
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"

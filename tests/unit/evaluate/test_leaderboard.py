@@ -1,9 +1,10 @@
-"""Leaderboards of verdicts that are made up, so that ranks, intervals and clusters are known."""
+"""Leaderboards of verdicts that are made up, so that ranks, intervals and tiers are known."""
 
 import math
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from textgauge.errors import InputError
 from textgauge.evaluate.leaderboard import leaderboard
@@ -29,11 +30,11 @@ def by_name(board):
     return {row.metric: row for row in board}
 
 
-def test_metrics_far_apart_have_sure_ranks_and_clusters_of_their_own():
+def test_metrics_far_apart_have_one_rank_and_a_tier_of_their_own():
     means = {"good": 0.9, "bad": 0.1, "fair": 0.5}
     board = leaderboard([judged(name, every=spread(mean, seed=i)) for i, (name, mean) in enumerate(means.items())])
     assert [row.metric for row in board] == ["good", "fair", "bad"]
-    assert [(row.rank, row.rank_low, row.rank_high, row.cluster) for row in board] == [
+    assert [(row.rank, row.rank_low, row.rank_high, row.tier) for row in board] == [
         (1, 1, 1, 1),
         (2, 2, 2, 2),
         (3, 3, 3, 3),
@@ -41,33 +42,33 @@ def test_metrics_far_apart_have_sure_ranks_and_clusters_of_their_own():
     assert board.measures == ("accuracy", "weighted_accuracy", "monotonicity", "separability", "linearity")
 
 
-def test_metrics_that_cannot_be_told_apart_share_a_cluster_and_their_ranks():
+def test_metrics_that_are_tied_share_a_tier_and_their_ranks():
     rng = np.random.default_rng(1)
     rows = [judged(f"alike {i}", every=list(0.8 + 0.05 * rng.normal(size=5))) for i in range(3)]
-    board = leaderboard([judged("worst", every=spread(0.2)), *rows, judged("last", every=spread(0.0))])
-    assert [row.cluster for row in board] == [1, 1, 1, 2, 3]
+    board = leaderboard([judged("worst", every=spread(0.2)), *rows, judged("last", every=spread(0.0, seed=1))])
+    assert [row.tier for row in board] == [1, 1, 1, 2, 3]
     assert {(row.rank_low, row.rank_high) for row in list(board)[:3]} == {(1, 3)}
     assert [row.metric for row in list(board)[3:]] == ["worst", "last"]
 
 
-def test_a_small_difference_in_every_repetition_is_told_by_pairing():
+def test_a_small_difference_in_every_repetition_is_seen_by_pairing():
     rng = np.random.default_rng(2)
     common = 0.5 + 0.2 * rng.normal(size=8)
     paired = [judged("a", every=list(common + 0.01)), judged("b", every=list(common))]
-    assert [(row.metric, row.cluster) for row in leaderboard(paired)] == [("a", 1), ("b", 2)]
+    assert [(row.metric, row.tier) for row in leaderboard(paired)] == [("a", 1), ("b", 2)]
     shuffled = [paired[0], judged("b", every=list(rng.permutation(common)))]
-    assert {row.cluster for row in leaderboard(shuffled)} == {1}
+    assert {row.tier for row in leaderboard(shuffled)} == {1}
 
 
 def test_equal_metrics_are_ordered_by_name_and_hold_all_ranks():
     board = leaderboard([judged(name, every=spread(0.5)) for name in ("c", "a", "b")])
     assert [row.metric for row in board] == ["a", "b", "c"]
-    assert {(row.rank_low, row.rank_high, row.cluster) for row in board} == {(1, 3, 1)}
+    assert {(row.rank_low, row.rank_high, row.tier) for row in board} == {(1, 3, 1)}
 
 
-def test_one_repetition_tells_nothing_apart():
+def test_one_repetition_separates_nothing():
     board = leaderboard([judged("a", every=[0.9]), judged("b", every=[0.1])])
-    assert [(row.rank, row.rank_low, row.rank_high, row.cluster) for row in board] == [(1, 1, 2, 1), (2, 1, 2, 1)]
+    assert [(row.rank, row.rank_low, row.rank_high, row.tier) for row in board] == [(1, 1, 2, 1), (2, 1, 2, 1)]
 
 
 @pytest.mark.parametrize(("step", "noise"), [(0.02, 0.05), (0.005, 0.1)])
@@ -125,7 +126,8 @@ def test_weights_that_make_no_sense_are_refused(weights, complaint):
 def test_all_weights_zero_is_no_order():
     board = leaderboard([judged(name, accuracy=[0.5, 0.6]) for name in "ab"], {"accuracy": 0})
     assert all(math.isnan(row.overall) for row in board)
-    assert {(row.rank_low, row.rank_high, row.cluster) for row in board} == {(1, 2, 1)}
+    assert {(row.rank, row.rank_low, row.rank_high, row.tier) for row in board} == {(None,) * 4}
+    assert board.answer.startswith("Nothing is ranked")
 
 
 @pytest.mark.parametrize("weight", [-1.0, math.inf, math.nan])
@@ -144,16 +146,16 @@ def test_trials_that_were_judged_in_several_ways_count_once():
     board = leaderboard(rows)
     assert [row.measures["accuracy"] for row in board] == [0.5, 0.5]
     assert any("judged in several ways" in note for note in board.notes)
-    assert not leaderboard(rows[:2]).notes
+    assert not any("judged in several ways" in note for note in leaderboard(rows[:2]).notes)
 
 
 @pytest.mark.parametrize("repetitions", [2, 3, 4])
-def test_few_repetitions_part_equal_metrics_seldom(repetitions):
+def test_few_repetitions_seldom_separate_equal_metrics(repetitions):
     rng = np.random.default_rng(repetitions)
     parted = [
         len(
             {
-                row.cluster
+                row.tier
                 for row in leaderboard([judged(n, accuracy=rng.normal(0.8, 0.02, repetitions).tolist()) for n in "ab"])
             }
         )
@@ -171,12 +173,46 @@ def test_data_sets_of_one_measure_share_its_weight():
     assert row.overall == pytest.approx((0.4 + 0.0 + 1.0) / 3)
 
 
-def test_an_undefined_metric_comes_last_and_is_not_ranked_above_anyone():
+def test_a_metric_without_an_overall_score_is_unranked_and_nobody_is_better_than_it():
     nothing = Judged("a,b", Ksc(), 0, "nothing", (Verdict("accuracy", math.nan, values=(math.nan,) * 5, reason="why"),))
-    board = by_name(leaderboard([nothing, judged("bad", accuracy=spread(0.0)), judged("good", accuracy=spread(0.9))]))
-    assert (board["nothing"].rank, board["nothing"].rank_low, board["nothing"].cluster) == (3, 3, 3)
-    assert board["nothing"].to_dict()["overall"] is None
-    assert (board["good"].rank_low, board["bad"].rank_high) == (1, 2)
+    board = leaderboard([nothing, judged("bad", accuracy=spread(0.0)), judged("good", accuracy=spread(0.9, seed=1))])
+    last = board.rows[-1].to_dict()
+    assert last == dict.fromkeys(last) | {"metric": "nothing"}
+    assert [(row.metric, row.rank, row.rank_low, row.rank_high, row.tier) for row in board][:2] == [
+        ("good", 1, 1, 1, 1),
+        ("bad", 2, 2, 2, 2),
+    ]
+    assert board.readable()[-1]["rank"] == "unranked"
+    assert board.answer == "Best: good, better than the other metric (95 % for all together, these texts)."
+
+
+def test_a_tier_ends_only_where_all_above_are_better_than_all_below():
+    # The first is better than the last; the one between, with much noise, is tied with both.
+    rows = [judged("first", accuracy=spread(0.8)), judged("last", accuracy=spread(0.6, seed=1))]
+    board = leaderboard([*rows, judged("between", accuracy=[0.3, 1.0, 0.9, 0.4, 0.9])])
+    assert {row.metric: (row.rank_low, row.rank_high, row.tier) for row in board} == {
+        "first": (1, 2, 1),
+        "between": (1, 3, 1),
+        "last": (2, 3, 1),
+    }
+    assert board.tied == ("between",)
+    assert board.answer.startswith("Best: first, statistically tied with between; better than the other metric")
+
+
+def test_the_board_says_what_overall_is_made_of_and_what_chance_gives():
+    (formula, chance, scope, common) = leaderboard([judged(name, every=spread(0.5)) for name in "ab"]).notes
+    assert formula.endswith("accuracy, weighted_accuracy, (monotonicity + 1)/2, separability and linearity")
+    assert "accuracy 0.5" in chance
+    assert "monotonicity 0" in chance
+    assert "these texts" in scope
+    assert "one matrix" in common
+
+
+def test_the_interval_of_overall_is_students_over_repetitions():
+    values = [0.5, 0.6, 0.7, 0.65]
+    row = leaderboard([judged("a", accuracy=values), judged("b", accuracy=[0.4, 0.2, 0.3, 0.1])]).rows[0]
+    reach = stats.t.ppf(0.975, 3) * stats.sem(values)
+    assert (row.low, row.high) == pytest.approx((np.mean(values) - reach, np.mean(values) + reach))
 
 
 def test_throughput_is_shown_and_not_averaged():
@@ -198,7 +234,7 @@ def test_what_a_metric_is_like_is_shown_and_not_averaged():
     weighted = leaderboard([*rows, judged("a", accuracy=[0.8, 0.8])], {"distributionality": 1, "accuracy": 0})
     for decided in (weighted, leaderboard(rows)):
         assert [row.metric for row in decided] == ["b", "a"]
-        assert not decided.notes
+        assert not any("leaves it out" in note for note in decided.notes)
 
 
 def test_the_order_of_what_is_judged_changes_nothing():
@@ -217,4 +253,5 @@ def test_nothing_finished_is_nothing_to_rank():
 
 def test_rows_are_flat_dictionaries():
     (row,) = leaderboard([judged("a", accuracy=[0.5, 0.7])]).to_dicts()
-    assert list(row) == ["metric", "accuracy", "overall", "rank", "rank_low", "rank_high", "cluster"]
+    ends = ["overall_low", "overall_high"]
+    assert list(row) == ["metric", "accuracy", "overall", *ends, "rank", "rank_low", "rank_high", "tier"]

@@ -51,7 +51,8 @@ class Measure:
     """A number about a metric: its name, its range, which end is the better one, and how it is computed.
 
     `column` is the column of a leaderboard it counts for, its own by default; a `detail` counts for none. A measure
-    without `quality` describes a metric and does not rank it.
+    without `quality` describes a metric and does not rank it. `chance` is what a metric that knows nothing reaches on
+    average, None where that depends on the data.
     """
 
     name: str
@@ -62,6 +63,20 @@ class Measure:
     column: str = ""
     detail: bool = False
     quality: bool = True
+    chance: float | None = None
+
+    @property
+    def formula(self) -> str:
+        """What counts in an overall score: the measure, or how it is brought to a scale from 0 to 1.
+
+        >>> Measure("accuracy").formula, Measure("spearman", low=-1.0).formula, Measure("percent", high=100.0).formula
+        ('accuracy', '(spearman + 1)/2', 'percent/100')
+        """
+        moved = f"{self.name} {'−' if self.low > 0 else '+'} {abs(self.low):g}" if self.low else self.name
+        width = self.high - self.low
+        if width == 1:
+            return moved
+        return f"({moved})/{width:g}".replace("-", "−") if self.low else f"{self.name}/{width:g}"
 
     def share(self, value: Any) -> Any:
         """The value as a share of the way from the worst to the best; NaN for measures without two ends."""
@@ -134,6 +149,7 @@ class Protocol:
     timed: ClassVar[bool] = False  # whether the value of a trial is its time, alone and cold
     similarities: ClassVar[bool] = False  # whether trials are judged as similarities, not as distances
     ensembles: ClassVar[bool] = False  # whether runs train ensembles of their metrics
+    common: ClassVar[str] = ""  # what its measures have in common, in one sentence
     version: ClassVar[int] = 1
 
     @property
@@ -183,6 +199,11 @@ class Protocol:
     def notes(self, sources: Any) -> tuple[str, ...]:
         """What of the data is left out, and what to beware of."""
         return tuple(sources.notes)
+
+    def pool_share(self, sources: Any) -> float | None:
+        """The share of the source texts that one repetition uses; None where repetitions are not samples of them."""
+        del sources
+        return None
 
     def trials(self, sources: Any, seed: int) -> Iterator[Batch]:
         """The batches of trials; the same for every metric."""

@@ -59,12 +59,19 @@ class Ksc(Protocol):
 
     name = "ksc"
     data = TwoCorpora()
+    common = "the five measures of ksc are functions of one matrix of distances, so they are no independent evidence"
     figures = ("distance", "tree", "radar", "box")
     measures = (
-        Measure("accuracy", about="share of judgements in which the nearer mixtures have the smaller distance"),
-        Measure("weighted_accuracy", about="the same, hard judgements (mixtures nearly as near) weighing more"),
-        Measure("monotonicity", low=-1.0, about="Spearman's ρ of the steps between mixtures and their distance"),
-        Measure("separability", about="ω² of distances grouped by the steps between mixtures"),
+        Measure(
+            "accuracy", chance=0.5, about="share of judgements in which the nearer mixtures have the smaller distance"
+        ),
+        Measure(
+            "weighted_accuracy", chance=0.5, about="the same, hard judgements (mixtures nearly as near) weighing more"
+        ),
+        Measure(
+            "monotonicity", low=-1.0, chance=0.0, about="Spearman's ρ of the steps between mixtures and their distance"
+        ),
+        Measure("separability", chance=0.0, about="ω² of distances grouped by the steps between mixtures"),
         Measure("linearity", about="R² of the line of distance over steps"),
     )
 
@@ -112,6 +119,15 @@ class Ksc(Protocol):
                 raise InputError(
                     f"source {role} has {have} different texts, but k={self.k} corpora of n={self.n} need {needed}"
                 )
+
+    def pool_share(self, sources: Sources) -> float:
+        """The larger share of both sources; of a lottery, the share that at least one corpus draws."""
+        first = shares(self.k, self.n)
+        counts = {role: len(_distinct(sources.corpora[role])) for role in ("a", "b")}
+        if self.draw == "disjoint":
+            return max(needed / counts[role] for role, needed in self._needed().items())
+        taken = {"a": first, "b": self.n - first}
+        return max(1.0 - float(np.prod(1.0 - taken[role] / counts[role])) for role in taken)
 
     def trials(self, sources: Sources, seed: int) -> Iterator[CorpusBatch]:
         """One batch per repetition: all pairs of the k corpora."""

@@ -49,7 +49,7 @@ def _best(answer: Answer) -> str:
         return f"Only {first} was ranked: there is nothing to compare it with"
     if others:
         return f"To {answer.purpose}, use {first}; {_tied(others)}"
-    worse = len(answer.board) - next(row.rank_high for row in answer.board if row.metric == first)
+    worse = len(answer.board) - next(row.rank_high or 0 for row in answer.board if row.metric == first)
     if worse < behind:
         return f"To {answer.purpose}, use {first}: it is better than {worse} of the other {behind} metrics"
     return f"To {answer.purpose}, use {first}: it is better than {_the_other(behind)}"

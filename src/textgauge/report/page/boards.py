@@ -21,11 +21,15 @@ def board_table(board: Board) -> PageTable:
     rows, names = board.ranking.rows, list(board.columns)
     drawn = {name: _cells(board, name) for name in names}
     columns = (
-        PageColumn("rank", "The line spans the ranks that the metric may have."),
+        PageColumn("rank", "The line spans the ranks that the metric may have; all ranges hold together at 95 %."),
         PageColumn("metric"),
-        PageColumn("overall", "Mean of the measures, each as a share of its range.", first="descending"),
+        PageColumn(
+            "overall",
+            f"Mean of the measures, each as a share of its range, with its 95 % interval for {board.ranking.scope}.",
+            first="descending",
+        ),
         *(_column(name, board.columns[name], extra=place >= _FEW) for place, name in enumerate(names)),
-        PageColumn("cluster", "Metrics of one cluster are tied with its first."),
+        PageColumn("tier", "A tier ends only where every metric above is better than every metric below."),
         PageColumn("rank_low", hidden=True),
         PageColumn("rank_high", hidden=True),
     )
@@ -33,15 +37,17 @@ def board_table(board: Board) -> PageTable:
         (
             _rank(row, len(rows)),
             cell(row.metric, link=anchor(row.metric)),
-            _decimals(row.overall),
+            _decimals(
+                row.overall, Span(row.overall, row.low, row.high).drawn(0.0, 1.0) if row.low == row.low else None
+            ),
             *(drawn[name][place] for name in names),
-            cell(row.cluster),
+            cell(row.tier),
             cell(row.rank_low),
             cell(row.rank_high),
         )
         for place, row in enumerate(rows)
     )
-    starts = frozenset(n for n in range(1, len(rows)) if rows[n].cluster != rows[n - 1].cluster)
+    starts = frozenset(n for n in range(1, len(rows)) if rows[n].tier != rows[n - 1].tier)
     return PageTable(f"Leaderboard: {board.title}", columns, cells, _reading(board), starts, "rank")
 
 
@@ -67,8 +73,8 @@ def _column(name: str, measures: Sequence[Measure], *, extra: bool) -> PageColum
 
 
 def _rank(row: RankedMetric, count: int) -> PageCell:
-    if math.isnan(row.overall):
-        return PageCell(row.rank, str(row.rank))
+    if row.rank is None or row.rank_low is None or row.rank_high is None:
+        return PageCell(None, "unranked")
     mark = Span(row.rank, row.rank_low, row.rank_high).drawn(1, count)
     ends = "" if row.rank_low == row.rank_high else f" ({row.rank_low}–{row.rank_high})"
     return PageCell(row.rank, f"{row.rank}{ends}", mark)
@@ -96,7 +102,7 @@ def _span(board: Board, metric: str, counted: Collection[str]) -> Span | None:
 
 
 def _reading(board: Board) -> str:
-    drawn = "A line beneath a number is its 95 % interval, each column on its own scale; a rule separates clusters."
+    drawn = "A line beneath a number is its 95 % interval, each column on its own scale; a rule separates tiers."
     if not board.first():
         return "These measures have no best end in common: they are shown, not averaged."
     return f"Overall is the mean of {', '.join(name.replace('_', ' ') for name in board.averaged)}. {drawn}"
@@ -109,13 +115,13 @@ def board_sentences(board: Board) -> list[str]:
         return [f"The measures of {board.title} have no common scale, so nothing is ranked: see the table."]
     ranked = [row for row in board.ranking if not math.isnan(row.overall)]
     best = top[0]
-    clusters = len({row.cluster for row in ranked})
-    fall = f", which fall into {count_of(clusters, 'cluster')}" if clusters > 1 else ""
+    count = len({row.tier for row in ranked})
+    fall = f", which fall into {count_of(count, 'tier')}" if count > 1 else ""
     said = [f"`{best.metric}` comes first of {count_of(len(ranked), 'metric')}{fall}: overall {best.overall:.3f} of 1."]
     if len(top) > 1:
         said.append(f"{_code(row.metric for row in top[1:])} {_are(top[1:])} statistically tied with it.")
-    elif best.rank_high == 1 and len(ranked) > 1:
-        said.append("It is surely better than every other: the 95 % interval of each difference lies above 0.")
+    elif len(ranked) > 1:
+        said.append(f"It is better than every other metric (95 % for all together, {board.ranking.scope}).")
     missing = [row.metric for row in board.ranking if math.isnan(row.overall)]
     if missing:
         said.append(f"{_code(missing)} {_have(missing)} no overall score here.")

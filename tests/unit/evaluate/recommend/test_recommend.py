@@ -23,7 +23,7 @@ PAIR_METRICS = "jaccard,levenshtein,chrf"
 
 def top_cluster(plan, folder):
     run([plan], Store(folder))
-    return {row.metric for row in leaderboard(judge(Store(folder))) if row.cluster == 1}
+    return {row.metric for row in leaderboard(judge(Store(folder))) if row.tier == 1}
 
 
 @pytest.fixture

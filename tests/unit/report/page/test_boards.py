@@ -32,27 +32,27 @@ def said(*items):
 def test_the_first_with_its_score_and_what_it_rests_on():
     board, text = said(judged("energy", 0.9), judged("fid", 0.7), judged("zipf", 0.2))
     rows = board.ranking.rows
-    clusters = len({row.cluster for row in rows})
-    assert text.startswith(f"`energy` comes first of 3 metrics, which fall into {clusters} clusters: overall ")
+    tiers = len({row.tier for row in rows})
+    assert text.startswith(f"`energy` comes first of 3 metrics, which fall into {tiers} tiers: overall ")
     assert float(re.search(r"overall (\d\.\d{3}) of 1", text)[1]) == round(rows[0].overall, 3)
-    assert "surely better than every other" in text
+    assert "It is better than every other metric" in text
     assert "This rests on 8 repetitions with `a,b`." in text
 
 
 def test_tied_metrics_are_named():
     board, text = said(judged("energy", 0.8, spread=0.1), judged("mmd", 0.8, spread=0.1), judged("zipf", 0.1))
-    top = [row.metric for row in board.ranking if row.cluster == 1]
+    top = [row.metric for row in board.ranking if row.tier == 1]
     assert len(top) == 2
     assert f"`{top[1]}` is statistically tied with it." in text
-    assert "surely better" not in text
-    assert "2 clusters" in text
+    assert "better than" not in text
+    assert "2 tiers" in text
 
 
 def test_one_metric_is_not_compared_with_itself():
     _, text = said(judged("energy", 0.9))
     assert text.startswith("`energy` comes first of 1 metric: overall 0.9")
-    assert "surely" not in text
-    assert "cluster" not in text
+    assert "better" not in text
+    assert "tier" not in text
 
 
 def test_metrics_without_an_overall_score_are_named():

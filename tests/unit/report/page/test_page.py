@@ -120,11 +120,11 @@ def test_shown_numbers_are_the_exact_ones_rounded(found):
                 assert float(cell.exact) == cell.value
 
 
-def test_clusters_and_intervals_are_drawn(found):
+def test_tiers_and_intervals_are_drawn(found):
     board = found[1]
     table = board_table(board)
     rows = board.ranking.rows
-    assert table.starts == {n for n in range(1, len(rows)) if rows[n].cluster > rows[n - 1].cluster}
+    assert table.starts == {n for n in range(1, len(rows)) if rows[n].tier > rows[n - 1].tier}
     place = [column.name for column in table.columns].index("accuracy")
     for row in table.rows:
         mark = row[place].mark
