@@ -54,7 +54,7 @@ def ranking_sentence(metrics: Sequence[str], tied: Sequence[str], scope: str) ->
     >>> ranking_sentence(["energy", "fid", "pr"], [], "these texts")
     'Best: energy, better than all 2 other metrics (95 % for all together, these texts).'
     >>> ranking_sentence(["energy", "fid"], ["fid"], "these texts")
-    'No metric is better than all others: energy is first, statistically tied with the other one (these texts).'
+    'No metric is better than all others: energy comes first, statistically tied with the other one (these texts).'
     """
     if not metrics:
         return "Nothing is ranked: these measures have no common scale."
