@@ -58,7 +58,7 @@ def test_two_corpora_in_every_format_and_file(run, corpora, tmp_path):
     assert "To detect 50 % of foreign texts with 80 % power" in (tmp_path / "answer.md").read_text()
 
 
-def test_the_choice_is_the_top_cluster_of_the_whole_run(run, corpora, tmp_path):
+def test_the_choice_is_the_top_tier_of_the_whole_run(run, corpora, tmp_path):
     answer = json.loads(run("recommend", *corpora, "--budget", "1m", "-f", "json")[1])
     sources = ["--source-a", corpora[1], "--source-b", corpora[3], *corpora[4:6], "--repetitions", "20"]
     assert run("run", "ksc", *sources, "--out", tmp_path / "whole")[0] == 0

@@ -87,7 +87,7 @@ class Ranked:
 
 def top_tier(board: Leaderboard) -> tuple[str, ...]:
     """The first metric of a leaderboard and those tied with it, in its order."""
-    return tuple(row.metric for row in board if row.cluster == 1 and not np.isnan(row.overall))
+    return tuple(row.metric for row in board if row.rank == 1 or row.metric in board.tied)
 
 
 def rank(

@@ -1,4 +1,4 @@
-"""Recommendations on small data: the choice is the top cluster of the ordinary run, and wrong use is refused."""
+"""Recommendations on small data: the choice is the top tier of the ordinary run, and wrong use is refused."""
 
 import sys
 
@@ -21,7 +21,7 @@ CORPUS_METRICS = "jsd@words,energy@given,zipf@words,medoid@given"
 PAIR_METRICS = "jaccard,levenshtein,chrf"
 
 
-def top_cluster(plan, folder):
+def top_tier(plan, folder):
     run([plan], Store(folder))
     return {row.metric for row in leaderboard(judge(Store(folder))) if row.tier == 1}
 
@@ -44,7 +44,7 @@ def test_two_corpora(corpora, make_sources, tmp_path):
     )
     sources = make_sources(120, apart=0.4)
     plan = Plan(corpora_ladder(sources, 0).steps[0].protocol, sources, get_corpus_metrics(CORPUS_METRICS), 0)
-    assert set(answer.choice) == top_cluster(plan, tmp_path / "whole")
+    assert set(answer.choice) == top_tier(plan, tmp_path / "whole")
     assert answer.about["protocol"] == plan.protocol.key
     assert {row.metric for row in answer.board} == {metric.key for metric in plan.metrics}
     assert (
@@ -101,7 +101,7 @@ def test_rated_pairs(tmp_path):
     answer = recommend(pairs=sources, metrics=PAIR_METRICS, budget=60)
     plan = Plan(Agreement(), sources, get_pair_metrics(PAIR_METRICS))
     assert answer.about["pairs"] == 500
-    assert set(answer.choice) == top_cluster(plan, tmp_path)
+    assert set(answer.choice) == top_tier(plan, tmp_path)
     assert [row.metric for row in answer.power] == [row.metric for row in answer.board][1:]
     assert {cost.metric for cost in answer.costs} == set(PAIR_METRICS.split(","))
 
