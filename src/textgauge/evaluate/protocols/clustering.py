@@ -85,7 +85,7 @@ class Clustering(Task):
         order = generator(self, sources, seed, 0).permutation(len(every))
         size = min(self.n, len(every) // self.folds)
         # A pool of the texts that are drawn: models run on whole pools.
-        corpus = Corpus.of([every.texts[row] for row in order[: self.folds * size]])
+        corpus = Corpus.of(list(every.take(order[: self.folds * size]).texts))
         labels = np.unique([label_of[text] for text in corpus.texts], return_inverse=True)[1]
         for fold in range(self.folds):
             # In the order of content keys, as the whole data are.
