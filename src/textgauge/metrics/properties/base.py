@@ -95,6 +95,7 @@ class CorpusProperty:
     `needs` are in the order in which a missing one is named as the reason. `undefined_for` says why there is no value
     for test or train themselves. `backend` is what the value depends on, `{embeddings}` and the like standing for the
     signature of what is needed. `per_text` gives the values of the texts, under `text_name` if that is another name.
+    `version` is raised when a value changes.
     """
 
     name: str
@@ -109,6 +110,7 @@ class CorpusProperty:
     no_interval: str | None = None
     per_text: Callable[[MeasuredCorpus], Floats] | None = None
     text_name: str | None = None
+    version: int = 1
 
     def undefined_reason(self, measured: MeasuredCorpus) -> str | None:
         """Why a corpus has no such value; None if it can be computed."""

@@ -1,0 +1,109 @@
+"""Values of every corpus metric, pair metric and property on fixed texts, kept in signatures.json with their versions.
+
+python -m tests.golden.signatures          records new entries and those whose version was raised
+
+A value that has changed under the same version is refused: raise the version of the metric or property, and say so
+under "Numbers" in the changelog.
+"""
+
+import json
+import math
+import random
+from pathlib import Path
+
+from textgauge import compare, describe, list_metrics, score
+from textgauge.metrics.properties import list_properties
+
+FILE = Path(__file__).with_suffix(".json")
+HOSTED = ("model", "service")  # have no value of their own
+RELATIVE, ABSOLUTE = 1e-5, 1e-7  # other processors change the sixth digit of encoders
+
+SUBJECTS = "the bank|my card|a customer|the new account|our manager|the old teller|this app|a friend of mine"
+VERBS = "blocked|opened|lost|paid|checked|sent|wanted|closed"
+OBJECTS = "a loan|the payment|two letters|the wrong amount|some money|a receipt|the savings plan|an answer"
+PLACES = "in London|at the beach|on the train|near the airport|by a lake|for the trip|before lunch|after the flight"
+
+
+def sentences(count: int, parts: tuple[str, ...], seed: int) -> list[str]:
+    """Sentences of one word or phrase out of each part, drawn by Python's own generator."""
+    rng = random.Random(seed)
+    return [f"{' '.join(rng.choice(part.split('|')) for part in parts)}." for _ in range(count)]
+
+
+REFERENCE = sentences(60, (SUBJECTS, VERBS, OBJECTS), 1)
+CANDIDATE = [*sentences(20, (SUBJECTS, VERBS, OBJECTS, PLACES), 2), *sentences(30, (SUBJECTS, VERBS, OBJECTS), 4)]
+TRAIN = sentences(60, (SUBJECTS, VERBS, OBJECTS), 3)
+LEFT, RIGHT = CANDIDATE[:20], [*REFERENCE[:18], CANDIDATE[18].replace("the", "a"), "Kubernetes, 42!"]
+
+
+def entries() -> dict[str, tuple[int, dict[str, float | None]]]:
+    """Version and values (headline and parts; means over pairs) by kind and key."""
+    corpus = [metric for metric in list_metrics(kind="corpus") if metric.needs not in HOSTED]
+    pair = [metric for metric in list_metrics(kind="pair") if metric.needs not in HOSTED]
+    compared = compare(reference=REFERENCE, candidate=CANDIDATE, metrics=corpus)
+    scored = score(left=LEFT, right=RIGHT, metrics=pair)
+    described = describe(generated=CANDIDATE, train=TRAIN, test=REFERENCE, grammar=None)
+    found = {}
+    for metric, one in zip(corpus, compared, strict=True):
+        found[f"corpus {metric.key}"] = metric.version, {"value": one.value, **one.parts}
+    for metric, many in zip(pair, scored, strict=True):
+        columns = {"value": many.values, **many.parts}
+        found[f"pair {metric.key}"] = metric.version, {name: _mean(values.tolist()) for name, values in columns.items()}
+    for known in list_properties():
+        row = described[known.name]
+        found[f"property {known.name}"] = known.version, {"value": row.value, "low": row.low, "high": row.high}
+    return {
+        key: (version, {name: _plain(value) for name, value in values.items()})
+        for key, (version, values) in sorted(found.items())
+    }
+
+
+def _mean(values: list[float]) -> float:
+    defined = [value for value in values if not math.isnan(value)]
+    return math.fsum(defined) / len(defined) if defined else math.nan
+
+
+def _plain(value: float) -> float | None:
+    return None if math.isnan(value) else float(f"{value:.9g}")
+
+
+def kept() -> dict[str, dict]:
+    """What the file holds."""
+    return json.loads(FILE.read_text(encoding="utf-8")) if FILE.exists() else {}
+
+
+def close(first: float | None, second: float | None) -> bool:
+    """Whether two values are the same but for rounding; None for one that does not exist."""
+    if first is None or second is None:
+        return first is second
+    return math.isclose(first, second, rel_tol=RELATIVE, abs_tol=ABSOLUTE)
+
+
+def complaint(old: dict | None, version: int, values: dict[str, float | None]) -> str | None:
+    """What is wrong with a value, given what was kept of it; None if nothing is."""
+    if old is None or old["version"] != version:
+        return "not recorded under this version: python -m tests.golden.signatures"
+    names = [name for name in {**old["values"], **values} if not _same(name, old["values"], values)]
+    return f"changed in {', '.join(names)}: raise its version and say so in the changelog" if names else None
+
+
+def _same(name: str, old: dict[str, float | None], new: dict[str, float | None]) -> bool:
+    return name in old and name in new and close(old[name], new[name])
+
+
+def main() -> None:
+    """Write the file anew; refuse changes under the same version."""
+    before, now = kept(), entries()
+    for key, (version, values) in now.items():
+        old = before.get(key)
+        if old is not None and old["version"] == version and (said := complaint(old, version, values)):
+            raise SystemExit(f"{key}: {said}")
+    content = {
+        key: before[key] if before.get(key, {}).get("version") == version else {"version": version, "values": values}
+        for key, (version, values) in now.items()
+    }
+    FILE.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

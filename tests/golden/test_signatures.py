@@ -1,0 +1,34 @@
+"""No value of a metric or property changes unless its version is raised."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+_spec = importlib.util.spec_from_file_location("golden_signatures", Path(__file__).with_name("signatures.py"))
+signatures = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(signatures)
+signatures.FILE = Path(__file__).with_name("signatures.json")
+
+
+def test_every_value_is_the_recorded_one():
+    found, kept = signatures.entries(), signatures.kept()
+    complaints = {key: signatures.complaint(kept.get(key), *entry) for key, entry in found.items()}
+    assert {key: said for key, said in complaints.items() if said} == {}
+    assert set(kept) == set(found)
+
+
+@pytest.mark.parametrize(
+    ("old", "said"),
+    [
+        (None, "not recorded"),
+        ({"version": 1, "values": {"value": 0.5, "low": None}}, "not recorded"),
+        ({"version": 2, "values": {"value": 0.51, "low": None}}, "changed in value"),
+        ({"version": 2, "values": {"value": 0.5, "low": 0.0}}, "changed in low"),
+        ({"version": 2, "values": {"value": 0.5}}, "changed in low"),
+        ({"version": 2, "values": {"value": 0.500000001, "low": None}}, None),
+    ],
+)
+def test_a_change_is_named_unless_the_version_is_raised(old, said):
+    found = signatures.complaint(old, 2, {"value": 0.5, "low": None})
+    assert found is None if said is None else said in found
