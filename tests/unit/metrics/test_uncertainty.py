@@ -10,6 +10,7 @@ from textgauge.metrics import CorpusMetric
 from textgauge.metrics.base import Undefined
 from textgauge.metrics.corpus.balls import DensityCoverage, PrecisionRecall
 from textgauge.metrics.corpus.frequency import Chi, JensenShannon, Zipf
+from textgauge.metrics.corpus.nearest import AverageHausdorff, Hausdorff, NearestPrecisionRecall
 from textgauge.metrics.corpus.self_bleu import SelfBleuGap
 from textgauge.metrics.uncertainty import (
     DISJOINT,
@@ -108,6 +109,21 @@ def test_an_interval_of_dc_next_to_its_best_value_has_a_width() -> None:
     assert score.parts["density"] > 1
     low, high, _ = metric.interval(comparison, score, level=0.95, seed=0)
     assert 0 <= low < score.value < high <= 1
+
+
+def test_a_text_that_is_nearest_to_many_leaves_no_interval() -> None:
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(200, 4)) + np.repeat([[9.0] * 4, [-9.0] * 4], 100, axis=0)
+    for metric in (NearestPrecisionRecall(on="given:euclidean"), AverageHausdorff(on="given:euclidean")):
+        assert interval(metric, Comparison(rows[::2], rows[1::2]))[2] == DISJOINT
+        with pytest.raises(Undefined, match=r"one text is the nearest of \d+% of the other corpus"):
+            interval(metric, Comparison(rows[:100], rows[100:]))
+
+
+def test_the_farthest_text_has_no_interval() -> None:
+    rows = np.random.default_rng(0).normal(size=(200, 4))
+    with pytest.raises(Undefined, match="farthest text"):
+        interval(Hausdorff(on="given:euclidean"), Comparison(rows[:100], rows[100:]))
 
 
 @pytest.mark.parametrize("metric", [Chi(on="words"), Zipf(on="words"), JensenShannon(on="words"), SelfBleuGap()])

@@ -9,17 +9,20 @@ import numpy as np
 
 from textgauge.arrays import Floats, Masks
 from textgauge.data import Comparison, Corpus
-from textgauge.metrics.base import VALUE, Part
+from textgauge.metrics.base import VALUE, Part, Undefined
 from textgauge.metrics.contributions import Contributions, SideTerms
 from textgauge.metrics.corpus_metric import ManyValues, Values
+from textgauge.metrics.ground_matrix import CrossNearest
 from textgauge.metrics.neighbours import NeighbourMetric, harmonic_mean, nearest_texts, side_nearest
 from textgauge.metrics.registry import register
+from textgauge.metrics.score import Score
 from textgauge.numerics import neighbour_lists as many
 from textgauge.numerics.neighbour_lists import Lists
 from textgauge.numerics.neighbour_rows import to_ground
 from textgauge.numerics.subsets import Subsets
 
 INFINITY = float("inf")
+_HUB = 1 / 8  # of the other corpus: the largest share whose nearest text may be one and the same for an interval
 _FARTHEST = {"cosine": 2.0, "angular": 1.0, "euclidean": INFINITY}
 _AHD = "distance to the nearest text of the other corpus / (2 × number of texts of the own one)"
 _PART = "distance to the nearest text of the other corpus / number of texts"
@@ -29,13 +32,32 @@ _IRPR = (
 )
 
 
+def _largest_share(found: CrossNearest) -> float:
+    """The share of the other corpus that has the most frequent nearest text as its nearest, the larger of both."""
+    return max(
+        float(np.bincount(rows).max() / len(rows)) for rows in (found.of_reference_index, found.of_candidate_index)
+    )
+
+
 class _NearestMetric(NeighbourMetric):
     """What irpr, ahd and hausdorff share: distances to the nearest text of the other corpus."""
 
     @property
     def min_texts_interval(self) -> int:
-        """The nearest text of a small corpus is often the same for all."""
+        """In small corpora few texts are the nearest of all others."""
         return 100
+
+    def interval_ends(
+        self, comparison: Comparison, score: Score, *, level: float, seed: int
+    ) -> tuple[float, float, str]:
+        """None where one text is the nearest of many: other samples would lack it, which no part of this one shows."""
+        share = _largest_share(nearest_texts(self, comparison)[0])
+        if share > _HUB:
+            raise Undefined(
+                f"{self.key} has no interval: one text is the nearest of {share:.0%} of the other corpus, "
+                "and the value depends on it"
+            )
+        return super().interval_ends(comparison, score, level=level, seed=seed)
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -161,6 +183,12 @@ class Hausdorff(_NearestMetric):
     source = "Hausdorff 1914"
     headline = Part(VALUE, bounds=(0.0, INFINITY))
     parts = (Part("forward", bounds=(0.0, INFINITY)), Part("backward", bounds=(0.0, INFINITY)))
+
+    def interval_ends(
+        self, comparison: Comparison, score: Score, *, level: float, seed: int
+    ) -> tuple[float, float, str]:
+        """None: the farthest text says little about the farthest of another sample."""
+        raise Undefined(f"{self.key} has no interval: it is the distance of the one farthest text")
 
     def _of_distances(self, of_reference: Floats, of_candidate: Floats) -> ManyValues:
         forward, backward = np.nanmax(of_reference, axis=1), np.nanmax(of_candidate, axis=1)
