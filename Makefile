@@ -11,9 +11,10 @@ PEERS ?= prdc==0.2 mauve-text==0.4.0 faiss-cpu sentence-transformers gensim
 BUILD := pyproject.toml setup.py $(wildcard src/textgauge/numerics/native/*.[ch])
 
 DEMO := demo
+RESULTS ?= runs
 TEST_RESOURCES := minilm minilm-int8 wordllama paraphrase-minilm bible-web bible-kjv bible-asv bible-ylt home-assistant-intents ovos-skill-weather ovos-skill-date-time wordnet pos-en
 
-.PHONY: demo test test-slow check bench docs clean
+.PHONY: demo test test-slow check bench results docs clean
 
 demo: $(VENV)/.core ## compare corpora, put metrics to the test on built-in data, describe a generated corpus, write a report
 	@mkdir -p $(DEMO)
@@ -79,6 +80,10 @@ $(BENCH)/.done: $(BUILD)
 	$(BENCH)/bin/python -m pip install -q $(TORCH)
 	$(BENCH)/bin/python -m pip install -q -e '.[oracles]' $(PEERS)
 	@touch $@
+
+results: $(VENV)/.core ## check the claims of the papers and write docs/results.md; hours, needs TEXTGAUGE_DATA
+	$(BIN)/textgauge reproduce --all --out $(RESULTS)
+	$(BIN)/python -m benchmarks.ledgers $(RESULTS) docs/results.md
 
 clean:
 	rm -rf $(VENV) $(BENCH) $(DEMO) site dist build src/*.egg-info src/textgauge/numerics/native/*.so .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -168,6 +168,16 @@ def test_reproduce_without_the_data_feeds_the_published_numbers(run, tmp_path, m
     assert "only published numbers are fed" in err
     assert {row["source"] for row in rows} == {"published ranks"}
     assert all(abs(row["difference"]) <= 0.0051 for row in rows)
+    code, out, err = run("reproduce", "--all", "-f", "json")
+    rows = json.loads(out)
+    assert code == 0
+    assert {row["source"] for row in rows} == {"usmb", "yamshchikov2020"}
+    assert "kour2022 is left out" in err
+    wanted = {"claim", "paper", "ours", "interval", "criterion", "verdict", "deviation", "data"}
+    assert all(wanted <= row.keys() for row in rows)
+    code, out, _ = run("reproduce", "yamshchikov2020")
+    assert out.startswith("yamshchikov2020: 0 not replicated, 3 replicated")
+    assert "name one paper" in one_line(run("reproduce"))
     assert "no table '9'" in one_line(run("reproduce", "yamshchikov2020", "--table", "9"))
     assert "--variant is definition or both" in one_line(run("reproduce", "yamshchikov2020", "--variant", "paper"))
     assert one_line(run("reproduce", "kour2022"))

@@ -60,7 +60,13 @@ def reproduce(
         request = Request(_variants(variant, one.variants), seed, word_vectors)
         folder = out or cache_root() / "runs"
         store = Store(folder / one.name if every or out is None else folder)
-        failed |= _compute(one, request, store, jobs)
+        try:
+            failed |= _compute(one, request, store, jobs)
+        except ResourceError as error:
+            if not every:
+                raise
+            note(f"warning: {one.name} is left out: {error}")
+            continue
         results = Results(store)
         if not tables and table is None:
             ledgers += [{"source": one.name, **row} for row in one.ledger(results, request)]

@@ -159,12 +159,13 @@ def _nearer(rule: str, key: str) -> Claim[Evidence]:
         if np.isnan(verdict.value):
             return Finding(None, why=verdict.reason or NOT_RUN)
         sign = 1.0 if side == "energy" else -1.0
-        low = min(sign * verdict.low, sign * verdict.high)
-        why = "" if low > 0 else "the interval includes 0" if sign * verdict.value > 0 else "the other side"
+        low, high = sorted((sign * verdict.low, sign * verdict.high))
+        why = "" if low > 0 else "the interval includes 0" if high > 0 else "the other side"
         return Finding(low > 0, f"score {verdict.value:+.3f}", f"{verdict.low:+.3f} to {verdict.high:+.3f}", why)
 
     criterion = f"the 95 % interval of the score over samples of pairs is {'above' if side == 'energy' else 'below'} 0"
-    return Claim(f"{key} is nearer to {side}", f"nearer to {side}", _DATA, criterion, test, _said(rule))
+    claim = f"{key} is nearer to {side}, by prototypes={rule}"
+    return Claim(claim, f"nearer to {side}", _DATA, criterion, test, _said(rule))
 
 
 def _weak(rule: str, key: str) -> Claim[Evidence]:
@@ -175,7 +176,8 @@ def _weak(rule: str, key: str) -> Claim[Evidence]:
         return above("fid", key, paired(found["fid"].verdict(SCORE), found[key].verdict(SCORE)))
 
     criterion = "the 95 % interval over samples of the paired difference of scores, fid's less its own, is above 0"
-    return Claim(f"{key} is less distributional than fid", "weakly", _DATA, criterion, test, _said(rule))
+    claim = f"{key} is less distributional than fid, by prototypes={rule}"
+    return Claim(claim, "weakly", _DATA, criterion, test, _said(rule))
 
 
 def _illustration() -> Iterator[Claim[Evidence]]:

@@ -94,7 +94,7 @@ class Difference:
     @property
     def interval(self) -> str:
         """Both ends, in words."""
-        return f"{self.low:+.3f} to {self.high:+.3f}"
+        return f"{self.low:+.3g} to {self.high:+.3g}"
 
     @property
     def known(self) -> bool:
@@ -106,7 +106,7 @@ def of_values(values: Sequence[float] | Floats) -> Difference:
     """Mean of differences that are repetitions, with Student's interval.
 
     >>> of_values([1.0, 2.0, 3.0]).interval
-    '-0.484 to +4.484'
+    '-0.484 to +4.48'
     """
     found = over_repetitions("difference", [float(value) for value in values])
     return Difference(found.value, found.low, found.high)
@@ -130,7 +130,7 @@ def above(name: str, other: str, gap: Difference) -> Finding:
     if not gap.known:
         return Finding(None, why=NOT_RUN)
     why = "" if gap.low > 0 else "the interval includes 0" if gap.high > 0 else "the other way round"
-    return Finding(gap.low > 0, f"{name} − {other} = {gap.value:+.3f}", gap.interval, why)
+    return Finding(gap.low > 0, f"{name} − {other} = {gap.value:+.3g}", gap.interval, why)
 
 
 def above_all(name: str, gaps: Mapping[str, Difference]) -> Finding:

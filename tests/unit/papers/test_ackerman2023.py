@@ -57,13 +57,13 @@ def test_other_runs_and_undefined_verdicts_do_not_count(paper):
     rows, ledger = paper({"own": made("own", SCORES | {"pr": math.nan})})
     row = next(row for row in rows if row["metric"] == "pr@cosine")
     assert (row["ours"], row["agrees"], row["distributionality"]) == (None, False, None)
-    claim = next(row for row in ledger if row["claim"] == "pr@cosine is nearer to energy")
+    claim = next(row for row in ledger if row["claim"] == "pr@cosine is nearer to energy, by prototypes=own")
     assert claim["verdict"] == "not testable here"
 
 
 def test_a_class_is_replicated_where_its_whole_interval_is_on_its_side(paper):
     _, ledger = paper({"own": made("own", SCORES | {"fid": 0.05, "mauve": -0.3})})
-    own = {row["claim"]: row for row in ledger if row["deviation"] == "prototypes on the metric's own ground"}
+    own = {row["claim"].partition(", by")[0]: row for row in ledger if row["claim"].endswith("=own")}
     assert own["irpr is nearer to ahd"]["verdict"] == "replicated"
     assert (own["fid is nearer to energy"]["verdict"], own["fid is nearer to energy"]["why"]) == (
         "not replicated",
@@ -87,7 +87,7 @@ def test_the_illustration_is_decided_by_paired_resamples(paper):
     assert rows["irpr rises before fid"]["verdict"] == "replicated"
     assert (rows["fid rises last"]["verdict"], rows["fid rises last"]["ours"]) == (
         "not replicated",
-        "fid − pr(k=2) = -0.050",
+        "fid − pr(k=2) = -0.05",
     )
     assert rows["dc(k=2) rises before dc(k=15)"]["verdict"] == "not testable here"
 

@@ -104,7 +104,7 @@ def test_the_highest_must_be_above_every_other():
     name = "MAUVE has the highest accuracy of the eight on clinc150, banking77 at k = 7"
     assert ledger_of({"mauve": 0.9})[name]["verdict"] == "replicated"
     beaten = ledger_of({"mauve": 0.9, "fid": 0.95})[name]
-    assert (beaten["verdict"], beaten["ours"], beaten["paper"]) == ("not replicated", "MAUVE − FID = -0.050", "0.976")
+    assert (beaten["verdict"], beaten["ours"], beaten["paper"]) == ("not replicated", "MAUVE − FID = -0.05", "0.976")
     rows = ledger_of({"mauve": 0.9})
     assert (
         rows["weighted accuracy is below accuracy for every metric on clinc150, banking77 at k = 12"]["ours"]

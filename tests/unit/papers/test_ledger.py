@@ -29,7 +29,7 @@ def test_a_claim_holds_only_where_the_whole_interval_does():
     assert above_all("a", {"b": sure, "c": sure}).holds is True
     assert above_all("a", {"b": sure, "c": unsure}).why == "the interval includes 0"
     found = above_all("a", {"b": sure, "c": against})
-    assert (found.holds, found.ours, found.why) == (False, "a − c = -0.300", "the other way round")
+    assert (found.holds, found.ours, found.why) == (False, "a − c = -0.3", "the other way round")
     assert above_all("a", {"b": Difference(math.nan, math.nan, math.nan)}).holds is None
 
 
