@@ -137,7 +137,7 @@ def compared(command: list[str]) -> list[str]:
     lines = [answer, "metric value interval if same source times p p adjusted parts"]
     for metric in metrics:
         said = again[metric] | {"value": plain.get(metric, again[metric]["value"])}
-        interval = f"{said['low']:.4g} … {said['high']:.4g}"
+        interval = row(said["low"], "…", said["high"])
         null = f"{said['null_low']:.4g} … {said['null_high']:.4g}"
         tested = (said["times"], said["p_value"], said["p_adjusted"])
         lines.append(row(metric, said["value"], interval, null, *tested, _parts(said)))
@@ -177,9 +177,9 @@ def _biased(pair: Comparison) -> str:
 
 
 def without_times(lines: list[str]) -> list[str]:
-    """The lines of a comparison without the last column, which is milliseconds."""
-    bare = [re.sub(r" ms$", "", line) for line in lines]
-    return [re.sub(r"^(\w+ [\d.e-]+ (?:[\d.e-]+ … |[a-z_]+ [\d.e-]+).*) [\d.]+$", r"\1", line) for line in bare]
+    """The lines of a comparison without the last column, milliseconds, and without notes on missing intervals."""
+    bare = [re.sub(r" ms$", "", line) for line in lines if " has no interval " not in line]
+    return [re.sub(r"^(\w+ [\d.e-]+ (?:[\d.e–-]+ … |[a-z_]+ [\d.e-]+).*) [\d.]+$", r"\1", line) for line in bare]
 
 
 def _rows(pair: Comparison) -> list[np.ndarray]:
