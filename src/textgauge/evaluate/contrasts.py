@@ -15,13 +15,16 @@ from textgauge.evaluate.protocols.base import Measure
 from textgauge.evaluate.results import Group, Judged
 from textgauge.stats.annotators import krippendorff_alpha, leave_one_out
 from textgauge.stats.correlation import Correlation, pearson, spearman
+from textgauge.stats.decisions import different
 from textgauge.stats.kendall import kendall_b
+from textgauge.stats.multiple_tests import holm
 from textgauge.stats.paired_tests import bootstrap_test, permutation_test, williams_test
 from textgauge.stats.resampled_correlation import correlation_interval
 from textgauge.stats.resampling import percentile_interval
-from textgauge.tabular import Row, plain_row
+from textgauge.stats.simultaneous import pair_p_values, student_interval
+from textgauge.tabular import Row, plain, plain_row
 
-SHOWN = ("metric", "other", "measure", "value", "other_value", "difference", "low", "high", "ahead")  # in tables
+SHOWN = ("metric", "other", "measure", "value", "other_value", "difference", "low", "high", "p_holm", "ahead")
 CORRELATIONS: dict[str, Correlation] = {"pearson": pearson, "spearman": spearman, "kendall": kendall_b}
 _KENDALL_PAIRS = 2_000  # every resample counts all pairs of rows again: beyond this, a random part of the rows
 _LEVEL = 0.95
@@ -49,11 +52,17 @@ def contrast_rows(groups: Sequence[Group], *, correlation: str = "spearman", see
     """One row for every two metrics on the same rated pairs: difference of correlations, interval, three tests.
 
     Pairs that either metric leaves undefined are left out for both. `p_bootstrap` and `p_permutation` are of the named
-    correlation, resampled by item where there are items; `p_williams` is of Pearson's r.
+    correlation, resampled by item where there are items; `p_williams` is of Pearson's r. `p_value` is
+    Student's, with the width of the bootstrap interval as error, so that it can be as small as several tests need;
+    `p_holm` is adjusted for all rows of the data set, and `ahead` is the better metric where it is at most 0.05.
     """
     if correlation not in CORRELATIONS:
         raise InputError(f"a correlation is one of {', '.join(CORRELATIONS)}, not {correlation!r}")
-    rows = [row for group in rated_groups(groups) for row in _correlation_contrasts(group, correlation, seed)]
+    rows = [
+        row
+        for group in rated_groups(groups)
+        for row in _adjusted(list(_correlation_contrasts(group, correlation, seed)))
+    ]
     if not rows:
         raise InputError("tests need two metrics on the same rated pairs")
     return rows
@@ -74,8 +83,8 @@ def paired_rows(judged: Iterable[Judged]) -> list[Row]:
     """One row for every two metrics of a run and every measure that has draws: difference, and its 95 % interval.
 
     Draws are of the same resamples, so their differences are paired. `ahead` is the metric at the better end of the
-    measure (for a rise, the sooner one) where the interval leaves 0 out. A metric without a value has a `reason`, and
-    no difference; metrics of which results are missing are left out.
+    measure (for a rise, the sooner one) where `p_holm`, Student's p adjusted for all rows of the measure, is at most
+    0.05. A metric without a value has a `reason`, and no difference; metrics of which results are missing are left out.
     """
     groups: dict[Any, list[Judged]] = {}
     for item in judged:
@@ -109,12 +118,31 @@ def _correlation_contrasts(group: Group, correlation: str, seed: int) -> Iterato
                 "difference": boot.difference,
                 "low": boot.low,
                 "high": boot.high,
+                "p_value": _student(boot.difference, (boot.high - boot.low) / 2 / _reach(len(rows)), len(rows)),
                 "p_bootstrap": boot.p,
                 "p_permutation": permutation_test(of, y, a, b, trials=500, seed=seed).p,
                 "p_williams": williams_test(pearson(y, a), pearson(y, b), pearson(a, b), len(rows)).p,
                 "n": len(rows),
             }
         )
+
+
+def _student(gap: float, error: float, units: int) -> float:
+    return float(pair_p_values(*(np.array([number]) for number in (gap, error, units - 1.0)))[0])
+
+
+def _reach(units: int) -> float:
+    return student_interval(0.0, 1.0, units - 1.0, _LEVEL)[1]
+
+
+def _adjusted(rows: list[Row], *, larger: bool = True) -> list[Row]:
+    """The rows with Holm's correction of their p-values, and the metric that is ahead by it."""
+    adjusted = holm(np.array([float("nan") if row["p_value"] is None else row["p_value"] for row in rows]))
+    for row, p in zip(rows, adjusted.tolist(), strict=True):
+        first = (row["difference"] or 0.0) > 0
+        row["p_holm"] = plain(p)
+        row["ahead"] = (row["metric"] if first == larger else row["other"]) if different(p) else None
+    return rows
 
 
 def _fewer(rows: NDArray[np.intp], correlation: str, seed: int) -> NDArray[np.intp]:
@@ -160,17 +188,19 @@ def _measure_contrasts(items: list[Judged]) -> Iterator[Row]:
     there = {verdict.measure for item in items for verdict in item.verdicts if verdict.draws}
     for measure in items[0].protocol.measures:
         if measure.name in there:
-            yield from (_measure_contrast(measure, first, second) for first, second in combinations(items, 2))
+            rows = [_measure_contrast(measure, first, second) for first, second in combinations(items, 2)]
+            yield from _adjusted(rows, larger=measure.best == "larger")
 
 
 def _measure_contrast(measure: Measure, first: Judged, second: Judged) -> Row:
     a, b = first.verdict(measure.name), second.verdict(measure.name)
     units = min(a.units, b.units)
-    low = high = float("nan")
-    if a.draws and b.draws:
-        low, high = percentile_interval(np.subtract(a.draws, b.draws), units, _LEVEL)
-    side = (low > 0) - (high < 0)
-    ahead = {1: first.metric, -1: second.metric}.get(side if measure.best == "larger" else -side)
+    low = high = p = float("nan")
+    if a.draws and b.draws and units > 1:
+        gaps = np.subtract(a.draws, b.draws)
+        low, high = percentile_interval(gaps, units, _LEVEL)
+        error = float(np.nanstd(gaps)) * (units / (units - 1)) ** 0.5
+        p = _student(a.value - b.value, error, units)
     reasons = [f"{item.metric}: {of.reason}" for item, of in ((first, a), (second, b)) if of.reason]
     return plain_row(
         {
@@ -185,7 +215,7 @@ def _measure_contrast(measure: Measure, first: Judged, second: Judged) -> Row:
             "difference": a.value - b.value,
             "low": low,
             "high": high,
-            "ahead": ahead,
+            "p_value": p,
             "n": units,
             "reason": "; ".join(reasons) or None,
         }

@@ -8,6 +8,7 @@ from textgauge.evaluate.contrasts import SHOWN, paired_rows
 from textgauge.evaluate.protocols import Perturbation
 from textgauge.evaluate.protocols.base import Verdict
 from textgauge.evaluate.results import Judged
+from textgauge.stats.multiple_tests import holm
 
 WAVE = np.sin(np.arange(1_000.0))
 
@@ -54,3 +55,14 @@ def test_only_metrics_of_one_run_without_missing_cells_are_compared():
     with pytest.raises(InputError, match="no two metrics"):
         paired_rows([judged("a", 0.1, draws=()), judged("b", 0.2, draws=())])
     assert len(paired_rows([judged(name, 0.1) for name in "abcd"])) == 6
+
+
+def test_who_is_ahead_is_decided_after_holms_correction():
+    rng = np.random.default_rng(5)
+    gaps = {"a": 0.0, "b": 0.035, "c": 0.0, "d": 0.024}
+    items = [judged(name, 0.5 + gap, draws=0.5 + gap + 0.007 * rng.normal(size=500)) for name, gap in gaps.items()]
+    rows = paired_rows(items)
+    raw = np.array([row["p_value"] for row in rows])
+    assert np.array([row["p_holm"] for row in rows]) == pytest.approx(holm(raw))
+    assert any(row["p_value"] <= 0.05 < row["p_holm"] and row["ahead"] is None for row in rows)
+    assert {row["ahead"] for row in rows if row["p_holm"] <= 0.05} == {"b"}

@@ -253,7 +253,8 @@ def judge(plan: Plan, observed: Mapping[str, Observations]) -> list[Judged]:
     """The verdicts of the metrics of a plan."""
     data = (plan.sources.name, plan.protocol, plan.seed)
     verdicts = plan.protocol.judge_all(observed)
-    return [Judged(*data, metric, tuple(own), 0, plan.sources.fingerprint) for metric, own in verdicts.items()]
+    about = 0, plan.sources.fingerprint, plan.protocol.pool_share(plan.sources)
+    return [Judged(*data, metric, tuple(own), *about) for metric, own in verdicts.items()]
 
 
 @contextlib.contextmanager

@@ -1,0 +1,65 @@
+"""Which is better than which: known differences, and few false ones among equals."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from textgauge.stats.multiple_tests import holm
+from textgauge.stats.simultaneous import better_than, pair_p_values, rank_ranges, student_interval, tiers
+
+
+def paired(values):
+    """Gaps, errors and degrees of freedom of rows with repetitions."""
+    difference = values[:, None] - values[None]
+    n = values.shape[1]
+    return difference.mean(axis=2), difference.std(axis=2, ddof=1) / np.sqrt(n), np.full((len(values),) * 2, n - 1.0)
+
+
+def test_p_values_are_those_of_paired_t_tests():
+    values = np.random.default_rng(0).normal(size=(3, 6))
+    p = pair_p_values(*paired(values))
+    assert p[0, 1] == pytest.approx(stats.ttest_rel(values[0], values[1]).pvalue)
+    assert p[1, 2] == pytest.approx(stats.ttest_rel(values[1], values[2]).pvalue)
+
+
+def test_a_constant_gap_is_decided_by_its_signs():
+    gaps = np.array([0.1, 0.1, 0.0, 0.1])
+    p = pair_p_values(gaps, np.array([0.0, 0.0, 0.0, np.nan]), np.array([4.0, 9.0, 9.0, 4.0]))
+    assert p[:3].tolist() == [2.0**-4, 2.0**-9, 1.0]
+    assert np.isnan(p[3])
+
+
+def test_better_is_what_holm_rejects_over_all_pairs():
+    rng = np.random.default_rng(1)
+    values = rng.normal(size=(6, 8)) + np.array([3, 2, 1, 0, 0, 0])[:, None]
+    gaps = paired(values)
+    better = better_than(*gaps)
+    first, second = np.triu_indices(6, 1)
+    adjusted = holm(pair_p_values(*(part[first, second] for part in gaps)))
+    assert (better | better.T)[first, second].tolist() == (adjusted <= 0.05).tolist()
+    assert not (better & better.T).any()
+    assert (gaps[0][better] > 0).all()
+
+
+def test_unknown_errors_make_nothing_better():
+    assert not better_than(np.array([[0.0, 1.0], [-1.0, 0.0]]), np.full((2, 2), np.nan), np.full((2, 2), 3.0)).any()
+
+
+def test_an_interval_without_an_error_is_unknown():
+    assert all(np.isnan(student_interval(0.5, float("nan"), 3.0, 0.95)))
+    assert all(np.isnan(student_interval(0.5, 0.1, 0.0, 0.95)))
+
+
+def test_ranks_and_tiers_of_a_chain():
+    better = np.triu(np.ones((4, 4), dtype=bool), 1)
+    assert [found.tolist() for found in rank_ranges(better)] == [[1, 2, 3, 4]] * 2
+    assert tiers([0, 1, 2, 3], better) == {0: 1, 1: 2, 2: 3, 3: 4}
+    better[0, 1] = better[1, 2] = False
+    assert tiers([0, 1, 2, 3], better) == {0: 1, 1: 1, 2: 1, 3: 2}
+
+
+@pytest.mark.parametrize(("metrics", "repetitions"), [(12, 2), (12, 5), (20, 3)])
+def test_equal_ones_are_seldom_separated(metrics, repetitions):
+    rng = np.random.default_rng([metrics, repetitions])
+    false = [better_than(*paired(rng.normal(size=(metrics, repetitions)))).any() for _ in range(200)]
+    assert np.mean(false) <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 200)
