@@ -1,4 +1,4 @@
-"""The command `textgauge`: one file per command, no logic."""
+"""The command `textgauge`: its commands parse, call and print; they hold no logic."""
 
 from __future__ import annotations
 

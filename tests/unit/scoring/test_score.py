@@ -120,7 +120,7 @@ def _systems(n, quality, seed):
     return [[" ".join(row) for row in side] for side in (*sides, references)]
 
 
-def test_a_better_system_is_told_from_a_worse_one_by_means_and_by_scores_of_the_set():
+def test_a_better_system_is_distinguished_from_a_worse_one_by_means_and_by_scores_of_the_set():
     better, worse, references = _systems(80, (0.9, 0.5), 0)
     for row in contrast(left=better, baseline=worse, right=references, metrics="jaccard,bleu,chrf"):
         assert row.difference == pytest.approx(row.value - row.baseline)
