@@ -67,7 +67,7 @@ def test_a_table_of_pairs_by_its_columns(run, folder):
     assert set(json.loads(out)[0]) == {"index", "rouge1", "rouge1.precision", "rouge1.recall"}
 
 
-def test_two_systems_are_told_apart(run, folder):
+def test_two_systems_differ(run, folder):
     code, out, _ = run(
         "score",
         folder / "out.txt",

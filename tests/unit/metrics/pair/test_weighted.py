@@ -88,7 +88,7 @@ def test_bm25plus_equals_plain_sums(pairs: list[tuple[str, str]], parameters: tu
 
 @pytest.mark.parametrize("name", ["tfidf", "tfidf(idf=plain)", "bm25plus"])
 @pytest.mark.parametrize("background", [[], [""], ["", "  "], ["nothing in common"]])
-def test_words_outside_the_background_still_tell_texts_apart(name: str, background: list[str]) -> None:
+def test_words_outside_the_background_still_separate_texts(name: str, background: list[str]) -> None:
     pairs = Pairs(["red cat", "red cat", ""], ["red cat", "red dog", ""], background=Corpus.of(background))
     same, other, empty = get_metric(name).measure(pairs).values
     assert same == empty == 1.0
@@ -137,7 +137,7 @@ def test_parameters_that_make_no_sense_are_refused(given_name: str) -> None:
         get_metric(given_name)
 
 
-def test_matrix_takes_weights_from_rows_and_columns_unless_told() -> None:
+def test_matrix_takes_weights_from_rows_and_columns_by_default() -> None:
     rows, columns = Corpus.of(["a b", "c"]), Corpus.of(["a c", "b b a", ""])
     both = Corpus.of([*rows.texts, *columns.texts])
     for name in ("tfidf", "bm25plus", "bm25plus(normalise=false)"):
