@@ -29,6 +29,7 @@ from textgauge.metrics import Metric
 
 _MIXTURES = (100, 70, 50, 30, 20, 12)  # texts of a mixture
 _REPETITIONS = (20, 10, 5)  # of the mixtures; fewer only at the smallest size, as they separate fewer metrics
+_POOLS = 4  # times the texts of one repetition: statements about new texts need repetitions that share few texts
 _PILOT_MIXTURES, _PILOT_PAIRS = (12, 30), (20, 100)
 _FEWEST_PAIRS = 50
 _PAIRS_PER_SECOND = 1_000  # of the budget: more cannot be scored and judged in the time
@@ -94,8 +95,10 @@ def pool_of(batch: Any) -> Pool:
 
 
 def corpora_ladder(sources: Sources, seed: int) -> Ladder:
-    """Mixtures of fewer texts each time, of the whole sources or of just the texts that one repetition needs."""
-    whole, steps = replace(largest_ksc(sources), repetitions=_REPETITIONS[0]), list[Experiment]()
+    """Mixtures of fewer texts each time, of the whole sources or of four times the texts that one repetition needs."""
+    most = largest_ksc(sources)
+    n = max(min(_fewest_texts(sources) * 2 // most.k // _POOLS, most.n), min(_MIXTURES[-1], most.n))
+    whole, steps = replace(most, n=n, repetitions=_REPETITIONS[0]), list[Experiment]()
     protocol, few = whole, sources
     for n in [whole.n, *(n for n in _MIXTURES if n < whole.n)]:
         protocol = replace(whole, n=n)
@@ -109,7 +112,7 @@ def corpora_ladder(sources: Sources, seed: int) -> Ladder:
 
 def largest_ksc(sources: Sources) -> Ksc:
     """The protocol, smaller only where the sources hold too few different texts for it."""
-    have = min(len(np.unique(corpus.keys)) for corpus in sources.corpora.values())
+    have = _fewest_texts(sources)
     for k, least in ((7, 10), (5, 10), (4, 10), (3, 4)):
         for n in range(min(Ksc.n, 2 * have // k), least - 1, -1):
             try:
@@ -120,10 +123,14 @@ def largest_ksc(sources: Sources) -> Ksc:
     raise InputError(f"{sources.name}: too few different texts to rank metrics; give at least 20 of each")
 
 
+def _fewest_texts(sources: Sources) -> int:
+    return min(len(np.unique(corpus.keys)) for corpus in sources.corpora.values())
+
+
 def _just_enough(sources: Sources, protocol: Ksc) -> Sources:
-    """The first texts of both sources, as many as one repetition needs; the sources themselves if these are all."""
+    """The first texts of both sources, for a few repetitions; the sources themselves if these are all."""
     rows = {role: np.unique(corpus.keys, return_index=True)[1] for role, corpus in sources.corpora.items()}
-    count = -(-protocol.k * protocol.n // 2) + protocol.k
+    count = _POOLS * (-(-protocol.k * protocol.n // 2) + protocol.k)
     if all(len(own) <= count for own in rows.values()):
         return sources
     return Sources(sources.name, {role: sources.corpora[role].take(own[:count]) for role, own in rows.items()})

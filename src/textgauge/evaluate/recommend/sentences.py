@@ -44,15 +44,12 @@ def _best(answer: Answer) -> str:
     if not answer.choice:
         return "No metric has a value on these data"
     first, *others = answer.choice
-    behind = len(answer.board) - len(answer.choice)
-    if len(answer.board) == 1:
+    ranked = [row for row in answer.board if row.rank is not None]
+    if len(ranked) == 1:
         return f"Only {first} was ranked: there is nothing to compare it with"
     if others:
         return f"To {answer.purpose}, use {first}; {_tied(others)}"
-    worse = len(answer.board) - next(row.rank_high or 0 for row in answer.board if row.metric == first)
-    if worse < behind:
-        return f"To {answer.purpose}, use {first}: it is better than {worse} of the other {behind} metrics"
-    return f"To {answer.purpose}, use {first}: it is better than {_the_other(behind)}"
+    return f"To {answer.purpose}, use {first}: it is better than {_the_other(len(ranked) - 1)}"
 
 
 def _tied(others: Sequence[str]) -> str:

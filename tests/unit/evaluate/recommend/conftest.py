@@ -88,15 +88,19 @@ def fake_embedder(monkeypatch):
 def make_answer():
     """Three metrics; the first two are tied to rank corpora, the second alone is best to detect foreign texts."""
 
+    def ranked(name, measures, overall, *ranks):
+        places = dict(zip(("rank", "rank_low", "rank_high", "tier"), ranks, strict=True))
+        return RankedMetric(name, measures, overall, **places)
+
     def detection(*places):
-        rows = [RankedMetric(name, {"detection": score}, score, *ranks) for name, score, *ranks in places]
+        rows = [ranked(name, {"detection": score}, score, *ranks) for name, score, *ranks in places]
         return Leaderboard(tuple(rows), ("detection",))
 
     def make(*, choice=("quick", "slow"), board=None, detect=("slow",), **changed):
         rows = [
-            RankedMetric("quick", {"accuracy": 0.9, "linearity": 0.8}, 0.85, 1, 1, 2, 1),
-            RankedMetric("slow", {"accuracy": 0.88, "linearity": 0.8}, 0.84, 2, 1, 2, 1),
-            RankedMetric("poor", {"accuracy": 0.5, "linearity": float("nan")}, 0.5, 3, 3, 3, 2),
+            ranked("quick", {"accuracy": 0.9, "linearity": 0.8}, 0.85, 1, 1, 2, 1),
+            ranked("slow", {"accuracy": 0.88, "linearity": 0.8}, 0.84, 2, 1, 2, 1),
+            ranked("poor", {"accuracy": 0.5, "linearity": float("nan")}, 0.5, 3, 3, 3, 2),
         ]
         given = {
             "kind": "corpora",

@@ -56,15 +56,20 @@ def test_too_few_texts_are_refused(make_sources):
 
 
 def test_mixtures_become_smaller_before_they_become_fewer(make_sources):
-    ladder = corpora_ladder(make_sources(800), 0)
+    ladder = corpora_ladder(make_sources(1_600), 0)
     sizes = [step.protocol.n for step in ladder.steps]
     assert sizes == [100, 100, 70, 70, 50, 50, 30, 30, 20, 20, 12, 12, 12, 12]
     assert [step.protocol.repetitions for step in ladder.steps] == [20] * 12 + [10, 5]
     whole, few = ladder.steps[10:12]
-    assert len(few.texts) < 100 < len(whole.texts)
+    assert len(few.texts) < 400 < len(whole.texts)
+    assert few.protocol.pool_share(few.sources) < 0.25
     assert set(few.sources.joint.texts) <= set(ladder.steps[9].sources.joint.texts)
     assert [len(batch.joint) for batch in ladder.pilots] == [84, 210]
-    assert next(step.protocol.n for step in corpora_ladder(make_sources(100), 0).steps) == 28
+    assert [next(s.protocol.n for s in corpora_ladder(make_sources(n), 0).steps) for n in (400, 100, 30)] == [
+        28,
+        12,
+        12,
+    ]
 
 
 def test_what_time_grows_with(make_sources):

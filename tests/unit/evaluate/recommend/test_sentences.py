@@ -39,11 +39,12 @@ def test_where_only_bounds_are_known(make_answer):
 
 def test_a_sole_winner_and_a_sole_metric(make_answer):
     whole = make_answer()
-    sure = type(whole.board)((replace(whole.board.rows[0], rank_high=1), *whole.board.rows[1:]), whole.board.measures)
-    sole = make_answer(choice=("quick",), board=sure)
+    sole = make_answer(choice=("quick",))
     assert sole.sentences[0] == "To rank corpora, use quick: it is better than the other 2 metrics."
-    first = make_answer(choice=("quick",))
-    assert first.sentences[0] == "To rank corpora, use quick: it is better than 1 of the other 2 metrics."
+    unranked = replace(whole.board.rows[2], overall=float("nan"), rank=None, rank_low=None, rank_high=None, tier=None)
+    two = type(whole.board)((*whole.board.rows[:2], unranked), whole.board.measures)
+    said = make_answer(choice=("quick",), board=two).sentences[0]
+    assert said == "To rank corpora, use quick: it is better than the other metric."
     board = type(whole.board)(whole.board.rows[:1], whole.board.measures)
     alone = make_answer(choice=("quick",), board=board)
     assert alone.sentences[0] == "Only quick was ranked: there is nothing to compare it with."
