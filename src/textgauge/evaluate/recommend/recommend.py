@@ -328,6 +328,7 @@ class Recommender:
             warnings=(*warnings, *ranked.failures),
             notes=(
                 f"metrics are ranked by {experiment} (`textgauge run {plan.protocol.name}`)",
+                *ranked.board.notes,
                 *notes,
                 *absent,
                 spent,
