@@ -214,7 +214,7 @@ def test_several_may_store_at_once(tmp_path):
         tables = list(pool.map(lambda _: store.open_or_store("key", lambda: iter(blocks)), range(16)))
     for table in tables:
         np.testing.assert_array_equal(table.matrix, MATRIX)
-    assert [entry.name for entry in (tmp_path / "cache" / "wordvectors").iterdir()] == ["key-1"]
+    assert [entry.name for entry in (tmp_path / "cache" / "wordvectors").iterdir()] == ["key-2"]
 
 
 def test_a_cache_that_cannot_be_written_is_said(written, tmp_path, monkeypatch):
@@ -247,3 +247,16 @@ def test_whole_words_of_the_default_encoder(need, monkeypatch):
     unit = found / np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-9)
     assert unit[0] @ unit[1] > 0.3 > unit[0] @ unit[2]
     assert np.abs(np.asarray(vectors.table.matrix).mean(axis=0)).max() < 1e-6
+
+
+def test_a_flipped_bit_of_a_kept_vector_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setenv("TEXTGAUGE_CACHE", str(tmp_path))
+    blocks = [([word.encode() for word in WORDS], MATRIX)]
+    store.open_or_store("key", lambda: iter(blocks))
+    (path,) = tmp_path.rglob("matrix.npy")
+    whole, start = path.read_bytes(), path.stat().st_size - MATRIX.nbytes
+    for place in range(start, len(whole), 5):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+        table = store.open_or_store("key", lambda: iter(blocks))
+        with pytest.raises(ResourceError, match="are damaged; delete that folder"):
+            table.vectors(np.arange(len(MATRIX)))

@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import os
 import tempfile
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,7 +21,7 @@ from textgauge.errors import InputError, ResourceError
 
 Block = tuple[list[bytes], NDArray[np.float32]]
 """Words and their vectors, some at a time."""
-_FORM = 1  # raised when the stored form changes
+_FORM = 2  # raised when the stored form changes
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ class WordVectors:
         rows = self.rows(words)
         known = rows >= 0
         vectors = np.zeros((len(rows), self.dimension), dtype=np.float32)
-        vectors[known] = self.table.matrix[rows[known]]
+        vectors[known] = self.table.vectors(rows[known])
         return vectors, known
 
 
@@ -67,11 +68,23 @@ def as_bytes(word: str) -> bytes:
 
 @dataclass(frozen=True)
 class Table:
-    """Vectors in the order of their file; word `keys[i]`, rising, has the vector `matrix[places[i]]`."""
+    """Vectors in the order of their file; word `keys[i]`, rising, has the vector `matrix[places[i]]`.
+
+    `checks` are the CRC-32 of each row of the matrix, and last that of keys and places.
+    """
 
     keys: NDArray[np.uint64]
     places: NDArray[np.int64]
     matrix: NDArray[np.float32]
+    checks: NDArray[np.uint32]
+
+    def vectors(self, rows: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Give rows of the matrix as they were written; a damaged one is refused."""
+        found = np.ascontiguousarray(self.matrix[rows])
+        if [zlib.crc32(row) for row in found] != self.checks[rows].tolist():
+            folder = Path(str(getattr(self.matrix, "filename", ""))).parent
+            raise ResourceError(f"word vectors kept in {folder} are damaged; delete that folder to make them again")
+        return found
 
     def rows(self, keys: NDArray[np.uint64]) -> NDArray[np.int64]:
         """Give the rows of words by their keys, −1 for unknown ones."""
@@ -94,11 +107,12 @@ def open_or_store(key: str, read: Callable[[], Iterator[Block]]) -> Table:
 
 def _opened(folder: Path) -> Table | None:
     with contextlib.suppress(OSError, ValueError, EOFError):
-        keys, places, matrix = (np.load(folder / f"{name}.npy", mmap_mode="r") for name in ("keys", "places", "matrix"))
-        fits = len(keys) == len(places) > 0 and int(places.max()) < len(matrix)
+        arrays = (np.load(folder / f"{name}.npy", mmap_mode="r") for name in ("keys", "places", "matrix", "checks"))
+        keys, places, matrix, checks = arrays
+        fits = len(keys) == len(places) > 0 and len(checks) == len(matrix) + 1
         kinds = (keys.dtype, places.dtype, matrix.dtype) == (np.uint64, np.int64, np.float32)
-        if fits and kinds and matrix.ndim == 2:
-            return Table(keys, places, matrix)
+        if fits and kinds and matrix.ndim == 2 and zlib.crc32(places, zlib.crc32(keys)) == checks[-1]:
+            return Table(keys, places, matrix, checks)
     return None
 
 
@@ -119,13 +133,15 @@ def _stored(folder: Path, blocks: Iterator[Block]) -> Table:
 
 
 def _write(folder: Path, blocks: Iterator[Block]) -> None:
-    keys, count, dimension = [], 0, 0
+    keys, checks, count, dimension = [], [], 0, 0
     with (folder / "matrix.npy").open("wb") as sink:
         for words, matrix in blocks:
             if not count:
                 dimension = matrix.shape[1]
                 _write_header(sink, 0, dimension)
-            sink.write(np.ascontiguousarray(matrix, dtype="<f4").tobytes())
+            rows = np.ascontiguousarray(matrix, dtype="<f4")
+            sink.write(rows.tobytes())
+            checks += [zlib.crc32(row) for row in rows]
             keys.append(word_keys(words))
             count += len(words)
         if not count:
@@ -134,8 +150,11 @@ def _write(folder: Path, blocks: Iterator[Block]) -> None:
         _write_header(sink, count, dimension)
     # If a word occurs twice in a file, the first vector counts, as in other readers.
     distinct, first = np.unique(np.concatenate(keys), return_index=True)
+    places = first.astype(np.int64)
     np.save(folder / "keys.npy", distinct)
-    np.save(folder / "places.npy", first.astype(np.int64))
+    np.save(folder / "places.npy", places)
+    checks.append(zlib.crc32(places, zlib.crc32(distinct)))
+    np.save(folder / "checks.npy", np.array(checks, dtype=np.uint32))
 
 
 def _write_header(sink: object, rows: int, dimension: int) -> None:

@@ -102,7 +102,7 @@ def _count(pool: Pool, tokenizer: str, vectors: WordVectors, stopwords: StopWord
     counts.sum_duplicates()
     kinds = (is_word, is_word & ~known, is_word & (rows >= 0))
     totals = (_tokens_of_kind(tokens, used, kind) for kind in kinds)
-    return WordCounts(counts, vectors.table.matrix[columns[strangers:]], tokens.lengths == 0, *totals)
+    return WordCounts(counts, vectors.table.vectors(columns[strangers:]), tokens.lengths == 0, *totals)
 
 
 def _tokens_of_kind(tokens: Tokens, used: NDArray[np.int64], kind: NDArray[np.bool_]) -> NDArray[np.int64]:
