@@ -111,9 +111,13 @@ def _opened(folder: Path) -> Table | None:
         keys, places, matrix, checks = arrays
         fits = len(keys) == len(places) > 0 and len(checks) == len(matrix) + 1
         kinds = (keys.dtype, places.dtype, matrix.dtype) == (np.uint64, np.int64, np.float32)
-        if fits and kinds and matrix.ndim == 2 and zlib.crc32(places, zlib.crc32(keys)) == checks[-1]:
+        if fits and kinds and matrix.ndim == 2 and _index_check(keys, places) == checks[-1]:
             return Table(keys, places, matrix, checks)
     return None
+
+
+def _index_check(keys: NDArray[np.uint64], places: NDArray[np.int64]) -> int:
+    return zlib.crc32(places.tobytes(), zlib.crc32(keys.tobytes()))
 
 
 def _stored(folder: Path, blocks: Iterator[Block]) -> Table:
@@ -153,7 +157,7 @@ def _write(folder: Path, blocks: Iterator[Block]) -> None:
     places = first.astype(np.int64)
     np.save(folder / "keys.npy", distinct)
     np.save(folder / "places.npy", places)
-    checks.append(zlib.crc32(places, zlib.crc32(distinct)))
+    checks.append(_index_check(distinct, places))
     np.save(folder / "checks.npy", np.array(checks, dtype=np.uint32))
 
 
