@@ -24,7 +24,7 @@ def corpora(tmp_path):
 def test_json_is_an_array_of_flat_objects_and_nothing_else(run, corpora):
     code, out, _ = run(
         "compare", corpora / "a.npy", corpora / "b.npy",
-        "-m", "fid,pr(k=3),dc(k=2),energy,irpr,classifier,medoid,ttest,mmd", "--ci", "--test", "--permutations", 39,
+        "-m", "fid,pr(k=3),dc(k=1),energy,irpr,classifier,medoid,ttest,mmd", "--ci", "--test", "--permutations", 39,
         "--format", "json",
     )  # fmt: skip
     rows = json.loads(out)
@@ -37,7 +37,7 @@ def test_json_is_an_array_of_flat_objects_and_nothing_else(run, corpora):
         assert row["null_low"] <= row["null"] <= row["null_high"]
         assert (row["n_reference"], row["n_candidate"]) == (60, 60)
     assert {"part.precision", "part.recall"} <= rows[1].keys()
-    assert [row["metric"] for row in rows if row["low"] is None] == ["irpr@given"]
+    assert [row["metric"] for row in rows if row["low"] is None] == ["pr(k=3)@given", "irpr@given"]
 
 
 def test_limit_is_a_random_sample_of_embeddings_too(run, tmp_path):

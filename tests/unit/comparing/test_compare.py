@@ -77,6 +77,6 @@ def test_too_few_texts_have_no_interval_and_a_reason():
     (score,) = compare(reference=REFERENCE, candidate=CANDIDATE, metrics="pr(k=6)", ci=True)
     row = score.to_dict()
     assert (row["low"], row["high"], row["interval"]) == (None, None, None)
-    assert row["no_interval"].startswith("pr(k=6)@given has no interval below 120 texts; a corpus has")
+    assert row["no_interval"].startswith("pr(k=6)@given has no interval below 360 texts; a corpus has")
     assert math.isfinite(score.value)
     assert "no interval" in str(compare(reference=REFERENCE, candidate=CANDIDATE, metrics="pr(k=6)", ci=True))

@@ -65,7 +65,7 @@ def test_error_of_a_degenerate_statistic_is_not_doubled() -> None:
     assert np.mean(variances) == pytest.approx(2 / 64**2, rel=0.5)
 
 
-@pytest.mark.parametrize("metric", [JensenShannon(on="words"), PrecisionRecall(on="given:euclidean")])
+@pytest.mark.parametrize("metric", [JensenShannon(on="words"), PrecisionRecall(k=1, on="given:euclidean")])
 def test_too_few_texts_have_no_interval_but_a_reason(metric: CorpusMetric) -> None:
     fewest = metric.min_texts_interval
     rows = np.random.default_rng(0).normal(size=(2 * fewest, 3))
@@ -102,8 +102,8 @@ def test_a_floored_interval_reaches_down_to_the_floor_where_the_value_may_lie_be
 
 
 def test_an_interval_of_dc_next_to_its_best_value_has_a_width() -> None:
-    rng = np.random.default_rng(5)
-    comparison = Comparison(rng.normal(size=(100, 2)), rng.normal(size=(100, 2)))
+    rng = np.random.default_rng(6)
+    comparison = Comparison(rng.normal(size=(300, 2)), rng.normal(size=(300, 2)))
     metric = DensityCoverage(on="given:euclidean")
     score = metric.measure(comparison)
     assert score.parts["density"] > 1

@@ -66,8 +66,8 @@ class _BallMetric(NeighbourMetric):
 
     @property
     def min_texts_interval(self) -> int:
-        """Quarters of the corpora must have several times k neighbours."""
-        return 20 * self.k
+        """Balls of small corpora are so large that one of them can hold most texts."""
+        return 60 * self.k
 
     def balls(self, comparison: Comparison) -> BallCounts:
         """Which balls hold which texts."""
