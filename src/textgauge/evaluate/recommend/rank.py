@@ -28,7 +28,8 @@ from textgauge.parallel import one_blas_thread
 Step = Callable[[str], None]
 
 _FEWEST = 2  # metrics: one alone is no ranking
-_CHEAP_FIRST = ("texts", "tokens", "embeddings", "ground", "word vectors", "token vectors", "model", "service")
+# Metrics that need no model come first, those that run one for each pair last.
+_COSTLY = {"embeddings": 1, "ground": 1, "word vectors": 2, "token vectors": 3, "model": 4, "service": 4}
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +107,7 @@ def rank(
     """
     embeddings, unavailable, ready = Embeddings(clock), dict[str, str](), list[Metric]()
     texts = ladder.steps[-1].texts
-    for metric in sorted(metrics, key=lambda metric: _CHEAP_FIRST.index(metric.needs)):
+    for metric in sorted(metrics, key=lambda metric: _COSTLY.get(metric.needs, 0)):
         name = embedder_of(metric)
         if name is None or name in embeddings.pace:
             ready.append(metric)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from textgauge.comparing import DEFAULT_METRICS
 from textgauge.comparing.warnings import confounds
 from textgauge.data import Comparison, load_corpus
 from textgauge.data.source import Source, source_name
@@ -26,6 +27,7 @@ from textgauge.evaluate.protocols import (
     TaskSources,
     known_tasks,
 )
+from textgauge.evaluate.protocols.base import PAIR_METRICS
 from textgauge.evaluate.protocols.batch import compact_views
 from textgauge.evaluate.recommend.answer import Answer, MetricCost, Recommendation
 from textgauge.evaluate.recommend.budget import Clock, Embeddings, embedder_of, embedders_of, seconds_of
@@ -35,6 +37,7 @@ from textgauge.evaluate.recommend.power import PairsNeeded, pairs_needed
 from textgauge.evaluate.recommend.rank import Ranked, Step, rank, store_in, top_tier
 from textgauge.evaluate.results import Results, total_times
 from textgauge.metrics import CorpusMetric, Metric, get_corpus_metrics, get_pair_metrics, list_metrics
+from textgauge.naming import split_names
 from textgauge.tabular import format_percent, listed
 
 _HALF = 0.5  # of the time left, for each step that others follow
@@ -125,8 +128,13 @@ def _task(task: str, data: Any) -> tuple[Protocol, TaskSources | PairSources]:
 
 
 def all_metrics(kind: Any) -> list[Metric]:
-    """One metric of every sort that may be installed; those that would call or fetch a model by name are left out."""
-    return [metric for metric in list_metrics(kind=kind) if metric.needs not in ("model", "service")]
+    """One metric of every sort that may be installed, those that are used most first.
+
+    Those that would call or fetch a model by name are left out.
+    """
+    usual = split_names(DEFAULT_METRICS if kind == "corpus" else PAIR_METRICS)
+    found = [metric for metric in list_metrics(kind=kind) if metric.needs not in ("model", "service")]
+    return sorted(found, key=lambda metric: usual.index(metric.name) if metric.name in usual else len(usual))
 
 
 def _chosen(found: Sequence[Any]) -> list[Any]:
