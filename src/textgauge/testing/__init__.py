@@ -1,4 +1,6 @@
-"""The contract every metric keeps, as checks anyone can run on a metric of their own.
+"""The contracts of metrics, properties and embedders, as checks anyone can run on one of their own.
+
+Each takes `expected_failures`: names of checks with the reason why they fail; such a check must fail.
 
 >>> from textgauge import get_metric
 >>> check_metric(get_metric("jsd@words"))
@@ -7,15 +9,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
+from textgauge.encode.embedders import Embedder
 from textgauge.metrics import CorpusMetric, Metric
+from textgauge.metrics.properties import CorpusProperty
 from textgauge.testing.corpus_checks import CORPUS_CHECKS, without_models
 from textgauge.testing.declared_checks import DECLARED_CHECKS
+from textgauge.testing.embedder_checks import EMBEDDER_CHECKS
 from textgauge.testing.pair_checks import PAIR_CHECKS
+from textgauge.testing.property_checks import PROPERTY_CHECKS
+from textgauge.testing.running_checks import run_checks
 
-__all__ = ["check_metric", "checks_of", "without_models"]
+__all__ = ["check_embedder", "check_metric", "check_property", "checks_of", "without_models"]
 
 
 def checks_of(metric: Metric) -> tuple[Callable[[Any], None], ...]:
@@ -23,7 +30,16 @@ def checks_of(metric: Metric) -> tuple[Callable[[Any], None], ...]:
     return (*DECLARED_CHECKS, *(CORPUS_CHECKS if isinstance(metric, CorpusMetric) else PAIR_CHECKS))
 
 
-def check_metric(metric: Metric) -> None:
+def check_metric(metric: Metric, *, expected_failures: Mapping[str, str] | None = None) -> None:
     """Run every check on the metric; raises AssertionError with what is wrong."""
-    for check in checks_of(metric):
-        check(metric)
+    run_checks(checks_of(metric), metric, expected_failures)
+
+
+def check_property(known: CorpusProperty, *, expected_failures: Mapping[str, str] | None = None) -> None:
+    """Run every check on a property of generated corpora; raises AssertionError with what is wrong."""
+    run_checks(PROPERTY_CHECKS, known, expected_failures)
+
+
+def check_embedder(embedder: Embedder, *, expected_failures: Mapping[str, str] | None = None) -> None:
+    """Run every check on an embedder; raises AssertionError with what is wrong."""
+    run_checks(EMBEDDER_CHECKS, embedder, expected_failures)
