@@ -20,7 +20,8 @@ from textgauge.numerics.spectral import frechet, frechet_from_gram, frechet_many
 from textgauge.numerics.subsets import Subsets
 
 UNBOUNDED = (float("-inf"), float("inf"))
-_MOST_PERMUTATIONS = 499  # of more texts than dimensions: each takes an eigenproblem of the full dimension
+_MOST_PERMUTATIONS = 399  # where each takes an eigenproblem of many dimensions
+_MANY_DIMENSIONS = 128
 _SUB_SIZES = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 
@@ -106,9 +107,10 @@ class Frechet(EmbeddingMetric):
         return {VALUE: frechet_many(X, sides) if gram is None else frechet_from_gram(gram, sides)}
 
     def null_values(self, comparison: Comparison, *, permutations: int, seed: int) -> NullValues:
-        """As for every metric, but with at most 499 permutations of corpora larger than the dimension."""
+        """As for every metric, but with at most 399 permutations of corpora that fill many dimensions."""
         n, m = len(comparison.reference), len(comparison.candidate)
-        if permutations <= _MOST_PERMUTATIONS or min(n, m) <= comparison.joint.embeddings(self.embedder).shape[1]:
+        dimension = comparison.joint.embeddings(self.embedder).shape[1]
+        if permutations <= _MOST_PERMUTATIONS or not _MANY_DIMENSIONS <= dimension < min(n, m):
             return super().null_values(comparison, permutations=permutations, seed=seed)
         null = super().null_values(comparison, permutations=_MOST_PERMUTATIONS, seed=seed)
         return replace(null, method=f"{PERMUTATION}, {_MOST_PERMUTATIONS} times")
