@@ -71,6 +71,10 @@ def _detection(answer: Answer, rows: dict[str, TextsNeeded], whole: Recommendati
     best = rows[first]
     said = f"{goal}, use {first}: it needs {_texts(best)}"
     yield f"{said}; {_tied(others)}." if others else f"{said}."
+    unclear = [row.metric for row in rows.values() if not row.known and row.low < best.count]
+    if unclear:
+        named = [*unclear[:_NAMED], *([count_of(len(unclear) - _NAMED, "other")] if len(unclear) > _NAMED else [])]
+        yield f"Too few tests were simulated to rule out fewer texts for {listed(named)}: a larger budget decides."
     ranked = [rows[metric] for metric in whole.choice if metric in rows and metric not in answer.choice]
     if ranked:
         others = [f"{row.metric} needs {_texts(row)}" for row in ranked[:_NAMED]]

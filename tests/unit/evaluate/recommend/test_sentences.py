@@ -37,6 +37,13 @@ def test_where_only_bounds_are_known(make_answer):
     )
 
 
+def test_metrics_that_may_need_fewer_texts_than_the_best_known_are_named(make_answer):
+    nan = float("nan")
+    power = (TextsNeeded("slow", 92, 80, 110, 128, 50, 105), TextsNeeded("quick", nan, 40, nan, 32, 6))
+    said = make_answer(power=power).sentences[2]
+    assert said == "Too few tests were simulated to rule out fewer texts for quick: a larger budget decides."
+
+
 def test_a_sole_winner_and_a_sole_metric(make_answer):
     whole = make_answer()
     sole = make_answer(choice=("quick",))
