@@ -55,7 +55,7 @@ def false_statements(boards, seed):
     for kind in KINDS:
         for design, count in DESIGNS:
             row = {"noise": kind, "resampled": f"{count} {design}"}
-            for m in METRICS:
+            for m in METRICS if kind == "even" else (12,):
                 rng = np.random.default_rng([seed, m, count, KINDS.index(kind)])
                 found = [board_gaps(np.full(m, 0.5), kind, design, count, rng) for _ in range(boards)]
                 row[f"{m} metrics"] = np.mean([better_than(*gaps).any() for gaps in found])

@@ -20,11 +20,10 @@ def pair_p_values(gaps: Floats, errors: Floats, freedom: Floats) -> Floats:
     A gap that is the same every time has no spread to compare it with: then all `freedom` + 1 signs agree, and the
     p-value is that of the sign test.
     """
-    from scipy.special import stdtr
+    from scipy.special import betainc
 
     with np.errstate(invalid="ignore", divide="ignore"):
-        ratio = np.abs(gaps) / errors
-        p = 2.0 * stdtr(freedom, -ratio)
+        p = betainc(freedom / 2.0, 0.5, freedom / (freedom + np.square(gaps / errors)))
     constant = np.abs(gaps) > 1e12 * errors
     signs = np.where(gaps == 0, 1.0, np.exp2(-np.minimum(freedom, 1_000.0)))
     return np.where(np.isfinite(errors) & (freedom > 0), np.where(constant | (gaps == 0), signs, p), np.nan)

@@ -49,10 +49,15 @@ def ttr_points(group: Group) -> pl.DataFrame:
 
 
 def ifc_line(points: pl.DataFrame) -> pl.DataFrame:
-    """The least-squares line over the steps with its 95 % band, at every tenth of a step."""
+    """The least-squares line through the means of the steps with its 95 % band, at every tenth of a step.
+
+    Repetitions draw from the same generated texts, so they are no independent points: a step counts once.
+    """
     import polars as pl
 
-    known = points.filter(pl.col("step") > 0).drop_nulls("value")
+    known = (
+        points.filter(pl.col("step") > 0).drop_nulls("value").group_by("step").agg(pl.col("value").mean()).sort("step")
+    )
     step, value = known["step"].to_numpy().astype(np.float64), known["value"].to_numpy()
     at = np.linspace(step.min(), step.max(), int(10 * (step.max() - step.min())) + 1)
     fit, reach = regression_band(step, value, at)
@@ -68,7 +73,10 @@ def ifc_figure(group: Group) -> alt.ConcatChart:
     words = ttr_points(group)
     if _steps_known(words) > 1:
         panels.append(_panel(TTR, words, "different words ÷ words", "dashed: the reference's"))
-    line = "Points: repetitions; line: least squares; band: 95 %; dashed: the reference against itself."
+    line = (
+        "Points: repetitions on the texts of one training run; line: least squares through the means of the steps, "
+        "with its 95 % band for this run; dashed: the reference against itself."
+    )
     return finished(panels, "Distance to the training texts, step by step", about(group), line, missing)
 
 
