@@ -26,8 +26,11 @@ def holm(p: Floats, groups: Sequence[int] | None = None) -> Floats:
     _, place = np.unique(np.arange(len(p)) if groups is None else np.asarray(groups), return_inverse=True)
     sizes = np.bincount(place[known], minlength=1)
     order = known[np.argsort(p[known] / sizes[place[known]], kind="stable")]
-    left = [sizes[np.unique(place[order[number:]])].sum() for number in range(len(order))]
-    corrected[order] = np.minimum(np.maximum.accumulate(p[order] * (np.array(left) / sizes[place[order]])), 1.0)
+    last = np.zeros(len(sizes), dtype=np.intp)
+    np.maximum.at(last, place[order], np.arange(len(order)))  # the place at which the last test of a group is passed
+    ending = np.bincount(last[sizes > 0], weights=sizes[sizes > 0], minlength=len(order))
+    left = np.cumsum(ending[::-1])[::-1]  # tests of the groups that are not passed yet
+    corrected[order] = np.minimum(np.maximum.accumulate(p[order] * (left / sizes[place[order]])), 1.0)
     return corrected
 
 
