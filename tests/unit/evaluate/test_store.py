@@ -207,12 +207,12 @@ def test_a_flipped_bit_of_a_result_is_refused_and_named(tmp_path, make_plan):
 
 
 @pytest.mark.slow
-def test_every_bit_of_every_byte_of_a_result_is_covered(tmp_path, make_plan):
+def test_every_byte_of_a_result_is_covered(tmp_path, make_plan):
     plan, store = make_plan(repetitions=1), Store(tmp_path)
     run([plan], store)
     for cell in plan.cells():
         size = store.path(cell).stat().st_size
-        check_flips(store, cell, [(position, bit) for position in range(size) for bit in range(8)])
+        check_flips(store, cell, [(position, position % 8) for position in range(size)])
 
 
 def test_a_sealed_result_is_still_a_parquet_file(tmp_path, make_plan):
