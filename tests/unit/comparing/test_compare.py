@@ -50,7 +50,8 @@ def test_an_interval_does_not_compute_the_value_again(name):
         return original(self, comparison)
 
     with patch.object(kind, "compute", compute), patch.object(kind, "null_values", return_value=NO_NULL):
-        (score,) = compare(reference=REFERENCE, candidate=CANDIDATE, metrics=name, ci=True)
+        rows = np.random.default_rng(1).normal(size=(400, 6))
+        (score,) = compare(reference=rows[:200], candidate=rows[200:] + 0.5, metrics=name, ci=True)
     assert score.low <= score.high
     assert len(counted) == 1
 

@@ -127,6 +127,11 @@ class Mauve(EmbeddingMetric):
         if not (self.scaling > 0 and 0 < self.pca <= 1):
             raise ParameterError("mauve: scaling must be positive, pca a share between 0 and 1")
 
+    @property
+    def min_texts_interval(self) -> int:
+        """The few buckets of smaller corpora change too much from sample to sample."""
+        return 200
+
     def compute(self, comparison: Comparison) -> Values:
         """Value and parts of one comparison."""
         sides = np.arange(len(comparison.joint)) < len(comparison.reference)
