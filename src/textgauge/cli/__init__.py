@@ -11,6 +11,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from textgauge.cli import (
+    cache,
     compare,
     datasets,
     describe,
@@ -34,7 +35,7 @@ app = typer.Typer(
     help="Measure text, and measure the measures.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("compare")(compare.compare)
 app.command("score")(score.score)
@@ -49,6 +50,7 @@ app.command("ls")(ls.ls)
 app.command("doctor")(doctor.doctor)
 app.add_typer(datasets.app, name="datasets")
 app.add_typer(resources.app, name="resources")
+app.add_typer(cache.app, name="cache")
 app.add_typer(train.app, name="train")
 app.add_typer(generate.app, name="generate")
 
@@ -64,7 +66,7 @@ def _print_version(wanted: bool) -> None:
 @app.callback()
 def top(
     version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+        bool, typer.Option("--version", "-V", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
     """Measure text, and measure the measures."""
@@ -81,7 +83,7 @@ def main() -> None:
     signal.signal(signal.SIGINT, _interrupt)
     warnings.showwarning = lambda message, *_, **__: typer.echo(f"warning: {message}", err=True)
     try:
-        app()
+        app(prog_name="textgauge")
     except TextgaugeError as error:
         message = error.worded(option_name) if isinstance(error, ArgumentError) else str(error)
         typer.echo(f"textgauge: {message}", err=True)

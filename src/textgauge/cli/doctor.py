@@ -14,7 +14,10 @@ from textgauge.errors import TextgaugeError
 
 
 def doctor(form: FormatOption = Format.table) -> None:
-    """Check versions, folders, resources and the built-in encoder; exit code 1 if something needed is broken."""
+    """Check versions, folders, resources and the built-in encoder; nothing is fetched.
+
+    The exit code is 1 if something needed is broken or missing.
+    """
     checks: dict[str, Callable[[], str]] = {
         "textgauge": lambda: version("textgauge"),
         "python": platform.python_version,
@@ -73,8 +76,13 @@ def _encoder() -> str:
     import numpy as np
 
     from textgauge.encode.embedders import embedder
+    from textgauge.encode.resources import available, resource
     from textgauge.errors import ResourceError
 
+    missing = [name for name in ("wordpiece", "minilm") if not available(name)]
+    if missing:
+        size = sum(resource(name).size for name in missing) / 1e6
+        raise ResourceError(f"not on this machine ({size:.0f} MB); run: textgauge resources fetch {' '.join(missing)}")
     near, same, far = embedder("minilm").encode(["A cat sat down.", "A cat was sitting.", "Stocks fell sharply."])
     if not float(near @ same) > float(near @ far) + 0.3 or not np.isclose(np.linalg.norm(near), 1.0, atol=1e-5):
         raise ResourceError("the encoder runs but its vectors make no sense; run `textgauge resources verify minilm`")

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.arrays import Ints
-from textgauge.encode.embedders.transformer import Run, TransformerEmbedder, identity, onnx_session
+from textgauge.encode.embedders.transformer import Run, TransformerEmbedder, identity, onnx_session, silent_onnxruntime
 from textgauge.encode.resources import locate, resource
 
 LAYERS, HEADS, WIDTH, EPSILON = 6, 12, 384, 1e-12
@@ -82,9 +82,9 @@ class Graph:
         return self._opened("minilm", [ids], out)
 
     def _opened(self, name: str, inputs: list[Any], output: Any) -> Network:
-        import onnxruntime
         from onnx import helper
 
+        onnxruntime = silent_onnxruntime()
         graph = helper.make_graph(self.nodes, name, inputs, [output], [*self.used.values(), *self.constants])
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=9)
         # onnxruntime reads these arrays while the session lives, so the closure keeps them.

@@ -10,6 +10,7 @@ Another processor or version of onnxruntime may differ in the last bits.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -115,10 +116,22 @@ def identity(model: str, digest: str, *, max_length: int, normalise: bool, runti
     )
 
 
-def onnx_session(model: bytes | str, options: Any = None) -> Any:
-    """Open a model on onnxruntime, on the CPU, with one thread per run."""
+def silent_onnxruntime() -> Any:
+    """The module onnxruntime, with its telemetry off; every import of it goes through here.
+
+    From version 1.31 on, its import opens a queue of events in the user's home unless the environment forbids it.
+    """
+    os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
     import onnxruntime
 
+    if hasattr(onnxruntime, "disable_telemetry_events"):
+        onnxruntime.disable_telemetry_events()
+    return onnxruntime
+
+
+def onnx_session(model: bytes | str, options: Any = None) -> Any:
+    """Open a model on onnxruntime, on the CPU, with one thread per run."""
+    onnxruntime = silent_onnxruntime()
     options = options or onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 3

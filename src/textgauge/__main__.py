@@ -1,0 +1,6 @@
+"""`python -m textgauge`: the command `textgauge`."""
+
+from textgauge.cli import main
+
+if __name__ == "__main__":
+    main()
