@@ -151,11 +151,13 @@ def _checked_embeddings(embeddings: Embeddings) -> Embeddings:
     finite = np.isfinite(rows).all(axis=1)
     if not finite.all():
         raise InputError(f"embedding {int(np.argmin(finite))} is not finite (NaN or infinity)")
-    largest = max(float(rows.max()), -float(rows.min())) if rows.size else 0.0
-    if largest and not 1 / _LARGEST <= largest <= _LARGEST:
+    largest = np.maximum(rows.max(axis=1), -rows.min(axis=1))
+    beyond = (largest > _LARGEST) | ((largest < 1 / _LARGEST) & (largest > 0))
+    if beyond.any():
+        row = int(np.argmax(beyond))
         raise InputError(
-            f"the largest value of the embeddings is {largest:.3g}, outside {1 / _LARGEST:.0e} to {_LARGEST:.0e}, "
-            "where distances are exact: scale them first"
+            f"the largest value of embedding {row} is {largest[row]:.3g}, outside {1 / _LARGEST:.0e} to "
+            f"{_LARGEST:.0e}, where distances are exact: scale them first"
         )
     rows = rows.view()
     rows.flags.writeable = False

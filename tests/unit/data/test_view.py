@@ -98,6 +98,11 @@ def test_embeddings_beyond_exact_arithmetic_are_refused_at_the_border(scale):
         Corpus.of(np.array([[0.0, 1.0], [1.0, -1.0]]) * scale)
 
 
+def test_a_single_embedding_beyond_exact_arithmetic_is_named():
+    with pytest.raises(InputError, match="embedding 1 is 1e-300"):
+        Corpus.of(np.array([[0.0, 1.0], [1e-300, 0.0], [0.0, 0.0]]))
+
+
 @pytest.mark.parametrize("scale", [0.0, 1e20, 1e-20, 1.0])
 def test_other_embeddings_are_taken_as_they_are(scale):
     rows = np.array([[0.0, 1.0], [1.0, -1.0]]) * scale
