@@ -280,6 +280,7 @@ class Evidence:
 
     ours: Numbers
     drawn: Mapping[str, Floats]
+    kept: dict[tuple[object, str], Floats] = field(default_factory=dict)
 
     def of_resamples(self, measure: Callable[[str, Numbers], float], name: str) -> Difference:
         """A measure of one metric with its interval over resampled pairs."""
@@ -289,7 +290,10 @@ class Evidence:
 
     def resampled(self, measure: Callable[[str, Numbers], float], name: str) -> Floats:
         """A measure of one metric on every resample."""
-        return np.array([measure(name, self._draw(at, name)) for at in range(_RESAMPLES)])
+        if (measure, name) not in self.kept:
+            found = [measure(name, self._draw(at, name)) for at in range(_RESAMPLES)]
+            self.kept[measure, name] = np.array(found)
+        return self.kept[measure, name]
 
     def _draw(self, at: int, name: str) -> Numbers:
         means = {one: self.drawn[one][at] for one in {name, _HUMAN}}
