@@ -138,11 +138,13 @@ def format_decimals(value: float | None) -> str:
 
 
 def format_interval(low: float | None, high: float | None) -> str:
-    """The ends of an interval.
+    """The ends of an interval; one dash where there is none.
 
-    >>> format_interval(0.25, 1 / 3)
-    '0.25 … 0.3333'
+    >>> format_interval(0.25, 1 / 3), format_interval(None, None)
+    ('0.25 … 0.3333', '–')
     """
+    if plain(low) is None and plain(high) is None:
+        return format_cell(None)
     return f"{format_cell(low)} … {format_cell(high)}"
 
 

@@ -110,7 +110,8 @@ def _percent(row: dict[str, Any]) -> str:
 
 
 def _readable(row: dict[str, Any], ci: bool, test: bool) -> dict[str, str]:
-    cells = {"metric": row["metric"], "value": format_cell(row["value"])}
+    arrow = {"smaller": "↓", "larger": "↑"}[row["closer"]]
+    cells = {"metric": row["metric"], "value": format_cell(row["value"]), "closer": arrow}
     if ci:
         cells["interval"] = format_interval(row["low"], row["high"])
     if ci or test:

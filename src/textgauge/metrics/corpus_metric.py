@@ -168,6 +168,7 @@ class CorpusMetric(Metric):
         return Score(
             metric=self.key,
             value=float(shown),
+            closer=self.closer,
             parts={part.name: float(values.get(part.name, float("nan"))) for part in self.parts},
             reason=reason,
             n_reference=len(comparison.reference),

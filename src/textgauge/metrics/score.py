@@ -18,7 +18,8 @@ NAN = float("nan")
 class Score(Tabular):
     """The value of one metric on one comparison, with what is known about it.
 
-    `value` is NaN where the metric is undefined, and `reason` says why. `low` and `high` bound the expected value of
+    `value` is NaN where the metric is undefined, and `reason` says why; `closer` says whether smaller or larger values
+    mean closer corpora. `low` and `high` bound the expected value of
     the metric between samples of these sizes; `interval` names the method, or `no_interval` says why there is none.
     `p_value` is for "same distribution", with its Monte Carlo standard error `p_error`, and `p_adjusted` takes account
     of all metrics tested together, by the method `adjustment`. `null` is the mean value if both corpora come from one
@@ -30,6 +31,7 @@ class Score(Tabular):
 
     metric: str
     value: float
+    closer: str = "smaller"
     parts: Mapping[str, float] = field(default_factory=dict)
     low: float = NAN
     high: float = NAN
@@ -64,7 +66,7 @@ class Score(Tabular):
     def to_dict(self) -> dict[str, Any]:
         """A flat dictionary; NaN becomes None, parts become `part.NAME`."""
         names = (
-            "metric", "value", "low", "high", "p_value", "p_adjusted", "p_error", "null", "null_low", "null_high",
+            "metric", "value", "closer", "low", "high", "p_value", "p_adjusted", "p_error", "null", "null_low", "null_high",
             "times", "effect", "foreign_share", "foreign_low", "foreign_high", "n_reference", "n_candidate", "seconds",
             "interval", "no_interval", "test", "adjustment", "reason", "signature",
         )  # fmt: skip
