@@ -59,7 +59,7 @@ def test_token_metrics_on_text_files(run, corpora):
         "compare", corpora / "a.txt", corpora / "b.txt", "-m", "jsd@words,chi@words", "--test", "-f", "csv"
     )
     assert code == 0
-    assert out.splitlines()[0].startswith("metric,value,low,high,p_value")
+    assert out.splitlines()[0].startswith("metric,value,closer,low,high,p_value")
     assert len(out.splitlines()) == 3
     assert "warning" not in out
 
