@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 FIELDS = {
-    "metric", "value", "closer", "low", "high", "p_value", "p_adjusted", "p_error", "adjustment", "null", "null_low", "null_high",
-    "times", "effect", "n_reference", "n_candidate", "seconds", "signature",
+    "metric", "value", "closer", "low", "high", "p_value", "p_adjusted", "p_error", "adjustment", "null", "null_low",
+    "null_high", "times", "effect", "n_reference", "n_candidate", "seconds", "signature",
 }  # fmt: skip
 
 

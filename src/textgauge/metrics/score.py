@@ -66,8 +66,8 @@ class Score(Tabular):
     def to_dict(self) -> dict[str, Any]:
         """A flat dictionary; NaN becomes None, parts become `part.NAME`."""
         names = (
-            "metric", "value", "closer", "low", "high", "p_value", "p_adjusted", "p_error", "null", "null_low", "null_high",
-            "times", "effect", "foreign_share", "foreign_low", "foreign_high", "n_reference", "n_candidate", "seconds",
+            "metric", "value", "closer", "low", "high", "p_value", "p_adjusted", "p_error", "null", "null_low",
+            "null_high", "times", "effect", "foreign_share", "foreign_low", "foreign_high", "n_reference", "n_candidate", "seconds",
             "interval", "no_interval", "test", "adjustment", "reason", "signature",
         )  # fmt: skip
         flat = {name: plain(getattr(self, name)) for name in names}
