@@ -67,8 +67,8 @@ class Score(Tabular):
         """A flat dictionary; NaN becomes None, parts become `part.NAME`."""
         names = (
             "metric", "value", "closer", "low", "high", "p_value", "p_adjusted", "p_error", "null", "null_low",
-            "null_high", "times", "effect", "foreign_share", "foreign_low", "foreign_high", "n_reference", "n_candidate", "seconds",
-            "interval", "no_interval", "test", "adjustment", "reason", "signature",
+            "null_high", "times", "effect", "foreign_share", "foreign_low", "foreign_high", "n_reference",
+            "n_candidate", "seconds", "interval", "no_interval", "test", "adjustment", "reason", "signature",
         )  # fmt: skip
         flat = {name: plain(getattr(self, name)) for name in names}
         return flat | {f"part.{name}": plain(value) for name, value in self.parts.items()}
