@@ -14,6 +14,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 
+_GUESSES = 3
+_LISTED = 12  # names listed where none is near
+
 
 class TextgaugeError(Exception):
     """Base of all errors a user can cause and mend; the command prints it in one line and exits with 2."""
@@ -64,10 +67,17 @@ class UnknownName(TextgaugeError):
 
     @classmethod
     def among(cls, kind: str, name: str, known: Iterable[str]) -> UnknownName:
-        """Build the error for `name`, with the nearest known names."""
-        names = sorted(known)
-        near = get_close_matches(name, names, n=3, cutoff=0.5) or names[:12]
-        return cls(f"unknown {kind} {name!r}; did you mean {', '.join(near)}?")
+        """Build the error for `name`, with at most three near names, or some of those that are known.
+
+        >>> print(UnknownName.among("metric", "FIDD", ["fid", "mauve"]))
+        unknown metric 'FIDD'; did you mean fid?
+        """
+        names = {text.lower(): text for text in sorted(known)}
+        near = [names[text] for text in get_close_matches(name.lower(), names, n=_GUESSES, cutoff=0.5)]
+        if near:
+            return cls(f"unknown {kind} {name!r}; did you mean {', '.join(near)}?")
+        more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
+        return cls(f"unknown {kind} {name!r}; known: {', '.join([*names.values()][:_LISTED])}{more}")
 
 
 class ResourceError(TextgaugeError):

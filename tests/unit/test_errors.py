@@ -5,7 +5,7 @@ import pickle
 import pytest
 
 from textgauge.cli.output import option_name
-from textgauge.errors import ArgumentError, InputError
+from textgauge.errors import ArgumentError, InputError, UnknownName
 
 
 @pytest.fixture
@@ -21,3 +21,13 @@ def test_values_are_named_as_each_caller_names_them(error):
 def test_it_is_an_input_error_and_survives_pickling(error):
     assert isinstance(error, InputError)
     assert str(pickle.loads(pickle.dumps(error))) == str(error)
+
+
+def test_at_most_three_names_are_guessed_whatever_their_case():
+    known = ["energy", "energy_a", "energy_b", "energy_c", "mauve"]
+    assert str(UnknownName.among("metric", "ENERGI", known)).count("energy") == 3
+
+
+def test_where_no_name_is_near_known_ones_are_listed():
+    assert str(UnknownName.among("metric", "zzz", ["fid", "mauve"])) == "unknown metric 'zzz'; known: fid, mauve"
+    assert str(UnknownName.among("number", "zzz", map(str, range(20)))).endswith(" and 8 more")

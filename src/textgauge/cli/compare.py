@@ -13,7 +13,7 @@ from textgauge.comparing import DEFAULT_METRICS, CompareReport
 from textgauge.comparing import compare as run_compare
 from textgauge.data import load_corpus
 from textgauge.data.source import accepted
-from textgauge.tabular import format_cell, format_interval
+from textgauge.tabular import format_cell, format_interval, listed
 
 
 def compare(
@@ -88,9 +88,10 @@ def compare(
         print_rows([{"kind": "metric", **row} for row in rows] + explanation_rows(report) if printed else rows, form)
     if explain_to is not None:
         write_explanations(report, explain_to, top)
+    for reason in dict.fromkeys(score.reason for score in report if score.reason):
+        names = [score.metric for score in report if score.reason == reason]
+        note(f"warning: {listed(names)} {'is' if len(names) == 1 else 'are'} undefined: {reason}")
     for score in report:
-        if score.reason:
-            note(f"warning: {score.metric} is undefined: {score.reason}")
         if score.no_interval:
             note(f"note: {score.no_interval}")
     for text in report.warnings:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
@@ -12,13 +13,14 @@ from textgauge.comparing.warnings import confounds
 from textgauge.data import Comparison, Corpus, load_corpus
 from textgauge.data.source import Source
 from textgauge.data.view import in_one_pool
-from textgauge.errors import InputError
+from textgauge.errors import InputError, MissingExtra, ResourceError
 from textgauge.metrics import CorpusMetric, Score, get_corpus_metrics
 from textgauge.metrics.base import Undefined
 from textgauge.metrics.ground_matrix import ground_matrix
 from textgauge.metrics.null_values import NullValues, adjusted
 
 Step: TypeAlias = Callable[[str], None]
+Missing: TypeAlias = ResourceError | MissingExtra
 
 _WORTH_BLAS_THREADS = 4_000  # texts; with fewer, threads of one product wait for each other longer than they work
 _RANGE_PERMUTATIONS = 199  # of the null range where no test is made: the 5th smallest to the 5th largest value
@@ -69,7 +71,8 @@ def compare(
     holds the values to expect if both corpora came from one source. `foreign`, a third corpus, adds which share of its
     texts, mixed into the reference, would give the same distance. `explain` adds what each text contributes, for
     metrics that are sums over texts (see `textgauge.comparing.explain`). `on_step` is called with the name of each
-    step.
+    step. A metric whose model or package is missing has no value and a reason; if that is every metric, the error is
+    raised.
 
     >>> reference = ["a red cat", "a red dog", "a blue dog"]
     >>> report = compare(reference=reference, candidate=["one cat", "one dog", "a cow"], metrics="jsd@words")
@@ -77,19 +80,22 @@ def compare(
     3
     """
     options = UncertaintyOptions(ci, test, level, permutations, seed)
-    comparison, chosen = prepared(reference, candidate, metrics, seed, on_step)
+    comparison, chosen, missing = prepared(reference, candidate, metrics, seed, on_step)
     scores, nulls = [], []
     with blas_threads(comparison):
         for metric in chosen:
             on_step(metric.key)
-            score, null = _add_uncertainty(metric.measure(comparison), metric, comparison, options)
+            reason = missing.get(metric.key)
+            score = metric.measure(comparison) if reason is None else _not_measured(metric, comparison, reason)
+            score, null = _add_uncertainty(score, metric, comparison, options)
             scores.append(score)
             nulls.append(null)
         if test:
             scores = _adjust(scores, nulls)
         if foreign is not None:
             scores = _add_foreign(scores, chosen, comparison, load_corpus(foreign, role="foreign"), options, on_step)
-        report = CompareReport(tuple(scores), tuple(confounds(comparison, chosen)))
+        usable = [metric for metric in chosen if metric.key not in missing]
+        report = CompareReport(tuple(scores), tuple(confounds(comparison, usable)))
         return _explained(report, comparison, chosen, on_step) if explain else report
 
 
@@ -99,12 +105,18 @@ def prepared(
     metrics: str | Iterable[str | CorpusMetric],
     seed: int,
     on_step: Step,
-) -> tuple[Comparison, list[CorpusMetric]]:
-    """The comparison of two corpora with the rows that the metrics need, and the metrics as they fit it."""
+) -> tuple[Comparison, list[CorpusMetric], dict[str, str]]:
+    """The comparison of two corpora with the rows that metrics need, the metrics as they fit it, and what is missing.
+
+    A metric whose model or package is missing is there by its key, with the reason; if that is every metric, the first
+    error is raised.
+    """
     comparison = Comparison(load_corpus(reference, role="reference"), load_corpus(candidate, role="candidate"))
     chosen = [metric.with_default_seed(seed).on_given(comparison) for metric in get_corpus_metrics(metrics)]
-    _prepare(comparison, chosen, on_step)
-    return comparison, chosen
+    errors = _prepare(comparison, chosen, on_step)
+    if len(errors) == len(chosen):
+        raise next(iter(errors.values()))
+    return comparison, chosen, {key: str(error) for key, error in errors.items()}
 
 
 def blas_threads(comparison: Comparison) -> AbstractContextManager[Any]:
@@ -130,23 +142,49 @@ def _explained(
     return replace(report, explanations=found, terms=terms)
 
 
-def _prepare(comparison: Comparison, metrics: list[CorpusMetric], on_step: Step) -> None:
-    """Compute rows first, so that models run once and a metric's time is its own."""
+def _prepare(comparison: Comparison, metrics: list[CorpusMetric], on_step: Step) -> dict[str, Missing]:
+    """Compute rows first, so that models run once and a metric's time is its own; give what is missing, by metric."""
+    errors: dict[str, Missing] = {}
+    tried: dict[str, Missing] = {}  # by input, so that a model is not looked for again
     for metric in metrics:
         if metric.reads_texts and not comparison.joint.pool.has_texts:
             raise InputError(f"{metric.key} needs texts, but the corpora were given as embeddings")
-        if metric.pair_ground is not None:
-            _prepare_ground(comparison, metric.pair_ground, on_step)
-        elif metric.needs == "tokens":
-            comparison.joint.pool.counts(metric.token_rows)
-        else:
-            on_step(f"embedding with {metric.embedder}")
-            comparison.joint.pool.embeddings(metric.embedder)
+        rows = metric.on if metric.needs == "tokens" or metric.pair_ground else metric.embedder
+        if rows not in tried:
+            try:
+                _prepare_rows(comparison, metric, on_step)
+            except (ResourceError, MissingExtra) as error:
+                tried[rows] = error
+        if rows in tried:
+            errors[metric.key] = tried[rows]
+    return errors
+
+
+def _prepare_rows(comparison: Comparison, metric: CorpusMetric, on_step: Step) -> None:
+    if metric.pair_ground is not None:
+        _prepare_ground(comparison, metric.pair_ground, on_step)
+    elif metric.needs == "tokens":
+        comparison.joint.pool.counts(metric.token_rows)
+    else:
+        on_step(f"embedding with {metric.embedder}")
+        comparison.joint.pool.embeddings(metric.embedder)
 
 
 def _prepare_ground(comparison: Comparison, name: str, on_step: Step) -> None:
     matrix = ground_matrix(comparison.joint.pool, name)
     matrix.rows(comparison.joint, lambda done, total: on_step(f"{name} of all pairs: {100 * done // total} %"))
+
+
+def _not_measured(metric: CorpusMetric, comparison: Comparison, reason: str) -> Score:
+    return Score(
+        metric=metric.key,
+        value=math.nan,
+        parts={part.name: math.nan for part in metric.parts},
+        reason=reason,
+        n_reference=len(comparison.reference),
+        n_candidate=len(comparison.candidate),
+        seconds=0.0,
+    )
 
 
 def _add_uncertainty(
@@ -188,7 +226,8 @@ def _add_foreign(
     from textgauge.comparing.foreign_share import foreign_share
 
     joint, foreign = in_one_pool(comparison.joint, foreign)
-    _prepare(Comparison(joint, foreign), metrics, on_step)
+    defined = [metric for metric, score in zip(metrics, scores, strict=True) if score.reason is None]
+    _prepare(Comparison(joint, foreign), defined, on_step)
     n = len(comparison.reference)
     moved = Comparison(joint.take(range(n)), joint.take(range(n, len(joint))))
     found = list(scores)

@@ -56,7 +56,7 @@ def explain(
         raise InputError(f"one metric is explained at a time, not {len(named)}: {metric}")
     if not named[0].explains:
         raise named[0].not_explained()
-    comparison, (chosen,) = prepared(reference, candidate, named, seed, on_step)
+    comparison, (chosen,), _ = prepared(reference, candidate, named, seed, on_step)
     with blas_threads(comparison):
         score = chosen.measure(comparison)
         if score.reason is not None:

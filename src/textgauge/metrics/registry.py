@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from textgauge.errors import InputError, UnknownName
+from textgauge.errors import ArgumentError, InputError, UnknownName
 from textgauge.metrics.base import Metric, Scope, from_name
 from textgauge.naming import expand, parse, split_names
 from textgauge.plugins import load_plugins
@@ -30,14 +30,18 @@ def register(kind: _Kind) -> _Kind:
 
 
 def get_metric(name: str | Metric) -> Any:
-    """The metric a name stands for, such as `pr.recall(k=3)@minilm:cosine`: a pair or a corpus metric."""
+    """The metric a name stands for, such as `pr.recall(k=3)@minilm:cosine`: a pair or a corpus metric.
+
+    Upper and lower case are the same: `FID` is `fid`.
+    """
     if isinstance(name, Metric):
         return name
     parsed = parse(name)
     known = known_metrics()
-    if parsed.name not in known:
+    kind = known.get(parsed.name) or _ignoring_case(parsed.name, known)
+    if kind is None:
         raise UnknownName.among("metric", parsed.name, known)
-    return from_name(known[parsed.name], parsed)
+    return from_name(kind, parsed)
 
 
 def get_metrics(names: str | Iterable[str | Metric]) -> list[Metric]:
@@ -89,8 +93,15 @@ def known_metrics() -> dict[str, type[Metric]]:
     return _registry
 
 
+def _ignoring_case(name: str, known: Mapping[str, type[Metric]]) -> type[Metric] | None:
+    alike = [kind for other, kind in known.items() if other.lower() == name.lower()]
+    return alike[0] if len(alike) == 1 else None
+
+
 def _all_of(scope: Scope, names: str | Iterable[str | Metric], otherwise: str) -> list[Any]:
     metrics = get_metrics(names)
+    if not metrics:
+        raise ArgumentError("{metrics} names no metric; `textgauge ls metrics` lists them")
     wrong = next((metric for metric in metrics if metric.scope != scope), None)
     if wrong is not None:
         raise InputError(f"{wrong.key} {otherwise.format(key=wrong.key)}")

@@ -81,6 +81,11 @@ def item_statistics(metric: PairMetric, pairs: Pairs, values: Floats) -> ItemSta
     return ItemStatistics(mean, None if counts is None else Summed(counts, metric.of_statistics, metric.bounds))
 
 
+def undefined_statistics(n: int) -> ItemStatistics:
+    """Statistics of a metric that has no value on any of n items."""
+    return ItemStatistics(Summed(np.zeros((n, 2)), _ratio), None)
+
+
 def canonical_order(*systems: Pairs) -> NDArray[np.int64]:
     """An order of the items that depends on their texts alone, so that resamples do not depend on the order given.
 

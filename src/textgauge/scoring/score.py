@@ -12,9 +12,16 @@ import numpy as np
 from textgauge.arrays import Floats
 from textgauge.data import Corpus, Pairs
 from textgauge.data.view import TextsLike
-from textgauge.errors import InputError
-from textgauge.metrics import Metric, PairMetric, get_pair_metrics
-from textgauge.scoring.report import Bootstrap, ScoreReport, Summed, canonical_order, item_statistics
+from textgauge.errors import InputError, MissingExtra, ResourceError
+from textgauge.metrics import Metric, PairMetric, PairScores, get_pair_metrics
+from textgauge.scoring.report import (
+    Bootstrap,
+    ScoreReport,
+    Summed,
+    canonical_order,
+    item_statistics,
+    undefined_statistics,
+)
 from textgauge.stats.resampling import percentile_interval, permutation_p, resampled_sums, swapped_sums
 from textgauge.tabular import FlatRow
 
@@ -40,6 +47,7 @@ def score(
     `right` may hold a list of references for each left text. `background` is the corpus that `tfidf`, `bm25plus` and
     idf weights are fitted on; all texts of the pairs by default. The report has the values of every pair, and
     `summary()` their means with bootstrap intervals at `level`, and the score of the whole set where one exists.
+    A metric whose model or package is missing has no values and a reason; if that is every metric, the error is raised.
 
     >>> report = score(left=["a red cat", "one dog"], right=["a red dog", "one dog"], metrics="jaccard,levenshtein")
     >>> report["jaccard"].values.round(3).tolist()
@@ -50,11 +58,25 @@ def score(
     chosen = [metric.on_given(pairs) for metric in get_pair_metrics(metrics)]
     require_texts(pairs, chosen)
     found, statistics = [], {}
+    missing: list[ResourceError | MissingExtra] = []
     for metric in chosen:
         on_step(metric.key)
-        found.append(metric.measure(pairs))
-        statistics[metric.key] = item_statistics(metric, pairs, found[-1].values)
+        try:
+            found.append(metric.measure(pairs))
+            statistics[metric.key] = item_statistics(metric, pairs, found[-1].values)
+        except (ResourceError, MissingExtra) as error:
+            missing.append(error)
+            found.append(_not_measured(metric, len(pairs), str(error)))
+            statistics[metric.key] = undefined_statistics(len(pairs))
+    if len(missing) == len(chosen):
+        raise missing[0]
     return ScoreReport(tuple(found), statistics, canonical_order(pairs), how)
+
+
+def _not_measured(metric: PairMetric, n: int, reason: str) -> PairScores:
+    nothing = np.full(n, np.nan)
+    parts = {part.name: nothing for part in metric.parts}
+    return PairScores(metric=metric.key, values=nothing, parts=parts, reason=reason, seconds=0.0)
 
 
 def checked_pairs(left: TextsLike, right: References, background: TextsLike | None = None) -> Pairs:
