@@ -239,7 +239,9 @@ def _protocol(declared: Mapping[str, Any], options: Options) -> Protocol:
     if kind is None:
         raise InputError(f"this version knows no protocol {declared['name']!r}")
     known = {item.name for item in fields(kind)}
-    given = {name: value for name, value in declared["parameters"].items() if name in known}
+    stored = dict.fromkeys(kind.former, "") | declared["parameters"]
+    renamed = {name: values.get(stored[name], stored[name]) for name, values in kind.former.items()}
+    given = {name: value for name, value in (stored | renamed).items() if name in known and value != ""}
     return kind(**given | {name: value for name, value in options.items() if name in known})
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from textgauge.evaluate import Store, run
-from textgauge.evaluate.results import MetricTime, Results, judge, total_times
+from textgauge.evaluate.results import MetricTime, Results, _protocol, judge, total_times
 
 
 @pytest.fixture
@@ -46,3 +46,12 @@ def test_times_of_several_runs_add_up(results):
         assert (two.trials, two.failed) == (2 * one.trials, 2 * one.failed)
         assert two.each == pytest.approx(one.each)
     assert MetricTime("jsd", "ksc", 4, 2.0, 0).each == 0.5
+
+
+def test_stored_parameters_are_read_under_their_present_names():
+    ideal = _protocol({"name": "sensitivity", "parameters": {"ideal": "linear"}}, {})
+    assert ideal.ideal == "reciprocal"
+    assert _protocol({"name": "sensitivity", "parameters": {"ideal": "root"}}, {}).ideal == "root"
+    # Runs without the parameter put digits for six letters.
+    assert _protocol({"name": "robustness", "parameters": {}}, {}).numerals == "digits"
+    assert _protocol({"name": "robustness", "parameters": {"numerals": "zeros"}}, {}).numerals == "zeros"

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
+from types import MappingProxyType
 from typing import Any, ClassVar, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import numpy as np
@@ -149,6 +150,9 @@ class Protocol:
     timed: ClassVar[bool] = False  # whether the value of a trial is its time, alone and cold
     similarities: ClassVar[bool] = False  # whether trials are judged as similarities, not as distances
     ensembles: ClassVar[bool] = False  # whether runs train ensembles of their metrics
+    former: ClassVar[Mapping[str, Mapping[str, str]]] = MappingProxyType(
+        {}
+    )  # what stored values are called here; "": absent
     common: ClassVar[str] = ""  # what its measures have in common, in one sentence
     version: ClassVar[int] = 1
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Literal
 
 import numpy as np
@@ -47,6 +48,7 @@ class Robustness(Task):
         published=("scitldr", "bbc_news", "legal_summ"),
     )
     model = "linear"
+    former = MappingProxyType({"numerals": {"": "digits"}})
     measures = (
         Measure("robustness", about="mean of the three rates"),
         Measure("summary_gt_semantic", detail=True, about="documents whose summary is above every semantic change"),

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
+from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
@@ -49,6 +50,7 @@ class Sensitivity(Task):
         published=("paul_graham_essays", "bbc_news", "squality", "newsgroups20"),
     )
     figures = (*Task.figures, "sensitivity")
+    former = MappingProxyType({"ideal": {"linear": "reciprocal"}})
     model = "linear"
     measures = (
         Measure("sensitivity", about="1 − mean absolute error against the ideal similarity"),
