@@ -13,7 +13,7 @@ import numpy as np
 from textgauge.arrays import Floats
 from textgauge.data.view import TextsLike
 from textgauge.errors import InputError
-from textgauge.evaluate.rated_features import RatedFeatures, RatedPairs, Step, rated_features
+from textgauge.evaluate.rated_features import RatedFeatures, Step, TrainingPairs, rated_features
 from textgauge.evaluate.rating_agreement import (
     MEASURES,
     EnsembleContrast,
@@ -44,7 +44,7 @@ _FIELDS = (
 
 
 @dataclass(frozen=True, eq=False)
-class Fitted:
+class LearnedMixture:
     """A model, the place of the best single metric, its line to the ratings, and the share of what was learned."""
 
     model: Model
@@ -61,7 +61,7 @@ class Fitted:
 
 
 @dataclass(frozen=True)
-class LeftOut:
+class SourceLeftOut:
     """Spearman's ρ within a source that was left out: of the metric learned on the others, and of their best single."""
 
     left_out: str
@@ -93,7 +93,7 @@ class CrossValidated:
     stacked: RatingAgreement
     singles: tuple[RatingAgreement, ...]
     contrasts: tuple[EnsembleContrast, ...]
-    left_out: tuple[LeftOut, ...] = ()
+    left_out: tuple[SourceLeftOut, ...] = ()
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """One row per measure, then one per source left out."""
@@ -155,7 +155,7 @@ def cross_validated(
     known, up = _on_scale(rated, worst, best), best > worst
     own, gold = known.own, known.ratings if up else -known.ratings
     predictions, folds = np.empty(len(known)), known.folds
-    rows: dict[int, LeftOut] = {}
+    rows: dict[int, SourceLeftOut] = {}
     by_source = bool((known.source_folds == folds)[own].all())
     if len(np.unique(known.source_folds)) > 1:
         for fold in np.unique(known.source_folds):
@@ -188,22 +188,22 @@ def _judged(rated: RatedFeatures, gold: Floats, predictions: Floats, **options: 
     return CrossValidated(predictions, stacked, singles, contrasts)
 
 
-def _ranked(fitted: Fitted, rated: RatedFeatures, worst: float, best: float) -> Floats:
+def _ranked(fitted: LearnedMixture, rated: RatedFeatures, worst: float, best: float) -> Floats:
     """Predictions for the pairs that are judged, as ranks; larger is closer."""
     clamped = np.clip(fitted.mixture.predict(rated.values[rated.own]), min(worst, best), max(worst, best))
     return one_scale(clamped if best > worst else -clamped)
 
 
-def _left_out(rated: RatedFeatures, fitted: Fitted, source: int) -> LeftOut:
+def _left_out(rated: RatedFeatures, fitted: LearnedMixture, source: int) -> SourceLeftOut:
     here = rated.sources == source
     values, gold = rated.values[here], rated.ratings[here]
     found = (spearman(gold, part.predict(values)) for part in (fitted.mixture, fitted.single))
     name = rated.names[source] if rated.names else str(source)
     key = rated.metrics[fitted.best].key
-    return LeftOut(name, int(here.sum()), next(found), key, next(found), fitted.share)
+    return SourceLeftOut(name, int(here.sum()), next(found), key, next(found), fitted.share)
 
 
-def _fit(rated: RatedFeatures, model: Kind, up: bool, seed: int) -> Fitted:
+def _fit(rated: RatedFeatures, model: Kind, up: bool, seed: int) -> LearnedMixture:
     """Penalty, single metric and share from these pairs alone."""
     if model not in KINDS:
         raise InputError(f"the model is one of {', '.join(KINDS)}, not {model!r}")
@@ -217,10 +217,12 @@ def _fit(rated: RatedFeatures, model: Kind, up: bool, seed: int) -> Fitted:
             part = _model(rest, model, up, seed, penalty)
             best = _best_single(rest, up)
             single = fit_single(rest.values, rest.ratings, best)
-            mixtures = [Fitted(part, best, single, share).mixture for share in _SHARES[model]]
+            mixtures = [LearnedMixture(part, best, single, share).mixture for share in _SHARES[model]]
             found.append([spearman(here.ratings, mixture.predict(here.values)) for mixture in mixtures])
     best = _best_single(rated, up)
-    return Fitted(whole, best, fit_single(rated.values, rated.ratings, best), _share(np.array(found), _SHARES[model]))
+    return LearnedMixture(
+        whole, best, fit_single(rated.values, rated.ratings, best), _share(np.array(found), _SHARES[model])
+    )
 
 
 def _model(rated: RatedFeatures, model: Kind, up: bool, seed: int, penalty: float | None) -> Model:
@@ -385,7 +387,7 @@ def ensemble(
     given = [(left, right, target, groups, sources), *((*other, None) for other in others)]
     called = [*names, *(f"data {number + 1}" for number in range(len(names), len(given)))]
     data = [
-        RatedPairs(checked_pairs(texts, references), list(ratings), name, *(_listed(cells) for cells in labels))
+        TrainingPairs(checked_pairs(texts, references), list(ratings), name, *(_listed(cells) for cells in labels))
         for (texts, references, ratings, *labels), name in zip(given, called, strict=True)
     ]
     rated = rated_features(data, metrics=metrics, on_step=on_step)

@@ -30,7 +30,7 @@ _NAMED_SETS = 3
 
 
 @dataclass(frozen=True, eq=False)
-class RatedPairs:
+class TrainingPairs:
     """Pairs of texts with ratings under a name; `sets` and `sources` are labels of each pair, where there are some."""
 
     pairs: Pairs
@@ -100,7 +100,7 @@ def all_features() -> list[PairMetric]:
 
 
 def rated_features(
-    data: Sequence[RatedPairs],
+    data: Sequence[TrainingPairs],
     *,
     metrics: str | Iterable[str | Metric] | None = None,
     on_step: Step = lambda _: None,
@@ -185,7 +185,7 @@ def _checked_ratings(ratings: Sequence[float] | Floats, pairs: int) -> Floats:
     return grades
 
 
-def _labels(one: RatedPairs, cells: Sequence[Any] | NDArray[Any] | None, name: str) -> list[str]:
+def _labels(one: TrainingPairs, cells: Sequence[Any] | NDArray[Any] | None, name: str) -> list[str]:
     found = [one.name] * len(one.pairs) if cells is None else [str(cell) for cell in cells]
     if len(found) != len(one.pairs):
         raise InputError(f"{len(one.pairs)} pairs but {len(found)} {name}")
@@ -209,7 +209,7 @@ def _source_names(sources: Ints, sets: Ints, labels: Sequence[str]) -> tuple[str
     return tuple(names)
 
 
-def _card(one: RatedPairs, ratings: Floats) -> dict[str, Any]:
+def _card(one: TrainingPairs, ratings: Floats) -> dict[str, Any]:
     sets = np.unique(_labels(one, one.sets, "sets"), return_inverse=True)[1].astype(np.int64)
     columns = (one.pairs.left.keys, one.pairs.right.keys, ratings, sets)
     digest = hashlib.blake2b(b"".join(column.tobytes() for column in columns), digest_size=8).hexdigest()

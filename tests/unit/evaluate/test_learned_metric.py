@@ -12,7 +12,7 @@ from textgauge.errors import InputError
 from textgauge.evaluate import learned_metric as ensemble
 from textgauge.evaluate import rated_features as rated_data
 from textgauge.evaluate.learned_metric import cross_validated, train
-from textgauge.evaluate.rated_features import RatedFeatures, RatedPairs, all_features, rated_features
+from textgauge.evaluate.rated_features import RatedFeatures, TrainingPairs, all_features, rated_features
 
 METRICS = "jaccard,chrf,rouge1.recall"
 NAMES = ("jaccard", "chrf", "rouge1", "ter")
@@ -37,7 +37,7 @@ def joined(first, second):
 
 
 def features(pairs, ratings, groups=None, **options):
-    return rated_features([RatedPairs(pairs, ratings, "words", groups)], **options)
+    return rated_features([TrainingPairs(pairs, ratings, "words", groups)], **options)
 
 
 def texts(n=80, seed=0):
@@ -182,14 +182,18 @@ def test_a_few_shared_texts_do_not_join_sets():
 def test_declared_sources_stand_in_the_place_of_sets():
     left, right, ratings, groups = texts()
     halves = [name in ("set 0", "set 1") for name in groups]
-    rated = rated_features([RatedPairs(Pairs(left, right), ratings, "words", groups, halves)], metrics="jaccard,chrf")
+    rated = rated_features(
+        [TrainingPairs(Pairs(left, right), ratings, "words", groups, halves)], metrics="jaccard,chrf"
+    )
     assert (len(np.unique(rated.sets)), len(np.unique(rated.sources))) == (4, 2)
     assert cross_validated(rated, resamples=100).stacked.spearman > 0.7
 
 
 def test_other_data_that_share_texts_are_left_out_with_them():
     left, right, ratings, groups = texts()
-    rated = rated_features([RatedPairs(Pairs(left, right), ratings, name, groups) for name in "ab"], metrics="jaccard")
+    rated = rated_features(
+        [TrainingPairs(Pairs(left, right), ratings, name, groups) for name in "ab"], metrics="jaccard"
+    )
     assert rated.sources[:80].tolist() == rated.sources[80:].tolist()
     assert rated.folds.tolist() == rated.sources.tolist()
 
