@@ -332,7 +332,8 @@ def _gap(name: str, numbers: Numbers) -> float:
 
 def _inequality(name: str, theirs: Numbers, request: Request) -> Claim[Evidence]:
     printed = _gap(name, theirs)
-    passes = printed > 0
+    random, ranks = _random_sets(), theirs.ranks[name]  # printed means may tie, ranks do not
+    passes = ranks[~random].max() < ranks[random].min()
 
     def test(evidence: Evidence) -> Finding:
         found = evidence.of_resamples(_gap, name)
@@ -471,8 +472,9 @@ def _resampled_means(group: Group, request: Request) -> dict[str, Floats]:
     found = np.empty((_RESAMPLES, len(labels), own.shape[1]))
     for place, label in enumerate(labels):
         of = own[columns["set"] == label]
-        of = of[np.isfinite(of).all(axis=1)]
-        found[:, place] = resampled_sums(of, _RESAMPLES, place) / len(of)
+        known = np.isfinite(of)  # a pair that one metric has no value for still counts for the others
+        sums = resampled_sums(np.hstack([np.where(known, of, 0.0), known]), _RESAMPLES, place)
+        found[:, place] = sums[:, : own.shape[1]] / sums[:, own.shape[1] :]
     return {name: found[:, :, at] for at, name in enumerate(values)}
 
 

@@ -9,7 +9,8 @@ import pytest
 from textgauge.data import Corpus
 from textgauge.evaluate import Plan, Store, run
 from textgauge.evaluate.protocols import Agreement, PairSources
-from textgauge.evaluate.results import Results
+from textgauge.evaluate.protocols.base import Observations
+from textgauge.evaluate.results import Group, Results
 from textgauge.metrics import get_pair_metrics
 from textgauge.papers import PAPERS, Request, published
 from textgauge.papers import yamshchikov2020 as paper
@@ -141,3 +142,17 @@ def test_claims_on_a_run_have_intervals_over_pairs(ours):
     low, high = map(float, swaps["interval"].split(" to "))
     assert low <= float(swaps["ours"]) <= high
     assert found["wmd has the highest correlation with human"]["verdict"] == "not testable here"
+
+
+def test_resampled_means_are_around_the_means_even_where_one_metric_has_no_value():
+    sets = np.repeat(list(paper._SETS.values()), 20)
+    rng = np.random.default_rng(1)
+    values = {key: rng.normal(size=len(sets)) for key in ("overlap", "chrf")}
+    values["chrf"][values["overlap"] > 0.5] = np.nan  # dropping these pairs would shift the means of overlap
+    columns = {"rating": rng.normal(size=len(sets)), "set": sets}
+    number = np.zeros(len(sets), dtype=np.int64)
+    observed = {key: Observations(-of, number, columns) for key, of in values.items()}
+    group = Group("yamshchikov14", Agreement(), 0, observed=observed)
+    drawn = paper._resampled_means(group, Request())["word_overlap"]
+    means = [values["overlap"][sets == name].mean() for name in paper._SETS.values()]
+    assert drawn.mean(axis=0) == pytest.approx(means, abs=0.05)
