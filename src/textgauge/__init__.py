@@ -58,9 +58,18 @@ _ROOMS = {
 
 
 def __getattr__(name: str) -> Any:
-    """Names whose rooms load when they are asked for."""
+    """Names whose rooms load on first use."""
     from importlib import import_module
 
     if name in _ROOMS:
         return getattr(import_module(_ROOMS[name]), name)
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("textgauge")
     raise AttributeError(f"module 'textgauge' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return __all__

@@ -25,6 +25,7 @@ _ACTING = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
 )
 _ROWS_SHOWN = 200
+_REPR_LINES = 20
 BLUE, VERMILION, GREY = "#0072B2", "#D55E00", "#777777"  # of charts: Okabe and Ito's palette, safe for colour blindness
 _LARGE = 100.0  # from here on whole units, or four digits, say more than decimals
 TEXT_WIDTH = 160  # of tables that no terminal bounds
@@ -64,6 +65,13 @@ class Tabular:
 
         return pd.DataFrame(self.to_dicts())
 
+    def __repr__(self) -> str:
+        """What it says of itself in a few lines, or its first rows."""
+        if type(self).__str__ is not object.__str__:
+            return first_lines(str(self))
+        rows = self.to_dicts()
+        return first_lines(text_table(rows[:_REPR_LINES]) if rows else f"{type(self).__name__} without rows", len(rows))
+
     def _repr_html_(self) -> str:
         return html_table(self.to_dicts())
 
@@ -96,6 +104,18 @@ def text_table(rows: Sequence[Row]) -> str:
     names = list(dict.fromkeys(name for row in rows for name in row))
     Console(file=written, width=TEXT_WIDTH, color_system=None, force_jupyter=False).print(rich_table(rows, names))
     return dedent("\n".join(line.rstrip() for line in written.getvalue().splitlines() if line.strip()))
+
+
+def first_lines(text: str, rows: int = 0) -> str:
+    """The first lines of a text, and how many lines or rows follow.
+
+    >>> print(first_lines("\\n".join("abcdefghijklmnopqrstuvwxyz"))[-14:])
+    t
+    … and 6 more
+    """
+    lines = text.splitlines()
+    left = max(len(lines), rows) - _REPR_LINES
+    return "\n".join([*lines[:_REPR_LINES], f"… and {left:,} more"]) if left > 0 else text
 
 
 def rich_table(rows: Sequence[Row], names: Sequence[str]) -> Table:

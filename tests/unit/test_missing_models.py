@@ -90,9 +90,9 @@ def test_the_commands_say_how_to_fetch_it(run, tmp_path, command, metrics):
 def test_no_metric_at_all_is_one_clear_line(run, tmp_path, command, python):
     (tmp_path / "a.txt").write_text("a cat\na dog\n")
     code, _, err = run(command, tmp_path / "a.txt", tmp_path / "a.txt", "-m", "")
-    assert (code, err) == (2, "textgauge: -m names no metric; `textgauge ls metrics` lists them\n")
+    assert (code, err) == (2, "textgauge: name at least one metric with -m; `textgauge ls metrics` lists them\n")
     names = ("reference", "candidate") if command == "compare" else ("left", "right")
-    with pytest.raises(textgauge.TextgaugeError, match="`metrics` names no metric"):
+    with pytest.raises(textgauge.TextgaugeError, match="at least one metric with `metrics`"):
         python(**dict.fromkeys(names, LEFT), metrics=[])
 
 

@@ -50,9 +50,9 @@ class UncertaintyOptions:
 
 
 def compare(
-    *,
     reference: Source,
     candidate: Source,
+    *,
     metrics: str | Iterable[str | CorpusMetric] = DEFAULT_METRICS,
     ci: bool = False,
     test: bool = False,
@@ -75,7 +75,7 @@ def compare(
     raised.
 
     >>> reference = ["a red cat", "a red dog", "a blue dog"]
-    >>> report = compare(reference=reference, candidate=["one cat", "one dog", "a cow"], metrics="jsd@words")
+    >>> report = compare(reference, ["one cat", "one dog", "a cow"], metrics="jsd@words")
     >>> report["jsd@words"].n_candidate
     3
     """

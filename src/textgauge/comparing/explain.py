@@ -33,9 +33,9 @@ _SHOWN = 10
 
 
 def explain(
-    *,
     reference: Source,
     candidate: Source,
+    *,
     metric: str | CorpusMetric = "energy",
     seed: int = 0,
     prior: float | None = None,
@@ -80,7 +80,7 @@ def explanation_of(metric: CorpusMetric, comparison: Comparison, score: Score, t
     )
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Explanation(Tabular):
     """One metric on one comparison, text by text: `to_dicts` has a row for each, and `contribution` sums to `total`.
 

@@ -25,7 +25,7 @@ _WIDTH = 260
 _LABEL = 48  # characters of a text that stand next to its bar
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class CompareReport(Tabular):
     """The scores of one comparison; iterate over them, or ask for one by its key.
 
@@ -43,6 +43,9 @@ class CompareReport(Tabular):
 
     def __iter__(self) -> Iterator[Score]:
         return iter(self.scores)
+
+    def __contains__(self, key: object) -> bool:
+        return any(score.metric == key or score is key for score in self.scores)
 
     def __getitem__(self, key: str) -> Score:
         for score in self.scores:

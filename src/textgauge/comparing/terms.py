@@ -17,7 +17,7 @@ TOKENIZER = "words"
 PRIOR = 0.2  # the prior's words per word of the smaller corpus: z-scores of like corpora then have a variance of 0.8
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Terms(Tabular):
     """Words with their log-odds ratio between two corpora, those of the candidate first.
 

@@ -86,7 +86,7 @@ def _yardstick(known: CorpusProperty, measured: MeasuredCorpus | None) -> tuple[
     return found.value, reason
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Description(Tabular):
     """Properties of one or several generated corpora; iterate over them, or ask for one by its name.
 

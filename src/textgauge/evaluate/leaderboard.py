@@ -64,7 +64,7 @@ class RankedMetric:
         return plain_row(flat)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Leaderboard(Tabular):
     """Rows, best first. Rank ranges and tiers hold for all metrics together with probability 95 %.
 

@@ -286,7 +286,7 @@ def _filled(column: Floats) -> Floats:
     return np.where(np.isnan(column), known.mean() if len(known) else 0.0, column)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Stack(Tabular):
     """A trained ensemble; its rows compare it with the best single metric on pairs that were left out.
 

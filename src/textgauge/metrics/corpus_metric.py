@@ -191,7 +191,7 @@ class CorpusMetric(Metric):
             if len(corpus) and unread(corpus, reader).all():
                 raise Undefined(f"every text of the {role} consists of word pieces that {reader} does not know")
 
-    def __call__(self, *, reference: TextsLike, candidate: TextsLike) -> Score:
+    def __call__(self, reference: TextsLike, candidate: TextsLike) -> Score:
         """Score two corpora given as texts, corpora or embedding arrays."""
         comparison = Comparison(reference, candidate)
         return self.on_given(comparison).measure(comparison)

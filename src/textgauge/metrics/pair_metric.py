@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from textgauge.data import GIVEN, Corpus, Pairs
 from textgauge.data.view import TextsLike
 from textgauge.errors import ParameterError
 from textgauge.metrics.base import VALUE, Metric, Part
-from textgauge.metrics.score import PairScores
+from textgauge.metrics.score import PairScores, Score
 
 Columns = dict[str, Floats]
 Needs = Literal["texts", "tokens", "embeddings", "word vectors", "token vectors", "model", "service"]
@@ -105,8 +105,14 @@ class PairMetric(Metric):
         moves = self.needs == "embeddings" and self.on == self.default_on and pairs.left.pool.has_given
         return self.with_input(GIVEN) if moves else self
 
-    def __call__(self, *, left: TextsLike, right: TextsLike | Sequence[Sequence[str]]) -> PairScores:
-        """Score aligned texts; `right` may hold several references for each."""
+    @overload
+    def __call__(self, left: str, right: str | Sequence[str]) -> Score: ...  # type: ignore[overload-overlap]
+    @overload
+    def __call__(self, left: TextsLike, right: TextsLike | Sequence[Sequence[str]]) -> PairScores: ...
+    def __call__(self, left: Any, right: Any) -> Score | PairScores:
+        """Score aligned texts, or one text with its reference; `right` may hold several references for each."""
+        if isinstance(left, str):
+            return self(left=[left], right=[right]).single()
         pairs = Pairs.of(left, right)
         return self.on_given(pairs).measure(pairs)
 

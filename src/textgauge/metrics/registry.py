@@ -101,7 +101,7 @@ def _ignoring_case(name: str, known: Mapping[str, type[Metric]]) -> type[Metric]
 def _all_of(scope: Scope, names: str | Iterable[str | Metric], otherwise: str) -> list[Any]:
     metrics = get_metrics(names)
     if not metrics:
-        raise ArgumentError("{metrics} names no metric; `textgauge ls metrics` lists them")
+        raise ArgumentError("name at least one metric with {metrics}; `textgauge ls metrics` lists them")
     wrong = next((metric for metric in metrics if metric.scope != scope), None)
     if wrong is not None:
         raise InputError(f"{wrong.key} {otherwise.format(key=wrong.key)}")

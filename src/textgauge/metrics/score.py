@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, SupportsFloat
 
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.tabular import Tabular, plain
+from textgauge.tabular import Tabular, count_of, format_cell, plain
 
 NAN = float("nan")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Score(Tabular):
     """The value of one metric on one comparison, with what is known about it.
 
@@ -59,6 +60,43 @@ class Score(Tabular):
     def __float__(self) -> float:
         return self.value
 
+    def __round__(self, digits: int | None = None) -> float:
+        return round(self.value, digits)
+
+    def __format__(self, form: str) -> str:
+        return format(self.value if form else str(self), form)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether a number is the value, or another score says all the same."""
+        if isinstance(other, int | float):
+            return self.value == other
+        return self.to_dict() == other.to_dict() if isinstance(other, Score) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.value)
+
+    def __lt__(self, other: SupportsFloat) -> bool:
+        return self.value < float(other)
+
+    def __le__(self, other: SupportsFloat) -> bool:
+        return self.value <= float(other)
+
+    def __gt__(self, other: SupportsFloat) -> bool:
+        return self.value > float(other)
+
+    def __ge__(self, other: SupportsFloat) -> bool:
+        return self.value >= float(other)
+
+    def __repr__(self) -> str:
+        """Metric and value, with interval, p-value and reason where they are known.
+
+        >>> Score(metric="jsd", value=0.51239, low=0.25, high=0.75)
+        jsd 0.5124 [0.25, 0.75]
+        """
+        ends = "" if math.isnan(self.low) else f" [{format_cell(self.low)}, {format_cell(self.high)}]"
+        p = "" if math.isnan(self.p_value) else f" p={self.p_value:.3g}"
+        return f"{self.metric} {format_cell(self.value)}{ends}{p}" + (f" ({self.reason})" if self.reason else "")
+
     def to_dicts(self) -> list[dict[str, Any]]:
         """The score as a table of one row."""
         return [self.to_dict()]
@@ -74,7 +112,7 @@ class Score(Tabular):
         return flat | {f"part.{name}": plain(value) for name, value in self.parts.items()}
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class PairScores(Tabular):
     """One number per pair, with parts; NaN where undefined, and `reason` says why. `warnings` speak against it."""
 
@@ -88,6 +126,14 @@ class PairScores(Tabular):
 
     def __len__(self) -> int:
         return len(self.values)
+
+    def __repr__(self) -> str:
+        """Metric, mean and number of pairs.
+
+        >>> PairScores(metric="jaccard", values=np.array([0.5, 1.0]))
+        jaccard: mean 0.75 of 2 pairs
+        """
+        return f"{self.metric}: mean {format_cell(self.mean)} of {count_of(len(self), 'pair')}"
 
     @property
     def defined(self) -> NDArray[np.float64]:
@@ -103,6 +149,20 @@ class PairScores(Tabular):
     def std(self) -> float:
         """Standard deviation over pairs, with n − 1; NaN for fewer than two values."""
         return float(self.defined.std(ddof=1)) if len(self.defined) > 1 else float("nan")
+
+    def single(self) -> Score:
+        """The score of the only pair."""
+        (value,) = self.values.tolist()
+        return Score(
+            metric=self.metric,
+            value=value,
+            parts={name: float(column[0]) for name, column in self.parts.items()},
+            n_reference=1,
+            n_candidate=1,
+            seconds=self.seconds,
+            signature=self.signature,
+            reason=self.reason,
+        )
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """One flat dictionary per pair: `index`, `value`, parts as `part.NAME`; NaN becomes None."""

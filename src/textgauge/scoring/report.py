@@ -17,7 +17,7 @@ from textgauge.errors import InputError, UnknownName
 from textgauge.metrics import PairMetric, PairScores
 from textgauge.naming import parse
 from textgauge.stats.resampling import percentile_interval, resampled_sums
-from textgauge.tabular import BLUE, VERMILION, FlatRow, Tabular, plain
+from textgauge.tabular import BLUE, VERMILION, FlatRow, Tabular, plain, text_table
 
 if TYPE_CHECKING:
     import altair as alt
@@ -126,7 +126,7 @@ class Summary(FlatRow):
     signature: str
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ScoreReport(Tabular):
     """The scores of many metrics on the same pairs; iterate over them, or ask for one by its key."""
 
@@ -140,6 +140,9 @@ class ScoreReport(Tabular):
 
     def __iter__(self) -> Iterator[PairScores]:
         return iter(self.scores)
+
+    def __contains__(self, key: object) -> bool:
+        return any(scores.metric == key or scores is key for scores in self.scores)
 
     def __getitem__(self, key: str) -> PairScores:
         for scores in self.scores:
@@ -196,6 +199,15 @@ class ScoreReport(Tabular):
         """How the values of every metric are spread over the pairs, with their mean."""
 
         return spread_chart(self.scores)
+
+    def __repr__(self) -> str:
+        """Means without intervals, which take longer than looking at a value may."""
+        return text_table(
+            [
+                {"metric": one.metric, "mean": plain(one.mean), "std": plain(one.std), "n": len(one)}
+                for one in self.scores
+            ]
+        )
 
     def __str__(self) -> str:
         width = max((len(scores.metric) for scores in self.scores), default=6)

@@ -32,9 +32,9 @@ DEFAULT_METRICS = "levenshtein,jaccard,chrf,bleu,rouge1,rougeL,cosine,bertscore"
 
 
 def score(
-    *,
     left: TextsLike,
     right: References,
+    *,
     metrics: str | Iterable[str | Metric] = DEFAULT_METRICS,
     background: TextsLike | None = None,
     level: float = 0.95,
@@ -49,7 +49,7 @@ def score(
     `summary()` their means with bootstrap intervals at `level`, and the score of the whole set where one exists.
     A metric whose model or package is missing has no values and a reason; if that is every metric, the error is raised.
 
-    >>> report = score(left=["a red cat", "one dog"], right=["a red dog", "one dog"], metrics="jaccard,levenshtein")
+    >>> report = score(["a red cat", "one dog"], ["a red dog", "one dog"], metrics="jaccard,levenshtein")
     >>> report["jaccard"].values.round(3).tolist()
     [0.5, 1.0]
     """
@@ -66,8 +66,8 @@ def score(
             statistics[metric.key] = item_statistics(metric, pairs, found[-1].values)
         except (ResourceError, MissingExtra) as error:
             missing.append(error)
-            found.append(_not_measured(metric, len(pairs), str(error)))
-            statistics[metric.key] = undefined_statistics(len(pairs))
+            found.append(_not_measured(metric, pairs.n_items, str(error)))
+            statistics[metric.key] = undefined_statistics(pairs.n_items)
     if len(missing) == len(chosen):
         raise missing[0]
     return ScoreReport(tuple(found), statistics, canonical_order(pairs), how)

@@ -59,7 +59,7 @@ class Answer:
     board: Leaderboard
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Recommendation(Tabular):
     """The answer to "which metric should I use on these data?", by purpose, with the numbers it rests on.
 

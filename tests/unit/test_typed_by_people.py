@@ -1,0 +1,110 @@
+"""Python as people type it: positional texts, results that are short to look at and easy to ask."""
+
+import math
+from importlib.metadata import version
+
+import numpy as np
+import pytest
+
+import textgauge
+from textgauge.comparing.terms import Terms
+from textgauge.data import sample
+from textgauge.tabular import Tabular
+
+LEFT, RIGHT = ["a red cat", "a red dog", "a cow"], ["one cat", "one dog", "a cow"]
+
+
+def test_texts_are_positional_or_named():
+    named = textgauge.compare(reference=LEFT, candidate=RIGHT, metrics="vocab_overlap@words,jsd@words")
+    assert [score.value for score in textgauge.compare(LEFT, RIGHT, metrics="vocab_overlap@words,jsd@words")] == [
+        score.value for score in named
+    ]
+    scores = textgauge.score(LEFT, RIGHT, metrics="bleu")["bleu"].values
+    np.testing.assert_array_equal(scores, textgauge.score(left=LEFT, right=RIGHT, metrics="bleu")["bleu"].values)
+    assert textgauge.explain(LEFT, RIGHT, metric="cbdf@words").metric == "cbdf@words"
+    assert textgauge.get_metric("jsd@words")(LEFT, RIGHT).value == named["jsd@words"].value
+
+
+def test_the_order_of_positional_texts():
+    assert textgauge.score(["a"], ["a b"], metrics="rouge1.precision").scores[0].values.tolist() == [1.0]
+    assert textgauge.compare(LEFT, RIGHT[:2], metrics="jsd@words").scores[0].n_reference == 3
+
+
+def test_the_module_lists_its_public_names_and_no_others():
+    assert dir(textgauge) == sorted(textgauge.__all__)
+    assert {"compare", "describe", "recommend", "run", "score"} <= set(dir(textgauge))
+    assert textgauge.__version__ == version("textgauge")
+
+
+def test_two_texts_give_one_number():
+    jaccard = textgauge.get_metric("jaccard")
+    score = jaccard("a red cat", "a red dog")
+    assert (score.value, float(score), f"{score:.2f}", round(score, 1)) == (0.5, 0.5, "0.50", 0.5)
+    assert score == 0.5
+    assert score != 0.4
+    assert 0.4 < score <= 0.5 < jaccard("a", "a")
+    assert score.signature == jaccard(["a red cat"], ["a red dog"]).signature
+    assert jaccard(left="a red cat", right="a red dog") == 0.5
+
+
+def test_two_texts_with_parts_references_and_without_a_value():
+    rouge = textgauge.get_metric("rouge1")
+    assert rouge("a", "a b").parts == pytest.approx({"precision": 1.0, "recall": 0.5})
+    assert rouge("a b", ["x y", "a b"]) == 1
+    (undefined,) = textgauge.get_metric("bm25plus")([""], [""]).values
+    assert math.isnan(textgauge.get_metric("bm25plus")("", "").value) == math.isnan(undefined)
+
+
+def test_scores_are_equal_when_they_say_the_same():
+    (one,) = textgauge.compare(LEFT, RIGHT, metrics="jsd@words")
+    from dataclasses import replace
+
+    assert one == replace(one)
+    assert one != replace(one, value=0.0)
+    assert one != "jsd@words"
+
+
+def test_reports_know_what_they_hold():
+    report = textgauge.compare(LEFT, RIGHT, metrics="jsd@words")
+    assert "jsd@words" in report
+    assert report["jsd@words"] in report
+    assert "energy" not in report
+    scored = textgauge.score(LEFT, RIGHT, metrics="jaccard")
+    assert "jaccard" in scored
+    assert "bleu" not in scored
+
+
+@pytest.fixture(scope="module")
+def results():
+    many = [sample(name, n=60).texts for name in ("banking", "travel")]
+    compared = textgauge.compare(
+        *many, metrics="jsd@words,zipf@words", ci=True, test=True, permutations=19, explain=True
+    )
+    scored = textgauge.score(*many, metrics="jaccard,chrf")
+    return [compared, *compared, compared.terms, *compared.explanations.values(), scored, *scored]
+
+
+def test_every_result_is_short_to_look_at(results):
+    assert len(results) > 6
+    for result in results:
+        lines = repr(result).splitlines()
+        assert 1 <= len(lines) <= 21
+        assert max(map(len, lines)) <= 160
+        assert not repr(result).startswith(type(result).__name__)
+
+
+def test_what_is_shown(results):
+    compared, scored = results[0], results[-3]
+    assert repr(compared).splitlines()[0] == compared.answer
+    assert [line.split()[0] for line in repr(scored).splitlines()[2:]] == ["jaccard", "chrf"]
+    assert repr(compared["jsd@words"]).startswith("jsd@words 0.")
+    assert repr(results[-2]).endswith("of 60 pairs")
+
+
+def test_rows_that_do_not_fit_are_counted():
+    class Many(Tabular):
+        def to_dicts(self):
+            return [{"number": number} for number in range(1_030)]
+
+    assert repr(Many()).splitlines()[-1] == "… and 1,010 more"
+    assert issubclass(Terms, Tabular)
