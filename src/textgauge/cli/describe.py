@@ -152,8 +152,10 @@ def _generated(
         name: load_texts(path, column=column, labels=rating, limit=limit, seed=seed)
         for name, path in zip(names, paths, strict=True)
     }
-    ratings = {name: [_number(mark, name) for mark in part.labels or ()] for name, part in found.items()}
-    return {name: part.texts for name, part in found.items()}, None if rating is None else ratings
+    texts = {name: part.texts for name, part in found.items()}
+    if rating is None:  # samples bring labels, which are no ratings
+        return texts, None
+    return texts, {name: [_number(mark, name) for mark in part.labels or ()] for name, part in found.items()}
 
 
 def _number(mark: str, name: str) -> float:

@@ -61,12 +61,14 @@ def compare(
     seed: int = 0,
     foreign: Source | None = None,
     explain: bool = False,
+    column: str | None = None,
     on_step: Step = lambda _: None,
 ) -> CompareReport:
     """Measure how far the candidate corpus is from the reference corpus.
 
-    Corpora are what `textgauge.data.load_corpus` reads: lists of texts, columns of data frames, `Corpus` objects,
-    embedding arrays, a path, `sample:NAME`, a dataset's name. `ci` adds an interval to every value, `test` a
+    Corpora are what `textgauge.data.load_corpus` reads: lists of texts, frames and their columns, `Corpus` objects,
+    embedding arrays, a path, `PATH:COLUMN`, `sample:NAME`, a dataset's name; `column` names the column of files and
+    frames. Blank texts are left out with a warning. `ci` adds an interval to every value, `test` a
     permutation p-value for "same distribution", raw and adjusted for all metrics; either adds the null range, which
     holds the values to expect if both corpora came from one source. `foreign`, a third corpus, adds which share of its
     texts, mixed into the reference, would give the same distance. `explain` adds what each text contributes, for
@@ -80,7 +82,7 @@ def compare(
     3
     """
     options = UncertaintyOptions(ci, test, level, permutations, seed)
-    comparison, chosen, missing = prepared(reference, candidate, metrics, seed, on_step)
+    comparison, chosen, missing = prepared(reference, candidate, metrics, seed, on_step, column=column)
     scores, nulls = [], []
     with blas_threads(comparison):
         for metric in chosen:
@@ -93,7 +95,8 @@ def compare(
         if test:
             scores = _adjust(scores, nulls)
         if foreign is not None:
-            scores = _add_foreign(scores, chosen, comparison, load_corpus(foreign, role="foreign"), options, on_step)
+            third = load_corpus(foreign, role="foreign", column=column)
+            scores = _add_foreign(scores, chosen, comparison, third, options, on_step)
         usable = [metric for metric in chosen if metric.key not in missing]
         report = CompareReport(tuple(scores), tuple(confounds(comparison, usable)))
         return _explained(report, comparison, chosen, on_step) if explain else report
@@ -105,13 +108,16 @@ def prepared(
     metrics: str | Iterable[str | CorpusMetric],
     seed: int,
     on_step: Step,
+    *,
+    column: str | None = None,
 ) -> tuple[Comparison, list[CorpusMetric], dict[str, str]]:
     """The comparison of two corpora with the rows that metrics need, the metrics as they fit it, and what is missing.
 
     A metric whose model or package is missing is there by its key, with the reason; if that is every metric, the first
     error is raised.
     """
-    comparison = Comparison(load_corpus(reference, role="reference"), load_corpus(candidate, role="candidate"))
+    known = {"reference": reference, "candidate": candidate}
+    comparison = Comparison(*(load_corpus(source, role=role, column=column) for role, source in known.items()))
     chosen = [metric.with_default_seed(seed).on_given(comparison) for metric in get_corpus_metrics(metrics)]
     errors = _prepare(comparison, chosen, on_step)
     if len(errors) == len(chosen):

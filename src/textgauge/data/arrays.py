@@ -10,7 +10,7 @@ from typing import BinaryIO
 
 import numpy as np
 
-from textgauge.data.formats import show
+from textgauge.data.packing import show
 from textgauge.data.pool import Embeddings
 from textgauge.errors import InputError
 

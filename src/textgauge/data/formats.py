@@ -1,40 +1,27 @@
-"""Files of texts: one table of formats (ending, reader, what it holds), and the bytes turned into checked text.
+"""Files of texts: one table of formats (ending, reader, what it holds), and folders of texts or of a saved dataset.
 
-Every error is an InputError of one line that names the file and the line. Text is UTF-8 with or without
-byte-order mark; lines end with LF, CRLF or CR. A final `.gz` is unpacked, `-` is standard input.
+Every error is an InputError of one line that names the file and the line. Lines end with LF, CRLF or CR. Any of these
+files may be packed (see `textgauge.data.packing`).
 """
 
 from __future__ import annotations
 
-import contextlib
-import csv
-import gzip
-import io
 import json
 import os
-import re
-import sys
-import tempfile
-import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING
 
-from textgauge.data.tables import MAX_CHARACTERS, TextTable, kind_of_cell, listed
-from textgauge.errors import InputError
-from textgauge.tabular import one_line
+from textgauge.data import packing
+from textgauge.data.delimited import csv_table, split_lines, tsv_table
+from textgauge.data.frames import arrow_frame, excel_frame, parquet_frame
+from textgauge.data.packing import PACKINGS, PathLike, read_bytes, read_text, show, suffix
+from textgauge.data.tables import TextTable, kind_of_cell, sound
+from textgauge.errors import InputError, MissingExtra
 
 if TYPE_CHECKING:
     import polars
-
-STDIN = "-"
-# Texts are held in memory; a gibibyte of text is about ten million sentences.
-MAX_BYTES = 2**30
-_MOST_SAID = 200  # characters of a library's message that are repeated
-
-_NEWLINE = re.compile("\r\n|\n|\r")
-PathLike = str | os.PathLike[str]
 
 
 @dataclass(frozen=True)
@@ -51,9 +38,13 @@ class FileFormat:
 
 
 def load_table(path: PathLike) -> TextTable:
-    """Read a file by its ending; an unknown ending is plain text, one text a line, in a column named `text`."""
-    if suffix(path) == ".json":
-        raise InputError(f"{show(path)}: a .json file has no rows; write one object a line and call it .jsonl")
+    """Read a file by its ending, or a folder.
+
+    An unknown ending is plain text, one text a line, in a column named `text`. A folder holds `.txt` files, one text
+    each (columns `text` and `name`), or is a dataset that Hugging Face's `save_to_disk` wrote.
+    """
+    if os.path.isdir(path):
+        return load_folder(Path(path))
     read = format_of(path).read
     if read is None:
         raise InputError(f"{show(path)}: an {suffix(path)} file holds embeddings, not texts")
@@ -61,6 +52,22 @@ def load_table(path: PathLike) -> TextTable:
     if not table.rows:
         raise InputError(f"{table.name}: the file holds no rows")
     return table
+
+
+def load_folder(folder: Path) -> TextTable:
+    """The texts of a folder's `.txt` files in the order of their names, or the rows of a saved dataset."""
+    paths = sorted(path for path in folder.iterdir() if path.is_file() and not path.name.startswith("."))
+    arrows = [path for path in paths if suffix(path) == ".arrow"]
+    if arrows:
+        return _saved_dataset(folder, arrows)
+    splits = sorted(path.parent.name for path in folder.glob("*/*.arrow"))
+    if splits:
+        places = ", ".join(show(folder / name) for name in dict.fromkeys(splits))
+        raise InputError(f"{show(folder)}: a saved dataset with splits; give one of them: {places}")
+    texts = [path for path in paths if suffix(path) == ".txt"]
+    if not texts:
+        raise InputError(f"{show(folder)}: no .txt files in this folder; give a file, or a folder with one text a file")
+    return _folder_of_texts(folder, texts)
 
 
 def format_of(path: PathLike) -> FileFormat:
@@ -78,86 +85,21 @@ def endings(*, embeddings: bool = False) -> list[str]:
 
 
 def holds_texts(path: PathLike) -> bool:
-    """Whether the ending is known as one of texts."""
+    """Whether a file of a folder is one of texts, by its ending; a .json file beside texts mostly describes them."""
     found = _BY_ENDING.get(suffix(path))
-    return found is not None and found.read is not None
+    return found is not None and found.read is not None and found.ending != ".json"
 
 
 def is_table(path: PathLike) -> bool:
-    """Whether the ending is known as one of tables with named columns."""
-    return suffix(path) in _BY_ENDING and format_of(path).holds == "columns"
+    """Whether a file of a folder is a table with named columns, by its ending; see `holds_texts`."""
+    return holds_texts(path) and format_of(path).holds == "columns"
 
 
 def find_table(folder: Path, stem: str) -> Path | None:
     """The table of that name in a folder, whatever its format, packed or not."""
     known = [ending for one in FORMATS if one.holds == "columns" for ending in (one.ending, *one.others)]
-    paths = (folder / f"{stem}{ending}{packed}" for packed in ("", ".gz") for ending in known)
+    paths = (folder / f"{stem}{ending}{packed}" for packed in ("", *PACKINGS) for ending in known)
     return next((path for path in paths if path.is_file()), None)
-
-
-def suffix(path: PathLike) -> str:
-    """The file's ending in lower case, without a final `.gz`: `.csv` for `Data.CSV.gz`, empty if there is none."""
-    name = os.fspath(path).lower()
-    return Path(name.removesuffix(".gz")).suffix
-
-
-def show(path: PathLike) -> str:
-    """The path as error messages print it: one line, whatever it holds."""
-    name = os.fspath(path)
-    return "standard input" if name == STDIN else name if name.isprintable() else repr(name)
-
-
-def read_text(path: PathLike) -> str:
-    """The whole of a UTF-8 text file (`.gz` unpacked, `-` for standard input), without byte-order mark."""
-    name = show(path)
-    data = _read_bytes(path)
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise InputError(f"{name}: the file is UTF-16; save it as UTF-8")
-    if (place := data.find(b"\0")) >= 0:
-        raise InputError(f"{name}: this is a binary file, not text (a zero byte at position {place})")
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = len(re.findall(rb"\r\n|\n|\r", data[: error.start])) + 1
-        byte = data[error.start]
-        raise InputError(f"{name}: line {line} is not UTF-8 (byte 0x{byte:02x}); save the file as UTF-8") from None
-
-
-def split_lines(text: str) -> list[str]:
-    r"""The lines of a text, ended by LF, CRLF or CR only; a last empty line is no line.
-
-    >>> split_lines("a\r\nb\u2028c\n")
-    ['a', 'b\u2028c']
-    """
-    lines = _NEWLINE.split(text) if "\r" in text else text.split("\n")
-    return lines[:-1] if lines[-1] == "" else lines
-
-
-def csv_records(text: str, name: str) -> Iterator[tuple[int, list[str]]]:
-    """The records of a CSV text, each with the number of its first line; blank lines are left out."""
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-    start = 1
-    try:
-        with _wide_fields():
-            for record in reader:
-                if record:
-                    yield start, record
-                start = reader.line_num + 1
-    except csv.Error as error:
-        if "field larger" in str(error):
-            raise InputError(
-                f"{name}: line {start}: a text over the limit of {MAX_CHARACTERS:,} characters, or a quote never closed"
-            ) from None
-        raise InputError(f"{name}: line {start}: bad CSV ({error})") from None
-
-
-@contextlib.contextmanager
-def _wide_fields() -> Iterator[None]:
-    before = csv.field_size_limit(MAX_CHARACTERS)
-    try:
-        yield
-    finally:
-        csv.field_size_limit(before)
 
 
 def _plain(path: PathLike) -> TextTable:
@@ -166,142 +108,132 @@ def _plain(path: PathLike) -> TextTable:
 
 
 def _csv(path: PathLike) -> TextTable:
-    return _from_records(show(path), csv_records(read_text(path), show(path)))
+    return csv_table(read_text(path), show(path))
 
 
 def _tsv(path: PathLike) -> TextTable:
-    lines = split_lines(read_text(path))
-    records = ((n, [_unquoted(cell) for cell in line.split("\t")]) for n, line in enumerate(lines, 1) if line)
-    return _from_records(show(path), records)
-
-
-def _unquoted(cell: str) -> str:
-    """TSV has no quoting, yet spreadsheets quote: undo it only where the whole cell is quoted."""
-    inner = cell[1:-1]
-    if len(cell) > 1 and cell[0] == cell[-1] == '"' and '"' not in inner.replace('""', ""):
-        return inner.replace('""', '"')
-    return cell
-
-
-def _from_records(name: str, records: Iterator[tuple[int, list[str]]]) -> TextTable:
-    _, header = next(records, (0, []))
-    if not header:
-        raise InputError(f"{name}: the file holds no header line")
-    twice = sorted({column for column in header if header.count(column) > 1})
-    if twice:
-        raise InputError(f"{name}: the header names {listed(twice)} more than once")
-    rows: list[int] = []
-    cells: list[list[object]] = [[] for _ in header]
-    for line, record in records:
-        if len(record) != len(header):
-            raise InputError(f"{name}: line {line} has {len(record)} fields, the header {len(header)}")
-        rows.append(line)
-        for column, cell in zip(cells, record, strict=True):
-            column.append(cell)
-    return TextTable(name, dict(zip(header, cells, strict=True)), rows)
+    return tsv_table(read_text(path), show(path))
 
 
 def _jsonl(path: PathLike) -> TextTable:
-    name = show(path)
-    numbered = [(n, line) for n, line in enumerate(split_lines(read_text(path)), 1) if line.strip()]
-    records = [_json_record(line, f"{name}: line {n}") for n, line in numbered]
+    return _json_lines(read_text(path), show(path))
+
+
+def _json_lines(text: str, name: str) -> TextTable:
+    numbered = [(n, line) for n, line in enumerate(split_lines(text), 1) if line.strip()]
+    records = [_record(_parsed(line, place), place) for n, line in numbered for place in (f"{name}: line {n}",)]
+    return _of_records(name, records, [n for n, _ in numbered], "line")
+
+
+def _json(path: PathLike) -> TextTable:
+    """An array of texts or objects, an object of columns, or such an array under the only key that has an array."""
+    name, text = show(path), read_text(path)
+    if _is_json_lines(text):
+        return _json_lines(text, name)
+    value = _parsed(text, name)
+    if isinstance(value, dict):
+        lists = {key: cells for key, cells in value.items() if isinstance(cells, list)}
+        columns = lists or {key: list(cells.values()) for key, cells in value.items() if isinstance(cells, dict)}
+        if columns and len(columns) == len(value) and not _one_array_of_objects(columns):
+            return _of_columns(name, columns)
+        value = next(iter(lists.values())) if len(lists) == 1 else value
+    if not isinstance(value, list):
+        raise InputError(
+            f"{name}: expected an array of texts or objects, or an object of columns; "
+            "or write one object a line and call the file .jsonl"
+        )
+    records = [_record(item, f"{name}: item {n}") for n, item in enumerate(value, 1)]
+    return _of_records(name, records, range(1, len(records) + 1), "item")
+
+
+def _is_json_lines(text: str) -> bool:
+    """Whether this is an object on the first line and more on the next, as many a .json file holds."""
+    first, _, rest = text.lstrip().partition("\n")
+    return first.rstrip().endswith("}") and first.startswith("{") and bool(rest.strip())
+
+
+def _one_array_of_objects(columns: dict[str, list[object]]) -> bool:
+    (first, *others) = columns.values()
+    return not others and any(isinstance(cell, dict) for cell in first)
+
+
+def _of_columns(name: str, columns: dict[str, list[object]]) -> TextTable:
+    if len({len(cells) for cells in columns.values()}) > 1:
+        lengths = ", ".join(f"{key!r} {len(cells)}" for key, cells in list(columns.items())[:5])
+        raise InputError(f"{name}: the columns differ in length ({lengths})")
+    return TextTable.of(name, columns)
+
+
+def _of_records(name: str, records: Sequence[dict[str, object]], rows: Sequence[int], unit: str) -> TextTable:
     columns = {key: None for record in records for key in record}
-    return TextTable(name, {key: [r.get(key) for r in records] for key in columns}, [n for n, _ in numbered])
+    return TextTable(name, {key: [record.get(key) for record in records] for key in columns}, rows, unit)
 
 
-def _json_record(line: str, place: str) -> dict[str, object]:
+def _parsed(text: str, place: str) -> object:
     try:
-        record = json.loads(line)
+        return json.loads(text)
     except RecursionError:
         raise InputError(f"{place}: JSON nested too deeply") from None
     except json.JSONDecodeError as error:
-        raise InputError(f"{place}: bad JSON ({error.msg}, column {error.colno})") from None
+        where = f"column {error.colno}" if error.lineno == 1 else f"line {error.lineno}, column {error.colno}"
+        raise InputError(f"{place}: bad JSON ({error.msg}, {where})") from None
     except ValueError:
         raise InputError(f"{place}: bad JSON (a number with too many digits)") from None
-    if isinstance(record, str):
-        return {"text": record}
-    if not isinstance(record, dict):
-        raise InputError(f"{place}: expected a JSON object, found {kind_of_cell(record)}")
-    return record
 
 
-def _parquet(path: PathLike) -> TextTable:
-    name = show(path)
+def _record(value: object, place: str) -> dict[str, object]:
+    if isinstance(value, str):
+        return {"text": value}
+    if not isinstance(value, dict):
+        raise InputError(f"{place}: expected a JSON object, found {kind_of_cell(value)}")
+    return value
+
+
+def _by(frame_of: Callable[[bytes], polars.DataFrame]) -> Callable[[PathLike], TextTable]:
+    """A reader of files whose bytes are a frame of polars."""
+
+    def read(path: PathLike) -> TextTable:
+        return _of_frames(show(path), [_frame(path, frame_of)])
+
+    return read
+
+
+def _frame(path: PathLike, frame_of: Callable[[bytes], polars.DataFrame]) -> polars.DataFrame:
     try:
-        frame = parquet_frame(_read_bytes(path))
+        return frame_of(read_bytes(path))
+    except MissingExtra as error:
+        raise MissingExtra(f"{show(path)}: {error}") from None
     except InputError as error:
-        raise InputError(f"{name}: {error}") from None
-    columns = {column.name: column.to_list() for column in frame.get_columns()}
-    return TextTable(name, columns, range(1, len(frame) + 1), unit="row")
+        raise InputError(str(error) if str(error).startswith(show(path)) else f"{show(path)}: {error}") from None
 
 
-def parquet_frame(data: bytes) -> polars.DataFrame:
-    """The table of a Parquet file's bytes; damage is one short error, and nothing else is printed."""
-    import polars
-
-    if not (data.startswith(b"PAR1") and data.endswith(b"PAR1")):
-        raise InputError("not a whole Parquet file")
-    try:
-        with _without_panics():
-            return polars.read_parquet(io.BytesIO(data))
-    except (polars.exceptions.PolarsError, polars.exceptions.PanicException, OSError) as error:
-        raise InputError(f"bad Parquet ({one_line(str(error), _MOST_SAID)})") from None
+def _of_frames(name: str, frames: Sequence[polars.DataFrame]) -> TextTable:
+    columns = {title: [cell for frame in frames for cell in frame[title].to_list()] for title in frames[0].columns}
+    return TextTable(name, columns, range(1, sum(map(len, frames)) + 1), unit="row")
 
 
-@contextlib.contextmanager
-def _without_panics() -> Iterator[None]:
-    """Keep what a library prints on standard error while it panics; anything else is passed on."""
-    sys.stderr.flush()
-    try:
-        real = os.dup(2)
-    except OSError:  # there is no standard error to keep clean
-        yield
-        return
-    with tempfile.TemporaryFile() as kept:
-        os.dup2(kept.fileno(), 2)
-        try:
-            yield
-        finally:
-            os.dup2(real, 2)
-            kept.seek(0)
-            said = kept.read()
-            if b"panicked at" not in said:
-                os.write(real, said)
-            os.close(real)
+def _saved_dataset(folder: Path, paths: Iterable[Path]) -> TextTable:
+    found = list(paths)
+    if sum(path.stat().st_size for path in found) > packing.MAX_BYTES:
+        raise InputError(f"{show(folder)}: more than {packing.MAX_BYTES:,} bytes; take a part of it")
+    frames = [_frame(path, arrow_frame) for path in found]
+    odd = next((path for path, frame in zip(found, frames, strict=True) if frame.columns != frames[0].columns), None)
+    if odd is not None:
+        raise InputError(f"{show(folder)}: {found[0].name} and {odd.name} have different columns; give one file")
+    return _of_frames(show(folder), frames)
 
 
-def _read_bytes(path: PathLike) -> bytes:
-    """All bytes of a file, `.gz` unpacked; a missing or empty file, a folder and more than MAX_BYTES are refused."""
-    name = show(path)
-    try:
-        if os.fspath(path) == STDIN:
-            return _limited(sys.stdin.buffer, name)
-        with open(path, "rb") as stream:
-            if not os.fspath(path).lower().endswith(".gz"):
-                return _limited(stream, name)
-            with gzip.open(stream) as unpacked:
-                return _limited(unpacked, name)
-    except (EOFError, gzip.BadGzipFile, zlib.error):
-        raise InputError(f"{name}: not a whole gzip file") from None
-    except (OSError, ValueError) as error:
-        raise InputError(f"{name}: {_reason(error)}") from None
-
-
-def _limited(stream: BinaryIO | gzip.GzipFile, name: str) -> bytes:
-    data = stream.read(MAX_BYTES + 1)
-    if len(data) > MAX_BYTES:
-        raise InputError(f"{name}: more than {MAX_BYTES:,} bytes; take a part of it")
-    if not data:
-        raise InputError(f"{name}: the file is empty")
-    return data
-
-
-def _reason(error: Exception) -> str:
-    if isinstance(error, FileNotFoundError):
-        return "no such file"
-    if isinstance(error, IsADirectoryError):
-        return "this is a folder; give a file"
-    return (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
+def _folder_of_texts(folder: Path, paths: Sequence[Path]) -> TextTable:
+    texts: list[object] = []
+    size = 0
+    for path in paths:
+        text = sound(read_text(path), show(path)) if path.stat().st_size else ""
+        size += len(text)
+        if size > packing.MAX_BYTES:
+            raise InputError(f"{show(folder)}: more than {packing.MAX_BYTES:,} characters; take a part of it")
+        texts.append(text)
+    names: list[object] = [path.name for path in paths]
+    return TextTable(show(folder), {"text": texts, "name": names}, range(1, len(paths) + 1), "file")
 
 
 FORMATS = (
@@ -309,7 +241,10 @@ FORMATS = (
     FileFormat(".csv", "columns", _csv),
     FileFormat(".tsv", "columns", _tsv),
     FileFormat(".jsonl", "columns", _jsonl, (".ndjson",)),
-    FileFormat(".parquet", "columns", _parquet),
+    FileFormat(".json", "columns", _json),
+    FileFormat(".parquet", "columns", _by(parquet_frame)),
+    FileFormat(".arrow", "columns", _by(arrow_frame), (".feather",)),
+    FileFormat(".xlsx", "columns", _by(excel_frame)),
     FileFormat(".npy", "embeddings", None),
 )
 _BY_ENDING = {ending: one for one in FORMATS for ending in (one.ending, *one.others)}

@@ -1,8 +1,11 @@
 """What a source of texts is, for commands, Python and suites alike.
 
-A source is a path, `-` for standard input, `sample:NAME`, the name of a published dataset, `hf://NAME`; or what is in
-memory: a list, a stream, a column of a data frame, an array of embeddings, a corpus. The files are those of
-`textgauge.data.formats`.
+A source is a path, `PATH:COLUMN`, `-` for standard input, `sample:NAME`, the name of a published dataset, `hf://NAME`;
+or what is in memory: a list, a stream, a data frame or a column of one, an array of embeddings, a corpus. The files and
+folders are those of `textgauge.data.formats`.
+
+Blank and missing texts of a corpus are left out with a warning that counts them, whether they come from a file or from
+memory. Where the place of a text matters, as in pairs, blank ones are kept and missing ones refused.
 """
 
 from __future__ import annotations
@@ -18,12 +21,14 @@ import numpy as np
 from textgauge.data.arrays import read_embeddings
 from textgauge.data.card import LabelledTexts, TextPairs, draw_rows
 from textgauge.data.catalogue import list_published, published_pairs, published_texts
-from textgauge.data.formats import STDIN, endings, format_of, load_table, show, suffix
+from textgauge.data.formats import endings, format_of, load_table
+from textgauge.data.packing import PACKINGS, STDIN, show, similar_files, suffix
 from textgauge.data.pool import Embeddings
 from textgauge.data.samples import PREFIX, list_samples, sample, sample_pairs
-from textgauge.data.tables import TextTable, cells_of
+from textgauge.data.tables import TextTable, cells_of, without_blanks
 from textgauge.data.view import Corpus, TextsLike
 from textgauge.errors import InputError, MissingExtra
+from textgauge.tabular import one_line
 
 HUB_PREFIX = "hf://"
 Named: TypeAlias = str | os.PathLike[str]
@@ -35,8 +40,10 @@ def load_corpus(
 ) -> Corpus:
     """The corpus that any source holds, at most `limit` texts (or embeddings) of it, drawn with `seed`, kept in order.
 
-    `column` names a column of a file or data frame. With a `role`, such as "reference", a corpus that cannot be
-    compared is refused under that name: it needs two different texts that are not blank.
+    `column` names a column of a file or data frame; one named in the path itself (`PATH:COLUMN`) wins. A corpus object
+    and an array are taken as they are; of all else blank texts are left out with a warning. With a `role`, such as
+    "reference", a corpus that cannot be compared is refused under that name: it needs two different texts that are
+    not blank.
 
     >>> len(load_corpus("sample:cooking", limit=2)), load_corpus(["a cat", "a dog"]).texts
     (2, ('a cat', 'a dog'))
@@ -55,7 +62,8 @@ def load_texts(
 ) -> LabelledTexts:
     """Read texts from a path or name, at most `limit` of them, drawn with `seed` and kept in order.
 
-    Without `column`: the column `text` of a table, else the only one that holds texts; `labels` names a column too.
+    Without `column`: the column of `PATH:COLUMN`, else `text`, else the only one that holds texts; `labels` names a
+    column too.
     Both mean nothing for samples and published datasets, whose parts are named `NAME/PART`. Blank and missing texts
     of files are left out with a warning that counts them.
 
@@ -68,19 +76,31 @@ def load_texts(
     if is_published(name):
         found = published_texts(name)
     else:
-        table = _table(name)
+        path, named = split_column(name)
+        column = column if named is None else named
+        table = _table(path)
         texts, marks = table.without_blanks(column, labels)
         found = LabelledTexts(tuple(texts), None if marks is None else tuple(marks), table.name)
     return found if limit is None else found.draw(limit, seed)
 
 
-def load_aligned(spec: Named, *, column: str | None = None) -> tuple[str, ...] | Embeddings:
-    """Read texts (or embeddings) whose place matters: blank ones are kept, a missing one is refused."""
+def load_aligned(source: Source, *, column: str | None = None) -> TextsLike:
+    """Read texts (or embeddings) whose place matters: blank ones are kept, a missing one is refused.
+
+    Cells in memory are given back as they are: lists of references stay lists.
+    """
+    if isinstance(source, Corpus | np.ndarray):
+        return source
+    return _aligned(source, column) if isinstance(source, str | os.PathLike) else cells_of(source, column)
+
+
+def _aligned(spec: Named, column: str | None) -> tuple[str, ...] | Embeddings:
     if brings_columns(spec):
         return load_texts(spec).texts
     if format_of(spec).holds == "embeddings":
         return read_embeddings(spec)
-    return tuple(_table(os.fspath(spec)).filled(column))
+    path, named = split_column(os.fspath(spec))
+    return tuple(_table(path).filled(column if named is None else named))
 
 
 def load_pairs(
@@ -104,9 +124,24 @@ def load_pairs(
     return found if limit is None else found.draw(limit, seed)
 
 
+def split_column(name: str) -> tuple[str, str | None]:
+    """The path and the column of `PATH:COLUMN`; a file whose name holds the colon wins.
+
+    >>> split_column("answers.csv:reply"), split_column("answers.csv")
+    (('answers.csv', 'reply'), ('answers.csv', None))
+    """
+    if name.startswith(HUB_PREFIX) or os.path.exists(name):
+        return name, None
+    heads = [name[:place] for place, character in enumerate(name) if character == ":"]
+    found = [head for head in heads if os.path.exists(head)]
+    path = next(iter(found or [head for head in heads if format_of(head).holds == "columns"]), None)
+    return (name, None) if path is None else (path, name[len(path) + 1 :])
+
+
 def has_columns(spec: Named) -> bool:
     """Whether this is a table, of which a column may be named."""
-    return os.fspath(spec).startswith(HUB_PREFIX) or format_of(spec).holds == "columns"
+    name = os.fspath(spec)
+    return name.startswith(HUB_PREFIX) or format_of(split_column(name)[0]).holds == "columns" or os.path.isdir(name)
 
 
 def brings_columns(spec: Named) -> bool:
@@ -139,7 +174,11 @@ def accepted(*, embeddings: bool = False) -> str:
     """What may be given as a source, for help texts."""
     *some, last = endings(embeddings=embeddings)
     files = ", ".join(some).replace(".txt", ".txt (one text a line)")
-    return f"A {files} or {last} file, `-`, `{PREFIX}NAME`, or a dataset's name."
+    packed = ", ".join(f"`{ending}`" for ending in PACKINGS)
+    return (
+        f"A {files} or {last} file ({packed} too), FILE:COLUMN, a folder of .txt files or of a saved dataset, `-`, "
+        f"`{PREFIX}NAME`, or a dataset's name."
+    )
 
 
 def _in_memory(source: Source, column: str | None) -> TextsLike:
@@ -147,7 +186,7 @@ def _in_memory(source: Source, column: str | None) -> TextsLike:
         return read_embeddings(source)
     if isinstance(source, Corpus | np.ndarray):
         return source
-    return cells_of(source, column)
+    return without_blanks(cells_of(source, column), "the texts")
 
 
 def _drawn(texts: TextsLike, name: str, limit: int | None, seed: int) -> TextsLike:
@@ -181,6 +220,11 @@ def _table(name: str) -> TextTable:
         return _hub_table(name)
     if is_path(name):
         return load_table(name)
+    files = similar_files(name)
+    if files:
+        raise InputError(f"{show(name)}: no such file; did you mean {', '.join(map(show, files))}?")
+    if " " in name:
+        raise InputError(f"expected a file, a dataset or a list of texts, not one text: {one_line(repr(name), 80)}")
     known = [card.name for card in list_published()]
     known += [PREFIX + card.name for card in list_samples("texts")]
     near = get_close_matches(name, known, n=3, cutoff=0.5) or known[:4]

@@ -79,12 +79,9 @@ class TextTable:
         A warning counts those left out.
         """
         texts = self.texts(column)
-        kept = [row for row, text in enumerate(texts) if text is not None and text.strip()]
-        blank = len(texts) - len(kept)
+        kept = _filled_rows(texts, self.name)
         if not kept:
-            raise InputError(f"{self.name}: no texts, every {self.unit} is blank ({blank} of {blank})")
-        if blank:
-            warnings.warn(f"{self.name}: blank texts left out: {blank} of {len(texts)}", stacklevel=3)
+            raise InputError(f"{self.name}: no texts, every {self.unit} is blank ({len(texts)} of {len(texts)})")
         marks = None if labels is None else [str(cell) for cell in self.columns[self.column(labels)]]
         return [texts[row] or "" for row in kept], None if marks is None else [marks[row] for row in kept]
 
@@ -113,20 +110,80 @@ class TextTable:
 def cells_of(values: Any, column: str | None = None) -> list[Any]:
     """The cells of a list, a stream or a column of pandas, polars, Arrow or Hugging Face; of a frame those of `column`.
 
-    A frame without `column` is refused: iterating over one gives the names of its columns, or rows.
+    Of a frame or of records without `column`: the column `text`, else the only one that holds texts.
+
+    >>> cells_of({"question": ["why"], "n": [1]}), cells_of([{"text": "why", "n": 1}])
+    (['why'], ['why'])
     """
     if is_frame(values):
-        if column is None:
-            raise InputError('this is a frame, not a list of texts; give one column, as frame["text"]')
-        try:
-            values = values[column]
-        except Exception:
-            # Each library has its own kind of error.
-            raise InputError(f"the frame has no column {_quoted(column)}") from None
-    for name in ("to_pylist", "to_list", "tolist"):
-        if hasattr(type(values), name):
-            return list(getattr(values, name)())
-    return list(values)
+        cells = None if column is None else _column_of(values, column)
+        return cells if cells is not None else _chosen(_columns_of(values), column)
+    cells = _listed_cells(values)
+    records = bool(cells) and all(isinstance(cell, Mapping) for cell in cells)
+    return _chosen(_columns_of_records(cells), column) if records else cells
+
+
+def without_blanks(texts: list[Any], name: str) -> list[Any]:
+    """The texts without blank and missing ones, which a warning counts; all of them if none would be left."""
+    kept = _filled_rows(texts, name) if any(map(_is_blank, texts)) and not all(map(_is_blank, texts)) else None
+    return texts if kept is None else [texts[row] for row in kept]
+
+
+def _filled_rows(texts: Sequence[object], name: str) -> list[int]:
+    kept = [row for row, text in enumerate(texts) if not _is_blank(text)]
+    if 0 < len(kept) < len(texts):
+        warnings.warn(f"{name}: blank texts left out: {len(texts) - len(kept)} of {len(texts)}", stacklevel=4)
+    return kept
+
+
+def _is_blank(cell: object) -> bool:
+    return cell is None or (isinstance(cell, str) and not cell.strip())
+
+
+def _chosen(columns: dict[str, list[Any]], column: str | None) -> list[Any]:
+    if not columns:
+        raise InputError("the frame has no columns")
+    return columns[TextTable.of("the frame", columns).column(column)]
+
+
+def _column_of(frame: Any, column: str) -> list[Any] | None:
+    try:
+        return _listed_cells(frame[column])
+    except Exception:
+        # Each library has its own kind of error.
+        return None
+
+
+def _columns_of_records(records: Sequence[Mapping[Any, Any]]) -> dict[str, list[Any]]:
+    keys = dict.fromkeys(key for record in records for key in record)
+    return {str(key): [record.get(key) for record in records] for key in keys}
+
+
+def _columns_of(frame: Any) -> dict[str, list[Any]]:
+    """The columns of a frame by name; a lazy frame is computed."""
+    if hasattr(type(frame), "collect"):
+        frame = frame.collect()
+    if isinstance(frame, Mapping):
+        names: Iterable[Any] = list(frame)
+        if any(map(is_frame, frame.values())):
+            raise InputError(f"this holds several tables; give one of them: {listed(map(str, names))}")
+    else:
+        names = getattr(frame, "column_names" if hasattr(type(frame), "column_names") else "columns")
+    if names is None:  # a dataset that is streamed
+        return _columns_of_records(list(frame))
+    return {str(name): _listed_cells(frame[name]) for name in names}
+
+
+def _listed_cells(values: Any) -> list[Any]:
+    """The values as a list of Python's own; what is missing (NaN among texts, NA) is None."""
+    found = next((name for name in ("to_pylist", "to_list", "tolist") if hasattr(type(values), name)), None)
+    if found is None:
+        return list(values)
+    return [None if _is_missing(cell) else cell for cell in getattr(values, found)()]
+
+
+def _is_missing(cell: object) -> bool:
+    return (isinstance(cell, float) and math.isnan(cell)) or type(cell).__name__ == "NAType"
 
 
 def is_frame(values: Any) -> bool:

@@ -119,5 +119,6 @@ def _rated(sets: CorpusSets, ratings: Ratings | Mapping[str, Ratings] | None) ->
             raise InputError(f"ratings for {name!r}, but the generated corpora are {', '.join(sets.generated)}")
         found[name] = np.asarray(values, dtype=np.float64)
         if found[name].shape != (len(sets.generated[name]),):
-            raise InputError(f"{name}: {len(sets.generated[name])} texts but {found[name].size} ratings")
+            texts = f"{len(sets.generated[name])} texts (blank ones are left out)"
+            raise InputError(f"{name}: {texts} but {found[name].size} ratings")
     return found

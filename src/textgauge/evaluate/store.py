@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from textgauge.data.formats import parquet_frame
+from textgauge.data.frames import parquet_frame
 from textgauge.errors import InputError, ResourceError
 from textgauge.evaluate.plan import Cell
 from textgauge.files import replacing

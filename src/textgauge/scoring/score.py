@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from textgauge.arrays import Floats
-from textgauge.data import Corpus, Pairs
+from textgauge.data import Corpus, Pairs, load_aligned
+from textgauge.data.source import Source
 from textgauge.data.view import TextsLike
 from textgauge.errors import InputError, MissingExtra, ResourceError
 from textgauge.metrics import Metric, PairMetric, PairScores, get_pair_metrics
@@ -25,18 +26,19 @@ from textgauge.scoring.report import (
 from textgauge.stats.resampling import percentile_interval, permutation_p, resampled_sums, swapped_sums
 from textgauge.tabular import FlatRow
 
-References: TypeAlias = "TextsLike | Sequence[Sequence[str]]"
+References: TypeAlias = "Source | Sequence[Sequence[str]]"
 Step: TypeAlias = Callable[[str], None]
 
 DEFAULT_METRICS = "levenshtein,jaccard,chrf,bleu,rouge1,rougeL,cosine,bertscore"
 
 
 def score(
-    left: TextsLike,
+    left: Source,
     right: References,
     *,
     metrics: str | Iterable[str | Metric] = DEFAULT_METRICS,
-    background: TextsLike | None = None,
+    background: Source | None = None,
+    column: str | None = None,
     level: float = 0.95,
     resamples: int = 1_000,
     seed: int = 0,
@@ -44,7 +46,9 @@ def score(
 ) -> ScoreReport:
     """Score every left text (candidate, query) with its right text (reference, document).
 
-    `right` may hold a list of references for each left text. `background` is the corpus that `tfidf`, `bm25plus` and
+    Texts are lists, columns, frames, paths and names as in `compare`; `column` names the column of files and frames,
+    `PATH:COLUMN` that of one file. Blank texts are kept, for the sake of their place. `right` may hold a list of
+    references for each left text. `background` is the corpus that `tfidf`, `bm25plus` and
     idf weights are fitted on; all texts of the pairs by default. The report has the values of every pair, and
     `summary()` their means with bootstrap intervals at `level`, and the score of the whole set where one exists.
     A metric whose model or package is missing has no values and a reason; if that is every metric, the error is raised.
@@ -54,7 +58,7 @@ def score(
     [0.5, 1.0]
     """
     how = Bootstrap(level=level, resamples=resamples, seed=seed)
-    pairs = checked_pairs(left, right, background)
+    pairs = checked_pairs(left, right, background, column=column)
     chosen = [metric.on_given(pairs) for metric in get_pair_metrics(metrics)]
     require_texts(pairs, chosen)
     found, statistics = [], {}
@@ -79,9 +83,13 @@ def _not_measured(metric: PairMetric, n: int, reason: str) -> PairScores:
     return PairScores(metric=metric.key, values=nothing, parts=parts, reason=reason, seconds=0.0)
 
 
-def checked_pairs(left: TextsLike, right: References, background: TextsLike | None = None) -> Pairs:
+def checked_pairs(
+    left: Source, right: References, background: Source | None = None, *, column: str | None = None
+) -> Pairs:
     """Pairs of what was given; at least one."""
-    pairs = Pairs.of(left, right, background=None if background is None else Corpus.of(background))
+    texts, references = load_aligned(left, column=column), load_aligned(right, column=column)  # type: ignore[arg-type]
+    fitted = None if background is None else Corpus.of(load_aligned(background, column=column))
+    pairs = Pairs.of(texts, references, background=fitted)
     if not len(pairs):
         raise InputError("there are no pairs to score")
     return pairs
@@ -117,10 +125,11 @@ class Contrast(FlatRow):
 
 def contrast(
     *,
-    left: TextsLike,
-    baseline: TextsLike,
+    left: Source,
+    baseline: Source,
     right: References,
     metrics: str | Iterable[str | Metric],
+    column: str | None = None,
     level: float = 0.95,
     resamples: int = 1_000,
     seed: int = 0,
@@ -137,7 +146,9 @@ def contrast(
     0.667
     """
     how = Bootstrap(level=level, resamples=resamples, seed=seed)
-    systems = [checked_pairs(texts, right, _all_of(right)) for texts in (left, baseline)]
+    references: Any = load_aligned(right, column=column)  # type: ignore[arg-type]
+    fitted = _all_of(references)
+    systems = [checked_pairs(texts, references, fitted, column=column) for texts in (left, baseline)]
     if systems[0].items.tolist() != systems[1].items.tolist():
         raise InputError("both systems need one text for each item of the references")
     found = []
@@ -148,7 +159,7 @@ def contrast(
     return found
 
 
-def _all_of(right: References) -> TextsLike:
+def _all_of(right: Any) -> TextsLike:
     if isinstance(right, Corpus | np.ndarray):
         return right
     return [text for texts in right for text in ([texts] if isinstance(texts, str) else texts)]

@@ -8,6 +8,7 @@ import pytest
 
 from textgauge import compare
 from textgauge.comparing import Explanation, explain
+from textgauge.data import Corpus
 from textgauge.errors import InputError
 
 REFERENCE = ["the cat sat", "the cat sat", "a dog ran", "a bird sang", "one cow", "the old cat", "red dogs"]
@@ -53,7 +54,7 @@ def test_texts_that_add_the_same_are_ordered_by_distance():
 
 
 def test_nearest_texts_of_token_metrics_are_by_their_counts():
-    found = explain(reference=[*REFERENCE, " "], candidate=CANDIDATE, metric="chi@words")
+    found = explain(reference=Corpus.of([*REFERENCE, " "]), candidate=CANDIDATE, metric="chi@words")
     rows = found.to_dicts()
     assert rows[5]["nearest"] == "the cat sat"
     assert rows[5]["distance"] == pytest.approx(1 - 2 / 3)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
 import json
+import lzma
 import sys
 import tempfile
 import warnings
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -16,8 +19,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from textgauge.data import formats, load_texts, read_embeddings
-from textgauge.errors import InputError
+from textgauge.data import formats, load_texts, packing, read_embeddings
+from textgauge.errors import InputError, MissingExtra
 
 
 def read_texts(path, **options) -> list[str]:
@@ -87,6 +90,126 @@ def test_parquet(tmp_path):
     assert read_texts(path) == ["a", "b"]
 
 
+JSON = {
+    "strings": ["a", "b"],
+    "objects": [{"text": "a", "n": 1}, {"text": "b"}],
+    "columns": {"text": ["a", "b"], "n": [1, 2]},
+    "pandas": {"text": {"0": "a", "1": "b"}, "n": {"0": 1, "1": 2}},
+    "wrapped": {"version": "1", "data": [{"text": "a"}, {"text": "b"}]},
+    "wrapped alone": {"data": [{"text": "a"}, {"text": "b"}]},
+}
+
+
+@pytest.mark.parametrize("name", JSON)
+@pytest.mark.parametrize("indent", [None, 2])
+def test_json(file, name, indent):
+    assert read_texts(file("a.json", json.dumps(JSON[name], indent=indent))) == ["a", "b"]
+
+
+def test_json_of_one_object_a_line(file):
+    assert read_texts(file("a.json", '{"text": "a"}\n{"text": "b"}\n')) == ["a", "b"]
+
+
+@pytest.mark.parametrize("ending", packing.PACKINGS)
+def test_packed_files(file, monkeypatch, ending):
+    pack = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}.get(ending)
+    if pack is None:
+        pack = pytest.importorskip("backports.zstd").compress
+    for name, content in {"a.txt": b"x\ny\n", "a.csv": b"text\nx\ny\n", "a.json": b'["x", "y"]'}.items():
+        assert read_texts(file(name + ending, pack(content))) == ["x", "y"]
+        assert read_texts(file(name + ending.upper(), pack(content[:4]) + pack(content[4:]))) == ["x", "y"]
+    monkeypatch.setattr(packing, "MAX_BYTES", 1000)
+    assert "more than 1,000 bytes" in complaint(read_texts, file(f"b.txt{ending}", pack(b"x\n" * 100_000)))
+    assert f"not a whole {ending} file" in complaint(read_texts, file(f"c.txt{ending}", pack(b"x\n" * 90)[:-3]))
+
+
+def test_zst_without_its_package_says_what_to_install(file, monkeypatch):
+    for module in ("compression.zstd", "backports.zstd"):
+        monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(MissingExtra, match=r"pip install 'textgauge\[zstd\]'"):
+        read_texts(file("a.txt.zst", b"x"))
+
+
+def test_xlsx(tmp_path, monkeypatch):
+    pytest.importorskip("fastexcel")
+    path = tmp_path / "a.xlsx"
+    pytest.importorskip("xlsxwriter")
+    polars.DataFrame({"n": [1, 2], "words": ["a", "b"]}).write_excel(path)
+    assert read_texts(path) == ["a", "b"]
+    monkeypatch.setattr(packing, "MAX_BYTES", 9_000)
+    assert "more than 9,000 bytes" in complaint(read_texts, path)
+
+
+def test_xlsx_without_its_package_says_what_to_install(file, monkeypatch):
+    monkeypatch.setitem(sys.modules, "fastexcel", None)
+    content = io.BytesIO()
+    zipfile.ZipFile(content, "w").close()
+    with pytest.raises(MissingExtra, match=r"a\.xlsx: .*pip install 'textgauge\[excel\]'"):
+        read_texts(file("a.xlsx", content.getvalue()))
+
+
+def test_arrow_file_and_saved_dataset(tmp_path, monkeypatch):
+    polars.DataFrame({"words": ["x"]}).write_ipc(tmp_path / "a.feather")
+    assert read_texts(tmp_path / "a.feather") == ["x"]
+    saved = tmp_path / "saved" / "train"
+    saved.mkdir(parents=True)
+    for n, texts in enumerate((["a", "b"], ["c"])):
+        polars.DataFrame({"words": texts}).write_ipc_stream(saved / f"data-0000{n}-of-00002.arrow")
+    (saved / "state.json").write_text("{}")
+    assert read_texts(saved) == ["a", "b", "c"]
+    assert complaint(read_texts, saved.parent).endswith(f"give one of them: {saved}")
+    polars.DataFrame({"other": ["d"]}).write_ipc_stream(saved / "more.arrow")
+    assert "different columns" in complaint(read_texts, saved)
+    monkeypatch.setattr(packing, "MAX_BYTES", 100)
+    assert "more than 100 bytes" in complaint(read_texts, saved)
+
+
+def test_folder_of_texts_is_one_text_a_file(tmp_path, monkeypatch):
+    for name, text in {
+        "b.txt": "second\nline",
+        "a.txt": "first",
+        "c.txt": "",
+        ".d.txt": "hidden",
+        "e.md": "no",
+    }.items():
+        (tmp_path / name).write_text(text)
+    with pytest.warns(UserWarning, match="blank texts left out: 1 of 3"):
+        assert read_texts(tmp_path) == ["first", "second\nline"]
+    monkeypatch.setattr(packing, "MAX_BYTES", 12)
+    assert "more than 12 characters" in complaint(read_texts, tmp_path)
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+def test_the_delimiter_is_found(file, delimiter):
+    lines = [("text", "price"), ('"a; b | c, d\te"', '"0,5"'), ("f", "1")]
+    path = file("a.csv", "\n".join(map(delimiter.join, lines)))
+    assert read_texts(path) == ["a; b | c, d\te", "f"]
+
+
+def test_one_column_with_other_delimiters_in_its_texts_stays_one(file):
+    assert read_texts(file("a.csv", "text\na; b\nc | d\n")) == ["a; b", "c | d"]
+
+
+@pytest.mark.parametrize(
+    "line", ["I like it a lot.,5", "good,0.5", "yes,fine", "it was the best of all of the times,x"]
+)
+def test_a_first_line_that_is_no_header_is_noticed(file, line):
+    with pytest.warns(UserWarning, match="if the file has no header line, add one"):
+        formats.load_table(file("a.csv", f"{line}\nyes,other\n"))
+
+
+@pytest.mark.parametrize("line", ["text,label", ",text", "0,1", "Input.text,How was it?"])
+def test_headers_are_taken_as_such(file, line):
+    formats.load_table(file("a.csv", f"{line}\n7,other\n"))
+
+
+def test_a_file_whose_name_is_nearly_right_is_suggested(file, monkeypatch, tmp_path):
+    path = file("train.txt", "a\n")
+    assert complaint(read_texts, tmp_path / "trian.txt").endswith(f"no such file; did you mean {path}?")
+    monkeypatch.chdir(tmp_path)
+    assert complaint(read_texts, "Traintxt") == "Traintxt: no such file; did you mean train.txt?"
+
+
 def test_unknown_ending_is_plain_text(file):
     assert read_texts(file("seq.in", "a\nb\n")) == ["a", "b"]
 
@@ -131,11 +254,23 @@ BAD = {
     "number.jsonl": (b'{"text": 5}\n', "line 1: column 'text' holds a number"),
     "deep.jsonl": (b"[" * 100_000, "line 1: JSON nested too deeply"),
     "digits.jsonl": (b'{"text": ' + b"9" * 5000 + b"}", "too many digits"),
-    "object.json": (b"{}", ".jsonl"),
+    "object.json": (b"{}", "call the file .jsonl"),
+    "number.json": (b"5", "expected an array of texts or objects"),
+    "empty.json": (b"[]", "no rows"),
+    "uneven.json": (b'{"a": ["x"], "b": []}', "differ in length ('a' 1, 'b' 0)"),
+    "cut.json": (b'["a",\n"b"', "bad JSON (Expecting ',' delimiter, line 2, column 4)"),
+    "mixed.json": (b'["a", 5]', "item 2: expected a JSON object, found a number"),
+    "junk.arrow": (b"ARROW1 nothing", "bad Arrow"),
+    "text.arrow": (b"hello", "bad Arrow"),
+    "text.xlsx": (b"hello", "not a whole .xlsx file"),
+    "commas.csv": (b"text\none, two\n", "or call the file .txt"),
+    "cut.txt.bz2": (bz2.compress(b"hello" * 1000)[:-9], "not a whole .bz2 file"),
+    "text.txt.xz": (b"hello", "not a whole .xz file"),
+    "cut.csv.xz": (lzma.compress(b"hello" * 1000)[:-9], "not a whole .xz file"),
     "junk.parquet": (b"PAR1 nothing PAR1", "bad Parquet"),
     "text.parquet": (b"hello", "not a whole Parquet file"),
-    "cut.txt.gz": (gzip.compress(b"hello" * 1000)[:-9], "not a whole gzip file"),
-    "text.txt.gz": (b"hello", "not a whole gzip file"),
+    "cut.txt.gz": (gzip.compress(b"hello" * 1000)[:-9], "not a whole .gz file"),
+    "text.txt.gz": (b"hello", "not a whole .gz file"),
     "array.npy": (b"\x93NUMPY", "embeddings, not texts"),
     "long.txt": (b"ok\n" + b"x" * 10_000_000, "line 2: a text of 10,000,000 characters; the limit is 1,000,000"),
     "long.csv": (b"text\nok\n" + b"x" * 1_000_001, "line 3: a text over the limit of 1,000,000"),
@@ -159,7 +294,7 @@ def test_missing_file_folder_and_impossible_path(tmp_path):
 
 
 def test_too_many_bytes(file, monkeypatch):
-    monkeypatch.setattr(formats, "MAX_BYTES", 10)
+    monkeypatch.setattr(packing, "MAX_BYTES", 10)
     assert "more than 10 bytes" in complaint(read_texts, file("a.txt", "x\n" * 20))
     assert "more than 10 bytes" in complaint(read_texts, file("a.txt.gz", gzip.compress(b"x\n" * 20)))
 
@@ -173,7 +308,9 @@ def test_the_longest_text_allowed_is_read(file):
 @settings(max_examples=150, deadline=None)
 @given(
     content=st.one_of(st.binary(max_size=200), st.text(max_size=80).map(lambda text: text.encode("utf-8", "ignore"))),
-    name=st.sampled_from(["a", "a.txt", "a.csv", "a.tsv", "a.jsonl", "a.parquet", "a.txt.gz", "a.npy"]),
+    name=st.sampled_from(
+        ["a", "a.txt", "a.csv", "a.tsv", "a.jsonl", "a.json", "a.parquet", "a.arrow", "a.txt.gz", "a.csv.xz", "a.npy"]
+    ),
 )
 def test_any_bytes_are_read_or_refused_in_one_line(content, name):
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():

@@ -209,11 +209,10 @@ class TestFrames:
         for read in (
             load_corpus,
             Corpus.of,
-            lambda texts: Comparison(["a"], texts),
-            lambda texts: Pairs.of(["a"], texts),
+            lambda texts: Comparison(["a"], texts).candidate,
+            lambda texts: Pairs.of(["a", "b"], texts).right,
         ):
-            with pytest.raises(InputError, match=r'give one column, as frame\["text"\]'):
-                read(frame)
+            assert read(frame).texts == ("a cat", "a dog")
 
     def test_one_column_is_a_list_of_texts(self, frame):
         assert load_corpus(frame["text"]).texts == ("a cat", "a dog")
@@ -221,10 +220,51 @@ class TestFrames:
         assert Pairs.of(frame["text"], frame["text"]).right.texts == ("a cat", "a dog")
 
     def test_a_column_that_is_not_there_or_holds_no_texts(self, frame):
-        with pytest.raises(InputError, match="the frame has no column 'words'"):
+        with pytest.raises(InputError, match="the frame: no column 'words'; the columns are 'text', 'n'"):
             load_corpus(frame, column="words")
         with pytest.raises(InputError, match="text 0 is int, not a string"):
             load_corpus(frame, column="n")
+
+
+def test_several_text_columns_are_named_in_the_error():
+    frame = polars.DataFrame({"question": ["why"], "answer": ["so"], "n": [1]})
+    for given in (frame, frame.lazy(), frame.to_dicts(), frame.to_dict(as_series=False)):
+        with pytest.raises(InputError, match=r"several columns hold texts; name .*: 'question', 'answer'"):
+            load_corpus(given)
+        assert load_corpus(given, column="answer").texts == ("so",)
+    with pytest.raises(InputError, match="several tables; give one of them: 'train', 'test'"):
+        load_corpus({"train": frame, "test": frame})
+
+
+def test_blank_texts_are_left_out_of_memory_as_of_files(file):
+    path = file("a.jsonl", '{"text": "a"}\n{"text": " "}\n{"text": null}\n{"text": "b"}\n')
+    for source in (path, ["a", " ", None, "b"], polars.Series(["a", " ", None, "b"]), iter(["a", "", "\t", "b"])):
+        with pytest.warns(UserWarning, match="blank texts left out: 2 of 4"):
+            assert load_corpus(source).texts == ("a", "b")
+
+
+def test_missing_cells_of_pandas_are_left_out():
+    pandas = pytest.importorskip("pandas")
+    for column in (
+        pandas.Series(["a", None, float("nan")], dtype=object),
+        pandas.Series(["a", None, ""], dtype="string"),
+    ):
+        with pytest.warns(UserWarning, match="blank texts left out: 2 of 3"):
+            assert load_corpus(column).texts == ("a",)
+
+
+def test_a_column_in_the_path(file, tmp_path, monkeypatch):
+    path = file("a.csv", "question,answer: long\nwhy,so\n")
+    assert load_texts(f"{path}:question").texts == load_corpus(f"{path}:question").texts == ("why",)
+    assert load_aligned(f"{path}:answer: long", column="question") == ("so",)
+    with pytest.raises(InputError, match="did you mean 'question'"):
+        load_texts(f"{path}:questions")
+    with pytest.raises(InputError, match=r"b\.csv: no such file"):
+        load_texts(tmp_path / "b.csv:question")
+    monkeypatch.chdir(tmp_path)
+    assert has_columns("a.csv:question")
+    file("a.csv:question", "a file of that name\n")
+    assert load_texts("a.csv:question").texts == ("a file of that name",)
 
 
 def test_references_may_be_a_stream():
@@ -244,6 +284,8 @@ def test_columns_are_named_of_tables_only():
 
 def test_help_lists_the_endings_of_all_formats():
     assert accepted() == (
-        "A .txt (one text a line), .csv, .tsv, .jsonl or .parquet file, `-`, `sample:NAME`, or a dataset's name."
+        "A .txt (one text a line), .csv, .tsv, .jsonl, .json, .parquet, .arrow or .xlsx file (`.gz`, `.bz2`, `.xz`, "
+        "`.zst` too), FILE:COLUMN, a folder of .txt files or of a saved dataset, `-`, `sample:NAME`, or a dataset's "
+        "name."
     )
-    assert ".parquet or .npy file" in accepted(embeddings=True)
+    assert ".xlsx or .npy file" in accepted(embeddings=True)

@@ -47,14 +47,15 @@ def test_a_column_of_another_library_is_its_cells():
     assert cells_of(text for text in "ab") == ["a", "b"]
 
 
-def test_a_frame_needs_a_column():
+def test_a_column_of_a_frame_is_chosen_as_that_of_a_file():
     assert is_frame(Frame())
     assert is_frame({"text": []})
     assert not any(map(is_frame, ([], (), "a", Column([]), iter([]))))
-    with pytest.raises(InputError, match="give one column"):
-        cells_of(Frame(text=["a"]))
-    with pytest.raises(InputError, match="the frame has no column 'words'"):
-        cells_of(Frame(text=["a"]), "words")
+    assert cells_of({"text": ["a"], "n": [1]}) == ["a"]
+    with pytest.raises(InputError, match="the frame: no column 'words'; the columns are 'text'"):
+        cells_of({"text": ["a"]}, "words")
+    with pytest.raises(InputError, match="no columns"):
+        cells_of({})
 
 
 def test_rows_that_are_taken_keep_their_place(table):

@@ -124,7 +124,7 @@ def test_one_text():
         ({"test": []}, "test: there are no texts"),
         ({"generated": ["a" * 1_000_001]}, "1,000,001 characters"),
         ({"generated": ["a", 3]}, "is int, not a string"),
-        ({"ratings": [1.0, 2.0]}, "5 texts but 2 ratings"),
+        ({"ratings": [1.0, 2.0]}, "5 texts .*but 2 ratings"),
         ({"ratings": {"gpt": [1.0]}}, "ratings for 'gpt'"),
         ({"level": 1.0}, "level"),
     ],
@@ -135,10 +135,14 @@ def test_bad_input_is_one_clear_line(change, message):
 
 
 def test_blank_and_odd_texts_are_described():
-    found = describe(generated=["", "!!!", "\ud800 lone", "a" * 20_000, "word " * 5_000, *GENERATED])
+    """A corpus object is taken as it is; blank texts of a list are left out."""
+    odd = ["!!!", "\ud800 lone", "a" * 20_000, "word " * 5_000, *GENERATED]
+    found = describe(generated=Corpus.of(["", *odd]))
     assert 0 < found["unique"].value < 1
     assert math.isfinite(found["grammar"].value)
     assert found.per_text["perplexity"][0] is None
+    with pytest.warns(UserWarning, match="blank texts left out: 1 of 10"):
+        assert len(describe(generated=["", *odd]).per_text) == len(odd)
 
 
 def test_corpora_may_be_files_and_corpus_objects(tmp_path):

@@ -1,6 +1,7 @@
 import math
 
 import numpy as np
+import polars
 import pytest
 from scipy.stats import kstest
 
@@ -19,6 +20,32 @@ def test_values_come_in_the_order_of_the_pairs_and_of_the_metrics():
     assert [row["index"] for row in rows] == list(range(5))
     assert rows[0]["jaccard"] == 0.5
     assert report.to_polars().shape == (5, 3)
+
+
+def test_texts_may_be_paths_columns_frames_and_streams(tmp_path):
+    whole = score(left=LEFT, right=RIGHT, metrics="jaccard")["jaccard"].values.tolist()
+    frame = polars.DataFrame({"out": LEFT, "gold": RIGHT})
+    frame.write_csv(tmp_path / "a.csv")
+    for left, right in (
+        (f"{tmp_path}/a.csv:out", f"{tmp_path}/a.csv:gold"),
+        (frame["out"], iter(RIGHT)),
+        (frame.select("out"), frame.select("gold")),
+    ):
+        assert score(left=left, right=right, metrics="jaccard")["jaccard"].values.tolist() == whole
+    same = score(left=frame, right=tmp_path / "a.csv", metrics="jaccard", column="out")
+    assert same["jaccard"].values.tolist() == [1.0] * 5
+
+
+def test_blank_texts_keep_their_place(tmp_path):
+    (tmp_path / "a.txt").write_text("a\n\nb\n")
+    values = [score(left=left, right=["a", "x", "b"], metrics="jaccard")["jaccard"].values.tolist()
+              for left in (["a", "", "b"], tmp_path / "a.txt")]  # fmt: skip
+    assert values == [[1.0, 0.0, 1.0]] * 2
+
+
+def test_contrast_reads_references_of_a_stream_once():
+    found = [contrast(left=LEFT, baseline=RIGHT, right=right, metrics="jaccard") for right in (RIGHT, iter(RIGHT))]
+    assert found[0] == found[1]
 
 
 def test_the_summary_holds_mean_deviation_and_an_interval_around_it():

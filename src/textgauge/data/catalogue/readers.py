@@ -9,7 +9,7 @@ from statistics import fmean
 
 from textgauge.data.card import DatasetCard
 from textgauge.data.catalogue.files import entries_of, read
-from textgauge.data.formats import csv_records, split_lines
+from textgauge.data.delimited import csv_records, split_lines
 
 _THREE = ("train", "valid", "test")
 _STYLES = ("Bible", "GYAFC_formal", "GYAFC_informal", "GYAFC_rewrites", "Paralex", "Paraphrase", "Yelp")

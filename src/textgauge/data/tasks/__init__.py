@@ -8,13 +8,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from pathlib import Path
 from typing import TypeVar
 
-from textgauge.data.formats import load_table, read_text, show, suffix
+from textgauge.data.formats import load_table
+from textgauge.data.packing import show
 from textgauge.data.samples import PREFIX, articles, list_samples, sample
 from textgauge.data.source import is_path
-from textgauge.data.tables import TextTable, sound
+from textgauge.data.tables import TextTable
 from textgauge.data.tasks import build, published
 from textgauge.data.tasks.card import ClusteringTexts, ComparedSummaries, Documents, RatedSummaries, RetrievalSet
 from textgauge.data.tasks.published import PUBLISHED_TASKS, task_set_is_here
@@ -101,9 +101,10 @@ def load_documents(
     reader = _named(spec, {articles.NAME: articles.article_documents}, published.DOCUMENTS)
     if reader is not None:
         return _checked(reader(), summary)
-    if os.path.isdir(spec):
-        return _folder(Path(spec), summary)
-    return build.documents(load_table(spec), document=document, text=text, summary=summary)
+    table = load_table(spec)
+    if table.unit == "file":
+        return _folder(table, summary)
+    return build.documents(table, document=document, text=text, summary=summary)
 
 
 def load_labelled(spec: Spec, *, text: str = "text", label: str = "label") -> ClusteringTexts:
@@ -146,17 +147,11 @@ def _checked(found: Documents, summary: str | None) -> Documents:
     return found
 
 
-def _folder(folder: Path, summary: str | None) -> Documents:
+def _folder(table: TextTable, summary: str | None) -> Documents:
     """The TXT files of a folder, each under its own name."""
     if summary is not None:
-        raise InputError(f"{folder}: a folder of texts has no summaries; give a table with a column of summaries")
-    files = sorted(path for path in folder.iterdir() if path.is_file() and suffix(path) == ".txt")
-    if not files:
-        raise InputError(f"{folder}: no .txt files in this folder")
-    texts: list[object] = [sound(read_text(path), show(path)) if path.stat().st_size else "" for path in files]
-    names: list[object] = [path.name for path in files]
-    table = TextTable(show(folder), {"text": texts, "name": names}, range(1, len(files) + 1), "file")
-    return build.documents(table, document="name", text="text", summary=None, places=names)
+        raise InputError(f"{table.name}: a folder of texts has no summaries; give a table with a column of summaries")
+    return build.documents(table, document="name", text="text", summary=None, places=table.columns["name"])
 
 
 def _sampled(name: str) -> ClusteringTexts:

@@ -17,7 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from textgauge.data.formats import load_table, read_text, suffix
+from textgauge.data.formats import load_table
+from textgauge.data.packing import read_text, suffix
 from textgauge.data.tables import number
 from textgauge.errors import InputError
 from textgauge.report.page.boards import anchor

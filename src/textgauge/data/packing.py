@@ -1,0 +1,131 @@
+"""The bytes and the text of a file: found, unpacked, limited, decoded.
+
+Every error is an InputError of one line that names the file. Text is UTF-8 with or without byte-order mark. What is
+packed (`.gz`, `.bz2`, `.xz`, `.zst`) is unpacked up to a limit; `-` is standard input.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import importlib
+import lzma
+import os
+import re
+import sys
+from collections.abc import Callable
+from difflib import get_close_matches
+from pathlib import Path
+from typing import IO, Any
+
+from textgauge.errors import InputError, MissingExtra
+
+STDIN = "-"
+# Texts are held in memory; a gibibyte of text is about ten million sentences.
+MAX_BYTES = 2**30
+_MOST_NEIGHBOURS = 10_000  # files of a folder that a mistyped name is looked for among
+PathLike = str | os.PathLike[str]
+
+
+def suffix(path: PathLike) -> str:
+    """The file's ending in lower case, without that of packing: `.csv` for `Data.CSV.gz`, empty if there is none."""
+    name = os.fspath(path).lower()
+    return Path(name.removesuffix(packing(name))).suffix
+
+
+def packing(path: PathLike) -> str:
+    """The ending that says how the file is packed, in lower case; empty if it is not."""
+    ending = Path(os.fspath(path).lower()).suffix
+    return ending if ending in PACKINGS else ""
+
+
+def show(path: PathLike) -> str:
+    """The path as error messages print it: one line, whatever it holds."""
+    name = os.fspath(path)
+    return "standard input" if name == STDIN else name if name.isprintable() else repr(name)
+
+
+def read_text(path: PathLike) -> str:
+    """The whole of a UTF-8 text file (unpacked, `-` for standard input), without byte-order mark."""
+    name = show(path)
+    data = read_bytes(path)
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise InputError(f"{name}: the file is UTF-16; save it as UTF-8")
+    if (place := data.find(b"\0")) >= 0:
+        raise InputError(f"{name}: this is a binary file, not text (a zero byte at position {place})")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = len(re.findall(rb"\r\n|\n|\r", data[: error.start])) + 1
+        byte = data[error.start]
+        raise InputError(f"{name}: line {line} is not UTF-8 (byte 0x{byte:02x}); save the file as UTF-8") from None
+
+
+def read_bytes(path: PathLike) -> bytes:
+    """All bytes of a file, unpacked; a missing or empty file, a folder and more than MAX_BYTES are refused."""
+    name = show(path)
+    try:
+        if os.fspath(path) == STDIN:
+            return _limited(sys.stdin.buffer, name)
+        with open(path, "rb") as stream:
+            return _unpacked(stream, packing(path), name) if packing(path) else _limited(stream, name)
+    except (OSError, ValueError) as error:
+        raise InputError(f"{name}: {_reason(error, path)}") from None
+
+
+def similar_files(path: PathLike) -> list[str]:
+    """Files whose name is nearly that of a path, in its folder; the nearest first, three at most."""
+    wanted = Path(path)
+    try:
+        with os.scandir(wanted.parent) as found:
+            names = {entry.name.lower(): entry.name for entry, _ in zip(found, range(_MOST_NEIGHBOURS), strict=False)}
+    except (OSError, ValueError):
+        return []
+    near = get_close_matches(wanted.name.lower(), names, n=3, cutoff=0.75)
+    return [os.path.join(os.path.dirname(path), names[name]) for name in near]
+
+
+def _unpacked(stream: IO[bytes], ending: str, name: str) -> bytes:
+    try:
+        with PACKINGS[ending](stream) as unpacked:
+            return _limited(unpacked, name)
+    except (InputError, MissingExtra, MemoryError):
+        raise
+    except Exception:
+        # Each library has its own kinds of errors.
+        raise InputError(f"{name}: not a whole {ending} file") from None
+
+
+def _open_zstd(stream: IO[bytes]) -> Any:
+    for module in ("compression.zstd", "backports.zstd"):
+        try:
+            return importlib.import_module(module).open(stream)
+        except ImportError:
+            continue
+    raise MissingExtra.named("a .zst file", "zstd")
+
+
+def _limited(stream: IO[bytes], name: str) -> bytes:
+    data = stream.read(MAX_BYTES + 1)
+    if len(data) > MAX_BYTES:
+        raise InputError(f"{name}: more than {MAX_BYTES:,} bytes; take a part of it")
+    if not data:
+        raise InputError(f"{name}: the file is empty")
+    return data
+
+
+def _reason(error: Exception, path: PathLike) -> str:
+    if isinstance(error, FileNotFoundError):
+        near = similar_files(path)
+        return "no such file" + (f"; did you mean {', '.join(map(show, near))}?" if near else "")
+    if isinstance(error, IsADirectoryError):
+        return "this is a folder; give a file"
+    return (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
+
+
+PACKINGS: dict[str, Callable[[IO[bytes]], Any]] = {
+    ".gz": gzip.open,
+    ".bz2": bz2.open,
+    ".xz": lzma.open,
+    ".zst": _open_zstd,
+}

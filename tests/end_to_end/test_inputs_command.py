@@ -1,0 +1,161 @@
+"""Ordinary files go in with one command; a typical mistake gets one line that says what to do."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import json
+import lzma
+
+import numpy as np
+import polars
+import pytest
+
+WORDS = ["red", "green", "blue", "cat", "dog", "bird", "pay", "card", "bank", "loan", "fee", "tea"]
+METRIC = "jsd@words"
+
+
+def texts(seed: int) -> list[str]:
+    rng = np.random.default_rng(seed)
+    return [" ".join(rng.choice(WORDS, 5)) + f" {n}" for n in range(12)]
+
+
+REFERENCE, CANDIDATE = texts(0), texts(1)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder to work in, with `A.txt`, the reference."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "A.txt").write_text("\n".join(REFERENCE))
+    return tmp_path
+
+
+def csv(delimiter: str = ",") -> bytes:
+    lines = ["id,question,answer", *(f"{n},{a},{b}" for n, (a, b) in enumerate(zip(REFERENCE, CANDIDATE, strict=True)))]
+    return "\n".join(lines).replace(",", delimiter).encode()
+
+
+def records() -> list[dict[str, object]]:
+    return [{"id": n, "text": text} for n, text in enumerate(CANDIDATE)]
+
+
+def write_folder_of_texts(place):
+    (place / "essays").mkdir()
+    for n, text in enumerate(CANDIDATE):
+        (place / "essays" / f"{n:02d}.txt").write_text(text)
+
+
+def write_saved_dataset(place):
+    (place / "saved").mkdir()
+    for n, part in enumerate((CANDIDATE[:7], CANDIDATE[7:])):
+        polars.DataFrame({"text": part}).write_ipc_stream(place / "saved" / f"data-0000{n}-of-00002.arrow")
+    (place / "saved" / "state.json").write_text("{}")
+
+
+def writing(name: str, content: bytes):
+    return lambda place: (place / name).write_bytes(content)
+
+
+FILES = {
+    "semicolons.csv:answer": writing("semicolons.csv", csv(";")),
+    "table.csv:answer": writing("table.csv", csv()),
+    "table.csv.gz:answer": writing("table.csv.gz", gzip.compress(csv())),
+    "texts.json": writing("texts.json", json.dumps(CANDIDATE).encode()),
+    "records.json": writing("records.json", json.dumps(records(), indent=1).encode()),
+    "columns.json.xz": writing("columns.json.xz", lzma.compress(json.dumps({"text": CANDIDATE}).encode())),
+    "lines.jsonl.bz2": writing("lines.jsonl.bz2", bz2.compress("\n".join(map(json.dumps, records())).encode())),
+    "windows.txt": writing("windows.txt", b"\xef\xbb\xbf" + "\r\n".join(CANDIDATE).encode()),
+    "table.parquet": lambda place: polars.DataFrame(records()).write_parquet(place / "table.parquet"),
+    "essays": write_folder_of_texts,
+    "saved": write_saved_dataset,
+    "pipes.csv:answer": writing("pipes.csv", csv("|")),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_realistic_files_go_in(run, folder, name):
+    (folder / "B.txt").write_text("\n".join(CANDIDATE))
+    FILES[name](folder)
+    compared, described = [
+        run("compare", "A.txt", source, "-m", METRIC, "--format", "json") for source in ("B.txt", name)
+    ]
+    values = [_value(out) for code, out, _ in (compared, described) if code == 0]
+    assert len(values) == 2, described
+    assert values[0] == values[1]
+
+
+def _value(out: str) -> float:
+    found = json.loads(out)
+    row = (found["rows"] if isinstance(found, dict) else found)[0]
+    return row["value"]
+
+
+def test_both_sides_may_be_columns_of_one_file(run, folder):
+    (folder / "qa.csv").write_bytes(csv())
+    code, out, _ = run("score", "qa.csv:question", "qa.csv:answer", "-m", "jaccard", "--summary", "--format", "json")
+    assert code == 0, out
+    code, out, err = run("describe", "qa.csv:answer", "--train", "qa.csv:question", "--embedder", "none",
+                         "--grammar", "none", "--plausibility", "none", "--format", "json")  # fmt: skip
+    assert code == 0, err
+
+
+MISTAKES = {
+    "no such column": (("compare", "A.txt", "qa.csv:anwser"), "did you mean 'answer'"),
+    "no column named": (("compare", "A.txt", "qa.csv"), "name the column to read: 'question', 'answer'"),
+    "a dot left out": (("compare", "A.txt", "Atxt"), "did you mean A.txt?"),
+    "letters swapped": (("compare", "A.txt", "qa.cvs"), "did you mean qa.csv?"),
+    "a dataset half named": (("compare", "A.txt", "bankin77"), "did you mean banking77"),
+    "commas in plain text": (("compare", "A.txt", "commas.csv"), "call the file .txt"),
+    "Latin-1": (("compare", "A.txt", "latin.txt"), "line 2 is not UTF-8 (byte 0xe9); save the file as UTF-8"),
+    "settings, not texts": (("compare", "A.txt", "settings.json"), "expected an array of texts or objects"),
+    "an empty folder": (("compare", "A.txt", "empty"), "no .txt files in this folder; give a file"),
+    "a download cut short": (("compare", "A.txt", "cut.txt.gz"), "not a whole .gz file"),
+    "splits of a dataset": (("compare", "A.txt", "splits"), "give one of them: splits/test, splits/train"),
+    "sides of unequal length": (("score", "A.txt", "short.txt"), "pairs need equal numbers"),
+    "embeddings for texts": (("describe", "a.npy", "--train", "A.txt"), "holds embeddings, not texts"),
+}
+
+
+@pytest.fixture
+def mistaken(folder):
+    for name, content in {
+        "qa.csv": csv(),
+        "commas.csv": b"text\nwell, this\nand, then, that\n",
+        "latin.txt": b"one\ncaf\xe9\n",
+        "settings.json": b'{"lr": 0.1, "name": "run"}',
+        "cut.txt.gz": gzip.compress(b"hello\n" * 999)[:-6],
+        "short.txt": b"one\ntwo\n",
+    }.items():
+        (folder / name).write_bytes(content)
+    (folder / "empty").mkdir()
+    for split in ("train", "test"):
+        (folder / "splits" / split).mkdir(parents=True)
+        polars.DataFrame({"text": CANDIDATE}).write_ipc_stream(folder / "splits" / split / "data.arrow")
+    np.save(folder / "a.npy", np.eye(3))
+    return folder
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+@pytest.mark.usefixtures("mistaken")
+def test_a_mistake_gets_one_line_that_says_what_to_do(run, mistake):
+    command, advice = MISTAKES[mistake]
+    code, out, err = run(*command)
+    assert code == 2
+    assert not out
+    assert err.count("\n") == 1, err
+    assert advice in err
+
+
+@pytest.mark.filterwarnings("always")
+def test_a_file_without_header_is_noticed(run, folder):
+    (folder / "bare.csv").write_text("".join(f"{text},{n % 2}\n" for n, text in enumerate(CANDIDATE)))
+    code, _, err = run("compare", "A.txt", "bare.csv", "-m", METRIC)
+    assert code == 0
+    assert "if the file has no header line, add one" in err
+
+
+def test_labels_of_a_sample_are_no_ratings(run):
+    code, _, err = run("describe", "sample:banking", "--train", "sample:banking", "--limit", 20, "--embedder", "none",
+                       "--grammar", "none", "--plausibility", "none")  # fmt: skip
+    assert code == 0, err
