@@ -100,7 +100,7 @@ def _published(key: str) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class Evidence:
+class AckermanEvidence:
     """Judged metrics by rule, judged points, and the values of components over ℓ."""
 
     classes: Mapping[str, Mapping[str, Judged]]
@@ -123,10 +123,10 @@ def ledger_rows(results: Results, request: Request) -> list[Row]:
         for key, observed in group.complete.items()
         if get_metric(key).part is not None
     }
-    return ledger(claims(request), Evidence(classes, points, components))
+    return ledger(claims(request), AckermanEvidence(classes, points, components))
 
 
-def claims(request: Request) -> list[Claim[Evidence]]:
+def claims(request: Request) -> list[Claim[AckermanEvidence]]:
     """Classes by each rule, the illustration, components."""
     classes = [_nearer(rule, name) for rule in request.variants for name in _judged_names(rule)]
     weak = [_weak(rule, key) for rule in request.variants for key in _ball_keys()]
@@ -148,10 +148,10 @@ def _said(rule: str) -> str:
     )
 
 
-def _nearer(rule: str, key: str) -> Claim[Evidence]:
+def _nearer(rule: str, key: str) -> Claim[AckermanEvidence]:
     side = _published(key)
 
-    def test(evidence: Evidence) -> Finding:
+    def test(evidence: AckermanEvidence) -> Finding:
         item = evidence.classes[rule].get(key)
         if item is None:
             return Finding(None, why=NOT_RUN)
@@ -168,8 +168,8 @@ def _nearer(rule: str, key: str) -> Claim[Evidence]:
     return Claim(claim, f"nearer to {side}", _DATA, criterion, test, _said(rule))
 
 
-def _weak(rule: str, key: str) -> Claim[Evidence]:
-    def test(evidence: Evidence) -> Finding:
+def _weak(rule: str, key: str) -> Claim[AckermanEvidence]:
+    def test(evidence: AckermanEvidence) -> Finding:
         found = evidence.classes[rule]
         if key not in found or "fid" not in found:
             return Finding(None, why=NOT_RUN)
@@ -180,13 +180,13 @@ def _weak(rule: str, key: str) -> Claim[Evidence]:
     return Claim(claim, "weakly", _DATA, criterion, test, _said(rule))
 
 
-def _illustration() -> Iterator[Claim[Evidence]]:
+def _illustration() -> Iterator[Claim[AckermanEvidence]]:
     criterion = "the 95 % interval over y* of the difference of {} (the later less the earlier) is above 0"
     data = "Gaussian blobs, n = 300, p = 0.1, 20 y* of one A and B"
     pairs = [("irpr", "fid"), *((f"{name}(k={low})", f"{name}(k={high})") for name, low, high in _LOW_HIGH)]
     for early, late in pairs:
 
-        def test(evidence: Evidence, early: str = early, late: str = late) -> Finding:
+        def test(evidence: AckermanEvidence, early: str = early, late: str = late) -> Finding:
             found = evidence.points
             if early not in found or late not in found:
                 return Finding(None, why=NOT_RUN)
@@ -195,7 +195,7 @@ def _illustration() -> Iterator[Claim[Evidence]]:
         rule = criterion.format("where a tenth of the largest rise is made")
         yield Claim(f"{early} rises before {late}", "figures 1 and 2", data, rule, test)
 
-    def last(evidence: Evidence) -> Finding:
+    def last(evidence: AckermanEvidence) -> Finding:
         found = evidence.points
         others = [name for name in found if name not in ("fid", "energy", "ahd")]
         if "fid" not in found or not others:
@@ -210,11 +210,11 @@ def _illustration() -> Iterator[Claim[Evidence]]:
 _LOW_HIGH = (("pr", 2, 15), ("dc", 2, 15))
 
 
-def _flat() -> Iterator[Claim[Evidence]]:
+def _flat() -> Iterator[Claim[AckermanEvidence]]:
     for name, part in _PARTS:
         for k in (5, 10):
 
-            def test(evidence: Evidence, name: str = name, part: str = part, k: int = k) -> Finding:
+            def test(evidence: AckermanEvidence, name: str = name, part: str = part, k: int = k) -> Finding:
                 keys = [get_metric(f"{name}.{part}(k={number})@cosine").key for number in (3, k)]
                 if any(key not in evidence.components for key in keys):
                     return Finding(None, why=NOT_RUN)
@@ -232,7 +232,7 @@ def _slopes(observed: Observations) -> Floats:
     return np.array([np.polyfit(step[sample == s], observed.value[sample == s], 1)[0] for s in np.unique(sample)])
 
 
-def _untested() -> Iterator[Claim[Evidence]]:
+def _untested() -> Iterator[Claim[AckermanEvidence]]:
     why = "the paper shows curves for q = 2 to 6 and states nothing that a test could decide"
     yield Claim("distances over the number of dimensions", "figure 4", "Gaussian blobs", "none", why=why)
 

@@ -22,8 +22,8 @@ from textgauge.naming import parse
 from textgauge.papers.ledger import (
     NOT_RUN,
     Claim,
-    Difference,
     Finding,
+    MeasuredDifference,
     above,
     above_all,
     all_hold,
@@ -153,21 +153,21 @@ def _with_rank_correlation(rows: list[Row]) -> list[Row]:
 
 
 @dataclass(frozen=True, eq=False)
-class Evidence:
+class KourEvidence:
     """What a run gives: measures by variant, sources, k and metric, and the distances of samples of many sizes."""
 
     measures: Mapping[tuple[str, str, int | None], Mapping[str, Judged]]
     samples: Mapping[str, Mapping[str, Observations]]
 
-    def gap(self, place: tuple[str, str, int | None], first: str, second: str, measure: str) -> Difference:
+    def gap(self, place: tuple[str, str, int | None], first: str, second: str, measure: str) -> MeasuredDifference:
         """First less second of two metrics in one measure."""
         found = self.measures.get(place, {})
         if first not in found or second not in found:
-            return Difference(np.nan, np.nan, np.nan)
+            return MeasuredDifference(np.nan, np.nan, np.nan)
         return paired(found[first].verdict(measure), found[second].verdict(measure))
 
 
-def claims(request: Request) -> list[Claim[Evidence]]:
+def claims(request: Request) -> list[Claim[KourEvidence]]:
     """All claims of the paper that the ledger has, for each variant, pair of sources and k."""
     found = [_highest(variant, *at) for variant in request.variants for at in _places()]
     for variant, (theirs, ours), k in product(request.variants, _OUR_DATA.items(), (7, 12)):
@@ -191,7 +191,7 @@ def ledger_rows(results: Results, request: Request) -> list[Row]:
         for group in results.groups()
         if group.protocol.name == Size.name
     }
-    return ledger(claims(request), Evidence(measures, samples))
+    return ledger(claims(request), KourEvidence(measures, samples))
 
 
 def _kind(item: Judged) -> int | None:
@@ -217,11 +217,11 @@ def _deviations(variant: str, theirs: tuple[str, str]) -> str:
     return "; ".join(said)
 
 
-def _highest(variant: str, theirs: tuple[str, str], ours: str, k: int, measure: str) -> Claim[Evidence]:
+def _highest(variant: str, theirs: tuple[str, str], ours: str, k: int, measure: str) -> Claim[KourEvidence]:
     printed = _printed(theirs, k, measure)
     best = max(printed, key=lambda name: printed[name])
 
-    def test(evidence: Evidence) -> Finding:
+    def test(evidence: KourEvidence) -> Finding:
         place = (variant, ours, k)
         return above_all(best, {n: evidence.gap(place, best, n, measure) for n in printed if n != best})
 
@@ -229,8 +229,8 @@ def _highest(variant: str, theirs: tuple[str, str], ours: str, k: int, measure: 
     return Claim(claim, f"{printed[best]:g}", ours, _OVER_ALL, test, _deviations(variant, theirs))
 
 
-def _weighted(variant: str, theirs: tuple[str, str], ours: str, k: int) -> Claim[Evidence]:
-    def test(evidence: Evidence) -> Finding:
+def _weighted(variant: str, theirs: tuple[str, str], ours: str, k: int) -> Claim[KourEvidence]:
+    def test(evidence: KourEvidence) -> Finding:
         found = evidence.measures.get((variant, ours, k), {})
         gaps = {
             name: paired(item.verdict("accuracy"), item.verdict("weighted_accuracy")) for name, item in found.items()
@@ -244,13 +244,13 @@ def _weighted(variant: str, theirs: tuple[str, str], ours: str, k: int) -> Claim
     return Claim(claim, count, ours, criterion, test, _deviations(variant, theirs))
 
 
-def _radar(variant: str, theirs: tuple[str, str], ours: str, k: int) -> Iterator[Claim[Evidence]]:
+def _radar(variant: str, theirs: tuple[str, str], ours: str, k: int) -> Iterator[Claim[KourEvidence]]:
     measures = [measure.name for measure in Ksc.measures]
 
-    def gap(evidence: Evidence, first: str, second: str) -> Difference:
+    def gap(evidence: KourEvidence, first: str, second: str) -> MeasuredDifference:
         found = evidence.measures.get((variant, ours, k), {})
         if first not in found or second not in found:
-            return Difference(np.nan, np.nan, np.nan)
+            return MeasuredDifference(np.nan, np.nan, np.nan)
         means = [np.mean([found[name].verdict(m).values for m in measures], axis=0) for name in (first, second)]
         return of_values(means[0] - means[1])
 
@@ -259,7 +259,7 @@ def _radar(variant: str, theirs: tuple[str, str], ours: str, k: int) -> Iterator
         if printed[0] <= printed[1]:
             continue  # the figure is of other sources: the table does not say so here
 
-        def test(evidence: Evidence, first: str = first, second: str = second) -> Finding:
+        def test(evidence: KourEvidence, first: str = first, second: str = second) -> Finding:
             return above(first, second, gap(evidence, first, second))
 
         claim = f"{first} is above {second} over the measures of mixtures on {', '.join(theirs)} at k = {k} (figure 4)"
@@ -268,12 +268,12 @@ def _radar(variant: str, theirs: tuple[str, str], ours: str, k: int) -> Iterator
         yield Claim(claim, shown, ours, criterion, test, _deviations(variant, theirs))
 
 
-def _sizes(theirs: tuple[str, str], ours: str) -> Iterator[Claim[Evidence]]:
+def _sizes(theirs: tuple[str, str], ours: str) -> Iterator[Claim[KourEvidence]]:
     """Claims on size and imbalance; metrics as defined, since the authors' code divides by the wrong size."""
     about = f"on {', '.join(theirs)}"
     deviation = "; ".join(filter(None, ["large samples of 3,000 texts for the whole corpora", *_other(theirs)]))
 
-    def most(evidence: Evidence) -> Finding:
+    def most(evidence: KourEvidence) -> Finding:
         found = {name: _first_settled(observed) for name, observed in evidence.samples.get(ours, {}).items()}
         if not found:
             return Finding(None, why=NOT_RUN)
@@ -290,12 +290,12 @@ def _sizes(theirs: tuple[str, str], ours: str) -> Iterator[Claim[Evidence]]:
     yield Claim(f"most metrics need about 1,000 texts {about}", "figure 2", ours, criterion, most, deviation)
     for name, sign, word in (("CLASSIFIER", -1, "under"), ("MAUVE", -1, "under"), ("FID", 1, "over")):
 
-        def test(evidence: Evidence, name: str = name, sign: int = sign) -> Finding:
+        def test(evidence: KourEvidence, name: str = name, sign: int = sign) -> Finding:
             observed = evidence.samples.get(ours, {}).get(name)
             if observed is None:
                 return Finding(None, why=NOT_RUN)
             gap = _deviation(observed, IMBALANCE, 50)
-            way = Difference(sign * gap.value, *sorted((sign * gap.low, sign * gap.high)))
+            way = MeasuredDifference(sign * gap.value, *sorted((sign * gap.low, sign * gap.high)))
             uneven, large = "50 against 2,850 texts", "large samples"
             return above(uneven, large, way) if sign > 0 else above(large, uneven, way)
 
@@ -305,7 +305,7 @@ def _sizes(theirs: tuple[str, str], ours: str) -> Iterator[Claim[Evidence]]:
         )
         yield Claim(claim, "figure 2", ours, rule, test, deviation)
 
-    def diverges(evidence: Evidence) -> Finding:
+    def diverges(evidence: KourEvidence) -> Finding:
         both = [evidence.samples.get(ours, {}).get(name) for name in ("PR", "DC")]
         if both[0] is None or both[1] is None:
             return Finding(None, why=NOT_RUN)
@@ -329,20 +329,20 @@ def _first_settled(observed: Observations) -> float:
     return float(sizes[last + 1]) if last + 1 < len(sizes) else float("inf")
 
 
-def _includes_zero(gap: Difference) -> bool:
+def _includes_zero(gap: MeasuredDifference) -> bool:
     return gap.low <= 0 <= gap.high
 
 
-def _deviation(observed: Observations, kind: str, size: int) -> Difference:
+def _deviation(observed: Observations, kind: str, size: int) -> MeasuredDifference:
     """Distance of samples of a size less that of large samples, with Welch's interval."""
     from scipy.stats import ttest_ind
 
     small, large = observed.of("kind", kind).of("size_a", size).value, observed.of("kind", ASYMPTOTE).value
     value = float(small.mean() - large.mean())
     if np.ptp(small) == 0 and np.ptp(large) == 0:
-        return Difference(value, value, value)
+        return MeasuredDifference(value, value, value)
     ends = ttest_ind(small, large, equal_var=False).confidence_interval(0.95)
-    return Difference(value, float(ends.low), float(ends.high))
+    return MeasuredDifference(value, float(ends.low), float(ends.high))
 
 
 def _relative_error(observed: Observations) -> Floats:
@@ -352,8 +352,8 @@ def _relative_error(observed: Observations) -> Floats:
     return np.abs(found.value[np.argsort(found.batch)] - large) / large
 
 
-def _throughput(theirs: tuple[str, str], ours: str) -> Claim[Evidence]:
-    def test(evidence: Evidence) -> Finding:
+def _throughput(theirs: tuple[str, str], ours: str) -> Claim[KourEvidence]:
+    def test(evidence: KourEvidence) -> Finding:
         from scipy.stats import permutation_test
 
         found = evidence.measures.get(("definition", ours, -1), {})
@@ -374,7 +374,7 @@ def _throughput(theirs: tuple[str, str], ours: str) -> Claim[Evidence]:
     return Claim(claim, shown, ours, criterion, test, "; ".join(["another machine, other code", *_other(theirs)]))
 
 
-def _untested() -> Iterator[Claim[Evidence]]:
+def _untested() -> Iterator[Claim[KourEvidence]]:
     why = "no language model is fine-tuned step by step by this command; `generate steps` and `run ifc` do it"
     data = "none"
     for claim, paper in (

@@ -84,7 +84,7 @@ NOT_RUN = "the run has no results for it"
 
 
 @dataclass(frozen=True)
-class Difference:
+class MeasuredDifference:
     """A difference and its 95 % interval."""
 
     value: float
@@ -102,22 +102,22 @@ class Difference:
         return bool(np.isfinite([self.value, self.low, self.high]).all())
 
 
-def of_values(values: Sequence[float] | Floats) -> Difference:
+def of_values(values: Sequence[float] | Floats) -> MeasuredDifference:
     """Mean of differences that are repetitions, with Student's interval.
 
     >>> of_values([1.0, 2.0, 3.0]).interval
     '-0.484 to +4.48'
     """
     found = over_repetitions("difference", [float(value) for value in values])
-    return Difference(found.value, found.low, found.high)
+    return MeasuredDifference(found.value, found.low, found.high)
 
 
-def of_draws(value: float, draws: Floats, units: int) -> Difference:
+def of_draws(value: float, draws: Floats, units: int) -> MeasuredDifference:
     """A difference with the interval of its resamples."""
-    return Difference(value, *percentile_interval(np.asarray(draws, dtype=np.float64), units, 0.95))
+    return MeasuredDifference(value, *percentile_interval(np.asarray(draws, dtype=np.float64), units, 0.95))
 
 
-def paired(first: Verdict, second: Verdict) -> Difference:
+def paired(first: Verdict, second: Verdict) -> MeasuredDifference:
     """First less second of two metrics on the same trials, over repetitions or over resamples."""
     if first.draws and second.draws:
         draws = np.subtract(first.draws, second.draws)
@@ -125,7 +125,7 @@ def paired(first: Verdict, second: Verdict) -> Difference:
     return of_values(np.subtract(first.values, second.values))
 
 
-def above(name: str, other: str, gap: Difference) -> Finding:
+def above(name: str, other: str, gap: MeasuredDifference) -> Finding:
     """Whether the first is above the second: the whole interval of the difference is."""
     if not gap.known:
         return Finding(None, why=NOT_RUN)
@@ -133,7 +133,7 @@ def above(name: str, other: str, gap: Difference) -> Finding:
     return Finding(gap.low > 0, f"{name} − {other} = {gap.value:+.3g}", gap.interval, why)
 
 
-def above_all(name: str, gaps: Mapping[str, Difference]) -> Finding:
+def above_all(name: str, gaps: Mapping[str, MeasuredDifference]) -> Finding:
     """Whether the first is above every other: all intervals of differences are; the closest rival is shown.
 
     Each must hold, so the level of the whole is no more than that of one.
@@ -145,13 +145,13 @@ def above_all(name: str, gaps: Mapping[str, Difference]) -> Finding:
     return above(name, rival, known[rival])
 
 
-def below_all(name: str, gaps: Mapping[str, Difference]) -> Finding:
+def below_all(name: str, gaps: Mapping[str, MeasuredDifference]) -> Finding:
     """Whether the first is below every other, of differences first less other; the closest rival is shown."""
     if not gaps or not all(gap.known for gap in gaps.values()):
         return Finding(None, why=NOT_RUN)
     rival = max(gaps, key=lambda other: gaps[other].high)
     gap = gaps[rival]
-    return above(rival, name, Difference(-gap.value, -gap.high, -gap.low))
+    return above(rival, name, MeasuredDifference(-gap.value, -gap.high, -gap.low))
 
 
 def all_hold(findings: Mapping[str, Finding]) -> Finding:

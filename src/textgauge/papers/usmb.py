@@ -18,7 +18,7 @@ from textgauge.evaluate.protocols.task import WORD_METRICS
 from textgauge.evaluate.results import Judged, Results
 from textgauge.evaluate.suites import Metrics, register_suite, task_plans
 from textgauge.metrics import get_pair_metrics
-from textgauge.papers.ledger import NOT_RUN, Claim, Difference, Finding, above_all, below_all, ledger, of_draws
+from textgauge.papers.ledger import NOT_RUN, Claim, Finding, MeasuredDifference, above_all, below_all, ledger, of_draws
 from textgauge.papers.paper import Paper, Request, compared, published
 from textgauge.tabular import Row, plain_row
 
@@ -184,20 +184,20 @@ def _mean(values: Sequence[float]) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class Evidence:
+class UsmbEvidence:
     """Values and resamples by published metric name and measure, means over data sets; by `ideal` of sensitivity."""
 
     found: Mapping[str, Mapping[str, tuple[float, Floats, int]]]
     ideals: Mapping[str, Mapping[str, float]]
 
-    def gaps(self, name: str, others: Sequence[str], measures: Sequence[str]) -> dict[str, Difference]:
+    def gaps(self, name: str, others: Sequence[str], measures: Sequence[str]) -> dict[str, MeasuredDifference]:
         """First less each other in the mean of several measures, units of every data set resampled."""
         return {other: self._gap(name, other, measures) for other in others}
 
-    def _gap(self, name: str, other: str, measures: Sequence[str]) -> Difference:
+    def _gap(self, name: str, other: str, measures: Sequence[str]) -> MeasuredDifference:
         both = [[self.found.get(one, {}).get(measure) for measure in measures] for one in (name, other)]
         if any(part is None for side in both for part in side):
-            return Difference(np.nan, np.nan, np.nan)
+            return MeasuredDifference(np.nan, np.nan, np.nan)
         parts = [(a, b) for a, b in zip(*both, strict=True) if a is not None and b is not None]
         value = np.mean([a[0] - b[0] for a, b in parts])
         draws = np.mean([a[1] - b[1] for a, b in parts], axis=0)
@@ -212,7 +212,7 @@ def ledger_rows(results: Results, request: Request) -> list[Row]:
     for ideal in ("straight", "quadratic", "root") if judged else ():
         bent = [i for i in results.judged({"ideal": ideal}) if i.protocol.name == "sensitivity"]
         ideals[ideal] = {name: found["sensitivity"] for name, found in scores(bent).items() if "sensitivity" in found}
-    return ledger(claims(), Evidence(_resampled(judged), ideals))
+    return ledger(claims(), UsmbEvidence(_resampled(judged), ideals))
 
 
 def _resampled(judged: Sequence[Judged]) -> dict[str, dict[str, tuple[float, Floats, int]]]:
@@ -228,7 +228,7 @@ def _resampled(judged: Sequence[Judged]) -> dict[str, dict[str, tuple[float, Flo
     return found
 
 
-def claims() -> list[Claim[Evidence]]:
+def claims() -> list[Claim[UsmbEvidence]]:
     """The paper's findings on the five tasks."""
     singles = [name for name in _published("4") if name != _ENSEMBLE]
     found = [_extreme(_ENSEMBLE, task, singles, best=True) for task in _PARTS]
@@ -241,11 +241,11 @@ def claims() -> list[Claim[Evidence]]:
 _EXTREMES = (("jaccard", "sensitivity", True), ("bm25plus", "sensitivity", False), ("bm25plus", "clustering", False))
 
 
-def _extreme(name: str, task: str, others: Sequence[str], *, best: bool) -> Claim[Evidence]:
+def _extreme(name: str, task: str, others: Sequence[str], *, best: bool) -> Claim[UsmbEvidence]:
     measures = _PARTS[task] if task in _PARTS else [part for parts in _PARTS.values() for part in parts]
     data = sorted({n for kind in known_tasks() if kind.name in measures for n in kind.data.published})
 
-    def test(evidence: Evidence) -> Finding:
+    def test(evidence: UsmbEvidence) -> Finding:
         gaps = evidence.gaps(name, others, measures)
         return above_all(name, gaps) if best else below_all(name, gaps)
 
@@ -257,10 +257,10 @@ def _extreme(name: str, task: str, others: Sequence[str], *, best: bool) -> Clai
     return Claim(f"{name} is {side} on {task}", f"{column:g}", ", ".join(data), criterion, test, _OTHER_DATA)
 
 
-def _same_order(singles: Sequence[str]) -> Iterator[Claim[Evidence]]:
+def _same_order(singles: Sequence[str]) -> Iterator[Claim[UsmbEvidence]]:
     for ideal in ("quadratic", "root", "straight"):
 
-        def test(evidence: Evidence, ideal: str = ideal) -> Finding:
+        def test(evidence: UsmbEvidence, ideal: str = ideal) -> Finding:
             bent = evidence.ideals.get(ideal, {})
             line = {name: found["sensitivity"][0] for name, found in evidence.found.items() if "sensitivity" in found}
             if any(name not in bent or name not in line for name in singles):
@@ -274,7 +274,7 @@ def _same_order(singles: Sequence[str]) -> Iterator[Claim[Evidence]]:
         yield Claim(claim, "same order", data, criterion, test, _OTHER_DATA)
 
 
-def _axis_weights() -> Claim[Evidence]:
+def _axis_weights() -> Claim[UsmbEvidence]:
     why = f"{_MISPRINT}; what was meant is not known"
     return Claim("weights of the ensemble of comparisons (table 7)", "as table 6", "none", "none", why=why)
 

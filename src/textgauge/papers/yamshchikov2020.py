@@ -23,7 +23,17 @@ from textgauge.evaluate.protocols import Agreement
 from textgauge.evaluate.results import Group, Results
 from textgauge.evaluate.suites import Metrics, register_suite
 from textgauge.metrics import get_metric
-from textgauge.papers.ledger import NOT_RUN, Claim, Difference, Finding, above, above_all, below_all, ledger, of_draws
+from textgauge.papers.ledger import (
+    NOT_RUN,
+    Claim,
+    Finding,
+    MeasuredDifference,
+    above,
+    above_all,
+    below_all,
+    ledger,
+    of_draws,
+)
 from textgauge.papers.paper import Paper, Request, compared, published
 from textgauge.stats import orders
 from textgauge.stats.correlation import pearson, spearman
@@ -275,17 +285,17 @@ def _printed(name: str, measure: str) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class Evidence:
+class YamshchikovEvidence:
     """Set means of a run, and of resamples of the pairs within each set; empty where nothing was run."""
 
     ours: Numbers
     drawn: Mapping[str, Floats]
     kept: dict[tuple[object, str], Floats] = field(default_factory=dict)
 
-    def of_resamples(self, measure: Callable[[str, Numbers], float], name: str) -> Difference:
+    def of_resamples(self, measure: Callable[[str, Numbers], float], name: str) -> MeasuredDifference:
         """A measure of one metric with its interval over resampled pairs."""
         if name not in self.drawn or _HUMAN not in self.drawn:
-            return Difference(np.nan, np.nan, np.nan)
+            return MeasuredDifference(np.nan, np.nan, np.nan)
         return of_draws(measure(name, self.ours), self.resampled(measure, name), _PAIRS)
 
     def resampled(self, measure: Callable[[str, Numbers], float], name: str) -> Floats:
@@ -304,12 +314,12 @@ def ledger_rows(results: Results, request: Request) -> list[Row]:
     """The ledger."""
     groups = [group for group in rated_groups(results.groups()) if group.data == _DATA]
     if not groups:
-        return ledger(claims(request), Evidence(Numbers(), {}))
+        return ledger(claims(request), YamshchikovEvidence(Numbers(), {}))
     ours = _our_numbers(groups[-1], request)
-    return ledger(claims(request), Evidence(ours, _resampled_means(groups[-1], request)))
+    return ledger(claims(request), YamshchikovEvidence(ours, _resampled_means(groups[-1], request)))
 
 
-def claims(request: Request) -> list[Claim[Evidence]]:
+def claims(request: Request) -> list[Claim[YamshchikovEvidence]]:
     """Claims on our data, and those that follow from the published ranks and means."""
     theirs = published_numbers(corrected=True)
     names = [name for name in theirs.ranks if name != _HUMAN]
@@ -330,12 +340,12 @@ def _gap(name: str, numbers: Numbers) -> float:
     return float(near[~random].min() - near[random].max())
 
 
-def _inequality(name: str, theirs: Numbers, request: Request) -> Claim[Evidence]:
+def _inequality(name: str, theirs: Numbers, request: Request) -> Claim[YamshchikovEvidence]:
     printed = _gap(name, theirs)
     random, ranks = _random_sets(), theirs.ranks[name]  # printed means may tie, ranks do not
     passes = ranks[~random].max() < ranks[random].min()
 
-    def test(evidence: Evidence) -> Finding:
+    def test(evidence: YamshchikovEvidence) -> Finding:
         found = evidence.of_resamples(_gap, name)
         if not found.known:
             return Finding(None, why=NOT_RUN)
@@ -354,12 +364,12 @@ def _instead(name: str, request: Request) -> str:
     return said.format(wordvec="wordvec", vectors=Path(request.word_vectors).name)
 
 
-def _correlations(names: list[str], request: Request) -> Iterator[Claim[Evidence]]:
+def _correlations(names: list[str], request: Request) -> Iterator[Claim[YamshchikovEvidence]]:
     """WMD first, vectors of word2vec and fastText last, in both correlations with people."""
     for kind in ("correlation", "order"):
         measure, value = _TABLE4[kind]
 
-        def first(evidence: Evidence, value: Callable[[str, Numbers], float] = value) -> Finding:
+        def first(evidence: YamshchikovEvidence, value: Callable[[str, Numbers], float] = value) -> Finding:
             return above_all("wmd", _gaps(evidence, value, "wmd", [n for n in names if n != "wmd"]))
 
         criterion = "95 % interval of its difference with every other metric, pairs resampled within sets, is above 0"
@@ -368,7 +378,9 @@ def _correlations(names: list[str], request: Request) -> Iterator[Claim[Evidence
         yield Claim(f"wmd has the highest {measure.replace('_', ' ')}", shown, _DATA, criterion, first, instead)
         for last in ("cosine_word2vec", "cosine_fasttext"):
 
-            def lowest(evidence: Evidence, value: Callable[[str, Numbers], float] = value, last: str = last) -> Finding:
+            def lowest(
+                evidence: YamshchikovEvidence, value: Callable[[str, Numbers], float] = value, last: str = last
+            ) -> Finding:
                 others = [name for name in names if not name.startswith("cosine")]
                 return below_all(last, _gaps(evidence, value, last, others))
 
@@ -378,10 +390,10 @@ def _correlations(names: list[str], request: Request) -> Iterator[Claim[Evidence
 
 
 def _gaps(
-    evidence: Evidence, value: Callable[[str, Numbers], float], name: str, others: list[str]
-) -> dict[str, Difference]:
+    evidence: YamshchikovEvidence, value: Callable[[str, Numbers], float], name: str, others: list[str]
+) -> dict[str, MeasuredDifference]:
     if any(one not in evidence.drawn for one in (name, _HUMAN, *others)):
-        return {"": Difference(np.nan, np.nan, np.nan)}
+        return {"": MeasuredDifference(np.nan, np.nan, np.nan)}
     own, drawn = value(name, evidence.ours), evidence.resampled(value, name)
     return {
         other: of_draws(own - value(other, evidence.ours), drawn - evidence.resampled(value, other), _PAIRS)
@@ -389,10 +401,10 @@ def _gaps(
     }
 
 
-def _within_a_swap(name: str, request: Request) -> Claim[Evidence]:
+def _within_a_swap(name: str, request: Request) -> Claim[YamshchikovEvidence]:
     printed = _printed(name, "swaps")
 
-    def test(evidence: Evidence) -> Finding:
+    def test(evidence: YamshchikovEvidence) -> Finding:
         found = evidence.of_resamples(_swaps, name)
         if not found.known:
             return Finding(None, why=NOT_RUN)
@@ -408,10 +420,10 @@ def _swaps(name: str, numbers: Numbers) -> float:
     return float(orders.swaps(numbers.ranks[name], numbers.ranks[_HUMAN]))
 
 
-def _sentiment() -> Claim[Evidence]:
+def _sentiment() -> Claim[YamshchikovEvidence]:
     at, random = list(_SETS).index("yelp_rewrite"), _random_sets()
 
-    def test(evidence: Evidence) -> Finding:
+    def test(evidence: YamshchikovEvidence) -> Finding:
         if _HUMAN not in evidence.drawn:
             return Finding(None, why=NOT_RUN)
         means, drawn = evidence.ours.means[_HUMAN], evidence.drawn[_HUMAN]
@@ -428,10 +440,10 @@ def _sentiment() -> Claim[Evidence]:
     return Claim(claim, "table 1", _DATA, criterion, test)
 
 
-def _variability_order(names: list[str]) -> Claim[Evidence]:
+def _variability_order(names: list[str]) -> Claim[YamshchikovEvidence]:
     measure, value = _TABLE4["variability"]
 
-    def test(evidence: Evidence) -> Finding:
+    def test(evidence: YamshchikovEvidence) -> Finding:
         if any(name not in evidence.drawn for name in names):
             return Finding(None, why=NOT_RUN)
         said = np.array([_printed(name, measure) for name in names])
@@ -446,7 +458,7 @@ def _variability_order(names: list[str]) -> Claim[Evidence]:
     return Claim("the order of metrics by variability on random pairs", "table 4", _DATA, criterion, test)
 
 
-def _exact(theirs: Numbers, names: list[str]) -> Iterator[Claim[Evidence]]:
+def _exact(theirs: Numbers, names: list[str]) -> Iterator[Claim[YamshchikovEvidence]]:
     """What follows from the paper's own ranks must follow to the printed digit."""
     for measure, digits, of in (
         ("coinciding_ranks", 0, lambda name: orders.coinciding(theirs.ranks[name], theirs.ranks[_HUMAN])),
@@ -454,7 +466,9 @@ def _exact(theirs: Numbers, names: list[str]) -> Iterator[Claim[Evidence]]:
         ("order_correlation_with_human", 2, lambda name: _order(name, theirs)),
     ):
 
-        def test(_: Evidence, measure: str = measure, digits: int = digits, of: Callable[[str], float] = of) -> Finding:
+        def test(
+            _: YamshchikovEvidence, measure: str = measure, digits: int = digits, of: Callable[[str], float] = of
+        ) -> Finding:
             wrong = [name for name in names if round(of(name), digits) != round(_printed(name, measure), digits)]
             shown = f"{len(names) - len(wrong)} of {len(names)}"
             return Finding(not wrong, shown, "exact", f"not for {', '.join(wrong)}" if wrong else "")

@@ -16,7 +16,7 @@ import numpy as np
 
 from textgauge.evaluate.plan import Plan
 from textgauge.evaluate.results import Results
-from textgauge.papers.ledger import NOT_RUN, Claim, Difference, Finding, above, above_all, below_all, ledger
+from textgauge.papers.ledger import NOT_RUN, Claim, Finding, MeasuredDifference, above, above_all, below_all, ledger
 from textgauge.papers.paper import Paper, Request, compared, published
 from textgauge.papers.zwerdling_suite import Described, Zwerdling2021
 from textgauge.stats.correlation import spearman
@@ -122,9 +122,9 @@ class Ends:
     low: float
     high: float
 
-    def less(self, other: Ends) -> Difference:
+    def less(self, other: Ends) -> MeasuredDifference:
         """The difference, with an interval that holds whatever the two have in common."""
-        return Difference(self.value - other.value, self.low - other.high, self.high - other.low)
+        return MeasuredDifference(self.value - other.value, self.low - other.high, self.high - other.low)
 
 
 Intervals = Mapping[str, Mapping[tuple[str, str], Ends]]

@@ -6,7 +6,17 @@ import numpy as np
 import pytest
 
 from textgauge.evaluate.protocols.base import Verdict
-from textgauge.papers.ledger import Claim, Difference, Finding, above_all, all_hold, counts, ledger, of_values, paired
+from textgauge.papers.ledger import (
+    Claim,
+    Finding,
+    MeasuredDifference,
+    above_all,
+    all_hold,
+    counts,
+    ledger,
+    of_values,
+    paired,
+)
 
 
 def claim(name, finding):
@@ -25,12 +35,16 @@ def test_failures_come_first_and_what_has_no_test_is_not_testable():
 
 
 def test_a_claim_holds_only_where_the_whole_interval_does():
-    sure, unsure, against = Difference(0.3, 0.1, 0.5), Difference(0.1, -0.1, 0.3), Difference(-0.3, -0.5, -0.1)
+    sure, unsure, against = (
+        MeasuredDifference(0.3, 0.1, 0.5),
+        MeasuredDifference(0.1, -0.1, 0.3),
+        MeasuredDifference(-0.3, -0.5, -0.1),
+    )
     assert above_all("a", {"b": sure, "c": sure}).holds is True
     assert above_all("a", {"b": sure, "c": unsure}).why == "the interval includes 0"
     found = above_all("a", {"b": sure, "c": against})
     assert (found.holds, found.ours, found.why) == (False, "a − c = -0.3", "the other way round")
-    assert above_all("a", {"b": Difference(math.nan, math.nan, math.nan)}).holds is None
+    assert above_all("a", {"b": MeasuredDifference(math.nan, math.nan, math.nan)}).holds is None
 
 
 def test_all_of_several():
