@@ -16,7 +16,8 @@ def commands_page() -> str:
     """Every command with its arguments, options and examples."""
     intro = (
         "Results go to standard output (`--format table|json|csv|markdown|latex`), progress and warnings to standard "
-        "error. Exit code 0: good; 1: something failed; 2: wrong use, said in one line."
+        "error; `-q` leaves them out, `-v` adds the time of every step, `-h` shows the help of a command. "
+        "Exit code 0: good; 1: something failed; 2: wrong use, said in one line."
     )
     return page("Command line", intro, *(_section(path, command) for path, command in all_commands()))
 

@@ -6,7 +6,8 @@ import os
 import signal
 import sys
 import warnings
-from typing import Annotated, NoReturn
+from collections.abc import Iterator
+from typing import Annotated, Any, NoReturn
 
 import typer
 
@@ -27,7 +28,7 @@ from textgauge.cli import (
     score,
     train,
 )
-from textgauge.cli.output import option_name
+from textgauge.cli.output import DETAIL, note, option_name
 from textgauge.errors import ArgumentError, TextgaugeError
 
 app = typer.Typer(
@@ -72,6 +73,46 @@ def top(
     """Measure text, and measure the measures."""
 
 
+def _set_quiet(wanted: bool) -> None:
+    DETAIL.quiet = wanted
+
+
+def _set_verbose(wanted: bool) -> None:
+    DETAIL.verbose = wanted
+
+
+def _shared(
+    quiet: Annotated[
+        bool,
+        typer.Option(
+            "--quiet", "-q", callback=_set_quiet, help="Print the result and errors only: no notes, no progress."
+        ),
+    ] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", callback=_set_verbose, help="Print the time of every step.")
+    ] = False,
+) -> None:
+    """Declare the options that every command has."""
+
+
+def command() -> Any:
+    """The whole command, with the options that all of its commands have."""
+    declared = typer.Typer(add_completion=False)
+    declared.command()(_shared)
+    shared = [option for option in typer.main.get_command(declared).params if option.name in ("quiet", "verbose")]
+    for option in shared:
+        option.expose_value = False  # read by its callback, not by the function of the command
+    whole = typer.main.get_command(app)
+    for one in _all_below(whole):
+        one.params += shared
+    return whole
+
+
+def _all_below(group: Any) -> Iterator[Any]:
+    for one in getattr(group, "commands", {}).values():
+        yield from [one] if not hasattr(one, "commands") else _all_below(one)
+
+
 def _interrupt(*_: object) -> NoReturn:
     """Stop at the first Ctrl-C, and end at once at the second."""
     signal.signal(signal.SIGINT, lambda *_: os._exit(130))
@@ -81,9 +122,9 @@ def _interrupt(*_: object) -> NoReturn:
 def main() -> None:
     """Run the command; an error a user can mend is one line and exit code 2, an interrupt exit code 130."""
     signal.signal(signal.SIGINT, _interrupt)
-    warnings.showwarning = lambda message, *_, **__: typer.echo(f"warning: {message}", err=True)
+    warnings.showwarning = lambda message, *_, **__: note(f"warning: {message}")
     try:
-        app(prog_name="textgauge")
+        command()(prog_name="textgauge")
     except TextgaugeError as error:
         message = error.worded(option_name) if isinstance(error, ArgumentError) else str(error)
         typer.echo(f"textgauge: {message}", err=True)

@@ -6,8 +6,10 @@ import csv
 import io
 import json
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated
 
@@ -16,8 +18,8 @@ import typer
 from textgauge.tabular import TEXT_WIDTH, Row, latex_table, markdown_table, rich_table
 
 __all__ = [
-    "ColumnOption", "Format", "FormatOption", "LevelOption", "Row", "SeedOption", "note", "option_name", "print_rows",
-    "progress",
+    "DETAIL", "ColumnOption", "Format", "FormatOption", "LevelOption", "Row", "SeedOption", "note", "option_name",
+    "print_rows", "progress", "shows_progress",
 ]  # fmt: skip
 
 
@@ -57,15 +59,37 @@ def option_name(value: str) -> str:
     return {"metrics": "-m", "groups": "--set, --system, --item"}.get(value) or f"--{value.replace('_', '-')}"
 
 
+@dataclass
+class Detail:
+    """How much a command writes on standard error besides errors: nothing, notes and progress, or each step's time."""
+
+    quiet: bool = False
+    verbose: bool = False
+
+
+DETAIL = Detail()
+
+
+def shows_progress() -> bool:
+    """Whether progress is shown: on a terminal, if it was not turned off."""
+    return sys.stderr.isatty() and not DETAIL.quiet
+
+
 def note(text: str) -> None:
     """One line on standard error."""
-    typer.echo(text, err=True)
+    if not DETAIL.quiet:
+        typer.echo(text, err=True)
 
 
 @contextmanager
 def progress() -> Iterator[Callable[[str], None]]:
-    """A line on a terminal's standard error that says what is being done."""
-    if not sys.stderr.isatty():
+    """A line on a terminal's standard error that says what is being done; a line per step with `--verbose`."""
+    if DETAIL.verbose:
+        start = time.perf_counter()
+        yield lambda step: note(f"{time.perf_counter() - start:8.2f} s  {step}")
+        note(f"{time.perf_counter() - start:8.2f} s  done")
+        return
+    if not shows_progress():
         yield lambda _: None
         return
     from rich.console import Console

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,7 +9,17 @@ from typing import Annotated, Any
 
 import typer
 
-from textgauge.cli.output import ColumnOption, Format, FormatOption, Row, SeedOption, note, print_rows, progress
+from textgauge.cli.output import (
+    ColumnOption,
+    Format,
+    FormatOption,
+    Row,
+    SeedOption,
+    note,
+    print_rows,
+    progress,
+    shows_progress,
+)
 from textgauge.errors import InputError
 from textgauge.evaluate import Plan, RunReport, Store
 from textgauge.evaluate.data_kinds import drop_none
@@ -159,7 +168,7 @@ def _listed(plans: list[Plan], store: Store) -> list[Row]:
 @contextmanager
 def progress_bar() -> Iterator[Callable[[int, int, str], None]]:
     """Cells done, rate and time left, on a terminal's standard error."""
-    if not sys.stderr.isatty():
+    if not shows_progress():
         yield lambda *_: None
         return
     from rich.console import Console

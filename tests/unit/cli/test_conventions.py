@@ -1,6 +1,8 @@
 """What people expect of any command: -h, -V, completion, `python -m`, a doctor that fetches nothing."""
 
 import json
+import os
+import re
 import subprocess
 import sys
 from importlib.metadata import version
@@ -52,3 +54,37 @@ def test_doctor_fetches_nothing_and_says_what_to_run(run, monkeypatch, tmp_path)
     (encoder,) = [row for row in json.loads(out) if row["check"] == "encoder minilm"]
     assert (code, encoder["ok"]) == (1, False)
     assert "textgauge resources fetch wordpiece minilm" in encoder["found"]
+
+
+@pytest.fixture
+def corpora(tmp_path):
+    (tmp_path / "a.txt").write_text("a red cat\na red dog\na cow\n")
+    (tmp_path / "b.txt").write_text("one cat\none dog\na cow\n")
+    return tmp_path / "a.txt", tmp_path / "b.txt"
+
+
+def test_quiet_leaves_notes_out_and_verbose_adds_times(run, corpora):
+    call = ("compare", *corpora, "-m", "jsd@words", "-f", "csv")
+    _, usual, warned = run(*call)
+    code, out, err = run(*call, "-q")
+    assert (code, err) == (0, "")
+    assert out.split(",")[:3] == usual.split(",")[:3]
+    told = run(*call, "-v")[2].splitlines()
+    assert [line.partition(" s  ")[2] for line in told[:2]] == ["jsd@words", "done"]
+    assert all(float(line.partition(" s  ")[0]) >= 0 for line in told[:2])
+    assert "few texts" in warned
+    assert told[2:] == warned.splitlines() == run(*call)[2].splitlines()
+
+
+def test_quiet_does_not_hide_errors(run, corpora):
+    code, _, err = run("compare", *corpora, "-m", "jsdd", "-q")
+    assert code == 2
+    assert "did you mean jsd" in err
+
+
+@pytest.mark.parametrize(("setting", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False)])
+def test_no_color_is_honoured(setting, coloured):
+    given = {name: value for name, value in os.environ.items() if name != "NO_COLOR"} | {"FORCE_COLOR": "1"} | setting
+    command = [sys.executable, "-m", "textgauge", "compare", "-h"]
+    done = subprocess.run(command, env=given, capture_output=True, text=True, check=True)
+    assert bool(re.search(r"\x1b\[[\d;]*3[0-7]m", done.stdout)) == coloured
