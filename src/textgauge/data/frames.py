@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib
 import io
 import os
+import re
 import sys
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from textgauge.data import packing
 from textgauge.errors import InputError, MissingExtra
@@ -19,6 +22,9 @@ from textgauge.tabular import one_line
 if TYPE_CHECKING:
     import polars
 
+_MAX_CELLS = 2**24
+_BLOCK = 2**20
+_PLACE = re.compile(rb"""<(?:\w+:)?(?:c|row)\s[^<>]*?\br\s*=\s*["']([A-Za-z]{0,3})(\d{1,9})["']""")
 _MOST_SAID = 200  # characters of a library's message that are repeated
 
 
@@ -43,13 +49,7 @@ def excel_frame(data: bytes) -> polars.DataFrame:
     """The first sheet of a spreadsheet's bytes."""
     import polars
 
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as parts:
-            size = sum(part.file_size for part in parts.infolist())
-    except (zipfile.BadZipFile, ValueError, NotImplementedError):
-        raise InputError("not a whole .xlsx file") from None
-    if size > packing.MAX_BYTES:
-        raise InputError(f"more than {packing.MAX_BYTES:,} bytes; take a part of it")
+    _check_spreadsheet(data)
     try:
         fastexcel = importlib.import_module("fastexcel")
     except ImportError:
@@ -58,6 +58,41 @@ def excel_frame(data: bytes) -> polars.DataFrame:
         return _read("spreadsheet", lambda: polars.read_excel(io.BytesIO(data), engine="calamine"))
     except fastexcel.FastExcelError as error:
         raise InputError(f"bad spreadsheet ({one_line(str(error), _MOST_SAID)})") from None
+
+
+def _check_spreadsheet(data: bytes) -> None:
+    """Refuse too much unpacked data, and cells so far out that the rectangle up to them does not fit in memory."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as parts:
+            if sum(part.file_size for part in parts.infolist()) > packing.MAX_BYTES:
+                raise InputError(f"more than {packing.MAX_BYTES:,} bytes; take a part of it")
+            cells = max((_rectangle(parts, part) for part in parts.infolist()), default=0)
+    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, RuntimeError):
+        raise InputError("not a whole .xlsx file") from None
+    if cells > _MAX_CELLS:
+        raise InputError(f"a sheet of {cells:,} cells, empty ones included; the limit is {_MAX_CELLS:,}")
+
+
+def _rectangle(parts: zipfile.ZipFile, part: zipfile.ZipInfo) -> int:
+    """The number of cells from the first to the outermost row and column that a part of the file names."""
+    rows = columns = 1
+    rest = b""
+    with cast("zipfile.ZipExtFile", parts.open(part)) as stream:
+        is_xml = stream.peek(64).lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"<", b"")
+        while is_xml and (rest or stream.peek(1)):
+            block = stream.read(_BLOCK)
+            whole, bracket, cut = (rest + block).rpartition(b"<") if block else (rest, b"", b"")
+            rest = bracket + cut
+            if len(rest) > _BLOCK:  # no cell and no tag is that long
+                raise InputError("bad spreadsheet (a tag without end)")
+            for letters, row in set(_PLACE.findall(whole)):
+                rows, columns = max(rows, int(row)), max(columns, _column_number(letters))
+    return rows * columns
+
+
+def _column_number(letters: bytes) -> int:
+    """1 for A, 27 for AA."""
+    return functools.reduce(lambda number, letter: 26 * number + letter - 64, letters.upper(), 0)
 
 
 def _read(kind: str, read: Callable[[], polars.DataFrame]) -> polars.DataFrame:

@@ -37,6 +37,7 @@ def describe(
     grammar: str | None = "harper",
     plausibility: str | None = "kneser-ney",
     representative: Source | None = None,
+    column: str | None = None,
     ci: bool = True,
     level: float = 0.95,
     seed: int = 0,
@@ -44,10 +45,11 @@ def describe(
 ) -> Description:
     """Describe generated texts: unique, new words, grammar, plausibility, near to test by meaning, copied from train.
 
-    Corpora are what `textgauge.data.load_corpus` reads: lists of texts, files, names, columns; `generated` may be
-    several, by name. Every property comes with an interval and with the same property of test and train. Without
-    `test`, what needs it is empty, with the reason. `representative` texts are what plausibility is judged by; the
-    default is train and validation. `ratings` are people's, one for each generated text. A backend of None is left out.
+    Corpora are what `textgauge.data.load_corpus` reads: lists of texts, files, names, columns, frames; `column` names
+    the column of files and frames. `generated` may be several corpora, by name. Every property comes with an interval
+    and with the same property of test and train. Without `test`, what needs it is empty, with the reason.
+    `representative` texts are what plausibility is judged by; the default is train and validation. `ratings` are
+    people's, one for each generated text. A backend of None is left out.
 
     >>> found = describe(generated=["A red dog.", "a cat"], train=["a cat"], embedder=None, grammar=None,
     ...                  plausibility=None)
@@ -56,9 +58,9 @@ def describe(
     """
     if not 0.5 <= level < 1:
         raise InputError(f"the level of an interval lies between 0.5 and 1, not {level}")
-    sets = gather(generated, train, test, validation)
+    sets = gather(generated, train, test, validation, column=column)
     rated = _rated(sets, ratings)
-    known = None if representative is None else texts_of_source(representative, "representative")
+    known = None if representative is None else texts_of_source(representative, "representative", column=column)
     measuring = Measuring(sets, embedder, grammar, plausibility, known, on_step)
     corpora, held_out, learned = measuring.generated(), measuring.test(), measuring.train
     rows = property_rows(corpora, held_out, learned, signatures=measuring.signatures(), level=level, ci=ci)
@@ -74,7 +76,12 @@ def describe(
 
 
 def gather(
-    generated: Source | Mapping[str, Source], train: Source, test: Source | None, validation: Source | None
+    generated: Source | Mapping[str, Source],
+    train: Source,
+    test: Source | None,
+    validation: Source | None,
+    *,
+    column: str | None = None,
 ) -> CorpusSets:
     """Read and check the corpora; an empty or blank one is refused, and so is a text of over a million characters."""
     sources = dict(generated) if isinstance(generated, Mapping) else {GENERATED: generated}
@@ -84,17 +91,17 @@ def gather(
     if taken is not None:
         raise InputError(f"a generated corpus cannot be called {taken!r}: that name stands for the {taken} texts")
     named: dict[str, Source] = {**sources, "train": train} | ({} if test is None else {"test": test})
-    texts = {name: texts_of_source(source, name) for name, source in named.items()}
+    texts = {name: texts_of_source(source, name, column=column) for name, source in named.items()}
     pool = Pool([text for part in texts.values() for text in part])
     spans = itertools.pairwise(itertools.accumulate(map(len, texts.values()), initial=0))
     views = {name: Corpus(pool, np.arange(*span)) for name, span in zip(texts, spans, strict=True)}
-    more = () if validation is None else texts_of_source(validation, "validation")
+    more = () if validation is None else texts_of_source(validation, "validation", column=column)
     return CorpusSets({name: views[name] for name in sources}, views["train"], views.get("test"), more)
 
 
-def texts_of_source(source: Source, role: str) -> Sequence[str]:
+def texts_of_source(source: Source, role: str, *, column: str | None = None) -> Sequence[str]:
     """Read the texts of one corpus and check them."""
-    texts = load_corpus(source).texts
+    texts = load_corpus(source, column=column).texts
     if not texts:
         raise InputError(f"{role}: there are no texts")
     if not any(map(str.strip, texts)):

@@ -4,6 +4,7 @@ import math
 from unittest.mock import patch
 
 import numpy as np
+import polars
 import pytest
 
 from textgauge import compare, get_metric
@@ -81,3 +82,13 @@ def test_too_few_texts_have_no_interval_and_a_reason():
     assert row["no_interval"].startswith("pr(k=6)@given has no interval below 360 texts; a corpus has")
     assert math.isfinite(score.value)
     assert "no interval" in str(compare(reference=REFERENCE, candidate=CANDIDATE, metrics="pr(k=6)", ci=True))
+
+
+def test_frames_and_files_with_a_named_column(tmp_path):
+    texts = ["a red cat", "one blue dog", "a card fee"], ["my bank", "a red fee", "one tea"]
+    frame = polars.DataFrame({"first": texts[0], "second": texts[1]})
+    frame.write_csv(tmp_path / "a.csv")
+    wanted = compare(*texts, metrics="jsd@words")["jsd@words"].value
+    path = f"{tmp_path}/a.csv"
+    assert compare(f"{path}:first", f"{path}:second", metrics="jsd@words")["jsd@words"].value == wanted
+    assert compare(frame, f"{path}:second", metrics="jsd@words", column="first")["jsd@words"].value == wanted

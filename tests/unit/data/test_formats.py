@@ -140,6 +140,16 @@ def test_xlsx(tmp_path, monkeypatch):
     assert "more than 9,000 bytes" in complaint(read_texts, path)
 
 
+def test_a_spreadsheet_with_a_cell_far_out_is_refused_before_it_is_read(file):
+    """Its reader makes the whole rectangle, which ends the process where memory ends."""
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as parts:
+        cells = "".join(f'<row r="{row}"><c r="A{row}"/></row>' for row in range(1, 60_000))
+        parts.writestr("xl/worksheets/sheet1.xml", f'<sheetData>{cells}<row r="1048576"><c s="1" r="XFD1048576"/>')
+        parts.writestr("xl/media/image1.bmp", bytes(5_000_000))
+    assert "17,179,869,184 cells" in complaint(read_texts, file("a.xlsx", content.getvalue()))
+
+
 def test_xlsx_without_its_package_says_what_to_install(file, monkeypatch):
     monkeypatch.setitem(sys.modules, "fastexcel", None)
     content = io.BytesIO()

@@ -1,6 +1,7 @@
 import math
 
 import numpy as np
+import polars
 import pytest
 
 from textgauge.data import Corpus
@@ -143,6 +144,12 @@ def test_blank_and_odd_texts_are_described():
     assert found.per_text["perplexity"][0] is None
     with pytest.warns(UserWarning, match="blank texts left out: 1 of 10"):
         assert len(describe(generated=["", *odd]).per_text) == len(odd)
+
+
+def test_frames_with_a_named_column_are_read_as_lists():
+    frames = [polars.DataFrame({"text": texts, "note": texts[::-1]}) for texts in (GENERATED, TRAIN, TEST)]
+    named = dict(zip(("generated", "train", "test"), frames, strict=True))
+    assert describe(**named, column="text").to_dicts() == describe().to_dicts()
 
 
 def test_corpora_may_be_files_and_corpus_objects(tmp_path):
