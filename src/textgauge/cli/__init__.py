@@ -74,11 +74,11 @@ def top(
 
 
 def _set_quiet(wanted: bool) -> None:
-    DETAIL.quiet = wanted
+    DETAIL.quiet |= wanted  # given before or after the name of the command
 
 
 def _set_verbose(wanted: bool) -> None:
-    DETAIL.verbose = wanted
+    DETAIL.verbose |= wanted
 
 
 def _shared(
@@ -103,7 +103,7 @@ def command() -> Any:
     for option in shared:
         option.expose_value = False  # read by its callback, not by the function of the command
     whole = typer.main.get_command(app)
-    for one in _all_below(whole):
+    for one in (whole, *_all_below(whole)):
         one.params += shared
     return whole
 
@@ -122,6 +122,7 @@ def _interrupt(*_: object) -> NoReturn:
 def main() -> None:
     """Run the command; an error a user can mend is one line and exit code 2, an interrupt exit code 130."""
     signal.signal(signal.SIGINT, _interrupt)
+    DETAIL.quiet = DETAIL.verbose = False
     warnings.showwarning = lambda message, *_, **__: note(f"warning: {message}")
     try:
         command()(prog_name="textgauge")

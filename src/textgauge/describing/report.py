@@ -107,6 +107,9 @@ class Description(Tabular):
     def __iter__(self) -> Iterator[Property]:
         return iter(self.properties)
 
+    def __contains__(self, name: object) -> bool:
+        return any(name in (found.property, (found.property, found.corpus), found) for found in self.properties)
+
     def __getitem__(self, name: str | tuple[str, str]) -> Property:
         wanted, corpus = (name, None) if isinstance(name, str) else name
         if corpus is None and len(self.generated) > 1:

@@ -68,6 +68,7 @@ def test_quiet_leaves_notes_out_and_verbose_adds_times(run, corpora):
     _, usual, warned = run(*call)
     code, out, err = run(*call, "-q")
     assert (code, err) == (0, "")
+    assert run("-q", *call)[2] == ""
     assert out.split(",")[:3] == usual.split(",")[:3]
     told = run(*call, "-v")[2].splitlines()
     assert [line.partition(" s  ")[2] for line in told[:2]] == ["jsd@words", "done"]

@@ -33,6 +33,9 @@ def test_several_corpora_share_a_table():
     found = describe(generated={"one": GENERATED, "two": TEST})
     assert len(found) == 2 * N
     assert found["unique", "two"].value == 1
+    assert "unique" in found
+    assert ("unique", "two") in found
+    assert ("unique", "three") not in found
     with pytest.raises(InputError, match="several corpora"):
         found["unique"]
     with pytest.raises(UnknownName, match="unique, one"):
