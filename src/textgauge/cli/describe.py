@@ -21,7 +21,7 @@ from textgauge.cli.output import (
     progress,
 )
 from textgauge.data import load_texts
-from textgauge.data.source import accepted, has_columns
+from textgauge.data.source import accepted
 from textgauge.describing import Description
 from textgauge.describing import describe as run_describe
 from textgauge.describing.lists import check_threshold
@@ -136,7 +136,7 @@ class _Files:
 
 
 def _texts(path: str, column: str | None) -> tuple[str, ...]:
-    return load_texts(path, column=column if has_columns(path) else None).texts
+    return load_texts(path, column=column).texts
 
 
 def _generated(

@@ -74,7 +74,16 @@ def read_bytes(path: PathLike) -> bytes:
 
 
 def similar_files(path: PathLike) -> list[str]:
-    """Files whose name is nearly that of a path, in its folder; the nearest first, three at most."""
+    """Files whose name is nearly that of a path, in its folder; the nearest first, three at most.
+
+    If there are none, those near to the file of `FILE:COLUMN`, with the column.
+    """
+    near = _similar(path)
+    head, colon, column = os.fspath(path).partition(":")
+    return near if near or not colon else [f"{one}:{column}" for one in _similar(head)]
+
+
+def _similar(path: PathLike) -> list[str]:
     wanted = Path(path)
     try:
         with os.scandir(wanted.parent) as found:

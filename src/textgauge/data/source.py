@@ -62,8 +62,8 @@ def load_texts(
 ) -> LabelledTexts:
     """Read texts from a path or name, at most `limit` of them, drawn with `seed` and kept in order.
 
-    Without `column`: the column of `PATH:COLUMN`, else `text`, else the only one that holds texts; `labels` names a
-    column too.
+    `column` is for tables: a text file beside a table has none to name. Without it: the column of `PATH:COLUMN`, else
+    `text`, else the only one that holds texts; `labels` names a column too.
     Both mean nothing for samples and published datasets, whose parts are named `NAME/PART`. Blank and missing texts
     of files are left out with a warning that counts them.
 
@@ -76,8 +76,7 @@ def load_texts(
     if is_published(name):
         found = published_texts(name)
     else:
-        path, named = split_column(name)
-        column = column if named is None else named
+        path, column = _place(name, column)
         table = _table(path)
         texts, marks = table.without_blanks(column, labels)
         found = LabelledTexts(tuple(texts), None if marks is None else tuple(marks), table.name)
@@ -99,8 +98,14 @@ def _aligned(spec: Named, column: str | None) -> tuple[str, ...] | Embeddings:
         return load_texts(spec).texts
     if format_of(spec).holds == "embeddings":
         return read_embeddings(spec)
-    path, named = split_column(os.fspath(spec))
-    return tuple(_table(path).filled(column if named is None else named))
+    path, column = _place(os.fspath(spec), column)
+    return tuple(_table(path).filled(column))
+
+
+def _place(name: str, column: str | None) -> tuple[str, str | None]:
+    """The path and the column to read: that of `PATH:COLUMN`, else `column`, which is for tables only."""
+    path, named = split_column(name)
+    return path, named if named is not None else column if has_columns(path) else None
 
 
 def load_pairs(

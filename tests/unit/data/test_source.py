@@ -263,6 +263,12 @@ def test_a_column_in_the_path(file, tmp_path, monkeypatch):
         load_texts(tmp_path / "b.csv:question")
     monkeypatch.chdir(tmp_path)
     assert has_columns("a.csv:question")
+    file("b.txt", "plain\n")
+    assert load_texts("b.txt", column="question").texts == load_aligned("b.txt", column="question") == ("plain",)
+    with pytest.raises(InputError, match="no column 'question'; the columns are 'text'"):
+        load_texts("b.txt:question")
+    with pytest.raises(InputError, match=r"did you mean a\.csv:question\?"):
+        load_texts("a.cvs:question")
     file("a.csv:question", "a file of that name\n")
     assert load_texts("a.csv:question").texts == ("a file of that name",)
 
