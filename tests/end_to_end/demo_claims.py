@@ -20,6 +20,8 @@ from textgauge.encode.resources import resource
 EXAMPLES = 5  # that a list of texts shows
 WIDTH = 60  # characters of a text in a table
 
+ARROWS = {"smaller": "↓", "larger": "↑"}
+
 
 def words(text: str) -> list[str]:
     """The lines that say something, their words one space apart; the rules of tables left out."""
@@ -137,10 +139,10 @@ def compared(command: list[str]) -> list[str]:
     lines = [answer, "metric value interval if same source times p p adjusted parts"]
     for metric in metrics:
         said = again[metric] | {"value": plain.get(metric, again[metric]["value"])}
-        interval = row(said["low"], "…", said["high"])
+        interval = "–" if said["low"] is None else row(said["low"], "…", said["high"])
         null = f"{said['null_low']:.4g} … {said['null_high']:.4g}"
         tested = (said["times"], said["p_value"], said["p_adjusted"])
-        lines.append(row(metric, said["value"], interval, null, *tested, _parts(said)))
+        lines.append(row(metric, said["value"], ARROWS[said["closer"]], interval, null, *tested, _parts(said)))
     return [*lines, _biased(pair)]
 
 
@@ -155,7 +157,7 @@ def explained(folder: Path, command: list[str]) -> list[str]:
     for metric in metrics:
         total = math.fsum(entry["contribution"] for entry in rows if entry["metric"] == metric)
         assert math.isclose(total, plain[metric], rel_tol=1e-5)
-    lines = [row(said["metric"], plain[said["metric"]], _parts(said)) for said in again]
+    lines = [row(said["metric"], plain[said["metric"]], ARROWS[said["closer"]], _parts(said)) for said in again]
     return ["metric value parts", *lines, f"explanations written to {path}"]
 
 
@@ -179,7 +181,7 @@ def _biased(pair: Comparison) -> str:
 def without_times(lines: list[str]) -> list[str]:
     """The lines of a comparison without the last column, milliseconds, and without notes on missing intervals."""
     bare = [re.sub(r" ms$", "", line) for line in lines if " has no interval " not in line]
-    return [re.sub(r"^(\w+ [\d.e-]+ (?:[\d.e–-]+ … |[a-z_]+ [\d.e-]+).*) [\d.]+$", r"\1", line) for line in bare]
+    return [re.sub(r"^(\w+ [\d.e-]+ [↓↑] .*) [\d.]+$", r"\1", line) for line in bare]
 
 
 def _rows(pair: Comparison) -> list[np.ndarray]:

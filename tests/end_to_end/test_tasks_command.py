@@ -135,7 +135,7 @@ def test_every_task_on_own_files_and_their_leaderboard_and_figures(whole, run, t
     assert code == 0
     ranks = ["overall_low", "overall_high", "rank", "rank_low", "rank_high", "tier"]
     assert [list(row) for row in rows] == [["metric", *COLUMNS, "overall", *ranks]] * len(rows)
-    made = {"task ensemble", "ranked ensemble", "boosted ensemble", "universal ensemble"}
+    made = {"task ensemble", "tuned ensemble", "ranked ensemble", "boosted ensemble", "universal ensemble"}
     assert {row["metric"] for row in rows} == {"levenshtein", "jaccard", *made}
     for row in rows:
         assert all(0 <= row[name] <= 1 for name in [*COLUMNS, "overall"])

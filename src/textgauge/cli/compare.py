@@ -112,7 +112,7 @@ def _percent(row: dict[str, Any]) -> str:
 
 def _readable(row: dict[str, Any], ci: bool, test: bool) -> dict[str, str]:
     arrow = {"smaller": "↓", "larger": "↑"}[row["closer"]]
-    cells = {"metric": row["metric"], "value": format_cell(row["value"]), "closer": arrow}
+    cells = {"metric": row["metric"], "value": f"{format_cell(row['value'])} {arrow}"}
     if ci:
         cells["interval"] = format_interval(row["low"], row["high"])
     if ci or test:

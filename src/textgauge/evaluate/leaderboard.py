@@ -198,13 +198,24 @@ def _about(tables: list[MeasureTable], counts: Floats, shown_only: list[str], sc
     used = list(dict.fromkeys(t.measure for t, count in zip(tables, counts, strict=True) if count))
     if used:
         even = len({round(float(c), 12) for c in _column_weights(tables, counts).values()}) == 1
-        yield f"overall is the {'' if even else 'weighted '}mean of {listed(m.formula for m in used)}"
+        parts = list(_formulas(used))
+        kind = f"the {'' if even else 'weighted '}mean of " if len(parts) > 1 else ""
+        yield f"overall is {kind}{listed(parts)}"
         chance = [f"{m.name} {format_cell(m.chance)}" for m in used if m.chance is not None]
         if chance:
             yield f"a metric that knows nothing has {listed(chance)}"
         yield f"intervals, ranks and tiers are for {SCOPES[scope]}; ranks and tiers hold together at 95 %"
     yield from dict.fromkeys(t.common for t, count in zip(tables, counts, strict=True) if count and t.common)
     yield from (f"{name} says what a metric is like, not how good it is: overall leaves it out" for name in shown_only)
+
+
+def _formulas(measures: Sequence[Measure]) -> Iterator[str]:
+    """What counts for each column: the measure, or the mean of the measures that share the column."""
+    columns: dict[str, list[str]] = {}
+    for measure in measures:
+        columns.setdefault(measure.column or measure.name, []).append(measure.formula)
+    for column, formulas in columns.items():
+        yield formulas[0] if len(formulas) == 1 else f"{column} (itself the mean of {listed(formulas)})"
 
 
 def _column_weights(tables: list[MeasureTable], counts: Floats) -> dict[str, float]:

@@ -22,11 +22,11 @@ CORPORA = [
 PAIRS = [judged(name, Clustering(), value) for name, value in (("chrf", 0.8), ("bleu", 0.3))]
 
 
-def test_one_kind_of_metrics_has_one_board_and_time_stands_on_it():
+def test_one_kind_of_metrics_has_one_board_and_throughput_stands_on_it():
     (board,) = leaderboards(CORPORA).values()
     assert list(leaderboards(CORPORA)) == [""]
     assert [row.metric for row in board] == ["fid", "pr"]
-    assert {"accuracy", "size_robustness", "time"} <= set(board.measures)
+    assert {"accuracy", "size_robustness", "throughput"} <= set(board.measures)
 
 
 def test_metrics_of_two_kinds_are_ranked_apart():

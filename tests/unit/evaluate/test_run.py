@@ -144,8 +144,8 @@ def test_a_metric_that_fails_is_not_timed_but_the_others_are(tmp_path, make_plan
     report = run([plan], Store(tmp_path))
     assert len(report.failures) == 2
     fussy, jsd = judge(Store(tmp_path))
-    assert "cannot stand the number 7" in fussy.verdict("time").reason
-    assert jsd.verdict("time").value > 0
+    assert "cannot stand the number 7" in fussy.verdict("throughput").reason
+    assert jsd.verdict("throughput").value > 0
 
 
 def test_a_new_version_of_a_metric_is_computed_anew_and_the_latest_is_judged(tmp_path, make_plan, monkeypatch):

@@ -175,7 +175,8 @@ def test_the_manifest_tells_all_that_decides_the_numbers(tmp_path, make_plan):
     (path,) = tmp_path.glob("manifests/*.json")
     found = json.loads(path.read_text(encoding="utf-8"))
     assert found["seed"] == 3
-    assert found["data"] == {"name": "a,b", "fingerprint": plan.sources.fingerprint}
+    share = plan.protocol.pool_share(plan.sources)
+    assert found["data"] == {"name": "a,b", "fingerprint": plan.sources.fingerprint, "pool_share": share}
     assert found["protocol"]["parameters"]["k"] == 4
     assert any(version.startswith("numpy=") for version in found["versions"])
     assert {cell["signature"] for cell in found["cells"]} == {metric.signature for metric in plan.metrics}

@@ -159,7 +159,7 @@ def _pilot(
         on_step(f"timing {metric.key}")
         with _noting(unavailable, metric, skip=skip_missing):
             lines[metric.key] = _timed(ladder, metric, embeddings, own)
-    last, *_, first = reversed(ladder.steps)
+    first, last = ladder.steps[0], ladder.steps[-1]
     step = next((step for step in reversed(ladder.steps) if step.trials >= 4 * last.trials), first)
     sizes, seconds = [last.trials, step.trials], list[float]()
     for one in (last, step):

@@ -124,6 +124,8 @@ def test_strength_zero_and_blank_texts_change_nothing(name: str, text: str, seed
 @pytest.mark.parametrize("text", ORDINARY.values(), ids=ORDINARY)
 @pytest.mark.parametrize("name", NAMES)
 def test_ordinary_texts_change(name: str, text: str, strength: float | None) -> None:
+    if name == "zeros" and strength == 0.1:
+        pytest.skip("a tenth of the letter o of a short text may be none")
     assert all(TRANSFORMATIONS[name](text, seed=seed, strength=strength) != text for seed in range(20))
 
 

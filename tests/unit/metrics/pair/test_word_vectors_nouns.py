@@ -18,6 +18,10 @@ class Vectors:
     class table:  # noqa: N801 - stands for an attribute
         matrix = np.array(list(VECTORS.values()), dtype=np.float32)
 
+        @staticmethod
+        def vectors(rows):
+            return np.array(list(VECTORS.values()), dtype=np.float32)[rows]
+
     def rows(self, words):
         return np.array([list(VECTORS).index(word) if word in VECTORS else -1 for word in words], dtype=np.int64)
 
