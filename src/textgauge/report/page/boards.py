@@ -17,7 +17,7 @@ _FEW = 8  # measures that a table shows at first
 
 
 def board_table(board: Board) -> PageTable:
-    """A leaderboard with rank intervals and the intervals of measures drawn; the numbers are those of the ranking."""
+    """A leaderboard with rank ranges and the intervals of measures drawn; the numbers are those of the ranking."""
     rows, names = board.ranking.rows, list(board.columns)
     drawn = {name: _cells(board, name) for name in names}
     columns = (
