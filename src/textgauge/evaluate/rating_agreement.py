@@ -1,4 +1,4 @@
-"""How far a learned metric agrees with ratings beside the best single one, on new pairs and on new sources."""
+"""Agreement of a learned metric and of the best single metric with ratings, for new pairs and for new sources."""
 
 from __future__ import annotations
 

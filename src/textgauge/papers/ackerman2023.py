@@ -63,7 +63,7 @@ def rows(results: Results, request: Request) -> list[Row]:
 
 
 def _judged(results: Results, request: Request, rule: str) -> dict[str, Judged]:
-    """The judged metrics, beside the prototypes of a rule."""
+    """The judged metrics together with the prototypes of a rule."""
     protocol = Distributionality(samples=_SAMPLES, prototypes=rule)  # type: ignore[arg-type]
     keys = [metric.key for metric in get_corpus_metrics(ACKERMAN_METRICS)]
     found = {

@@ -191,7 +191,7 @@ class Kid(KernelDiscrepancy, EmbeddingMetric):
             raise ParameterError(f"{self.name}: degree={self.degree} is not a whole number of at least 1")
 
     def compute(self, comparison: Comparison) -> Values:
-        """A + B − 2C over blocks, refused where rounding is all that is left of it."""
+        """A + B − 2C over blocks, refused where only rounding error remains."""
         values = super().compute(comparison)
         rows = self.rows(comparison.joint)
         largest = (float(np.einsum("ij,ij->i", rows, rows).max()) / rows.shape[1] + 1.0) ** self.degree
