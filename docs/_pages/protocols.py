@@ -49,7 +49,8 @@ def _protocol(kind: type[Protocol]) -> str:
     rows = [parameter_row(item.name, hints[item.name], default_of(item)) for item in fields(kind)]
     given = table(["parameter", "default", "values"], rows) if rows else ""
     compares = f"Metrics of {kind.of}."
-    parts = [f"## {kind.name}", *paragraphs(kind.__doc__), compares, given, _measures(kind), _data(kind)]
+    asked = [f"## {kind.name}", f"**{kind.heading}.** {kind.question}"]
+    parts = [*asked, *paragraphs(kind.__doc__), compares, given, _measures(kind), _data(kind)]
     return "\n\n".join(part for part in parts if part)
 
 

@@ -67,6 +67,8 @@ class Agreement(Protocol):
     """
 
     name = "agreement"
+    heading = "Agreement with people"
+    question = "Do similarities of pairs follow the ratings that people gave them?"
     of = "pairs"
     data = RatedPairs()
     default_metrics = PAIR_METRICS

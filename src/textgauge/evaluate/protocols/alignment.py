@@ -31,6 +31,8 @@ class RatedAlignment(Task):
     """
 
     name = "axis"
+    heading = "Rated summaries"
+    question = "Is a summary that people rated higher more similar to its text?"
     task = family = "alignment"
     place = 1
     data = TaskTable(
@@ -94,6 +96,8 @@ class ComparedAlignment(Task):
     """
 
     name = "comparisons"
+    heading = "Preferred summaries"
+    question = "Of two summaries, is the one that people preferred more similar to the text?"
     task = family = "alignment"
     place = 1
     data = TaskTable(

@@ -140,6 +140,8 @@ class Protocol:
     """Base of all protocols: class variables declare what it is, fields are its parameters."""
 
     name: ClassVar[str]
+    heading: ClassVar[str] = ""  # what people call it
+    question: ClassVar[str] = ""  # what it asks of a metric, in one sentence
     family: ClassVar[str] = ""  # another name that runs it, together with others of the same family
     place: ClassVar[int] = 0  # in lists, before the name
     of: ClassVar[Literal["corpora", "pairs"]] = "corpora"

@@ -33,6 +33,8 @@ class Clustering(Task):
     """
 
     name = "clustering"
+    heading = "Clustering"
+    question = "Do clusters by similarity match the labels of the texts?"
     task = "clustering"
     place = 4
     data = TaskTable(

@@ -76,6 +76,11 @@ class Distributionality(Protocol):
     """
 
     name = "distributionality"
+    heading = "Distribution or neighbours"
+    question = (
+        "As paraphrases replace texts, does the metric move like a distance of distributions (1) or of "
+        "nearest neighbours (−1)?"
+    )
     data = Paraphrases()
     figures = ("trajectory", "density", "component")
     measures = _measures("energy", "ahd")

@@ -50,6 +50,8 @@ class Ifc(Protocol):
     """
 
     name = "ifc"
+    heading = "A generator as it learns"
+    question = "Does the distance to the training texts fall while a generator learns?"
     data = StepsAndReference()
     figures = ("steps", "radar", "box")
     measures = (

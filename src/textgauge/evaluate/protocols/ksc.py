@@ -58,6 +58,8 @@ class Ksc(Protocol):
     """
 
     name = "ksc"
+    heading = "Known mixtures"
+    question = "Two sources are mixed in known shares: do distances grow with the difference of the shares?"
     data = TwoCorpora()
     common = "the five measures of ksc are functions of one matrix of distances, so they are no independent evidence"
     figures = ("distance", "tree", "radar", "box")

@@ -102,6 +102,8 @@ class Perturbation(Protocol):
     """
 
     name = "perturbation"
+    heading = "A group moved away"
+    question = "How soon does the distance rise when a group of points moves away from the rest?"
     data = OwnPoints(POINTS)
     default_metrics = "irpr,fid,mauve,classifier,pr(k=2|5|15),dc(k=2|5|15),energy,ahd"
     figures = ("perturbation",)

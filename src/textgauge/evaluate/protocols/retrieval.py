@@ -39,6 +39,8 @@ class Retrieval(Task):
     """
 
     name = "retrieval"
+    heading = "Retrieval"
+    question = "Are the right documents still on top when altered copies of all documents join them?"
     task = "retrieval"
     place = 5
     data = TaskTable(

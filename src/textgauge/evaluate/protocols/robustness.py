@@ -37,6 +37,8 @@ class Robustness(Task):
     """
 
     name = "robustness"
+    heading = "Robustness"
+    question = "Does a change of spelling cost less similarity than a change of meaning?"
     task = "robustness"
     place = 2
     data = TaskTable(

@@ -40,6 +40,8 @@ class Sensitivity(Task):
     """
 
     name = "sensitivity"
+    heading = "Sensitivity"
+    question = "Does similarity fall in proportion to the share of a text that was added or removed?"
     task = "sensitivity"
     place = 3
     data = TaskTable(

@@ -40,6 +40,8 @@ class Size(Protocol):
     """
 
     name = "size"
+    heading = "Sample size"
+    question = "Is the distance of small samples, and of unequal ones, that of large samples?"
     data = TwoCorpora()
     figures = ("size", "imbalance", "radar", "box")
     measures = (

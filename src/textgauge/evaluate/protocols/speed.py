@@ -34,6 +34,8 @@ class Speed(Protocol):
     """
 
     name = "speed"
+    heading = "Speed"
+    question = "How many comparisons fit in a second, and how does the time grow with the number of texts?"
     data = TwoCorpora()
     figures = ("radar", "box")
     measures = (

@@ -57,6 +57,8 @@ def registry(monkeypatch):
 
 def test_every_protocol_declares_data_metrics_measures_and_known_figures():
     for kind in known_protocols().values():
+        assert kind.heading, kind.name
+        assert kind.question.endswith("?"), kind.name
         assert kind.data.about
         assert kind().metrics_for(kind.default_metrics, None)
         assert kind.measures
