@@ -1,22 +1,48 @@
-"""The compiled library; all else is in pyproject.toml. Without a C compiler, NumPy does its work."""
+"""The compiled library; all else is in pyproject.toml. Without a C compiler, NumPy does its work.
+
+The library includes no Python header, so one wheel serves every Python of a platform (`py3-none-PLATFORM`).
+`TEXTGAUGE_NATIVE=0` leaves it out of the build: a wheel for all platforms.
+"""
+
+import os
+from importlib.machinery import EXTENSION_SUFFIXES
+from pathlib import Path
 
 from setuptools import Extension, setup
+from setuptools.command.bdist_wheel import bdist_wheel
+from setuptools.command.build_ext import build_ext
+
+# No contraction: what is computed entry by entry has the same bits as in NumPy.
+UNIX = ["-O3", "-std=c11", "-fopenmp-simd", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"]
+MSVC = ["/O2", "/std:c11", "/fp:precise"]
+
+
+class BuildLibrary(build_ext):
+    """Build the library under a name that holds no version of Python."""
+
+    def build_extension(self, ext: Extension) -> None:
+        """Compile with the options of the compiler at hand."""
+        ext.extra_compile_args = MSVC if self.compiler.compiler_type == "msvc" else UNIX
+        super().build_extension(ext)
+
+    def get_ext_filename(self, ext_name: str) -> str:
+        """The file of an extension, with the shortest suffix that this platform has."""
+        return str(Path(*ext_name.split("."))) + EXTENSION_SUFFIXES[-1]
+
+
+class Wheel(bdist_wheel):
+    """A wheel that is bound to the platform alone."""
+
+    def get_tag(self) -> tuple[str, str, str]:
+        """Python, ABI, platform."""
+        return "py3", "none", super().get_tag()[2]
+
+
+LIBRARY = Extension(
+    "textgauge.numerics.native._kmeans", sources=["src/textgauge/numerics/native/kmeans.c"], optional=True
+)
 
 setup(
-    ext_modules=[
-        Extension(
-            "textgauge.numerics.native._kmeans",
-            sources=["src/textgauge/numerics/native/kmeans.c"],
-            # No contraction: what is computed entry by entry has the same bits as in NumPy.
-            extra_compile_args=[
-                "-O3",
-                "-std=c11",
-                "-fopenmp-simd",
-                "-ffp-contract=off",
-                "-fno-math-errno",
-                "-fno-trapping-math",
-            ],
-            optional=True,
-        )
-    ]
+    ext_modules=[] if os.environ.get("TEXTGAUGE_NATIVE") == "0" else [LIBRARY],
+    cmdclass={"build_ext": BuildLibrary, "bdist_wheel": Wheel},
 )
