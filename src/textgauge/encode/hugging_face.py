@@ -1,11 +1,12 @@
-"""Models of transformers and sentence-transformers, by hub name or folder: how they are loaded, named and pinned.
+"""Models by hub name or folder: how they are found, loaded by transformers, named and pinned.
 
 Code that comes with a model is never run.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,8 +14,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, ClassVar
 
-from textgauge.encode.resource_sources import tree_sha256
+from textgauge.encode.resource_sources import offline, tree_sha256
 from textgauge.errors import MissingExtra, ResourceError
+from textgauge.tabular import one_line
 
 LONGEST = 512  # tokens read of a text, or of a window of it
 
@@ -45,10 +47,55 @@ def short_name(model: str) -> str:
     return Path(model).name if Path(model).is_dir() else model
 
 
+def model_folder(name: str, model: str, files: Sequence[str], *, wanted: Sequence[str] = ()) -> Path:
+    """The folder of a model with these files: a folder, else one that the hub's own library has or fetches.
+
+    `name` is what errors call the model, `wanted` are files that it may have besides.
+    """
+    folder = Path(model)
+    if not folder.is_dir():
+        folder = _from_hub(name, model, [*files, *wanted])
+    missing = [file for file in files if not (folder / file).is_file()]
+    if missing:
+        raise ResourceError(f"{name}: the folder has no {', '.join(missing)}")
+    return folder
+
+
+def _from_hub(name: str, model: str, files: Sequence[str]) -> Path:
+    if re.fullmatch(r"[\w.-]+/[\w.-]+", model) is None:
+        raise ResourceError(f"{name}: no such folder, and no name of a model on the hub (OWNER/NAME)")
+    try:
+        from huggingface_hub import snapshot_download
+    except ImportError:
+        raise MissingExtra(
+            f"{name}: a model of the hub needs an optional package: pip install huggingface_hub"
+        ) from None
+    try:
+        return Path(snapshot_download(model, allow_patterns=list(files), local_files_only=offline()))
+    except Exception as error:
+        # The library raises many kinds of errors, its own and those of the network beneath it.
+        raise ResourceError(f"{name}: cannot be fetched ({type(error).__name__})") from None
+
+
+@contextmanager
+def readable(name: str) -> Iterator[None]:
+    """Say in one line why a file of a model cannot be read; each library has its own kinds of errors."""
+    try:
+        yield
+    except Exception as error:
+        lines = str(error).strip().splitlines()
+        raise ResourceError(f"{name}: cannot be read ({one_line(lines[0], 200) if lines else 'damaged'})") from None
+
+
+def pinned(folder: Path) -> str:
+    """The digest of a model's files."""
+    return tree_sha256(folder, "*")[:16]
+
+
 def revision(model: str, config: Any) -> str:
     """The digest of a folder's files, else the hub's revision."""
     if Path(model).is_dir():
-        return tree_sha256(Path(model), "*")[:16]
+        return pinned(Path(model))
     return str(getattr(config, "_commit_hash", None) or "unknown")
 
 
@@ -83,7 +130,7 @@ class TransformersModel:
 
     def spelled(self, length: str, last: str) -> str:
         """Everything the numbers depend on, with the longest input under the name `length`."""
-        pinned = revision(self.model, self.network.config)  # first, because it says which package is missing
+        digest = revision(self.model, self.network.config)  # first, because it says which package is missing
         runtime = f"transformers-{version('transformers')}+torch-{version('torch')}"
         settings = f"{length}={self.longest},dtype=float32,runtime={runtime},{last}"
-        return f"{self.prefix}:{short_name(self.model)}(revision={pinned},{settings})"
+        return f"{self.prefix}:{short_name(self.model)}(revision={digest},{settings})"

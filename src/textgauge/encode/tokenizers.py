@@ -124,9 +124,8 @@ class PieceTokenizer:
 
     def encode(self, texts: Sequence[str]) -> Tokens:
         """Split texts into word pieces, without special tokens, padding or truncation."""
-        pieces = load_pieces()
-        found = pieces.encode_batch([without_surrogates(text) for text in texts], add_special_tokens=False)
-        return _tokens([encoding.ids for encoding in found], _Pieces())
+        ids, lengths = _piece_words().ids([text if text.isascii() else without_surrogates(text) for text in texts])
+        return Tokens(ids, _offsets(lengths), _Pieces())
 
 
 class _Pieces(Sequence[str]):
@@ -161,6 +160,13 @@ def load_pieces(max_length: int | None = None) -> Any:
     if max_length is not None:
         pieces.enable_truncation(max_length)
     return pieces
+
+
+@cache
+def _piece_words() -> Any:
+    from textgauge.encode.wordwise import WordwiseTokenizer
+
+    return WordwiseTokenizer.of(load_pieces())
 
 
 def without_surrogates(text: str) -> str:
@@ -273,12 +279,6 @@ def _word_pattern() -> re.Pattern[str]:
 
 def _is_mark(code: int) -> bool:
     return unicodedata.category(chr(code))[0] == "M"
-
-
-def _tokens(rows: Sequence[Sequence[int]], vocabulary: Sequence[str]) -> Tokens:
-    offsets = _offsets(np.fromiter(map(len, rows), dtype=np.int64, count=len(rows)))
-    ids = np.fromiter(chain.from_iterable(rows), dtype=np.int32, count=int(offsets[-1]))
-    return Tokens(ids, offsets, vocabulary)
 
 
 def _offsets(lengths: NDArray[np.int64]) -> NDArray[np.int64]:

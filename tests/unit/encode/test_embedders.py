@@ -42,7 +42,7 @@ def own_table(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_packages_bring_embedders_of_their_own(own_table: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = [EntryPoint("mine", f"{StaticEmbedder.__module__}:StaticEmbedder", "textgauge.embedders")]
+    found = [EntryPoint("mine", f"{StaticEmbedder.__module__}:wordllama", "textgauge.embedders")]
     monkeypatch.setattr(metadata, "entry_points", lambda group: [one for one in found if one.group == group])
     embedders._load_plugins.cache_clear()
     try:

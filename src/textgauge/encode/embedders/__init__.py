@@ -1,4 +1,7 @@
-"""Embedders by name: built in, `st:MODEL`, `api:MODEL`, and `whole:EMBEDDER`, which reads long texts to their end."""
+"""Embedders by name: built in, or of a model that the name gives.
+
+`static:MODEL`, `onnx:MODEL`, `st:MODEL`, `api:MODEL`; `whole:EMBEDDER` reads long texts to their end.
+"""
 
 from __future__ import annotations
 
@@ -79,7 +82,7 @@ EMBEDDERS: Named[Embedder] = Named(
             lazy(_MINILM, "minilm_int8"), 384, ("minilm-int8", "wordpiece"), "the same with int8 weights, light"
         ),
         "wordllama": Entry(
-            lazy(f"{__name__}.static", "StaticEmbedder"), 256, ("wordllama",), "static word vectors, the fastest"
+            lazy(f"{__name__}.static", "wordllama"), 256, ("wordllama",), "static word vectors, the fastest"
         ),
         "paraphrase-minilm": Entry(
             lazy(_MINILM, "paraphrase_minilm"), 384, ("paraphrase-minilm", "wordpiece"), "an alternative encoder"
@@ -88,6 +91,13 @@ EMBEDDERS: Named[Embedder] = Named(
     {
         "st": Prefix(
             lazy(f"{__name__}.st", "SentenceTransformersEmbedder"), note="a sentence-transformers model (extra `st`)"
+        ),
+        "static": Prefix(
+            lazy(f"{__name__}.static", "static_embedder"), note="a Model2Vec model: a folder, or its name on the hub"
+        ),
+        "onnx": Prefix(
+            lazy(f"{__name__}.onnx_folder", "onnx_embedder"),
+            note="a sentence-transformers model exported to ONNX: a folder, or its name on the hub",
         ),
         "api": Prefix(lazy(f"{__name__}.api", "ApiEmbedder"), note="an OpenAI-compatible endpoint (extra `api`)"),
         "whole": Prefix(

@@ -1,67 +1,155 @@
-"""The static encoder `wordllama`: the mean of token vectors, thousands of sentences per second."""
+"""Static encoders, the mean of token vectors: `wordllama` and `static:MODEL`, tens of thousands of texts per second."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.arrays import Floats32
+from textgauge.arrays import Floats, Floats32
 from textgauge.encode.embedders import Progress
 from textgauge.encode.embedders.whole import WordSpans, words_of
+from textgauge.encode.hugging_face import model_folder, pinned, readable, short_name
 from textgauge.encode.resources import locate, resource
 from textgauge.encode.tokenizers import without_surrogates
+from textgauge.encode.wordwise import WordwiseTokenizer
+from textgauge.errors import ResourceError
 
 _WEIGHTS = "weights/l2_supercat_256.safetensors"
 _TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
 
 
 @dataclass(frozen=True)
-class StaticEmbedder:
-    """Mean of the vectors of a text's tokens, not normalised; a text without tokens is the zero vector.
+class StaticModel:
+    """A vector per token id, a tokenizer, the id of the unknown token, and whether sentence vectors are units."""
 
-    Source: WordLlama l2_supercat, 256 dimensions. Sums are taken in float64, token by token.
+    table: NDArray[np.float32]
+    tokenizer: WordwiseTokenizer
+    unknown: int | None = None
+    normalise: bool = False
+
+
+@dataclass(frozen=True)
+class StaticEmbedder:
+    """Mean of the vectors of a text's tokens, unknown ones left out; a text without tokens is the zero vector.
+
+    Sums are taken in float64, token by token.
     """
 
-    name: str = "wordllama"
-    dimension: int = 256
-    window: None = None  # it reads everything
+    name: str
+    identity: str
+    load: Callable[[], StaticModel]
+    window: ClassVar[None] = None  # it reads everything
+    cheap: ClassVar[bool] = True  # a vector is computed faster than it is looked up
+
+    @cached_property
+    def model(self) -> StaticModel:
+        """The model, loaded."""
+        return self.load()
 
     @property
-    def identity(self) -> str:
-        """Everything the numbers depend on."""
-        digest = resource("wordllama").files[_WEIGHTS]
-        return f"wordllama-l2-supercat-256(weights={digest[:16]},pooling=mean,normalise=false,dtype=float32)"
-
-    @cached_property
-    def _table(self) -> NDArray[np.float32]:
-        from safetensors.numpy import load_file
-
-        (table,) = load_file(locate("wordllama") / _WEIGHTS).values()
-        return np.asarray(table, dtype=np.float32)
-
-    @cached_property
-    def _tokenizer(self) -> Any:
-        from tokenizers import Tokenizer
-
-        return Tokenizer.from_file(str(locate("wordllama") / _TOKENIZER))
+    def dimension(self) -> int:
+        """The length of a vector."""
+        return int(self.model.table.shape[1])
 
     def words(self, texts: Sequence[str]) -> Iterator[WordSpans]:
         """The words of each text with their numbers of tokens."""
-        return words_of(self._tokenizer, texts)
+        return words_of(self.model.tokenizer.library, texts)
 
-    def encode(self, texts: Sequence[str], *, batch_size: int = 256, progress: Progress | None = None) -> Floats32:
+    def encode(self, texts: Sequence[str], *, batch_size: int = 4096, progress: Progress | None = None) -> Floats32:
         """Give one vector per text, shape (texts, dimension)."""
-        vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
+        vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
         for start in range(0, len(texts), batch_size):
-            batch = [without_surrogates(text) for text in texts[start : start + batch_size]]
-            for row, encoding in enumerate(self._tokenizer.encode_batch(batch, add_special_tokens=False), start):
-                if encoding.ids:
-                    vectors[row] = self._table[encoding.ids].mean(axis=0, dtype=np.float64)
+            batch = texts[start : start + batch_size]
+            vectors[start : start + len(batch)] = self._means(batch)
             if progress is not None:
                 progress(start + len(batch), len(texts))
         return vectors
+
+    def _means(self, texts: Sequence[str]) -> Floats:
+        from scipy.sparse import csr_matrix
+
+        model = self.model
+        ids, lengths = model.tokenizer.ids([text if text.isascii() else without_surrogates(text) for text in texts])
+        if model.unknown is not None and (ids == model.unknown).any():
+            known, ends = ids != model.unknown, np.cumsum(lengths)
+            ids, lengths = ids[known], np.diff(np.append(0, np.append(0, np.cumsum(known))[ends]))
+        used, place = np.unique(ids, return_inverse=True)
+        offsets = np.append(0, np.cumsum(lengths))
+        tokens = csr_matrix((np.ones(len(ids)), place.reshape(-1), offsets), shape=(len(texts), len(used)))
+        means: Floats = tokens @ model.table[used].astype(np.float64)
+        means /= np.maximum(lengths, 1)[:, None]
+        if model.normalise:
+            norms = np.sqrt(np.einsum("ij,ij->i", means, means))[:, None]
+            means /= np.where(norms > 0, norms, 1.0)
+        return means
+
+
+def wordllama() -> StaticEmbedder:
+    """Give the embedder `wordllama`: WordLlama l2_supercat, 256 dimensions, not normalised."""
+    digest = resource("wordllama").files[_WEIGHTS]
+    settings = f"weights={digest[:16]},pooling=mean,normalise=false,dtype=float32"
+    return StaticEmbedder("wordllama", f"wordllama-l2-supercat-256({settings})", _load_wordllama)
+
+
+def _load_wordllama() -> StaticModel:
+    from safetensors.numpy import load_file
+    from tokenizers import Tokenizer
+
+    folder = locate("wordllama")
+    (table,) = load_file(folder / _WEIGHTS).values()
+    library = Tokenizer.from_file(str(folder / _TOKENIZER))
+    return StaticModel(np.asarray(table, dtype=np.float32), WordwiseTokenizer.of(library))
+
+
+def static_embedder(model: str) -> StaticEmbedder:
+    """Give the embedder `static:MODEL`: a folder, or a name on the hub, in the layout of Model2Vec.
+
+    `model.safetensors` holds `embeddings` (and, in newer ones, `mapping` from token to row and `weights` of tokens),
+    `tokenizer.json` the tokenizer, `config.json` whether vectors are normalised. Texts are read whole.
+    """
+    name = f"static:{model}"
+    folder = model_folder(name, model, ("model.safetensors", "tokenizer.json", "config.json"))
+    identity = f"static:{short_name(model)}(files={pinned(folder)},pooling=mean,dtype=float32)"
+    return StaticEmbedder(name, identity, lambda: _load_folder(folder, name))
+
+
+def _load_folder(folder: Path, name: str) -> StaticModel:
+    from safetensors.numpy import load_file
+    from tokenizers import Tokenizer
+
+    with readable(name):
+        arrays = load_file(folder / "model.safetensors")
+        library = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        settings = json.loads((folder / "config.json").read_text("utf-8"))
+    library.no_padding()
+    library.no_truncation()
+    table = _token_table(arrays, library.get_vocab_size(), name)
+    token = getattr(library.model, "unk_token", None)
+    unknown = library.token_to_id(token) if isinstance(token, str) else None
+    return StaticModel(table, WordwiseTokenizer.of(library), unknown, bool(settings.get("normalize", True)))
+
+
+def _token_table(arrays: dict[str, Any], tokens: int, name: str) -> NDArray[np.float32]:
+    """One row per token id: rows mapped, then weighted, where the model has that."""
+    table = arrays.get("embeddings")
+    if table is None or table.ndim != 2 or table.dtype.kind != "f":
+        raise ResourceError(f"{name}: model.safetensors has no matrix `embeddings`")
+    mapping, weights = arrays.get("mapping"), arrays.get("weights")
+    if mapping is not None:
+        if mapping.shape != (tokens,) or mapping.min() < 0 or mapping.max() >= len(table):
+            raise ResourceError(f"{name}: `mapping` does not give each of the {tokens} tokens a row of `embeddings`")
+        table = table[mapping]
+    if len(table) < tokens:
+        raise ResourceError(f"{name}: {len(table)} vectors for {tokens} tokens")
+    if weights is not None:
+        if weights.shape != (len(table),):
+            raise ResourceError(f"{name}: {weights.shape} weights for {len(table)} vectors")
+        table = table * weights[:, None]
+    return np.asarray(table, dtype=np.float32)

@@ -65,7 +65,7 @@ class TransformerEmbedder:
     def encode(self, texts: Sequence[str], *, batch_size: int = 64, progress: Progress | None = None) -> Floats32:
         """Give one vector per text, shape (texts, dimension)."""
         run, done = self.run, 0  # first of all, because the weights bring the word pieces with them
-        ids, inverse = _distinct(token_ids(texts, self.max_length))
+        ids, inverse = distinct_rows(token_ids(texts, self.max_length))
         vectors = np.empty((len(ids), self.dimension), dtype=np.float32)
         with ThreadPoolExecutor(workers()) as pool:
             batches = list(equal_length_batches(ids, batch_size))
@@ -90,7 +90,7 @@ def token_ids(texts: Sequence[str], max_length: int) -> list[Ints]:
     return [np.array(encoding.ids, dtype=np.int64) for encoding in encodings]
 
 
-def _distinct(ids: Sequence[Ints]) -> tuple[list[Ints], NDArray[np.intp]]:
+def distinct_rows(ids: Sequence[Ints]) -> tuple[list[Ints], NDArray[np.intp]]:
     """Different rows of tokens, and which one each text has: texts that differ in case or beyond the end share one."""
     places: dict[bytes, int] = {}
     inverse = np.array([places.setdefault(row.tobytes(), len(places)) for row in ids], dtype=np.intp)

@@ -1,0 +1,105 @@
+"""`onnx:FOLDER` on tiny networks that the test writes: each token's hidden state is a row of a table."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from textgauge.encode.embedders.onnx_folder import onnx_embedder
+from textgauge.errors import ResourceError
+
+WORDS = {"[UNK]": 0, "[CLS]": 1, "red": 2, "cat": 3, "dog": 4, "query": 5}
+TABLE = np.arange(18, dtype=np.float32).reshape(6, 3) ** 2 / 10
+
+
+@pytest.fixture
+def write(tmp_path):
+    from onnx import TensorProto, helper, numpy_helper, save
+    from tokenizers import Tokenizer
+    from tokenizers.models import WordLevel
+    from tokenizers.pre_tokenizers import Whitespace
+    from tokenizers.processors import TemplateProcessing
+
+    def folder(*, extra=(), **files):
+        library = Tokenizer(WordLevel(WORDS, unk_token="[UNK]"))
+        library.pre_tokenizer = Whitespace()
+        library.post_processor = TemplateProcessing("[CLS] $A", special_tokens=[("[CLS]", 1)])
+        library.save(str(tmp_path / "tokenizer.json"))
+        shape = ["texts", "length"]
+        inputs = [
+            helper.make_tensor_value_info(name, TensorProto.INT64, shape)
+            for name in ("input_ids", "attention_mask", *extra)
+        ]
+        output = helper.make_tensor_value_info("hidden", TensorProto.FLOAT, [*shape, 3])
+        nodes = [helper.make_node("Gather", ["table", "input_ids"], ["hidden"])]
+        graph = helper.make_graph(nodes, "tiny", inputs, [output], [numpy_helper.from_array(TABLE, "table")])
+        save(
+            helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=9), tmp_path / "model.onnx"
+        )
+        for name, content in files.items():
+            path = tmp_path / {"pooling": "1_Pooling/config.json"}.get(name, f"{name}.json")
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(json.dumps(content))
+        return str(tmp_path)
+
+    return folder
+
+
+def test_the_mean_of_hidden_states_where_nothing_is_said(write):
+    model = onnx_embedder(write())
+    texts = ["red cat", "", "dog", "red cat"]
+    expected = [TABLE[[1, 2, 3]].mean(axis=0), TABLE[1], TABLE[[1, 4]].mean(axis=0), TABLE[[1, 2, 3]].mean(axis=0)]
+    np.testing.assert_allclose(model.encode(texts), expected, rtol=1e-6)
+    assert model.dimension == 3
+    assert model.window == 511
+    assert "files=" in model.identity
+
+
+@pytest.mark.parametrize(
+    ("mode", "expected"),
+    [("cls_token", TABLE[1]), ("max_tokens", TABLE[3]), ("lasttoken", TABLE[3])],
+)
+def test_pooling_of_the_configuration(write, mode, expected):
+    pooling = {"word_embedding_dimension": 3, "pooling_mode_mean_tokens": False, f"pooling_mode_{mode}": True}
+    np.testing.assert_allclose(onnx_embedder(write(pooling=pooling)).encode(["red cat"]), [expected], rtol=1e-6)
+
+
+def test_length_prompt_and_unit_vectors_of_the_configuration(write):
+    kinds = ["Transformer", "Pooling", "Normalize"]
+    model = onnx_embedder(
+        write(
+            modules=[{"type": f"sentence_transformers.models.{kind}"} for kind in kinds],
+            sentence_bert_config={"max_seq_length": 3},
+            config_sentence_transformers={"prompts": {"q": "query "}, "default_prompt_name": "q"},
+        )
+    )
+    mean = TABLE[[1, 5, 2]].mean(axis=0)
+    np.testing.assert_allclose(model.encode(["red cat dog"]), [mean / np.linalg.norm(mean)], rtol=1e-6)
+    assert model.window == 1
+
+
+@pytest.mark.parametrize(
+    ("files", "complaint"),
+    [
+        ({"modules": [{"type": "sentence_transformers.models.Dense"}]}, "Dense"),
+        ({"pooling": {"pooling_mode_weightedmean_tokens": True}}, "weightedmean_tokens"),
+        ({"extra": ["pixel_values"]}, "pixel_values"),
+    ],
+)
+def test_what_is_not_done_as_the_model_wants_it_is_refused(write, files, complaint):
+    with pytest.raises(ResourceError, match=complaint):
+        onnx_embedder(write(**files)).encode(["red"])
+
+
+def test_missing_and_damaged_files_are_one_line(write, tmp_path):
+    with pytest.raises(ResourceError, match=r"no tokenizer\.json"):
+        onnx_embedder(str(tmp_path))
+    write()
+    (tmp_path / "model.onnx").write_bytes(b"nonsense")
+    with pytest.raises(ResourceError, match="cannot be read"):
+        onnx_embedder(str(tmp_path)).encode(["red"])
+    (tmp_path / "model.onnx").unlink()
+    with pytest.raises(ResourceError, match="neither"):
+        onnx_embedder(str(tmp_path))

@@ -1,0 +1,91 @@
+"""`static:FOLDER` against the mean of token vectors, computed by hand."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from textgauge import compare
+from textgauge.encode.embedders import embedder
+from textgauge.errors import ResourceError
+
+WORDS = {"[UNK]": 0, "red": 1, "cat": 2, "dog": 3}
+TABLE = np.array([[9.0, 9.0], [1.0, 0.0], [0.0, 2.0], [3.0, 4.0]], dtype=np.float32)
+
+
+@pytest.fixture
+def write(tmp_path):
+    from safetensors.numpy import save_file
+    from tokenizers import Tokenizer
+    from tokenizers.models import WordLevel
+    from tokenizers.pre_tokenizers import Whitespace
+
+    def folder(*, normalize=False, **arrays):
+        library = Tokenizer(WordLevel(WORDS, unk_token="[UNK]"))
+        library.pre_tokenizer = Whitespace()
+        library.save(str(tmp_path / "tokenizer.json"))
+        save_file(arrays or {"embeddings": TABLE}, tmp_path / "model.safetensors")
+        (tmp_path / "config.json").write_text(json.dumps({"normalize": normalize}))
+        return tmp_path
+
+    return folder
+
+
+def encode(folder, texts):
+    from textgauge.encode.embedders.static import static_embedder
+
+    return static_embedder(str(folder)).encode(texts)
+
+
+def test_the_mean_of_known_tokens(write):
+    vectors = encode(write(), ["red cat", "dog unheard red", "", "unheard"])
+    assert vectors.tolist() == [[0.5, 1.0], [2.0, 2.0], [0.0, 0.0], [0.0, 0.0]]
+
+
+def test_unit_length_where_the_model_says_so(write):
+    vectors = encode(write(normalize=True), ["dog", "red dog", ""])
+    expected = np.array([[0.6, 0.8], [1 / 2**0.5, 1 / 2**0.5], [0, 0]])
+    np.testing.assert_allclose(vectors, expected, rtol=1e-6)
+
+
+def test_rows_and_weights_of_newer_models(write):
+    rows, weights = np.array([0, 1, 1, 2]), np.array([1.0, 2.0, 1.0, 0.5])
+    vectors = encode(write(embeddings=TABLE, mapping=rows, weights=weights), ["red", "cat", "dog"])
+    assert vectors.tolist() == [[2.0, 0.0], [1.0, 0.0], [0.0, 1.0]]
+
+
+@pytest.mark.parametrize(
+    ("arrays", "complaint"),
+    [
+        ({"other": TABLE}, "no matrix `embeddings`"),
+        ({"embeddings": TABLE[:2]}, "2 vectors for 4 tokens"),
+        ({"embeddings": TABLE, "mapping": np.array([0, 1, 2, 9])}, "`mapping`"),
+        ({"embeddings": TABLE, "weights": np.ones(3)}, "weights"),
+    ],
+)
+def test_shapes_that_do_not_fit_are_refused(write, arrays, complaint):
+    with pytest.raises(ResourceError, match=complaint):
+        encode(write(**arrays), ["red"])
+
+
+def test_missing_and_damaged_files_are_one_line(write, tmp_path):
+    with pytest.raises(ResourceError, match="no such folder"):
+        encode(tmp_path / "elsewhere" / "deep", ["red"])
+    (write() / "model.safetensors").write_bytes(b"nonsense")
+    with pytest.raises(ResourceError, match="cannot be read"):
+        encode(tmp_path, ["red"])
+    (tmp_path / "config.json").unlink()
+    with pytest.raises(ResourceError, match=r"no config\.json"):
+        encode(tmp_path, ["red"])
+
+
+def test_it_serves_metrics_by_name(write):
+    name = f"static:{write()}"
+    report = compare(["red cat", "red", "cat"], ["dog", "dog dog", "red dog"], metrics=f"medoid@{name}")
+    means = [np.mean([[0.5, 1], [1, 0], [0, 2]], axis=0), np.mean([[3, 4], [3, 4], [2, 2]], axis=0)]
+    cosine = means[0] @ means[1] / np.linalg.norm(means[0]) / np.linalg.norm(means[1])
+    assert report[f"medoid@{name}"].value == pytest.approx(1 - cosine)
+    assert "files=" in report[f"medoid@{name}"].signature
+    assert embedder(name).dimension == 2
