@@ -50,3 +50,37 @@ def test_a_kernel_distance_that_is_all_rounding_is_undefined():
     found = measured(get_metric("kid"), far[:10], far[10:])
     assert np.isnan(found.value)
     assert "lost in rounding" in found.reason
+
+
+def _in_any_order(name, left, right):
+    metric = get_metric(name)
+    found = []
+    for first, second in ((left, right), (left[::-1], right[::-1]), (right, left)):
+        comparison = Comparison(first, second)
+        found.append(metric.on_given(comparison).measure(comparison).value)
+    return found
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(
+    "change",
+    [
+        np.ones_like,
+        lambda X: np.vstack([X[:1] * 1e16, X[1:]]),
+        lambda X: np.vstack([X[:1] * 1e-16, X[1:]]),
+        lambda X: X * 1e9,
+    ],
+    ids=["constant", "one huge", "one tiny", "another scale"],
+)
+def test_mauve_does_not_depend_on_the_order_of_texts_of_very_different_lengths(change, seed):
+    rng = np.random.default_rng(seed)
+    left, right = change(rng.normal(size=(19, 30))), rng.normal(size=(8, 30))
+    assert np.ptp(_in_any_order("mauve", left, right)) < 1e-9
+
+
+def test_sliced_wasserstein_keeps_its_digits_beside_a_large_common_number():
+    rng = np.random.default_rng(0)
+    left, right = rng.normal(size=(8, 30)), rng.normal(size=(21, 30))
+    (plain, *_) = _in_any_order("sliced_wasserstein", np.pad(left, ((0, 0), (0, 1))), np.pad(right, ((0, 0), (0, 1))))
+    large = [np.hstack([side, np.full((len(side), 1), 1e16)]) for side in (left, right)]
+    np.testing.assert_allclose(_in_any_order("sliced_wasserstein", *large), plain, rtol=1e-12)

@@ -1,16 +1,29 @@
-"""Every built-in embedder and property against its contract, and broken ones that it catches."""
+"""Every built-in embedder, property and protocol against its contract, and broken ones that it catches."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
 
 from textgauge import get_metric
 from textgauge.encode.embedders import embedder
+from textgauge.evaluate.protocols import Ksc, Verdict, known_protocols
+from textgauge.evaluate.protocols import base as protocols
 from textgauge.metrics.properties import PropertyValue, list_properties
-from textgauge.testing import check_embedder, check_metric, check_property
+from textgauge.testing import check_embedder, check_metric, check_property, check_protocol
 from textgauge.testing.embedder_checks import EMBEDDER_CHECKS
 from textgauge.testing.property_checks import PROPERTY_CHECKS
+from textgauge.testing.protocol_checks import PROTOCOL_CHECKS, ProtocolCase
+
+SMALL = {
+    "ksc": {"k": 4, "n": 12, "repetitions": 3},
+    "size": {"repetitions": 3},
+    "distributionality": {"n": 12, "k": 5, "repetitions": 3},
+    "perturbation": {"n": 30, "repetitions": 3, "steps": 4},
+    "robustness": {"documents_drawn": 20},
+    "clustering": {"n": 60, "folds": 3},
+    "retrieval": {"n": 40, "queries": 8, "folds": 2},
+}
 
 
 @pytest.mark.parametrize("check", PROPERTY_CHECKS, ids=lambda check: check.__name__)
@@ -23,6 +36,12 @@ def test_properties(known, check):
 @pytest.mark.parametrize("name", ["minilm", "minilm-int8", "paraphrase-minilm", "wordllama", "whole:minilm"])
 def test_embedders(name, check):
     check(embedder(name))
+
+
+@pytest.mark.parametrize("check", PROTOCOL_CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("name", known_protocols())
+def test_protocols(name, check):
+    check(ProtocolCase.of(known_protocols()[name](**SMALL.get(name, {}))))
 
 
 class Lengths:
@@ -85,3 +104,63 @@ def test_expected_failures_are_named_and_must_fail():
         check_embedder(Lengths(), expected_failures={"check_row_law": "it does not"})
     with pytest.raises(AssertionError, match="no such check"):
         check_metric(get_metric("jaccard"), expected_failures={"check_nothing": "a slip"})
+
+
+def broken(monkeypatch, **methods):
+    """A protocol like known-similarity corpora, registered under a name of its own, with some methods replaced."""
+    own = {"__doc__": "Mixtures.", "__module__": __name__, "name": "broken", "key": protocols.Protocol.key, **methods}
+    kind = dataclass(frozen=True, kw_only=True)(type("Broken", (Ksc,), own))
+    monkeypatch.setitem(globals(), "Broken", kind)
+    monkeypatch.setitem(protocols._registry, "broken", kind)
+    return kind(**SMALL["ksc"])
+
+
+def unseeded(self, sources, seed):
+    return Ksc.trials(self, sources, np.random.SeedSequence().entropy)
+
+
+def in_order(self, sources, seed):
+    for batch in Ksc.trials(self, sources, seed):
+        rolled = np.roll(batch.draws.left, 1, axis=1)
+        yield replace(batch, draws=replace(batch.draws, left=rolled))
+
+
+def short_columns(self, sources, seed):
+    for batch in Ksc.trials(self, sources, seed):
+        yield replace(batch, columns={name: column[:-1] for name, column in batch.columns.items()})
+
+
+def changing(self, observations):
+    found = Ksc.judge(self, observations)
+    observations.value[:1] += 1e-12
+    return found
+
+
+@pytest.mark.parametrize(
+    ("methods", "message"),
+    [
+        ({"key": property(lambda self: "broken()")}, "lacks its version"),
+        ({"trials": lambda self, sources, seed: iter(())}, "no trials"),
+        ({"trials": unseeded}, "the same seed gives other trials"),
+        ({"trials": in_order}, "the order of the texts matters"),
+        ({"trials": short_columns}, "cells for"),
+        ({"judge": lambda self, observations: [Verdict("accuracy", 1.5)]}, "better than its best"),
+        ({"judge": lambda self, observations: [Verdict("accuracy", float("nan"))]}, "NaN without a reason"),
+        ({"judge": lambda self, observations: [Verdict("accuracy", 0.5)]}, "without any value gets a measure"),
+        ({"judge": lambda self, observations: [Verdict("speed", 0.5)]}, "not declared"),
+        ({"judge": changing}, "changes the observations"),
+    ],
+    ids=["version", "empty", "unseeded", "order", "columns", "bounds", "reason", "undefined", "undeclared", "impure"],
+)
+def test_a_broken_protocol_is_caught(monkeypatch, methods, message):
+    with pytest.raises(AssertionError, match=message):
+        check_protocol(broken(monkeypatch, **methods))
+
+
+def test_a_sound_protocol_passes_and_one_that_is_not_registered_does_not(monkeypatch):
+    sound = broken(monkeypatch)
+    check_protocol(sound)
+    monkeypatch.delitem(protocols._registry, "broken")
+    with pytest.raises(AssertionError, match="not registered"):
+        check_protocol(sound)
+    check_protocol(sound, expected_failures={"check_declared": "it is not registered"})

@@ -29,6 +29,7 @@ MOST_STEPS = 500
 SAMPLE_PER_CENTROID = 256  # more texts than this per centroid are sampled, as faiss does
 _FEW_ROWS = 512  # so few are added up without the preparations of a sparse product
 _SPLIT = 1.0 / 1024.0  # how far the halves of a split centroid are pushed apart, as in faiss
+_ROUNDING = 1e-10  # lengths and objectives that differ by this share differ by rounding alone
 _SMALL = 512  # rows of which all products are computed
 _MOST = 2_048  # rows for which that is done where the clusters are few: 32 MB
 _FEW = 1 << 21  # multiplications per pass over these
@@ -71,8 +72,11 @@ def _row_of(texts: NDArray[np.int64], weights: Floats) -> Labels:
     return np.searchsorted(np.cumsum(weights), texts, side="right")
 
 
-def split_for_empty(centroids: Floats, sizes: Floats, rng: np.random.Generator) -> Masks:
-    """Give each empty cluster half of another, drawn by size − 1, in place; which centroids were pushed."""
+def split_for_empty(centroids: Floats, sizes: Floats, rng: np.random.Generator, landmark: Floats) -> Masks:
+    """Give each empty cluster half of another, drawn by size − 1, in place; which centroids were pushed.
+
+    A centroid is pushed along itself; one at the origin, whose direction is rounding, along the landmark.
+    """
     pushed = np.zeros(len(sizes), dtype=bool)
     if sizes.all():
         return pushed
@@ -81,8 +85,10 @@ def split_for_empty(centroids: Floats, sizes: Floats, rng: np.random.Generator) 
     for empty in np.flatnonzero(sizes == 0):
         spare = np.cumsum(np.maximum(left - 1.0, 0.0))
         giver = int(np.searchsorted(spare, rng.random() * spare[-1], side="right"))
-        centroids[empty] = centroids[giver] * (1.0 + push)
-        centroids[giver] *= 1.0 - push
+        at_origin = np.linalg.norm(centroids[giver]) <= _ROUNDING * np.linalg.norm(landmark)
+        step = push * (landmark if at_origin else centroids[giver])
+        centroids[empty] = centroids[giver] + step
+        centroids[giver] -= step
         left[empty] = left[giver] = left[giver] / 2.0
         pushed[empty] = pushed[giver] = True
     return pushed
@@ -117,12 +123,14 @@ class _Points:
     filter: Floats32  # the rows in float32 with a column of ones, which takes up −‖c‖²/2
     error: np.float32  # scores in float32 that differ by less may be the other way round
     squares: float  # Σ w·‖x‖²
+    landmark: Floats  # the first row that is not at the origin
 
     @classmethod
     def of(cls, X: Floats, weights: Floats) -> _Points:
         squares = np.einsum("ij,ij->i", X, X)
         error = np.float32(error_bound(X.shape[1], float(squares.max())))
-        return cls(X, weights, with_last_column(X, 1.0), error, float(weights @ squares))
+        landmark = X[int(np.argmax(squares > _ROUNDING * squares.max()))]
+        return cls(X, weights, with_last_column(X, 1.0), error, float(weights @ squares), landmark)
 
 
 class _Restarts:
@@ -191,7 +199,8 @@ class _Restarts:
         for run in [] if self.sizes.all() else range(self.runs):
             part = slice(run * self.k, (run + 1) * self.k)
             if not self.sizes[part].all():
-                pushed[part] = split_for_empty(self.centroids[part], self.sizes[part], chance(run))
+                landmark = self.points.landmark
+                pushed[part] = split_for_empty(self.centroids[part], self.sizes[part], chance(run), landmark)
         return np.flatnonzero(pushed)
 
     def _contested(self, rivals: Labels) -> Iterator[Labels]:
@@ -304,7 +313,7 @@ def kmeans(X: Floats, weights: Floats, k: int, *, restarts: int, seed: tuple[int
     used = start.sampled(weights)
     kept = np.flatnonzero(used)
     points, counts = X[kept], used[kept]
-    labels = min(_solve(points, counts, start), key=lambda run: run[1])[0]
+    labels = _best(_solve(points, counts, start))
     return labels if len(kept) == len(X) else nearest_centroid(X, weights, centroids(points, counts, labels))
 
 
@@ -314,6 +323,12 @@ def centroids(X: Floats, weights: Floats, labels: Labels) -> Floats:
     np.add.at(sums, labels, weights[:, None] * X)
     means: Floats = sums / np.bincount(labels, weights=weights)[:, None]
     return means
+
+
+def _best(runs: list[Run]) -> Labels:
+    """The labels of the first restart with the least objective, but for rounding."""
+    least = min(objective for _, objective in runs)
+    return next(labels for labels, objective in runs if objective <= least + _ROUNDING * abs(least))
 
 
 def _solve(X: Floats, weights: Floats, start: Start) -> list[Run]:

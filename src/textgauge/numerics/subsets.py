@@ -18,6 +18,7 @@ _BLOCK = 256
 _MOST_KEPT = 2_048  # up to here the products of directions are kept as well, 32 MiB
 _MOST_STRETCHES = 64  # above that, picking single numbers is faster
 _LARGEST, _SMALLEST = 1e100, 1e-100  # beyond these, products of entries leave the range of float64
+_SHORTEST = 1e-3  # of the longest row: less loses its digits when the mean is taken away
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,11 +118,14 @@ class Gram:
 
     @classmethod
     def fitting(cls, rows: NDArray[np.floating[Any]], order: Ints) -> Gram | None:
-        """The products of these rows; None for many rows and for extreme numbers."""
+        """The products of these rows; None for many rows, extreme numbers and rows of very different lengths."""
         if not 0 < len(rows) <= MOST_ROWS:
             return None
         largest = max(float(rows.max()), -float(rows.min()))
-        return cls.of(rows, order) if _SMALLEST < largest < _LARGEST else None
+        if not _SMALLEST < largest < _LARGEST:
+            return None
+        gram = cls.of(rows, order)
+        return gram if gram.lengths[gram.lengths > 0].min() >= _SHORTEST * gram.lengths.max() else None
 
     @property
     def squares(self) -> Floats:

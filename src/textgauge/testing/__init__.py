@@ -1,4 +1,4 @@
-"""The contracts of metrics, properties and embedders, as checks anyone can run on one of their own.
+"""The contracts of metrics, properties, protocols and embedders, as checks anyone can run on one of their own.
 
 Each takes `expected_failures`: names of checks with the reason why they fail; such a check must fail.
 
@@ -13,6 +13,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from textgauge.encode.embedders import Embedder
+from textgauge.evaluate.protocols import Protocol
+from textgauge.evaluate.sources import Data
 from textgauge.metrics import CorpusMetric, Metric
 from textgauge.metrics.properties import CorpusProperty
 from textgauge.testing.corpus_checks import CORPUS_CHECKS, without_models
@@ -20,9 +22,10 @@ from textgauge.testing.declared_checks import DECLARED_CHECKS
 from textgauge.testing.embedder_checks import EMBEDDER_CHECKS
 from textgauge.testing.pair_checks import PAIR_CHECKS
 from textgauge.testing.property_checks import PROPERTY_CHECKS
+from textgauge.testing.protocol_checks import PROTOCOL_CHECKS, ProtocolCase
 from textgauge.testing.running_checks import run_checks
 
-__all__ = ["check_embedder", "check_metric", "check_property", "checks_of", "without_models"]
+__all__ = ["check_embedder", "check_metric", "check_property", "check_protocol", "checks_of", "without_models"]
 
 
 def checks_of(metric: Metric) -> tuple[Callable[[Any], None], ...]:
@@ -38,6 +41,16 @@ def check_metric(metric: Metric, *, expected_failures: Mapping[str, str] | None 
 def check_property(known: CorpusProperty, *, expected_failures: Mapping[str, str] | None = None) -> None:
     """Run every check on a property of generated corpora; raises AssertionError with what is wrong."""
     run_checks(PROPERTY_CHECKS, known, expected_failures)
+
+
+def check_protocol(
+    protocol: Protocol, data: Data | None = None, *, expected_failures: Mapping[str, str] | None = None
+) -> None:
+    """Run every check on a protocol, with options for small data; raises AssertionError with what is wrong.
+
+    `data` are what it runs on; made up where its kind is one of textgauge's own.
+    """
+    run_checks(PROTOCOL_CHECKS, ProtocolCase.of(protocol, data), expected_failures)
 
 
 def check_embedder(embedder: Embedder, *, expected_failures: Mapping[str, str] | None = None) -> None:

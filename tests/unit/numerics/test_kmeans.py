@@ -27,7 +27,7 @@ def lloyd(X, weights, k, rng):
             rows = labels == cluster
             centroids[cluster] = weights[rows] @ X[rows] / sizes[cluster]
         if not sizes.all():
-            split_for_empty(centroids, sizes, rng)
+            split_for_empty(centroids, sizes, rng, X[0])
             labels = None
 
 
@@ -157,3 +157,20 @@ def test_sample_keeps_the_number_of_texts():
     used = Start(2, 1, (0,)).sampled(weights)
     assert used.sum() == 512
     assert (used <= weights).all()
+
+
+def test_a_centroid_at_the_origin_is_split_the_same_way_whatever_rounding_left_there():
+    landmark = np.array([0.3, -0.2, 0.1])
+    found = []
+    for rounding in (0.0, 1e-17, -3e-17):
+        centroids = np.array([[rounding, -rounding, rounding], [9.0, 9.0, 9.0]])
+        split_for_empty(centroids, np.array([8.0, 0.0]), np.random.default_rng(0), landmark)
+        found.append(centroids)
+    np.testing.assert_allclose(found[1:], [found[0]] * 2, atol=1e-15)
+    assert (np.abs(found[0][0] - found[0][1]) > 1e-5).all()
+
+
+def test_restarts_that_differ_by_rounding_alone_give_the_labels_of_the_first():
+    first, second = np.array([0, 0, 1]), np.array([0, 1, 1])
+    assert module._best([(first, 1.0 + 1e-13), (second, 1.0)]) is first
+    assert module._best([(first, 1.001), (second, 1.0)]) is second

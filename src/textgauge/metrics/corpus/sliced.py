@@ -68,7 +68,8 @@ class SlicedWasserstein(EmbeddingMetric):
 
     def compute(self, comparison: Comparison) -> Values:
         """Sort the projections and transport them."""
-        X, Y = (np.sort(self._project(side), axis=0) for side in (comparison.reference, comparison.candidate))
+        projected = self._project(comparison.joint)
+        X, Y = (np.sort(side, axis=0) for side in np.split(projected, [len(comparison.reference)]))
         return {VALUE: float(transport_cost(X, Y, self.p).mean() ** (1.0 / self.p))}
 
     def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
@@ -88,4 +89,5 @@ class SlicedWasserstein(EmbeddingMetric):
 
     def _project(self, corpus: Corpus) -> Floats:
         rows = corpus.embeddings(self.embedder).astype(np.float64)
+        rows -= 0.5 * rows.min(axis=0) + 0.5 * rows.max(axis=0)  # distances stay, and large common numbers go
         return rows @ directions(rows.shape[1], self.projections, self.seed)
