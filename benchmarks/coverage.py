@@ -1,12 +1,13 @@
 """How often do the 95 % intervals of corpus metrics hold what they are for? Simulated on real and synthetic texts.
 
-    python -m benchmarks.coverage run FILE [--metrics energy,fid] [--simulations 200] [--sources ...] [--cases ...]
+    python -m benchmarks.coverage run FILE [--metrics energy,fid] [--simulations 400] [--sources ...] [--cases ...]
                                            [--sizes 100/100,200/50]
     python -m benchmarks.coverage table FILE
 
 `run` adds a line of JSON to the file for each metric, source, case and pair of sizes that it does not hold yet, so that
-it can be stopped and called again; `table` prints the file as Markdown. The truth is the mean of the metric over fresh
-samples of these sizes: the simulated ones, and twice as many more.
+it can be stopped and called again; all metrics see the same samples. Intervals are simulated at all sizes, also where
+they are not offered; `table` prints the file as Markdown. The truth is the mean of the metric over fresh samples of
+these sizes: the simulated ones, and twice as many more.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import argparse
 import json
 import os
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from itertools import product
@@ -30,8 +31,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge import get_metric, list_metrics
+from textgauge.arrays import Floats
 from textgauge.data import Comparison, Corpus, Pool, load_texts
-from textgauge.errors import TextgaugeError
+from textgauge.data.catalogue.files import data_table
+from textgauge.errors import InputError, TextgaugeError
 from textgauge.metrics import CorpusMetric, Score
 from textgauge.metrics.base import Undefined
 from textgauge.testing import without_models
@@ -40,10 +43,17 @@ from textgauge.testing import without_models
 CASES = {"null": (0.5, 0.5), "near": (0.3, 0.7), "far": (0.0, 1.0)}
 SIZES = ((20, 20), (30, 30), (100, 100), (300, 300), (200, 50))
 SYNTHETIC = "synthetic"
-# Two real pairs of sources, and what takes their place where these data sets are not at hand.
-REAL = {"banking77+clinc150": "sample:banking+sample:assistant", "atis+nfcats": "sample:bible-kjv+sample:bible-web"}
+# Real pairs of sources that methods and sizes were chosen on, and what takes the place of data sets not at hand.
+EXPLORED = {"banking77+clinc150": "sample:banking+sample:assistant", "atis+nfcats": "sample:bible-kjv+sample:bible-web"}
+# Pairs that confirm the choice: tables in a folder of TEXTGAUGE_DATA, with the column.
+CONFIRMING = {
+    "stackoverflow+ag_news": ("stackoverflow_titles/stackoverflow20:text", "ag_news/ag_news_test:title"),
+    "huffpost+phone_reviews": (
+        "huffpost_headlines/huffpost_v3_recent:headline",
+        "phone_reviews/phone_review_sentences:text",
+    ),
+}
 TEXTS = 8_000  # of each source
-_FEW = 9  # samples without an interval after which no more are tried
 TOPICS, DIMENSIONS, WORDS, TILT = 12, 32, 1_000, 0.8
 
 
@@ -81,25 +91,35 @@ def population(name: str) -> Population:
     """A synthetic population, or two real sources joined by +."""
     if name == SYNTHETIC:
         return _synthetic()
-    texts = [_texts(spec) for spec in _at_hand(name).split("+")]
+    texts = [_texts(spec) for spec in _specs(name)]
     both = [text for source in texts for text in source]
     first = len(texts[0])
     pool = Pool(both, embeddings=Pool(both).embeddings("minilm"))
     return Population(pool, (np.arange(first), np.arange(first, len(both))))
 
 
-def _at_hand(name: str) -> str:
+def _specs(name: str) -> list[str]:
+    if name in CONFIRMING:
+        return [_table(spec) for spec in CONFIRMING[name]]
     try:
         for spec in name.split("+"):
             load_texts(spec)
     except TextgaugeError:
-        return REAL[name]
-    return name
+        return EXPLORED[name].split("+")
+    return name.split("+")
+
+
+def _table(spec: str) -> str:
+    stem, column = spec.split(":")
+    path = data_table(stem)
+    if path is None:
+        raise InputError(f"put {stem} with a column {column} into a folder named by TEXTGAUGE_DATA")
+    return f"{path}:{column}"
 
 
 def _texts(spec: str) -> list[str]:
     """Different texts of a data set, in random order."""
-    texts = sorted(set(load_texts(spec).texts))
+    texts = sorted({text for text in load_texts(spec).texts if text.strip()})
     return [texts[row] for row in np.random.default_rng(crc32(spec.encode())).permutation(len(texts))[:TEXTS]]
 
 
@@ -122,53 +142,73 @@ def _synthetic() -> Population:
     return Population(pool, (np.arange(TEXTS), np.arange(TEXTS, 2 * TEXTS)))
 
 
-def interval(metric: CorpusMetric, comparison: Comparison, score: Score, *, level: float, seed: int) -> list[float]:
-    """Both ends of the interval; NaN where none is offered."""
+def ends(metric: CorpusMetric, comparison: Comparison, score: Score, *, level: float, seed: int) -> list[float]:
+    """Both ends of the interval, at any size; NaN where there is none."""
     try:
-        return list(metric.interval(comparison, score, level=level, seed=seed)[:2])
+        return list(metric.interval_ends(comparison, score, level=level, seed=seed)[:2])
     except Undefined:
         return [np.nan, np.nan]
 
 
 def coverage(
-    name: str, source: str, case: str, sizes: tuple[int, int], *, simulations: int, level: float = 0.95
-) -> Cell:
-    """How often the interval holds the mean of the metric over fresh samples."""
-    found, rng = population(source), np.random.default_rng(crc32(f"{name} {source} {case} {sizes}".encode()))
+    names: Sequence[str],
+    source: str,
+    case: str,
+    sizes: tuple[int, int],
+    *,
+    simulations: int,
+    level: float = 0.95,
+    seed: int = 0,
+) -> list[Cell]:
+    """How often the interval of each metric holds its mean over fresh samples."""
+    found, rng = population(source), np.random.default_rng([crc32(f"{source} {case} {sizes}".encode()), seed])
 
     def draw() -> Comparison:
         first, second = (found.sample(share, n, rng) for share, n in zip(CASES[case], sizes, strict=True))
         return Comparison(first, second)
 
-    metric = get_metric(name)
-    metric = without_models(metric) if source == SYNTHETIC else metric.on_given(draw())
-    values, ends = [], []
-    for seed in range(simulations):
+    metrics = [_fitting(get_metric(name), source, draw()) for name in names]
+    values, intervals = [], []
+    for number in range(simulations):
         comparison = draw()
-        score = metric.measure(comparison)
-        values.append(score.value)
-        ends.append(interval(metric, comparison, score, level=level, seed=seed))
-        if seed == _FEW and np.isnan(ends).all():
-            break
-    low, high = np.array(ends).T
-    some = np.isfinite(low)
-    if some.mean() < 0.5:
-        return Cell(name, source, case, *sizes, 0, None, None)
-    values += [metric.measure(draw()).value for _ in range(2 * simulations)]
+        scores = [metric.measure(comparison) for metric in metrics]
+        values.append([score.value for score in scores])
+        intervals.append(
+            [
+                ends(metric, comparison, score, level=level, seed=number)
+                for metric, score in zip(metrics, scores, strict=True)
+            ]
+        )
+    for _ in range(2 * simulations):
+        comparison = draw()
+        values.append([metric.measure(comparison).value for metric in metrics])
+    columns = zip(names, np.array(values).T, np.array(intervals).swapaxes(0, 1), strict=True)
+    return [_cell((name, source, case, *sizes), truths, both) for name, truths, both in columns]
+
+
+def _fitting(metric: CorpusMetric, source: str, comparison: Comparison) -> CorpusMetric:
+    return without_models(metric) if source == SYNTHETIC else metric.on_given(comparison)
+
+
+def _cell(place: tuple[str, str, str, int, int], values: Floats, intervals: Floats) -> Cell:
+    low, high = intervals[np.isfinite(intervals).all(axis=1)].T
+    if len(low) < len(intervals) / 2:
+        return Cell(*place, 0, None, None)
     truth = np.mean(values)
-    held = ((low <= truth) & (truth <= high))[some].mean()
-    width = (high - low)[some].mean() / np.std(values)
-    return Cell(name, source, case, *sizes, int(some.sum()), float(held), float(width))
+    held, width = np.mean((low <= truth) & (truth <= high)), np.mean(high - low) / np.std(values)
+    return Cell(*place, len(low), float(held), float(width))
 
 
-def run(file: Path, cells: Iterable[tuple[str, str, str, tuple[int, int]]], *, simulations: int) -> None:
+def run(
+    file: Path, names: Sequence[str], cells: Iterable[tuple[str, str, tuple[int, int]]], *, simulations: int
+) -> None:
     """Simulate what the file does not hold yet."""
     done = {(cell.metric, cell.source, cell.case, cell.n, cell.m) for cell in stored(file)}
-    for name, source, case, sizes in cells:
-        if (name, source, case, *sizes) not in done:
-            cell = coverage(name, source, case, sizes, simulations=simulations)
-            with file.open("a") as lines:
-                lines.write(json.dumps(asdict(cell)) + "\n")
+    for source, case, sizes in cells:
+        missing = [name for name in names if (name, source, case, *sizes) not in done]
+        found = coverage(missing, source, case, sizes, simulations=simulations) if missing else []
+        with file.open("a") as lines:
+            lines.writelines(json.dumps(asdict(cell)) + "\n" for cell in found)
 
 
 def stored(file: Path) -> list[Cell]:
@@ -215,17 +255,17 @@ def main() -> None:
     options.add_argument("action", choices=["run", "table"])
     options.add_argument("file", type=Path)
     options.add_argument("--metrics", default=",".join(m.name for m in list_metrics() if m.scope == "corpus"))
-    options.add_argument("--sources", default=",".join([*REAL, SYNTHETIC]))
+    options.add_argument("--sources", default=",".join([*EXPLORED, *CONFIRMING, SYNTHETIC]))
     options.add_argument("--cases", default=",".join(CASES))
     options.add_argument("--sizes", default=",".join(f"{n}/{m}" for n, m in SIZES))
-    options.add_argument("--simulations", type=int, default=200)
+    options.add_argument("--simulations", type=int, default=400)
     chosen = options.parse_args()
     if chosen.action == "table":
         print(table(stored(chosen.file)))
         return
     sizes = [tuple(map(int, pair.split("/"))) for pair in chosen.sizes.split(",")]
-    lists = [text.split(",") for text in (chosen.metrics, chosen.sources, chosen.cases)]
-    run(chosen.file, product(*lists, sizes), simulations=chosen.simulations)
+    names, sources, cases = (text.split(",") for text in (chosen.metrics, chosen.sources, chosen.cases))
+    run(chosen.file, names, product(sources, cases, sizes), simulations=chosen.simulations)
 
 
 if __name__ == "__main__":

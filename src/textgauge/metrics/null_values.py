@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from textgauge.arrays import Floats
-from textgauge.data import Comparison, Draws
+from textgauge.data import Comparison, Corpus, Draws
 from textgauge.numerics.held_out import SCORES, HeldOut
 from textgauge.stats import resampling as resample
 from textgauge.stats.multiple_tests import holm, max_t
@@ -114,13 +114,22 @@ def exchanged(metric: CorpusMetric, comparison: Comparison, *, permutations: int
     The draws depend on sizes and seed alone, so that all metrics see the same ones. The observed split is computed by
     the same path as the permuted ones, so that they round alike.
     """
+    joint, draws = comparison.derive(in_content_order), comparison.derive(_exchanges, permutations, seed)
+    values = np.asarray(metric.select(metric.compute_many(joint, draws)), dtype=np.float64)
+    return NullValues(float(values[0]), values[1:], PERMUTATION, int(metric.orient(1)))
+
+
+def in_content_order(comparison: Comparison) -> Corpus:
+    """All texts, each side in an order that depends on content alone; shared, so that metrics share what it keeps."""
+    return comparison.reference.canonical() | comparison.candidate.canonical()
+
+
+def _exchanges(comparison: Comparison, permutations: int, seed: int) -> Draws:
+    """The observed split, then random ones of the same sizes."""
     n, m = len(comparison.reference), len(comparison.candidate)
     left, right = resample.permuted(n, m, permutations, seed)
     observed = np.arange(n + m) < n
-    joint = comparison.reference.canonical() | comparison.candidate.canonical()
-    draws = Draws(np.vstack([observed, left]), np.vstack([~observed, right]))
-    values = np.asarray(metric.select(metric.compute_many(joint, draws)), dtype=np.float64)
-    return NullValues(float(values[0]), values[1:], PERMUTATION, int(metric.orient(1)))
+    return Draws(np.vstack([observed, left]), np.vstack([~observed, right]))
 
 
 def relabelled(outcome: HeldOut, name: str, *, permutations: int, seed: int) -> NullValues:

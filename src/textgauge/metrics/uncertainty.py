@@ -15,6 +15,7 @@ import numpy as np
 from textgauge.arrays import Floats
 from textgauge.data import Comparison, Corpus, Draws
 from textgauge.metrics.base import Undefined
+from textgauge.metrics.null_values import in_content_order
 from textgauge.numerics.held_out import SCORES, HeldOut, scores
 
 _PAIRINGS = ((0, 1), (2, 3), (0, 2), (1, 3), (0, 3), (1, 2))  # quarters that make halves; two by two disjoint
@@ -44,9 +45,8 @@ class Parts:
 
     @classmethod
     def of(cls, comparison: Comparison, *, trials: int, seed: int) -> Parts:
-        """The cuts depend on content, not on the order of texts."""
-        sides = comparison.reference.canonical(), comparison.candidate.canonical()
-        return cls(sides[0] | sides[1], _quarters_and_halves(len(sides[0]), len(sides[1]), trials, seed), trials)
+        """The cuts depend on content, not on the order of texts; metrics of one comparison share them."""
+        return cls(comparison.derive(in_content_order), comparison.derive(_quarters_and_halves, trials, seed), trials)
 
     def error(self, values: Floats) -> float:
         """Standard error of a statistic with these values on the parts; raises `Undefined` where most have none."""
@@ -59,8 +59,9 @@ class Parts:
         return float(np.sqrt(by_half * np.clip(by_half / by_quarter, *_RATIOS))) if by_quarter > 0 else 0.0
 
 
-def _quarters_and_halves(n: int, m: int, trials: int, seed: int) -> Draws:
+def _quarters_and_halves(comparison: Comparison, trials: int, seed: int) -> Draws:
     """Quarters 1 to 4 of every trial, then the halves they make."""
+    n, m = len(comparison.reference), len(comparison.candidate)
     rng = np.random.default_rng([seed, 4])
     part = np.hstack([rng.permuted(np.tile(np.arange(size) % 4, (trials, 1)), axis=1) for size in (n, m)])
     quarters = [part == number for number in range(4)]

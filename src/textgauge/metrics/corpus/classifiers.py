@@ -28,6 +28,7 @@ from textgauge.numerics.svm import Index, Products, Rows, TrainTest
 Decide: TypeAlias = Callable[[Rows, Sequence[TrainTest], Products | None], list[Floats]]
 
 _CHUNK = 256
+_FEWEST_RELABELLINGS = 999
 _FORMULAS = {
     "accuracy": "held out and classified right: 1 / number of held-out texts, averaged over splits",
     "balanced": "held out and classified right: 1 / (2 × number of held-out texts of its corpus), averaged over splits",
@@ -114,11 +115,13 @@ class HeldOutMetric(EmbeddingMetric):
         """Exact given the classifier of the only split: the labels of its held-out texts are exchanged.
 
         Several splits share texts, so that their labels cannot be exchanged one by one: then texts are exchanged
-        between the corpora, and the classifiers are trained again.
+        between the corpora, and the classifiers are trained again. Exchanging labels costs next to nothing, so it is
+        done 999 times at least: a test adjusted beside many others needs small p-values.
         """
         if self.repeats > 1:
             return super().null_values(comparison, permutations=permutations, seed=seed)
         (outcome,) = self._outcomes(comparison)
+        permutations = max(permutations, _FEWEST_RELABELLINGS)
         return relabelled(outcome, self.part or self.judged_by, permutations=permutations, seed=seed)
 
     def explain(self, comparison: Comparison) -> Contributions:
