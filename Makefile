@@ -12,11 +12,12 @@ BUILD := pyproject.toml setup.py $(wildcard src/textgauge/numerics/native/*.[ch]
 
 SANITIZED := build/sanitized
 NATIVE_TESTS := tests/unit/numerics/test_native.py tests/unit/numerics/test_kmeans.py tests/golden/test_mauve.py
+FAST := $(addprefix tests/unit/,stats numerics scoring comparing describing data cli) tests/contract/test_tree.py
 DEMO := demo
 RESULTS ?= runs
 TEST_RESOURCES := minilm minilm-int8 wordllama paraphrase-minilm bible-web bible-kjv bible-asv bible-ylt home-assistant-intents ovos-skill-weather ovos-skill-date-time wordnet pos-en
 
-.PHONY: demo test test-slow check sanitize bench results docs clean
+.PHONY: demo test test-fast test-slow test-lowest check quality wheel sanitize bench results docs clean
 
 demo: $(VENV)/.core ## compare corpora, put metrics to the test on built-in data, describe a generated corpus, write a report
 	@mkdir -p $(DEMO)
@@ -44,6 +45,9 @@ test: $(VENV)/.dev ## run the tests
 	$(BIN)/textgauge resources fetch $(TEST_RESOURCES)
 	$(BIN)/python -m pytest -q -n auto
 
+test-fast: $(VENV)/.dev ## the unit tests of the rooms without models
+	$(BIN)/python -m pytest -q -n auto $(FAST)
+
 test-slow: $(VENV)/.dev ## run the simulations and full-size checks
 	$(BIN)/python -m pytest -q -m slow
 
@@ -52,6 +56,30 @@ check: $(VENV)/.dev ## style, types, direction of imports
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+quality: $(VENV)/.dev $(VENV)/.docs ## branch coverage, security of code and dependencies, spelling, links and the site
+	$(BIN)/python -m pip install -q '.[quality]'
+	$(BIN)/python -m pytest -q -n auto --cov --cov-report=term:skip-covered --cov-report=json:build/coverage.json
+	$(BIN)/bandit -q -ll -r src -x src/textgauge/testing
+	$(BIN)/codespell README.md CONTRIBUTING.md SECURITY.md CHANGELOG.md docs src
+	$(BIN)/pip-audit --skip-editable
+	$(MAKE) docs
+
+wheel: ## source archive, a wheel for this platform and one for all, checked
+	rm -rf dist && $(PYTHON) -m venv build/wheel-venv
+	build/wheel-venv/bin/python -m pip install -q build twine check-wheel-contents
+	build/wheel-venv/bin/python -m build
+	TEXTGAUGE_NATIVE=0 build/wheel-venv/bin/python -m build --wheel
+	build/wheel-venv/bin/twine check --strict dist/*
+	build/wheel-venv/bin/check-wheel-contents dist/*.whl
+
+# Every lower bound of pyproject.toml as the version that is installed.
+test-lowest: ## run the tests on the lowest versions that are allowed
+	$(PYTHON) -m venv build/lowest-venv
+	$(PYTHON) -c 'import re, tomllib; p = tomllib.load(open("pyproject.toml", "rb"))["project"]; print(*(re.sub(r">=([^,;]+)[^;]*", r"==\1", d) for d in p["dependencies"]), sep="\n")' > build/lowest.txt
+	build/lowest-venv/bin/python -m pip install -q -c build/lowest.txt -e '.[dev,api,elmo,dask]'
+	build/lowest-venv/bin/textgauge resources fetch $(TEST_RESOURCES)
+	build/lowest-venv/bin/python -m pytest -q -n auto
 
 # A copy of the package whose compiled library checks every access to memory and every undefined operation.
 sanitize: $(VENV)/.dev ## run the tests of the compiled code under the address and undefined-behaviour sanitizers

@@ -1,0 +1,1 @@
+"""A metric and an embedder for textgauge, as an example."""
