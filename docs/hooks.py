@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from _pages import all_pages, navigation
+from _pages.llms import llms_text
 from mkdocs.structure.files import File, Files
 
 
@@ -20,4 +21,5 @@ def on_files(files: Files, *, config: Any) -> Files:
     """Add the generated pages."""
     for path, text in all_pages().items():
         files.append(File.generated(config, path, content=text))
+    files.append(File.generated(config, "llms.txt", content=llms_text(config.nav, config.site_description)))
     return files

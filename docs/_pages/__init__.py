@@ -4,9 +4,11 @@ metrics      a page per metric, and their index
 protocols    protocols with their measures, suites, transformations
 catalogues   datasets, resources, what metrics look at, properties of `describe`
 commands     the command line, from the objects behind `--help`
+python       the public names in Python
+llms         the site in one page of links, for language models
 """
 
-from _pages import catalogues, commands, metrics, protocols
+from _pages import catalogues, commands, metrics, protocols, python
 
 TITLES = {
     "reference/metrics/index.md": "Metrics",
@@ -18,6 +20,7 @@ TITLES = {
     "reference/representations.md": "Embedders, tokenizers, language models",
     "reference/resources.md": "Resources",
     "reference/commands.md": "Command line",
+    "reference/python.md": "Python",
 }
 
 
@@ -32,6 +35,7 @@ def all_pages() -> dict[str, str]:
         "reference/representations.md": catalogues.representations_page(),
         "reference/resources.md": catalogues.resources_page(),
         "reference/commands.md": commands.commands_page(),
+        "reference/python.md": python.python_page(),
     }
 
 

@@ -1,0 +1,50 @@
+"""The page of the public names in Python, from their signatures and docstrings."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import textgauge
+from _pages.markup import page, paragraphs
+
+
+def python_page() -> str:
+    """Functions first, then the classes that they give."""
+    named = {name: getattr(textgauge, name) for name in textgauge.__all__}
+    functions = [entry(name, thing) for name, thing in named.items() if not inspect.isclass(thing)]
+    classes = [entry(name, thing) for name, thing in named.items() if inspect.isclass(thing)]
+    return page("Python", "All of `import textgauge`.", "## Functions", *functions, "## Classes", *classes)
+
+
+def entry(name: str, thing: Any) -> str:
+    """Heading, signature, docstring; of a class also what its own public methods do."""
+    parts = [f"### {name}", _call(name, thing), *paragraphs(thing.__doc__), *_examples(thing)]
+    if inspect.isclass(thing):
+        parts.append(_methods(thing))
+    return "\n\n".join(part for part in parts if part)
+
+
+def _call(name: str, thing: Any) -> str:
+    if not inspect.isfunction(thing):
+        return ""
+    given = list(inspect.signature(thing).parameters.values())
+    lines = [f"    {one}," for one in given]
+    by_name = [at for at, one in enumerate(given) if one.kind is one.KEYWORD_ONLY]
+    if by_name:
+        lines.insert(by_name[0], "    *,")
+    return "\n".join(["```python", f"textgauge.{name}(", *lines, ")", "```"])
+
+
+def _examples(thing: Any) -> list[str]:
+    parts = inspect.cleandoc(thing.__doc__ or "").split("\n\n")
+    return [f"```pycon\n{part}\n```" for part in parts if part.startswith(">>>")]
+
+
+def _methods(thing: type) -> str:
+    found = [
+        f"- `{name}`: {' '.join(paragraphs(member.__doc__)[:1])}"
+        for name, member in inspect.getmembers(thing)
+        if not name.startswith("_") and (inspect.isfunction(member) or isinstance(member, property)) and member.__doc__
+    ]
+    return "\n".join(found)
