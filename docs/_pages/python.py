@@ -29,11 +29,19 @@ def _call(name: str, thing: Any) -> str:
     if not inspect.isfunction(thing):
         return ""
     given = list(inspect.signature(thing).parameters.values())
-    lines = [f"    {one}," for one in given]
+    lines = [f"    {_parameter(one)}," for one in given]
     by_name = [at for at, one in enumerate(given) if one.kind is one.KEYWORD_ONLY]
     if by_name:
         lines.insert(by_name[0], "    *,")
     return "\n".join(["```python", f"textgauge.{name}(", *lines, ")", "```"])
+
+
+def _parameter(one: inspect.Parameter) -> str:
+    """Name, kind and default; a default that is a function has no readable form."""
+    kind = "" if one.annotation is one.empty else f": {one.annotation}"
+    if one.default is one.empty:
+        return one.name + kind
+    return f"{one.name}{kind} = {'…' if callable(one.default) else repr(one.default)}"
 
 
 def _examples(thing: Any) -> list[str]:
