@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from textgauge.describing import Description, describe
     from textgauge.evaluate.learned_metric import Stack, ensemble
     from textgauge.evaluate.recommend import Recommendation, recommend
+    from textgauge.loading import SavedResult, load
     from textgauge.running import Run, run
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "Pairs",
     "Recommendation",
     "Run",
+    "SavedResult",
     "Score",
     "ScoreReport",
     "Stack",
@@ -38,6 +40,7 @@ __all__ = [
     "explain",
     "get_metric",
     "list_metrics",
+    "load",
     "recommend",
     "register",
     "run",
@@ -52,6 +55,8 @@ _ROOMS = {
     "recommend": "textgauge.evaluate.recommend",
     "Stack": "textgauge.evaluate.learned_metric",
     "ensemble": "textgauge.evaluate.learned_metric",
+    "SavedResult": "textgauge.loading",
+    "load": "textgauge.loading",
     "Run": "textgauge.running",
     "run": "textgauge.running",
 }

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from textgauge.data.source import Source
 from textgauge.errors import InputError
@@ -27,7 +27,7 @@ from textgauge.evaluate.suites import suite_or_protocol_plans
 from textgauge.evaluate.verdicts import judging, observed, only, verdict_frame
 from textgauge.evaluate.verdicts import warnings_of as verdict_warnings
 from textgauge.papers import SUITES
-from textgauge.tabular import Tabular
+from textgauge.result import Result
 
 if TYPE_CHECKING:
     import altair as alt
@@ -120,12 +120,14 @@ def _temporary() -> Store:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Run(Tabular):
+class Run(Result):
     """A run and what its folder holds: `found` results were there before, `computed` ones are new.
 
     `failures` lists trials in which a metric raised an error, `warnings` what to beware of in the data. What other
     runs left in the folder is read with it.
     """
+
+    command: ClassVar[str] = "run"
 
     store: Store
     found: int
@@ -193,9 +195,18 @@ class Run(Tabular):
 
         return write_atomically(Path(path), page([self.store], title=title))
 
+    @property
+    def answer(self) -> str:
+        """The best metric and what it is tied with."""
+        return self.leaderboard().answer
+
     def to_dicts(self) -> list[dict[str, Any]]:
         """The rows of the leaderboard."""
         return self.leaderboard().to_dicts()
+
+    def readable(self) -> list[dict[str, Any]]:
+        """The rows of the leaderboard as tables for people have them."""
+        return self.leaderboard().readable()
 
     def plot(self) -> alt.LayerChart:
         """The rank of every metric with the ranks it may have, coloured by tier."""

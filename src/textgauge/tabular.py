@@ -48,7 +48,7 @@ class Tabular:
 
     def to_json(self) -> str:
         """An array of flat objects."""
-        return json.dumps(self.to_dicts(), indent=1, ensure_ascii=False)
+        return json.dumps(self.to_dicts(), indent=1, ensure_ascii=False, allow_nan=False)
 
     def to_polars(self) -> pl.DataFrame:
         """The rows as a polars frame."""

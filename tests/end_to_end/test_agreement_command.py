@@ -48,13 +48,13 @@ def test_a_run_its_leaderboard_and_its_details(agreement, run, tmp_path):
     assert (code, out) == (0, "")
     assert "2 cells: 0 were there, 2 computed" in err
     assert "2 were there" in agreement()[2]
-    rows = json.loads(run("leaderboard", tmp_path / "run", "-f", "json")[1])
+    rows = json.loads(run("leaderboard", tmp_path / "run", "-f", "json")[1])["rows"]
     assert [list(row) for row in rows] == [
         ["metric", *PAIR, "overall", "overall_low", "overall_high", "rank", "rank_low", "rank_high", "tier"]
     ] * 2
     assert {row["metric"] for row in rows} == {"jaccard", "chrf"}
     assert rows[0]["spearman"] > 0.8
-    detail = json.loads(run("leaderboard", tmp_path / "run", "--detail", "-f", "json")[1])
+    detail = json.loads(run("leaderboard", tmp_path / "run", "--detail", "-f", "json")[1])["rows"]
     assert [row["measure"] for row in detail] == PAIR * 2
     for row in detail:
         assert row["low"] <= row["value"] <= row["high"]
@@ -66,11 +66,11 @@ def test_a_run_its_leaderboard_and_its_details(agreement, run, tmp_path):
 def test_sets_systems_and_items_bring_their_measures(agreement, run, tmp_path):
     assert agreement("--set", "part", "--system", "who", "--item", "segment", "--rating", "second")[0] == 0
     code, out, _ = run("leaderboard", tmp_path / "run", "-f", "json")
-    row = json.loads(out)[0]
+    row = json.loads(out)["rows"][0]
     assert code == 0
     for name in ("within_item_accuracy", "system_kendall", "order_correlation", "swaps", "variability"):
         assert name in row
-    chosen = json.loads(run("leaderboard", tmp_path / "run", "--measures", "swaps,spearman", "-f", "json")[1])
+    chosen = json.loads(run("leaderboard", tmp_path / "run", "--measures", "swaps,spearman", "-f", "json")[1])["rows"]
     assert list(chosen[0])[:3] == ["metric", "spearman", "swaps"]
     assert chosen[0]["overall"] == pytest.approx((chosen[0]["spearman"] + 1) / 2)
     assert "no measure 'beauty'" in one_line(run("leaderboard", tmp_path / "run", "--measures", "beauty"))
@@ -79,7 +79,7 @@ def test_sets_systems_and_items_bring_their_measures(agreement, run, tmp_path):
 def test_tests_of_every_two_metrics(agreement, run, tmp_path):
     agreement(metrics="jaccard,chrf,levenshtein")
     for on in ("spearman", "pearson", "kendall"):
-        rows = json.loads(run("leaderboard", tmp_path / "run", "--tests", "--on", on, "-f", "json")[1])
+        rows = json.loads(run("leaderboard", tmp_path / "run", "--tests", "--on", on, "-f", "json")[1])["rows"]
         assert [(row["metric"], row["other"]) for row in rows] == [
             ("jaccard", "chrf"),
             ("jaccard", "levenshtein"),
@@ -98,7 +98,8 @@ def test_the_ceiling_needs_several_raters(agreement, run, tmp_path):
     assert "several ratings of each pair" in one_line(run("leaderboard", tmp_path / "run", "--ceiling"))
     agreement("--rating", "second", "--out", tmp_path / "two")
     rows = {
-        row["measure"]: row for row in json.loads(run("leaderboard", tmp_path / "two", "--ceiling", "-f", "json")[1])
+        row["measure"]: row
+        for row in json.loads(run("leaderboard", tmp_path / "two", "--ceiling", "-f", "json")[1])["rows"]
     }
     assert 0.8 < rows["krippendorff_alpha_interval"]["value"] < 1
     spearman = rows["leave_one_out_spearman"]
@@ -163,13 +164,13 @@ def test_reproduce_without_the_data_feeds_the_published_numbers(run, tmp_path, m
     monkeypatch.setenv("TEXTGAUGE_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("TEXTGAUGE_OFFLINE", "1")
     code, out, err = run("reproduce", "yamshchikov2020", "--table", "figure1", "-f", "json")
-    rows = json.loads(out)
+    rows = json.loads(out)["rows"]
     assert (code, len(rows)) == (0, 91)
     assert "only published numbers are fed" in err
     assert {row["source"] for row in rows} == {"published ranks"}
     assert all(abs(row["difference"]) <= 0.0051 for row in rows)
     code, out, err = run("reproduce", "--all", "-f", "json")
-    rows = json.loads(out)
+    rows = json.loads(out)["rows"]
     assert code == 0
     assert {row["source"] for row in rows} == {"usmb", "yamshchikov2020"}
     assert "kour2022 is left out" in err

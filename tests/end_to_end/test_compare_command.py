@@ -27,7 +27,7 @@ def test_json_is_an_array_of_flat_objects_and_nothing_else(run, corpora):
         "-m", "fid,pr(k=3),dc(k=1),energy,irpr,classifier,medoid,ttest,mmd", "--ci", "--test", "--permutations", 39,
         "--format", "json",
     )  # fmt: skip
-    rows = json.loads(out)
+    rows = json.loads(out)["rows"]
     assert code == 0
     assert [row["metric"] for row in rows][:2] == ["fid@given", "pr(k=3)@given"]
     for row in rows:
@@ -48,7 +48,7 @@ def test_limit_is_a_random_sample_of_embeddings_too(run, tmp_path):
 
     def value(seed):
         call = ("compare", tmp_path / "a.npy", tmp_path / "b.npy", "-m", "medoid", "--limit", 20, "--seed", seed)
-        return json.loads(run(*call, "-f", "json")[1])[0]
+        return json.loads(run(*call, "-f", "json")[1])["rows"][0]
 
     assert value(0)["n_reference"] == 20
     assert len({round(value(seed)["value"], 6) for seed in range(4)}) == 4
@@ -95,7 +95,7 @@ def test_same_seed_same_output_and_other_seed_other_draws(run, corpora):
             "-f",
             "json",
         )[1]
-        return [{k: v for k, v in row.items() if k != "seconds"} for row in json.loads(out)]
+        return [{k: v for k, v in row.items() if k != "seconds"} for row in json.loads(out)["rows"]]
 
     assert values(1) == values(1)
     assert values(1) != values(2)
@@ -106,7 +106,7 @@ def test_confounds_are_warned_about_on_standard_error(run, tmp_path):
     texts = [f"a much longer text about many other things, number {i}" for i in range(40)] + ["short text 1"]
     (tmp_path / "b.txt").write_text("\n".join(texts), encoding="utf-8")
     _, out, err = run("compare", tmp_path / "a.txt", tmp_path / "b.txt", "-m", "jsd@words", "-f", "json")
-    json.loads(out)
+    json.loads(out)["rows"]
     for complaint in ("few texts", "different sizes", "in both corpora", "different lengths"):
         assert complaint in err
 
@@ -175,7 +175,7 @@ def test_bad_options_exit_with_2(run, corpora, option):
 def test_an_undefined_metric_is_said_and_the_rest_goes_on(run, tmp_path):
     np.save(tmp_path / "few.npy", np.eye(4))
     code, out, err = run("compare", tmp_path / "few.npy", tmp_path / "few.npy", "-m", "pr(k=10),medoid", "-f", "json")
-    rows = json.loads(out)
+    rows = json.loads(out)["rows"]
     assert code == 0
     assert rows[0]["value"] is None
     assert "needs at least 11" in rows[0]["reason"]
@@ -187,7 +187,7 @@ def test_an_undefined_metric_is_said_and_the_rest_goes_on(run, tmp_path):
 def test_ls_prints_json_rows_with_names(run, what):
     code, out, _ = run("ls", what, "--format", "json")
     assert code == 0
-    assert all(row["name"] for row in json.loads(out))
+    assert all(row["name"] for row in json.loads(out)["rows"])
 
 
 def test_version_and_help(run):

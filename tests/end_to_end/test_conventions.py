@@ -51,7 +51,7 @@ def test_doctor_fetches_nothing_and_says_what_to_run(run, monkeypatch, tmp_path)
     monkeypatch.setattr(resources, "REMOTE", (no_network,))
     monkeypatch.setenv("TEXTGAUGE_CACHE", str(tmp_path))
     code, out, _ = run("doctor", "-f", "json")
-    (encoder,) = [row for row in json.loads(out) if row["check"] == "encoder minilm"]
+    (encoder,) = [row for row in json.loads(out)["rows"] if row["check"] == "encoder minilm"]
     assert (code, encoder["ok"]) == (1, False)
     assert "textgauge resources fetch wordpiece minilm" in encoder["found"]
 

@@ -48,7 +48,7 @@ def describe(run, corpora):
 
 def test_json_is_one_flat_object_per_property(describe, corpora):
     code, out, err = describe(corpora / "good.txt", "-f", "json")
-    rows = {row["property"]: row for row in json.loads(out)}
+    rows = {row["property"]: row for row in json.loads(out)["rows"]}
     assert code == 0, err
     assert rows.keys() >= PROPERTIES
     for row in rows.values():
@@ -104,12 +104,14 @@ def test_the_table_and_the_file_of_the_same_call_tell_the_same(describe, corpora
         ends = [] if row["low"] is None else [row["low"], "…", row["high"]]
         shown = ["–" if cell is None else cell if cell == "…" else f"{cell:.4g}" for cell in (row["value"], *ends)]
         assert printed[name].split()[1 : 1 + len(shown)] == shown
-    assert json.loads(describe(corpora / "good.txt", "--grammar", "none", "-f", "json")[1]) == list(kept.values())
+    assert json.loads(describe(corpora / "good.txt", "--grammar", "none", "-f", "json")[1])["rows"] == list(
+        kept.values()
+    )
 
 
 def test_a_copy_of_train(describe, corpora):
     _, out, err = describe(corpora / "train.txt", "--grammar", "none", "-f", "json")
-    rows = {row["property"]: row["value"] for row in json.loads(out)}
+    rows = {row["property"]: row["value"] for row in json.loads(out)["rows"]}
     assert (rows["unique"], rows["vocab"], rows["syntactic_f1"]) == (0, 0, 1)
     assert "80 of 80 texts are train texts" in err
 
@@ -122,7 +124,7 @@ def test_shuffled_words_lose_on_plausibility(describe, corpora, tmp_path):
     shuffled = [" ".join(rng.permutation(line.split())) for line in lines[:60]]
     (tmp_path / "salad.txt").write_text("\n".join(shuffled), encoding="utf-8")
     out = describe(tmp_path / "order.txt", tmp_path / "salad.txt", "--grammar", "none", "-f", "json")[1]
-    value = {row["corpus"]: row["value"] for row in json.loads(out) if row["property"] == "plausibility"}
+    value = {row["corpus"]: row["value"] for row in json.loads(out)["rows"] if row["property"] == "plausibility"}
     assert value["salad"] > 2 * value["order"]
 
 
@@ -153,7 +155,7 @@ def test_ratings_from_a_column(describe, corpora):
 def test_without_test_cells_say_why_they_are_empty(run, corpora):
     args = ("describe", corpora / "good.txt", "--train", corpora / "train.txt", "--grammar", "none", "-f", "json")
     code, out, _ = run(*args)
-    rows = {row["property"]: row for row in json.loads(out)}
+    rows = {row["property"]: row for row in json.loads(out)["rows"]}
     assert code == 0
     assert rows["semantic_f1"]["value"] is None
     assert rows["semantic_f1"]["reason"] == rows["unique"]["test_reason"] == "no test texts were given"

@@ -36,20 +36,20 @@ def distributionality(run, table, tmp_path):
 def test_a_run_its_leaderboard_and_more_samples(distributionality, run, tmp_path):
     assert "15 cells: 0 were there, 15 computed" in distributionality()[2]
     code, out, err = run("leaderboard", tmp_path / "run", "-f", "json")
-    rows = json.loads(out)
+    rows = json.loads(out)["rows"]
     assert (code, err) == (0, "")
     assert [row["metric"] for row in rows] == ["jsd@words", "cbdf@words", "zipf@words"]
     assert list(rows[0])[1:4] == MEASURES
     assert (rows[0]["distributionality"], rows[2]["distributionality"]) == (1.0, -1.0)
     assert (rows[0][MEASURES[0]], rows[2][MEASURES[1]]) == (0.0, 0.0)
     assert "30 cells: 15 were there, 15 computed" in distributionality("-p", "samples=2")[2]
-    detail = json.loads(run("leaderboard", tmp_path / "run", "--detail", "-f", "json")[1])
+    detail = json.loads(run("leaderboard", tmp_path / "run", "--detail", "-f", "json")[1])["rows"]
     assert {row["repetitions"] for row in detail} == {5, 2}
 
 
 def test_rows_chosen_by_a_column(distributionality, table):
     code, out, _ = distributionality("--only", "label=1", "--dry-run", "-f", "json")
-    assert (code, len(json.loads(out))) == (0, 15)
+    assert (code, len(json.loads(out)["rows"])) == (0, 15)
     said = [
         distributionality("--only", "label=1", n="41"),
         distributionality("--only", "label=7"),

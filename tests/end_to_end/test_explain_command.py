@@ -51,7 +51,7 @@ def test_markdown_cells_are_escaped(run, corpora):
 
 def test_json_is_one_flat_array_in_which_contributions_add_up(run, corpora):
     code, out, _ = run("compare", corpora / "a.txt", corpora / "b.txt", "-m", METRICS, "--explain", "-f", "json")
-    rows = json.loads(out)
+    rows = json.loads(out)["rows"]
     assert code == 0
     assert all(not isinstance(value, dict | list) for row in rows for value in row.values())
     of_kind = {kind: [row for row in rows if row["kind"] == kind] for kind in ("metric", "text", "token", "term")}
@@ -68,7 +68,7 @@ def test_json_is_one_flat_array_in_which_contributions_add_up(run, corpora):
 
 
 def test_without_explain_json_has_its_old_shape(run, corpora):
-    rows = json.loads(run("compare", corpora / "a.txt", corpora / "b.txt", "-m", METRICS, "-f", "json")[1])
+    rows = json.loads(run("compare", corpora / "a.txt", corpora / "b.txt", "-m", METRICS, "-f", "json")[1])["rows"]
     assert [row["metric"] for row in rows] == METRICS.split(",")
     assert not any("kind" in row for row in rows)
 
@@ -80,7 +80,7 @@ def test_a_file_takes_the_rows_and_standard_output_keeps_its_shape(run, corpora,
         "compare", corpora / "a.txt", corpora / "b.txt", "-m", METRICS, "--explain-to", path, "-f", "json"
     )
     assert code == 0
-    assert [row["metric"] for row in json.loads(out)] == METRICS.split(",")
+    assert [row["metric"] for row in json.loads(out)["rows"]] == METRICS.split(",")
     content = path.read_text(encoding="utf-8")
     rows = json.loads(content) if ending == "json" else list(csv.DictReader(content.splitlines()))
     assert {row["kind"] for row in rows} == {"text", "token", "term"}

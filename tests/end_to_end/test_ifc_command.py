@@ -19,7 +19,7 @@ def test_corpora_of_a_model_that_learns_come_nearer(run, folder):
     assert code == 0
     assert "6 cells: 0 were there, 6 computed" in err
     code, out, _ = run("leaderboard", "kept", "-f", "json")
-    rows = {row["metric"]: row for row in json.loads(out)}
+    rows = {row["metric"]: row for row in json.loads(out)["rows"]}
     assert set(rows) == {"jsd", "cbdf"}
     for row in rows.values():
         assert row["trend"] < 0

@@ -86,7 +86,7 @@ def test_realistic_files_go_in(run, folder, name):
 
 
 def _value(out: str) -> float:
-    found = json.loads(out)
+    found = json.loads(out)["rows"]
     row = (found["rows"] if isinstance(found, dict) else found)[0]
     return row["value"]
 

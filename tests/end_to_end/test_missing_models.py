@@ -81,7 +81,7 @@ def test_the_commands_say_how_to_fetch_it(run, tmp_path, command, metrics):
     given = (*command, tmp_path / "a.txt", tmp_path / "b.txt", "-m", metrics)
     code, out, err = run(*given, "-f", "json")
     assert code == 0
-    assert [row["reason"] for row in json.loads(out)][:2] == [LINE, None]
+    assert [row["reason"] for row in json.loads(out)["rows"]][:2] == [LINE, None]
     assert err.count(LINE) == 1
     assert run(*given)[0] == 0
 

@@ -37,7 +37,7 @@ def corpora(tmp_path):
 def test_two_corpora_in_every_format_and_file(run, corpora, tmp_path):
     given = [*corpora, "--budget", "20s"]
     code, out, _ = run("recommend", *given, "-f", "json", "-o", tmp_path / "answer.json")
-    answer = json.loads(out)
+    answer = json.loads(out)["rows"]
     assert code == 0
     assert answer == json.loads((tmp_path / "answer.json").read_text())
     assert answer["sentences"][0].startswith(f"To rank corpora, use {answer['choice'][0]}")
@@ -59,10 +59,10 @@ def test_two_corpora_in_every_format_and_file(run, corpora, tmp_path):
 
 
 def test_the_choice_is_the_top_tier_of_the_whole_run(run, corpora, tmp_path):
-    answer = json.loads(run("recommend", *corpora, "--budget", "1m", "-f", "json")[1])
+    answer = json.loads(run("recommend", *corpora, "--budget", "1m", "-f", "json")[1])["rows"]
     sources = ["--source-a", corpora[1], "--source-b", corpora[3], *corpora[4:6], "--repetitions", "20", "-n", "28"]
     assert run("run", "ksc", *sources, "--out", tmp_path / "whole")[0] == 0
-    rows = json.loads(run("leaderboard", tmp_path / "whole", "-f", "json")[1])
+    rows = json.loads(run("leaderboard", tmp_path / "whole", "-f", "json")[1])["rows"]
     assert set(answer["choice"]) == {row["metric"] for row in rows if row["tier"] == 1}
     assert [row["overall"] for row in answer["leaderboard"]] == pytest.approx([row["overall"] for row in rows])
 
@@ -70,9 +70,9 @@ def test_the_choice_is_the_top_tier_of_the_whole_run(run, corpora, tmp_path):
 def test_rated_pairs_and_the_run_behind_the_answer(run, rated, tmp_path):
     given = [*rated, "-m", "jaccard,levenshtein", "--budget", "30s", "--out", tmp_path / "kept"]
     code, out, _ = run("recommend", *given, "-f", "json")
-    answer = json.loads(out)
+    answer = json.loads(out)["rows"]
     assert (code, answer["about"]["pairs"]) == (0, 120)
-    rows = json.loads(run("leaderboard", tmp_path / "kept", "-f", "json")[1])
+    rows = json.loads(run("leaderboard", tmp_path / "kept", "-f", "json")[1])["rows"]
     assert set(answer["choice"]) == {row["metric"] for row in rows if row["tier"] == 1}
     assert answer["leaderboard"] == rows
 

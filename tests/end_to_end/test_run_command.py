@@ -36,13 +36,15 @@ def one_line(result):
 
 def test_a_run_a_second_run_and_what_a_dry_run_lists(ksc, tmp_path):
     code, out, err = ksc("--dry-run", "-f", "json")
-    rows = json.loads(out)
+    rows = json.loads(out)["rows"]
     assert (code, err, len(rows)) == (0, "", 6)
     assert {row["state"] for row in rows} == {"to compute"}
     assert not (tmp_path / "run").exists()
     assert "6 cells: 0 were there, 6 computed" in ksc()[2]
     assert "6 cells: 6 were there, 0 computed" in ksc()[2]
-    states = [row["state"] for row in json.loads(ksc("--dry-run", "-f", "json", metrics="cbdf@words,jsd@words")[1])]
+    states = [
+        row["state"] for row in json.loads(ksc("--dry-run", "-f", "json", metrics="cbdf@words,jsd@words")[1])["rows"]
+    ]
     assert sorted(states) == ["there"] * 3 + ["to compute"] * 3
 
 
@@ -53,7 +55,7 @@ def test_the_leaderboard_in_every_format(ksc, run, tmp_path):
         code, printed[form], err = run("leaderboard", tmp_path / "run", "-f", form)
         assert (code, err) == (0, "")
         assert printed[form].index("jsd@words") < printed[form].index("zipf@words")
-    assert [list(row) for row in json.loads(printed["json"])] == [BOARD, BOARD]
+    assert [list(row) for row in json.loads(printed["json"])["rows"]] == [BOARD, BOARD]
     assert next(csv.reader(io.StringIO(printed["csv"]))) == BOARD
     for form, mark in (("table", "weighted_accuracy"), ("markdown", "| rank | metric |"), ("latex", "\\toprule")):
         assert mark in printed[form]
@@ -63,14 +65,14 @@ def test_the_leaderboard_in_every_format(ksc, run, tmp_path):
 def test_details_weights_and_ways_of_judging(ksc, run, tmp_path):
     ksc("-p", "ties=wrong")
     folder = tmp_path / "run"
-    detail = json.loads(run("leaderboard", folder, "--detail", "-f", "json")[1])
+    detail = json.loads(run("leaderboard", folder, "--detail", "-f", "json")[1])["rows"]
     assert [row["measure"] for row in detail] == MEASURES * 2
     assert {"value", "std", "low", "high", "boot_low", "boot_high", "error", "repetitions", "reason"} <= detail[
         0
     ].keys()
 
     def overall(*options):
-        rows = json.loads(run("leaderboard", folder, "-f", "json", *options)[1])
+        rows = json.loads(run("leaderboard", folder, "-f", "json", *options)[1])["rows"]
         return {row["metric"]: row["overall"] for row in rows}
 
     only = ",".join(f"{name}=0" for name in MEASURES[1:])
@@ -86,7 +88,7 @@ def test_the_tie_rule_of_the_run_holds_unless_another_is_asked_for(ksc, run, tmp
     def accuracy(*options):
         code, out, err = run("leaderboard", tmp_path / "run", "-f", "json", *options)
         assert "constant@words, monotonicity (sample:cooking,sample:travel): all distances are equal" in err
-        (row,) = json.loads(out)
+        (row,) = json.loads(out)["rows"]
         assert (code, row["monotonicity"]) == (0, None)
         return row["accuracy"]
 
@@ -121,7 +123,7 @@ def test_a_metric_that_fails_on_a_pair_is_said_and_the_exit_code_is_1(ksc, run, 
         assert "warning: constant(fails=true)@words failed in" in err
         assert "ZeroDivisionError: just so" in err
     code, out, err = run("leaderboard", tmp_path / "run", "-f", "json")
-    assert (code, json.loads(out)[0]["metric"]) == (0, "jsd@words")
+    assert (code, json.loads(out)["rows"][0]["metric"]) == (0, "jsd@words")
     assert "ZeroDivisionError: just so" in err
 
 
@@ -212,7 +214,7 @@ def test_size_and_speed_of_one_run_share_a_leaderboard(run, tmp_path):
     assert run("run", "size", *given, *parameters, "--out", tmp_path)[0] == 0
     speed = ["-n", 10, "-p", "largest=20", "--repetitions", 2]
     assert run("run", "speed", *given, *speed, "--out", tmp_path)[0] == 0
-    rows = json.loads(run("leaderboard", tmp_path, "-f", "json")[1])
+    rows = json.loads(run("leaderboard", tmp_path, "-f", "json")[1])["rows"]
     for row in rows:
         assert {"size_robustness", "imbalance_robustness", "throughput", "growth"} <= row.keys()
         assert row["throughput"] > 0
@@ -221,5 +223,5 @@ def test_size_and_speed_of_one_run_share_a_leaderboard(run, tmp_path):
 
 def test_several_values_of_k_are_several_protocols(ksc, run, tmp_path):
     assert "18 cells" in ksc(k="4,5,6")[2]
-    detail = json.loads(run("leaderboard", tmp_path / "run", "--detail", "-f", "json")[1])
+    detail = json.loads(run("leaderboard", tmp_path / "run", "--detail", "-f", "json")[1])["rows"]
     assert {row["protocol"].split(",")[0] for row in detail} == {"ksc(k=4", "ksc(k=5", "ksc(k=6"}

@@ -24,7 +24,7 @@ def test_one_object_per_pair_with_blank_lines_kept(run, folder):
     code, out, err = run(
         "score", folder / "out.txt", folder / "ref.txt", "-m", "jaccard,chrf", "-m", "bleu", "-f", "json"
     )
-    rows = json.loads(out)
+    rows = json.loads(out)["rows"]
     assert (code, err) == (0, "")
     assert [row["index"] for row in rows] == [0, 1, 2, 3]
     assert set(rows[0]) == {"index", "jaccard", "chrf", "bleu"}
@@ -33,7 +33,7 @@ def test_one_object_per_pair_with_blank_lines_kept(run, folder):
 
 def test_the_summary_has_one_object_per_metric(run, folder):
     code, out, _ = run("score", folder / "out.txt", folder / "ref.txt", "-m", "rouge1,bleu", "--summary", "-f", "json")
-    rows = json.loads(out)
+    rows = json.loads(out)["rows"]
     assert code == 0
     assert rows[0].keys() >= {"metric", "mean", "std", "low", "high", "n"}
     assert [row["metric"] for row in rows] == ["rouge1", "bleu"]
@@ -45,7 +45,7 @@ def test_the_summary_has_one_object_per_metric(run, folder):
 def test_two_reference_files_are_two_references(run, folder):
     args = ("score", folder / "out.txt", folder / "ref.txt", folder / "ref2.txt", "-m", "jaccard", "-f", "json")
     _, out, _ = run(*args)
-    assert json.loads(out)[3]["jaccard"] == 1.0
+    assert json.loads(out)["rows"][3]["jaccard"] == 1.0
 
 
 def test_a_table_of_pairs_by_its_columns(run, folder):
@@ -64,7 +64,7 @@ def test_a_table_of_pairs_by_its_columns(run, folder):
         "json",
     )
     assert code == 0
-    assert set(json.loads(out)[0]) == {"index", "rouge1", "rouge1.precision", "rouge1.recall"}
+    assert set(json.loads(out)["rows"][0]) == {"index", "rouge1", "rouge1.precision", "rouge1.recall"}
 
 
 def test_two_systems_differ(run, folder):
@@ -79,7 +79,7 @@ def test_two_systems_differ(run, folder):
         "-f",
         "json",
     )
-    rows = json.loads(out)
+    rows = json.loads(out)["rows"]
     assert code == 0
     assert [row["of"] for row in rows] == ["whole set", "mean"]
     assert all(row["difference"] > 0 for row in rows)

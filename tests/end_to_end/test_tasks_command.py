@@ -131,7 +131,7 @@ def whole(run, tmp_path, monkeypatch):
 
 def test_every_task_on_own_files_and_their_leaderboard_and_figures(whole, run, tmp_path):
     code, out, _ = run("leaderboard", whole, "--format", "json")
-    rows = json.loads(out)
+    rows = json.loads(out)["rows"]
     assert code == 0
     ranks = ["overall_low", "overall_high", "rank", "rank_low", "rank_high", "tier"]
     assert [list(row) for row in rows] == [["metric", *COLUMNS, "overall", *ranks]] * len(rows)
@@ -141,7 +141,7 @@ def test_every_task_on_own_files_and_their_leaderboard_and_figures(whole, run, t
         assert all(0 <= row[name] <= 1 for name in [*COLUMNS, "overall"])
         assert row["overall"] == pytest.approx(np.mean([row[name] for name in COLUMNS]))
 
-    detail = json.loads(run("leaderboard", whole, "--detail", "--format", "json")[1])
+    detail = json.loads(run("leaderboard", whole, "--detail", "--format", "json")[1])["rows"]
     jaccard = {row["measure"]: row for row in detail if row["metric"] == "jaccard"}
     half = (jaccard["axis"]["value"] + jaccard["comparisons"]["value"]) / 2
     assert next(row for row in rows if row["metric"] == "jaccard")["alignment"] == pytest.approx(half)
@@ -164,7 +164,7 @@ def test_a_finished_task_goes_on_where_it_was(run, tmp_path):
     command = ("run", "alignment", "--comparisons", compared(tmp_path), *COMPARED, *METRICS, "--out", tmp_path / "run")
     assert "2 cells: 0 were there, 2 computed" in run(*command)[2]
     assert "2 cells: 2 were there, 0 computed" in run(*command)[2]
-    cells = json.loads(run(*command, "--dry-run", "--format", "json")[1])
+    cells = json.loads(run(*command, "--dry-run", "--format", "json")[1])["rows"]
     assert [cell["state"] for cell in cells] == ["there", "there"]
 
 
@@ -172,7 +172,7 @@ def test_alignment_reads_both_of_its_tables(run, tmp_path):
     columns = ("--columns", "text=article,summary=digest,ratings=quality,first=one,second=two,chosen=better")
     data = ("--rated", rated(tmp_path), "--comparisons", compared(tmp_path))
     assert run("run", "alignment", *data, *columns, *METRICS, "--out", tmp_path / "run")[0] == 0
-    (*_, row) = json.loads(run("leaderboard", tmp_path / "run", "--format", "json")[1])
+    (*_, row) = json.loads(run("leaderboard", tmp_path / "run", "--format", "json")[1])["rows"]
     assert "alignment" in row
 
 
@@ -183,7 +183,7 @@ def test_documents_shorter_than_one_needle_are_counted_and_left_out(run, tmp_pat
     )
     assert code == 0
     assert f"warning: {path}: 2 of 14 documents are shorter than one needle: left out" in err
-    detail = json.loads(run("leaderboard", tmp_path / "run", "--detail", "--format", "json")[1])
+    detail = json.loads(run("leaderboard", tmp_path / "run", "--detail", "--format", "json")[1])["rows"]
     # Of 12 long enough, 2 are set aside for needles.
     assert {row["n"] for row in detail} == {10}
 
@@ -292,7 +292,7 @@ def test_reproduce_feeds_the_papers_numbers_where_its_data_are_not_here(run, tmp
     code, out, err = run("reproduce", "usmb", "--tables", "--out", tmp_path / "run", "--format", "json")
     assert code == 0
     assert "only published numbers are fed through our formulas" in err
-    rows = json.loads(out)
+    rows = json.loads(out)["rows"]
     assert {row["source"] for row in rows} == {"published means"}
     assert max(abs(row["difference"]) for row in rows) < 0.02
     overall = {row["metric"]: row["published"] for row in rows if (row["table"], row["measure"]) == ("4", "overall")}

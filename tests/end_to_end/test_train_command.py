@@ -30,7 +30,7 @@ GIVEN = (*ARGS, "--group", "set", "-m", "jaccard,chrf,rouge1.recall", "--resampl
 @pytest.mark.parametrize("model", ["ridge", "boosting"])
 def test_train_then_score(run, folder, model):
     code, out, err = run(*GIVEN, "--model", model, "--scale", "1,5", "-f", "json")
-    rows = json.loads(out)
+    rows = json.loads(out)["rows"]
     assert code == 0
     assert [(row["measure"], row["left_out"]) for row in rows] == [
         ("spearman", None), ("order", None), *(("spearman", name) for name in "wxyz"),
@@ -54,7 +54,7 @@ def test_train_then_score(run, folder, model):
     code, out, _ = run(
         "score", "--pairs", "rated.csv", "--left", "a", "--right", "b", "-m", "ensemble@model.json", "-f", "json"
     )
-    values = [row["ensemble@model.json"] for row in json.loads(out)]
+    values = [row["ensemble@model.json"] for row in json.loads(out)["rows"]]
     assert code == 0
     assert all(0 <= value <= 1 for value in values)
     assert max(values) > 0.8
@@ -65,7 +65,7 @@ def test_other_rated_pairs_to_learn_from(run, folder):
     (folder / "more.csv").write_text("\n".join(lines[:51]) + "\n", encoding="utf-8")
     code, out, _ = run(*GIVEN, "--also", "more.csv", "-f", "json")
     assert code == 0
-    assert json.loads(out)[0]["n"] == 80
+    assert json.loads(out)["rows"][0]["n"] == 80
     trained = json.loads((folder / "model.json").read_text(encoding="utf-8"))["trained"]
     assert [data["name"] for data in trained["data"]] == ["rated.csv", "more.csv"]
     assert (trained["pairs"], trained["sets"], trained["sources"]) == (130, 8, 4)
@@ -82,11 +82,11 @@ def test_texts_far_from_the_training_are_told(run, folder):
     (folder / "far.txt").write_text("\n".join(f"interest rates of bank {i} rose sharply" for i in range(30)))
     args = ("score", "far.txt", "far.txt", "-m", "ensemble@model.json", "--summary", "-f", "json")
     _, out, err = run(*args)
-    (row,) = json.loads(out)
+    (row,) = json.loads(out)["rows"]
     assert "far from those the metric was trained on: energy distance" in row["warning"]
     assert "if same source" in err
     _, out, err = run("score", "--pairs", "rated.csv", "--left", "a", "--right", "b", *args[3:])
-    assert json.loads(out)[0]["warning"] is None
+    assert json.loads(out)["rows"][0]["warning"] is None
     assert "far from" not in err
 
 

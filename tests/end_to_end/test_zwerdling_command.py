@@ -48,7 +48,7 @@ def test_a_run_prints_its_table_and_goes_on(run, folder):
     assert "phone: described" in err
     assert "news is left out" in err
     assert "phone: vae: collapsed" in err
-    rows = {(row["property"], row["texts"]): row for row in json.loads(out)}
+    rows = {(row["property"], row["texts"]): row for row in json.loads(out)["rows"]}
     unique = rows["unique", "all"]
     assert (unique["eda"], unique["vae"], unique["lm"]) == (1.0, 0.0, 1.0)
     assert rows["syntactic_precision", "all"]["vae"] == 1.0
@@ -64,7 +64,7 @@ def test_the_paper_beside_ours(run, folder, monkeypatch):
     )
     code, out, _ = run("reproduce", "zwerdling2021", "--out", "kept", "-f", "json")
     assert code == 0
-    rows = {row["claim"]: row for row in json.loads(out)}
+    rows = {row["claim"]: row for row in json.loads(out)["rows"]}
     terms = rows["only EDA and the language model make new terms (amazon)"]
     assert (terms["verdict"], terms["data"]) == ("not replicated", "phone")
     assert rows["EDA has the most grammatical errors of the three (amazon)"]["verdict"] == "not testable here"

@@ -6,9 +6,10 @@ from typing import Annotated
 
 import typer
 
-from textgauge.cli.output import Format, FormatOption, print_rows
+from textgauge.cli.output import Format, FormatOption, print_result
 from textgauge.data.cache_folder import Removable, cache_use, clean_cache
 from textgauge.encode.resources import cache_root
+from textgauge.result import TableResult
 
 app = typer.Typer(help="Show and empty the folder of models and embeddings.", no_args_is_help=True)
 
@@ -16,7 +17,9 @@ app = typer.Typer(help="Show and empty the folder of models and embeddings.", no
 @app.command("ls")
 def list_cache(form: FormatOption = Format.table) -> None:
     """List what the cache holds, its size, and which option of `textgauge cache clean` removes it."""
-    print_rows([use.to_dict() for use in cache_use()], form)
+    rows = [use.to_dict() for use in cache_use()]
+    total = sum(row["megabytes"] for row in rows)
+    print_result(TableResult("cache ls", rows, f"{total:.1f} MB in {cache_root()}"), form)
 
 
 @app.command("path")

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from textgauge.cli.explanations import FILES, explanation_rows, print_explanations, write_explanations
-from textgauge.cli.output import Format, FormatOption, note, print_rows, progress
+from textgauge.cli.output import Format, FormatOption, note, print_result, progress
 from textgauge.comparing import DEFAULT_METRICS, CompareReport
 from textgauge.comparing import compare as run_compare
 from textgauge.data import load_corpus
 from textgauge.data.source import accepted
-from textgauge.tabular import format_cell, format_interval, listed
+from textgauge.result import TableResult
+from textgauge.tabular import listed
 
 
 def compare(
@@ -77,15 +78,13 @@ def compare(
             explain=explain or explain_to is not None,
             on_step=step,
         )
-    rows = report.to_dicts()
     printed = explain and explain_to is None
-    if form not in (Format.json, Format.csv):
-        _print_answer(report, form)
-        print_rows([_readable(row, ci, test) for row in rows], form)
-        if printed:
-            print_explanations(report, top, form)
+    if form.for_people or not printed:
+        print_result(report, form)
     else:
-        print_rows([{"kind": "metric", **row} for row in rows] + explanation_rows(report) if printed else rows, form)
+        print_result(_with_explanations(report), form)
+    if printed and form.for_people:
+        print_explanations(report, top, form)
     if explain_to is not None:
         write_explanations(report, explain_to, top)
     for reason in dict.fromkeys(score.reason for score in report if score.reason):
@@ -94,33 +93,10 @@ def compare(
     for score in report:
         if score.no_interval:
             note(f"note: {score.no_interval}")
-    for text in report.warnings:
-        note(f"warning: {text}")
     if all(score.reason for score in report):
         raise typer.Exit(1)
 
 
-def _print_answer(report: CompareReport, form: Format) -> None:
-    if report.answer:
-        typer.echo(f"% {report.answer}" if form is Format.latex else f"{report.answer}\n")
-
-
-def _percent(row: dict[str, Any]) -> str:
-    share, low, high = (f"{100 * row[f'foreign_{name}']:.0f}" for name in ("share", "low", "high"))
-    return f"{share} % ({low}–{high} %)"
-
-
-def _readable(row: dict[str, Any], ci: bool, test: bool) -> dict[str, str]:
-    arrow = {"smaller": "↓", "larger": "↑"}[row["closer"]]
-    cells = {"metric": row["metric"], "value": f"{format_cell(row['value'])} {arrow}"}
-    if ci:
-        cells["interval"] = format_interval(row["low"], row["high"])
-    if ci or test:
-        cells["if same source"] = format_interval(row["null_low"], row["null_high"])
-        cells["times"] = format_cell(row["times"])
-    if test:
-        cells |= {"p": format_cell(row["p_value"]), "p adjusted": format_cell(row["p_adjusted"])}
-    if row["foreign_share"] is not None:
-        cells["foreign texts"] = _percent(row)
-    parts = [f"{name[5:]} {format_cell(value)}" for name, value in row.items() if name.startswith("part.")]
-    return cells | {"parts": ", ".join(parts), "ms": f"{1000 * row['seconds']:.1f}"}
+def _with_explanations(report: CompareReport) -> TableResult:
+    rows = [{"kind": "metric", **row} for row in report.to_dicts()] + explanation_rows(report)
+    return TableResult(report.command, rows, report.answer, report.warnings)

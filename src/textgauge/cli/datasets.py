@@ -6,11 +6,13 @@ from typing import Annotated
 
 import typer
 
-from textgauge.cli.output import Format, FormatOption, Row, SeedOption, print_rows
+from textgauge.cli.output import Format, FormatOption, Row, SeedOption, print_result
 from textgauge.data import DatasetCard, fetch_dataset, is_here, list_published, list_samples, load_pairs, load_texts
 from textgauge.data.samples import PREFIX
 from textgauge.encode import resources
 from textgauge.errors import UnknownName
+from textgauge.result import TableResult
+from textgauge.tabular import listed
 
 app = typer.Typer(help="Samples and published datasets.", no_args_is_help=True)
 
@@ -18,7 +20,9 @@ app = typer.Typer(help="Samples and published datasets.", no_args_is_help=True)
 @app.command()
 def ls(form: FormatOption = Format.table) -> None:
     """List all datasets with their size, licence, and whether they are on this machine."""
-    print_rows(dataset_rows(), form)
+    rows = dataset_rows()
+    here = sum(row["available"] for row in rows)
+    print_result(TableResult("datasets ls", rows, f"{len(rows)} datasets, {here} of them on this machine."), form)
 
 
 def dataset_rows() -> list[Row]:
@@ -44,7 +48,7 @@ def fetch(
     """Bring datasets to this machine, checked by their sha256; everything is used offline from then on."""
     cards = [(name, _card(name)) for name in names]
     rows: list[Row] = [{"name": name, "files": _bring(card, name), "available": True} for name, card in cards]
-    print_rows(rows, form)
+    print_result(TableResult("datasets fetch", rows, f"On this machine: {listed(names)}."), form)
 
 
 @app.command()
@@ -58,7 +62,7 @@ def show(
     """Print a few texts or pairs of a dataset."""
     kinds = {card.kind for known, card in _named_cards() if known == name.partition("/")[0]}
     rows = _pair_rows(name, n, seed) if pairs or kinds == {"pairs"} else _text_rows(name, n, seed)
-    print_rows(rows, form)
+    print_result(TableResult("datasets show", rows), form)
 
 
 def _named_cards() -> list[tuple[str, DatasetCard]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,8 +15,8 @@ from textgauge.cli.output import (
     LevelOption,
     Row,
     SeedOption,
-    note,
-    print_rows,
+    print_result,
+    print_table,
     progress,
 )
 from textgauge.data import load_texts
@@ -27,7 +26,7 @@ from textgauge.describing import describe as run_describe
 from textgauge.describing.lists import check_threshold
 from textgauge.errors import InputError
 from textgauge.files import check_table_path, write_atomically, write_table
-from textgauge.tabular import format_cell, format_interval, one_line
+from textgauge.tabular import format_cell, one_line
 
 if TYPE_CHECKING:
     import polars as pl
@@ -90,8 +89,6 @@ def describe(
         )
     _print(found, form, near_copies)
     files.write(found)
-    for text in found.warnings:
-        note(f"warning: {text}")
 
 
 @dataclass(frozen=True)
@@ -123,7 +120,7 @@ class _Files:
     def write(self, found: Description) -> None:
         """Write all of them."""
         if self.save is not None:
-            write_atomically(self.save, json.dumps(found.to_dicts(), indent=1, ensure_ascii=False, allow_nan=False))
+            found.save(self.save)
         if self.per_text is not None:
             write_table(self.per_text, found.per_text)
         if self.pick is not None and self.out is not None:
@@ -166,14 +163,12 @@ def _number(mark: str, name: str) -> float:
 
 
 def _print(found: Description, form: Format, near_copies: float | None) -> None:
-    if form in (Format.json, Format.csv):
-        print_rows(found.to_dicts(), form)
+    print_result(found, form)
+    if not form.for_people:
         return
-    print_rows(_readable(found), form)
-    if found.links:
-        print_rows([link.to_dict() for link in found.links], form)
+    print_table([link.to_dict() for link in found.links], form)
     if len(found.generated) > 1:
-        print_rows([_difference(row.to_dict()) for row in found.differences], form)
+        print_table([_difference(row.to_dict()) for row in found.differences], form)
     examples = {"uncovered test texts": found.uncovered(), "modes": found.modes()}
     if near_copies is not None:
         examples = {"near copies": found.near_copies(near_copies)} | examples
@@ -184,33 +179,13 @@ def _print(found: Description, form: Format, near_copies: float | None) -> None:
 def _print_examples(name: str, frame: pl.DataFrame, form: Format) -> None:
     if len(frame):
         typer.echo(f"{name}: {len(frame)}" + (f", the first {_EXAMPLES}" if len(frame) > _EXAMPLES else ""))
-        print_rows(
+        print_table(
             [
                 {key: one_line(cell, _WIDTH) if isinstance(cell, str) else cell for key, cell in row.items()}
                 for row in frame.head(_EXAMPLES).to_dicts()
             ],
             form,
         )
-
-
-def _readable(found: Description) -> list[Row]:
-    """One row per property; a column for each corpus, and the yardsticks."""
-    rows: dict[str, Row] = {}
-    for row in found.to_dicts():
-        cells = rows.setdefault(row["property"], {"property": row["property"]})
-        if len(found.generated) > 1:
-            cells[row["corpus"]] = format_cell(row["value"])
-        else:
-            interval = "" if row["low"] is None else format_interval(row["low"], row["high"])
-            cells |= {"value": format_cell(row["value"]), "interval": interval}
-    for row in found.to_dicts():
-        empty = row["reason"] if row["value"] is None else row["test_reason"] or row["train_reason"]
-        rows[row["property"]] |= {
-            "test": format_cell(row["test"]),
-            "train": format_cell(row["train"]),
-            "reason": empty or "",
-        }
-    return list(rows.values())
 
 
 def _difference(row: Row) -> Row:

@@ -9,8 +9,10 @@ from importlib.metadata import version
 
 import typer
 
-from textgauge.cli.output import Format, FormatOption, Row, print_rows
+from textgauge.cli.output import Format, FormatOption, Row, print_result
 from textgauge.errors import TextgaugeError
+from textgauge.result import TableResult
+from textgauge.tabular import listed
 
 
 def doctor(form: FormatOption = Format.table) -> None:
@@ -31,8 +33,10 @@ def doctor(form: FormatOption = Format.table) -> None:
         "encoder minilm": _encoder,
     }
     rows = [_run(name, check) for name, check in checks.items()]
-    print_rows(rows, form)
-    if not all(row["ok"] for row in rows):
+    failed = [row["check"] for row in rows if not row["ok"]]
+    said = f"{len(failed)} of {len(rows)} checks failed: {listed(failed)}." if failed else "Everything works."
+    print_result(TableResult("doctor", rows, said), form)
+    if failed:
         raise typer.Exit(1)
 
 

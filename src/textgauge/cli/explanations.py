@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import typer
 
-from textgauge.cli.output import Format, Row, note, print_rows
+from textgauge.cli.output import Format, Row, note, print_table
 from textgauge.comparing import CompareReport, Explanation
 from textgauge.files import write_atomically, write_table
 from textgauge.metrics.registry import explained_metrics
+from textgauge.result import TableResult
 from textgauge.tabular import one_line, printable
 
 FILES = (".json", ".csv", ".html", ".svg", ".png")
@@ -35,7 +35,7 @@ def print_explanations(report: CompareReport, top: int, form: Format) -> None:
     for title, rows in _sections(report, top):
         if rows:
             typer.echo({Format.markdown: f"\n### {title}\n", Format.latex: f"\n% {title}"}.get(form, title))
-            print_rows([{name: _cell(value, form) for name, value in row.items()} for row in rows], form)
+            print_table([{name: _cell(value, form) for name, value in row.items()} for row in rows], form)
 
 
 def write_explanations(report: CompareReport, path: Path, top: int) -> None:
@@ -43,8 +43,7 @@ def write_explanations(report: CompareReport, path: Path, top: int) -> None:
     _name_unexplained(report)
     match path.suffix:
         case ".json":
-            rows = json.dumps(explanation_rows(report), indent=1, ensure_ascii=False, allow_nan=False)
-            write_atomically(path, rows)
+            TableResult(report.command, explanation_rows(report), report.answer, report.warnings).save(path)
         case ".csv":
             write_table(path, explanation_rows(report))
         case ending:

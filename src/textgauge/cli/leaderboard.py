@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from textgauge.cli.output import Format, FormatOption, note, print_rows
+from textgauge.cli.output import Format, FormatOption, note, print_answer, print_result, print_table
 from textgauge.errors import InputError
 from textgauge.evaluate import Store
 from textgauge.evaluate.boards import leaderboards
+from textgauge.evaluate.leaderboard import Leaderboard
 from textgauge.evaluate.results import Results
 from textgauge.evaluate.verdicts import detailed, judging, only, warnings_of
+from textgauge.result import TableResult
 
 
 def leaderboard(
@@ -59,39 +62,52 @@ def leaderboard(
         _tests(results, on, options, form)
         return
     if ceiling:
-        print_rows(ceiling_rows(results.groups()), form)
+        print_result(TableResult("leaderboard", ceiling_rows(results.groups())), form)
         return
     judged = results.judged(options)
-    for text in warnings_of(results, judged):
-        note(f"warning: {text}")
+    beware = tuple(warnings_of(results, judged))
     judged = only(judged, measures)
     if detail:
-        print_rows(detailed(judged), form)
+        print_result(TableResult("leaderboard", detailed(judged), warnings=beware), form)
         return
     boards = leaderboards(judged, _weights(weights), scope=scope)  # type: ignore[arg-type]
-    if form in (Format.json, Format.csv):
-        print_rows([_of_board(title) | row for title, board in boards.items() for row in board.to_dicts()], form)
+    print_boards(boards, beware, form)
+
+
+def print_boards(
+    boards: Mapping[str, Leaderboard], warnings: Sequence[str], form: Format, *, command: str = "leaderboard"
+) -> None:
+    """Leaderboards by title, each with its answer first; JSON has the rows of all of them, and all answers."""
+    if not form.for_people:
+        rows = [
+            ({"board": title} if title else {}) | row for title, board in boards.items() for row in board.to_dicts()
+        ]
+        answers = [_titled(title, board) for title, board in boards.items()]
+        print_result(TableResult(command, rows, " ".join(answers), tuple(warnings)), form)
         return
-    prose = form is not Format.latex
     for number, (title, board) in enumerate(boards.items()):
-        if prose:
-            typer.echo("\n" * bool(number) + (f"{title}: " if title else "") + board.answer + "\n")
-        print_rows(board.readable(), form)
-        for line in board.notes if prose else ():
+        typer.echo("\n" * bool(number), nl=False)
+        print_answer(_titled(title, board), form)
+        print_table(board.readable(), form)
+        for line in board.notes if form is not Format.latex else ():
             typer.echo(f"note: {line}")
+    for text in warnings:
+        note(f"warning: {text}")
 
 
-def _of_board(title: str) -> dict[str, str]:
-    return {"board": title} if title else {}
+def _titled(title: str, board: Leaderboard) -> str:
+    return f"{title}: {board.answer}" if title else board.answer
 
 
 def _tests(results: Results, on: str | None, options: dict[str, str], form: Format) -> None:
     from textgauge.evaluate.contrasts import SHOWN, contrast_rows, paired_rows, rated_groups
 
     if rated_groups(results.groups()):
-        print_rows(contrast_rows(results.groups(), correlation=on or "spearman"), form)
+        rows, shown = contrast_rows(results.groups(), correlation=on or "spearman"), None
     else:
-        print_rows(paired_rows(only(results.judged(options), on)), form, columns=SHOWN)
+        rows = paired_rows(only(results.judged(options), on))
+        shown = [{name: row[name] for name in SHOWN} for row in rows]
+    print_result(TableResult("leaderboard", rows, shown=shown), form)
 
 
 def _weights(text: str | None) -> dict[str, float]:

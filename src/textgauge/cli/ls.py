@@ -10,8 +10,9 @@ from typing import Annotated
 import typer
 
 from textgauge.cli.datasets import dataset_rows
-from textgauge.cli.output import Format, FormatOption, Row, print_rows
+from textgauge.cli.output import Format, FormatOption, Row, print_result
 from textgauge.cli.resources import resource_rows
+from textgauge.result import TableResult
 
 
 class What(StrEnum):
@@ -30,7 +31,8 @@ class What(StrEnum):
 
 def ls(what: Annotated[What, typer.Argument(help="What to list.")], form: FormatOption = Format.table) -> None:
     """List metrics, embedders, tokenizers, word vectors, protocols, suites, figures, datasets or resources."""
-    print_rows(_LISTINGS[what](), form)
+    rows = _LISTINGS[what]()
+    print_result(TableResult("ls", rows, f"{len(rows)} {what.replace('-', ' ')}."), form)
 
 
 def _metrics() -> list[Row]:

@@ -1,10 +1,11 @@
-"""Print rows: a table for people, JSON, CSV, Markdown or LaTeX for the rest."""
+"""Print results: answer, table and next commands for people; JSON, JSON lines, CSV, Markdown or LaTeX for the rest."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
+import shlex
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -15,11 +16,12 @@ from typing import Annotated
 
 import typer
 
+from textgauge.result import Result
 from textgauge.tabular import TEXT_WIDTH, Row, latex_table, markdown_table, rich_table
 
 __all__ = [
     "DETAIL", "ColumnOption", "Format", "FormatOption", "LevelOption", "Row", "SeedOption", "note", "option_name",
-    "print_rows", "progress", "shows_progress",
+    "print_answer", "print_next", "print_result", "print_table", "progress", "shows_progress", "this_command",
 ]  # fmt: skip
 
 
@@ -28,9 +30,15 @@ class Format(StrEnum):
 
     table = "table"
     json = "json"
+    jsonl = "jsonl"
     csv = "csv"
     markdown = "markdown"
     latex = "latex"
+
+    @property
+    def for_people(self) -> bool:
+        """Whether it is for reading: cells are written for people then, and the answer stands first."""
+        return self in (Format.table, Format.markdown, Format.latex)
 
 
 FormatOption = Annotated[Format, typer.Option("--format", "-f", help="How to print the result.")]
@@ -39,15 +47,47 @@ LevelOption = Annotated[float, typer.Option(help="Level of the intervals.")]
 ColumnOption = Annotated[str | None, typer.Option(help="The column that holds the texts, for tables.")]
 
 
-def print_rows(rows: Sequence[Row], form: Format, *, columns: Sequence[str] | None = None) -> None:
-    """Print rows on standard output, nothing else; `columns` chooses and orders those of the readable formats."""
+def print_result(result: Result, form: Format, *, next_commands: Sequence[str] = ()) -> None:
+    """Print a result: JSON is the whole of it, JSON lines and CSV are its rows; people get answer, table, what next.
+
+    Warnings go to standard error too.
+    """
     if form is Format.json:
-        typer.echo(json.dumps(list(rows), indent=1, ensure_ascii=False, allow_nan=False))
-        return
-    names = list(columns or dict.fromkeys(name for row in rows for name in row))
-    if form is Format.csv:
-        names = list(dict.fromkeys([*names, *(name for row in rows for name in row)]))
-    _WRITERS[form](rows, names)
+        typer.echo(result.to_json())
+    elif form is Format.jsonl:
+        for row in result.to_dicts():
+            typer.echo(json.dumps(row, ensure_ascii=False, allow_nan=False))
+    elif form is Format.csv:
+        _csv(result.to_dicts())
+    else:
+        print_answer(result.answer, form)
+        print_table(result.readable(), form)
+    for text in result.warnings:
+        note(f"warning: {text}")
+    print_next(next_commands, form)
+
+
+def print_answer(answer: str | None, form: Format) -> None:
+    """The answer, above the table that it is drawn from."""
+    if answer:
+        typer.echo(f"% {answer}" if form is Format.latex else f"{answer}\n")
+
+
+def print_table(rows: Sequence[Row], form: Format) -> None:
+    """Rows as a table for people."""
+    if rows:
+        _WRITERS[form](rows, list(dict.fromkeys(name for row in rows for name in row)))
+
+
+def print_next(commands: Sequence[str], form: Format) -> None:
+    """What to do next, below a table on a terminal."""
+    for number, text in enumerate(commands if form is Format.table and not DETAIL.quiet else ()):
+        typer.echo(f"{'next:' if not number else '     '} {text}")
+
+
+def this_command(*more: str) -> str:
+    """The command that is running, with more options, as a shell takes it."""
+    return shlex.join(["textgauge", *(word for word in sys.argv[1:] if word not in more), *more])
 
 
 def option_name(value: str) -> str:
@@ -104,8 +144,9 @@ def _table(rows: Sequence[Row], names: Sequence[str]) -> None:
     Console(width=None if sys.stdout.isatty() else TEXT_WIDTH).print(rich_table(rows, names))
 
 
-def _csv(rows: Sequence[Row], names: Sequence[str]) -> None:
+def _csv(rows: Sequence[Row]) -> None:
     buffer = io.StringIO()
+    names = list(dict.fromkeys(name for row in rows for name in row))
     writer = csv.DictWriter(buffer, names, restval="", lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
@@ -114,7 +155,6 @@ def _csv(rows: Sequence[Row], names: Sequence[str]) -> None:
 
 _WRITERS: dict[Format, Callable[[Sequence[Row], Sequence[str]], None]] = {
     Format.table: _table,
-    Format.csv: _csv,
     Format.markdown: lambda rows, names: typer.echo(markdown_table(rows, names)),
     Format.latex: lambda rows, names: typer.echo(latex_table(rows, names)),
 }

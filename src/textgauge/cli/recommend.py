@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from textgauge.cli.output import Format, note, print_rows, progress
+from textgauge.cli.output import Format, FormatOption, note, print_result, print_table, progress
 from textgauge.errors import InputError
 from textgauge.files import write_atomically
 
 if TYPE_CHECKING:
     from textgauge.evaluate.recommend import Recommendation
-
-
-class AnswerFormat(StrEnum):
-    """How the answer is printed."""
-
-    table = "table"
-    markdown = "markdown"
-    json = "json"
 
 
 def recommend(
@@ -47,7 +39,7 @@ def recommend(
     to: Annotated[
         Path | None, typer.Option("--output", "-o", help="Write the answer to a .md, .json or .html file.")
     ] = None,
-    form: Annotated[AnswerFormat, typer.Option("--format", "-f", help="How to print the answer.")] = AnswerFormat.table,
+    form: FormatOption = Format.table,
 ) -> None:
     """Find the metric to use, by purpose: the best one, those tied with it, how many texts they need, what they cost.
 
@@ -75,29 +67,32 @@ def recommend(
             **given,
         )
     if to is not None:
-        _write(to, getattr(answer, _WRITERS[to.suffix])())
+        _WRITERS[to.suffix](answer, to)
+        note(f"written to {to}")
     _show(answer, form)
 
 
-_WRITERS = {".md": "markdown", ".json": "to_json", ".html": "html"}
+_WRITERS: dict[str, Callable[[Recommendation, Path], object]] = {
+    ".md": lambda answer, path: write_atomically(path, answer.markdown()),
+    ".json": lambda answer, path: answer.save(path),
+    ".html": lambda answer, path: write_atomically(path, answer.html()),
+}
 
 
-def _write(path: Path, text: str) -> None:
-    write_atomically(path, text)
-    note(f"written to {path}")
-
-
-def _show(answer: Recommendation, form: AnswerFormat) -> None:
+def _show(answer: Recommendation, form: Format) -> None:
     from textgauge.evaluate.recommend.render import tables
 
-    if form is not AnswerFormat.table:
-        typer.echo(answer.to_json() if form is AnswerFormat.json else answer.markdown(), nl=form is AnswerFormat.json)
+    if form is Format.markdown:
+        typer.echo(answer.markdown(), nl=False)
+        return
+    if form is not Format.table:
+        print_result(answer, form)
         return
     for sentence in answer.sentences:
         typer.echo(sentence)
     for title, rows in tables(answer):
         typer.echo(f"\n{title}")
-        print_rows(rows, Format.table)
+        print_table(rows, form)
     for text in answer.warnings:
         note(f"warning: {text}")
     for text in answer.notes:

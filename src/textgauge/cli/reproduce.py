@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from textgauge.cli.output import Format, FormatOption, Row, note, print_rows
+from textgauge.cli.output import Format, FormatOption, Row, note, print_answer, print_result, print_table
 from textgauge.cli.report import figures as draw_figures
 from textgauge.cli.run import progress_bar, run_program
 from textgauge.errors import InputError, ResourceError, UnknownName
 from textgauge.evaluate import Plan, Store
+from textgauge.result import TableResult
 from textgauge.tabular import format_cell
 
 if TYPE_CHECKING:
@@ -70,10 +71,10 @@ def reproduce(
         results = Results(store)
         if not tables and table is None:
             ledgers += [{"source": one.name, **row} for row in one.ledger(results, request)]
-        if not every and (tables or table is not None or form not in (Format.json, Format.csv)):
+        if not every and (tables or table is not None or form.for_people):
             _print_ledger(ledgers, form)
             rows = [row for row in one.rows(results, request) if table in (None, row["table"])]
-            print_rows(rows if form in (Format.json, Format.csv) else [_readable(row) for row in rows], form)
+            print_result(TableResult("reproduce", rows, shown=[_readable(row) for row in rows]), form)
             ledgers = []
         if figures is not None:
             draw_figures(store.folder, figures / one.name if every else figures)
@@ -87,13 +88,16 @@ def _print_ledger(rows: list[Row], form: Format) -> None:
 
     if not rows:
         return
-    if form in (Format.json, Format.csv):
-        print_rows(rows, form)
+    own = {
+        source: [row for row in rows if row["source"] == source] for source in dict.fromkeys(r["source"] for r in rows)
+    }
+    answers = {source: f"{source}: {counts(part)}" for source, part in own.items()}
+    if not form.for_people:
+        print_result(TableResult("reproduce", rows, " ".join(answers.values())), form)
         return
-    for source in dict.fromkeys(row["source"] for row in rows):
-        own = [row for row in rows if row["source"] == source]
-        typer.echo(f"{source}: {counts(own)}")
-        print_rows([{name: row[name] for name in _SHORT if row[name] is not None} for row in own], form)
+    for source, part in own.items():
+        print_answer(answers[source], form)
+        print_table([{name: row[name] for name in _SHORT if row[name] is not None} for row in part], form)
 
 
 def _compute(paper: Paper, request: Request, store: Store, jobs: int) -> bool:

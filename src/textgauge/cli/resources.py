@@ -6,8 +6,10 @@ from typing import Annotated
 
 import typer
 
-from textgauge.cli.output import Format, FormatOption, Row, print_rows
+from textgauge.cli.output import Format, FormatOption, Row, print_result
 from textgauge.encode import resources as store
+from textgauge.result import TableResult
+from textgauge.tabular import count_of, listed
 
 app = typer.Typer(help="List, fetch and verify models and data files.", no_args_is_help=True)
 
@@ -17,7 +19,9 @@ Names = Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help="Re
 @app.command("ls")
 def list_resources(form: FormatOption = Format.table) -> None:
     """List every resource: what it is for, size, licence, whether it is on this machine, where it comes from."""
-    print_rows(resource_rows(), form)
+    rows = resource_rows()
+    here = sum(row["here"] for row in rows)
+    print_result(TableResult("resources ls", rows, f"{len(rows)} resources, {here} of them on this machine."), form)
 
 
 @app.command("fetch")
@@ -33,8 +37,10 @@ def fetch_resources(names: Annotated[list[str], typer.Argument(metavar="NAME..."
 def verify_resources(names: Names = None, form: FormatOption = Format.table) -> None:
     """Read every byte again; exit code 1 if a file is damaged, or missing though it was named."""
     rows: list[Row] = [{"name": name, "state": _state(name)} for name in names or _cached()]
-    print_rows(rows, form)
-    if any(row["state"] != "ok" for row in rows):
+    wrong = [f"{row['name']} is {row['state']}" for row in rows if row["state"] != "ok"]
+    said = f"{listed(wrong)}." if wrong else f"{count_of(len(rows), 'resource')}: every byte is right."
+    print_result(TableResult("resources verify", rows, said[0].upper() + said[1:]), form)
+    if wrong:
         raise typer.Exit(1)
 
 

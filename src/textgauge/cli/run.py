@@ -16,7 +16,7 @@ from textgauge.cli.output import (
     Row,
     SeedOption,
     note,
-    print_rows,
+    print_result,
     progress,
     shows_progress,
 )
@@ -26,6 +26,7 @@ from textgauge.evaluate.data_kinds import drop_none
 from textgauge.evaluate.run import compute, warnings_of
 from textgauge.evaluate.suites import suite_or_protocol_plans
 from textgauge.papers import SUITES
+from textgauge.result import TableResult
 from textgauge.tabular import format_cell
 
 
@@ -100,13 +101,16 @@ def run(
     if what in SUITES and SUITES[what].program is not None:
         if metrics or given or dry_run:
             raise InputError(f"the suite {what} sets its own data and has no metrics or cells; it takes -n and -p")
-        print_rows(_rounded(run_program(what, parameters, out, seed), form), form)
+        rows = run_program(what, parameters, out, seed)
+        print_result(TableResult("run", rows, shown=[_rounded(row) for row in rows]), form)
         return
     plans = suite_or_protocol_plans(what, metrics or None, parameters, seed, given)
     for text in warnings_of(plans):
         note(f"warning: {text}")
     if dry_run:
-        print_rows(_listed(plans, Store(out)), form)
+        rows = _listed(plans, Store(out))
+        there = sum(row["state"] == "there" for row in rows)
+        print_result(TableResult("run", rows, f"{len(rows)} results, {there} of them there."), form)
         return
     _compute(plans, Store(out), jobs, scheduler)
 
@@ -135,10 +139,8 @@ def run_program(name: str, parameters: Mapping[str, Any], out: Path, seed: int) 
         return program.run_rows(out, seed=seed, on_step=step, on_note=note)
 
 
-def _rounded(rows: list[Row], form: Format) -> list[Row]:
-    if form in (Format.json, Format.csv):
-        return rows
-    return [{name: format_cell(value) for name, value in row.items()} for row in rows]
+def _rounded(row: Row) -> Row:
+    return {name: format_cell(value) for name, value in row.items()}
 
 
 def _params(items: list[str]) -> dict[str, str]:

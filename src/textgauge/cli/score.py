@@ -6,10 +6,21 @@ from typing import Annotated, Any
 
 import typer
 
-from textgauge.cli.output import Format, FormatOption, LevelOption, Row, SeedOption, note, print_rows, progress
+from textgauge.cli.output import (
+    Format,
+    FormatOption,
+    LevelOption,
+    Row,
+    SeedOption,
+    note,
+    print_result,
+    print_table,
+    progress,
+)
 from textgauge.data.source import accepted, load_aligned, load_pairs
 from textgauge.errors import InputError
-from textgauge.scoring import DEFAULT_METRICS, ScoreReport, Summary
+from textgauge.result import TableResult
+from textgauge.scoring import DEFAULT_METRICS, ScoreReport
 from textgauge.scoring import contrast as run_contrast
 from textgauge.scoring import score as run_score
 from textgauge.tabular import format_cell, format_interval
@@ -60,22 +71,24 @@ def score(
             other = load_aligned(baseline, column=column)
             found = run_contrast(left=texts, baseline=other, right=references, metrics=names, on_step=step, **options)
             rows: list[Row] = [row.to_dict() for row in found]
-            print_rows(rows if form in (Format.json, Format.csv) else [_contrasted(row) for row in rows], form)
+            print_result(TableResult("score", rows, shown=[_contrasted(row) for row in rows]), form)
             return
         fitted = None if background is None else load_aligned(background, column=column)
         report = run_score(left=texts, right=references, metrics=names, background=fitted, on_step=step, **options)
-        summaries = report.summary() if summary else ()
-    _print(report, summaries, parts, form)
+        if summary or form.for_people:
+            report.summary()
+    _print(report, summary=summary, parts=parts, form=form)
 
 
-def _print(report: ScoreReport, summaries: tuple[Summary, ...], parts: bool, form: Format) -> None:
-    if summaries:
-        rows = [row.to_dict() for row in summaries]
-        print_rows(rows if form in (Format.json, Format.csv) else [_summarised(row) for row in rows], form)
+def _print(report: ScoreReport, *, summary: bool, parts: bool, form: Format) -> None:
+    if summary or form.for_people:
+        rows = [row.to_dict() for row in report.summary()]
+        print_result(TableResult("score", rows, report.answer, report.warnings, report.readable()), form)
     else:
-        print_rows(report.to_dicts(parts=parts), form)
-    for text in report.warnings:
-        note(f"warning: {text}")
+        rows = report.to_dicts(parts=parts)
+        print_result(TableResult("score", rows, report.answer, report.warnings, extra=report.details), form)
+    if form.for_people and not summary:
+        print_table(report.to_dicts(parts=parts), form)
     for scores in report:
         if scores.reason:
             missing = len(scores) - len(scores.defined)
@@ -105,14 +118,6 @@ def _read(
         if len(side) != len(sides[0]):
             raise InputError(f"{left} has {len(sides[0])} texts, but {path} has {len(side)}: pairs need equal numbers")
     return sides[0], sides[1] if len(right) == 1 else [list(texts) for texts in zip(*sides[1:], strict=True)]
-
-
-def _summarised(row: Row) -> Row:
-    cells = {"metric": row["metric"], "mean": format_cell(row["mean"]), "std": format_cell(row["std"])}
-    cells["interval"] = format_interval(row["low"], row["high"])
-    if row["whole"] is not None:
-        cells["whole set"] = f"{format_cell(row['whole'])} ({format_interval(row['whole_low'], row['whole_high'])})"
-    return cells | {"n": row["n"], "ms": f"{1000 * row['seconds']:.1f}"}
 
 
 def _contrasted(row: Row) -> Row:

@@ -7,8 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from textgauge.cli.output import Format, FormatOption, note, print_rows, progress
+from textgauge.cli.output import Format, FormatOption, note, print_result, progress
 from textgauge.errors import InputError
+from textgauge.result import TableResult
 from textgauge.tabular import count_of
 
 _NAMED = 5  # metrics whose share is printed
@@ -91,17 +92,12 @@ def ensemble(
         )
     found.trained.save(out)
     rows = found.to_dicts()
-    if form in (Format.json, Format.csv):
-        print_rows(rows, form)
-    else:
-        typer.echo(found.answer)
-        print_rows([readable(row) for row in rows], form)
+    shown = [readable(row) for row in rows]
+    print_result(TableResult("train ensemble", rows, found.answer, tuple(found.warnings), shown), form)
     most = ", ".join(f"{row['metric']} {row['share']:.0%}" for row in found.shares()[:_NAMED])
     size = f"{kind} over {count_of(len(found.trained.metrics), 'metric')}, {len(own.left)} pairs"
     note(f"wrote {out}: {size}; score with -m ensemble@{out}")
     note(f"most of it is {most}")
-    for text in found.warnings:
-        note(f"warning: {text}")
 
 
 def _ends(text: str) -> tuple[float, float]:

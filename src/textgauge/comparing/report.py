@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textgauge.errors import UnknownName
 from textgauge.metrics import Score
+from textgauge.result import Result
 from textgauge.stats.decisions import comparison_sentence
-from textgauge.tabular import BLUE, GREY, VERMILION, Row, Tabular, one_line
+from textgauge.tabular import BLUE, GREY, VERMILION, Row, format_cell, format_interval, one_line
 
 if TYPE_CHECKING:
     import altair as alt
@@ -26,12 +27,14 @@ _LABEL = 48  # characters of a text that stand next to its bar
 
 
 @dataclass(frozen=True, repr=False)
-class CompareReport(Tabular):
+class CompareReport(Result):
     """The scores of one comparison; iterate over them, or ask for one by its key.
 
     `explanations`, with `compare(explain=True)`, are by the key of their metric; a metric whose value is no sum over
     texts has none. `terms` are then the words that separate the corpora.
     """
+
+    command: ClassVar[str] = "compare"
 
     scores: tuple[Score, ...]
     warnings: tuple[str, ...] = ()
@@ -75,43 +78,39 @@ class CompareReport(Tabular):
 
     def plot(self) -> alt.VConcatChart:
         """Every value with its interval and null range, each metric on a scale of its own."""
-        return interval_chart(self.scores)
+        return interval_chart(self.to_dicts())
 
-    def __str__(self) -> str:
-        width = max((len(score.metric) for score in self.scores), default=6)
-        lines = [f"{score.metric:<{width}}  {_number(score.value):>10}  {_spoken(score)}" for score in self.scores]
-        first = [self.answer] if self.answer else []
-        return "\n".join([*first, *lines, *(f"warning: {text}" for text in self.warnings)])
+    def readable(self) -> list[Row]:
+        """One row per metric: the value with an arrow that says which way is closer, and what is known about it."""
+        return [_readable(row) for row in self.to_dicts()]
 
 
-def _spoken(score: Score) -> str:
-    if score.reason:
-        return f"undefined: {score.reason}"
-    pieces = []
-    if not math.isnan(score.low):
-        pieces.append(f"[{_number(score.low)}, {_number(score.high)}]")
-    if score.no_interval:
-        pieces.append("[no interval]")
-    if not math.isnan(score.null):
-        ends = f"[{_number(score.null_low)}, {_number(score.null_high)}]"
-        pieces.append(f"if same source {_number(score.null)} {ends}")
-    if not math.isnan(score.p_value):
-        pieces.append(f"p={score.p_value:.3g}" + (f" adjusted {score.p_adjusted:.3g}" if score.adjustment else ""))
-    if not math.isnan(score.foreign_share):
-        ends = f"{100 * score.foreign_low:.0f}–{100 * score.foreign_high:.0f} %"
-        pieces.append(f"as far as a reference with {100 * score.foreign_share:.0f} % ({ends}) foreign texts")
-    return "  ".join(pieces)
+def _readable(row: Row) -> Row:
+    arrow = {"smaller": "↓", "larger": "↑"}[row["closer"]]
+    cells = {"metric": row["metric"], "value": f"{format_cell(row['value'])} {arrow}"}
+    if row["interval"] or row["no_interval"]:
+        cells["interval"] = format_interval(row["low"], row["high"])
+    if row["null"] is not None:
+        cells["if same source"] = format_interval(row["null_low"], row["null_high"])
+        cells["times"] = format_cell(row["times"])
+    if row["test"]:
+        cells |= {"p": format_cell(row["p_value"]), "p adjusted": format_cell(row["p_adjusted"])}
+    if row["foreign_share"] is not None:
+        cells["foreign texts"] = _percent(row)
+    parts = [f"{name[5:]} {format_cell(value)}" for name, value in row.items() if name.startswith("part.")]
+    return cells | {"parts": ", ".join(parts), "ms": f"{1000 * row['seconds']:.1f}"}
 
 
-def _number(value: float) -> str:
-    return f"{value:.4g}"
+def _percent(row: Row) -> str:
+    share, low, high = (f"{100 * row[f'foreign_{name}']:.0f}" for name in ("share", "low", "high"))
+    return f"{share} % ({low}–{high} %)"
 
 
-def interval_chart(scores: Sequence[Score]) -> alt.VConcatChart:
+def interval_chart(rows: Sequence[Row]) -> alt.VConcatChart:
     """One line per metric, each on a scale of its own: value, interval and null range where they are known."""
     import altair as alt
 
-    return alt.vconcat(*(_interval(score) for score in scores), spacing=4)
+    return alt.vconcat(*(_interval(row) for row in rows), spacing=4)
 
 
 def text_panels(explanation: Explanation, n: int) -> list[alt.LayerChart]:
@@ -130,11 +129,11 @@ def term_panels(terms: Terms, n: int) -> list[alt.LayerChart]:
     return [_term_bars([*terms.top(n, "reference"), *terms.top(n, "candidate")[::-1]])] if len(terms) else []
 
 
-def _interval(score: Score) -> alt.LayerChart:
+def _interval(row: Row) -> alt.LayerChart:
     import altair as alt
 
-    kept = {name: value for name, value in score.to_dict().items() if name in ("metric", *_NUMBERS)}
-    data = alt.InlineData(values=[{**kept, "reason": score.reason or ""}])
+    kept = {name: value for name, value in row.items() if name in ("metric", *_NUMBERS)}
+    data = alt.InlineData(values=[{**kept, "reason": row["reason"] or ""}])
     y = alt.Y("metric:N", title=None, axis=alt.Axis(labelLimit=220, minExtent=140, ticks=False, domain=False))
     tip = [
         alt.Tooltip("metric:N"),

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,8 @@ from textgauge.errors import InputError, UnknownName
 from textgauge.metrics.properties.base import CorpusProperty, MeasuredCorpus, list_properties
 from textgauge.metrics.properties.nearest import NEAR_COPY, reach_of_train
 from textgauge.metrics.properties.uniqueness import curve, form_counts
-from textgauge.tabular import BLUE, GREY, VERMILION, FlatRow, Tabular
+from textgauge.result import Result
+from textgauge.tabular import BLUE, GREY, VERMILION, FlatRow, Row, format_cell, format_interval
 
 if TYPE_CHECKING:
     import altair as alt
@@ -87,11 +88,13 @@ def _yardstick(known: CorpusProperty, measured: MeasuredCorpus | None) -> tuple[
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Description(Tabular):
+class Description(Result):
     """Properties of one or several generated corpora; iterate over them, or ask for one by its name.
 
     `description["unique"]` is that of the only corpus, `description["unique", "gpt"]` that of one of several.
     """
+
+    command: ClassVar[str] = "describe"
 
     properties: tuple[Property, ...]
     generated: tuple[MeasuredCorpus, ...]
@@ -199,40 +202,47 @@ class Description(Tabular):
         """One flat dictionary per property and corpus."""
         return [row.to_dict() for row in self.properties]
 
+    def readable(self) -> list[Row]:
+        """One row per property; a column for each corpus, and the yardsticks."""
+        return _readable(self.to_dicts(), several=len(self.generated) > 1)
+
     def plot(self) -> alt.VConcatChart:
         """Every property on a scale of its own: generated with its interval, and test and train."""
-        import altair as alt
-
-        drawn = [row for row in self if not math.isnan(row.value)]
-        several = len(self.generated) > 1
-        panels = [_panel(row, several=several, legend=place == 0) for place, row in enumerate(drawn)]
-        return alt.vconcat(*panels, spacing=4)
-
-    def __str__(self) -> str:
-        wide = len(self.generated) > 1
-        names = [f"{row.corpus}: {row.property}" if wide else row.property for row in self]
-        width = max(map(len, names))
-        lines = [f"{name:<{width}}  {_spoken(row)}" for name, row in zip(names, self, strict=True)]
-        return "\n".join([*lines, *(f"warning: {text}" for text in self.warnings)])
+        return property_chart(self.to_dicts())
 
 
-def _spoken(row: Property) -> str:
-    if math.isnan(row.value):
-        return f"undefined: {row.reason}"
-    said = f"{row.value:10.4g}"
-    if not math.isnan(row.low):
-        said += f"  [{row.low:.4g}, {row.high:.4g}]"
-    yardsticks = [(name, value) for name, value in (("test", row.test), ("train", row.train)) if not math.isnan(value)]
-    return said + "".join(f"  {name} {value:.4g}" for name, value in yardsticks)
+def _readable(rows: Sequence[Row], *, several: bool) -> list[Row]:
+    shown: dict[str, Row] = {}
+    for row in rows:
+        cells = shown.setdefault(row["property"], {"property": row["property"]})
+        if several:
+            cells[row["corpus"]] = format_cell(row["value"])
+        else:
+            interval = "" if row["low"] is None else format_interval(row["low"], row["high"])
+            cells |= {"value": format_cell(row["value"]), "interval": interval}
+    for row in rows:
+        empty = row["reason"] if row["value"] is None else row["test_reason"] or row["train_reason"]
+        yardsticks = {name: format_cell(row[name]) for name in ("test", "train")}
+        shown[row["property"]] |= yardsticks | {"reason": empty or ""}
+    return list(shown.values())
 
 
-def _panel(row: Property, *, several: bool, legend: bool) -> alt.LayerChart:
+def property_chart(rows: Sequence[Row]) -> alt.VConcatChart:
+    """One line per property, each on a scale of its own: generated with its interval, and test and train."""
     import altair as alt
 
-    label = f"{row.property}: {row.corpus}" if several else row.property
-    cells = row.to_dict()
-    ends = {"low": cells["low"], "high": cells["high"]}
-    values = {"train": cells["train"], "test": cells["test"], "generated": cells["value"]}  # the last lies on top
+    drawn = [row for row in rows if row["value"] is not None]
+    several = len({row["corpus"] for row in drawn}) > 1
+    panels = [_panel(row, several=several, legend=place == 0) for place, row in enumerate(drawn)]
+    return alt.vconcat(*panels, spacing=4)
+
+
+def _panel(row: Row, *, several: bool, legend: bool) -> alt.LayerChart:
+    import altair as alt
+
+    label = f"{row['property']}: {row['corpus']}" if several else row["property"]
+    ends = {"low": row["low"], "high": row["high"]}
+    values = {"train": row["train"], "test": row["test"], "generated": row["value"]}  # the last lies on top
     points = [
         {"property": label, "of": of, "value": value, **(ends if of == "generated" else {})}
         for of, value in values.items()

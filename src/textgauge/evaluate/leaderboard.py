@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -24,9 +24,10 @@ from textgauge.evaluate.overall import (
 )
 from textgauge.evaluate.protocols.base import Measure, Protocol, Verdict
 from textgauge.evaluate.results import Judged
+from textgauge.result import Result
 from textgauge.stats.decisions import ranking_sentence
 from textgauge.stats.simultaneous import better_than, rank_ranges, student_interval, tiers
-from textgauge.tabular import Tabular, format_cell, format_interval, listed, plain_row, text_table
+from textgauge.tabular import format_cell, format_interval, listed, plain_row, text_table
 
 if TYPE_CHECKING:
     import altair as alt
@@ -65,12 +66,14 @@ class RankedMetric:
 
 
 @dataclass(frozen=True, repr=False)
-class Leaderboard(Tabular):
+class Leaderboard(Result):
     """Rows, best first. Rank ranges and tiers hold for all metrics together with probability 95 %.
 
     A tier ends only where every metric above is better than every metric below. `tied` are the metrics that the first
     one is not better than; `scope` says what the statements are about.
     """
+
+    command: ClassVar[str] = "leaderboard"
 
     rows: tuple[RankedMetric, ...]
     measures: tuple[str, ...]

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +16,21 @@ from textgauge.data import Pairs
 from textgauge.errors import InputError, UnknownName
 from textgauge.metrics import PairMetric, PairScores
 from textgauge.naming import parse
+from textgauge.result import Result, result_html
 from textgauge.stats.resampling import percentile_interval, resampled_sums
-from textgauge.tabular import BLUE, VERMILION, FlatRow, Tabular, plain, text_table
+from textgauge.tabular import (
+    BLUE,
+    VERMILION,
+    FlatRow,
+    Row,
+    count_of,
+    first_lines,
+    format_cell,
+    format_interval,
+    listed,
+    plain,
+    text_table,
+)
 
 if TYPE_CHECKING:
     import altair as alt
@@ -127,8 +140,10 @@ class Summary(FlatRow):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ScoreReport(Tabular):
+class ScoreReport(Result):
     """The scores of many metrics on the same pairs; iterate over them, or ask for one by its key."""
+
+    command: ClassVar[str] = "score"
 
     scores: tuple[PairScores, ...]
     statistics: Mapping[str, ItemStatistics]
@@ -197,25 +212,67 @@ class ScoreReport(Tabular):
 
     def plot(self) -> alt.VConcatChart:
         """How the values of every metric are spread over the pairs, with their mean."""
-
         return spread_chart(self.scores)
 
-    def __repr__(self) -> str:
-        """Means without intervals, which take longer than looking at a value may."""
-        return text_table(
-            [
-                {"metric": one.metric, "mean": plain(one.mean), "std": plain(one.std), "n": len(one)}
-                for one in self.scores
-            ]
-        )
+    @property
+    def answer(self) -> str:
+        """The score of the whole set where a metric has one, then the means of the others."""
+        whole = {one.metric: found.value for one in self.scores if (found := self.statistics[one.metric].whole)}
+        means = {one.metric: one.mean for one in self.scores if one.metric not in whole}
+        return score_sentence(whole, means, len(self.scores[0]) if self.scores else 0)
 
-    def __str__(self) -> str:
-        width = max((len(scores.metric) for scores in self.scores), default=6)
-        lines = (
-            f"{row.metric:<{width}}  {row.mean:8.4g} ± {row.std:.4g}  [{row.low:.4g}, {row.high:.4g}]"
-            for row in self.summary()
-        )
-        return "\n".join([*lines, *(f"warning: {text}" for text in self.warnings)])
+    @property
+    def details(self) -> Row:
+        """`summary`: one row per metric."""
+        return {"summary": [row.to_dict() for row in self.summary()]}
+
+    def readable(self) -> list[Row]:
+        """One row per metric: the score of the whole set first, then mean, interval and spread over the pairs."""
+        return [summary_row(row.to_dict()) for row in self.summary()]
+
+    def _means(self) -> list[Row]:
+        """What `readable` has, without intervals, which take longer than looking at a result may."""
+        return [
+            {"metric": one.metric, "mean": plain(one.mean), "std": plain(one.std), "n": len(one)} for one in self.scores
+        ]
+
+    def __repr__(self) -> str:
+        return first_lines(f"{self.answer}\n{text_table(self._means())}")
+
+    def _repr_html_(self) -> str:
+        return result_html(self, self._means())
+
+
+def score_sentence(whole: Mapping[str, float], means: Mapping[str, float], pairs: int) -> str:
+    """The answer of `score`: scores of the whole set, then means over pairs.
+
+    >>> score_sentence({"bleu": 31.25}, {"jaccard": 0.5, "cosine": float("nan")}, 12)
+    'The whole set of 12 pairs has bleu 31.25; on average over pairs jaccard 0.5; cosine is undefined.'
+    """
+    said = []
+    if whole:
+        said.append(f"The whole set of {count_of(pairs, 'pair')} has {_scores(whole)}")
+    known = {name: value for name, value in means.items() if not math.isnan(value)}
+    if known:
+        over = "on average over pairs" if whole else f"On average over {count_of(pairs, 'pair')}:"
+        said.append(f"{over} {_scores(known)}")
+    undefined = [name for name in means if name not in known]
+    if undefined:
+        said.append(f"{listed(undefined)} {'is' if len(undefined) == 1 else 'are'} undefined")
+    return "; ".join(said) + "."
+
+
+def _scores(found: Mapping[str, float]) -> str:
+    return ", ".join(f"{name} {format_cell(value)}" for name, value in found.items())
+
+
+def summary_row(row: Row) -> Row:
+    """A row of a summary for reading."""
+    cells = {"metric": row["metric"]}
+    if row["whole"] is not None:
+        cells["whole set"] = f"{format_cell(row['whole'])} ({format_interval(row['whole_low'], row['whole_high'])})"
+    cells |= {"mean": format_cell(row["mean"]), "interval": format_interval(row["low"], row["high"])}
+    return cells | {"std": format_cell(row["std"]), "n": row["n"], "ms": f"{1000 * row['seconds']:.1f}"}
 
 
 def spread_chart(scores: Sequence[PairScores]) -> alt.VConcatChart:

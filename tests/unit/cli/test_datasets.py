@@ -24,7 +24,7 @@ def run(monkeypatch, tmp_path):
 
 
 def test_ls_json_is_an_array_of_flat_objects(run):
-    rows = json.loads(run("ls", "--format", "json").stdout)
+    rows = json.loads(run("ls", "--format", "json").stdout)["rows"]
     assert {"name", "kind", "texts", "licence", "available"} <= set(rows[0])
     assert all(not isinstance(value, list | dict) for row in rows for value in row.values())
     names = {row["name"]: row for row in rows}
@@ -40,16 +40,16 @@ def test_ls_table_shows_whole_names(run):
 
 
 def test_show_texts(run):
-    rows = json.loads(run("show", "sample:cooking", "-n", "3", "--format", "json").stdout)
+    rows = json.loads(run("show", "sample:cooking", "-n", "3", "--format", "json").stdout)["rows"]
     assert len(rows) == 3
     assert set(rows[0]) == {"text", "label"}
     assert rows[0]["text"] in run("show", "sample:cooking", "-n", "1", "--format", "json").stdout
 
 
 def test_show_pairs(run):
-    rows = json.loads(run("show", "sample:graded", "-n", "4", "--format", "json").stdout)
+    rows = json.loads(run("show", "sample:graded", "-n", "4", "--format", "json").stdout)["rows"]
     assert [row["grade"] for row in rows] == [3, 2, 1, 0]
-    rows = json.loads(run("show", "sample:banking", "--pairs", "--format", "json").stdout)
+    rows = json.loads(run("show", "sample:banking", "--pairs", "--format", "json").stdout)["rows"]
     assert len(rows) == 5
     assert set(rows[0]) == {"left", "right", "grade"}
 
@@ -61,7 +61,7 @@ def test_show_a_file(run, tmp_path):
 
 
 def test_fetch_of_a_built_in_sample_has_nothing_to_bring(run):
-    rows = json.loads(run("fetch", "sample:travel", "--format", "json").stdout)
+    rows = json.loads(run("fetch", "sample:travel", "--format", "json").stdout)["rows"]
     assert rows == [{"name": "sample:travel", "files": 0, "available": True}]
 
 

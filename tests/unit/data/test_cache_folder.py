@@ -57,7 +57,7 @@ def test_nothing_behind_a_link_is_removed(root, tmp_path):
 
 def test_the_command(run, root):
     assert run("cache", "path")[:2] == (0, f"{root}\n")
-    rows = {row["folder"]: row for row in json.loads(run("cache", "ls", "-f", "json")[1])}
+    rows = {row["folder"]: row for row in json.loads(run("cache", "ls", "-f", "json")[1])["rows"]}
     assert (rows["embeddings"]["files"], rows["embeddings"]["megabytes"]) == (2, 1.0)
     assert rows["answers"]["removed_with"] is None
     assert run("cache", "clean", "--models")[:2] == (0, f"Freed 1.0 MB in {root}\n")

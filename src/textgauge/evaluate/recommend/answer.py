@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from textgauge.evaluate.leaderboard import Leaderboard
-from textgauge.tabular import Tabular, plain, plain_row
+from textgauge.result import Result
+from textgauge.tabular import plain, plain_row
 
 if TYPE_CHECKING:
     from textgauge.evaluate.recommend.detection import TextsNeeded
@@ -60,12 +60,14 @@ class Answer:
 
 
 @dataclass(frozen=True, repr=False)
-class Recommendation(Tabular):
+class Recommendation(Result):
     """The answer to "which metric should I use on these data?", by purpose, with the numbers it rests on.
 
     `power` is how many texts (or rated pairs) are needed, fewest first, `costs` how long a comparison takes, `left_out`
     the metrics there was no time for, `notes` how all this was found. `about` holds the settings.
     """
+
+    command: ClassVar[str] = "recommend"
 
     kind: Kind
     data: tuple[str, ...]
@@ -121,8 +123,14 @@ class Recommendation(Tabular):
             for row in self.board
         ]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Everything, as JSON has it."""
+    @property
+    def answer(self) -> str:
+        """The sentences that say which metric to use, one for each purpose."""
+        return " ".join(self.sentences[: len(self.answers)])
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """All that the answer rests on."""
         return {
             "kind": self.kind,
             "data": list(self.data),
@@ -131,17 +139,12 @@ class Recommendation(Tabular):
             "runners_up": list(self.runners_up),
             "sentences": list(self.sentences),
             "left_out": [item.to_dict() for item in self.left_out],
-            "warnings": list(self.warnings),
             "notes": list(self.notes),
             "leaderboard": self.board.to_dicts(),
             "power": [row.to_dict() for row in self.power],
             "costs": [row.to_dict() for row in self.costs],
             "about": {name: plain(value) for name, value in self.about.items()},
         }
-
-    def to_json(self) -> str:
-        """`to_dict` as text."""
-        return json.dumps(self.to_dict(), indent=1, ensure_ascii=False, allow_nan=False)
 
     def markdown(self) -> str:
         """The answer as a Markdown page."""

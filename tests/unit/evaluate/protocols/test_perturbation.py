@@ -214,7 +214,7 @@ def test_the_command_needs_no_sources(tmp_path):
     assert "fid@given" in shown.stdout
     assert "early_rise,tenth_rise,saturation" in shown.stdout
     tested = CliRunner().invoke(app, ["leaderboard", out, "--tests", "--on", "tenth_rise", "--format", "json"])
-    (row,) = json.loads(tested.stdout)
+    (row,) = json.loads(tested.stdout)["rows"]
     assert (row["metric"], row["other"], row["measure"]) == ("fid@given", "pr(k=2)@given", "tenth_rise")
     assert row["difference"] == pytest.approx(row["value"] - row["other_value"])
     assert row["low"] <= row["difference"] <= row["high"]

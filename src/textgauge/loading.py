@@ -1,0 +1,104 @@
+"""`load`: read a result that was saved."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from textgauge.data.packing import read_text
+from textgauge.errors import InputError, UnknownName
+from textgauge.result import TableResult, parsed_result
+from textgauge.tabular import Row
+
+_KEYS = ("metric", "property", "name")
+
+
+class SavedResult(TableResult):
+    """A result that was read from a file: its answer, rows and warnings; `saved["energy"]` is the row of that name."""
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self.rows)
+
+    def __contains__(self, name: object) -> bool:
+        return any(name in (row.get(key) for key in _KEYS) for row in self.rows)
+
+    def __getitem__(self, name: str) -> Row:
+        for row in self.rows:
+            if name in (row.get(key) for key in _KEYS):
+                return row
+        raise UnknownName.among("row", name, [str(row[key]) for row in self.rows for key in _KEYS if key in row])
+
+    def plot(self) -> Any:
+        """The chart of the result that was saved."""
+        if self.command not in _CHARTS:
+            raise InputError(f"there is no chart of a result of `textgauge {self.command}`")
+        return _CHARTS[self.command](self)
+
+
+def load(path: str | os.PathLike[str]) -> SavedResult:
+    """Read a result that was saved by its `save`, or by `--format json` of a command.
+
+    A file whose numbers were changed is refused.
+
+    >>> import tempfile, textgauge
+    >>> report = textgauge.compare(["a cat", "a dog"], ["one cat", "a cow"], metrics="jsd@words")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     found = load(report.save(f"{folder}/found.json"))
+    >>> found["jsd@words"]["value"] == report["jsd@words"].value
+    True
+    """
+    text = read_text(path)
+    try:
+        found = parsed_result(text)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+    return SavedResult(
+        str(found.get("command") or ""),
+        found["rows"],
+        answer=found.get("answer"),
+        warnings=tuple(found.get("warnings") or ()),
+        extra=found.get("details"),
+    )
+
+
+def _compare_chart(saved: SavedResult) -> Any:
+    from textgauge.comparing.report import interval_chart
+
+    return interval_chart(saved.rows)
+
+
+def _describe_chart(saved: SavedResult) -> Any:
+    from textgauge.describing.report import property_chart
+
+    return property_chart(saved.rows)
+
+
+def _rank_chart(saved: SavedResult) -> Any:
+    from textgauge.evaluate.leaderboard import rank_chart
+
+    return rank_chart(saved.rows)
+
+
+def _score_chart(saved: SavedResult) -> Any:
+    import numpy as np
+
+    from textgauge.metrics import PairScores
+    from textgauge.scoring.report import spread_chart
+
+    names = [name for name in (saved.rows[0] if saved.rows else ()) if name != "index"]
+    columns = {name: np.array([row[name] for row in saved.rows], dtype=np.float64) for name in names}
+    return spread_chart([PairScores(metric=name, values=values) for name, values in columns.items()])
+
+
+_CHARTS: dict[str, Callable[[SavedResult], Any]] = {
+    "compare": _compare_chart,
+    "describe": _describe_chart,
+    "leaderboard": _rank_chart,
+    "run": _rank_chart,
+    "recommend": _rank_chart,
+    "score": _score_chart,
+}
