@@ -146,6 +146,11 @@ def parsed_result(text: str) -> Row:
     return found
 
 
+def is_result(content: object) -> bool:
+    """Whether JSON content is meant as a result: it says which schema it has."""
+    return isinstance(content, dict) and "schema" in content and "rows" in content
+
+
 @cache
 def schema() -> Row:
     """The JSON Schema of results."""

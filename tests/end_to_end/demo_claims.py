@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from textgauge import load
 from textgauge.comparing import compare
 from textgauge.data import Comparison, Corpus, load_texts
 from textgauge.encode.resource_sources import file_sha256
@@ -62,7 +63,7 @@ def generated(folder: Path) -> list[str]:
 
 def describe(folder: Path) -> list[str]:
     """The kept rows as a table, then the test texts that nothing comes near, then texts that repeat."""
-    kept = json.loads((folder / "describe.json").read_text("utf-8"))
+    kept = load(folder / "describe.json").to_dicts()
     table = ["property value interval test train reason", *map(_property, kept)]
     covered = next(item for item in kept if item["property"] == "covered")
     return [*table, *_uncovered(folder, covered["value"], covered["train"]), *_modes(folder)]
@@ -152,7 +153,7 @@ def explained(folder: Path, command: list[str]) -> list[str]:
     again = compare(reference=pair.reference.texts, candidate=pair.candidate.texts, metrics=metrics).to_dicts()
     plain = {"energy": _energy(pair), "pr": _pr(pair)}
     path = folder / "explained.json"
-    rows = [entry for entry in json.loads(path.read_text("utf-8")) if entry["kind"] == "text"]
+    rows = [entry for entry in load(path) if entry["kind"] == "text"]
     assert list(dict.fromkeys(entry["metric"] for entry in rows)) == metrics
     for metric in metrics:
         total = math.fsum(entry["contribution"] for entry in rows if entry["metric"] == metric)

@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from textgauge import load
 from textgauge.encode.embedders import EMBEDDERS
 
 FIELDS = {"property", "value", "low", "high", "test", "train", "backend"}
@@ -97,7 +98,7 @@ def test_files_of_texts_picks_and_figure(describe, corpora):
 def test_the_table_and_the_file_of_the_same_call_tell_the_same(describe, corpora):
     code, out, err = describe(corpora / "good.txt", "--grammar", "none", "--save", corpora / "kept" / "found.json")
     assert code == 0, err
-    kept = {row["property"]: row for row in json.loads((corpora / "kept" / "found.json").read_text("utf-8"))}
+    kept = {row["property"]: row for row in load(corpora / "kept" / "found.json")}
     printed = {line.split()[0]: line for line in out.splitlines() if line.split() and line.split()[0] in kept}
     assert printed.keys() == kept.keys()
     for name, row in kept.items():

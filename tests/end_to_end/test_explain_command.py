@@ -82,7 +82,7 @@ def test_a_file_takes_the_rows_and_standard_output_keeps_its_shape(run, corpora,
     assert code == 0
     assert [row["metric"] for row in json.loads(out)["rows"]] == METRICS.split(",")
     content = path.read_text(encoding="utf-8")
-    rows = json.loads(content) if ending == "json" else list(csv.DictReader(content.splitlines()))
+    rows = json.loads(content)["rows"] if ending == "json" else list(csv.DictReader(content.splitlines()))
     assert {row["kind"] for row in rows} == {"text", "token", "term"}
     assert not set(content) & {"\x1b", "\x9b"}
 

@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from textgauge import load
 from textgauge.data import load_texts
 
 CORPORA = ["--reference", "sample:cooking", "--candidate", "sample:travel", "-m", "jsd@words,zipf@words"]
@@ -37,9 +38,9 @@ def corpora(tmp_path):
 def test_two_corpora_in_every_format_and_file(run, corpora, tmp_path):
     given = [*corpora, "--budget", "20s"]
     code, out, _ = run("recommend", *given, "-f", "json", "-o", tmp_path / "answer.json")
-    answer = json.loads(out)["rows"]
+    answer = json.loads(out)["details"]
     assert code == 0
-    assert answer == json.loads((tmp_path / "answer.json").read_text())
+    assert answer == load(tmp_path / "answer.json").details
     assert answer["sentences"][0].startswith(f"To rank corpora, use {answer['choice'][0]}")
     assert [one["purpose"] for one in answer["answers"]] == ["rank corpora", "detect 50 % of foreign texts"]
     assert answer["leaderboard"][0]["metric"] == answer["choice"][0]
@@ -59,7 +60,7 @@ def test_two_corpora_in_every_format_and_file(run, corpora, tmp_path):
 
 
 def test_the_choice_is_the_top_tier_of_the_whole_run(run, corpora, tmp_path):
-    answer = json.loads(run("recommend", *corpora, "--budget", "1m", "-f", "json")[1])["rows"]
+    answer = json.loads(run("recommend", *corpora, "--budget", "1m", "-f", "json")[1])["details"]
     sources = ["--source-a", corpora[1], "--source-b", corpora[3], *corpora[4:6], "--repetitions", "20", "-n", "28"]
     assert run("run", "ksc", *sources, "--out", tmp_path / "whole")[0] == 0
     rows = json.loads(run("leaderboard", tmp_path / "whole", "-f", "json")[1])["rows"]
@@ -70,7 +71,7 @@ def test_the_choice_is_the_top_tier_of_the_whole_run(run, corpora, tmp_path):
 def test_rated_pairs_and_the_run_behind_the_answer(run, rated, tmp_path):
     given = [*rated, "-m", "jaccard,levenshtein", "--budget", "30s", "--out", tmp_path / "kept"]
     code, out, _ = run("recommend", *given, "-f", "json")
-    answer = json.loads(out)["rows"]
+    answer = json.loads(out)["details"]
     assert (code, answer["about"]["pairs"]) == (0, 120)
     rows = json.loads(run("leaderboard", tmp_path / "kept", "-f", "json")[1])["rows"]
     assert set(answer["choice"]) == {row["metric"] for row in rows if row["tier"] == 1}

@@ -49,7 +49,7 @@ def test_a_run_becomes_one_page(folder, tmp_path, capsys):
 def test_the_leaderboard_of_the_page_is_that_of_the_command(folder, tmp_path, capsys):
     command("report", folder / "run", "-o", tmp_path / "report.html")
     command("leaderboard", folder / "run", "--format", "json")
-    rows = json.loads(capsys.readouterr().out.partition("\n")[2])
+    rows = json.loads(capsys.readouterr().out.partition("\n")[2])["rows"]
     text = (tmp_path / "report.html").read_text(encoding="utf-8")
     for row in rows:
         assert f'data-value="{row["overall"]!r}"' in text

@@ -64,7 +64,7 @@ def command(run):
 @pytest.fixture
 def board(command):
     """The rows of `textgauge leaderboard`."""
-    return lambda folder, *args: json.loads(command("leaderboard", folder, "-f", "json", *args)[0])
+    return lambda folder, *args: json.loads(command("leaderboard", folder, "-f", "json", *args)[0])["rows"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -380,7 +380,7 @@ def test_the_page_is_written_and_a_disk_that_refuses_is_one_error(found, tmp_pat
 
 def test_a_run_shows_itself(found):
     assert repr(found) == f"Run({found.folder}: 0 cells were there, 4 computed)"
-    assert found._repr_html_().count("<tr>") == 3
+    assert found._repr_html_().count("<tr>") == 2 * 3
     assert found.to_polars().height == 2
     assert found.plot().to_dict()
     assert found.failures == found.warnings == ()

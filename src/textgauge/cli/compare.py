@@ -8,13 +8,12 @@ from typing import Annotated
 import typer
 
 from textgauge.cli.explanations import FILES, explanation_rows, print_explanations, write_explanations
-from textgauge.cli.output import Format, FormatOption, note, print_result, progress
+from textgauge.cli.output import Format, FormatOption, print_result, progress
 from textgauge.comparing import DEFAULT_METRICS, CompareReport
 from textgauge.comparing import compare as run_compare
 from textgauge.data import load_corpus
 from textgauge.data.source import accepted
 from textgauge.result import TableResult
-from textgauge.tabular import listed
 
 
 def compare(
@@ -87,12 +86,6 @@ def compare(
         print_explanations(report, top, form)
     if explain_to is not None:
         write_explanations(report, explain_to, top)
-    for reason in dict.fromkeys(score.reason for score in report if score.reason):
-        names = [score.metric for score in report if score.reason == reason]
-        note(f"warning: {listed(names)} {'is' if len(names) == 1 else 'are'} undefined: {reason}")
-    for score in report:
-        if score.no_interval:
-            note(f"note: {score.no_interval}")
     if all(score.reason for score in report):
         raise typer.Exit(1)
 

@@ -26,6 +26,7 @@ from textgauge.describing import describe as run_describe
 from textgauge.describing.lists import check_threshold
 from textgauge.errors import InputError
 from textgauge.files import check_table_path, write_atomically, write_table
+from textgauge.metrics.properties.base import NEAR_COPY
 from textgauge.tabular import format_cell, one_line
 
 if TYPE_CHECKING:
@@ -60,7 +61,10 @@ def describe(
     out: Annotated[Path | None, typer.Option("--out", "-o", help="The file of --pick: .txt, .csv, ...")] = None,
     plausible: Annotated[bool, typer.Option("--plausible", help="Let --pick prefer low perplexity too.")] = False,
     near_copies: Annotated[
-        float | None, typer.Option(help="List texts whose similarity of wording to train is this or more.")
+        float | None,
+        typer.Option(
+            help="List texts whose similarity of wording to train is this or more; the row near_copies counts them."
+        ),
     ] = None,
     lists: Annotated[
         Path | None,
@@ -85,7 +89,15 @@ def describe(
     chosen: Any = {role: None if name == "none" else name for role, name in backends.items()}
     with progress() as step:
         found = run_describe(
-            generated=texts, ratings=ratings, ci=ci, level=level, seed=seed, on_step=step, **others, **chosen
+            generated=texts,
+            ratings=ratings,
+            near_copy=NEAR_COPY if near_copies is None else near_copies,
+            ci=ci,
+            level=level,
+            seed=seed,
+            on_step=step,
+            **others,
+            **chosen,
         )
     _print(found, form, near_copies)
     files.write(found)
@@ -126,7 +138,7 @@ class _Files:
         if self.pick is not None and self.out is not None:
             write_table(self.out, found.pick(self.pick, plausible=self.plausible))
         if self.lists is not None:
-            for name, frame in _all_lists(found, self.near_copies).items():
+            for name, frame in _all_lists(found).items():
                 write_table(self.lists / f"{name}.csv", frame)
         if self.figure is not None:
             _draw(found, self.figure)
@@ -171,7 +183,7 @@ def _print(found: Description, form: Format, near_copies: float | None) -> None:
         print_table([_difference(row.to_dict()) for row in found.differences], form)
     examples = {"uncovered test texts": found.uncovered(), "modes": found.modes()}
     if near_copies is not None:
-        examples = {"near copies": found.near_copies(near_copies)} | examples
+        examples = {"near copies": found.near_copies()} | examples
     for name, frame in examples.items():
         _print_examples(name, frame, form)
 
@@ -194,12 +206,12 @@ def _difference(row: Row) -> Row:
     return cells | {title: format_cell(row[name]) for name, title in numbers.items()}
 
 
-def _all_lists(found: Description, near_copies: float | None) -> dict[str, pl.DataFrame]:
+def _all_lists(found: Description) -> dict[str, pl.DataFrame]:
     import polars as pl
 
     tests = [row.to_dict() for row in found.differences]
     frames = {
-        "near_copies": found.near_copies() if near_copies is None else found.near_copies(near_copies),
+        "near_copies": found.near_copies(),
         "uncovered": found.uncovered(),
         "modes": found.modes(),
         "curve": found.curve,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
+from textgauge.cli.leaderboard import print_boards
 from textgauge.cli.output import (
     ColumnOption,
     Format,
@@ -16,15 +18,19 @@ from textgauge.cli.output import (
     Row,
     SeedOption,
     note,
+    print_next,
     print_result,
     progress,
     shows_progress,
 )
 from textgauge.errors import InputError
 from textgauge.evaluate import Plan, RunReport, Store
+from textgauge.evaluate.boards import leaderboards
 from textgauge.evaluate.data_kinds import drop_none
+from textgauge.evaluate.results import Results
 from textgauge.evaluate.run import compute, warnings_of
 from textgauge.evaluate.suites import suite_or_protocol_plans
+from textgauge.evaluate.verdicts import warnings_of as verdict_warnings
 from textgauge.papers import SUITES
 from textgauge.result import TableResult
 from textgauge.tabular import format_cell
@@ -105,17 +111,27 @@ def run(
         print_result(TableResult("run", rows, shown=[_rounded(row) for row in rows]), form)
         return
     plans = suite_or_protocol_plans(what, metrics or None, parameters, seed, given)
-    for text in warnings_of(plans):
-        note(f"warning: {text}")
     if dry_run:
         rows = _listed(plans, Store(out))
         there = sum(row["state"] == "there" for row in rows)
-        print_result(TableResult("run", rows, f"{len(rows)} results, {there} of them there."), form)
+        said = f"{len(rows)} results, {there} of them there."
+        print_result(TableResult("run", rows, said, tuple(warnings_of(plans))), form)
         return
-    _compute(plans, Store(out), jobs, scheduler)
+    store = Store(out)
+    failed = _compute(plans, store, jobs, scheduler)
+    results = Results(store)
+    judged = results.judged()
+    beware = (*warnings_of(plans), *verdict_warnings(results, judged))
+    print_boards(leaderboards(judged), beware, form, command="run")
+    folder = shlex.quote(str(out))
+    print_next([f"textgauge leaderboard {folder} --detail", f"textgauge report {folder} -o report.html"], form)
+    if failed:
+        raise typer.Exit(1)
 
 
-def _compute(plans: Sequence[Plan], store: Store, jobs: int, scheduler: str | None) -> None:
+def _compute(plans: Sequence[Plan], store: Store, jobs: int, scheduler: str | None) -> bool:
+    """Run what the store lacks; whether anything failed."""
+
     def on_cells(report: RunReport) -> None:
         note(f"{report.cells} cells: {report.found} were there, {report.computed} computed, kept in {store.folder}")
 
@@ -128,8 +144,7 @@ def _compute(plans: Sequence[Plan], store: Store, jobs: int, scheduler: str | No
         raise typer.Exit(130) from None
     for failure in report.failures:
         note(f"warning: {failure}")
-    if report.failures:
-        raise typer.Exit(1)
+    return bool(report.failures)
 
 
 def run_program(name: str, parameters: Mapping[str, Any], out: Path, seed: int) -> list[Row]:

@@ -12,7 +12,6 @@ from textgauge.cli.output import (
     LevelOption,
     Row,
     SeedOption,
-    note,
     print_result,
     print_table,
     progress,
@@ -89,10 +88,6 @@ def _print(report: ScoreReport, *, summary: bool, parts: bool, form: Format) -> 
         print_result(TableResult("score", rows, report.answer, report.warnings, extra=report.details), form)
     if form.for_people and not summary:
         print_table(report.to_dicts(parts=parts), form)
-    for scores in report:
-        if scores.reason:
-            missing = len(scores) - len(scores.defined)
-            note(f"warning: {scores.metric} is undefined for {missing} of {len(scores)} pairs: {scores.reason}")
     if all(not len(scores.defined) for scores in report):
         raise typer.Exit(1)
 

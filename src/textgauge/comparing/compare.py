@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from textgauge.comparing.report import CompareReport
-from textgauge.comparing.warnings import confounds
+from textgauge.comparing.warnings import confounds, undefined
 from textgauge.data import Comparison, Corpus, load_corpus
 from textgauge.data.source import Source
 from textgauge.data.view import in_one_pool
@@ -98,7 +98,7 @@ def compare(
             third = load_corpus(foreign, role="foreign", column=column)
             scores = _add_foreign(scores, chosen, comparison, third, options, on_step)
         usable = [metric for metric in chosen if metric.key not in missing]
-        report = CompareReport(tuple(scores), tuple(confounds(comparison, usable)))
+        report = CompareReport(tuple(scores), (*undefined(scores), *confounds(comparison, usable)))
         return _explained(report, comparison, chosen, on_step) if explain else report
 
 

@@ -1,4 +1,4 @@
-"""Warnings about confounds: size, length, repeated and shared texts, which move corpus distances."""
+"""Warnings: what has no value, and confounds (size, length, repeated and shared texts), which move distances."""
 
 from __future__ import annotations
 
@@ -8,13 +8,23 @@ import numpy as np
 
 from textgauge.data import Comparison, Corpus
 from textgauge.encode.embedders import embedder, list_embedders
-from textgauge.metrics import CorpusMetric
+from textgauge.metrics import CorpusMetric, Score
 from textgauge.metrics.readable import script_warnings
+from textgauge.tabular import listed
 
 _FEW_TEXTS = 50
 _SIZE_RATIO = 2.0
 _LENGTH_RATIO = 1.5
 _REPEATED_SHARE = 0.2
+
+
+def undefined(scores: Sequence[Score]) -> list[str]:
+    """Which metrics have no value, and which no interval, each reason once."""
+    found = []
+    for reason in dict.fromkeys(score.reason for score in scores if score.reason):
+        names = [score.metric for score in scores if score.reason == reason]
+        found.append(f"{listed(names)} {'is' if len(names) == 1 else 'are'} undefined: {reason}")
+    return found + [score.no_interval for score in scores if score.no_interval]
 
 
 def confounds(comparison: Comparison, metrics: Sequence[CorpusMetric]) -> list[str]:

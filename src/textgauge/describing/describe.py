@@ -12,12 +12,14 @@ from numpy.typing import NDArray
 from textgauge.data import Corpus, load_corpus
 from textgauge.data.pool import Pool
 from textgauge.data.source import Source
+from textgauge.describing.lists import check_threshold
 from textgauge.describing.measure import CorpusSets, Measuring, Step
 from textgauge.describing.report import Description, property_rows
 from textgauge.describing.significance import rating_links
 from textgauge.describing.warnings import find_warnings
 from textgauge.encode.tokenizers import without_surrogates
 from textgauge.errors import InputError
+from textgauge.metrics.properties.base import NEAR_COPY
 
 Ratings: TypeAlias = "Sequence[float] | NDArray[np.floating]"
 
@@ -37,6 +39,7 @@ def describe(
     grammar: str | None = "harper",
     plausibility: str | None = "kneser-ney",
     representative: Source | None = None,
+    near_copy: float = NEAR_COPY,
     column: str | None = None,
     ci: bool = True,
     level: float = 0.95,
@@ -49,7 +52,8 @@ def describe(
     the column of files and frames. `generated` may be several corpora, by name. Every property comes with an interval
     and with the same property of test and train. Without `test`, what needs it is empty, with the reason.
     `representative` texts are what plausibility is judged by; the default is train and validation. `ratings` are
-    people's, one for each generated text. A backend of None is left out.
+    people's, one for each generated text. A text is a near copy from the similarity of wording `near_copy` on. A
+    backend of None is left out.
 
     >>> found = describe(generated=["A red dog.", "a cat"], train=["a cat"], embedder=None, grammar=None,
     ...                  plausibility=None)
@@ -58,10 +62,11 @@ def describe(
     """
     if not 0.5 <= level < 1:
         raise InputError(f"the level of an interval lies between 0.5 and 1, not {level}")
+    check_threshold(near_copy)
     sets = gather(generated, train, test, validation, column=column)
     rated = _rated(sets, ratings)
     known = None if representative is None else texts_of_source(representative, "representative", column=column)
-    measuring = Measuring(sets, embedder, grammar, plausibility, known, on_step)
+    measuring = Measuring(sets, embedder, grammar, plausibility, known, on_step, near_copy)
     corpora, held_out, learned = measuring.generated(), measuring.test(), measuring.train
     rows = property_rows(corpora, held_out, learned, signatures=measuring.signatures(), level=level, ci=ci)
     return Description(

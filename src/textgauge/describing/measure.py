@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from textgauge.arrays import Floats, Ints
 from textgauge.data import Corpus
 from textgauge.data.pool import Pool
-from textgauge.metrics.properties.base import TOKENIZER, MeasuredCorpus, NearestMatches
+from textgauge.metrics.properties.base import NEAR_COPY, TOKENIZER, MeasuredCorpus, NearestMatches
 from textgauge.metrics.properties.nearest import nearest_meaning, nearest_wording
 from textgauge.metrics.properties.uniqueness import numbered
 
@@ -50,6 +50,7 @@ class Measuring:
     plausibility: str | None
     representative: Sequence[str] | None
     on_step: Step
+    near_copy: float = NEAR_COPY
     train_sample: int = 5_000
     """Train texts enough for a mean: its standard error is a seventieth of their deviation."""
 
@@ -94,6 +95,7 @@ class Measuring:
             syntactic=None if wording is None else self._wording(name, corpus, wording),
             echoed=None if wording is None else self._wording(name, wording, corpus),
             missing=missing,
+            near_copy=self.near_copy,
         )
 
     def _missing(self, name: str) -> dict[str, str]:

@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 
 from textgauge.data import Corpus
 from textgauge.describing import lists
+from textgauge.describing.answer import description_sentence
 from textgauge.describing.measure import NO_TEST
 from textgauge.describing.significance import Difference, RatingLink, differences
 from textgauge.errors import InputError, UnknownName
 from textgauge.metrics.properties.base import CorpusProperty, MeasuredCorpus, list_properties
-from textgauge.metrics.properties.nearest import NEAR_COPY, reach_of_train
+from textgauge.metrics.properties.nearest import reach_of_train
 from textgauge.metrics.properties.uniqueness import curve, form_counts
 from textgauge.result import Result
 from textgauge.tabular import BLUE, GREY, VERMILION, FlatRow, Row, format_cell, format_interval
@@ -124,6 +125,11 @@ class Description(Result):
         raise UnknownName.among("property", wanted if corpus is None else f"{wanted}, {corpus}", known)
 
     @property
+    def answer(self) -> str:
+        """How many texts are copied from train, and what is worse than in real texts."""
+        return description_sentence(self.to_dicts(), {one.name: len(one.corpus) for one in self.generated})
+
+    @property
     def reach(self) -> float:
         """The similarity to a generated text from which a test text counts as covered."""
         return self.train.derive(reach_of_train)
@@ -152,12 +158,16 @@ class Description(Result):
             for one in self.generated
         )
 
-    def near_copies(self, threshold: float = NEAR_COPY) -> pl.DataFrame:
-        """Generated texts whose SynSim to a train text is the threshold or more, and that text."""
+    def near_copies(self, threshold: float | None = None) -> pl.DataFrame:
+        """Generated texts whose SynSim to a train text is the threshold or more, and that text.
+
+        The default is the threshold of the property `near_copies`.
+        """
         import polars as pl
 
-        lists.check_threshold(threshold)
-        found = pl.concat(lists.near_copies(one, self.train.corpus, threshold) for one in self.generated)
+        least = self.train.near_copy if threshold is None else threshold
+        lists.check_threshold(least)
+        found = pl.concat(lists.near_copies(one, self.train.corpus, least) for one in self.generated)
         return found.sort("syntactic", descending=True, maintain_order=True)
 
     def uncovered(self, reach: float | None = None) -> pl.DataFrame:

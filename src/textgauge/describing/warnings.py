@@ -14,6 +14,7 @@ from textgauge.metrics.properties.vocabulary import unknown_share
 _COPIED = 0.1
 _REPEATED, _TIMES_TRAIN = 0.01, 5.0  # share of pairs that are alike, and its ratio to that of train
 _UNKNOWN, _TIMES_YARDSTICK = 0.4, 2.0
+_FAR, _OFF_TOPIC = 0.05, 0.5  # share of train that is as far from test, share of generated texts that are
 _FEW_TEXTS = 50
 _SIZE_RATIO = 2.0
 
@@ -30,6 +31,7 @@ def find_warnings(
         yield from _copies(measured, train)
         yield from _collapse(measured, train)
         yield from _language(measured, test, train)
+        yield from _off_topic(measured, train)
         yield from _sizes(measured, test)
 
 
@@ -80,6 +82,19 @@ def _language(measured: MeasuredCorpus, test: MeasuredCorpus | None, train: Meas
     usual = _unknown(*halves) if test is None else _unknown(test.corpus, train.corpus)
     if not unknown < _TIMES_YARDSTICK * usual:
         yield f"{measured.name}: train does not have {unknown:.0%} of its words: another language or another subject?"
+
+
+def _off_topic(measured: MeasuredCorpus, train: MeasuredCorpus) -> Iterator[str]:
+    """Test texts are covered by whatever is nearest, so that `covered` says little of texts about something else."""
+    if measured.semantic is None or train.semantic is None:
+        return
+    usual = np.quantile(train.semantic.similarity, _FAR)
+    far = float(np.mean(measured.semantic.similarity < usual))
+    if far >= _OFF_TOPIC:
+        yield (
+            f"{measured.name}: off topic: {far:.0%} of its texts are farther from every test text than {1 - _FAR:.0%} "
+            "of the train texts are; covered says little then"
+        )
 
 
 def _sizes(measured: MeasuredCorpus, test: MeasuredCorpus | None) -> Iterator[str]:

@@ -167,8 +167,9 @@ class ScoreReport(Result):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What speaks against trusting a metric on these pairs, each one sentence."""
-        return tuple(dict.fromkeys(text for scores in self.scores for text in scores.warnings))
+        """What speaks against trusting a metric on these pairs, and what is undefined, each one sentence."""
+        beware = dict.fromkeys(text for scores in self.scores for text in scores.warnings)
+        return (*beware, *(_undefined(scores) for scores in self.scores if scores.reason))
 
     @cached_property
     def _summaries(self) -> tuple[Summary, ...]:
@@ -241,6 +242,11 @@ class ScoreReport(Result):
 
     def _repr_html_(self) -> str:
         return result_html(self, self._means())
+
+
+def _undefined(scores: PairScores) -> str:
+    missing = len(scores) - len(scores.defined)
+    return f"{scores.metric} is undefined for {missing} of {count_of(len(scores), 'pair')}: {scores.reason}"
 
 
 def score_sentence(whole: Mapping[str, float], means: Mapping[str, float], pairs: int) -> str:

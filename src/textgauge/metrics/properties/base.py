@@ -20,6 +20,7 @@ from textgauge.errors import UnknownName
 Need: TypeAlias = Literal["tokens", "embeddings", "grammar", "plausibility", "train", "test"]
 _T = TypeVar("_T")
 
+NEAR_COPY = 0.9  # SynSim: one word in nine is another
 TOKENIZER = "words"
 NOT_FOR_TEST = {"test": "not defined for test itself"}
 NOT_FOR_TRAIN = {"train": "not defined for train itself"}
@@ -56,7 +57,7 @@ class MeasuredCorpus:
     `grammar` holds errors and words, `surprise` −ln P and tokens. `semantic` leads to the nearest test text and
     `covered` from each test text back; `syntactic` leads to the nearest train text and `echoed` from each train text
     back. What could not be measured is None, and `missing` has the reason, by need. `corpus.embeddings(embedder)` are
-    the vectors.
+    the vectors. A text is a near copy of train from the similarity of wording `near_copy` on.
     """
 
     name: str
@@ -71,6 +72,7 @@ class MeasuredCorpus:
     syntactic: NearestMatches | None = None
     echoed: NearestMatches | None = None
     missing: Mapping[str, str] = field(default_factory=dict)
+    near_copy: float = NEAR_COPY
     _memory: dict[Any, Any] = field(default_factory=dict, repr=False)
 
     def derive(self, statistic: Callable[[MeasuredCorpus], _T]) -> _T:

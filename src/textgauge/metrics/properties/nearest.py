@@ -21,6 +21,7 @@ from textgauge.arrays import Floats, Ints
 from textgauge.encode.tokenizers import Tokens
 from textgauge.metrics.base import versions
 from textgauge.metrics.properties.base import (
+    NEAR_COPY,
     NOT_FOR_TEST,
     NOT_FOR_TRAIN,
     TOKENIZER,
@@ -35,7 +36,6 @@ from textgauge.numerics.edit_search import best_matches
 
 Vectors = NDArray[np.floating[Any]]
 
-NEAR_COPY = 0.9  # SynSim: one word in nine is another
 COVERED = 0.05  # train is as near or nearer to all but this share of the test texts
 _CELLS = 1 << 23  # similarities held at a time: 32 MB
 _ROUNDING = 4e-6  # a float32 product of unit vectors is nearer than this to the exact one
@@ -219,9 +219,9 @@ _register(
 register_property(
     CorpusProperty(
         name="near_copies",
-        about=f"share of the generated texts whose similarity of wording to a train text is {NEAR_COPY:g} or more",
+        about=f"share of the generated texts worded like a train text (similarity {NEAR_COPY:g} or as asked, or more)",
         bounds=(0.0, 1.0),
-        compute=lambda measured, level: share(_similarities(measured.syntactic) >= NEAR_COPY, level=level),
+        compute=lambda measured, level: share(_similarities(measured.syntactic) >= measured.near_copy, level=level),
         **_SYNTACTIC,
     )
 )

@@ -1,8 +1,8 @@
 """Results that are not runs: what `compare`, `score` and `describe` write as JSON, and tables of single texts.
 
-A file holds rows (a list of flat objects), tables (`{"title": …, "about": …, "rows": […]}`, one or a list, also under
-`"tables"`), or an object whose lists of objects are tables and whose other values are one more. Tables of single texts
-may also be CSV, TSV, JSONL or Parquet files.
+A file holds a saved result, rows (a list of flat objects), tables (`{"title": …, "about": …, "rows": […]}`, one or a
+list, also under `"tables"`), or an object whose lists of objects are tables and whose other values are one more. Tables
+of single texts may also be CSV, TSV, JSONL or Parquet files.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from textgauge.errors import InputError
 from textgauge.report.page.boards import anchor
 from textgauge.report.page.result_schema import check_row, is_comparison, is_number, is_summary
 from textgauge.report.page.tables import PageCell, PageTable, Span, axis_of, cell, table_of
+from textgauge.result import is_result, parsed_result
 from textgauge.stats.decisions import comparison_sentence, different
 from textgauge.stats.multiple_tests import holm
 from textgauge.tabular import count_of, format_cell, listed
@@ -135,12 +136,17 @@ def _strength(row: dict[str, Any]) -> tuple[float, float]:
 
 
 def _parsed(path: str | os.PathLike[str]) -> list[tuple[str, str, Rows]]:
+    text = read_text(path)
     try:
-        content = json.loads(read_text(path))
+        content = json.loads(text)
+        if is_result(content):
+            content = {"rows": parsed_result(text)["rows"]}
     except RecursionError:
         raise InputError(f"{path}: JSON nested too deeply") from None
     except ValueError as error:
         raise InputError(f"{path}: not JSON ({error})") from None
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
     found = list(_tables("", content))
     if len(found) > _MOST_TABLES:
         raise InputError(f"{path}: holds {len(found)} tables; a page shows {_MOST_TABLES} at most")

@@ -88,7 +88,7 @@ def test_what_was_left_out_is_in_the_first_sentence(make_answer):
         "Of the metrics that fit into 20 s, no metric has a value on these data; "
         "wmd was left out, as there was no time to try it.",
     )
-    found = json.loads(sole.to_json(), parse_constant=pytest.fail)
+    found = json.loads(sole.to_json(), parse_constant=pytest.fail)["details"]
     assert found["sentences"][0] == sole.sentences[0]
     assert found["left_out"][:2] == [{"metric": "cosine", "seconds": 24.3}, {"metric": "wmd", "seconds": None}]
 
@@ -114,7 +114,8 @@ def test_rated_pairs_in_words(make_answer):
 
 def test_json_holds_everything_and_no_nan(make_answer):
     answer = make_answer(warnings=("beware",), notes=("so",))
-    found = json.loads(answer.to_json(), parse_constant=pytest.fail)
+    whole = json.loads(answer.to_json(), parse_constant=pytest.fail)
+    found = whole["details"] | {"warnings": whole["warnings"]}
     assert found["answers"] == [
         {"purpose": "rank corpora", "choice": ["quick", "slow"]},
         {"purpose": "detect 10 % of foreign texts", "choice": ["slow"]},
