@@ -7,7 +7,7 @@
 `run` adds a line of JSON to the file for each metric, source, case and pair of sizes that it does not hold yet, so that
 it can be stopped and called again; all metrics see the same samples. Intervals are simulated at all sizes, also where
 they are not offered; `table` prints the file as Markdown. The truth is the mean of the metric over fresh samples of
-these sizes: the simulated ones, and twice as many more.
+these sizes: the simulated ones, and as many more.
 """
 
 from __future__ import annotations
@@ -179,7 +179,7 @@ def coverage(
                 for metric, score in zip(metrics, scores, strict=True)
             ]
         )
-    for _ in range(2 * simulations):
+    for _ in range(simulations):
         comparison = draw()
         values.append([metric.measure(comparison).value for metric in metrics])
     columns = zip(names, np.array(values).T, np.array(intervals).swapaxes(0, 1), strict=True)
