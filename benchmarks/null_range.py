@@ -1,30 +1,30 @@
 """Is the null range right at the actual sizes, and does `compare` call equal sources different too often?
 
-    python -m benchmarks.null_range ranges [--simulations 500] [--seconds 10] [metric ...]
-    python -m benchmarks.null_range family [--simulations 500] [--n 60]
-    python -m benchmarks.null_range foreign [--simulations 100] [--n 200] [metric ...]
+    python -m benchmarks.null_range ranges [--simulations 200] [--sizes 200/200,1000/30,50/3000] [metric ...]
+    python -m benchmarks.null_range family [--simulations 500] [--sizes 60/60,200/50] [--texts sample:banking,...]
+    python -m benchmarks.null_range foreign [--simulations 100] [--sizes 120/120] [metric ...]
 
-`ranges`: both corpora from one population of `benchmarks.calibration`, at several sizes; 39 exchanges of texts, whose
-smallest and largest value are the ends of a 95 % range. A cell takes at most about `seconds` of CPU, so that slow
-metrics are simulated less often. `family`: the default metrics of `compare` on random halves of built-in texts, 199
-exchanges; how often any metric is called different. `foreign`: candidates of banking texts with a known share of
-travel texts; how often the interval of the share of foreign texts holds it.
+`ranges`: both corpora from the synthetic texts of `benchmarks.coverage`, 39 exchanges of texts, whose smallest and
+largest value are the ends of a 95 % range; all metrics see the same samples. `family`: the default metrics of
+`compare` on random samples of real texts, 199 exchanges; how often any metric is called different. `foreign`:
+candidates of banking texts with a known share of travel texts; how often the interval of the share holds it.
 """
 
 from __future__ import annotations
 
 import argparse
-import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 
-from benchmarks.calibration import Floats, corpus
+from benchmarks.coverage import SYNTHETIC, population
 from textgauge import compare, get_metric, list_metrics
+from textgauge.arrays import Floats
 from textgauge.comparing import DEFAULT_METRICS
 from textgauge.comparing.foreign_share import ForeignShare, foreign_share
-from textgauge.data import Comparison, Corpus, sample
+from textgauge.data import Comparison, Corpus, load_corpus, sample
 from textgauge.metrics import CorpusMetric
 from textgauge.stats.decisions import different
 from textgauge.testing import without_models
@@ -36,7 +36,7 @@ FAMILY_PERMUTATIONS = 199
 
 @dataclass(frozen=True)
 class RangeCheck:
-    """How values of equal sources lie to their null: mean ratio (or mean effect), and the share inside the range."""
+    """How values of equal sources lie to their null: ratio of means, mean effect, and the share inside the range."""
 
     simulations: int
     ratio: float
@@ -44,31 +44,33 @@ class RangeCheck:
     inside: float
 
 
-def check_range(metric: CorpusMetric, sizes: tuple[int, int], *, simulations: int, seconds: float) -> RangeCheck:
+def check_ranges(names: Sequence[str], sizes: tuple[int, int], *, simulations: int, seed: int = 0) -> list[RangeCheck]:
     """Value over null mean, effect and coverage of the null range, for equal sources at these sizes."""
-    rng, started = np.random.default_rng(7), time.process_time()
-    found: list[tuple[float, float, bool]] = []
-    while len(found) < simulations and (len(found) < 5 or time.process_time() - started < seconds):
-        sides = (corpus(metric, 0, 0.0, size, rng) for size in sizes)
-        null = metric.null_values(Comparison(*sides), permutations=PERMUTATIONS, seed=len(found))
-        low, high = null.range
-        found.append((null.observed / null.mean, null.effect, low <= null.observed <= high))
-    ratio, effect, inside = np.array(found, dtype=np.float64).T
-    return RangeCheck(
-        len(found),
-        float(ratio.mean()),
-        float(np.nanmean(effect)) if np.isfinite(effect).any() else 0.0,
-        float(inside.mean()),
-    )
+    pool = population(SYNTHETIC).pool
+    metrics = [without_models(get_metric(name)) for name in names]
+    rng = np.random.default_rng([7, *sizes, seed])
+    found = []
+    for number in range(simulations):
+        rows = rng.choice(pool.size, sum(sizes), replace=False)
+        comparison = Comparison(*(Corpus(pool, part) for part in np.split(rows, sizes[:1])))
+        nulls = [metric.null_values(comparison, permutations=PERMUTATIONS, seed=number) for metric in metrics]
+        found.append([(null.observed, null.mean, null.effect, *null.range) for null in nulls])
+    return [_check(np.array(column)) for column in np.swapaxes(found, 0, 1)]
 
 
-def family(texts: Corpus, *, metrics: str, n: int, simulations: int) -> Iterator[tuple[bool, bool]]:
-    """For random halves of 2n of these texts: whether any metric rejects by adjusted and by raw p-values."""
+def _check(column: Floats) -> RangeCheck:
+    value, mean, effect, low, high = column.T
+    inside = float(((low <= value) & (value <= high)).mean())
+    return RangeCheck(len(value), float(value.mean() / mean.mean()), float(np.nan_to_num(effect).mean()), inside)
+
+
+def family(texts: Corpus, *, metrics: str, sizes: tuple[int, int], simulations: int) -> Iterator[tuple[bool, bool]]:
+    """For random samples of these texts: whether any metric rejects by adjusted and by raw p-values."""
     for seed in range(simulations):
-        drawn = np.random.default_rng([seed, 11]).permutation(len(texts))[: 2 * n]
+        drawn = np.random.default_rng([seed, 11]).permutation(len(texts))[: sum(sizes)]
         report = compare(
-            reference=texts.take(drawn[:n]),
-            candidate=texts.take(drawn[n:]),
+            reference=texts.take(drawn[: sizes[0]]),
+            candidate=texts.take(drawn[sizes[0] :]),
             metrics=metrics,
             test=True,
             permutations=FAMILY_PERMUTATIONS,
@@ -77,9 +79,10 @@ def family(texts: Corpus, *, metrics: str, n: int, simulations: int) -> Iterator
         yield any(different(score.p_adjusted) for score in report), any(different(score.p_value) for score in report)
 
 
-def family_error(texts: Corpus, *, metrics: str = DEFAULT_METRICS, n: int, simulations: int) -> Floats:
+def family_error(texts: Corpus, *, metrics: str = DEFAULT_METRICS, sizes: tuple[int, int], simulations: int) -> Floats:
     """Share of simulations with any false rejection, by adjusted and by raw p-values."""
-    return np.array(list(family(texts, metrics=metrics, n=n, simulations=simulations)), dtype=np.float64).mean(axis=0)
+    found = list(family(texts, metrics=metrics, sizes=sizes, simulations=simulations))
+    return np.array(found, dtype=np.float64).mean(axis=0)
 
 
 def shares_found(metric: CorpusMetric, share: float, *, n: int, simulations: int) -> list[ForeignShare]:
@@ -114,42 +117,47 @@ def print_shares(names: list[str], n: int, simulations: int) -> None:
             )
 
 
-def print_ranges(names: list[str], simulations: int, seconds: float) -> None:
+def print_ranges(names: list[str], sizes: list[tuple[int, int]], simulations: int) -> None:
     """A Markdown row per metric: value over null mean, and coverage of the null range, at every size."""
-    heads = [f"{n:,}/{m:,}: {what}" for n, m in SIZES for what in ("value ÷ null", "inside", "runs")]
-    print(f"| metric | {' | '.join(heads)} |\n|---{'|---' * len(heads)}|", flush=True)
-    for name in names:
-        metric = without_models(get_metric(name))
-        checks = [check_range(metric, sizes, simulations=simulations, seconds=seconds) for sizes in SIZES]
-        cells = [cell for check in checks for cell in _cells(metric, check)]
-        print(f"| {name} | {' | '.join(cells)} |", flush=True)
+    checks = [check_ranges(names, pair, simulations=simulations) for pair in sizes]
+    heads = [f"{n:,}/{m:,}: {what}" for n, m in sizes for what in ("value ÷ null", "inside")]
+    print(f"| metric | {' | '.join(heads)} | runs |\n|---{'|---' * len(heads)}|---|")
+    for name, *row in zip(names, *checks, strict=True):
+        signed = get_metric(name).bounds[0] < 0
+        cells = [cell for check in row for cell in _cells(check, signed=signed)]
+        print(f"| {name} | {' | '.join(cells)} | {simulations} |")
 
 
-def _cells(metric: CorpusMetric, check: RangeCheck) -> tuple[str, str, str]:
-    centre = f"effect {check.effect:.2f}" if metric.bounds[0] < 0 else f"{check.ratio:.2f}"
-    return centre, f"{check.inside:.3f}", f"{check.simulations}"
+def _cells(check: RangeCheck, *, signed: bool) -> tuple[str, str]:
+    return f"effect {check.effect:.2f}" if signed else f"{check.ratio:.2f}", f"{check.inside:.3f}"
+
+
+def print_family(specs: list[str], sizes: list[tuple[int, int]], simulations: int) -> None:
+    """A Markdown row per texts and sizes: how often any metric is called different."""
+    print("| texts | sizes | adjusted | raw | runs |\n|---|---|---|---|---|", flush=True)
+    for spec, (n, m) in product(specs, sizes):
+        adjusted, raw = family_error(load_corpus(spec, role="texts"), sizes=(n, m), simulations=simulations)
+        print(f"| {spec} | {n}/{m} | {adjusted:.3f} | {raw:.3f} | {simulations} |", flush=True)
 
 
 def main() -> None:
     """Print the tables of docs/reliability.md."""
-    options = argparse.ArgumentParser(description=__doc__)
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("what", choices=("ranges", "family", "foreign"))
     options.add_argument("metrics", nargs="*")
-    options.add_argument("--simulations", type=int, default=500)
-    options.add_argument("--seconds", type=float, default=10.0)
-    options.add_argument("--n", type=int, default=60)
+    options.add_argument("--simulations", type=int, default=200)
+    options.add_argument("--sizes")
+    options.add_argument("--texts", default="sample:banking,sample:travel")
     chosen = options.parse_intermixed_args()
+    sizes = chosen.sizes or {"ranges": "200/200,1000/30,50/3000", "family": "60/60,200/50"}.get(chosen.what, "120/120")
+    pairs = [(int(n), int(m)) for n, m in (pair.split("/") for pair in sizes.split(","))]
     if chosen.what == "ranges":
         corpora = [metric.name for metric in list_metrics() if metric.scope == "corpus"]
-        print_ranges(chosen.metrics or corpora, chosen.simulations, chosen.seconds)
-        return
-    if chosen.what == "foreign":
-        print_shares(chosen.metrics or ["energy", "pr", "jsd"], chosen.n, chosen.simulations)
-        return
-    print("| texts | n | adjusted | raw | runs |\n|---|---|---|---|---|", flush=True)
-    for name in ("banking", "travel"):
-        adjusted, raw = family_error(Corpus.of(sample(name).texts), n=chosen.n, simulations=chosen.simulations)
-        print(f"| {name} | {chosen.n} | {adjusted:.3f} | {raw:.3f} | {chosen.simulations} |", flush=True)
+        print_ranges(chosen.metrics or corpora, pairs, chosen.simulations)
+    elif chosen.what == "family":
+        print_family(chosen.texts.split(","), pairs, chosen.simulations)
+    else:
+        print_shares(chosen.metrics or ["energy", "mmd", "jsd"], pairs[0][0], chosen.simulations)
 
 
 if __name__ == "__main__":

@@ -308,8 +308,7 @@ class Stack(Tabular):
             )
         else:
             sources = format_interval(row.sources_low, row.sources_high)
-            verdict = "better than" if row.better else "tied with"
-            found = f"is {verdict} {row.best} on new sources (difference {gap}, {sources})"
+            found = f"is {row.verdict} {row.best} on new sources (difference {gap}, {sources})"
         return f"The learned metric {found}; {self.trained.about['share']:.0%} of it is learned."
 
     @cached_property

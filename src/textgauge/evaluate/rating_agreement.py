@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from textgauge.arrays import Floats, Ints
 from textgauge.stats.correlation import spearman
-from textgauge.stats.decisions import better
+from textgauge.stats.decisions import better, verdict
 from textgauge.stats.resampled_correlation import resampled
 from textgauge.stats.resampling import jackknife_variance, percentile_interval
 from textgauge.tabular import plain_row
@@ -54,6 +54,11 @@ class EnsembleContrast:
     def better(self) -> bool:
         """Whether the learned metric is better, also on new sources."""
         return better((self.pairs_low, self.pairs_high), (self.sources_low, self.sources_high))
+
+    @property
+    def verdict(self) -> str:
+        """Better than, worse than or tied with, on new pairs and on new sources."""
+        return verdict((self.pairs_low, self.pairs_high), (self.sources_low, self.sources_high))
 
     def to_dict(self) -> dict[str, Any]:
         """A flat row."""

@@ -46,6 +46,30 @@ def better(*intervals: tuple[float, float]) -> bool:
     return all(low > 0 for low, _ in intervals)
 
 
+def verdict(*intervals: tuple[float, float]) -> str:
+    """What these intervals of a difference allow: better where all lie above 0, worse where all lie below.
+
+    >>> verdict((0.1, 0.4)), verdict((-0.4, -0.1)), verdict((-0.1, 0.4))
+    ('better than', 'worse than', 'tied with')
+    """
+    if better(*intervals):
+        return "better than"
+    return "worse than" if better(*((-high, -low) for low, high in intervals)) else "tied with"
+
+
+def standing(tied: Sequence[str], others: int) -> str:
+    """What may be said of the first of a ranking: `tied` are those of the `others` that it is not better than.
+
+    >>> standing(["fid", "pr"], 5)
+    'fid and pr are statistically tied with it'
+    >>> standing([], 5)
+    'it is better than the other 5 metrics'
+    """
+    if tied:
+        return f"{_listed(tied)} {'is' if len(tied) == 1 else 'are'} statistically tied with it"
+    return f"it is better than {_the_others(others)}"
+
+
 def ranking_sentence(metrics: Sequence[str], tied: Sequence[str], scope: str) -> str:
     """The answer of a leaderboard: `metrics` best first, `tied` those that the first is not better than.
 
@@ -70,9 +94,12 @@ def ranking_sentence(metrics: Sequence[str], tied: Sequence[str], scope: str) ->
         return (
             f"No metric is better than all others: {first} comes first, statistically tied with {with_all} ({scope})."
         )
-    beaten = others - len(tied)
-    rest = "the other metric" if beaten == 1 else f"the other {beaten} metrics"
+    rest = _the_others(others - len(tied))
     return f"Best: {first}, statistically tied with {_listed(tied)}; better than {rest} {held}."
+
+
+def _the_others(count: int) -> str:
+    return "the other metric" if count == 1 else f"the other {count} metrics"
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -1,10 +1,24 @@
 """What may be said about two corpora, and about two metrics."""
 
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textgauge.stats.decisions import better, comparison_sentence, different
+import textgauge
+from textgauge.stats.decisions import better, comparison_sentence, different, verdict
+
+SOURCES = Path(textgauge.__file__).parent
+SAYS = re.compile(r"\b(better than|worse than|tied with|statistically tied|beats|[Dd]ifferent: |No difference)\b")
+# Definitions, which say what a word means and nothing about data.
+DEFINITIONS = {
+    "A tier ends only where every metric above is better than every metric below.",
+    " is better than its best, ",
+}
 
 ENDS = st.tuples(st.floats(-1, 1), st.floats(0, 1)).map(lambda ends: (ends[0], ends[0] + ends[1]))
 
@@ -42,3 +56,27 @@ def test_one_interval_that_reaches_0_is_enough_to_say_nothing(intervals):
 
 def test_an_interval_that_does_not_exist_is_no_support():
     assert not better((0.1, 0.2), (float("nan"), float("nan")))
+
+
+@given(st.lists(ENDS, min_size=1, max_size=3))
+def test_a_verdict_turns_round_with_the_difference(intervals):
+    turned = verdict(*((-high, -low) for low, high in intervals))
+    other = {"better than": "worse than", "worse than": "better than", "tied with": "tied with"}
+    assert turned == other[verdict(*intervals)]
+    assert (verdict(*intervals) == "better than") == better(*intervals)
+
+
+def spoken(path: Path) -> Iterator[str]:
+    """The strings of a module without its docstrings."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    statements = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in statements:
+            yield node.value
+
+
+def test_sentences_that_decide_stand_in_one_module():
+    modules = [path for path in SOURCES.rglob("*.py") if path.name != "decisions.py"]
+    found = [(path.name, text) for path in modules for text in spoken(path) if SAYS.search(text)]
+    assert [entry for entry in found if entry[1] not in DEFINITIONS] == []
+    assert any(SAYS.search(text) for text in spoken(SOURCES / "stats" / "decisions.py"))

@@ -9,6 +9,7 @@ import numpy as np
 
 from textgauge.evaluate.recommend.detection import TextsNeeded
 from textgauge.evaluate.recommend.power import PairsNeeded
+from textgauge.stats.decisions import standing
 from textgauge.tabular import count_of, format_about, format_duration, format_percent, listed
 
 if TYPE_CHECKING:
@@ -47,18 +48,7 @@ def _best(answer: Answer) -> str:
     ranked = [row for row in answer.board if row.rank is not None]
     if len(ranked) == 1:
         return f"Only {first} was ranked: there is nothing to compare it with"
-    if others:
-        return f"To {answer.purpose}, use {first}; {_tied(others)}"
-    return f"To {answer.purpose}, use {first}: it is better than {_the_other(len(ranked) - 1)}"
-
-
-def _tied(others: Sequence[str]) -> str:
-    named = [*others[:_NAMED], *([count_of(len(others) - _NAMED, "other")] if len(others) > _NAMED else [])]
-    return f"{listed(named)} {'is' if len(others) == 1 else 'are'} statistically tied with it"
-
-
-def _the_other(count: int) -> str:
-    return "the other metric" if count == 1 else f"the other {count} metrics"
+    return f"To {answer.purpose}, use {first}{';' if others else ':'} {standing(others, len(ranked) - 1)}"
 
 
 def _detection(answer: Answer, rows: dict[str, TextsNeeded], whole: Recommendation) -> Iterator[str]:
@@ -70,7 +60,7 @@ def _detection(answer: Answer, rows: dict[str, TextsNeeded], whole: Recommendati
     first, *others = answer.choice
     best = rows[first]
     said = f"{goal}, use {first}: it needs {_texts(best)}"
-    yield f"{said}; {_tied(others)}." if others else f"{said}."
+    yield f"{said}; {standing(others, len(others))}." if others else f"{said}."
     unclear = [row.metric for row in rows.values() if not row.known and row.low < best.count]
     if unclear:
         named = [*unclear[:_NAMED], *([count_of(len(unclear) - _NAMED, "other")] if len(unclear) > _NAMED else [])]

@@ -11,6 +11,7 @@ from textgauge.evaluate.protocols.base import Measure
 from textgauge.evaluate.results import Judged, Results
 from textgauge.evaluate.verdicts import NUMBERS, detailed
 from textgauge.report.page.tables import Mark, PageCell, PageColumn, PageTable, Span, axis_of, cell
+from textgauge.stats.decisions import standing
 from textgauge.tabular import count_of, format_decimals, listed, plain
 
 _FEW = 8  # measures that a table shows at first
@@ -118,10 +119,9 @@ def board_sentences(board: Board) -> list[str]:
     count = len({row.tier for row in ranked})
     fall = f", which fall into {count_of(count, 'tier')}" if count > 1 else ""
     said = [f"`{best.metric}` comes first of {count_of(len(ranked), 'metric')}{fall}: overall {best.overall:.3f} of 1."]
-    if len(top) > 1:
-        said.append(f"{_code(row.metric for row in top[1:])} {_are(top[1:])} statistically tied with it.")
-    elif len(ranked) > 1:
-        said.append(f"It is better than every other metric (95 % for all together, {board.ranking.scope}).")
+    if len(ranked) > 1:
+        found = standing([f"`{row.metric}`" for row in top[1:]], len(ranked) - 1)
+        said.append(f"{found[0].upper()}{found[1:]} (95 % for all together, {board.ranking.scope}).")
     missing = [row.metric for row in board.ranking if math.isnan(row.overall)]
     if missing:
         said.append(f"{_code(missing)} {_have(missing)} no overall score here.")
@@ -172,10 +172,6 @@ def warnings(results: Sequence[Results], judged: Sequence[Judged]) -> list[str]:
 
 def _have(names: Sequence[str]) -> str:
     return "has" if len(names) == 1 else "have"
-
-
-def _are(rows: Sequence[RankedMetric]) -> str:
-    return "is" if len(rows) == 1 else "are"
 
 
 def _code(names: Iterable[str]) -> str:

@@ -61,7 +61,7 @@ def test_a_sole_winner_and_a_sole_metric(make_answer):
 def test_many_tied_metrics_are_counted(make_answer):
     tied = tuple(f"m{place}" for place in range(8))
     said = make_answer(choice=("quick", *tied)).sentences[0]
-    assert said == "To rank corpora, use quick; m0, m1, m2, m3, m4 and 3 others are statistically tied with it."
+    assert said == "To rank corpora, use quick; m0, m1, m2, m3 and 4 more are statistically tied with it."
 
 
 def test_the_quickest_of_those_tied_is_named_where_it_is_not_the_best(make_answer):

@@ -35,7 +35,7 @@ def test_the_first_with_its_score_and_what_it_rests_on():
     tiers = len({row.tier for row in rows})
     assert text.startswith(f"`energy` comes first of 3 metrics, which fall into {tiers} tiers: overall ")
     assert float(re.search(r"overall (\d\.\d{3}) of 1", text)[1]) == round(rows[0].overall, 3)
-    assert "It is better than every other metric" in text
+    assert "It is better than the other 2 metrics (95 % for all together, these texts)." in text
     assert "This rests on 8 repetitions with `a,b`." in text
 
 
@@ -43,7 +43,7 @@ def test_tied_metrics_are_named():
     board, text = said(judged("energy", 0.8, spread=0.1), judged("mmd", 0.8, spread=0.1), judged("zipf", 0.1))
     top = [row.metric for row in board.ranking if row.tier == 1]
     assert len(top) == 2
-    assert f"`{top[1]}` is statistically tied with it." in text
+    assert f"`{top[1]}` is statistically tied with it (95 % for all together, these texts)." in text
     assert "better than" not in text
     assert "2 tiers" in text
 
