@@ -13,6 +13,7 @@ import numpy as np
 from textgauge.data.packing import show
 from textgauge.data.pool import Embeddings
 from textgauge.errors import InputError
+from textgauge.limits import ARRAY_BYTES
 
 _BLOCK_CELLS = 2**22
 
@@ -28,6 +29,8 @@ def read_embeddings(path: str | os.PathLike[str]) -> Embeddings:
     _check_header(name, shape, dtype)
     array = np.load(path, mmap_mode="r", allow_pickle=False)
     native = {"<f4": np.float32, "<f8": np.float64, "<f2": np.float32}.get(dtype.newbyteorder("<").str, np.float64)
+    if dtype != native:
+        ARRAY_BYTES.check(array.size * np.dtype(native).itemsize, f"{name}: in memory, an array")
     rows: Embeddings = array if dtype == native else array.astype(native)
     check_finite(rows, name)
     return rows

@@ -10,8 +10,9 @@ import warnings
 from collections.abc import Iterator
 from itertools import islice
 
-from textgauge.data.tables import MAX_CHARACTERS, TextTable, listed, number
+from textgauge.data.tables import TextTable, listed, number
 from textgauge.errors import InputError
+from textgauge.limits import TEXT_CHARACTERS
 from textgauge.tabular import one_line
 
 _NEWLINE = re.compile("\r\n|\n|\r")
@@ -79,14 +80,14 @@ def csv_records(text: str, name: str, *, delimiter: str = ",") -> Iterator[tuple
     except csv.Error as error:
         if "field larger" in str(error):
             raise InputError(
-                f"{name}: line {start}: a text over the limit of {MAX_CHARACTERS:,} characters, or a quote never closed"
+                f"{name}: line {start}: too long a text, or a quote never closed; {TEXT_CHARACTERS.advice}"
             ) from None
         raise InputError(f"{name}: line {start}: bad CSV ({error})") from None
 
 
 @contextlib.contextmanager
 def _wide_fields() -> Iterator[None]:
-    before = csv.field_size_limit(MAX_CHARACTERS)
+    before = csv.field_size_limit(TEXT_CHARACTERS.most)
     try:
         yield
     finally:

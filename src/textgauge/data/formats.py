@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from textgauge.data import packing
 from textgauge.data.delimited import csv_table, split_lines, tsv_table
 from textgauge.data.frames import arrow_frame, excel_frame, parquet_frame
 from textgauge.data.packing import PACKINGS, PathLike, read_bytes, read_text, show, suffix
 from textgauge.data.tables import TextTable, kind_of_cell, sound
 from textgauge.errors import InputError, MissingExtra
+from textgauge.limits import FILE_BYTES
 
 if TYPE_CHECKING:
     import polars
@@ -214,8 +214,7 @@ def _of_frames(name: str, frames: Sequence[polars.DataFrame]) -> TextTable:
 
 def _saved_dataset(folder: Path, paths: Iterable[Path]) -> TextTable:
     found = list(paths)
-    if sum(path.stat().st_size for path in found) > packing.MAX_BYTES:
-        raise InputError(f"{show(folder)}: more than {packing.MAX_BYTES:,} bytes; take a part of it")
+    FILE_BYTES.check(sum(path.stat().st_size for path in found), f"{show(folder)}: a dataset")
     frames = [_frame(path, arrow_frame) for path in found]
     odd = next((path for path, frame in zip(found, frames, strict=True) if frame.columns != frames[0].columns), None)
     if odd is not None:
@@ -229,8 +228,7 @@ def _folder_of_texts(folder: Path, paths: Sequence[Path]) -> TextTable:
     for path in paths:
         text = sound(read_text(path), show(path)) if path.stat().st_size else ""
         size += len(text)
-        if size > packing.MAX_BYTES:
-            raise InputError(f"{show(folder)}: more than {packing.MAX_BYTES:,} characters; take a part of it")
+        FILE_BYTES.check(size, f"{show(folder)}: texts")
         texts.append(text)
     names: list[object] = [path.name for path in paths]
     return TextTable(show(folder), {"text": texts, "name": names}, range(1, len(paths) + 1), "file")

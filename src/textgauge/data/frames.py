@@ -15,14 +15,13 @@ import zlib
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, cast
 
-from textgauge.data import packing
 from textgauge.errors import InputError, MissingExtra
+from textgauge.limits import FILE_BYTES, TABLE_CELLS
 from textgauge.tabular import one_line
 
 if TYPE_CHECKING:
     import polars
 
-_MAX_CELLS = 2**24
 _BLOCK = 2**20
 _PLACE = re.compile(rb"""<(?:\w+:)?(?:c|row)\s[^<>]*?\br\s*=\s*["']([A-Za-z]{0,3})(\d{1,9})["']""")
 _MOST_SAID = 200  # characters of a library's message that are repeated
@@ -34,7 +33,14 @@ def parquet_frame(data: bytes) -> polars.DataFrame:
 
     if not (data.startswith(b"PAR1") and data.endswith(b"PAR1")):
         raise InputError("not a whole Parquet file")
-    return _read("Parquet", lambda: polars.read_parquet(io.BytesIO(data)))
+
+    def read() -> polars.DataFrame:
+        lazy = polars.scan_parquet(io.BytesIO(data))
+        rows = lazy.select(polars.len()).collect().item()  # of the footer, before any cell is unpacked
+        TABLE_CELLS.check(rows * len(lazy.collect_schema()), "a table")
+        return lazy.collect()
+
+    return _read("Parquet", read)
 
 
 def arrow_frame(data: bytes) -> polars.DataFrame:
@@ -64,13 +70,11 @@ def _check_spreadsheet(data: bytes) -> None:
     """Refuse too much unpacked data, and cells so far out that the rectangle up to them does not fit in memory."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as parts:
-            if sum(part.file_size for part in parts.infolist()) > packing.MAX_BYTES:
-                raise InputError(f"more than {packing.MAX_BYTES:,} bytes; take a part of it")
+            FILE_BYTES.check(sum(part.file_size for part in parts.infolist()), "unpacked, a spreadsheet")
             cells = max((_rectangle(parts, part) for part in parts.infolist()), default=0)
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, RuntimeError):
         raise InputError("not a whole .xlsx file") from None
-    if cells > _MAX_CELLS:
-        raise InputError(f"a sheet of {cells:,} cells, empty ones included; the limit is {_MAX_CELLS:,}")
+    TABLE_CELLS.check(cells, "a sheet")
 
 
 def _rectangle(parts: zipfile.ZipFile, part: zipfile.ZipInfo) -> int:

@@ -19,10 +19,11 @@ from pathlib import Path
 from typing import IO, Any
 
 from textgauge.errors import InputError, MissingExtra
+from textgauge.limits import EXPANSION, FILE_BYTES
 
 STDIN = "-"
-# Texts are held in memory; a gibibyte of text is about ten million sentences.
-MAX_BYTES = 2**30
+_BLOCK = 2**20
+_SMALL = 2**24  # unpacked bytes that are no matter how few they were packed in
 _MOST_NEIGHBOURS = 10_000  # files of a folder that a mistyped name is looked for among
 PathLike = str | os.PathLike[str]
 
@@ -62,13 +63,17 @@ def read_text(path: PathLike) -> str:
 
 
 def read_bytes(path: PathLike) -> bytes:
-    """All bytes of a file, unpacked; a missing or empty file, a folder and more than MAX_BYTES are refused."""
+    """All bytes of a file, unpacked; a missing or empty file, a folder and too many bytes are refused."""
     name = show(path)
     try:
         if os.fspath(path) == STDIN:
             return _limited(sys.stdin.buffer, name)
         with open(path, "rb") as stream:
-            return _unpacked(stream, packing(path), name) if packing(path) else _limited(stream, name)
+            size = os.fstat(stream.fileno()).st_size
+            FILE_BYTES.check(size, f"{name}: a file")
+            if packing(path):
+                return _unpacked(stream, packing(path), name, size)
+            return stream.read(FILE_BYTES.most) if size else _limited(stream, name)
     except (OSError, ValueError) as error:
         raise InputError(f"{name}: {_reason(error, path)}") from None
 
@@ -94,10 +99,10 @@ def _similar(path: PathLike) -> list[str]:
     return [os.path.join(os.path.dirname(path), names[name]) for name in near]
 
 
-def _unpacked(stream: IO[bytes], ending: str, name: str) -> bytes:
+def _unpacked(stream: IO[bytes], ending: str, name: str, size: int) -> bytes:
     try:
         with PACKINGS[ending](stream) as unpacked:
-            return _limited(unpacked, name)
+            return _limited(unpacked, name, max(_SMALL, EXPANSION.most * size))
     except (InputError, MissingExtra, MemoryError):
         raise
     except Exception:
@@ -114,13 +119,18 @@ def _open_zstd(stream: IO[bytes]) -> Any:
     raise MissingExtra.named("a .zst file", "zstd")
 
 
-def _limited(stream: IO[bytes], name: str) -> bytes:
-    data = stream.read(MAX_BYTES + 1)
-    if len(data) > MAX_BYTES:
-        raise InputError(f"{name}: more than {MAX_BYTES:,} bytes; take a part of it")
+def _limited(stream: IO[bytes], name: str, expected: int | None = None) -> bytes:
+    """All bytes of a stream, read in blocks, so that no more memory is taken than the limits allow."""
+    data = bytearray()
+    while block := stream.read(_BLOCK):
+        data += block
+        if len(data) > FILE_BYTES.most:
+            raise InputError(f"{name}: too large; {FILE_BYTES.advice}")
+        if expected is not None and len(data) > expected:
+            raise InputError(f"{name}: unpacks to suspiciously much; {EXPANSION.advice}")
     if not data:
         raise InputError(f"{name}: the file is empty")
-    return data
+    return bytes(data)
 
 
 def _reason(error: Exception, path: PathLike) -> str:

@@ -11,9 +11,9 @@ from typing import Any
 
 from textgauge.encode.tokenizers import without_surrogates
 from textgauge.errors import InputError
+from textgauge.limits import TEXT_CHARACTERS
 from textgauge.tabular import one_line
 
-MAX_CHARACTERS = 1_000_000  # of one text
 _LONGEST_NAME = 80  # characters of a column's name that messages repeat
 
 
@@ -194,8 +194,7 @@ def is_frame(values: Any) -> bool:
 
 def sound(text: str, place: str) -> str:
     """The text if it is not too long, with lone surrogates (no Unicode text) replaced by U+FFFD."""
-    if len(text) > MAX_CHARACTERS:
-        raise InputError(f"{place}: a text of {len(text):,} characters; the limit is {MAX_CHARACTERS:,}")
+    TEXT_CHARACTERS.check(len(text), f"{place}: a text")
     return text if text.isascii() else without_surrogates(text)
 
 

@@ -118,8 +118,8 @@ def test_packed_files(file, monkeypatch, ending):
     for name, content in {"a.txt": b"x\ny\n", "a.csv": b"text\nx\ny\n", "a.json": b'["x", "y"]'}.items():
         assert read_texts(file(name + ending, pack(content))) == ["x", "y"]
         assert read_texts(file(name + ending.upper(), pack(content[:4]) + pack(content[4:]))) == ["x", "y"]
-    monkeypatch.setattr(packing, "MAX_BYTES", 1000)
-    assert "more than 1,000 bytes" in complaint(read_texts, file(f"b.txt{ending}", pack(b"x\n" * 100_000)))
+    monkeypatch.setenv("TEXTGAUGE_MAX_BYTES", "1000")
+    assert "the limit is 1,000 bytes" in complaint(read_texts, file(f"b.txt{ending}", pack(b"x\n" * 100_000)))
     assert f"not a whole {ending} file" in complaint(read_texts, file(f"c.txt{ending}", pack(b"x\n" * 90)[:-3]))
 
 
@@ -136,8 +136,8 @@ def test_xlsx(tmp_path, monkeypatch):
     pytest.importorskip("xlsxwriter")
     polars.DataFrame({"n": [1, 2], "words": ["a", "b"]}).write_excel(path)
     assert read_texts(path) == ["a", "b"]
-    monkeypatch.setattr(packing, "MAX_BYTES", 9_000)
-    assert "more than 9,000 bytes" in complaint(read_texts, path)
+    monkeypatch.setenv("TEXTGAUGE_MAX_BYTES", "9000")
+    assert "the limit is 9,000 bytes" in complaint(read_texts, path)
 
 
 def test_a_spreadsheet_with_a_cell_far_out_is_refused_before_it_is_read(file):
@@ -170,8 +170,8 @@ def test_arrow_file_and_saved_dataset(tmp_path, monkeypatch):
     assert complaint(read_texts, saved.parent).endswith(f"give one of them: {saved}")
     polars.DataFrame({"other": ["d"]}).write_ipc_stream(saved / "more.arrow")
     assert "different columns" in complaint(read_texts, saved)
-    monkeypatch.setattr(packing, "MAX_BYTES", 100)
-    assert "more than 100 bytes" in complaint(read_texts, saved)
+    monkeypatch.setenv("TEXTGAUGE_MAX_BYTES", "100")
+    assert "the limit is 100 bytes" in complaint(read_texts, saved)
 
 
 def test_folder_of_texts_is_one_text_a_file(tmp_path, monkeypatch):
@@ -185,8 +185,8 @@ def test_folder_of_texts_is_one_text_a_file(tmp_path, monkeypatch):
         (tmp_path / name).write_text(text)
     with pytest.warns(UserWarning, match="blank texts left out: 1 of 3"):
         assert read_texts(tmp_path) == ["first", "second\nline"]
-    monkeypatch.setattr(packing, "MAX_BYTES", 12)
-    assert "more than 12 characters" in complaint(read_texts, tmp_path)
+    monkeypatch.setenv("TEXTGAUGE_MAX_BYTES", "12")
+    assert "the limit is 12 bytes" in complaint(read_texts, tmp_path)
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
@@ -283,7 +283,7 @@ BAD = {
     "text.txt.gz": (b"hello", "not a whole .gz file"),
     "array.npy": (b"\x93NUMPY", "embeddings, not texts"),
     "long.txt": (b"ok\n" + b"x" * 10_000_000, "line 2: a text of 10,000,000 characters; the limit is 1,000,000"),
-    "long.csv": (b"text\nok\n" + b"x" * 1_000_001, "line 3: a text over the limit of 1,000,000"),
+    "long.csv": (b"text\nok\n" + b"x" * 1_000_001, "line 3: too long a text"),
     "long.jsonl": (json.dumps({"text": "x" * 1_000_001}).encode(), "line 1: a text of 1,000,001 characters"),
 }
 
@@ -304,9 +304,45 @@ def test_missing_file_folder_and_impossible_path(tmp_path):
 
 
 def test_too_many_bytes(file, monkeypatch):
-    monkeypatch.setattr(packing, "MAX_BYTES", 10)
-    assert "more than 10 bytes" in complaint(read_texts, file("a.txt", "x\n" * 20))
-    assert "more than 10 bytes" in complaint(read_texts, file("a.txt.gz", gzip.compress(b"x\n" * 20)))
+    monkeypatch.setenv("TEXTGAUGE_MAX_BYTES", "10")
+    assert "a file of 40 bytes; the limit is 10 bytes; take a part, or set TEXTGAUGE_MAX_BYTES" in complaint(
+        read_texts, file("a.txt", "x\n" * 20)
+    )
+    monkeypatch.setenv("TEXTGAUGE_MAX_BYTES", "30")
+    assert "too large; the limit is 30 bytes" in complaint(
+        read_texts, file("a.txt.gz", gzip.compress(b"x\n" * 20, mtime=0))
+    )
+
+
+def test_a_file_that_unpacks_to_suspiciously_much_is_refused_before_all_of_it_is_unpacked(file, monkeypatch):
+    bomb = file("a.txt.gz", gzip.compress(b"x\n" * 2**18))
+    monkeypatch.setattr(packing, "_SMALL", 2**16)
+    monkeypatch.setattr(packing, "_BLOCK", 2**12)
+    assert "the limit is 200 times its packed size" in complaint(read_texts, bomb)
+    monkeypatch.setenv("TEXTGAUGE_MAX_EXPANSION", "2000")
+    assert len(read_texts(bomb)) == 2**18
+
+
+def test_a_table_of_many_rows_in_few_bytes_is_refused_before_it_is_unpacked(file, monkeypatch):
+    content = io.BytesIO()
+    polars.DataFrame({"text": ["x"] * 100_000, "n": [1] * 100_000}).write_parquet(content)
+    path = file("a.parquet", content.getvalue())
+    monkeypatch.setenv("TEXTGAUGE_MAX_CELLS", "150000")
+    assert "a table of 200,000 cells; the limit is 150,000 cells" in complaint(read_texts, path)
+    monkeypatch.setenv("TEXTGAUGE_MAX_CELLS", "2e5")
+    assert len(read_texts(path)) == 100_000
+
+
+def test_a_limit_that_is_no_number_is_refused(file, monkeypatch):
+    monkeypatch.setenv("TEXTGAUGE_MAX_CHARACTERS", "many")
+    assert "TEXTGAUGE_MAX_CHARACTERS=many: give a whole number above 0" in complaint(read_texts, file("a.txt", "x\n"))
+
+
+def test_more_characters_can_be_allowed(file, monkeypatch):
+    path = file("a.csv", f"text\n{'x' * 1_000_001}\n")
+    assert "TEXTGAUGE_MAX_CHARACTERS" in complaint(read_texts, path)
+    monkeypatch.setenv("TEXTGAUGE_MAX_CHARACTERS", "1000001")
+    assert len(read_texts(path)[0]) == 1_000_001
 
 
 def test_the_longest_text_allowed_is_read(file):

@@ -1,0 +1,59 @@
+"""How large an input may be before it is refused, and the variable of the environment that allows more.
+
+JSON may be nested as deep as Python's recursion limit lets it be, about 1,000.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+from textgauge.errors import InputError
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A largest number of something; the variable raises or lowers it."""
+
+    variable: str
+    default: int
+    unit: str
+
+    @property
+    def most(self) -> int:
+        """The number that holds now."""
+        given = os.environ.get(self.variable, "")
+        if not given:
+            return self.default
+        try:
+            found = int(float(given))
+        except (ValueError, OverflowError):
+            found = 0
+        if found < 1:
+            raise InputError(f"{self.variable}={given[:40]}: give a whole number above 0")
+        return found
+
+    @property
+    def advice(self) -> str:
+        """The limit, and what to do about it."""
+        return f"the limit is {self.most:,} {self.unit}; take a part, or set {self.variable}"
+
+    def check(self, found: int, what: str) -> None:
+        """Refuse more; `what` says of what there is too much.
+
+        >>> Limit("TEXTGAUGE_MAX_CELLS", 10, "cells").check(12, "a.xlsx: a sheet")
+        Traceback (most recent call last):
+        textgauge.errors.InputError: a.xlsx: a sheet of 12 cells; the limit is 10 cells; take a part, or set TEXTGAUGE_MAX_CELLS
+        """
+        if found > self.most:
+            raise InputError(f"{what} of {found:,} {self.unit}; {self.advice}")
+
+
+# Texts are held in memory; a gibibyte of text is about ten million sentences.
+FILE_BYTES = Limit("TEXTGAUGE_MAX_BYTES", 2**30, "bytes")
+TEXT_CHARACTERS = Limit("TEXTGAUGE_MAX_CHARACTERS", 1_000_000, "characters")
+TABLE_CELLS = Limit("TEXTGAUGE_MAX_CELLS", 2**27, "cells")
+# Of an array that is copied into memory; one that is read where it lies on disk has no limit.
+ARRAY_BYTES = Limit("TEXTGAUGE_MAX_ARRAY_BYTES", 2**33, "bytes")
+# Text is packed to a tenth of its size, and seldom to less than a hundredth.
+EXPANSION = Limit("TEXTGAUGE_MAX_EXPANSION", 200, "times its packed size")
