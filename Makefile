@@ -84,6 +84,7 @@ test-lowest: ## run the tests on the lowest versions that are allowed
 # A copy of the package whose compiled library checks every access to memory and every undefined operation.
 sanitize: $(VENV)/.dev ## run the tests of the compiled code under the address and undefined-behaviour sanitizers
 	rm -rf $(SANITIZED) && mkdir -p $(SANITIZED) && cp -r src/textgauge $(SANITIZED)
+	rm -f $(SANITIZED)/textgauge/numerics/native/_kmeans*
 	$(CC) -shared -fPIC -g -O1 -std=c11 -fopenmp-simd -ffp-contract=off -fno-omit-frame-pointer \
 	  -fsanitize=address,undefined -fno-sanitize-recover=all src/textgauge/numerics/native/kmeans.c -lm \
 	  -o $(SANITIZED)/textgauge/numerics/native/_kmeans$$($(BIN)/python -c "from importlib.machinery import EXTENSION_SUFFIXES as s; print(s[0])")

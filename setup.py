@@ -2,8 +2,10 @@
 
 The library includes no Python header, so one wheel serves every Python of a platform (`py3-none-PLATFORM`).
 `TEXTGAUGE_NATIVE=0` leaves it out of the build: a wheel for all platforms.
+Its size and digest are written next to it, so that a damaged or foreign library is refused before it is loaded.
 """
 
+import hashlib
 import os
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
@@ -19,6 +21,15 @@ MSVC = ["/O2", "/std:c11", "/fp:precise"]
 
 class BuildLibrary(build_ext):
     """Build the library under a name that holds no version of Python."""
+
+    def run(self) -> None:
+        """Build, then record what was built."""
+        super().run()
+        for path in (Path(self.get_ext_fullpath(ext.name)) for ext in self.extensions):
+            if path.is_file():
+                content = path.read_bytes()
+                record = f"{len(content)} {hashlib.sha256(content).hexdigest()}\n"
+                path.with_name(f"{path.name}.sha256").write_text(record, encoding="ascii")
 
     def build_extension(self, ext: Extension) -> None:
         """Compile with the options of the compiler at hand."""

@@ -41,9 +41,9 @@ class Limit:
     def check(self, found: int, what: str) -> None:
         """Refuse more; `what` says of what there is too much.
 
-        >>> Limit("TEXTGAUGE_MAX_CELLS", 10, "cells").check(12, "a.xlsx: a sheet")
+        >>> Limit("MAX_CELLS", 10, "cells").check(12, "a.xlsx: a sheet")
         Traceback (most recent call last):
-        textgauge.errors.InputError: a.xlsx: a sheet of 12 cells; the limit is 10 cells; take a part, or set TEXTGAUGE_MAX_CELLS
+        textgauge.errors.InputError: a.xlsx: a sheet of 12 cells; the limit is 10 cells; take a part, or set MAX_CELLS
         """
         if found > self.most:
             raise InputError(f"{what} of {found:,} {self.unit}; {self.advice}")

@@ -1,16 +1,19 @@
 """Which library is taken, what is said where there is none, and what is refused before C sees it."""
 
+import hashlib
 import shutil
 import subprocess
 import sys
 import warnings
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from importlib.machinery import EXTENSION_SUFFIXES
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from textgauge.numerics import native
+from textgauge.numerics import kmeans, native
 
 SOURCE = Path(native.__file__).with_name("kmeans.c")
 INTERFACE = "long long textgauge_interface(void) {{ return {}; }}"
@@ -68,6 +71,20 @@ class TestLoad:
         compiled, reason = native.load(other)
         assert compiled is None
         assert "it is cut off" in reason
+
+    def test_bytes_that_are_not_those_of_the_build_are_refused_before_they_are_loaded(self, stem, compiled_from):
+        compiled_from(INTERFACE.format(3) + OTHERS)
+        path = Path(f"{stem}{EXTENSION_SUFFIXES[0]}")
+        content, record = path.read_bytes(), path.with_name(f"{path.name}.sha256")
+        record.write_text(f"{len(content)} {hashlib.sha256(content).hexdigest()}\n")
+        native.check(path)
+        path.write_bytes(content[:-1])
+        assert f"it has {len(content) - 1:,} bytes, its build had {len(content)}" in native.load(stem).reason
+        for place in range(0, len(content), len(content) // 9):
+            path.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
+            assert "its digest is not that of its build" in native.load(stem).reason
+        record.write_bytes(b"\0")
+        assert "the record of its build is damaged" in native.load(stem).reason
 
     def test_foreign(self, stem, compiled_from):
         compiled_from("int something_else(void) { return 1; }")
@@ -166,3 +183,40 @@ def test_steps_are_bounded():
     (early,), _ = native.kmeans_by_products(X @ X.T, np.ones(200), np.arange(9)[None], steps=1)
     (late,), _ = native.kmeans_by_products(X @ X.T, np.ones(200), np.arange(9)[None], steps=500)
     assert (early != late).any()
+
+
+@needs_library
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 1e308, 5e-324])
+@pytest.mark.parametrize("place", ["products", "weights"])
+def test_numbers_that_are_none_end_in_a_bounded_number_of_steps(value, place):
+    X = np.random.default_rng(1).standard_normal((20, 2))
+    given = {"products": X @ X.T, "weights": np.ones(20)}
+    given[place].flat[7] = value
+    found = native.kmeans_by_products(*given.values(), np.array([[0, 1, 2]]), steps=500)
+    assert found is None or set(found[0].ravel().tolist()) <= {0, 1, 2}
+
+
+@needs_library
+@pytest.mark.parametrize(("n", "k"), [(1, 1), (2, 1), (2, 2), (3, 2), (9, 8), (17, 1), (65, 64)])
+def test_edge_sizes_are_those_of_numpy(n, k):
+    X = np.random.default_rng(n).standard_normal((n, 3))
+    start = kmeans.Start(k, 3, (0,))
+    compiled = kmeans.by_products(X, np.ones(n), start)
+    plain = kmeans.in_passes(X, np.ones(n), start)
+    assert [labels.tolist() for labels, _ in compiled] == [labels.tolist() for labels, _ in plain]
+
+
+def _labels(seed):
+    X = np.random.default_rng(seed).standard_normal((120, 6))
+    return kmeans.kmeans(X, np.ones(120), 9, restarts=4, seed=(seed,)).tolist()
+
+
+@needs_library
+def test_two_threads_and_a_forked_process_get_the_same_labels():
+    alone = [_labels(seed) for seed in range(16)]
+    with ThreadPoolExecutor(2) as pool:
+        assert list(pool.map(_labels, range(16))) == alone
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # newer versions advise against forking with threads
+        with ProcessPoolExecutor(1, mp_context=get_context("fork")) as pool:
+            assert list(pool.map(_labels, range(16))) == alone

@@ -7,6 +7,7 @@ It holds one function, k-means on few rows, compiled from kmeans.c when textgaug
 from __future__ import annotations
 
 import ctypes
+import hashlib
 import os
 import struct
 import warnings
@@ -52,8 +53,7 @@ def load(stem: Path) -> Library:
         if not path.is_file():
             continue
         try:
-            if not is_whole(path):
-                raise OSError("it is cut off")  # loading it could end the process
+            check(path)  # loading a damaged one could end the process
             found = ctypes.CDLL(str(path))
             for name, arguments in _FUNCTIONS.items():
                 function = getattr(found, name)
@@ -64,6 +64,22 @@ def load(stem: Path) -> Library:
         except (OSError, AttributeError) as error:
             reason = f"{path} cannot be used: {error}"
     return Library(None, reason)
+
+
+def check(path: Path) -> None:
+    """Refuse a library whose size or digest is not that of its build; without a record, one that is cut off."""
+    try:
+        size, digest = path.with_name(f"{path.name}.sha256").read_text(encoding="ascii").split()
+    except FileNotFoundError:
+        if not is_whole(path):
+            raise OSError("it is cut off") from None
+        return
+    except ValueError:
+        raise OSError("the record of its build is damaged") from None
+    if str(path.stat().st_size) != size:
+        raise OSError(f"it has {path.stat().st_size:,} bytes, its build had {size[:20]}")
+    if hashlib.sha256(path.read_bytes()).hexdigest() != digest:
+        raise OSError("its digest is not that of its build")
 
 
 def is_whole(path: Path) -> bool:
