@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from _pages import all_pages, navigation
+from _pages import all_pages, navigation, notebooks
 from _pages.llms import llms_text
 from mkdocs.structure.files import File, Files
 
 
 def on_config(config: Any) -> Any:
-    """Fill the section "Reference" of the navigation."""
+    """Fill the sections "Notebooks" and "Reference" of the navigation."""
+    filled = {"Notebooks": notebooks.navigation(), "Reference": navigation()}
     for section in config.nav:
-        if "Reference" in section:
-            section["Reference"] = navigation()
+        section.update({title: pages for title, pages in filled.items() if title in section})
     return config
 
 
