@@ -23,8 +23,8 @@ UNITS = {"agreement": None, "clustering": ["fold"], "retrieval": ["query"]}
 SENTENCES = re.compile(
     r"(?P<title>[^`:]+): `(?P<best>[^`]+)` comes first of (?P<count>\d+) metrics?"
     r"(?:, which fall into (?P<tiers>\d+) tiers)?: overall (?P<overall>[\d.]+) of 1\."
-    r"(?: (?P<tied>`[^.]*) (?:is|are) statistically tied with it\.)?"
-    r"(?P<better> It is better than every other metric \(95 % for all together, [^)]+\)\.)?"
+    r"(?: (?P<tied>`[^.]*) (?:is|are) statistically tied with it \(95 % for all together, [^)]+\)\.)?"
+    r"(?P<better> It is better than the other(?: \d+)? metrics? \(95 % for all together, [^)]+\)\.)?"
     r"(?: (?P<unranked>`[^.]*) ha(?:s|ve) no overall score here\.)?"
     r" This rests on (?P<few>\d+)(?: to (?P<many>\d+))? (?P<things>repetitions|resampled units)"
     r" (?:with|of) (?P<data>.*)\."

@@ -57,8 +57,10 @@ def verdict(*intervals: tuple[float, float]) -> str:
     return "worse than" if better(*((-high, -low) for low, high in intervals)) else "tied with"
 
 
-def standing(tied: Sequence[str], others: int) -> str:
+def standing(tied: Sequence[str], others: int, *, named: int = 4) -> str:
     """What may be said of the first of a ranking: `tied` are those of the `others` that it is not better than.
+
+    Of more than `named`, the rest is counted.
 
     >>> standing(["fid", "pr"], 5)
     'fid and pr are statistically tied with it'
@@ -66,7 +68,7 @@ def standing(tied: Sequence[str], others: int) -> str:
     'it is better than the other 5 metrics'
     """
     if tied:
-        return f"{_listed(tied)} {'is' if len(tied) == 1 else 'are'} statistically tied with it"
+        return f"{_listed(tied, named)} {'is' if len(tied) == 1 else 'are'} statistically tied with it"
     return f"it is better than {_the_others(others)}"
 
 
@@ -102,6 +104,6 @@ def _the_others(count: int) -> str:
     return "the other metric" if count == 1 else f"the other {count} metrics"
 
 
-def _listed(names: Sequence[str]) -> str:
-    shown = [*names[:4], *([f"{len(names) - 4} more"] if len(names) > 4 else [])]
+def _listed(names: Sequence[str], most: int = 4) -> str:
+    shown = [*names[:most], *([f"{len(names) - most} more"] if len(names) > most else [])]
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"

@@ -25,6 +25,7 @@ from textgauge.evaluate.results import Judged
 from textgauge.metrics import CorpusMetric
 from textgauge.metrics.base import Undefined
 from textgauge.parallel import map_threads, one_blas_thread
+from textgauge.stats.decisions import different
 from textgauge.tabular import plain_row
 
 _WARM, _FIRST = 8, 32  # texts a side of a sample that loads things, and of the first that count
@@ -122,7 +123,7 @@ def rejects(
             p_value, _ = metric.p_value(comparison, permutations=permutations, seed=seed)
         except Undefined:
             return False
-    return bool(p_value <= level + 1e-9)
+    return different(p_value, level)
 
 
 def simulate_tests(

@@ -120,7 +120,7 @@ def board_sentences(board: Board) -> list[str]:
     fall = f", which fall into {count_of(count, 'tier')}" if count > 1 else ""
     said = [f"`{best.metric}` comes first of {count_of(len(ranked), 'metric')}{fall}: overall {best.overall:.3f} of 1."]
     if len(ranked) > 1:
-        found = standing([f"`{row.metric}`" for row in top[1:]], len(ranked) - 1)
+        found = standing([f"`{row.metric}`" for row in top[1:]], len(ranked) - 1, named=len(ranked))
         said.append(f"{found[0].upper()}{found[1:]} (95 % for all together, {board.ranking.scope}).")
     missing = [row.metric for row in board.ranking if math.isnan(row.overall)]
     if missing:
