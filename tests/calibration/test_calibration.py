@@ -26,7 +26,7 @@ def test_p_values_are_uniform_under_the_null(name):
         ("energy", "near", (30, 30)),
         ("mmd", "null", (30, 30)),
         ("irpr", "near", (100, 100)),
-        ("chi", "near", (30, 30)),
+        ("jsd", "near", (30, 30)),
     ],
 )
 def test_intervals_cover(name, case, sizes):

@@ -181,7 +181,7 @@ def _biased(pair: Comparison) -> str:
 
 def without_times(lines: list[str]) -> list[str]:
     """The lines of a comparison without the last column, milliseconds, and without notes on missing intervals."""
-    bare = [re.sub(r" ms$", "", line) for line in lines if " has no interval " not in line]
+    bare = [re.sub(r" ms$", "", line) for line in lines if " has no interval" not in line]
     return [re.sub(r"^(\w+ [\d.e-]+ [↓↑] .*) [\d.]+$", r"\1", line) for line in bare]
 
 

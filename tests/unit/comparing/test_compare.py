@@ -40,7 +40,7 @@ def test_a_seed_nobody_chose_is_0():
     assert "seed=0" in get_metric("mauve").signature
 
 
-@pytest.mark.parametrize("name", ["mauve", "fid", "energy", "vendi_gap", "c2st", "energy.coefficient"])
+@pytest.mark.parametrize("name", ["mauve", "fid", "energy", "c2st", "energy.coefficient"])
 def test_an_interval_does_not_compute_the_value_again(name):
     counted = []
     kind = type(get_metric(name))

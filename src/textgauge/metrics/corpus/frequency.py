@@ -18,9 +18,7 @@ from textgauge.metrics.base import VALUE, Part
 from textgauge.metrics.contributions import Contributions, SideTerms
 from textgauge.metrics.corpus_metric import GapMetric, ManyValues
 from textgauge.metrics.registry import register
-from textgauge.metrics.score import Score
 from textgauge.metrics.token_counts import CountMetric, token_totals
-from textgauge.metrics.uncertainty import DISJOINT, Parts, student_reach
 
 INF = float("inf")
 _TEXT = "sum over the text's tokens of (observed / expected count of the token in its corpus − 1)"
@@ -160,22 +158,6 @@ class _ChiSquare(_PaddedCounts):
         )
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Deviate(_ChiSquare):
-    """χ² on the normal scale, by the cube root of Wilson and Hilferty 1931: where 1 − p is Φ of it, nearly."""
-
-    name = "chi"
-    label = "χ² deviate"
-    source = "Wilson & Hilferty 1931"
-    headline = Part(VALUE, bounds=(-INF, INF))
-
-    def of_counts(self, P: Floats, Q: Floats) -> ManyValues:
-        """The deviate; NaN without degrees of freedom."""
-        statistic, df = self.table(P, Q)
-        spread = 2 / (9 * np.where(df > 0, df, np.nan))
-        return {VALUE: (np.cbrt(statistic / np.maximum(df, 1)) - (1 - spread)) / np.sqrt(spread)}
-
-
 @register
 @dataclass(frozen=True, kw_only=True)
 class Chi(_ChiSquare):
@@ -194,6 +176,7 @@ class Chi(_ChiSquare):
     headline = Part(VALUE)
     parts = (Part("statistic", bounds=(0.0, INF)), Part("p", closer="larger"))
     undefined = "a corpus has none of the most frequent tokens"
+    no_interval = "1 − p is bounded, and has no spread where it saturates"
 
     def of_counts(self, P: Floats, Q: Floats) -> ManyValues:
         """1 − p, the statistic and p."""
@@ -202,26 +185,6 @@ class Chi(_ChiSquare):
         statistic, df = self.table(P, Q)
         some = np.maximum(df, 1.0)  # without degrees of freedom the statistic is 0, and so is 1 − p
         return {VALUE: chdtr(some, statistic), "statistic": statistic, "p": chdtrc(some, statistic)}
-
-    def interval_ends(
-        self, comparison: Comparison, score: Score, *, level: float, seed: int
-    ) -> tuple[float, float, str]:
-        """Low and high end for the expected 1 − p (or p) at these sizes, and the method's name.
-
-        1 − p is bounded and skewed; its deviate u is nearly normal, and E Φ(N(u, s²)) = Φ(u/√(1 + s²)) grows with u.
-        """
-        from scipy.special import ndtr
-
-        if self.part == "statistic":
-            return super().interval_ends(comparison, score, level=level, seed=seed)
-        deviate = _Deviate(top=self.top, df=self.df, padding=self.padding, on=self.on)
-        parts = Parts.of(comparison, trials=self.interval_trials, seed=seed)
-        error = parts.error(deviate.compute_many(parts.joint, parts.draws)[VALUE])
-        sign = -1 if self.part == "p" else 1
-        centre = sign * deviate.compute(comparison)[VALUE]
-        reach = student_reach(level, comparison) * error
-        low, high = ndtr(np.array([centre - reach, centre + reach]) / math.sqrt(1 + error * error))
-        return min(float(low), score.value), max(float(high), score.value), DISJOINT
 
 
 @register
@@ -235,6 +198,7 @@ class ChiByDf(_ChiSquare):
 
     name = "cbdf"
     label = "χ² by df"
+    interval_from = 30
     source = "Kilgarriff 2001"
     headline = Part(VALUE, bounds=(0.0, INF))
     parts = (Part("statistic", bounds=(0.0, INF)),)
@@ -338,6 +302,7 @@ class JensenShannon(CountMetric):
 
     name = "jsd"
     label = "Jensen–Shannon"
+    interval_from = 30
     source = "Lin 1991"
     headline = Part(VALUE)
     root: bool = False
@@ -363,6 +328,7 @@ class KullbackLeibler(CountMetric):
 
     name = "kl"
     label = "Kullback–Leibler"
+    interval_from = 30
     source = "Kullback & Leibler 1951"
     headline = Part(VALUE, bounds=(0.0, INF))
     parts = (Part("reverse", bounds=(0.0, INF)),)

@@ -76,6 +76,8 @@ def bandwidth(joint: Corpus, metric: GroundMetric) -> float:
 class KernelDiscrepancy(CorpusMetric):
     """Squared maximum mean discrepancy; subclasses say which kernel."""
 
+    interval_from = 30
+
     estimator: Literal["unbiased", "biased"] = "unbiased"
 
     @property

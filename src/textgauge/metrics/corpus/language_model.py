@@ -14,6 +14,7 @@ from textgauge.metrics.base import VALUE, Part
 from textgauge.metrics.corpus_metric import ManyValues, TokenMetric, Values
 from textgauge.metrics.registry import register
 from textgauge.metrics.token_counts import alphabetical, chunks, compute_as_draw, large_enough, numbered
+from textgauge.metrics.uncertainty import NOT_SHOWN
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -120,6 +121,7 @@ class CrossEntropy(TokenMetric):
 
     name = "lm_cross_entropy"
     label = "LM cross-entropy"
+    no_interval = NOT_SHOWN
     source = "Witten & Bell 1991"
     headline = Part(VALUE, bounds=(-INF, INF))
     parts = (Part("cross_entropy", bounds=(0.0, INF)), Part("own_entropy", bounds=(0.0, INF)))

@@ -16,6 +16,7 @@ from textgauge.metrics.corpus_metric import EmbeddingMetric, ManyValues, Values
 from textgauge.metrics.neighbours import gram_of
 from textgauge.metrics.null_values import PERMUTATION, NullValues
 from textgauge.metrics.registry import register
+from textgauge.metrics.uncertainty import NOT_SHOWN
 from textgauge.numerics.spectral import frechet, frechet_from_gram, frechet_many
 from textgauge.numerics.subsets import Subsets
 
@@ -170,6 +171,7 @@ class Median(CentreDistance):
 
     name = "median"
     label = "Median vector distance"
+    no_interval = NOT_SHOWN
 
     def compute(self, comparison: Comparison) -> Values:
         """Cosine distance of the medians."""
@@ -188,6 +190,7 @@ class TTest(EmbeddingMetric):
 
     name = "ttest"
     label = "t-test over dimensions"
+    no_interval = NOT_SHOWN
     source = "Kour et al. 2022"
     headline = Part(VALUE, bounds=(0.0, 1.0))
 

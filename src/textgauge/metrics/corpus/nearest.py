@@ -42,11 +42,6 @@ def _largest_share(found: CrossNearest) -> float:
 class _NearestMetric(NeighbourMetric):
     """What irpr, ahd and hausdorff share: distances to the nearest text of the other corpus."""
 
-    @property
-    def min_texts_interval(self) -> int:
-        """In small corpora few texts are the nearest of all others."""
-        return 100
-
     def interval_ends(
         self, comparison: Comparison, score: Score, *, level: float, seed: int
     ) -> tuple[float, float, str]:
@@ -183,12 +178,7 @@ class Hausdorff(_NearestMetric):
     source = "Hausdorff 1914"
     headline = Part(VALUE, bounds=(0.0, INFINITY))
     parts = (Part("forward", bounds=(0.0, INFINITY)), Part("backward", bounds=(0.0, INFINITY)))
-
-    def interval_ends(
-        self, comparison: Comparison, score: Score, *, level: float, seed: int
-    ) -> tuple[float, float, str]:
-        """None: the farthest text says little about the farthest of another sample."""
-        raise Undefined(f"{self.key} has no interval: it is the distance of the one farthest text")
+    no_interval = "it is the distance of the one farthest text"
 
     def _of_distances(self, of_reference: Floats, of_candidate: Floats) -> ManyValues:
         forward, backward = np.nanmax(of_reference, axis=1), np.nanmax(of_candidate, axis=1)

@@ -15,6 +15,7 @@ from textgauge.metrics.base import VALUE, Part
 from textgauge.metrics.corpus_metric import GapMetric, ManyValues, TokenMetric, Values
 from textgauge.metrics.registry import register
 from textgauge.metrics.token_counts import compute_as_draw, large_enough, numbered
+from textgauge.metrics.uncertainty import NOT_SHOWN
 
 Smoothing = Literal["floor", "add1", "none"]
 
@@ -118,6 +119,7 @@ class SelfBleuGap(GapMetric, TokenMetric):
 
     name = "self_bleu_gap"
     label = "Self-BLEU gap"
+    no_interval = NOT_SHOWN
     source = "Zhu et al. 2018"
     default_on = "words"
     headline = Part(VALUE)

@@ -13,6 +13,7 @@ from textgauge.errors import ParameterError
 from textgauge.metrics.base import DEFAULT_SEED, VALUE, Part
 from textgauge.metrics.corpus_metric import EmbeddingMetric, ManyValues, Values
 from textgauge.metrics.registry import register
+from textgauge.metrics.uncertainty import NOT_SHOWN
 from textgauge.parallel import map_threads
 
 
@@ -49,6 +50,7 @@ class SlicedWasserstein(EmbeddingMetric):
 
     name = "sliced_wasserstein"
     label = "Sliced Wasserstein"
+    no_interval = NOT_SHOWN
     source = "Bonneel et al. 2015"
     headline = Part(VALUE, bounds=(0.0, float("inf")))
 

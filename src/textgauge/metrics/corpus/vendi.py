@@ -12,6 +12,7 @@ from textgauge.encode.grounds import unit_rows
 from textgauge.metrics.base import VALUE, Part
 from textgauge.metrics.corpus_metric import EmbeddingMetric, GapMetric, ManyValues, Values
 from textgauge.metrics.registry import register
+from textgauge.metrics.uncertainty import NOT_SHOWN
 from textgauge.parallel import map_threads
 
 
@@ -40,6 +41,7 @@ class VendiGap(GapMetric, EmbeddingMetric):
 
     name = "vendi_gap"
     label = "Vendi score gap"
+    no_interval = NOT_SHOWN
     source = "Friedman and Dieng 2023"
     headline = Part(VALUE, bounds=(0.0, float("inf")))
     parts = (

@@ -3,6 +3,7 @@ import pytest
 
 from textgauge.data import Comparison, Corpus, Draws
 from textgauge.errors import ParameterError
+from textgauge.metrics.base import Undefined
 from textgauge.metrics.corpus.classifiers import Classifier, ClassifierTwoSample, HeldOutMetric
 from textgauge.metrics.corpus_metric import CorpusMetric
 from textgauge.metrics.registry import get_metric
@@ -148,6 +149,12 @@ class TestUncertainty:
             assert low < metric.compute(comparison)["value"] < high
             widths.append(high - low)
         assert widths[1] < 0.7 * widths[0]
+
+    def test_no_interval_of_very_unequal_corpora(self):
+        comparison = Comparison(cloud(1, 121), cloud(2, 60))
+        with pytest.raises(Undefined, match="no interval where one corpus is more than 2 times as large"):
+            BOTH[0].interval(comparison, BOTH[0].measure(comparison), level=0.95, seed=0)
+        assert BOTH[1].interval(comparison, BOTH[1].measure(comparison), level=0.95, seed=0)[2] == "Wilson"
 
     def test_interval_of_each_part(self):
         truth, right = np.arange(40) < 10, np.arange(40) % 5 > 0
