@@ -20,6 +20,7 @@ Say = Callable[[str], None]
 
 _FEWEST, _MOST = 3, 40  # words of a sentence
 _TENTH = 10
+_LEARNED = {"vae": 90_000, "lm": 60_000}  # texts that a model learns in all: fewer of them, more often
 _DRAW = 41  # the purpose of random numbers
 _CAPTIONS = "texygen_coco/texygen_coco"
 _HUMAN = {"train": "human_train", "test": "human_test"}
@@ -48,12 +49,10 @@ class Corpora:
 
 @dataclass(frozen=True)
 class Source:
-    """Texts to learn from, and how often models learn them: fewer, more often."""
+    """Texts to learn from."""
 
     name: str
     read: Callable[[], Iterable[str]]
-    vae_epochs: int
-    lm_epochs: int
 
 
 Study = Callable[[Path, Making, Say, Say], Corpora]
@@ -165,10 +164,11 @@ def _generated(
     if name == "eda":
         return eda(train, n=n, seed=seed)
     kept = folder / "checkpoints" / source.name / name
+    epochs = max(1, round(_LEARNED[name] / len(train)))
     if name == "vae":
-        vae = train_vae(train, epochs=source.vae_epochs, seed=seed, checkpoint=kept, on_step=on_step)
+        vae = train_vae(train, epochs=epochs, seed=seed, checkpoint=kept, on_step=on_step)
         return vae.generate(n, seed=seed)
-    model = train_language_model(train, epochs=source.lm_epochs, seed=seed, checkpoint=kept, on_step=on_step)
+    model = train_language_model(train, epochs=epochs, seed=seed, checkpoint=kept, on_step=on_step)
     return model.generate(n, seed=seed)
 
 
@@ -178,14 +178,11 @@ def _as_many(texts: Sequence[str], n: int, name: str, on_note: Say) -> Sequence[
     return texts if len(texts) <= n else draw(texts, n, 0)
 
 
-PHONE = Source("phone", partial(sentences, "phone_reviews/phone_review_sentences", "text"), 5, 4)
+PHONE = Source("phone", partial(sentences, "phone_reviews/phone_review_sentences", "text"))
 NEWS = Source(
-    "news",
-    partial(sentences, "huffpost_headlines/huffpost_v3_recent", "headline", ("category", "POLITICS")),
-    30,
-    12,
+    "news", partial(sentences, "huffpost_headlines/huffpost_v3_recent", "headline", ("category", "POLITICS"))
 )
-HEALTH = Source("health", partial(sentences, "health_questions/health_questions", "question", first=True), 30, 12)
+HEALTH = Source("health", partial(sentences, "health_questions/health_questions", "question", first=True))
 STUDIES: dict[str, Study] = {
     **{source.name: partial(corpora_of, source) for source in (PHONE, NEWS, HEALTH)},
     "texygen_coco": captions,

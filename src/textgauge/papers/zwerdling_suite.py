@@ -25,6 +25,8 @@ from textgauge.tabular import Row, plain_row
 
 _FORMAT = 1
 _TRAIN = "train drawn"
+_NONE, _PLAUSIBLE = "none", "plausibility"
+_FAST = (_NONE, "kneser-ney")
 # Whatever depends on how many texts there are.
 DRAWN = (
     "unique",
@@ -40,11 +42,15 @@ DRAWN = (
 
 @dataclass(frozen=True, kw_only=True)
 class Backends:
-    """What texts are described with, and how often they are drawn at the size of test."""
+    """What texts are described with, and how often they are drawn at the size of test.
+
+    `judged` is the number of texts of each corpus that plausibility by a large model is of; 0: all.
+    """
 
     embedder: str = "minilm"
     grammar: str = "harper"
     plausibility: str = "kneser-ney"
+    judged: int = 0
     draws: int = 5
     seed: int = 0
 
@@ -72,29 +78,48 @@ def described(
     kept = _read(path, name)
     if kept is not None:
         return kept, False
-    whole = _describe(corpora, backends, on_step)
+    sampled = backends.judged > 0 and not backends.plausibility.startswith(_FAST)
+    whole = _describe(corpora, backends, on_step, **({"plausibility": _NONE} if sampled else {}))
+    rows = whole.to_dicts()
+    if sampled:
+        rows = [row for row in rows if row["property"] != _PLAUSIBLE] + _plausible(corpora, backends, on_step)
     sizes = {role: len(texts) for role, texts in _sets(corpora).items()}
-    found = Described(name, sizes, whole.to_dicts(), _drawn(corpora, backends, on_step), list(whole.warnings))
+    found = Described(name, sizes, rows, _drawn(corpora, backends, on_step), list(whole.warnings))
     write_table(path.with_suffix(".parquet"), whole.per_text)
     content = {"format": _FORMAT, "backends": asdict(backends), **asdict(found)}
     write_atomically(path, json.dumps(content, indent=1, ensure_ascii=False))
     return found, True
 
 
-def _describe(corpora: Corpora, backends: Backends, on_step: Callable[[str], None], **changed: Any) -> Any:
+def _describe(
+    corpora: Corpora,
+    backends: Backends,
+    on_step: Callable[[str], None],
+    *,
+    ci: bool = True,
+    **changed: Any,
+) -> Any:
     from textgauge.describing import describe
 
     asked = {"embedder": backends.embedder, "grammar": backends.grammar, "plausibility": backends.plausibility}
-    named = {role: None if backend == "none" else backend for role, backend in (asked | changed).items()}
+    named = {role: None if backend == _NONE else backend for role, backend in (asked | changed).items()}
     return describe(
         generated=corpora.generated,
         train=corpora.train,
         test=corpora.test,
-        ci=not changed,
+        ci=ci,
         seed=backends.seed,
         on_step=on_step,
         **named,  # type: ignore[arg-type]
     )
+
+
+def _plausible(corpora: Corpora, backends: Backends, on_step: Callable[[str], None]) -> list[Row]:
+    """Plausibility of draws of every corpus: a language model takes a fifth of a second for a text."""
+    some = {role: draw(texts, backends.judged, backends.seed) for role, texts in _sets(corpora).items()}
+    drawn = Corpora(some.pop("train"), some.pop("test"), some)
+    found = _describe(drawn, backends, on_step, embedder=_NONE, grammar=_NONE)
+    return [row for row in found.to_dicts() if row["property"] == _PLAUSIBLE]
 
 
 def _drawn(corpora: Corpora, backends: Backends, on_step: Callable[[str], None]) -> list[Row]:
@@ -108,7 +133,7 @@ def _drawn(corpora: Corpora, backends: Backends, on_step: Callable[[str], None])
         for number in numbers
     }
     test = draw(corpora.test, size, backends.seed)
-    found = _describe(Corpora(corpora.train, test, drawn), backends, on_step, grammar="none", plausibility="none")
+    found = _describe(Corpora(corpora.train, test, drawn), backends, on_step, ci=False, grammar=_NONE, plausibility=_NONE)
     return [
         _mean(name, [found[wanted, f"{name}/{number}"] for number in numbers], size)
         for name in everything
@@ -152,8 +177,9 @@ class Zwerdling2021:
     wording are those of equal numbers. Recall grows with the number of texts and precision does not, so both, by
     meaning and by wording, are taken at the size of test, too, as means over `draws`. `plausibility` is perplexity
     under a model that has not seen train, so that copies of train are not rewarded; it is left out where that model is
-    not on this machine. `sources` names some of phone, news, health, texygen_coco; `limit` cuts a source for a trial,
-    `captions` is the number of texts of each of Texygen's generators and of its test set.
+    not on this machine, and is of `judged` texts of each corpus (0: all). `sources` names some of phone, news, health,
+    texygen_coco; `limit` cuts a source, `captions` is the number of texts of each of Texygen's generators and of its
+    test set.
     """
 
     n: int = 0
@@ -163,11 +189,12 @@ class Zwerdling2021:
     embedder: str = "minilm"
     grammar: str = "harper"
     plausibility: str = "smollm2"
+    judged: int = 300
     sources: str = ""
 
     def __post_init__(self) -> None:
-        if min(self.n, self.limit) < 0 or min(self.captions, self.draws) < 1:
-            raise InputError("n and limit are 0 or more, captions and draws 1 or more")
+        if min(self.n, self.limit, self.judged) < 0 or min(self.captions, self.draws) < 1:
+            raise InputError("n, limit and judged are 0 or more, captions and draws 1 or more")
 
     def run(
         self, folder: Path, *, seed: int, on_step: Say, on_note: Say, studies: Mapping[str, Study] = STUDIES
@@ -176,12 +203,13 @@ class Zwerdling2021:
         plausibility = self.plausibility
         if plausibility == "smollm2" and not cached_folder("smollm2").exists():
             on_note("plausibility is left out: the model smollm2, which has not seen train, is not on this machine")
-            plausibility = "none"
+            plausibility = _NONE
         making = Making(n=self.n, limit=self.limit, captions=self.captions, seed=seed)
         backends = Backends(
             embedder=self.embedder,
             grammar=self.grammar,
             plausibility=plausibility,
+            judged=self.judged,
             draws=self.draws,
             seed=seed,
         )

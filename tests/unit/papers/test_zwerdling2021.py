@@ -26,7 +26,7 @@ def written():
     return [f"the {rng.choice(WORDS.split())} {rng.choice(NOUNS.split())} has {i} names" for i in range(60)]
 
 
-TINY = Source("tiny", written, 1, 1)
+TINY = Source("tiny", written)
 QUICK = {"embedder": "none", "grammar": "none", "plausibility": "kneser-ney", "draws": 2}
 
 
@@ -85,6 +85,27 @@ def test_without_a_model_that_has_not_seen_train_there_is_no_plausibility(run, t
     assert run.said[0].startswith("plausibility is left out")
     (row,) = (row for row in found.rows if row["property"] == "plausibility")
     assert row["value"] is None
+
+
+def test_plausibility_by_a_large_model_is_of_a_draw_of_each_corpus(run, torchless, monkeypatch, tmp_path):
+    judged = []
+
+    class Counting:
+        signature = "counting"
+
+        def surprise(self, texts):
+            judged.extend(texts)
+            return np.array([len(text) for text in texts]), np.ones(len(texts))
+
+    monkeypatch.setattr("textgauge.papers.zwerdling_suite.cached_folder", lambda _: tmp_path)
+    monkeypatch.setattr("textgauge.encode.language_models.get_language_model", lambda *_, **__: Counting())
+    (found,) = run(plausibility="smollm2", judged=5)
+    assert len(judged) == 15  # of train, test and eda
+    (row,) = (row for row in found.rows if row["property"] == "plausibility")
+    assert row["low"] < row["value"] < row["high"]
+    (texts,) = (row for row in found.rows if row["property"] == "syntactic_precision")
+    assert found.sizes["train"] == 54
+    assert texts["value"] == pytest.approx(1 / (1 + 1 / 7))  # of whole corpora
 
 
 def test_what_is_there_is_not_done_again(run, torchless, monkeypatch):

@@ -49,6 +49,8 @@ class Clustering(Task):
             "banking77",
             "clinc150",
             "ag_news",
+            "bbc_news",
+            "nfcats",
         ),
     )
     model = "forest"
