@@ -29,16 +29,16 @@ JUDGED = [
     judged(ComparedAlignment(), "openai_summary_comparisons", KEYS["jaccard"], comparisons=0.5, comparisons_f1=0.4),
     judged(RatedAlignment(), "summeval", MEAN, axis=0.9),
     judged(RatedAlignment(), "summeval", COSINES[0], axis=0.1),
-    judged(Robustness(), "scitldr", NAMES["task"], robustness=0.97, summary_gt_semantic=0.95),
-    judged(Robustness(), "scitldr", NAMES["universal"], robustness=0.2),
+    judged(Robustness(documents_drawn=60), "scitldr", NAMES["task"], robustness=0.97, summary_gt_semantic=0.95),
+    judged(Robustness(documents_drawn=60), "scitldr", NAMES["universal"], robustness=0.2),
     judged(RatedAlignment(), "summeval", KEYS["rouge"], seed=1, axis=0.3),
     judged(RatedAlignment(), "mine.csv", KEYS["rouge"], axis=0.3),
-    judged(Clustering(folds=2), "ag_news", KEYS["rouge"], clustering=0.3),
+    judged(Clustering(), "ag_news", KEYS["rouge"], clustering=0.3),
 ]
 CONTRIBUTIONS = [
     *(
         Contribution(NAMES["task"], "comparisons", "d", key, share, 0.0)
-        for key, share in zip(COSINES, (0.3, 0.6, 0.9), strict=True)
+        for key, share in zip(COSINES, (0.3, 0.9), strict=True)
     ),
     Contribution(NAMES["task"], "comparisons", "d", KEYS["rouge"], 0.25, 0.0),
     Contribution(NAMES["universal"], "comparisons", "d", KEYS["rouge"], 0.75, 0.0),
