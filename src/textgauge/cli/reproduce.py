@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from textgauge.cli.output import Format, FormatOption, Row, note, print_answer, print_result, print_table
-from textgauge.cli.report import figures as draw_figures
 from textgauge.cli.run import progress_bar, run_program
 from textgauge.errors import InputError, ResourceError, UnknownName
 from textgauge.evaluate import Plan, Store
@@ -16,6 +15,7 @@ from textgauge.result import TableResult
 from textgauge.tabular import format_cell
 
 if TYPE_CHECKING:
+    from textgauge.evaluate.results import Results
     from textgauge.papers import Paper, Request
 
 _SHORT = ("verdict", "claim", "paper", "ours", "interval", "why", "deviation", "data")  # of a ledger on a terminal
@@ -28,7 +28,7 @@ def reproduce(
     every: Annotated[bool, typer.Option("--all", help="The ledgers of all five papers.")] = False,
     tables: Annotated[bool, typer.Option("--tables", help="Only the tables, without the ledger.")] = False,
     table: Annotated[str | None, typer.Option(help="Only this table, as 3 or figure1.")] = None,
-    figures: Annotated[Path | None, typer.Option(help="Draw the figures of the run into this folder, too.")] = None,
+    figures: Annotated[Path | None, typer.Option(help="Draw the paper's figures into this folder, too.")] = None,
     variant: Annotated[
         str, typer.Option(help="definition, paper (what the authors computed), or both; rules of ackerman2023.")
     ] = "both",
@@ -77,10 +77,17 @@ def reproduce(
             print_result(TableResult("reproduce", rows, shown=[_readable(row) for row in rows]), form)
             ledgers = []
         if figures is not None:
-            draw_figures(store.folder, figures / one.name if every else figures)
+            _draw(one, results, figures / one.name if every else figures)
     _print_ledger(ledgers, form)
     if failed:
         raise typer.Exit(1)
+
+
+def _draw(paper: Paper, results: Results, folder: Path) -> None:
+    from textgauge.report.paper_figures import write_figures
+
+    drawn = list(write_figures(paper, results, folder))
+    note(f"{drawn[-1]} shows {len(drawn) - 1} figures" if drawn else f"{paper.name}: the run holds nothing to draw")
 
 
 def _print_ledger(rows: list[Row], form: Format) -> None:

@@ -22,7 +22,7 @@ from textgauge.evaluate.results import Judged, Results
 from textgauge.evaluate.suites import Metrics, register_suite
 from textgauge.metrics import get_corpus_metrics, get_metric
 from textgauge.papers.ledger import NOT_RUN, Claim, Finding, above, above_all, ledger, of_values, paired
-from textgauge.papers.paper import Paper, Request
+from textgauge.papers.paper import Paper, PaperFigure, Request
 from textgauge.tabular import Row, plain_row
 
 # The metrics, and the parts of two of them (§5.4). IRPR is of cosine distances by the text, of angles by the code.
@@ -237,4 +237,15 @@ def _untested() -> Iterator[Claim[AckermanEvidence]]:
     yield Claim("distances over the number of dimensions", "figure 4", "Gaussian blobs", "none", why=why)
 
 
-PAPER = Paper("ackerman2023", ("class",), _RULES, plans, rows, ledger_rows)
+_FIGURES = (
+    PaperFigure("1", "perturbation", "A, B and the group of B that is moved away from its blob.", ("points",)),
+    PaperFigure("2", "perturbation", "Which distances rise at once and which only far out, over δ.", ("-delta-",)),
+    PaperFigure("3", "perturbation", "How each distance rises with the share of points that move.", ("-p-",)),
+    PaperFigure("4", "perturbation", "How much of the rise is left as dimensions are added.", ("-q-",)),
+    PaperFigure("8", "step_boxes", "Raw values: curved early or late, narrow or wide, over ℓ.", ("-metrics-",)),
+    PaperFigure("10", "trajectory", "Which of the two bands, energy or AHD, the line of each metric follows."),
+    PaperFigure("11", "density", "At each ℓ, which prototype's density the metric's own lies on.", ("-fid", "-irpr")),
+    PaperFigure("12", "step_boxes", "pr and dc as k grows: higher k, less change over ℓ.", ("-by-k-",)),
+    PaperFigure("13", "step_boxes", "The parts of pr and dc: flat over ℓ where k is above 3.", ("-components-",)),
+)
+PAPER = Paper("ackerman2023", ("class",), _RULES, plans, rows, ledger_rows, _FIGURES)

@@ -31,7 +31,7 @@ from textgauge.papers.ledger import (
     of_values,
     paired,
 )
-from textgauge.papers.paper import Paper, Request, compared, published
+from textgauge.papers.paper import Paper, PaperFigure, Request, compared, published
 from textgauge.stats.correlation import spearman
 from textgauge.tabular import Row, plain_row
 
@@ -386,4 +386,13 @@ def _untested() -> Iterator[Claim[KourEvidence]]:
         yield Claim(claim, paper, data, "slope over steps of at least three training runs", why=why)
 
 
-PAPER = Paper("kour2022", ("3",), ("definition", "paper"), plans, rows, ledger_rows)
+_FIGURES = (
+    PaperFigure("2-top", "distance", "How straight and how narrow each metric's distance rises with ℓ."),
+    PaperFigure("2-middle", "size", "From which size on a metric is within its value for large samples."),
+    PaperFigure("2-bottom", "imbalance", "Which way unequal sizes bend each metric."),
+    PaperFigure("3", "tree", "Red lines are judgements that the metric gets wrong; fewer is better.", ("-k-7-",)),
+    PaperFigure("4", "radar", "The fuller the shape, the better the metric by all measures together."),
+    PaperFigure("5", "steps", "Distances that fall to the dashed line cannot see the generated texts any more."),
+    PaperFigure("6", "box", "Measures over repetitions: boxes that overlap are no difference."),
+)
+PAPER = Paper("kour2022", ("3",), ("definition", "paper"), plans, rows, ledger_rows, _FIGURES)

@@ -25,6 +25,19 @@ class Request:
 
 
 @dataclass(frozen=True)
+class PaperFigure:
+    """A figure of a paper: its number, the kind of figure that draws it of a run, and what to see in it.
+
+    `shows` are parts of a file's name; where there are some, only charts whose name has one of them are drawn.
+    """
+
+    number: str
+    kind: str
+    caption: str
+    shows: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Paper:
     """A paper that can be reproduced: `rows` of its tables, and the `ledger` of its claims.
 
@@ -38,6 +51,7 @@ class Paper:
     plans: Callable[[Request], list[Plan]]
     rows: Callable[[Results, Request], list[Row]]
     ledger: Callable[[Results, Request], list[Row]]
+    figures: tuple[PaperFigure, ...] = ()
     fed: bool = False
     program: Mapping[str, str] | None = None
 

@@ -19,7 +19,7 @@ from textgauge.evaluate.results import Judged, Results
 from textgauge.evaluate.suites import Metrics, register_suite, task_plans
 from textgauge.metrics import get_pair_metrics
 from textgauge.papers.ledger import NOT_RUN, Claim, Finding, MeasuredDifference, above_all, below_all, ledger, of_draws
-from textgauge.papers.paper import Paper, Request, compared, published
+from textgauge.papers.paper import Paper, PaperFigure, Request, compared, published
 from textgauge.tabular import Row, plain_row
 
 # The five metrics of the benchmark; cosine on several encoders counts as their mean, and they embed whole texts.
@@ -294,4 +294,11 @@ def _axis_weights() -> Claim[UsmbEvidence]:
     return Claim("weights of the ensemble of comparisons (table 7)", "as table 6", "none", "none", why=why)
 
 
-PAPER = Paper("usmb", (*_TABLES, _WEIGHTS), ("definition",), plans, rows, ledger_rows, fed=True)
+_FIGURES = (
+    PaperFigure("1", "tasks", "No single metric is dark in every column; the ensembles are."),
+    PaperFigure("2", "contributions", "Which metrics each ensemble draws on, task by task."),
+    PaperFigure(
+        "3-5", "sensitivity", "Lines on the dashed curve answer a change in proportion; flat lines do not see it."
+    ),
+)
+PAPER = Paper("usmb", (*_TABLES, _WEIGHTS), ("definition",), plans, rows, ledger_rows, _FIGURES, fed=True)

@@ -34,7 +34,7 @@ from textgauge.papers.ledger import (
     ledger,
     of_draws,
 )
-from textgauge.papers.paper import Paper, Request, compared, published
+from textgauge.papers.paper import Paper, PaperFigure, Request, compared, published
 from textgauge.stats import orders
 from textgauge.stats.correlation import pearson, spearman
 from textgauge.stats.resampling import resampled_sums
@@ -499,5 +499,6 @@ PAPER = Paper(
     plans,
     rows,
     ledger_rows,
+    (PaperFigure("1", "order", "Light rows order the sets unlike all others: word2vec and fastText in the paper."),),
     fed=True,
 )

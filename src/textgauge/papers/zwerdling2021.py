@@ -17,7 +17,7 @@ import numpy as np
 from textgauge.evaluate.plan import Plan
 from textgauge.evaluate.results import Results
 from textgauge.papers.ledger import NOT_RUN, Claim, Finding, MeasuredDifference, above, above_all, below_all, ledger
-from textgauge.papers.paper import Paper, Request, compared, published
+from textgauge.papers.paper import Paper, PaperFigure, Request, compared, published
 from textgauge.papers.zwerdling_suite import Described, Zwerdling2021
 from textgauge.stats.correlation import spearman
 from textgauge.tabular import Row, plain_row
@@ -37,9 +37,8 @@ _ASKED_PEOPLE = {
     "make_sense": ("plausibility", False),
     "domain_relevance": ("drawn.semantic_precision", True),
 }
-_DEVIATION = (
-    f"{{}} texts in place of {{}}, at most {_PROGRAM['limit']} of them; a small GPT and a small VAE trained from scratch"
-)
+_MODELS = "a small GPT and a small VAE trained from scratch"
+_DEVIATION = f"at most {_PROGRAM['limit']} {{}} texts in place of {{}}; {_MODELS}"
 _NORMAL = 1.96
 
 
@@ -293,4 +292,11 @@ def _silent(_: str) -> None:
     """Say nothing: what there is to say was said when the suite ran."""
 
 
-PAPER = Paper("zwerdling2021", ("1", "2", "3", "4"), ("definition",), plans, rows, ledger_rows, program=_PROGRAM)
+_FIGURES = (
+    PaperFigure(
+        "1-2", "plane", "EDA's texts lie low, as near copies of train; what lies high and to the right is new and apt."
+    ),
+)
+PAPER = Paper(
+    "zwerdling2021", ("1", "2", "3", "4"), ("definition",), plans, rows, ledger_rows, _FIGURES, program=_PROGRAM
+)

@@ -179,9 +179,7 @@ def _as_many(texts: Sequence[str], n: int, name: str, on_note: Say) -> Sequence[
 
 
 PHONE = Source("phone", partial(sentences, "phone_reviews/phone_review_sentences", "text"))
-NEWS = Source(
-    "news", partial(sentences, "huffpost_headlines/huffpost_v3_recent", "headline", ("category", "POLITICS"))
-)
+NEWS = Source("news", partial(sentences, "huffpost_headlines/huffpost_v3_recent", "headline", ("category", "POLITICS")))
 HEALTH = Source("health", partial(sentences, "health_questions/health_questions", "question", first=True))
 STUDIES: dict[str, Study] = {
     **{source.name: partial(corpora_of, source) for source in (PHONE, NEWS, HEALTH)},

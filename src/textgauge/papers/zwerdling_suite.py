@@ -79,7 +79,7 @@ def described(
     if kept is not None:
         return kept, False
     sampled = backends.judged > 0 and not backends.plausibility.startswith(_FAST)
-    whole = _describe(corpora, backends, on_step, **({"plausibility": _NONE} if sampled else {}))
+    whole = _describe(corpora, backends, on_step, plausibility=_NONE if sampled else backends.plausibility)
     rows = whole.to_dicts()
     if sampled:
         rows = [row for row in rows if row["property"] != _PLAUSIBLE] + _plausible(corpora, backends, on_step)
@@ -133,7 +133,9 @@ def _drawn(corpora: Corpora, backends: Backends, on_step: Callable[[str], None])
         for number in numbers
     }
     test = draw(corpora.test, size, backends.seed)
-    found = _describe(Corpora(corpora.train, test, drawn), backends, on_step, ci=False, grammar=_NONE, plausibility=_NONE)
+    found = _describe(
+        Corpora(corpora.train, test, drawn), backends, on_step, ci=False, grammar=_NONE, plausibility=_NONE
+    )
     return [
         _mean(name, [found[wanted, f"{name}/{number}"] for number in numbers], size)
         for name in everything

@@ -82,7 +82,7 @@ class Distributionality(Protocol):
         "nearest neighbours (−1)?"
     )
     data = Paraphrases()
-    figures = ("trajectory", "density", "component")
+    figures = ("trajectory", "density", "step_boxes", "component")
     measures = _measures("energy", "ahd")
 
     n: int = 50

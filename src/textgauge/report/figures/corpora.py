@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import altair as alt
 import numpy as np
 import polars as pl
@@ -15,6 +17,9 @@ from textgauge.errors import InputError
 from textgauge.metrics.properties import MeasuredCorpus
 from textgauge.report.figures.style import DARK, PANEL, chart_of, finished, layered, not_shown, tips, titled
 from textgauge.tabular import VERMILION
+
+Points = tuple[Floats, Floats]
+"""Nearness to test and distance from train of each text of a corpus."""
 
 _CELLS = 24
 _DARKEST = 0.98  # the quantile of all cells from which shades are alike: one full cell must not pale the rest
@@ -39,16 +44,16 @@ def _about(found: Explanation) -> str:
     return f"{found.metric}{part} = {found.total:.4g}; nearest texts by {found.distance}"
 
 
-def plane_points(measured: MeasuredCorpus) -> tuple[Floats, Floats]:
+def plane_points(measured: MeasuredCorpus) -> Points:
     """Similarity to the nearest test text, and 1 − SynSim to the nearest train text, of each generated text."""
     if measured.semantic is None or measured.syntactic is None:
         return np.empty(0), np.empty(0)
     return measured.semantic.similarity, 1.0 - measured.syntactic.similarity
 
 
-def plane_cells(measured: MeasuredCorpus, low: float) -> pl.DataFrame:
+def plane_cells(points: Points, low: float) -> pl.DataFrame:
     """One row per cell that holds a text: its corners and its share of the texts; `low` is the least similarity."""
-    x, y = plane_points(measured)
+    x, y = points
     counts, right, up = np.histogram2d(x, y, bins=_CELLS, range=[[low, 1.0], [0.0, _FARTHEST]])
     i, j = np.nonzero(counts)
     share = counts[i, j] / max(len(x), 1)
@@ -56,26 +61,31 @@ def plane_cells(measured: MeasuredCorpus, low: float) -> pl.DataFrame:
 
 
 def plane_figure(description: Description) -> alt.ConcatChart:
-    """One panel per corpus: the density of its texts in the plane, and their mean; all panels have the same axes.
+    """One panel per corpus: the density of its texts in the plane, and their mean; all panels have the same axes."""
+    return planes({one.name: plane_points(one) for one in description.generated})
+
+
+def planes(points: Mapping[str, Points], *lines: str) -> alt.ConcatChart:
+    """The plane of each corpus, of the places of its texts; more lines under the title.
 
     Source: Zwerdling et al., figures 1 and 2.
     """
-    drawn = [one for one in description.generated if len(plane_points(one)[0])]
+    drawn = {name: of for name, of in points.items() if len(of[0])}
     if not drawn:
         raise InputError("the plane needs test texts and an embedder")
-    low = min(float(plane_points(one)[0].min()) for one in drawn)
+    low = min(float(x.min()) for x, _ in drawn.values())
     low = min(np.floor(low * 10) / 10, 0.9)
-    cells = [plane_cells(one, low) for one in drawn]
+    cells = [plane_cells(of, low) for of in drawn.values()]
     full = float(np.quantile(np.concatenate([part["share"].to_numpy() for part in cells]), _DARKEST))
-    panels = [_plane_panel(one, part, low, full) for one, part in zip(drawn, cells, strict=True)]
+    panels = [_plane_panel(name, drawn[name], part, low, full) for name, part in zip(drawn, cells, strict=True)]
     line = "Shade: share of the texts; cross: their mean. Copies of train lie at the bottom."
-    missing = not_shown([one.name for one in description.generated if one not in drawn], "undefined")
+    missing = not_shown([name for name in points if name not in drawn], "undefined")
     title = "Meaning near test, wording far from train"
-    return finished(panels, title, line, missing, shared=True)
+    return finished(panels, title, *lines, line, missing, shared=True)
 
 
-def _plane_panel(measured: MeasuredCorpus, cells: pl.DataFrame, low: float, full: float) -> alt.LayerChart:
-    x, y = plane_points(measured)
+def _plane_panel(name: str, points: Points, cells: pl.DataFrame, low: float, full: float) -> alt.LayerChart:
+    x, y = points
     middle = pl.DataFrame({"x": [float(x.mean())], "y": [float(y.mean())]})
     across = alt.X("x:Q", title="nearness to test", scale=alt.Scale(domain=[low, 1.0], nice=False))
     upward = alt.Y("y:Q", title="distance from train", scale=alt.Scale(domain=[0.0, _FARTHEST], nice=False))
@@ -88,5 +98,5 @@ def _plane_panel(measured: MeasuredCorpus, cells: pl.DataFrame, low: float, full
         .mark_point(shape="cross", color=VERMILION, filled=True, size=60, opacity=1, stroke=DARK, strokeWidth=0.5)
         .encode(across, upward, tooltip=tip[:2]),
     ]
-    title = titled(measured.name, f"mean {x.mean():.3f}, {y.mean():.3f}; n {len(x):,}")
+    title = titled(name, f"mean {x.mean():.3f}, {y.mean():.3f}; n {len(x):,}")
     return layered(layers, width=PANEL, height=PANEL, title=title)

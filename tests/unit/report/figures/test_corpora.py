@@ -10,7 +10,7 @@ from textgauge.data import Corpus
 from textgauge.describing import Description
 from textgauge.errors import InputError
 from textgauge.metrics.properties.base import MeasuredCorpus, NearestMatches
-from textgauge.report.figures.corpora import explanation_figure, plane_cells, plane_figure
+from textgauge.report.figures.corpora import explanation_figure, plane_cells, plane_figure, plane_points
 from textgauge.report.figures.render import rendered
 
 HOSTILE = "</script><b>\x00"
@@ -34,7 +34,7 @@ def description(*corpora):
 
 
 def test_cells_hold_every_text_once():
-    cells = plane_cells(measured("a"), -0.2)
+    cells = plane_cells(plane_points(measured("a")), -0.2)
     assert cells["share"].sum() == pytest.approx(1)
     assert (cells["x2"] > cells["x"]).all()
     assert cells["y"].min() >= 0

@@ -1,0 +1,69 @@
+"""The figures of a paper, drawn of our run: numbered as there, each with a caption that says what to see."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from textgauge.evaluate.results import Results
+from textgauge.files import write_atomically
+from textgauge.papers import Paper
+from textgauge.report.figures import Figure, figures, rendered
+from textgauge.report.figures.corpora import planes
+
+PLANE = "plane"
+INDEX = "index.html"
+_LOOK = "body{font:16px/1.5 sans-serif;max-width:44rem;margin:2rem auto}figure{margin:2rem 0}img{max-width:100%}"
+
+
+@dataclass(frozen=True, eq=False)
+class NumberedFigure:
+    """A chart, the number of the figure that it stands for, and its caption."""
+
+    number: str
+    caption: str
+    figure: Figure
+
+
+def paper_figures(paper: Paper, results: Results) -> Iterator[NumberedFigure]:
+    """Every figure of a paper that the run has data for."""
+    groups = results.groups()
+    for wanted in paper.figures:
+        made = _planes(results.store.folder) if wanted.kind == PLANE else figures(groups, kinds=[wanted.kind])
+        for figure in made:
+            if not wanted.shows or any(part in figure.name for part in wanted.shows):
+                yield NumberedFigure(wanted.number, wanted.caption, figure)
+
+
+def write_figures(paper: Paper, results: Results, folder: Path) -> Iterator[Path]:
+    """Write each figure as SVG, and one page with all of them and their captions; gives the files."""
+    shown = []
+    for one in paper_figures(paper, results):
+        path = folder / f"figure-{one.number}-{one.figure.name}.svg"
+        yield write_atomically(path, rendered(one.figure.chart, "svg"))
+        caption = html.escape(f"Figure {one.number}. {one.caption}")
+        name = html.escape(path.name)
+        shown.append(f'<figure><img src="{name}" alt="{caption}"><figcaption>{caption}</figcaption></figure>')
+    if shown:
+        title = html.escape(f"Figures of {paper.name}")
+        head = ['<!DOCTYPE html>\n<html lang="en">\n<meta charset="UTF-8">', f"<title>{title}</title>"]
+        head += [f"<style>{_LOOK}</style>", f"<h1>{title}</h1>"]
+        yield write_atomically(folder / INDEX, "\n".join([*head, *shown, "</html>", ""]))
+
+
+def _planes(folder: Path) -> Iterator[Figure]:
+    """The plane of every description that a run keeps."""
+    import polars as pl
+
+    for path in sorted(folder.glob("descriptions/*.parquet")):
+        texts = pl.read_parquet(path, columns=["corpus", "semantic", "syntactic"]).drop_nulls()
+        parts = texts.partition_by("corpus", as_dict=True, maintain_order=True)
+        points = {
+            str(corpus): (part["semantic"].to_numpy(), 1.0 - part["syntactic"].to_numpy())
+            for (corpus,), part in parts.items()
+        }
+        if points:
+            source = path.stem.rpartition("-")[0]
+            yield Figure(f"{PLANE}-{source}", planes(points, source))
