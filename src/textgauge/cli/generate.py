@@ -158,6 +158,10 @@ def steps_command(
     per_step: Annotated[int, typer.Option(min=1, help="How many texts it learns before it writes again.")] = 1_000,
     passes: Annotated[int, typer.Option(min=1, help="How often it learns them.")] = 1,
     n: Annotated[int | None, typer.Option("--n", "-n", min=1, help="How many texts it writes; as many.")] = None,
+    labels: Annotated[
+        str | None, typer.Option(help="A column of labels: texts of every label, filtered by a classifier (LAMBADA).")
+    ] = None,
+    candidates: Annotated[float, typer.Option(min=1, help="With --labels: texts written for each one kept.")] = 3.0,
     model: Annotated[str, typer.Option(help="gpt (small, from scratch), ngram, or hf:NAME.")] = "gpt",
     seed: SeedOption = 0,
     checkpoint: Checkpoint = None,
@@ -169,18 +173,22 @@ def steps_command(
 ) -> None:
     """Write what a model writes after every step of its training: the data of `textgauge run ifc`.
 
-    Example: textgauge generate steps train.txt -o steps --steps 8 --per-step 1000 --passes 5
+    Examples: textgauge generate steps train.txt -o steps --steps 8 --per-step 1000 --passes 5 ·
+    textgauge generate steps train.csv --labels intent -o steps --steps 20 --n 300
     """
     from textgauge.generate import ifc_corpora
 
     sampling = Sampling(temperature=temperature, top_k=top_k, top_p=top_p)
     chosen = settings_of(GptSettings, settings or [])
-    texts = load_texts(train, column=column).texts
+    found = load_texts(train, column=column, labels=labels)
+    if labels is not None and found.labels is None:
+        raise InputError(f"{train} has no labels: --labels names their column in a table")
     out.mkdir(parents=True, exist_ok=True)
     with progress() as step:
         how: dict[str, Any] = {"on_step": step, "on_note": note, "checkpoint": checkpoint, "sampling": sampling}
         how |= {"passes": passes, "n": n, "model": model, "seed": seed, "settings": chosen}
-        for number, corpus in ifc_corpora(texts, steps=steps, per_step=per_step, **how):
+        how |= {"labels": found.labels if labels else None, "candidates": candidates}
+        for number, corpus in ifc_corpora(found.texts, steps=steps, per_step=per_step, **how):
             _write(out / f"step-{number:03d}.txt", [{"text": text} for text in corpus])
 
 

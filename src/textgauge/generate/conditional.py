@@ -54,7 +54,7 @@ def conditional(
     The model learns "label, separator, text" (see `train_language_model`), and the classifier is a logistic
     regression on sentence embeddings of the same texts. Source: Anaby-Tavor et al. 2020.
     """
-    known = _checked(texts, labels, n, candidates)
+    known = known_labels(texts, labels, n, candidates)
     writer = train_language_model(
         texts,
         labels=labels,
@@ -80,7 +80,7 @@ def classifier(texts: Sequence[str], labels: Sequence[str], *, embedder: str = "
     """A logistic regression on sentence embeddings; columns of its probabilities are the sorted labels."""
     from sklearn.linear_model import LogisticRegression
 
-    fitted = LogisticRegression(C=10.0, max_iter=1_000)
+    fitted = LogisticRegression(C=10.0, max_iter=1_000, tol=1e-3)
     fitted.fit(_embedded(texts, embedder), np.array(labels))
     return lambda new: np.asarray(fitted.predict_proba(_embedded(new, embedder)), dtype=np.float64)
 
@@ -94,9 +94,11 @@ def filtered(
     candidates: float,
     seed: int = 0,
     taken: Sequence[str] = (),
+    fill: bool = False,
 ) -> list[Labelled]:
     """For each of the sorted labels the `n` texts, of candidates·n different new ones, that the classifier gives this
-    label and is surest of; fewer, with a warning, where fewer pass. Texts that are `taken` do not count as new.
+    label and is surest of; fewer, with a warning, where fewer pass. Texts that are `taken` do not count as new. With
+    `fill`, texts that it gives another label follow, the surest first, until there are n.
     """
     found: list[Labelled] = []
     short: list[str] = []
@@ -105,8 +107,9 @@ def filtered(
         written = write(label, max(n, int(np.ceil(candidates * n))), _seed_of(seed, label))
         new = [text for text in dict.fromkeys(written) if text not in old]
         shares = classify(new) if new else np.zeros((0, len(labels)))
-        passed = np.flatnonzero(shares.argmax(axis=1) == column) if new else np.empty(0, np.int64)
-        best = passed[np.argsort(-shares[passed, column], kind="stable")][:n]
+        right = shares.argmax(axis=1) == column if new else np.zeros(0, dtype=bool)
+        order = np.lexsort((-shares[:, column], ~right))
+        best = order[: n if fill else min(n, int(right.sum()))]
         found += [Labelled(new[row], label, float(shares[row, column])) for row in best.tolist()]
         if len(best) < n:
             short.append(f"{label} ({len(best)})")
@@ -124,7 +127,8 @@ def _embedded(texts: Sequence[str], embedder: str) -> NDArray[np.float64]:
     return np.asarray(Corpus.of(list(texts)).embeddings(embedder), dtype=np.float64)
 
 
-def _checked(texts: Sequence[str], labels: Sequence[str], n: int, candidates: float) -> list[str]:
+def known_labels(texts: Sequence[str], labels: Sequence[str], n: int, candidates: float) -> list[str]:
+    """The sorted labels; refuses what no conditional texts can be written of."""
     if len(texts) != len(labels):
         raise InputError(f"{len(texts)} texts but {len(labels)} labels")
     if n < 1 or not candidates >= 1:

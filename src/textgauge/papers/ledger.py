@@ -51,7 +51,11 @@ class Claim(Generic[Evidence]):
 
 def ledger(claims: Iterable[Claim[Evidence]], evidence: Evidence) -> list[Row]:
     """The rows of a ledger: what was not replicated first, then what was, then what cannot be tested here."""
-    rows = [_row(claim, claim.test(evidence) if claim.test else Finding(None)) for claim in claims]
+    return failures_first(_row(claim, claim.test(evidence) if claim.test else Finding(None)) for claim in claims)
+
+
+def failures_first(rows: Iterable[Row]) -> list[Row]:
+    """Rows in the order of a ledger."""
     return sorted(rows, key=lambda row: RULINGS.index(row["verdict"]))
 
 

@@ -6,17 +6,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from textgauge.arrays import Floats
 from textgauge.evaluate.ensembles import NAMES, Contribution, means_over_embedders
-from textgauge.evaluate.plan import Plan
+from textgauge.evaluate.plan import Plan, make_plans
 from textgauge.evaluate.protocols import Sensitivity, known_tasks
-from textgauge.evaluate.protocols.task import WORD_METRICS
+from textgauge.evaluate.protocols.task import WORD_METRICS, Task
 from textgauge.evaluate.results import Judged, Results
-from textgauge.evaluate.suites import Metrics, register_suite, task_plans
+from textgauge.evaluate.sources import TaskSources
+from textgauge.evaluate.suites import Metrics, register_suite
 from textgauge.metrics import get_pair_metrics
 from textgauge.papers.ledger import NOT_RUN, Claim, Finding, MeasuredDifference, above_all, below_all, ledger, of_draws
 from textgauge.papers.paper import Paper, PaperFigure, Request, compared, published
@@ -27,11 +28,12 @@ EMBEDDERS = ("whole:minilm", "wordllama")
 TASK_METRICS = f"cosine@{'|'.join(EMBEDDERS)},{WORD_METRICS}"
 # Fewer documents than the tasks take by themselves: a quarter of an hour of one processor, not an hour.
 _SIZES: dict[str, dict[str, int]] = {
-    "robustness": {"documents_drawn": 60},
-    "sensitivity": {"documents_drawn": 8},
-    "clustering": {"n": 100},
-    "retrieval": {"n": 125, "queries": 100},
+    "robustness": {"documents_drawn": 40},
+    "sensitivity": {"documents_drawn": 5},
+    "clustering": {"n": 60},
+    "retrieval": {"n": 125, "queries": 60},
 }
+_DRAWN = 800  # rated and compared summaries at most
 
 Scores = Mapping[str, Mapping[str, float]]
 
@@ -54,14 +56,28 @@ _PROTOCOLS = {"alignment_axis": "axis", "alignment_comparisons": "comparisons"}
 _COSINE, _ENSEMBLE = "cosine", "ensemble"
 _INSTEAD = f"{', '.join(EMBEDDERS)} in place of the paper's encoders"
 _FED = "published means"
-_OTHER_DATA = f"the data named here in place of the paper's, 40 to 625 documents of each; {_INSTEAD}"
+_OTHER_DATA = f"the data named here in place of the paper's, 5 to 800 documents of each; {_INSTEAD}"
 _MISPRINT = "table 7 repeats the row of alignment (axis) of table 6: a misprint"
 
 
 @register_suite("usmb")
 def suite(metrics: Metrics = None, seed: int = 0) -> list[Plan]:
     """The five tasks of the unified benchmark on real data, with ensembles: about a quarter of an hour."""
-    return task_plans({kind: kind.data.published for kind in known_tasks()}, metrics or TASK_METRICS, seed, _SIZES)
+    return [
+        plan
+        for kind in known_tasks()
+        for spec in kind.data.published
+        for plan in make_plans([_task(kind)], [_read(kind, spec, seed)], metrics or TASK_METRICS, seed)
+    ]
+
+
+def _task(kind: type[Task]) -> Task:
+    return kind(**_SIZES.get(kind.name, {}))
+
+
+def _read(kind: type[Task], spec: str, seed: int) -> TaskSources:
+    found = kind.data.read(spec)
+    return replace(found, data=found.data.draw(_DRAWN, seed)) if "alignment" in kind.task else found
 
 
 def plans(request: Request) -> list[Plan]:
@@ -109,11 +125,7 @@ def _our_rows(results: Results, request: Request) -> Iterator[Row]:
 
 def _own(judged: Sequence[Judged], request: Request) -> list[Judged]:
     """What the suite gives, and nothing else that a run may hold."""
-    wanted = {
-        (kind(**_SIZES.get(kind.name, {})), name, request.seed)
-        for kind in known_tasks()
-        for name in kind.data.published
-    }
+    wanted = {(_task(kind), name, request.seed) for kind in known_tasks() for name in kind.data.published}
     return [item for item in judged if (item.protocol, item.data, item.seed) in wanted]
 
 

@@ -13,14 +13,16 @@ from textgauge.data.catalogue import data_table
 from textgauge.data.formats import load_table
 from textgauge.errors import InputError, MissingExtra, ResourceError
 from textgauge.files import write_table
-from textgauge.generate import eda, train_language_model, train_vae
+from textgauge.generate import GptSettings, VaeSettings, eda, train_language_model, train_vae
 from textgauge.generate.settings import content_key, generator_of
 
 Say = Callable[[str], None]
 
 _FEWEST, _MOST = 3, 40  # words of a sentence
 _TENTH = 10
-_LEARNED = {"vae": 90_000, "lm": 60_000}  # texts that a model learns in all: fewer of them, more often
+_LEARNED = {"vae": 40_000, "lm": 20_000}  # texts that a model learns in all: fewer of them, more often
+SMALL_VAE = VaeSettings(embedding=64, hidden=128, batch=64, anneal=350)
+SMALL_GPT = GptSettings(vocabulary=2_000, layers=2, width=96, batch=64)
 _DRAW = 41  # the purpose of random numbers
 _CAPTIONS = "texygen_coco/texygen_coco"
 _HUMAN = {"train": "human_train", "test": "human_test"}
@@ -166,9 +168,10 @@ def _generated(
     kept = folder / "checkpoints" / source.name / name
     epochs = max(1, round(_LEARNED[name] / len(train)))
     if name == "vae":
-        vae = train_vae(train, epochs=epochs, seed=seed, checkpoint=kept, on_step=on_step)
+        vae = train_vae(train, epochs=epochs, settings=SMALL_VAE, seed=seed, checkpoint=kept, on_step=on_step)
         return vae.generate(n, seed=seed)
-    model = train_language_model(train, epochs=epochs, seed=seed, checkpoint=kept, on_step=on_step)
+    how = {"settings": SMALL_GPT, "checkpoint": kept, "on_step": on_step}
+    model = train_language_model(train, epochs=epochs, seed=seed, **how)  # type: ignore[arg-type]
     return model.generate(n, seed=seed)
 
 

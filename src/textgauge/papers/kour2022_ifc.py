@@ -1,0 +1,190 @@
+"""Increasingly fine-tuned corpora of Kour et al. 2022, section 5: their corpora, plans and claims.
+
+Small GPTs are trained from scratch in place of GPT-2: on headlines, and on requests of bank customers with labels and
+a filter. The corpora of every training run are kept in the cache.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from textgauge.arrays import Floats
+from textgauge.data import Corpus
+from textgauge.data.catalogue import published_texts
+from textgauge.data.source import load_corpus
+from textgauge.encode.resources import cache_root
+from textgauge.evaluate.plan import Plan, make_plans
+from textgauge.evaluate.protocols import Ifc
+from textgauge.evaluate.protocols.base import Observations
+from textgauge.evaluate.protocols.ifc import SELF, STEP, line
+from textgauge.evaluate.results import Results
+from textgauge.evaluate.sources import REFERENCE, Sources, step_files, step_role
+from textgauge.evaluate.suites import Metrics, register_suite
+from textgauge.files import write_table
+from textgauge.generate import ifc_corpora
+from textgauge.generate.settings import fingerprint
+from textgauge.papers.ledger import Claim, Finding, above, of_values
+from textgauge.papers.zwerdling_corpora import SMALL_GPT, draw, sentences
+from textgauge.stats.correlation import spearman
+
+KOUR_METRICS = "chi,zipf,fid,pr,dc,mauve,classifier,irpr"
+STEPS, PER_STEP, RUNS = 20, 300, 3
+_WRITTEN, _COMPARED, _REFERENCE = 100, 100, 500
+_PROTOCOL = Ifc(n=_COMPARED, repetitions=1)
+_WHY = "the run has no generated texts: they need torch (pip install 'textgauge[generate]') and the data"
+_MODEL = "GPTs of 0.4 million weights trained from scratch in place of GPT-2"
+_DEVIATION = f"{_MODEL}; {PER_STEP} texts learned and at least {_WRITTEN} written at each step"
+
+Texts = tuple[Sequence[str], Sequence[str] | None]
+
+
+@dataclass(frozen=True)
+class FineTuning:
+    """Texts that models learn step by step, with labels or without."""
+
+    name: str
+    about: str
+    read: Callable[[], Texts]
+
+    def data(self, run: int) -> str:
+        """The name of the data of one training run."""
+        return f"{self.name}, training run {run}"
+
+
+def _headlines() -> Texts:
+    return sentences("huffpost_headlines/huffpost", "text"), None
+
+
+def _requests() -> Texts:
+    found = published_texts("banking77/train")
+    return found.texts, found.labels
+
+
+STUDIES = (
+    FineTuning("huffpost_headlines", "headlines, unlabelled", _headlines),
+    FineTuning("banking77", "banking77, by label with a filter", _requests),
+)
+
+
+@register_suite("kour2022-ifc")
+def ifc_plans(metrics: Metrics = None, seed: int = 0) -> list[Plan]:
+    """Increasingly fine-tuned corpora of Kour et al. 2022: two ways of training, three runs each; trains them first."""
+    data = [_sources(study, run, seed) for study in STUDIES for run in range(1, RUNS + 1)]
+    return make_plans([_PROTOCOL], data, metrics or KOUR_METRICS, seed)
+
+
+def _sources(study: FineTuning, run: int, seed: int) -> Sources:
+    texts, labels = study.read()
+    folder = _trained(study, texts, labels, seed * RUNS + run)
+    corpora = {Path(path).stem: load_corpus(path) for path in step_files(folder)}
+    return Sources(study.data(run), {REFERENCE: Corpus.of(draw(texts, _REFERENCE, seed)), **corpora})
+
+
+def _trained(study: FineTuning, texts: Sequence[str], labels: Sequence[str] | None, seed: int) -> Path:
+    """The folder of one training run, trained and filled where files are missing."""
+    settings = f"{STEPS} {PER_STEP} {_WRITTEN}"
+    folder = cache_root() / "ifc" / f"{study.name}-{fingerprint([*texts, settings])}" / f"seed-{seed}"
+    if not (folder / f"{step_role(STEPS)}.txt").exists():
+        learning = {"steps": STEPS, "per_step": PER_STEP, "settings": SMALL_GPT, "seed": seed}
+        writing = {"n": _WRITTEN, "labels": labels, "candidates": 2.0}
+        for number, written in ifc_corpora(texts, **learning, **writing):  # type: ignore[arg-type]
+            write_table(folder / f"{step_role(number)}.txt", [{"text": text} for text in written])
+    return folder
+
+
+@dataclass(frozen=True, eq=False)
+class IfcEvidence:
+    """The observations of every training run, by study and metric."""
+
+    runs: Mapping[str, Mapping[str, Sequence[Observations]]]
+
+    @classmethod
+    def of(cls, results: Results, names: Mapping[str, str], seed: int) -> IfcEvidence:
+        """What a run has; `names` are the printed names of metrics by key."""
+        found: dict[str, dict[str, list[Observations]]] = {}
+        for group in results.groups():
+            study = group.data.partition(",")[0]
+            if (group.protocol, group.seed) == (_PROTOCOL, seed) and study in {one.name for one in STUDIES}:
+                for key, observed in group.complete.items():
+                    if key in names:
+                        found.setdefault(study, {}).setdefault(names[key], []).append(observed)
+        return cls(found)
+
+
+def ifc_claims() -> Iterator[Claim[IfcEvidence]]:
+    """What figure 5 and section 5 say, for each way of training."""
+    for study in STUDIES:
+        for name in ("FID", "PR", "DC", "MAUVE", "CLASSIFIER", "IRPR"):
+            claim = f"{name} falls with the steps"
+            yield _claim(study, claim, "Spearman's ρ of step and distance is below 0", _minus(name, _trend))
+        yield _claim(
+            study,
+            "CHI is less effective than the others",
+            "CHI's Spearman's ρ of step and distance less the mean of the other seven is above 0",
+            _chi_behind,
+        )
+        for name in ("FID", "IRPR"):
+            claim = f"{name} still sees generated texts after {STEPS} steps"
+            rule = "the distance of the last step less the self-distance is above 0"
+            yield _claim(study, claim, rule, _over_runs(name, _left))
+        yield _claim(study, "ZIPF rises with the steps", "its slope is above 0", _over_runs("ZIPF", _slope))
+        claim, rule = "the type–token ratio grows with the steps", "its slope is above 0"
+        yield _claim(study, claim, rule, _over_runs("FID", _ttr_slope), ".295, .299, .322")
+
+
+Measured = Callable[[Observations], float]
+Found = Callable[[Mapping[str, Sequence[Observations]]], list[float]]
+
+
+def _claim(study: FineTuning, claim: str, rule: str, values: Found, paper: str = "figure 5") -> Claim[IfcEvidence]:
+    def test(evidence: IfcEvidence) -> Finding:
+        runs = evidence.runs.get(study.name, {})
+        found = values(runs)
+        return above("value", "0", of_values(found)) if len(found) == RUNS else Finding(None, why=_WHY)
+
+    criterion = f"the 95 % interval over {RUNS} training runs: {rule}"
+    return Claim(f"{claim} ({study.about})", paper, study.name, criterion, test, _DEVIATION)
+
+
+def _over_runs(name: str, measured: Measured) -> Found:
+    return lambda runs: [measured(observed) for observed in runs.get(name, ())]
+
+
+def _minus(name: str, measured: Measured) -> Found:
+    return lambda runs: [-measured(observed) for observed in runs.get(name, ())]
+
+
+def _chi_behind(runs: Mapping[str, Sequence[Observations]]) -> list[float]:
+    others = [of for name, of in runs.items() if name != "CHI"]
+    if "CHI" not in runs or any(len(of) != RUNS for of in others):
+        return []
+    means = np.mean([[_trend(observed) for observed in of] for of in others], axis=0)
+    return [_trend(observed) - mean for observed, mean in zip(runs["CHI"], means.tolist(), strict=True)]
+
+
+def _mean_by_step(observed: Observations, column: str | None = None) -> tuple[Floats, Floats]:
+    """Steps, and the mean over draws of the distance or of a column."""
+    along = observed.of("kind", STEP)
+    values = along.value if column is None else along.columns[column]
+    steps = np.unique(along.columns["step"])
+    return steps.astype(np.float64), np.array([values[along.columns["step"] == step].mean() for step in steps])
+
+
+def _trend(observed: Observations) -> float:
+    return spearman(*_mean_by_step(observed))
+
+
+def _slope(observed: Observations) -> float:
+    return line(*_mean_by_step(observed))
+
+
+def _ttr_slope(observed: Observations) -> float:
+    return line(*_mean_by_step(observed, "ttr"))
+
+
+def _left(observed: Observations) -> float:
+    return float(_mean_by_step(observed)[1][-1] - observed.of("kind", SELF).value.mean())
