@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def report(
     sources: Annotated[
-        list[Path], typer.Argument(help="Folders of runs, and JSON results of compare, score and describe.")
+        list[Path], typer.Argument(help="Folders of runs, and JSON results of compare, score, describe and reproduce.")
     ],
     out: Annotated[Path, typer.Option("--out", "-o", help="The HTML file to write.")],
     title: Annotated[str | None, typer.Option(help="The heading of the page.")] = None,

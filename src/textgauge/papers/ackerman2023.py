@@ -241,11 +241,22 @@ _FIGURES = (
     PaperFigure("1", "perturbation", "A, B and the group of B that is moved away from its blob.", ("points",)),
     PaperFigure("2", "perturbation", "Which distances rise at once and which only far out, over δ.", ("-delta-",)),
     PaperFigure("3", "perturbation", "How each distance rises with the share of points that move.", ("-p-",)),
-    PaperFigure("4", "perturbation", "How much of the rise is left as dimensions are added.", ("-q-",)),
-    PaperFigure("8", "step_boxes", "Raw values: curved early or late, narrow or wide, over ℓ.", ("-metrics-",)),
-    PaperFigure("10", "trajectory", "Which of the two bands, energy or AHD, the line of each metric follows."),
+    PaperFigure(
+        "4", "perturbation", "Whether the rise above the dashed line shrinks as dimensions are added.", ("-q-",)
+    ),
+    PaperFigure(
+        "8", "step_boxes", "Raw values over ℓ: which metrics still rise far out, and which turn down.", ("-metrics-",)
+    ),
+    PaperFigure(
+        "10", "trajectory", "Which band each metric's line follows, energy's or AHD's.", metrics=ACKERMAN_METRICS
+    ),
     PaperFigure("11", "density", "At each ℓ, which prototype's density the metric's own lies on.", ("-fid", "-irpr")),
-    PaperFigure("12", "step_boxes", "pr and dc as k grows: higher k, less change over ℓ.", ("-by-k-",)),
-    PaperFigure("13", "step_boxes", "The parts of pr and dc: flat over ℓ where k is above 3.", ("-components-",)),
+    PaperFigure("12", "step_boxes", "pr and dc as k grows: more and more of their boxes are flat at 0.", ("-by-k-",)),
+    PaperFigure(
+        "13",
+        "step_boxes",
+        "The parts of pr and dc: medians that stay at 1 where k is above 3, but for density.",
+        ("-components-",),
+    ),
 )
 PAPER = Paper("ackerman2023", ("class",), _RULES, plans, rows, ledger_rows, _FIGURES)

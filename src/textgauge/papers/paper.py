@@ -29,12 +29,14 @@ class PaperFigure:
     """A figure of a paper: its number, the kind of figure that draws it of a run, and what to see in it.
 
     `shows` are parts of a file's name; where there are some, only charts whose name has one of them are drawn.
+    `metrics` are those in it, all by default.
     """
 
     number: str
     kind: str
     caption: str
     shows: tuple[str, ...] = ()
+    metrics: str = ""
 
 
 @dataclass(frozen=True)

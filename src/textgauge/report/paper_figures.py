@@ -9,6 +9,7 @@ from pathlib import Path
 
 from textgauge.evaluate.results import Results
 from textgauge.files import write_atomically
+from textgauge.metrics import get_metrics
 from textgauge.papers import Paper
 from textgauge.report.figures import Figure, figures, rendered
 from textgauge.report.figures.corpora import planes
@@ -31,8 +32,9 @@ def paper_figures(paper: Paper, results: Results) -> Iterator[NumberedFigure]:
     """Every figure of a paper that the run has data for."""
     groups = results.groups()
     for wanted in paper.figures:
-        made = _planes(results.store.folder) if wanted.kind == PLANE else figures(groups, kinds=[wanted.kind])
-        for figure in made:
+        only = {metric.key for metric in get_metrics(wanted.metrics)} if wanted.metrics else None
+        drawn = figures(groups, kinds=[wanted.kind], metrics=only) if wanted.kind != PLANE else None
+        for figure in _planes(results.store.folder) if drawn is None else drawn:
             if not wanted.shows or any(part in figure.name for part in wanted.shows):
                 yield NumberedFigure(wanted.number, wanted.caption, figure)
 

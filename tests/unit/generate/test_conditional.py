@@ -61,3 +61,9 @@ def test_the_classifier_learns_labels():
 def test_what_does_not_fit_is_refused(labels, options, complaint):
     with pytest.raises(InputError, match=complaint):
         conditional(["a", "b"], labels, **options)
+
+
+def test_what_lacks_is_filled_up_with_the_surest_of_the_rest():
+    found = filtered(lambda *_: ["am", "mm", "aaa"], classify, LABELS, n=3, candidates=1, fill=True)
+    assert [row.text for row in found[:3]] == ["aaa", "am", "mm"]
+    assert [row.text for row in found[3:]] == ["mm", "am", "aaa"]

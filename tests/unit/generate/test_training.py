@@ -18,7 +18,7 @@ THINGS = ["cat", "dog", "card"]
 TEXTS = [
     f"the {how} {thing} {what}." for how in ("big", "old", "new") for thing in THINGS for what in ("runs", "is lost")
 ]
-VAE = VaeSettings(embedding=8, hidden=12, latent=3, longest=8, batch=4, fewest=1)
+VAE = VaeSettings(embedding=8, hidden=12, latent=3, longest=8, batch=4, min_texts=1)
 GPT = GptSettings(vocabulary=300, layers=2, width=16, heads=2, longest=24, batch=4, warmup=3)
 
 
@@ -130,7 +130,7 @@ def test_a_vae_writes_words_of_the_texts_alone():
 
 def test_a_vae_needs_repeated_words():
     with pytest.raises(InputError, match="nothing to learn"):
-        train_vae(["a b", "c d"], settings=VaeSettings(fewest=2))
+        train_vae(["a b", "c d"], settings=VaeSettings(min_texts=2))
 
 
 def test_memory_gives_the_same_logits_as_all_at_once():
@@ -214,6 +214,18 @@ def test_steps_go_on_exactly_where_they_were_left(tmp_path):
     assert early | late == whole
     with pytest.raises(InputError, match="past step 3"):
         steps(tmp_path, 3)
+
+
+def test_steps_of_labels_have_as_many_texts_of_each():
+    labels = ["animal", "money"] * (len(TEXTS) // 2)
+    texts = TEXTS[: len(labels)]
+    options = {"labels": labels, "per_step": 6, "n": 5, "candidates": 2.0, "settings": GPT}
+    first, again = (dict(ifc_corpora(texts, steps=2, **options)) for _ in range(2))
+    assert first == again
+    assert [len(corpus) for corpus in first.values()] == [6, 6]  # 3 of each label
+    assert not set(first[1]) & set(texts)
+    with pytest.raises(InputError, match="no texts of a label"):
+        list(ifc_corpora(texts, labels=labels, model="ngram"))
 
 
 @pytest.mark.parametrize("options", [{"model": "rnn"}, {"steps": 0}, {"passes": 0}])

@@ -1,4 +1,4 @@
-"""Results that are not runs: what `compare`, `score` and `describe` write as JSON, and tables of single texts.
+"""Results that are not runs: JSON of `compare`, `score`, `describe` and `reproduce`, and tables of single texts.
 
 A file holds a saved result, rows (a list of flat objects), tables (`{"title": …, "about": …, "rows": […]}`, one or a
 list, also under `"tables"`), or an object whose lists of objects are tables and whose other values are one more. Tables
@@ -22,6 +22,7 @@ from textgauge.data.packing import read_text, suffix
 from textgauge.data.tables import number
 from textgauge.errors import InputError
 from textgauge.report.page.boards import anchor
+from textgauge.report.page.ledger import is_ledger, ledger_tables
 from textgauge.report.page.result_schema import check_row, is_comparison, is_number, is_summary
 from textgauge.report.page.tables import PageCell, PageTable, Span, axis_of, cell, table_of
 from textgauge.result import is_result, parsed_result
@@ -54,6 +55,9 @@ def read_result(path: str | os.PathLike[str]) -> ResultFile:
     for _, _, part in found:
         for place, row in enumerate(part, 1):
             check_row(row, f"{path}: row {place}")
+    if is_ledger(claims := [row for _, _, part in found for row in part]):
+        listed_claims, counted = ledger_tables(claims)
+        return ResultFile(name, tuple(listed_claims), tuple(counted))
     rows = [row for _, _, rows in found for row in rows if "metric" in row]
     compared = [row for row in rows if is_comparison(row)]
     scored = [row for row in rows if is_summary(row)]
