@@ -89,7 +89,7 @@ def test_a_text_depends_on_seed_and_number_alone(trained):
     ("change", "complaint"),
     [
         ({"seed": 3}, "another seed"),
-        ({"epochs": 1}, "more than the 1 asked for"),
+        ({"epochs": 1}, "more than the 1 wanted"),
         ({"texts": [*TEXTS[:-1], "the odd cat is lost."]}, "other texts"),
         ({"settings": "smaller"}, "other settings"),
     ],
