@@ -21,10 +21,7 @@ from textgauge.metrics import get_metric
 UNITS = {"agreement": None, "clustering": ["fold"], "retrieval": ["query"]}
 
 SENTENCES = re.compile(
-    r"(?P<title>[^`:]+): `(?P<best>[^`]+)` comes first of (?P<count>\d+) metrics?"
-    r"(?:, which fall into (?P<tiers>\d+) tiers)?: overall (?P<overall>[\d.]+) of 1\."
-    r"(?: (?P<tied>`[^.]*) (?:is|are) statistically tied with it \(95 % for all together, [^)]+\)\.)?"
-    r"(?P<better> It is better than the other(?: \d+)? metrics? \(95 % for all together, [^)]+\)\.)?"
+    r"(?P<title>[^:]+): (?P<answer>.*?\.)"
     r"(?: (?P<unranked>`[^.]*) ha(?:s|ve) no overall score here\.)?"
     r" This rests on (?P<few>\d+)(?: to (?P<many>\d+))? (?P<things>repetitions|resampled units)"
     r" (?:with|of) (?P<data>.*)\."
@@ -132,40 +129,41 @@ def check_report(folder: Path, lines: list[str]) -> None:
     assert path == str(folder / "report.html")
     assert size == f"{(folder / 'report.html').stat().st_size / 1e6:.1f} MB; open it in any browser"
     cells, judged, tables = cells_of(store), judge(Store(store)), Tables(page)
-    titles = []
-    for line in said:
-        found = SENTENCES.fullmatch(line)
-        assert found, f"nothing checks this line: {line}"
-        titles.append(found["title"])
-        _check_sentences(found.groupdict(), cells, judged, tables)
+    *boards, found = said
+    titles = [name.removeprefix("Leaderboard: ") for name in tables.found if name.startswith("Leaderboard: ")]
+    groups = [title for title in titles if title.endswith(" together") or title == "agreement"]
+    for line, title in zip(boards, groups, strict=True):
+        said = SENTENCES.fullmatch(line)
+        assert said, f"nothing checks this line: {line}"
+        _check_sentences(said.groupdict(), title, cells, judged, tables)
     assert sorted(title for title in titles if not title.endswith(" together")) == sorted(cells)
-    assert titles == [name.removeprefix("Leaderboard: ") for name in tables.found if name.startswith("Leaderboard: ")]
+    copies = next(row for row in tables.rows("describe") if row["property"] == "near_copies")
+    assert found.startswith(f"Generated texts (describe.json): {round(100 * float(copies['value']))} % of the texts")
+    assert float(copies["low"]) > float(copies["test"])
     if "ksc" in cells:
         _check_ksc(cells["ksc"], tables.rows("All verdicts: ksc"))
     if "agreement" in cells:
         _check_agreement(cells["agreement"], tables.rows("All verdicts: agreement"))
 
 
-def _check_sentences(said: dict[str, str | None], cells: dict, judged: list, tables: Tables) -> None:
-    protocols = said["title"].removesuffix(" together").replace(" and ", ", ").split(", ")
+def _check_sentences(said: dict[str, str | None], title: str, cells: dict, judged: list, tables: Tables) -> None:
+    protocols = title.removesuffix(" together").replace(" and ", ", ").split(", ")
     mine = [item for item in judged if item.protocol.name in protocols]
     overall, board = standings(mine), leaderboard(mine)
     ranked = [row for row in board if row.rank is not None]
-    best = ranked[0].metric
+    assert said["title"] == mine[0].protocol.purpose
     assert [row.metric for row in ranked] == sorted(
         (m for m in overall if not math.isnan(overall[m])), key=lambda m: (-round(overall[m], 12), m)
     )
-    assert (said["best"], int(said["count"]), said["overall"]) == (best, len(ranked), f"{overall[best]:.3f}")
-    assert int(said["tiers"] or 1) == max(row.tier for row in ranked)
-    assert names(said["tied"]) == list(board.tied)
-    assert bool(said["better"]) == (not board.tied and len(ranked) > 1)
+    assert said["answer"] == board.answer
+    assert ranked[0].metric in said["answer"]
     assert names(said["unranked"]) == [row.metric for row in board if row.rank is None]
     counts = [rests_on(cells[name], name) for name in protocols]
     assert [int(said["few"]), int(said["many"] or said["few"])] == [min(counts), max(counts)]
     repeated = ["repetitions" in cells[name][0][0]["parameters"] for name in protocols]
     assert {"repetitions": all(repeated), "resampled units": not any(repeated)}[said["things"]]
     assert set(names(said["data"])) == {about["data"] for name in protocols for about, _ in cells[name]}
-    rows = tables.rows(f"Leaderboard: {said['title']}")
+    rows = tables.rows(f"Leaderboard: {title}")
     assert [(line["metric"], int(line["tier"])) for line in rows[: len(ranked)]] == [
         (row.metric, row.tier) for row in ranked
     ]

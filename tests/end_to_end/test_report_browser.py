@@ -6,8 +6,10 @@ by the variable AXE_CORE or in `node_modules`.
 
 import csv
 import os
+import re
 import shutil
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -48,8 +50,9 @@ def store(tmp_path_factory):
 @pytest.fixture(scope="module")
 def address(store, tmp_path_factory):
     texts = [{"side": "reference", "text": HOSTILE, "contribution": 0.5, "nearest": "=1+1"}]
+    texts += [{"side": "candidate", "text": f"number {n}", "contribution": 0.1, "nearest": ""} for n in range(1, 8)]
     path = tmp_path_factory.mktemp("page") / "report.html"
-    path.write_text(page_of([store], texts=[table_of("Texts", texts)]), encoding="utf-8")
+    path.write_text(page_of([store], texts=[replace(table_of("Texts", texts), few=5)]), encoding="utf-8")
     return path.as_uri()
 
 
@@ -126,13 +129,16 @@ def test_a_click_and_a_key_sort(opened):
 
 
 def test_words_filter(opened):
-    opened.locator("#board-1 input").fill("JSD")
-    assert column(opened, "metric") == ["jsd@words"]
-    status = opened.locator("#board-1 [role=status]")
-    assert status.text_content() == "1 of 4 rows"
-    opened.locator("#board-1 input").fill("")
-    assert status.text_content() == "4 rows"
-    assert len(column(opened, "metric")) == 4
+    words, status = opened.locator("#texts-1 input"), opened.locator("#texts-1 [role=status]")
+    assert len(column(opened, "text", "#texts-1")) == 5
+    words.fill("NUMBER 6")
+    assert column(opened, "text", "#texts-1") == ["number 6"]
+    assert status.text_content() == "1 of 8 rows"
+    words.fill("")
+    assert status.text_content() == "8 rows"
+    assert len(column(opened, "text", "#texts-1")) == 5
+    opened.get_by_role("button", name="Show all 8 rows").click()
+    assert len(column(opened, "text", "#texts-1")) == 8
 
 
 def test_a_tooltip_is_text(opened, seen):
@@ -182,8 +188,9 @@ def test_a_saved_csv_has_the_numbers_of_the_store(opened, store, tmp_path):
 
 def test_a_saved_text_is_no_formula(opened, tmp_path):
     saved(opened, opened.locator("#texts-1 .csv")).save_as(tmp_path / "texts.csv")
-    (row,) = csv.DictReader((tmp_path / "texts.csv").read_text(encoding="utf-8").splitlines())
-    assert row == {"side": "reference", "text": HOSTILE, "contribution": "0.5", "nearest": "'=1+1"}
+    rows = list(csv.DictReader((tmp_path / "texts.csv").read_text(encoding="utf-8").splitlines()))
+    assert len(rows) == 8
+    assert rows[0] == {"side": "reference", "text": HOSTILE, "contribution": "0.5", "nearest": "'=1+1"}
 
 
 @pytest.mark.parametrize(("form", "start"), [("svg", b"<svg"), ("png", b"\x89PNG")])
@@ -198,6 +205,7 @@ def test_figures_are_saved(opened, tmp_path, form, start):
 def test_another_figure_of_a_kind_is_chosen(opened, seen):
     drawn(opened)
     kind = opened.locator(".kind:has(select)").first
+    kind.locator("summary").first.click()
     kind.locator("select").select_option(index=2)
     drawn(opened)
     assert kind.locator("figure:not([hidden])").count() == 1
@@ -212,12 +220,33 @@ def test_a_text_of_the_corpus_shows_as_text(opened, seen):
     assert seen == []
 
 
-def test_nothing_is_wider_than_a_small_screen(browser, address):
-    page = browser.new_page(viewport={"width": 400, "height": 800})
+@pytest.mark.parametrize("width", [1400, 800, 390])
+def test_nothing_is_wider_than_the_screen(browser, address, width):
+    page = browser.new_page(viewport={"width": width, "height": 800})
     page.goto(address)
     drawn(page)
-    assert page.evaluate("document.documentElement.scrollWidth") == 400
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    assert page.locator(".answer.best .shown").first.is_visible()
     page.close()
+
+
+def test_the_column_of_metrics_stays_in_sight(browser, address):
+    page = browser.new_page(viewport={"width": 390, "height": 800})
+    page.goto(address)
+    page.locator("#board-1 .more").click()
+    first = page.locator("#board-1 tbody th").first
+    before = first.bounding_box()["x"]
+    page.locator("#board-1 .scroll").evaluate("box => { box.scrollLeft = 200; }")
+    assert page.locator("#board-1 .scroll").evaluate("box => box.scrollLeft") == 200
+    assert abs(first.bounding_box()["x"] - before) < 1
+    page.close()
+
+
+def test_a_link_opens_the_card_of_its_metric(opened):
+    card = opened.locator("details.card").first
+    assert card.get_attribute("open") is None
+    opened.locator(f"#board-1 tbody a[href='#{card.get_attribute('id')}']").click()
+    assert card.get_attribute("open") is not None
 
 
 def test_it_prints(opened):
@@ -226,7 +255,9 @@ def test_it_prints(opened):
     assert not opened.locator("nav").is_visible()
     assert not opened.locator("#board-1 .tools").is_visible()
     assert opened.locator("#board-1 table").is_visible()
-    assert opened.pdf().startswith(b"%PDF")
+    printed = opened.pdf(format="A4")
+    assert printed.startswith(b"%PDF")
+    assert len(re.findall(rb"/Type\s*/Page\b", printed)) <= 10
 
 
 @pytest.mark.skipif(not AXE.is_file(), reason="no axe-core: AXE_CORE names no axe.min.js")

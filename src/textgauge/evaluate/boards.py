@@ -30,10 +30,23 @@ class Board:
         return f"{', '.join(first)} and {last} together" if first else last
 
     @property
+    def heading(self) -> str:
+        """What people call it: the protocol, or what several protocols are for."""
+        kinds = dict.fromkeys(type(item.protocol) for item in self.judged)
+        if len(kinds) == 1:
+            return next(iter(kinds)).heading or self.title
+        return self.purpose
+
+    @property
+    def purpose(self) -> str:
+        """What the metrics are wanted for."""
+        return " and ".join(dict.fromkeys(item.protocol.purpose for item in self.judged))
+
+    @property
     def about(self) -> list[str]:
-        """The paragraphs of the protocol's own description; of several, how they are joined."""
+        """The paragraphs of the protocol's own description; none of several."""
         if len(self.protocols) > 1:
-            return ["The mean of the measures named below, each as a share of the way from its worst to its best."]
+            return []
         return inspect.cleandoc(type(self.judged[0].protocol).__doc__ or "").split("\n\n")
 
     @cached_property
@@ -75,21 +88,15 @@ class Board:
         return [row for row in self.ranking if row.metric in (*best, *self.ranking.tied)]
 
 
-def boards(judged: Sequence[Judged]) -> list[Board]:
-    """A board per protocol, after those over several; protocols without a result are left out."""
-    names = dict.fromkeys(item.protocol.name for item in judged if item.verdicts)
-    single = [_board((name,), judged) for name in names]
-    joint = [_board(tuple(names), judged) for names in _alike(single) if len(names) > 1]
-    return [*joint, *single]
+def grouped_boards(judged: Sequence[Judged]) -> list[tuple[Board, tuple[Board, ...]]]:
+    """A board for all protocols that rank mostly the same metrics, with those of its protocols one by one.
 
-
-def shared_boards(judged: Sequence[Judged]) -> list[Board]:
-    """A board for all protocols that rank mostly the same metrics; every protocol is in one.
-
-    One that ranks nothing (speed) goes with the others that its metrics went through.
+    Every protocol with a result is in one; a protocol that ranks nothing (speed) goes with the others that its metrics
+    went through.
     """
     names = list(dict.fromkeys(item.protocol.name for item in judged if item.verdicts))
-    groups = _alike([_board((name,), judged) for name in names])
+    single = {name: _board((name,), judged) for name in names}
+    groups = _alike(list(single.values()))
     went = {name: {item.metric for item in judged if item.protocol.name == name} for name in names}
     for name in [name for name in names if not any(name in group for group in groups)]:
         with_it = [group for group in groups if went[name] & set().union(*(went[other] for other in group))]
@@ -97,7 +104,10 @@ def shared_boards(judged: Sequence[Judged]) -> list[Board]:
             with_it[0].append(name)
         else:
             groups.append([name])
-    return [_board(tuple(group), judged) for group in groups]
+    return [
+        (single[group[0]] if len(group) == 1 else _board(tuple(group), judged), tuple(single[name] for name in group))
+        for group in groups
+    ]
 
 
 def _alike(single: Sequence[Board]) -> list[list[str]]:
@@ -126,7 +136,7 @@ def leaderboards(
 
     A weight counts on every board that has the measure.
     """
-    found = shared_boards(judged)
+    found = [board for board, _ in grouped_boards(judged)]
     if len(found) <= 1:
         return {"": leaderboard(judged, weights, scope=scope)}
     given = weights or {}

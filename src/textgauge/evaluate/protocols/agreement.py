@@ -69,6 +69,7 @@ class Agreement(Protocol):
     name = "agreement"
     heading = "Agreement with people"
     question = "Do similarities of pairs follow the ratings that people gave them?"
+    purpose = "Scoring pairs as people do"
     of = "pairs"
     data = RatedPairs()
     default_metrics = PAIR_METRICS

@@ -142,6 +142,7 @@ class Protocol:
     name: ClassVar[str]
     heading: ClassVar[str] = ""  # what people call it
     question: ClassVar[str] = ""  # what it asks of a metric, in one sentence
+    purpose: ClassVar[str] = "Comparing corpora"  # what its metrics are wanted for
     family: ClassVar[str] = ""  # another name that runs it, together with others of the same family
     place: ClassVar[int] = 0  # in lists, before the name
     of: ClassVar[Literal["corpora", "pairs"]] = "corpora"

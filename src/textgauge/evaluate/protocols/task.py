@@ -50,6 +50,7 @@ class Task(Protocol):
     Values are similarities: 1 for equal texts.
     """
 
+    purpose = "Tasks with pairs of texts"
     of = "pairs"
     data: ClassVar[TaskTable]
     default_metrics = f"cosine,{WORD_METRICS}"

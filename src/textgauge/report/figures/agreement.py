@@ -192,5 +192,5 @@ def _of_sets(figure: Callable[[Group], alt.ConcatChart]) -> Draw:
 FIGURES = (
     FigureKind("order", _of_sets(order_figure)),
     FigureKind("bump", _of_sets(bump_figure)),
-    FigureKind("scatter", one_per_group(scatter_figure)),
+    FigureKind("scatter", one_per_group(scatter_figure), "spearman"),
 )

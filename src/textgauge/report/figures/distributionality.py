@@ -252,7 +252,7 @@ def _densities(groups: Sequence[Group], _: int) -> Iterator[Drawn]:
 
 
 FIGURES = (
-    FigureKind("trajectory", one_per_group(trajectory_figure)),
+    FigureKind("trajectory", one_per_group(trajectory_figure), "distributionality"),
     FigureKind("density", _densities),
     FigureKind("component", one_per_group(component_figure)),
 )

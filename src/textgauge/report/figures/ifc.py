@@ -116,4 +116,4 @@ def _panel(name: str, points: pl.DataFrame, up: str, said: str) -> alt.LayerChar
     return layered(layers, width=PANEL, height=140, title=titled(name, said, fewer))
 
 
-FIGURES = (FigureKind("steps", one_per_group(ifc_figure)),)
+FIGURES = (FigureKind("steps", one_per_group(ifc_figure), "trend"),)

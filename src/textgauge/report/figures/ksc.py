@@ -291,4 +291,4 @@ def _trees(groups: Sequence[Group], repetition: int) -> Iterator[Drawn]:
                     yield [*group_words(group), metric], tree_figure(group, metric, repetition=repetition)
 
 
-FIGURES = (FigureKind("distance", one_per_group(distance_figure)), FigureKind("tree", _trees))
+FIGURES = (FigureKind("distance", one_per_group(distance_figure), "linearity"), FigureKind("tree", _trees))

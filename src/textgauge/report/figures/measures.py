@@ -228,5 +228,5 @@ def _radars(groups: Sequence[Group], _: int) -> Iterator[Drawn]:
 
 FIGURES = (
     FigureKind("radar", _radars),
-    FigureKind("box", one_per_group(box_figure)),
+    FigureKind("box", one_per_group(box_figure), "accuracy"),
 )

@@ -140,4 +140,4 @@ def _perturbations(groups: Sequence[Group], repetition: int) -> Iterator[Drawn]:
             yield ["points", *group_words(group)], sample_figure(group, repetition=repetition)
 
 
-FIGURES = (FigureKind("perturbation", _perturbations),)
+FIGURES = (FigureKind("perturbation", _perturbations, "early_rise"),)

@@ -100,6 +100,6 @@ def _panel(metric: str, points: pl.DataFrame, large: float, across: str) -> alt.
 
 
 FIGURES = (
-    FigureKind("size", one_per_group(partial(convergence_figure, sweep="size"))),
-    FigureKind("imbalance", one_per_group(partial(convergence_figure, sweep="imbalance"))),
+    FigureKind("size", one_per_group(partial(convergence_figure, sweep="size")), "size_robustness"),
+    FigureKind("imbalance", one_per_group(partial(convergence_figure, sweep="imbalance")), "imbalance_robustness"),
 )

@@ -255,6 +255,6 @@ def _sensitivities(groups: Sequence[Group], _: int) -> Iterator[Drawn]:
 
 FIGURES = (
     FigureKind("tasks", _scores),
-    FigureKind("sensitivity", _sensitivities),
+    FigureKind("sensitivity", _sensitivities, "sensitivity"),
     FigureKind("contributions", _contributions),
 )

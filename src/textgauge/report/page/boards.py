@@ -4,47 +4,46 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 
 from textgauge.evaluate.boards import Board
 from textgauge.evaluate.leaderboard import RankedMetric
 from textgauge.evaluate.protocols.base import Measure
 from textgauge.evaluate.results import Judged, Results
 from textgauge.evaluate.verdicts import NUMBERS, detailed
-from textgauge.report.page.tables import Mark, PageCell, PageColumn, PageTable, Span, axis_of, cell
-from textgauge.stats.decisions import standing
+from textgauge.report.page.tables import Mark, Order, PageCell, PageColumn, PageTable, Span, axis_of, cell
 from textgauge.tabular import count_of, format_decimals, listed, plain
 
-_FEW = 8  # measures that a table shows at first
+_FEW = 2  # measures that a table shows at first, besides overall
 
 
 def board_table(board: Board) -> PageTable:
     """A leaderboard with rank ranges and the intervals of measures drawn; the numbers are those of the ranking."""
-    rows, names = board.ranking.rows, list(board.columns)
+    rows, names = board.ranking.rows, sorted(board.columns, key=lambda name: name not in board.averaged)
     drawn = {name: _cells(board, name) for name in names}
+    first = _FEW if len(names) > _FEW + 1 else len(names)
+    overall = axis_of([Span(row.overall, row.low, row.high) for row in rows])
     columns = (
-        PageColumn("rank", "The line spans the ranks that the metric may have; all ranges hold together at 95 %."),
         PageColumn("metric"),
+        PageColumn("rank", "The ranks that the metric may have; all ranges hold together at 95 %."),
         PageColumn(
             "overall",
-            f"Mean of the measures, each as a share of its range, with its 95 % interval for {board.ranking.scope}.",
+            f"{_made_of(board)} Beneath: its 95 % interval for {board.ranking.scope}.",
             first="descending",
+            better="↑",
         ),
-        *(_column(name, board.columns[name], extra=place >= _FEW) for place, name in enumerate(names)),
+        *(_column(name, board.columns[name], extra=place >= first) for place, name in enumerate(names)),
         PageColumn("tier", "A tier ends only where every metric above is better than every metric below."),
-        PageColumn("rank_low", hidden=True),
-        PageColumn("rank_high", hidden=True),
+        *(PageColumn(name, hidden=True) for name in ("overall_low", "overall_high", "rank_low", "rank_high")),
     )
     cells = tuple(
         (
-            _rank(row, len(rows)),
             cell(row.metric, link=anchor(row.metric)),
-            _decimals(
-                row.overall, Span(row.overall, row.low, row.high).drawn(0.0, 1.0) if row.low == row.low else None
-            ),
+            _rank(row, len(rows)),
+            _overall(row, overall),
             *(drawn[name][place] for name in names),
             cell(row.tier),
-            cell(row.rank_low),
-            cell(row.rank_high),
+            *map(cell, (row.low, row.high, row.rank_low, row.rank_high)),
         )
         for place, row in enumerate(rows)
     )
@@ -70,7 +69,14 @@ def _column(name: str, measures: Sequence[Measure], *, extra: bool) -> PageColum
     about = measures[0].about if len(measures) == 1 else f"mean of {', '.join(m.name for m in measures)}"
     sentence = f"{about[:1].upper()}{about[1:]}. " if about else ""
     best = "Larger is better." if larger else "Smaller is better."
-    return PageColumn(name, f"{sentence}{best}", extra=extra, first="descending" if larger else "ascending")
+    order: Order = "descending" if larger else "ascending"
+    return PageColumn(name, f"{sentence}{best}", extra=extra, first=order, better="↑" if larger else "↓")
+
+
+def _overall(row: RankedMetric, axis: tuple[float, float]) -> PageCell:
+    mark = Span(row.overall, row.low, row.high).drawn(*axis) if row.low == row.low else None
+    ends = "" if mark is None else f"{format_decimals(row.low)}–{format_decimals(row.high)}"
+    return replace(_decimals(row.overall, mark), note=ends)
 
 
 def _rank(row: RankedMetric, count: int) -> PageCell:
@@ -102,30 +108,21 @@ def _span(board: Board, metric: str, counted: Collection[str]) -> Span | None:
     return Span(found[0].value, found[0].low, found[0].high) if len(found) == 1 else None
 
 
-def _reading(board: Board) -> str:
-    drawn = "A line beneath a number is its 95 % interval, each column on its own scale; a rule separates tiers."
+def _made_of(board: Board) -> str:
     if not board.first():
         return "These measures have no best end in common: they are shown, not averaged."
-    return f"Overall is the mean of {', '.join(name.replace('_', ' ') for name in board.averaged)}. {drawn}"
+    return f"Mean of {listed(name.replace('_', ' ') for name in board.averaged)}, each on a scale from 0 to 1."
+
+
+def _reading(board: Board) -> str:
+    return f"{_made_of(board)} Lines are 95 % intervals; a rule separates tiers."
 
 
 def board_sentences(board: Board) -> list[str]:
-    """The best metrics of a board, those tied with them, and what it rests on."""
-    top = board.first()
-    if not top:
-        return [f"The measures of {board.title} have no common scale, so nothing is ranked: see the table."]
-    ranked = [row for row in board.ranking if not math.isnan(row.overall)]
-    best = top[0]
-    count = len({row.tier for row in ranked})
-    fall = f", which fall into {count_of(count, 'tier')}" if count > 1 else ""
-    said = [f"`{best.metric}` comes first of {count_of(len(ranked), 'metric')}{fall}: overall {best.overall:.3f} of 1."]
-    if len(ranked) > 1:
-        found = standing([f"`{row.metric}`" for row in top[1:]], len(ranked) - 1, named=len(ranked))
-        said.append(f"{found[0].upper()}{found[1:]} (95 % for all together, {board.ranking.scope}).")
+    """The best metrics of a board, the metrics that it cannot rank, and what it rests on."""
     missing = [row.metric for row in board.ranking if math.isnan(row.overall)]
-    if missing:
-        said.append(f"{_code(missing)} {_have(missing)} no overall score here.")
-    return [*said, _rests_on(board)]
+    unranked = [f"{_code(missing)} {_have(missing)} no overall score here."] if missing and board.first() else []
+    return [board.ranking.answer, *unranked, _rests_on(board)]
 
 
 def _rests_on(board: Board) -> str:

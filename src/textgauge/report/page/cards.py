@@ -14,7 +14,7 @@ from textgauge.evaluate.results import MetricTime
 from textgauge.metrics import CorpusMetric, Metric, get_metric
 from textgauge.metrics.base import parameters
 from textgauge.report.page.boards import anchor
-from textgauge.tabular import format_duration
+from textgauge.tabular import format_decimals, format_duration
 
 _INFINITE = {math.inf: "∞", -math.inf: "−∞"}
 
@@ -44,9 +44,9 @@ def _card(key: str, found: Sequence[Board], spent: Sequence[MetricTime]) -> Metr
     except TextgaugeError:
         return None
     what, definition = described(type(metric).__doc__ or "")
-    rows = [(board, row) for board in found if len(board.protocols) == 1 for row in board.ranking if row.metric == key]
-    places = tuple((board.title, _place(row, len(board.ranking))) for board, row in rows)
-    measured = tuple((board.title, _measured(row)) for board, row in rows)
+    rows = [(board, row) for board in found for row in board.ranking if row.metric == key]
+    places = tuple((board.heading, _place(row, len(board.ranking))) for board, row in rows)
+    measured = tuple((board.heading, _measured(row)) for board, row in rows)
     return MetricCard(key, anchor(key), metric.label, what, definition, places, _facts(metric, spent), measured)
 
 
@@ -84,9 +84,13 @@ def _spent(cost: MetricTime) -> str:
 
 
 def _place(row: RankedMetric, count: int) -> str:
-    return "not ranked" if math.isnan(row.overall) else f"rank {row.rank} of {count}, overall {row.overall:.3f}"
+    return (
+        "not ranked"
+        if math.isnan(row.overall)
+        else f"rank {row.rank} of {count}, overall {format_decimals(row.overall)}"
+    )
 
 
 def _measured(row: RankedMetric) -> str:
     known = {name.replace("_", " "): value for name, value in row.measures.items() if not math.isnan(value)}
-    return ", ".join(f"{name} {value:.3g}" for name, value in known.items())
+    return ", ".join(f"{name} {format_decimals(value)}" for name, value in known.items())

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import base64
 import json
+import math
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from textgauge.evaluate.boards import Board
 from textgauge.evaluate.results import Group
-from textgauge.report.figures import KINDS, Figure, figures
+from textgauge.report.figures import KINDS, Figure, FigureKind, figures
+from textgauge.tabular import format_decimals
 
 _DIGITS = 6  # of data: as many as tooltips show
 _PANELS = 40  # that words list at most
@@ -29,10 +32,12 @@ class Drawing:
 
 @dataclass(frozen=True)
 class DrawingGroup:
-    """All figures of one kind: a reader chooses among them."""
+    """All figures of one kind: a reader chooses among them. `finding` says what they show, `open` ones are seen."""
 
     title: str
     drawings: tuple[Drawing, ...]
+    finding: str = ""
+    open: bool = False
 
     def choices(self) -> list[str]:
         """What a reader chooses by: titles, with what is drawn where several have the same."""
@@ -40,12 +45,33 @@ class DrawingGroup:
         return [f"{d.title} ({d.about or d.name})" if titles.count(d.title) > 1 else d.title for d in self.drawings]
 
 
-def drawn(found: Sequence[Group]) -> Iterator[DrawingGroup]:
-    """All figures that groups give, kind by kind, as the registry of figures lists them."""
+def drawn(found: Sequence[Group], boards: Sequence[Sequence[Board]]) -> Iterator[DrawingGroup]:
+    """All figures that groups give, kind by kind; `boards` are those of the protocols, by what they are for.
+
+    Of each purpose the first kind of a protocol that tells good metrics from bad ones is seen at once.
+    """
+    single = [board for of in boards for board in of]
+    ranking = [[board.judged[0].protocol for board in of] for of in boards]
+    first = {next((k for p in of if any(m.quality for m in p.measures) for k in p.figures), "") for of in ranking}
     for name, kind in KINDS.items():
         made = drawings(figures(found, kinds=[name]))
         if made:
-            yield DrawingGroup(kind.title, made)
+            yield DrawingGroup(kind.title, made, _finding(kind, single) or made[0].title, name in first)
+
+
+def _finding(kind: FigureKind, boards: Sequence[Board]) -> str:
+    """The best and the worst metric by the measure that a kind of figure shows."""
+    board = next((b for b in boards if kind.measure in b.columns and kind.name in b.judged[0].protocol.figures), None)
+    if board is None:
+        return ""
+    (measure, *_) = board.columns[kind.measure]
+    values = {row.metric: row.measures[kind.measure] for row in board.ranking}
+    known = sorted((m for m in values if not math.isnan(values[m])), key=lambda m: measure.share(values[m]))
+    if len(known) < 2:
+        return ""
+    worst, best = (f"{metric} ({format_decimals(values[metric])})" for metric in (known[0], known[-1]))
+    most, least = ("Best", "worst") if measure.quality else ("Highest", "lowest")
+    return f"{most} {measure.name.replace('_', ' ')}: {best}; {least}: {worst}"
 
 
 def drawings(made: Iterable[Figure]) -> tuple[Drawing, ...]:

@@ -14,15 +14,16 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from textgauge.errors import InputError
-from textgauge.evaluate.boards import boards
+from textgauge.evaluate.boards import Board, grouped_boards
 from textgauge.evaluate.results import Results, total_times
 from textgauge.evaluate.store import Store
 from textgauge.report.figures import Figure
 from textgauge.report.figures.render import library
+from textgauge.report.page.answers import Answer, board_answer, result_answer
 from textgauge.report.page.boards import board_sentences, board_table, verdict_table, warnings
 from textgauge.report.page.cards import cards
 from textgauge.report.page.drawings import DrawingGroup, drawings, drawn
-from textgauge.report.page.result_files import ResultFile
+from textgauge.report.page.result_files import ResultFile, texts_anchor
 from textgauge.report.page.tables import WIDTH, PageTable, table_of
 from textgauge.tabular import printable
 
@@ -69,28 +70,58 @@ def page_and_summary(
         if stores:  # seconds of another thread's time, which Python's lock does not hold back
             background.submit(library)
         judged = [item for run in runs for item in run.judged()]
-        kinds = list(drawn([group for run in runs for group in run.groups()]))
-    found, spent = boards(judged), total_times(time for run in runs for time in run.times())
+        groups = sorted(grouped_boards(judged), key=lambda group: group[0].judged[0].protocol.of)
+        single = [board for _, of in groups for board in of]
+        kinds = list(drawn([group for run in runs for group in run.groups()], [of for _, of in groups]))
+    own = drawings(charts)
+    spent = total_times(time for run in runs for time in run.times())
     rows = [row for result in results for row in result.rows]
     named = [*(item.metric for item in judged), *(str(row["metric"]) for row in rows)]
-    own = drawings(charts)
-    summary = [(board.title, board_sentences(board)) for board in found]
-    summary += [(result.name, list(result.sentences)) for result in results if result.sentences]
+    places = _text_places(texts)
+    summary = [(board.purpose, board_sentences(board)) for board, _ in groups]
+    summary += [(result.heading, list(result.sentences)) for result in results if result.sentences]
     content = {
         "title": title or "Text metrics, measured",
         "lead": list(lead),
-        "summary": summary,
-        "warnings": warnings(runs, judged),
-        "boards": [(board, board_table(board), verdict_table(board)) for board in found],
+        "answers": _answers([board for board, _ in groups], results, places),
+        "warnings": [*warnings(runs, judged), *(text for result in results for text in result.warnings)],
+        "groups": [(_board_view(board), [_board_view(one) for one in of]) for board, of in groups],
         "results": results,
-        "kinds": [*kinds, *([DrawingGroup("Other figures", own)] if own else [])],
-        "texts": texts,
-        "cards": cards(named, found, spent),
+        "kinds": [*kinds, *([DrawingGroup("Other figures", own, open=True)] if own else [])],
+        "texts": list(zip(places, texts, strict=True)),
+        "cards": cards(named, single, spent),
         "provenance": _provenance(runs, rows),
         "version": version("textgauge"),
         "mark_width": WIDTH,
     }
     return _rendered(content), summary
+
+
+def _answers(boards: Sequence[Board], results: Sequence[ResultFile], places: Sequence[str]) -> list[Answer]:
+    """Concerns stand first."""
+    made = [board_answer(board, f"board-{n}") for n, board in enumerate(boards, 1)]
+    made += [result_answer(one, f"result-{n}", places) for n, one in enumerate(results, 1) if one.sentences]
+    return sorted(made, key=lambda answer: answer.kind != "concern")
+
+
+def _board_view(board: Board) -> dict[str, Any]:
+    """What the page shows of a board."""
+    return {
+        "board": board,
+        "question": board.judged[0].protocol.question if len(board.protocols) == 1 else "",
+        "said": board_sentences(board),
+        "ranking": board_table(board),
+        "verdicts": verdict_table(board),
+    }
+
+
+def _text_places(texts: Sequence[PageTable]) -> list[str]:
+    """The addresses of tables of texts: the first one behind a number is found by its name."""
+    named: list[str] = []
+    for n, table in enumerate(texts, 1):
+        place = texts_anchor(table.of) if table.of else ""
+        named.append(place if place and place not in named else f"texts-{n}")
+    return named
 
 
 def _provenance(found: Sequence[Results], rows: Sequence[dict[str, Any]]) -> list[PageTable]:
@@ -168,7 +199,7 @@ def prose(text: str) -> Markup:
     """
     from markupsafe import Markup, escape
 
-    parts = re.split("`([^`]*)`", printable(text))
+    parts = re.split("`([^`]*)`", printable(text).replace(" %", "\u00a0%"))
     return Markup().join(
         Markup("<code>{}</code>").format(part) if place % 2 else escape(part) for place, part in enumerate(parts)
     )

@@ -1,8 +1,8 @@
-"""Results that are not runs: JSON of `compare`, `score`, `describe` and `reproduce`, and tables of single texts.
+"""Results that are not runs: what `compare`, `score`, `describe` and other commands write as JSON.
 
-A file holds a saved result, rows (a list of flat objects), tables (`{"title": …, "about": …, "rows": […]}`, one or a
-list, also under `"tables"`), or an object whose lists of objects are tables and whose other values are one more. Tables
-of single texts may also be CSV, TSV, JSONL or Parquet files.
+A file holds a result as `save` and `--format json` write it, rows (a list of flat objects), tables
+(`{"title": …, "about": …, "rows": […]}`, one or a list, also under `"tables"`), or an object whose lists of objects are
+tables and whose other values are one more.
 """
 
 from __future__ import annotations
@@ -17,15 +17,16 @@ from typing import Any
 
 import numpy as np
 
-from textgauge.data.formats import load_table
-from textgauge.data.packing import read_text, suffix
-from textgauge.data.tables import number
-from textgauge.errors import InputError
+from textgauge.data.packing import read_text
+from textgauge.describing.findings import Finding, findings, findings_sentence
+from textgauge.errors import InputError, TextgaugeError
+from textgauge.metrics import get_metric
+from textgauge.metrics.properties.base import list_properties
 from textgauge.report.page.boards import anchor
 from textgauge.report.page.ledger import is_ledger, ledger_tables
-from textgauge.report.page.result_schema import check_row, is_comparison, is_number, is_summary
-from textgauge.report.page.tables import PageCell, PageTable, Span, axis_of, cell, table_of
-from textgauge.result import is_result, parsed_result
+from textgauge.report.page.result_schema import check_row, is_comparison, is_number, is_property, is_summary
+from textgauge.report.page.tables import PageCell, PageColumn, PageTable, Span, axis_of, cell, table_of
+from textgauge.sealed import Damaged, unsealed_json
 from textgauge.stats.decisions import comparison_sentence, different
 from textgauge.stats.multiple_tests import holm
 from textgauge.tabular import count_of, format_cell, listed
@@ -34,65 +35,92 @@ Rows = list[dict[str, Any]]
 
 _HIDDEN = frozenset({"interval", "test", "adjustment", "signature"})  # long, and in the provenance or the CSV
 _MOST_TABLES = 100
+_ARROWS = {"smaller": "↓", "lower": "↓", "larger": "↑", "higher": "↑"}
+# The columns of known kinds of rows that are shown at first.
+_COMPARED = ("metric", "value", "null", "times", "p_adjusted", "p_value", "reason")
+_SCORED = ("metric", "corpus", "mean", "n", "reason")
+_DESCRIBED = ("property", "value", "test", "train", "about")
+_HEADINGS = {"null": "if same source", "p_adjusted": "p (adjusted)", "p_value": "p", "about": "what it is"}
+_DEFINED = {
+    "null": "The mean and the middle 95 % of the values if both corpora had one source.",
+    "times": "The value, in multiples of what is expected if both corpora had one source.",
+    "p_adjusted": 'The p-value of "same source", adjusted for all metrics tested together.',
+    "p_value": 'The p-value of "same source" by this metric alone.',
+    "test": "The same property of the test texts.",
+    "train": "The same property of the training texts.",
+}
 
 
 @dataclass(frozen=True)
 class ResultFile:
-    """The tables of one file, sentences that say what they hold, and the rows that carry signatures."""
+    """The tables of one file, sentences that say what they hold, and the rows that carry signatures.
+
+    `findings` are what is wrong with a described corpus, `warnings` those that were saved with the result.
+    """
 
     name: str
+    heading: str
     tables: tuple[PageTable, ...]
     sentences: tuple[str, ...] = ()
     rows: tuple[dict[str, Any], ...] = ()
+    findings: tuple[Finding, ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
 def read_result(path: str | os.PathLike[str]) -> ResultFile:
     """The result that a JSON file holds."""
-    name = Path(path).name
-    found = _parsed(path)
+    name, content = Path(path).name, _content(path)
+    found = _listed_tables(path, content)
     if not found:
         raise InputError(f"{path}: the file holds no rows")
     for _, _, part in found:
         for place, row in enumerate(part, 1):
             check_row(row, f"{path}: row {place}")
-    if is_ledger(claims := [row for _, _, part in found for row in part]):
-        listed_claims, counted = ledger_tables(claims)
-        return ResultFile(name, tuple(listed_claims), tuple(counted))
-    rows = [row for _, _, rows in found for row in rows if "metric" in row]
+    rows = [row for _, _, rows in found for row in rows]
+    if is_ledger(rows):
+        listed_claims, counted = ledger_tables(rows)
+        return ResultFile(name, f"Claims of papers ({name})", tuple(listed_claims), tuple(counted))
+    described = [row for row in rows if is_property(row)]
     compared = [row for row in rows if is_comparison(row)]
-    scored = [row for row in rows if is_summary(row)]
-    said = (comparison_sentences(compared) if compared else []) + score_sentences(scored)
-    tables = [_table(title or Path(path).stem, about, rows) for title, about, rows in found]
-    return ResultFile(name, tuple(tables), tuple(said), tuple(rows))
-
-
-def read_texts(path: str | os.PathLike[str]) -> list[PageTable]:
-    """Tables of single texts: which drive a distance, their neighbours, their own numbers.
-
-    Rows of a `kind` (text, token, term), as `compare --explain-to` writes them, give a table per kind and metric, those
-    that add most first.
-    """
-    if suffix(path) == ".json":
-        found = _parsed(path)
-    else:
-        table = load_table(path)
-        columns = {name: _typed(cells) for name, cells in table.columns.items()}
-        found = [("", "", [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)])]
-    return [
-        _table(name, about, part)
-        for title, about, rows in found
-        for name, part in _by_kind(title or Path(path).stem, rows)
+    said = _said(content) or [
+        *([findings_sentence(described)] if described else []),
+        *(comparison_sentences(compared) if compared else []),
+        *score_sentences([row for row in rows if is_summary(row)]),
     ]
+    tables = [_table(title or Path(path).stem, about, rows) for title, about, rows in found]
+    return ResultFile(
+        name,
+        f"Generated texts ({name})" if described else f"Two corpora ({name})" if compared else name,
+        tuple(tables),
+        tuple(said),
+        tuple(row for row in rows if "metric" in row),
+        tuple(findings(described)),
+        tuple(_texts(content, "warnings")),
+    )
+
+
+def texts_anchor(of: str) -> str:
+    """The address of the table of the texts behind a metric or a property."""
+    return anchor(of).replace("metric-", "texts-of-", 1)
+
+
+def _said(content: Any) -> list[str]:
+    answer = content.get("answer") if isinstance(content, dict) else None
+    return [answer] if isinstance(answer, str) else []
+
+
+def _texts(content: Any, name: str) -> list[str]:
+    found = content.get(name) if isinstance(content, dict) and "schema" in content else None
+    return [text for text in found if isinstance(text, str)] if isinstance(found, list) else []
 
 
 def comparison_sentences(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """What the rows of `compare` say: sizes, tests, what is undefined."""
+    """What the rows of `compare` say: tests, sizes, what is undefined."""
     sizes = {(row.get("n_reference"), row.get("n_candidate")) for row in rows}
-    said = []
+    said = _answer([row for row in rows if row.get("p_value") is not None])
     if len(sizes) == 1:
         reference, candidate = sizes.pop()
         said.append(f"{count_of(len(rows), 'metric')} compared {reference} reference and {candidate} candidate texts.")
-    said += _answer([row for row in rows if row.get("p_value") is not None])
     said += [f"`{row['metric']}` is undefined: {row['reason']}." for row in rows if row.get("reason")]
     return said
 
@@ -121,36 +149,25 @@ def score_sentences(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     ]
 
 
-def _by_kind(title: str, rows: Rows) -> Iterator[tuple[str, Rows]]:
-    if not all("kind" in row for row in rows):
-        yield title, rows
-        return
-    groups: dict[tuple[str, str], Rows] = {}
-    for row in rows:
-        rest = {name: value for name, value in row.items() if name not in ("kind", "metric", "of")}
-        groups.setdefault((str(row["kind"]), str(row.get("metric") or "")), []).append(rest)
-    for (kind, metric), part in groups.items():
-        yield f"{metric}: {kind}s by what they add" if metric else f"{kind.capitalize()}s", sorted(part, key=_strength)
+def parsed_tables(path: str | os.PathLike[str]) -> list[tuple[str, str, Rows]]:
+    """The tables of a JSON file: title, what is said about it, rows."""
+    return _listed_tables(path, _content(path))
 
 
-def _strength(row: dict[str, Any]) -> tuple[float, float]:
-    """What puts a row first: what it adds, then how far it is from its nearest text."""
-    adds, far = (row.get(name) for name in ("contribution" if "contribution" in row else "z", "distance"))
-    return tuple(-abs(x) if isinstance(x, int | float) else 0.0 for x in (adds, far))  # type: ignore[return-value]
-
-
-def _parsed(path: str | os.PathLike[str]) -> list[tuple[str, str, Rows]]:
+def _content(path: str | os.PathLike[str]) -> Any:
     text = read_text(path)
     try:
         content = json.loads(text)
-        if is_result(content):
-            content = {"rows": parsed_result(text)["rows"]}
+        return unsealed_json(text) if isinstance(content, dict) else content
     except RecursionError:
         raise InputError(f"{path}: JSON nested too deeply") from None
+    except Damaged as error:
+        raise InputError(f"{path}: {error}: it is not what was saved") from None
     except ValueError as error:
         raise InputError(f"{path}: not JSON ({error})") from None
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from None
+
+
+def _listed_tables(path: str | os.PathLike[str], content: Any) -> list[tuple[str, str, Rows]]:
     found = list(_tables("", content))
     if len(found) > _MOST_TABLES:
         raise InputError(f"{path}: holds {len(found)} tables; a page shows {_MOST_TABLES} at most")
@@ -163,7 +180,7 @@ def _tables(title: str, content: Any) -> Iterator[tuple[str, str, Rows]]:
     elif isinstance(content, dict):
         single = {name: value for name, value in content.items() if not _holds_rows(value)}
         if single:
-            yield title, "", [{"name": name, "value": _flat(value)} for name, value in single.items()]
+            yield title, "", [{"name": name, "value": flat(value)} for name, value in single.items()]
         for name, value in content.items():
             if _holds_rows(value):
                 yield from _tables("" if name == "tables" else str(name), value)
@@ -180,10 +197,11 @@ def _holds_rows(value: Any) -> bool:
 
 def _rows(items: list[Any]) -> Rows:
     whole = [item if isinstance(item, dict) else {"value": item} for item in items]
-    return [{str(name): _flat(value) for name, value in row.items()} for row in whole]
+    return [{str(name): flat(value) for name, value in row.items()} for row in whole]
 
 
-def _flat(value: Any) -> Any:
+def flat(value: Any) -> Any:
+    """A value that fits into a cell: what is nested is written out."""
     if isinstance(value, list) and not any(isinstance(item, dict | list) for item in value):
         return ", ".join(map(str, value))
     return json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else value
@@ -191,30 +209,84 @@ def _flat(value: Any) -> Any:
 
 def _table(title: str, about: str, rows: Rows) -> PageTable:
     """A table as it is, less columns that say nothing; metrics lead to their cards, intervals are drawn."""
+    described = all(is_property(row) for row in rows)
+    rows = [_defined(row) for row in rows] if described else rows
     made = table_of(title, rows, about=about)
-    said = {name for row in rows for name, value in row.items() if value is not None} - _HIDDEN
-    columns = tuple(replace(column, hidden=column.name not in said) for column in made.columns)
+    said = {name for row in rows for name, value in row.items() if value is not None}
+    said -= _HIDDEN - {"test"} if described else _HIDDEN
+    columns = _columns(rows, made.columns, said)
     cells = tuple(tuple(_cell(column.name, row) for column in columns) for row in rows[: len(made.rows)])
-    drawn = "A line is the interval of a value, on a scale of its own."
+    drawn = "Lines are intervals, each on a scale of its own."
     tick = "A stroke is the mean if both corpora had one source." if "null" in said else ""
     lines = (made.about, drawn, tick) if said >= {"low", "high"} else (made.about,)
-    return replace(made, columns=columns, rows=cells, about=" ".join(filter(None, lines)))
+    worse = {(one.corpus, one.property) for one in findings(rows)} if described else set()
+    flagged = frozenset(n for n, row in enumerate(rows) if (str(row.get("corpus") or ""), row.get("property")) in worse)
+    return replace(made, columns=columns, rows=cells, about=" ".join(filter(None, lines)), flagged=flagged)
+
+
+def _defined(row: dict[str, Any]) -> dict[str, Any]:
+    """A row of `describe` with what its property is."""
+    known = {declared.name: declared for declared in list_properties()}.get(row["property"])
+    ordered = {name: row[name] for name in ("property", *row)}
+    return ordered | ({"about": known.about} if known else {})
+
+
+def _columns(rows: Rows, columns: Sequence[PageColumn], said: set[str]) -> tuple[PageColumn, ...]:
+    kinds = {is_comparison: _COMPARED, is_summary: _SCORED, is_property: _DESCRIBED}
+    first = next((names for fits, names in kinds.items() if all(fits(row) for row in rows)), None)
+    several = len({row.get("corpus") for row in rows}) > 1
+    if first == _DESCRIBED and several:
+        first = ("corpus", *first)
+    if first == _COMPARED and "p_adjusted" in said:
+        first = tuple(name for name in first if name != "p_value")
+    return tuple(
+        replace(
+            column,
+            hidden=column.name not in said,
+            extra=first is not None and column.name not in first,
+            heading=_HEADINGS.get(column.name, "") if first else "",
+            about=_DEFINED.get(column.name, "") if first else "",
+        )
+        for column in columns
+    )
 
 
 def _cell(name: str, row: dict[str, Any]) -> PageCell:
     value = row.get(name)
     if name == "metric":
         return cell(value, link=anchor(str(value)))
-    if name not in ("value", "mean") or not is_number(row.get("low")):
+    if name == "property":
+        return _named(value)
+    if name == "null" and is_number(row.get("null_low")) and is_number(row.get("null_high")):
+        return replace(cell(value), note=f"{format_cell(row['null_low'])}–{format_cell(row['null_high'])}")
+    if name not in ("value", "mean"):
         return cell(value)
+    made = replace(cell(value, link=texts_anchor(str(row.get("metric") or row.get("property")))), note=_ends(row))
+    made = replace(made, shown=f"{made.shown} {_closer(row)}".rstrip())
+    if not is_number(row.get("low")):
+        return made
     numbers = [row[n] if is_number(row.get(n)) else math.nan for n in (name, "low", "high", "null")]
     span = Span(*numbers)
-    return cell(value, mark=span.drawn(*axis_of([span])))
+    return replace(made, mark=span.drawn(*axis_of([span])))
 
 
-def _typed(cells: Sequence[object]) -> list[Any]:
-    """A column of a text file as numbers, where all its cells are numbers or blank."""
-    if not all(isinstance(item, str) for item in cells):
-        return [_flat(item) for item in cells]
-    numbers = [number(item) for item in cells]
-    return list(cells) if any(value is None for value in numbers) else list(numbers)
+def _named(value: Any) -> PageCell:
+    """The name of a property in words, with an arrow to its better end."""
+    known = {declared.name: declared.better for declared in list_properties()}.get(value) or ""
+    made = cell(value)
+    return replace(made, shown=f"{made.shown.replace('_', ' ')} {_ARROWS.get(known, '')}".rstrip())
+
+
+def _ends(row: Mapping[str, Any]) -> str:
+    low, high = row.get("low"), row.get("high")
+    return f"{format_cell(low)}–{format_cell(high)}" if is_number(low) and is_number(high) else ""
+
+
+def _closer(row: Mapping[str, Any]) -> str:
+    """An arrow that says which way a metric of corpora is closer."""
+    if not is_comparison(row) or row.get("value") is None:
+        return ""
+    try:
+        return _ARROWS[get_metric(row["metric"]).closer]
+    except TextgaugeError:
+        return ""

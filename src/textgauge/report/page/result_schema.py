@@ -27,6 +27,11 @@ def is_summary(row: Mapping[str, Any]) -> bool:
     return "metric" in row and "mean" in row and "n" in row
 
 
+def is_property(row: Mapping[str, Any]) -> bool:
+    """Whether a row is one of `describe`."""
+    return isinstance(row.get("property"), str) and "value" in row
+
+
 def check_row(row: Mapping[str, Any], place: str) -> None:
     """Refuse a row of a known kind with a member that is missing, of another kind, or impossible."""
     if not is_comparison(row) and not is_summary(row):

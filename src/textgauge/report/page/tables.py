@@ -12,7 +12,7 @@ from textgauge.tabular import format_cell, plain
 
 WIDTH = 72  # pixels of a drawn interval
 _EDGE = 4  # pixels kept free at each end, so that a dot is never cut
-MOST_ROWS = 500
+MOST_ROWS = 300
 _MOST_CHARACTERS = 1_000
 
 Order = Literal["ascending", "descending"]
@@ -54,12 +54,17 @@ def axis_of(spans: Sequence[Span]) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class PageCell:
-    """One cell: the value a CSV has, what a reader sees, and what is drawn."""
+    """One cell: the value a CSV has, what a reader sees, a smaller note after it, what is drawn, and where it leads.
+
+    `parts` are the pieces of the text that is seen, each with whether it is highlighted; empty for one plain piece.
+    """
 
     value: Any
     shown: str
     mark: Mark | None = None
     link: str = ""
+    note: str = ""
+    parts: tuple[tuple[str, bool], ...] = ()
 
     @property
     def exact(self) -> str | None:
@@ -75,23 +80,32 @@ class PageCell:
 
 @dataclass(frozen=True)
 class PageColumn:
-    """A column: `hidden` ones are in the CSV alone, `extra` ones are shown on demand."""
+    """A column: `hidden` ones are in the CSV alone, `extra` ones are shown on demand.
+
+    `about` defines it; `better` is an arrow to the better end, where there is one.
+    """
 
     name: str
     about: str = ""
     hidden: bool = False
     extra: bool = False
     first: Order = "ascending"
+    better: str = ""
+    heading: str = ""
 
     @property
     def label(self) -> str:
-        """The name in words."""
-        return self.name.replace("_", " ")
+        """What stands above the column: the name in words."""
+        return self.heading or self.name.replace("_", " ")
 
 
 @dataclass(frozen=True)
 class PageTable:
-    """A table with a caption; `starts` are the rows that begin a new tier, `sorted_by` the column in order."""
+    """A table with a caption; `starts` are the rows that begin a new tier, `sorted_by` the column in order.
+
+    `few` rows are shown at first, all where it is 0; `flagged` rows are coloured. `of` names the number, a metric or a
+    property, that the texts of a table stand behind.
+    """
 
     title: str
     columns: tuple[PageColumn, ...]
@@ -99,6 +113,14 @@ class PageTable:
     about: str = ""
     starts: frozenset[int] = field(default_factory=frozenset)
     sorted_by: str = ""
+    few: int = 0
+    flagged: frozenset[int] = field(default_factory=frozenset)
+    of: str = ""
+
+    @property
+    def definitions(self) -> list[tuple[str, str]]:
+        """The columns that are defined, with their definitions."""
+        return [(column.label, column.about) for column in self.columns if column.about and not column.hidden]
 
     def numeric(self, place: int) -> bool:
         """Whether a column holds numbers."""

@@ -14,14 +14,14 @@ import pytest
 from textgauge.data import Corpus, load_texts
 from textgauge.errors import InputError
 from textgauge.evaluate import Plan, Store, run
-from textgauge.evaluate.boards import boards
+from textgauge.evaluate.boards import grouped_boards
 from textgauge.evaluate.leaderboard import leaderboard
 from textgauge.evaluate.protocols import Ksc, Size, Sources
 from textgauge.evaluate.results import Results, judge, total_times
 from textgauge.metrics import get_corpus_metrics
 from textgauge.report import figures as draw
 from textgauge.report.page import page, table_of
-from textgauge.report.page.boards import board_table, verdict_table
+from textgauge.report.page.boards import anchor, board_table, verdict_table
 from textgauge.report.page.drawings import drawings
 from textgauge.tabular import format_duration
 
@@ -44,7 +44,8 @@ def store(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def found(store):
-    return boards(judge(store))
+    ((board, single),) = grouped_boards(judge(store))
+    return [board, *single]
 
 
 class Parsed(HTMLParser):
@@ -136,9 +137,8 @@ def test_every_metric_has_a_row_a_card_and_a_signature(store, parsed):
     for cell in store.manifests()[0]["cells"]:
         assert cell["signature"] in text
         assert cell["fingerprint"] in text
-    headings = "".join(parsed.text["article"])
-    assert all(metric in headings for metric in METRICS)
-    assert "Kilgarriff 2001" in headings
+    assert {a["id"] for tag, a in parsed.elements if a.get("class") == "card"} == {anchor(metric) for metric in METRICS}
+    assert "Kilgarriff 2001" in "".join(parsed.text["details"])
 
 
 def test_the_cost_of_a_card_is_the_mean_of_the_stored_seconds(store, parsed):
@@ -150,7 +150,7 @@ def test_the_cost_of_a_card_is_the_mean_of_the_stored_seconds(store, parsed):
     cost = next(c for c in total_times(Results(store).times()) if (c.metric, c.protocol) == ("jsd@words", "ksc"))
     assert (cost.trials, cost.failed) == (len(frame), 0)
     assert cost.each == pytest.approx(frame["seconds"].mean())
-    assert f"{format_duration(cost.each)} a trial (ksc, mean of {len(frame)})" in "".join(parsed.text["article"])
+    assert f"{format_duration(cost.each)} a trial (ksc, mean of {len(frame)})" in "".join(parsed.text["details"])
 
 
 def test_what_comes_from_data_is_text(parsed):
@@ -239,7 +239,7 @@ def test_a_new_kind_of_figure_appears_by_itself(store, monkeypatch):
     )
     parsed = Parsed(page([store]))
     assert [a["data-name"] for tag, a in parsed.elements if tag == "figure"] == ["fancy-x"]
-    assert "Fancy" in "".join(parsed.text["h3"])
+    assert "Fancy" in "".join(parsed.text["summary"])
 
 
 def test_figures_have_words_that_name_their_panels(store):

@@ -7,9 +7,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from textgauge.errors import InputError
-from textgauge.report.page import page, read_result, read_texts, table_of
+from textgauge.report.page import page, read_result, table_of
 from textgauge.report.page.result_files import comparison_sentences, score_sentences
 from textgauge.report.page.tables import MOST_ROWS, WIDTH, Span, axis_of, cell
+from textgauge.sealed import seal_json
 
 COMPARED = [
     {"metric": "energy", "value": 0.2, "low": 0.1, "high": 0.3, "p_value": 0.01, "null": 0.05, "n_reference": 30,
@@ -75,32 +76,36 @@ def test_too_many_tables_are_refused(tmp_path):
         read_result(written(tmp_path, [{"rows": [{"a": 1}]}] * 101))
 
 
-def test_explanations_are_a_table_per_kind_and_metric_the_strongest_first(tmp_path):
-    rows = [
-        {"kind": "text", "metric": "energy", "side": "reference", "text": "weak", "contribution": 0.1, "distance": 0.2},
-        {"kind": "text", "metric": "energy", "side": "candidate", "text": "far", "contribution": 0.1, "distance": 0.9},
-        {"kind": "text", "metric": "energy", "side": "candidate", "text": "strong", "contribution": -0.5},
-        {"kind": "text", "metric": "irpr", "side": "candidate", "text": "other", "contribution": 0.5},
-        {"kind": "term", "term": "card", "z": 1.0},
-        {"kind": "term", "term": "flight", "z": -3.0},
-    ]
-    energy, irpr, terms = read_texts(written(tmp_path, rows))
-    assert energy.title == "energy: texts by what they add"
-    assert [row[1].shown for row in energy.rows] == ["strong", "far", "weak"]
-    assert irpr.title == "irpr: texts by what they add"
-    assert (terms.title, [row[0].shown for row in terms.rows]) == ("Terms", ["flight", "card"])
+DESCRIBED = [
+    {"corpus": "generated", "property": "near_copies", "value": 0.55, "low": 0.48, "high": 0.62, "test": 0.115,
+     "train": None, "backend": "synsim", "reason": None},
+    {"corpus": "generated", "property": "unique", "value": 1.0, "low": 0.96, "high": 1.0, "test": 1.0, "train": 1.0,
+     "backend": "form", "reason": None},
+]  # fmt: skip
 
 
-@pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
-def test_texts_of_tables(tmp_path, ending):
-    import polars as pl
+def test_rows_of_describe_stand_beside_test_and_train_and_say_what_is_worse(tmp_path):
+    result = read_result(written(tmp_path, DESCRIBED))
+    (table,) = result.tables
+    names = [column.name for column in table.columns if not (column.hidden or column.extra)]
+    assert names == ["property", "value", "test", "train", "about"]
+    assert table.flagged == {0}
+    assert [row[0].shown for row in table.rows] == ["near copies ↓", "unique ↑"]
+    assert [finding.shown for finding in result.findings] == ["55 %"]
+    assert result.sentences[0].startswith("55 % of the texts are near copies of training texts")
 
-    frame = pl.DataFrame({"text": ["=1+1", "b"], "copied": [0.5, None]})
-    path = tmp_path / f"each.{ending}"
-    {"csv": frame.write_csv, "jsonl": frame.write_ndjson, "parquet": frame.write_parquet}[ending](path)
-    (table,) = read_texts(path)
-    assert table.title == "each"
-    assert [cell.value for row in table.rows for cell in row] == ["=1+1", 0.5, "b", None]
+
+def test_a_saved_result_brings_its_answer_and_its_warnings(tmp_path):
+    saved = {"schema": 1, "command": "compare", "answer": "Different: as saved.", "rows": COMPARED, "warnings": ["few"]}
+    result = read_result(written(tmp_path, seal_json(saved)))
+    assert (result.sentences, result.warnings) == (("Different: as saved.",), ("few",))
+    assert "<li>few</li>" in page((), [result])
+
+
+def test_a_saved_result_that_was_changed_is_refused(tmp_path):
+    sealed = seal_json({"schema": 1, "command": "compare", "answer": None, "rows": COMPARED, "warnings": []})
+    with pytest.raises(InputError, match="not what was saved"):
+        read_result(written(tmp_path, {**sealed, "rows": COMPARED[:1]}))
 
 
 def test_long_tables_and_texts_are_cut_and_say_so():
@@ -138,15 +143,15 @@ def test_comparisons_say_what_their_adjusted_tests_found():
     ]
     sentences = comparison_sentences([*rows, {**ROWS[0], "metric": "chi", "p_value": None, "reason": "no tokens"}])
     assert sentences == [
-        "3 metrics compared 30 reference and 40 candidate texts.",
         'Different: 1 of 2 metrics rejects "same source" (max-T, 5 %). Rejecting: `energy`.',
+        "3 metrics compared 30 reference and 40 candidate texts.",
         "`chi` is undefined: no tokens.",
     ]
 
 
 def test_p_values_without_adjustment_are_adjusted():
     found = comparison_sentences([{**row, "p_value": p} for row, p in zip(ROWS, (0.03, 0.04), strict=True)])
-    assert found[1].startswith('No difference found: none of 2 metrics rejects "same source" (Holm, 5 %)')
+    assert found[0].startswith('No difference found: none of 2 metrics rejects "same source" (Holm, 5 %)')
 
 
 def test_scores_say_their_means():

@@ -22,16 +22,20 @@
     table.classList.toggle("reordered", !(heading.dataset.name === "rank" && next === "ascending"));
   }
 
-  function filter(box, table, words) {
-    const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
-    let shown = 0;
+  // Rows that match the words; of tables of texts the first few, until all are asked for or words are given.
+  function refresh(box, table) {
+    const wanted = (box.querySelector("input")?.value ?? "").toLowerCase().split(/\s+/).filter(Boolean);
+    const all = wanted.length || box.querySelector(".all")?.getAttribute("aria-pressed") !== "false";
+    const few = all ? Infinity : Number(box.dataset.few);
+    let matching = 0;
     for (const row of table.tBodies[0].rows) {
       const text = row.textContent.toLowerCase();
-      row.hidden = !wanted.every((word) => text.includes(word));
-      shown += !row.hidden;
+      row.classList.toggle("out", !wanted.every((word) => text.includes(word)));
+      matching += !row.classList.contains("out");
+      row.hidden = row.classList.contains("out") || matching > few;
     }
     const count = box.querySelector(".count");
-    count.textContent = wanted.length ? `${shown} of ${count.dataset.total} rows` : `${count.dataset.total} rows`;
+    if (count) count.textContent = wanted.length ? `${matching} of ${count.dataset.total} rows` : `${count.dataset.total} rows`;
   }
 
   // A spreadsheet would run a text that begins like a formula.
@@ -45,7 +49,7 @@
     const headings = [...table.tHead.rows[0].cells];
     const lines = [headings.map((heading) => heading.dataset.name)];
     for (const row of table.tBodies[0].rows) {
-      if (!row.hidden) lines.push([...row.cells].map((cell, n) => quoted(cell, "numeric" in headings[n].dataset)));
+      if (!row.classList.contains("out")) lines.push([...row.cells].map((cell, n) => quoted(cell, "numeric" in headings[n].dataset)));
     }
     return lines.map((line) => line.join(",")).join("\n") + "\n";
   }
@@ -54,12 +58,22 @@
     const table = box.querySelector("table");
     table.tHead.addEventListener("click", (event) => {
       const heading = event.target.closest("th");
-      if (heading) sort(table, heading);
+      if (!heading) return;
+      sort(table, heading);
+      refresh(box, table);
     });
-    box.querySelector("input")?.addEventListener("input", (event) => filter(box, table, event.target.value));
+    box.querySelector("input")?.addEventListener("input", () => refresh(box, table));
+    const pressed = (button) => {
+      const now = button.getAttribute("aria-pressed") !== "true";
+      button.setAttribute("aria-pressed", String(now));
+      return now;
+    };
+    box.querySelector(".all")?.addEventListener("click", (event) => {
+      pressed(event.currentTarget);
+      refresh(box, table);
+    });
     box.querySelector(".more")?.addEventListener("click", (event) => {
-      const open = event.currentTarget.getAttribute("aria-pressed") !== "true";
-      event.currentTarget.setAttribute("aria-pressed", String(open));
+      const open = pressed(event.currentTarget);
       for (const cell of table.querySelectorAll(".extra")) cell.hidden = !open;
     });
     const button = box.querySelector(".csv");
@@ -69,6 +83,16 @@
       setTimeout(() => URL.revokeObjectURL(url), 10000);
     });
   }
+
+  // A link leads into what is folded.
+  function unfold() {
+    let place = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    const target = place;
+    for (; place; place = place.parentElement) if (place.tagName === "DETAILS") place.open = true;
+    target?.scrollIntoView();
+  }
+  addEventListener("hashchange", unfold);
+  if (location.hash) unfold();
 })();
 
 function textgaugeSave(url, name) {

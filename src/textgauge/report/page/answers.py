@@ -1,0 +1,81 @@
+"""What a reader sees first: which metric is best for what, what is wrong with a corpus, whether corpora differ."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Literal
+
+from textgauge.describing.findings import Finding
+from textgauge.errors import TextgaugeError
+from textgauge.evaluate.boards import Board
+from textgauge.metrics import get_metric
+from textgauge.report.page.result_files import ResultFile, texts_anchor
+from textgauge.tabular import format_decimals
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A card: what it is about, the answer in a few letters, sentences behind it, and where the numbers stand.
+
+    `kind` is its colour: a `concern` must not be overlooked.
+    """
+
+    kind: Literal["best", "concern", "plain"]
+    heading: str
+    shown: str
+    sentences: tuple[str, ...]
+    links: tuple[tuple[str, str], ...] = ()
+
+
+def board_answer(board: Board, target: str) -> Answer:
+    """The best metric of a board, and the best one that nobody has to train."""
+    top = [row.metric for row in board.first()]
+    sentences = [board.ranking.answer]
+    ready = next((row for row in board.ranking if row.rank and _is_metric(row.metric)), None)
+    if ready is not None and not any(_is_metric(name) for name in top):
+        sentences.append(f"Best without training: `{ready.metric}`, overall {format_decimals(ready.overall)}.")
+    heading = f"Best for {board.purpose[:1].lower()}{board.purpose[1:]}"
+    return Answer("best", heading, _first(top), tuple(sentences), ((target, "Leaderboard"),))
+
+
+def _first(top: list[str]) -> str:
+    """The first metric, and how many are tied with it.
+
+    >>> _first(["energy", "mmd"]), _first(["energy", "mmd", "fid"])
+    ('energy, tied with mmd', 'energy and 2 tied')
+    """
+    if len(top) < 2:
+        return top[0] if top else "not ranked"
+    return f"{top[0]}, tied with {top[1]}" if len(top) == 2 else f"{top[0]} and {len(top) - 1} tied"
+
+
+def result_answer(result: ResultFile, target: str, texts: Collection[str]) -> Answer:
+    """What a file of results says; `texts` are the addresses that tables of single texts have."""
+    if result.findings:
+        return _concern(result, target, texts)
+    first, *rest = result.sentences
+    shown, _, more = (
+        first.partition(": ") if first.startswith(("Different: ", "No difference found: ")) else ("", "", first)
+    )
+    said = (f"{more[:1].upper()}{more[1:]}", *rest)
+    return Answer("plain", result.heading, shown, said, ((target, "Numbers"),))
+
+
+def _concern(result: ResultFile, target: str, texts: Collection[str]) -> Answer:
+    worst: Finding = result.findings[0]
+    links = [(target, "Numbers")]
+    if texts_anchor(worst.property) in texts:
+        links.append((texts_anchor(worst.property), "Texts"))
+    shown = f"{worst.shown} {worst.property.replace('_', ' ')}"
+    sentences = tuple(one.sentence for one in result.findings)
+    return Answer("concern", result.heading, shown, sentences, tuple(links))
+
+
+def _is_metric(name: str) -> bool:
+    """Whether a name stands for a metric; ensembles of a run have names of their own."""
+    try:
+        get_metric(name)
+    except TextgaugeError:
+        return False
+    return True
