@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from textgauge.metrics.properties.base import list_properties
 from textgauge.tabular import Row, count_of, format_cell, listed
@@ -45,11 +46,21 @@ def _said(rows: Sequence[Row], size: int) -> Iterator[str]:
 
 
 def _worse(row: Row) -> str | None:
+    against = None if row["property"].endswith(_PARTS) else worse_than(row)
+    if against is None:
+        return None
+    return f"{row['property']} {format_cell(row['value'])} ({against} {format_cell(row[against])})"
+
+
+def worse_than(row: Mapping[str, Any]) -> str | None:
+    """The texts, `test` or `train`, that the whole interval of a property is worse than; None where it is not."""
     better = {known.name: known.better for known in list_properties()}.get(row["property"])
-    against = next((name for name in _YARDSTICKS if row[name] is not None), None)
-    if against is None or row["low"] is None or better is None or row["property"].endswith(_PARTS):
+    against = next((name for name in _YARDSTICKS if _known(row.get(name))), None)
+    if against is None or better is None or not all(_known(row.get(name)) for name in ("value", "low", "high")):
         return None
-    usual = row[against]
-    if not (row["high"] < usual if better == "higher" else row["low"] > usual):
-        return None
-    return f"{row['property']} {format_cell(row['value'])} ({against} {format_cell(usual)})"
+    worse = row["high"] < row[against] if better == "higher" else row["low"] > row[against]
+    return against if worse else None
+
+
+def _known(value: object) -> bool:
+    return isinstance(value, int | float)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from textgauge.describing.answer import worse_than
 from textgauge.metrics.properties.base import CorpusProperty, list_properties
 from textgauge.tabular import format_cell, format_percent
 
@@ -38,29 +38,16 @@ def findings(rows: Sequence[Mapping[str, Any]]) -> list[Finding]:
     return sorted((one for one in found if one), key=lambda one: list(_SAID).index(one.property))
 
 
-def findings_sentence(rows: Sequence[Mapping[str, Any]]) -> str:
-    """The answer of a description: what is worse than in real texts, the gravest first."""
-    found = findings(rows)
-    if not found:
-        return "Nothing found that is worse than in real texts (95 %)."
-    several = len({str(row.get("corpus")) for row in rows}) > 1
-    return " ".join(f"{one.corpus}: {one.sentence}" if several else one.sentence for one in found)
-
-
 def _finding(known: CorpusProperty, row: Mapping[str, Any]) -> Finding | None:
-    value, low, high, test, train = (_number(row.get(name)) for name in ("value", "low", "high", "test", "train"))
-    beside, real = ("train", train) if math.isnan(test) else ("test", test)
-    if not (low > real if known.better == "lower" else high < real):
+    against = worse_than(row)
+    if against is None:
         return None
     show = _percent if known.bounds == (0.0, 1.0) else format_cell
-    said = _SAID[known.name].format(show(value))
-    sentence = f"{said[:1].upper()}{said[1:]} ({show(low)} to {show(high)}); {beside} texts: {show(real)}."
-    return Finding(str(row.get("corpus") or ""), known.name, show(value), sentence)
+    value, low, high, real = (show(row[name]) for name in ("value", "low", "high", against))
+    said = _SAID[known.name].format(value)
+    sentence = f"{said[:1].upper()}{said[1:]} ({low} to {high}); {against} texts: {real}."
+    return Finding(str(row.get("corpus") or ""), known.name, value, sentence)
 
 
 def _percent(share: float) -> str:
     return format_percent(round(share, 2))
-
-
-def _number(value: Any) -> float:
-    return float(value) if isinstance(value, int | float) else math.nan

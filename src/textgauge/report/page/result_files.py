@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from textgauge.data.packing import read_text
-from textgauge.describing.findings import Finding, findings, findings_sentence
+from textgauge.describing.findings import Finding, findings
 from textgauge.errors import InputError, TextgaugeError
 from textgauge.metrics import get_metric
 from textgauge.metrics.properties.base import list_properties
@@ -26,7 +26,7 @@ from textgauge.report.page.boards import anchor
 from textgauge.report.page.ledger import is_ledger, ledger_tables
 from textgauge.report.page.result_schema import check_row, is_comparison, is_number, is_property, is_summary
 from textgauge.report.page.tables import PageCell, PageColumn, PageTable, Span, axis_of, cell, table_of
-from textgauge.sealed import Damaged, unsealed_json
+from textgauge.result import is_result, parsed_result
 from textgauge.stats.decisions import comparison_sentence, different
 from textgauge.stats.multiple_tests import holm
 from textgauge.tabular import count_of, format_cell, listed
@@ -83,7 +83,7 @@ def read_result(path: str | os.PathLike[str]) -> ResultFile:
     described = [row for row in rows if is_property(row)]
     compared = [row for row in rows if is_comparison(row)]
     said = _said(content) or [
-        *([findings_sentence(described)] if described else []),
+        *(finding.sentence for finding in findings(described)),
         *(comparison_sentences(compared) if compared else []),
         *score_sentences([row for row in rows if is_summary(row)]),
     ]
@@ -105,12 +105,12 @@ def texts_anchor(of: str) -> str:
 
 
 def _said(content: Any) -> list[str]:
-    answer = content.get("answer") if isinstance(content, dict) else None
+    answer = content.get("answer") if is_result(content) else None
     return [answer] if isinstance(answer, str) else []
 
 
 def _texts(content: Any, name: str) -> list[str]:
-    found = content.get(name) if isinstance(content, dict) and "schema" in content else None
+    found = content.get(name) if is_result(content) else None
     return [text for text in found if isinstance(text, str)] if isinstance(found, list) else []
 
 
@@ -158,13 +158,13 @@ def _content(path: str | os.PathLike[str]) -> Any:
     text = read_text(path)
     try:
         content = json.loads(text)
-        return unsealed_json(text) if isinstance(content, dict) else content
+        return parsed_result(text) if is_result(content) else content
     except RecursionError:
         raise InputError(f"{path}: JSON nested too deeply") from None
-    except Damaged as error:
-        raise InputError(f"{path}: {error}: it is not what was saved") from None
     except ValueError as error:
         raise InputError(f"{path}: not JSON ({error})") from None
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
 
 
 def _listed_tables(path: str | os.PathLike[str], content: Any) -> list[tuple[str, str, Rows]]:

@@ -69,7 +69,9 @@ class PageCell:
     @property
     def exact(self) -> str | None:
         """What a CSV has where it is not what is shown."""
-        text = "" if self.value is None else repr(float(self.value)) if isinstance(self.value, float) else str(self.value)
+        text = (
+            "" if self.value is None else repr(float(self.value)) if isinstance(self.value, float) else str(self.value)
+        )
         return None if text == self.shown else text
 
     @property
