@@ -2,7 +2,7 @@
 
     python -m benchmarks.coverage run FILE [--metrics energy,fid] [--simulations 400] [--sources ...] [--cases ...]
                                            [--sizes 100/100,200/50]
-    python -m benchmarks.coverage table FILE
+    python -m benchmarks.coverage table FILE ...
 
 `run` adds a line of JSON to the file for each metric, source, case and pair of sizes that it does not hold yet, so that
 it can be stopped and called again; all metrics see the same samples. Intervals are simulated at all sizes, also where
@@ -37,6 +37,7 @@ from textgauge.data.catalogue.files import data_table
 from textgauge.errors import InputError, TextgaugeError
 from textgauge.metrics import CorpusMetric, Score
 from textgauge.metrics.base import Undefined
+from textgauge.metrics.uncertainty import normal_reach, wilson
 from textgauge.testing import without_models
 
 # Share of texts of the second source in the reference and in the candidate.
@@ -54,6 +55,7 @@ CONFIRMING = {
     ),
 }
 TEXTS = 8_000  # of each source
+LEAST, MOST = 0.93, 0.97
 TOPICS, DIMENSIONS, WORDS, TILT = 12, 32, 1_000, 0.8
 
 
@@ -217,10 +219,22 @@ def stored(file: Path) -> list[Cell]:
     return [Cell(**json.loads(line)) for line in lines]
 
 
+def compatible(cell: Cell) -> bool:
+    """Whether the true coverage may lie within 93 to 97 %: Wilson's 95 % interval of the simulated one overlaps it."""
+    low, high = wilson(cell.coverage or 0.0, cell.simulations, normal_reach(0.95))
+    return high >= LEAST and low <= MOST
+
+
+def offered(name: str, sizes: tuple[int, int]) -> bool:
+    """Whether the metric offers an interval at these sizes."""
+    metric = get_metric(name)
+    return metric.no_interval is None and min(sizes) >= metric.min_texts_interval
+
+
 def table(cells: Iterable[Cell]) -> str:
     """Markdown: a row for each metric and source, coverage in the three cases at each pair of sizes.
 
-    Stars mark what lies outside 93 to 97 % by more than chance would: two standard errors of a true 95 %.
+    Brackets: simulated, not offered. Stars mark what is not compatible with 93 to 97 %.
     """
     rows: dict[tuple[str, str], dict[tuple[int, int], dict[str, Cell]]] = defaultdict(lambda: defaultdict(dict))
     for cell in cells:
@@ -229,43 +243,41 @@ def table(cells: Iterable[Cell]) -> str:
     lines = [head, ["---"] * len(head)]
     for (metric, source), by_size in sorted(rows.items()):
         counts = {cell.simulations for cases in by_size.values() for cell in cases.values()} - {0}
-        shown = [_shown(by_size[sizes]) for sizes in SIZES]
+        shown = [_shown(by_size[sizes], offered(metric, sizes)) for sizes in SIZES]
         lines.append([metric, source, *shown, "–".join(map(str, sorted({min(counts), max(counts)}))) if counts else ""])
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def _shown(cases: dict[str, Cell]) -> str:
+def _shown(cases: dict[str, Cell], is_offered: bool) -> str:
     if not cases:
-        return ""
-    found = [cases[case] for case in CASES if case in cases]
-    return "not offered" if all(cell.coverage is None for cell in found) else " ".join(map(_rate, found))
+        return "" if is_offered else "not offered"
+    rates = " ".join(_rate(cases[case]) for case in CASES if case in cases)
+    return rates if is_offered else f"({rates})"
 
 
 def _rate(cell: Cell) -> str:
     if cell.coverage is None:
         return "–"
-    slack = 2.0 * np.sqrt(0.95 * 0.05 / cell.simulations)
-    outside = not min(0.93, 0.95 - slack) <= cell.coverage <= max(0.97, 0.95 + slack)
-    return f"{cell.coverage:.3f}".lstrip("0") + ("\\*" if outside else "")
+    return f"{cell.coverage:.3f}".lstrip("0") + ("" if compatible(cell) else "\\*")
 
 
 def main() -> None:
     """Simulate, or print what was simulated."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("action", choices=["run", "table"])
-    options.add_argument("file", type=Path)
+    options.add_argument("file", type=Path, nargs="+")
     options.add_argument("--metrics", default=",".join(m.name for m in list_metrics() if m.scope == "corpus"))
-    options.add_argument("--sources", default=",".join([*EXPLORED, *CONFIRMING, SYNTHETIC]))
+    options.add_argument("--sources", default=",".join([*CONFIRMING, SYNTHETIC]))
     options.add_argument("--cases", default=",".join(CASES))
     options.add_argument("--sizes", default=",".join(f"{n}/{m}" for n, m in SIZES))
     options.add_argument("--simulations", type=int, default=400)
     chosen = options.parse_args()
     if chosen.action == "table":
-        print(table(stored(chosen.file)))
+        print(table(cell for file in chosen.file for cell in stored(file)))
         return
     sizes = [tuple(map(int, pair.split("/"))) for pair in chosen.sizes.split(",")]
     names, sources, cases = (text.split(",") for text in (chosen.metrics, chosen.sources, chosen.cases))
-    run(chosen.file, names, product(sources, cases, sizes), simulations=chosen.simulations)
+    run(chosen.file[0], names, product(sources, cases, sizes), simulations=chosen.simulations)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from textgauge.evaluate.protocols.ifc import SELF, STEP, Ifc, type_token_ratio
 from textgauge.evaluate.results import Group
 from textgauge.evaluate.sources import learned_steps, natural, read_steps, step_role
 from textgauge.metrics import get_corpus_metrics
-from textgauge.report.figures.ifc import ifc_figure, ifc_line, ifc_points, ttr_points
+from textgauge.report.figures.ifc import FIGURES, ifc_figure, ifc_line, ifc_points, ttr_points
 
 SMALL = Ifc(n=6, repetitions=3)
 
@@ -165,8 +165,8 @@ def test_distances_of_a_model_that_learns_fall(group):
 
 
 def test_the_figure_shows_the_numbers(group):
-    points, words = ifc_points(group, "jsd"), ttr_points(group)
-    assert points.filter(pl.col("step") > 0).shape == (18, 3)
+    points, words = ifc_points([group], "jsd"), ttr_points([group])
+    assert points.filter(pl.col("step") > 0).shape == (18, 4)
     np.testing.assert_array_equal(points["value"].to_numpy(), group.observed["jsd"].value)
     np.testing.assert_array_equal(words["value"].to_numpy(), group.observed["jsd"].columns["ttr"])
     line = ifc_line(points)
@@ -174,12 +174,31 @@ def test_the_figure_shows_the_numbers(group):
     slope, start = np.polyfit(at["step"].to_numpy(), at["value"].to_numpy(), 1)
     np.testing.assert_allclose(line["fit"].to_numpy(), start + slope * line["step"].to_numpy())
     assert (line["low"] < line["fit"]).all()
-    chart = ifc_figure(group).to_dict()
+    chart = ifc_figure([group]).to_dict()
     assert [panel["title"]["text"] for panel in chart["concat"]] == ["jsd", "cbdf", "type–token ratio"]
     assert "step by step" in chart["title"]["text"]
 
 
 def test_a_metric_that_is_undefined_is_named(group):
     broken = Observations(np.full(21, np.nan), group.observed["jsd"].batch, group.observed["jsd"].columns)
-    chart = ifc_figure(Group("quick", group.protocol, 0, "", {"jsd": group.observed["jsd"], "fid": broken})).to_dict()
+    one = Group("quick", group.protocol, 0, "", {"jsd": group.observed["jsd"], "fid": broken})
+    chart = ifc_figure([one]).to_dict()
     assert "not shown (undefined): fid" in chart["title"]["subtitle"]
+
+
+def test_the_band_of_several_training_runs_is_the_spread_of_their_lines(group):
+    seen = group.observed["jsd"]
+    values = [seen.value, 0.9 * seen.value + 0.05, 1.2 * seen.value]
+    names = [f"texts, training run {run}" for run in (1, 2, 3)]
+    runs = [
+        Group(name, group.protocol, 0, "", {"jsd": Observations(value, seen.batch, seen.columns)})
+        for name, value in zip(names, values, strict=True)
+    ]
+    line = ifc_line(ifc_points(runs, "jsd"))
+    lines = np.array([ifc_line(ifc_points([run], "jsd"))["fit"].to_numpy() for run in runs])
+    np.testing.assert_allclose(line["fit"].to_numpy(), lines.mean(axis=0))
+    reach = 4.302653 * lines.std(axis=0, ddof=1) / np.sqrt(3)  # Student's t with 2 degrees of freedom
+    np.testing.assert_allclose((line["high"] - line["fit"]).to_numpy(), reach, rtol=1e-6)
+    ((words, chart),) = FIGURES[0].draw(runs, 0)
+    assert words[0] == "texts"
+    assert any("95 % band for new runs" in said for said in chart.to_dict()["title"]["subtitle"])
