@@ -1,11 +1,16 @@
 """Names that are values: `name[.part][(param=value,...)][@on]`, with `|` for grids.
 
+A column of scores that a table has is a metric too: `column:NAME`, where smaller is closer
+`column(closer=smaller):NAME`.
+
 >>> parse("pr.recall(k=3)@minilm:cosine")
 Name(name='pr', part='recall', params=(('k', '3'),), on='minilm:cosine')
 >>> str(parse(" pr( k = 3 ) "))
 'pr(k=3)'
 >>> expand("pr(k=3|5)@minilm|wordllama")
 ['pr(k=3)@minilm', 'pr(k=3)@wordllama', 'pr(k=5)@minilm', 'pr(k=5)@wordllama']
+>>> parse("column:judge score"), str(parse("column(closer=smaller):ter"))
+(Name(name='column', part=None, params=(), on='judge score'), 'column(closer=smaller):ter')
 >>> split_names("fid, pr(k=3,ties=open),dc")
 ['fid', 'pr(k=3,ties=open)', 'dc']
 """
@@ -22,6 +27,8 @@ from textgauge.errors import UnknownName
 _FORM = re.compile(
     r"\s*(?P<name>[A-Za-z_][\w/-]*)(?:\.(?P<part>\w+))?\s*(?:\((?P<params>[^()]*)\))?\s*(?:@(?P<on>[^@\s].*?))?\s*"
 )
+COLUMN = "column"
+_COLUMN = re.compile(rf"\s*(?P<name>{COLUMN})(?P<part>)\s*(?:\((?P<params>[^()]*)\))?\s*:\s*(?P<on>\S.*?)\s*")
 
 
 @dataclass(frozen=True)
@@ -36,19 +43,20 @@ class Name:
     def __str__(self) -> str:
         part = f".{self.part}" if self.part else ""
         params = ",".join(f"{key}={value}" for key, value in self.params)
-        return f"{self.name}{part}{f'({params})' if params else ''}{f'@{self.on}' if self.on else ''}"
+        sign = ":" if self.name == COLUMN else "@"
+        return f"{self.name}{part}{f'({params})' if params else ''}{f'{sign}{self.on}' if self.on else ''}"
 
 
 def parse(text: str) -> Name:
     """Parse one name without grids."""
-    match = _FORM.fullmatch(text)
+    match = _COLUMN.fullmatch(text) or _FORM.fullmatch(text)
     if match is None:
         raise UnknownName(f"cannot read {text!r} as name[.part][(param=value,...)][@on]")
     params = tuple(_param(item, text) for item in _nonempty((match["params"] or "").split(",")))
     doubled = [key for key, _ in params if sum(key == other for other, _ in params) > 1]
     if doubled:
         raise UnknownName(f"parameter {doubled[0]!r} is given twice in {text!r}")
-    return Name(match["name"], match["part"], params, match["on"])
+    return Name(match["name"], match["part"] or None, params, match["on"])
 
 
 def expand(text: str) -> list[str]:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from textgauge import Pairs, list_metrics
 
-HOSTED = ("model", "service")
+HOSTED = ("model", "service", "column")
 METRICS = [metric for metric in list_metrics(kind="pair") if metric.needs not in HOSTED]
 
 FRAGMENTS = st.sampled_from(

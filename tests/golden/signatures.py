@@ -15,7 +15,7 @@ from textgauge import compare, describe, list_metrics, score
 from textgauge.metrics.properties import list_properties
 
 FILE = Path(__file__).with_suffix(".json")
-HOSTED = ("model", "service")  # have no value of their own
+HOSTED = ("model", "service", "column")  # have no value of their own
 RELATIVE, ABSOLUTE = 1e-5, 1e-7  # other processors change the sixth digit of encoders
 
 SUBJECTS = "the bank|my card|a customer|the new account|our manager|the old teller|this app|a friend of mine"
@@ -43,6 +43,7 @@ def entries() -> dict[str, tuple[int, dict[str, float | None]]]:
     compared = compare(reference=REFERENCE, candidate=CANDIDATE, metrics=corpus)
     scored = score(left=LEFT, right=RIGHT, metrics=pair)
     described = describe(generated=CANDIDATE, train=TRAIN, test=REFERENCE, grammar=None)
+    alone = describe(CANDIDATE, against=REFERENCE, grammar=None)
     found = {}
     for metric, one in zip(corpus, compared, strict=True):
         found[f"corpus {metric.key}"] = metric.version, {"value": one.value, **one.parts}
@@ -50,7 +51,7 @@ def entries() -> dict[str, tuple[int, dict[str, float | None]]]:
         columns = {"value": many.values, **many.parts}
         found[f"pair {metric.key}"] = metric.version, {name: _mean(values.tolist()) for name, values in columns.items()}
     for known in list_properties():
-        row = described[known.name]
+        row = (alone if known.alone else described)[known.name]
         found[f"property {known.name}"] = known.version, {"value": row.value, "low": row.low, "high": row.high}
     return {
         key: (version, {name: _plain(value) for name, value in values.items()})

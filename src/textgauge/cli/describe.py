@@ -21,7 +21,7 @@ from textgauge.cli.output import (
 )
 from textgauge.data import load_texts
 from textgauge.data.source import accepted
-from textgauge.describing import Description
+from textgauge.describing import CorpusDescription, Description
 from textgauge.describing import describe as run_describe
 from textgauge.describing.lists import check_threshold
 from textgauge.errors import InputError
@@ -37,11 +37,17 @@ _WIDTH = 60  # characters of a text that a table shows
 
 
 def describe(
-    generated: Annotated[list[str], typer.Argument(help=f"One or several generated corpora. {accepted()}")],
-    train: Annotated[str, typer.Option(help="The texts the generator learned from.")],
+    generated: Annotated[list[str], typer.Argument(help=f"One or several corpora. {accepted()}")],
+    train: Annotated[
+        str | None,
+        typer.Option(help="The texts the generator learned from; without it the texts are described by themselves."),
+    ] = None,
     test: Annotated[str | None, typer.Option(help="Texts the generated ones should be like.")] = None,
     validation: Annotated[
         str | None, typer.Option(help="More texts that the language model of plausibility may learn from.")
+    ] = None,
+    against: Annotated[
+        str | None, typer.Option(help="Without --train: another file to search for near duplicates, as a test split.")
     ] = None,
     column: ColumnOption = None,
     rating: Annotated[str | None, typer.Option(help="A column of people's ratings of the generated texts.")] = None,
@@ -68,7 +74,9 @@ def describe(
     ] = None,
     lists: Annotated[
         Path | None,
-        typer.Option(help="A folder for near copies, uncovered test texts, modes, tests and curve, as CSV."),
+        typer.Option(
+            help="A folder for the lists behind the rows as CSV: duplicates, outliers, near copies, modes, ..."
+        ),
     ] = None,
     figure: Annotated[Path | None, typer.Option(help="Draw meaning over wording: .html, .svg or .png.")] = None,
     ci: Annotated[bool, typer.Option("--ci/--no-ci", help="Add a confidence interval to every value.")] = True,
@@ -77,19 +85,24 @@ def describe(
     seed: SeedOption = 0,
     form: FormatOption = Format.table,
 ) -> None:
-    """Describe generated texts: new, repeated, plausible, near to test by meaning, copied from train by wording.
+    """Describe texts by themselves, or generated texts next to train and test.
 
-    Example: textgauge describe generated.txt --train train.txt --test test.txt --near-copies 0.9
+    By themselves: size, exact and near duplicates, diversity, outliers, grammar, plausibility. With --train: new,
+    repeated, plausible, near to test by meaning, copied from train by wording.
+
+    Examples: textgauge describe data.jsonl --against test.jsonl ·
+    textgauge describe generated.txt --train train.txt --test test.txt --near-copies 0.9
     """
-    files = _Files(save, per_text, pick, out, plausible, near_copies, lists, figure)
-    texts, ratings = _generated(generated, column, rating, limit, seed)
-    known = {"train": train, "test": test, "validation": validation, "representative": representative}
+    files = _Files(save, per_text, pick, out, plausible, near_copies, lists, figure, train is not None)
+    texts, ratings = _generated(generated, column, rating, limit, seed, "corpus" if train is None else "generated")
+    roles = ("train", "test", "validation", "representative", "against")
+    known = dict(zip(roles, (train, test, validation, representative, against), strict=True))
     others: Any = {role: None if path is None else _texts(path, column) for role, path in known.items()}
     backends: Any = {"embedder": embedder, "grammar": grammar, "plausibility": plausibility}
     chosen: Any = {role: None if name == "none" else name for role, name in backends.items()}
     with progress() as step:
-        found = run_describe(
-            generated=texts,
+        found: Description | CorpusDescription = run_describe(
+            texts,
             ratings=ratings,
             near_copy=NEAR_COPY if near_copies is None else near_copies,
             ci=ci,
@@ -115,8 +128,13 @@ class _Files:
     near_copies: float | None
     lists: Path | None
     figure: Path | None
+    has_train: bool
 
     def __post_init__(self) -> None:
+        beside = {"--pick": self.pick, "--near-copies": self.near_copies, "--figure": self.figure}
+        named = next((name for name, value in beside.items() if value is not None), None)
+        if not self.has_train and named is not None:
+            raise InputError(f"{named} needs --train: without it texts are described by themselves")
         if (self.pick is None) != (self.out is None):
             raise InputError("--pick N and -o FILE belong together")
         if self.near_copies is not None:
@@ -129,18 +147,18 @@ class _Files:
         if self.figure is not None and self.figure.suffix not in (".html", ".svg", ".png"):
             raise InputError(f"{self.figure}: a figure is .html, .svg or .png")
 
-    def write(self, found: Description) -> None:
+    def write(self, found: Description | CorpusDescription) -> None:
         """Write all of them."""
         if self.save is not None:
             found.save(self.save)
         if self.per_text is not None:
             write_table(self.per_text, found.per_text)
-        if self.pick is not None and self.out is not None:
+        if self.pick is not None and self.out is not None and isinstance(found, Description):
             write_table(self.out, found.pick(self.pick, plausible=self.plausible))
         if self.lists is not None:
-            for name, frame in _all_lists(found).items():
+            for name, frame in (found.lists() if isinstance(found, CorpusDescription) else _all_lists(found)).items():
                 write_table(self.lists / f"{name}.csv", frame)
-        if self.figure is not None:
+        if self.figure is not None and isinstance(found, Description):
             _draw(found, self.figure)
 
 
@@ -149,11 +167,11 @@ def _texts(path: str, column: str | None) -> tuple[str, ...]:
 
 
 def _generated(
-    paths: list[str], column: str | None, rating: str | None, limit: int | None, seed: int
+    paths: list[str], column: str | None, rating: str | None, limit: int | None, seed: int, only: str
 ) -> tuple[dict[str, tuple[str, ...]], dict[str, list[float]] | None]:
-    names = [Path(path).name.partition(".")[0] or "generated" for path in paths]
+    names = [Path(path).name.partition(".")[0] or only for path in paths]
     names = (
-        ["generated"]
+        [only]
         if len(paths) == 1
         else [name if names.count(name) == 1 else path for name, path in zip(names, paths, strict=True)]
     )
@@ -174,9 +192,13 @@ def _number(mark: str, name: str) -> float:
         raise InputError(f"{name}: the rating {mark!r} is not a number") from None
 
 
-def _print(found: Description, form: Format, near_copies: float | None) -> None:
+def _print(found: Description | CorpusDescription, form: Format, near_copies: float | None) -> None:
     print_result(found, form)
     if not form.for_people:
+        return
+    if isinstance(found, CorpusDescription):
+        for name, frame in found.lists().items():
+            _print_examples(name.replace("_", " "), frame, form)
         return
     print_table([link.to_dict() for link in found.links], form)
     if len(found.generated) > 1:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
@@ -43,7 +43,7 @@ class TextPairs:
     """Aligned pairs of texts.
 
     `grade` says how near the two are (larger is nearer), `raters` holds the single judgements behind a grade,
-    `group` the part a pair comes from (a system, a file, a split).
+    `group` the part a pair comes from (a system, a file, a split), `scores` columns of further numbers by name.
     """
 
     left: tuple[str, ...]
@@ -54,6 +54,7 @@ class TextPairs:
     group: tuple[str, ...] | None = None
     licence: str = ""
     source: str = ""
+    scores: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         same_length(self.name, left=self.left, right=self.right, grade=self.grade, raters=self.raters, group=self.group)
@@ -71,6 +72,7 @@ class TextPairs:
             grade=self.grade and at(self.grade, rows),
             raters=self.raters and at(self.raters, rows),
             group=self.group and at(self.group, rows),
+            scores={name: at(column, rows) for name, column in self.scores.items()},
         )
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import importlib
 import os
+from collections.abc import Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -114,18 +115,21 @@ def load_pairs(
     left: str = "left",
     right: str = "right",
     rating: str | None = None,
+    scores: Sequence[str] = (),
     limit: int | None = None,
     seed: int = 0,
 ) -> TextPairs:
     """Read pairs from a table with the named columns, a sample of pairs or a published dataset; see `load_texts`.
 
-    Larger ratings are nearer. An empty text is kept, since dropping it would break the pair; a missing text or rating
-    is refused.
+    `scores` are further columns of numbers, for metrics `column:NAME`; of a table alone. Larger ratings are nearer. An
+    empty text is kept, since dropping it would break the pair; a missing text or rating is refused.
     """
     name = os.fspath(spec)
+    if scores and brings_columns(name):
+        raise InputError(f"{name} has no column {scores[0]!r}; columns of scores are read from tables alone")
     if name.startswith(PREFIX):
         return sample_pairs(name, n=limit, seed=seed)
-    found = published_pairs(name) if is_published(name) else _pairs(_table(name), left, right, rating)
+    found = published_pairs(name) if is_published(name) else _pairs(_table(name), left, right, rating, scores)
     return found if limit is None else found.draw(limit, seed)
 
 
@@ -214,9 +218,10 @@ def _check_comparable(corpus: Corpus, role: str) -> None:
         raise InputError(f"the {role} is one text {len(corpus)} times over; at least 2 different ones are needed")
 
 
-def _pairs(table: TextTable, left: str, right: str, rating: str | None) -> TextPairs:
+def _pairs(table: TextTable, left: str, right: str, rating: str | None, scores: Sequence[str]) -> TextPairs:
     grade = None if rating is None else tuple(table.numbers(rating))
-    return TextPairs(tuple(table.filled(left)), tuple(table.filled(right)), table.name, grade)
+    columns = {name: tuple(column) for name, column in table.scores(scores).items()}
+    return TextPairs(tuple(table.filled(left)), tuple(table.filled(right)), table.name, grade, scores=columns)
 
 
 def _table(name: str) -> TextTable:

@@ -97,6 +97,14 @@ class TextTable:
             found.append(value)
         return found
 
+    def scores(self, columns: Iterable[str]) -> dict[str, list[float]]:
+        """Columns of numbers by name, NaN where a cell is blank; a column of blank cells alone is refused."""
+        found = {name: self.numbers(name, blank=True) for name in columns}
+        empty = next((name for name, cells in found.items() if all(map(math.isnan, cells))), None)
+        if empty is not None:
+            raise InputError(f"{self.name}: column {_quoted(empty)} holds no number")
+        return found
+
     def take(self, rows: Sequence[int]) -> TextTable:
         """Some of the rows, by position."""
         columns = {name: [cells[row] for row in rows] for name, cells in self.columns.items()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from textgauge.arrays import Ints
+from textgauge.arrays import Floats, Ints
 from textgauge.data.pool import Embeddings, Pool
 from textgauge.data.tables import cells_of
 from textgauge.errors import InputError
@@ -158,6 +158,7 @@ class Pairs:
 
     With several references per candidate, `items` is the candidate that each pair belongs to, in rising order.
     `background` is the corpus that fitted weights come from: all texts of the pairs unless another one is given.
+    `columns` are numbers that came with the pairs, by name, one for each.
 
     >>> pairs = Pairs(["a", "b", "a"], ["c", "d", "c"])
     >>> len(pairs), len(pairs.distinct()[0])
@@ -165,8 +166,15 @@ class Pairs:
     """
 
     def __init__(
-        self, left: TextsLike, right: TextsLike, *, items: Ints | None = None, background: Corpus | None = None
+        self,
+        left: TextsLike,
+        right: TextsLike,
+        *,
+        items: Ints | None = None,
+        background: Corpus | None = None,
+        columns: Mapping[str, Floats] | None = None,
     ) -> None:
+        self.columns = dict(columns or {})
         self.left, self.right = in_one_pool(Corpus.of(left), Corpus.of(right))
         if len(self.left) != len(self.right):
             raise InputError(f"pairs need as many left as right texts: {len(self.left)} and {len(self.right)}")
@@ -177,9 +185,14 @@ class Pairs:
 
     @classmethod
     def of(
-        cls, left: TextsLike, right: TextsLike | Sequence[Sequence[str]], *, background: Corpus | None = None
+        cls,
+        left: TextsLike,
+        right: TextsLike | Sequence[Sequence[str]],
+        *,
+        background: Corpus | None = None,
+        columns: Mapping[str, Floats] | None = None,
     ) -> Pairs:
-        """Pairs of texts, or of each text with each of its references.
+        """Pairs of texts, or of each text with each of its references; `columns` have a number for each left text.
 
         >>> Pairs.of(["a", "b"], [["c", "d"], ["e"]]).items.tolist()
         [0, 0, 1]
@@ -187,7 +200,7 @@ class Pairs:
         if not isinstance(right, Corpus | np.ndarray):
             right = cells_of(right)
         if isinstance(right, Corpus | np.ndarray) or all(isinstance(text, str) for text in right):
-            return cls(left, right, background=background)
+            return cls(left, right, background=background, columns=columns)
         candidates = Corpus.of(left)
         if len(candidates) != len(right):
             raise InputError(f"{len(candidates)} texts but references for {len(right)}")
@@ -196,7 +209,8 @@ class Pairs:
             raise InputError(f"references {bare}: expected a list of at least one text, got {right[bare]!r}")
         items = np.repeat(np.arange(len(right)), [len(texts) for texts in right])
         references = [text for texts in right for text in texts]
-        return cls(candidates.take(items), references, items=items, background=background)
+        repeated = {name: column[items] for name, column in (columns or {}).items()}
+        return cls(candidates.take(items), references, items=items, background=background, columns=repeated)
 
     def __len__(self) -> int:
         return len(self.left)
@@ -235,18 +249,28 @@ class Pairs:
         starts = np.searchsorted(self.items, np.arange(self.n_items + 1))
         rows = np.concatenate([np.arange(starts[item], starts[item + 1]) for item in chosen] or [chosen])
         places = np.repeat(np.arange(len(chosen)), np.diff(starts)[chosen])
-        return Pairs(self.left.take(rows), self.right.take(rows), items=places, background=self.background)
+        return self.rows(rows, items=places)
+
+    def rows(self, rows: ArrayLike, *, items: Ints | None = None) -> Pairs:
+        """Some of the pairs, each a candidate of its own unless `items` says which belong together."""
+        chosen = np.asarray(rows, dtype=np.int64)
+        left, right = self.left.take(chosen), self.right.take(chosen)
+        columns = {name: column[chosen] for name, column in self.columns.items()}
+        return Pairs(left, right, items=items, background=self.background, columns=columns)
 
     def distinct(self) -> tuple[Pairs, Ints]:
-        """The different pairs, and for each given pair the place of its equal among them."""
+        """The different pairs, and for each given pair the place of its equal among them.
+
+        Equal texts with other numbers in a column are different pairs.
+        """
         return self._distinct
 
     @cached_property
     def _distinct(self) -> tuple[Pairs, Ints]:
-        keys = np.stack([self.left.keys, self.right.keys], axis=1)
+        numbers = (np.asarray(column, dtype=np.float64).view(np.uint64) for column in self.columns.values())
+        keys = np.stack([self.left.keys, self.right.keys, *numbers], axis=1)
         _, first, inverse = np.unique(keys, axis=0, return_index=True, return_inverse=True)
-        left, right = self.left.take(first), self.right.take(first)
-        return Pairs(left, right, background=self.background), inverse.reshape(-1)
+        return self.rows(first), inverse.reshape(-1)
 
 
 def in_one_pool(first: Corpus, second: Corpus) -> tuple[Corpus, Corpus]:

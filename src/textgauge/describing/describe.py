@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias, TypedDict, Unpack, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,26 +12,52 @@ from numpy.typing import NDArray
 from textgauge.data import Corpus, load_corpus
 from textgauge.data.pool import Pool
 from textgauge.data.source import Source
+from textgauge.describing.alone import CorpusDescription, describe_alone
 from textgauge.describing.lists import check_threshold
 from textgauge.describing.measure import CorpusSets, Measuring, Step
 from textgauge.describing.report import Description, property_rows
 from textgauge.describing.significance import rating_links
 from textgauge.describing.warnings import find_warnings
 from textgauge.encode.tokenizers import without_surrogates
-from textgauge.errors import InputError
+from textgauge.errors import ArgumentError, InputError
 from textgauge.metrics.properties.base import NEAR_COPY
 
 Ratings: TypeAlias = "Sequence[float] | NDArray[np.floating]"
 
-GENERATED = "generated"
+GENERATED, ALONE = "generated", "corpus"  # what the only corpus is called, next to train and by itself
 MOST_CHARACTERS = 1_000_000  # of a text; files have the same limit
-_TAKEN = ("train", "test", "validation")
+_TAKEN = ("train", "test", "validation", "against")
 
 
+class _Options(TypedDict, total=False):
+    test: Source | None
+    validation: Source | None
+    ratings: Ratings | Mapping[str, Ratings] | None
+    embedder: str | None
+    grammar: str | None
+    plausibility: str | None
+    representative: Source | None
+    against: Source | None
+    near_copy: float
+    column: str | None
+    ci: bool
+    level: float
+    seed: int
+    on_step: Step
+
+
+@overload
 def describe(
-    *,
+    generated: Source | Mapping[str, Source], *, train: Source, **options: Unpack[_Options]
+) -> Description: ...
+@overload
+def describe(
+    generated: Source | Mapping[str, Source], *, train: None = None, **options: Unpack[_Options]
+) -> CorpusDescription: ...
+def describe(
     generated: Source | Mapping[str, Source],
-    train: Source,
+    *,
+    train: Source | None = None,
     test: Source | None = None,
     validation: Source | None = None,
     ratings: Ratings | Mapping[str, Ratings] | None = None,
@@ -39,14 +65,18 @@ def describe(
     grammar: str | None = "harper",
     plausibility: str | None = "kneser-ney",
     representative: Source | None = None,
+    against: Source | None = None,
     near_copy: float = NEAR_COPY,
     column: str | None = None,
     ci: bool = True,
     level: float = 0.95,
     seed: int = 0,
     on_step: Step = lambda _: None,
-) -> Description:
-    """Describe generated texts: unique, new words, grammar, plausibility, near to test by meaning, copied from train.
+) -> Description | CorpusDescription:
+    """Describe texts by themselves, or generated texts next to train and test.
+
+    By themselves: size, lengths, exact and near duplicates (of each other, and of the texts `against`), diversity,
+    outliers, grammar, plausibility. With `train`: unique, new words, near to test by meaning, copied from train.
 
     Corpora are what `textgauge.data.load_corpus` reads: lists of texts, files, names, columns, frames; `column` names
     the column of files and frames. `generated` may be several corpora, by name. Every property comes with an interval
@@ -59,13 +89,22 @@ def describe(
     ...                  plausibility=None)
     >>> found["unique"].value, found["vocab"].value, round(found["syntactic_precision"].value, 3)
     (0.5, 2.0, 0.786)
+    >>> describe(["A red dog.", "a cat", "A cat!"], embedder=None, grammar=None, plausibility=None)["unique"].value
+    0.3333
     """
     if not 0.5 <= level < 1:
         raise InputError(f"the level of an interval lies between 0.5 and 1, not {level}")
+    known = None if representative is None else texts_of_source(representative, "representative", column=column)
+    if train is None:
+        _refuse_without_train(test=test, validation=validation, ratings=ratings)
+        alone = gather(generated, None, None, None, against=against, column=column)
+        backends: dict[str, Any] = {"embedder": embedder, "grammar": grammar, "plausibility": plausibility}
+        return describe_alone(alone, representative=known, level=level, ci=ci, on_step=on_step, **backends)
+    if against is not None:
+        raise ArgumentError("{against} is for texts that are described by themselves, without {train}")
     check_threshold(near_copy)
     sets = gather(generated, train, test, validation, column=column)
     rated = _rated(sets, ratings)
-    known = None if representative is None else texts_of_source(representative, "representative", column=column)
     measuring = Measuring(sets, embedder, grammar, plausibility, known, on_step, near_copy)
     corpora, held_out, learned = measuring.generated(), measuring.test(), measuring.train
     rows = property_rows(corpora, held_out, learned, signatures=measuring.signatures(), level=level, ci=ci)
@@ -80,28 +119,39 @@ def describe(
     )
 
 
+def _refuse_without_train(**given: object) -> None:
+    named = next((name for name, value in given.items() if value is not None), None)
+    if named is not None:
+        raise ArgumentError(f"{{{named}}} needs {{train}}: without it texts are described by themselves")
+
+
 def gather(
     generated: Source | Mapping[str, Source],
-    train: Source,
+    train: Source | None,
     test: Source | None,
     validation: Source | None,
     *,
+    against: Source | None = None,
     column: str | None = None,
 ) -> CorpusSets:
     """Read and check the corpora; an empty or blank one is refused, and so is a text of over a million characters."""
-    sources = dict(generated) if isinstance(generated, Mapping) else {GENERATED: generated}
+    sources = (
+        dict(generated) if isinstance(generated, Mapping) else {GENERATED if train is not None else ALONE: generated}
+    )
     if not sources:
-        raise InputError("there is no generated corpus to describe")
+        raise InputError("there is no corpus to describe")
     taken = next((name for name in sources if name in _TAKEN), None)
     if taken is not None:
         raise InputError(f"a generated corpus cannot be called {taken!r}: that name stands for the {taken} texts")
-    named: dict[str, Source] = {**sources, "train": train} | ({} if test is None else {"test": test})
+    others = {"train": train, "test": test, "against": against}
+    named: dict[str, Source] = {**sources, **{role: other for role, other in others.items() if other is not None}}
     texts = {name: texts_of_source(source, name, column=column) for name, source in named.items()}
     pool = Pool([text for part in texts.values() for text in part])
     spans = itertools.pairwise(itertools.accumulate(map(len, texts.values()), initial=0))
     views = {name: Corpus(pool, np.arange(*span)) for name, span in zip(texts, spans, strict=True)}
     more = () if validation is None else texts_of_source(validation, "validation", column=column)
-    return CorpusSets({name: views[name] for name in sources}, views["train"], views.get("test"), more)
+    own = {name: views[name] for name in sources}
+    return CorpusSets(own, views.get("train"), views.get("test"), more, views.get("against"))
 
 
 def texts_of_source(source: Source, role: str, *, column: str | None = None) -> Sequence[str]:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from textgauge.arrays import Floats, Ints
 from textgauge.data import Corpus
 from textgauge.data.pool import Pool
+from textgauge.errors import InputError
 from textgauge.metrics.properties.base import NEAR_COPY, TOKENIZER, MeasuredCorpus, NearestMatches
 from textgauge.metrics.properties.nearest import nearest_meaning, nearest_wording
 from textgauge.metrics.properties.uniqueness import numbered
@@ -20,7 +21,8 @@ Columns = tuple[Floats | Ints, Floats | Ints]
 Rows = tuple[Floats, str]  # two numbers for each text of a pool, NaN where not needed, and the backend's signature
 Step = Callable[[str], None]
 
-NO_TEST = "no test texts were given"
+NO_TEST, NO_TRAIN = "no test texts were given", "no train texts were given"
+YARDSTICKS = ("test", "train")
 _LEFT_OUT = "not asked for"
 _PORTION = 2_000  # texts between two messages of progress
 
@@ -30,14 +32,15 @@ class CorpusSets:
     """Generated corpora by name, and what they are compared with: views of one pool, and more texts to learn from."""
 
     generated: Mapping[str, Corpus]
-    train: Corpus
+    train: Corpus | None
     test: Corpus | None
     validation: Sequence[str] = ()
+    against: Corpus | None = None
 
     @property
     def pool(self) -> Pool:
         """The pool of all texts."""
-        return self.train.pool
+        return next(iter(self.generated.values())).pool
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +68,8 @@ class Measuring:
     @cached_property
     def train(self) -> MeasuredCorpus:
         """Train, compared with test as if it had been generated."""
+        if self.sets.train is None:
+            raise InputError("there are no train texts")
         return self._one("train", self.sets.train)
 
     def signatures(self) -> dict[str, str]:
@@ -86,7 +91,7 @@ class Measuring:
             name=name,
             corpus=corpus,
             forms=self._forms[corpus.index],
-            train=None if name == "train" else self.train,
+            train=None if wording is None else self.train,
             embedder=self.embedder,
             grammar=_columns(self._grammar, corpus),
             surprise=None if "plausibility" in missing else _columns(self._surprise, corpus),
@@ -94,6 +99,7 @@ class Measuring:
             covered=None if meaning is None else self._meaning(name, meaning, corpus),
             syntactic=None if wording is None else self._wording(name, corpus, wording),
             echoed=None if wording is None else self._wording(name, wording, corpus),
+            against=None if name in YARDSTICKS else self.sets.against,
             missing=missing,
             near_copy=self.near_copy,
         )
@@ -102,8 +108,10 @@ class Measuring:
         """What properties may need and a corpus does not have, and why."""
         backends = {"embeddings": self.embedder, "grammar": self.grammar, "plausibility": self.plausibility}
         found = {need: _LEFT_OUT for need, backend in backends.items() if backend is None}
-        if self.sets.test is None:
-            found["test"] = NO_TEST
+        others = {"train": (self.sets.train, NO_TRAIN), "test": (self.sets.test, NO_TEST)}
+        found |= {role: reason for role, (corpus, reason) in others.items() if corpus is None}
+        if self.sets.against is None or name in YARDSTICKS:
+            found["against"] = "no other file was given"
         if name == "train" and self._made_from_train:
             found["plausibility"] = "the language model was made from it"
         return found
@@ -111,7 +119,8 @@ class Measuring:
     @property
     def _made_from_train(self) -> bool:
         """Whether the language model is one that is made from texts, and no other texts were given for it."""
-        return (self.plausibility or "").startswith("kneser-ney") and self.representative is None
+        trained = (self.plausibility or "").startswith("kneser-ney")
+        return trained and self.representative is None and self.sets.train is not None
 
     @cached_property
     def _forms(self) -> Ints:
@@ -140,16 +149,23 @@ class Measuring:
 
         self.on_step("plausibility: language model")
         own = self._made_from_train
-        known = [*self.sets.train.texts, *self.sets.validation] if own else self.representative
+        learned = () if self.sets.train is None else self.sets.train.texts
+        known = [*learned, *self.sets.validation] if own else self.representative
         model = get_language_model(self.plausibility, representative=known)
         return self._rows(self._modelled(with_train=not own), model.surprise, "plausibility", model.signature)
 
     def _modelled(self, *, with_train: bool) -> list[Corpus]:
-        """The corpora that models see; of a large train the first texts by content key, which is as good as random."""
-        train, most = self.sets.train, self.train_sample
-        sample = train.canonical().take(np.arange(most)) if len(train) > most else train
-        others = (self.sets.test, sample if with_train else None)
-        return [*self.sets.generated.values(), *(corpus for corpus in others if corpus is not None)]
+        """The corpora that models see: of a large train, or of corpora without one, a sample."""
+        sets = self.sets
+        if sets.train is None:
+            return [self._sampled(corpus) for corpus in sets.generated.values()]
+        others = (sets.test, self._sampled(sets.train) if with_train else None)
+        return [*sets.generated.values(), *(corpus for corpus in others if corpus is not None)]
+
+    def _sampled(self, corpus: Corpus) -> Corpus:
+        """At most `train_sample` texts: the first by content key, which is as good as random."""
+        few = len(corpus) <= self.train_sample
+        return corpus if few else corpus.canonical().take(np.arange(self.train_sample))
 
     def _rows(
         self, corpora: Sequence[Corpus], compute: Callable[[Sequence[str]], Columns], doing: str, backend: str
@@ -176,6 +192,11 @@ class Measuring:
             self.on_step(f"embedding: {100 * done // total} %")
 
         return encode_cached(embedder(self.embedder or ""), self.sets.pool.texts, progress=progress)
+
+    def embed(self) -> None:
+        """Embed all texts, with progress, so that whoever asks the pool for their vectors finds them."""
+        if self.embedder is not None:
+            self.sets.pool.adopt("embeddings", self.embedder, self._vectors)
 
     def _meaning(self, name: str, queries: Corpus, documents: Corpus) -> NearestMatches:
         """The nearest text by meaning, searched among the different texts of either side; of equal ones the first."""

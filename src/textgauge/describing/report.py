@@ -60,7 +60,7 @@ def property_rows(
     ci: bool,
 ) -> Iterator[Property]:
     """All registered properties of all generated corpora; `signatures` are those of the backends, by need."""
-    declared = list_properties()
+    declared = list_properties(alone=False)
     yardsticks = {known.name: (_yardstick(known, test), _yardstick(known, train)) for known in declared}
     for measured in generated:
         for known in declared:
@@ -89,8 +89,8 @@ def _yardstick(known: CorpusProperty, measured: MeasuredCorpus | None) -> tuple[
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Description(Result):
-    """Properties of one or several generated corpora; iterate over them, or ask for one by its name.
+class PropertyTable(Result):
+    """Properties of one or several corpora; iterate over them, or ask for one by its name.
 
     `description["unique"]` is that of the only corpus, `description["unique", "gpt"]` that of one of several.
     """
@@ -99,11 +99,6 @@ class Description(Result):
 
     properties: tuple[Property, ...]
     generated: tuple[MeasuredCorpus, ...]
-    test: MeasuredCorpus | None
-    train: MeasuredCorpus
-    links: tuple[RatingLink, ...] = ()
-    warnings: tuple[str, ...] = ()
-    ratings: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.properties)
@@ -123,6 +118,21 @@ class Description(Result):
                 return found
         known = [found.property if corpus is None else f"{found.property}, {found.corpus}" for found in self.properties]
         raise UnknownName.among("property", wanted if corpus is None else f"{wanted}, {corpus}", known)
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """One flat dictionary per property and corpus."""
+        return [row.to_dict() for row in self.properties]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Description(PropertyTable):
+    """Properties of one or several generated corpora, next to those of test and train."""
+
+    test: MeasuredCorpus | None
+    train: MeasuredCorpus
+    links: tuple[RatingLink, ...] = ()
+    warnings: tuple[str, ...] = ()
+    ratings: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
 
     @property
     def answer(self) -> str:
@@ -207,10 +217,6 @@ class Description(Result):
     @property
     def _test(self) -> Corpus | None:
         return None if self.test is None else self.test.corpus
-
-    def to_dicts(self) -> list[dict[str, Any]]:
-        """One flat dictionary per property and corpus."""
-        return [row.to_dict() for row in self.properties]
 
     def readable(self) -> list[Row]:
         """One row per property; a column for each corpus, and the yardsticks."""

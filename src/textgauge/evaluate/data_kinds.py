@@ -98,7 +98,7 @@ class _PairData(DataKind):
 class RatedPairs(_PairData):
     """Pairs of texts that people rated."""
 
-    takes = ("left", "right", "rating", "groups", "limit")
+    takes = ("left", "right", "rating", "groups", "limit", "scores")
     reads = ("rating", "groups", "limit")
     about = "rated pairs: {pairs} with {left}, {right}, {rating}, or a dataset"
 
@@ -117,6 +117,7 @@ class RatedPairs(_PairData):
             right=given.get("right", "right"),
             ratings=ratings,
             groups=groups,
+            scores=given.get("scores", ()),
             limit=given.get("limit"),
             seed=seed,
         )

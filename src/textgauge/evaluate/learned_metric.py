@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
@@ -365,6 +365,7 @@ def ensemble(
     scale: tuple[float, float] | None = None,
     seed: int = 0,
     resamples: int = 1_000,
+    columns: Mapping[str, Sequence[float]] | None = None,
     names: Sequence[str] = (),
     on_step: Step = lambda _: None,
 ) -> Stack:
@@ -373,8 +374,9 @@ def ensemble(
     `metrics` are by default all that can be computed here (`all_features`). `groups` are the sets of the pairs; those
     that share texts are one source, or `sources` names it. One source is left out after the other to see what was
     learned; where there is one, the pairs of some texts. `also` holds the left texts, right texts, ratings, and groups
-    (or None) of other data to learn from, or several of them; `names` are those of all data. `scale` holds the ratings
-    of texts with nothing in common and of texts that say the same, where they are not the smallest and the largest.
+    (or None) of other data to learn from, or several of them; `names` are those of all data. `columns` are scores of
+    the pairs, by name, for metrics `column:NAME`. `scale` holds the ratings of texts with nothing in common and of
+    texts that say the same, where they are not the smallest and the largest.
 
     >>> left = ["a red cat sleeps", "the old house", "a stone in the river", "blue dogs run"] * 10
     >>> right = ["a red cat naps", "the new tree", "a stone in the stream", "cats sleep"] * 10
@@ -386,8 +388,13 @@ def ensemble(
     given = [(left, right, target, groups, sources), *((*other, None) for other in others)]
     called = [*names, *(f"data {number + 1}" for number in range(len(names), len(given)))]
     data = [
-        TrainingPairs(checked_pairs(texts, references), list(ratings), name, *(_listed(cells) for cells in labels))
-        for (texts, references, ratings, *labels), name in zip(given, called, strict=True)
+        TrainingPairs(
+            checked_pairs(texts, references, columns=None if place else columns),
+            list(ratings),
+            name,
+            *(_listed(cells) for cells in labels),
+        )
+        for place, ((texts, references, ratings, *labels), name) in enumerate(zip(given, called, strict=True))
     ]
     rated = rated_features(data, metrics=metrics, on_step=on_step)
     options: dict[str, Any] = {"model": model, "scale": scale, "seed": seed}

@@ -38,19 +38,21 @@ def read_rated(
     right: str = "right",
     ratings: Sequence[str] = (),
     groups: Mapping[str, str] | None = None,
+    scores: Sequence[str] = (),
     limit: int | None = None,
     seed: int = 0,
 ) -> PairSources:
     """Rated pairs by path or name.
 
     Of a table, `left` and `right` name the columns of texts, `ratings` one or more columns of ratings (larger is
-    nearer), and `groups` the columns of `set`, `system` and `item`. Samples and published datasets bring theirs.
+    nearer), `groups` the columns of `set`, `system` and `item`, and `scores` those that `column:NAME` metrics read.
+    Samples and published datasets bring theirs.
     """
     if brings_columns(spec):
-        if ratings or groups:
+        if ratings or groups or scores:
             raise InputError(f"{spec} brings its own ratings and groups; columns are named for tables alone")
         return _known(spec, limit, seed)
-    return _of_table(load_table(spec), left, right, ratings, groups or {}, limit, seed)
+    return _of_table(load_table(spec), left, right, ratings, groups or {}, scores, limit, seed)
 
 
 def _known(spec: str, limit: int | None, seed: int) -> PairSources:
@@ -90,6 +92,7 @@ def _of_table(
     right: str,
     ratings: Sequence[str],
     groups: Mapping[str, str],
+    scores: Sequence[str],
     limit: int | None,
     seed: int,
 ) -> PairSources:
@@ -100,7 +103,7 @@ def _of_table(
     for role, name in groups.items():
         columns[role] = np.array([str(cell) for cell in table.columns[table.column(name)]])
     texts, references = table.filled(left), _references(table, table.column(right))
-    return _drawn(table.name, texts, references, columns, limit, seed)
+    return _drawn(table.name, texts, references, columns, limit, seed, table.scores(scores))
 
 
 def _references(table: TextTable, column: str) -> Sequence[str] | Sequence[list[str]]:
@@ -136,17 +139,19 @@ def _drawn(
     columns: dict[str, Any],
     limit: int | None,
     seed: int,
+    scores: Mapping[str, Sequence[float]] | None = None,
 ) -> PairSources:
     rows = np.arange(len(left))
     if limit is not None and limit < len(left):
         rows = np.sort(np.random.default_rng([seed, 9]).permutation(len(left))[:limit])
     first, references = Corpus.of([left[row] for row in rows.tolist()]), [right[row] for row in rows.tolist()]
     known = {key: column[rows] for key, column in columns.items()}
+    values = {key: np.array(column)[rows] for key, column in (scores or {}).items()}
     if references and isinstance(references[0], list):
         items = np.repeat(np.arange(len(references)), [len(texts) for texts in references])
         flat = [text for texts in references for text in texts]
-        return PairSources(name, first, Corpus.of(flat), known, items)
-    return PairSources(name, first, Corpus.of(references), known)  # type: ignore[arg-type]
+        return PairSources(name, first, Corpus.of(flat), known, items, values)
+    return PairSources(name, first, Corpus.of(references), known, None, values)  # type: ignore[arg-type]
 
 
 def read_paraphrases(

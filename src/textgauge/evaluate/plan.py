@@ -15,9 +15,10 @@ import numpy as np
 from textgauge.errors import ArgumentError, UnknownName
 from textgauge.evaluate.data_kinds import load_data
 from textgauge.evaluate.protocols import Batch, Protocol, protocols_named
-from textgauge.evaluate.sources import Data
+from textgauge.evaluate.sources import Data, PairSources
 from textgauge.metrics import Metric, get_metrics
 from textgauge.metrics.base import versions
+from textgauge.metrics.pair.column import column_names
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,7 @@ class Plan:
             self.seed,
             batch,
             metric.key,
-            metric.signature,
+            self.sources.signature(metric) if isinstance(self.sources, PairSources) else metric.signature,
         )
 
     def cells(self) -> list[Cell]:
@@ -124,6 +125,9 @@ def protocol_plans(
     own = {item.name for kind in kinds for item in fields(kind)}
     parameters = {**parameters, **{key: value for key, value in given.items() if key in own}}
     made = [make_protocols(kind, parameters) for kind in kinds]
+    scores = column_names(metrics)
+    if scores and any("scores" in kind.data.takes for kind in kinds):
+        given = {**given, "scores": scores}
     found = load_data(
         name, [kind.data for kind in kinds], {key: value for key, value in given.items() if key not in own}, seed
     )

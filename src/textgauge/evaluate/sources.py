@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,6 +20,7 @@ from textgauge.data.formats import endings, holds_texts
 from textgauge.data.source import Source, load_corpus, source_name
 from textgauge.errors import InputError
 from textgauge.generate import ngram_corpora
+from textgauge.metrics import Metric
 
 Column = NDArray[Any]
 Data: TypeAlias = "Sources | PairSources | TaskSources"
@@ -50,8 +52,6 @@ class Sources:
     @cached_property
     def fingerprint(self) -> str:
         """A short hash of all content; the order of the texts does not matter."""
-        import hashlib
-
         digest = hashlib.blake2b(digest_size=8)
         for role, corpus in sorted(self.corpora.items()):
             digest.update(role.encode() + np.sort(corpus.keys).tobytes())
@@ -62,7 +62,8 @@ class Sources:
 class PairSources:
     """The data of a run on pairs: aligned texts, and columns of what is known about each (ratings, set, system).
 
-    With several references, `items` is the left text that each right text belongs to, in rising order.
+    With several references, `items` is the left text that each right text belongs to, in rising order. `scores` are
+    numbers that `column:NAME` metrics read, one for each left text.
     """
 
     name: str
@@ -70,6 +71,7 @@ class PairSources:
     right: Corpus
     columns: Mapping[str, Column] = field(default_factory=dict)
     items: NDArray[np.int64] | None = None
+    scores: Mapping[str, Column] = field(default_factory=dict)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -79,14 +81,23 @@ class PairSources:
     @cached_property
     def pairs(self) -> Pairs:
         """All pairs in one pool."""
-        left = self.left if self.items is None else self.left.take(self.items)
-        return Pairs(left, self.right, items=self.items)
+        places = np.arange(len(self.left)) if self.items is None else self.items
+        scores = {name: column[places] for name, column in self.scores.items()}
+        return Pairs(self.left.take(places), self.right, items=self.items, columns=scores)
+
+    def signature(self, metric: Metric) -> str:
+        """What decides a metric's numbers on these pairs: its signature, and the content of the column it reads.
+
+        A column is no part of the fingerprint, so that it can be added to a run without computing the rest again.
+        """
+        if metric.needs != "column" or metric.on not in self.scores:
+            return metric.signature
+        content = np.ascontiguousarray(self.scores[metric.on], dtype=np.float64).tobytes()
+        return f"{metric.signature}|values={hashlib.blake2b(content, digest_size=8).hexdigest()}"
 
     @cached_property
     def fingerprint(self) -> str:
         """A short hash of all texts and columns, in order."""
-        import hashlib
-
         items = b"" if self.items is None else self.items.tobytes()
         digest = hashlib.blake2b(self.left.keys.tobytes() + self.right.keys.tobytes() + items, digest_size=8)
         for name, column in sorted(self.columns.items()):
@@ -109,8 +120,6 @@ class TaskSources:
     @cached_property
     def fingerprint(self) -> str:
         """A short hash of all content; the order of the rows does not matter."""
-        import hashlib
-
         rows = sorted(hashlib.blake2b(repr(row).encode(), digest_size=16).digest() for row in _rows(self.data))
         return hashlib.blake2b(b"".join(rows), digest_size=8).hexdigest()
 

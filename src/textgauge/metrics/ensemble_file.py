@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from textgauge.arrays import Floats
 from textgauge.errors import InputError, ResourceError, TextgaugeError
 from textgauge.files import replacing
-from textgauge.metrics.pair_metric import PairMetric
+from textgauge.metrics.pair_metric import BROUGHT, PairMetric
 from textgauge.metrics.text_sketch import TextSketch, parse_sketch
 from textgauge.numerics.regression import MAX_DEPTH, Boosting, Ridge
 
@@ -33,7 +33,6 @@ MAX_FEATURES = 1_000
 MAX_TREES = 10_000
 MAX_NODES = 500_000
 
-_HOSTED = ("model", "service")
 _BUILT_IN = re.compile(r"[\w-]*")
 _BRACKETS = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\Z)|[][{}]', re.DOTALL)  # strings whole, so that none is in one
 
@@ -137,6 +136,8 @@ def checked_feature(metric: PairMetric) -> PairMetric:
     A model file travels. A path means nothing elsewhere, and a file that names a service or a model of the hub would
     decide where texts are sent and what is fetched.
     """
+    if metric.needs == "column":
+        return metric
     if not is_feature(metric):
         raise InputError(f"{metric.key} needs a {metric.needs} of its own and cannot be a feature of an ensemble")
     if not _BUILT_IN.fullmatch(metric.on):
@@ -145,8 +146,8 @@ def checked_feature(metric: PairMetric) -> PairMetric:
 
 
 def is_feature(metric: PairMetric) -> bool:
-    """Whether a metric asks no model or service of its own."""
-    return metric.needs not in _HOSTED
+    """Whether a metric asks no model, service or column of its own."""
+    return metric.needs not in BROUGHT
 
 
 def _document(data: bytes | str) -> dict[str, Any]:

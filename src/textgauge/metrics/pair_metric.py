@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, overload
 
 import numpy as np
@@ -18,7 +18,9 @@ from textgauge.metrics.base import VALUE, Metric, Part
 from textgauge.metrics.score import PairScores, Score
 
 Columns = dict[str, Floats]
-Needs = Literal["texts", "tokens", "embeddings", "word vectors", "token vectors", "model", "service"]
+Needs = Literal["texts", "tokens", "embeddings", "word vectors", "token vectors", "model", "service", "column"]
+
+BROUGHT = ("model", "service", "column")  # needs that only the user can meet
 
 _BLOCK_PAIRS = 200_000  # pairs of a block of a matrix: what is held of them stays in the tens of megabytes
 
@@ -78,7 +80,7 @@ class PairMetric(Metric):
 
     def orient_headline(self, value: Any) -> Any:
         """Headline values turned so that farther is larger, whatever part is shown."""
-        return value if self.headline.closer == "smaller" else -value
+        return replace(self, part=None).orient(value)
 
     def measure(self, pairs: Pairs) -> PairScores:
         """The scores of all pairs; equal pairs are computed once."""

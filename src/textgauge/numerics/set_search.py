@@ -36,13 +36,11 @@ _ONES = np.array([number.bit_count() for number in range(1 << 16)], dtype=np.uin
 class SetMatches:
     """For each row the most similar other row, −1 where none is similar enough, and the similarity.
 
-    `first` is the first row that is similar enough, within one table the row itself if none is before it. `complete`
-    says whether every similar row was found; those that were are similar in any case.
+    `complete` says whether every similar row was found; those that were are similar in any case.
     """
 
     index: Ints
     similarity: Floats
-    first: Ints
     complete: bool
 
 
@@ -55,14 +53,13 @@ def nearest_sets(rows: Ragged, others: Ragged | None = None, *, threshold: float
     >>> from textgauge.encode.tokenizers import tokenizer
     >>> tokens = tokenizer("words").encode(["a b c d e", "x y", "a b c d f", "a b c d e f"])
     >>> found = nearest_sets(tokens, threshold=0.6)
-    >>> found.index.tolist(), found.similarity.round(3).tolist(), found.first.tolist()
-    ([3, -1, 3, 0], [0.833, 0.0, 0.833, 0.833], [0, 1, 0, 0])
+    >>> found.index.tolist(), found.similarity.round(3).tolist()
+    ([3, -1, 3, 0], [0.833, 0.0, 0.833, 0.833])
     """
     sets, owners = _distinct([rows] if others is None else [rows, others])
     asking, given = owners[0], owners[-1]
     place, second = _first_two(given, sets.shape[0])
-    never = np.iinfo(np.int64).max
-    index, similarity, first = np.full(len(place), -1), np.zeros(len(place)), np.where(place < 0, never, place)
+    index, similarity = np.full(len(place), -1), np.zeros(len(place))
     sizes, bits = np.diff(sets.indptr).astype(np.int64), _bits(sets)
     probe, held = (_prefixes(sets, sizes, share) for share in (threshold, 2.0 * threshold / (1.0 + threshold)))
     common = _common(probe, held)
@@ -70,19 +67,11 @@ def nearest_sets(rows: Ragged, others: Ragged | None = None, *, threshold: float
     for pairs in _candidates(probe, held, sizes, common):
         for left, right, values in _similar(sets, bits, sizes, pairs, threshold):
             wanted = asked[left] & (place[right] >= 0)
-            sought, near = left[wanted], place[right[wanted]]
-            _fold(index, similarity, sought, near, values[wanted])
-            np.minimum.at(first, sought, near)
+            _fold(index, similarity, left[wanted], place[right[wanted]], values[wanted])
     own = np.arange(len(rows)) if others is None else np.full(len(rows), -1)
     twin = np.where(place[asking] == own, second[asking], place[asking])
-    filled = sizes[asking] > 0
-    equal = (twin >= 0) & filled
-    return SetMatches(
-        np.where(equal, twin, index[asking]),
-        np.where(equal, 1.0, similarity[asking]),
-        np.where(filled & (first[asking] < never), first[asking], own),
-        not common.any(),
-    )
+    equal = (twin >= 0) & (sizes[asking] > 0)
+    return SetMatches(np.where(equal, twin, index[asking]), np.where(equal, 1.0, similarity[asking]), not common.any())
 
 
 def _distinct(tables: Sequence[Ragged]) -> tuple[csr_matrix, list[Ints]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -38,6 +38,7 @@ def score(
     *,
     metrics: str | Iterable[str | Metric] = DEFAULT_METRICS,
     background: Source | None = None,
+    columns: Mapping[str, Sequence[float]] | None = None,
     column: str | None = None,
     level: float = 0.95,
     resamples: int = 1_000,
@@ -48,7 +49,8 @@ def score(
 
     Texts are lists, columns, frames, paths and names as in `compare`; `column` names the column of files and frames,
     `PATH:COLUMN` that of one file. Blank texts are kept, for the sake of their place. `right` may hold a list of
-    references for each left text. `background` is the corpus that `tfidf`, `bm25plus` and
+    references for each left text. `columns` are scores that the pairs have already, by name: the metric `column:NAME`
+    reads them. `background` is the corpus that `tfidf`, `bm25plus` and
     idf weights are fitted on; all texts of the pairs by default. The report has the values of every pair, and
     `summary()` their means with bootstrap intervals at `level`, and the score of the whole set where one exists.
     A metric whose model or package is missing has no values and a reason; if that is every metric, the error is raised.
@@ -58,7 +60,7 @@ def score(
     [0.5, 1.0]
     """
     how = Bootstrap(level=level, resamples=resamples, seed=seed)
-    pairs = checked_pairs(left, right, background, column=column)
+    pairs = checked_pairs(left, right, background, column=column, columns=columns)
     chosen = [metric.on_given(pairs) for metric in get_pair_metrics(metrics)]
     require_texts(pairs, chosen)
     found, statistics = [], {}
@@ -84,15 +86,32 @@ def _not_measured(metric: PairMetric, n: int, reason: str) -> PairScores:
 
 
 def checked_pairs(
-    left: Source, right: References, background: Source | None = None, *, column: str | None = None
+    left: Source,
+    right: References,
+    background: Source | None = None,
+    *,
+    column: str | None = None,
+    columns: Mapping[str, Sequence[float]] | None = None,
 ) -> Pairs:
     """Pairs of what was given; at least one."""
     texts, references = load_aligned(left, column=column), load_aligned(right, column=column)  # type: ignore[arg-type]
     fitted = None if background is None else Corpus.of(load_aligned(background, column=column))
-    pairs = Pairs.of(texts, references, background=fitted)
+    pairs = Pairs.of(texts, references, background=fitted, columns=_checked_columns(columns or {}, len(texts)))
     if not len(pairs):
         raise InputError("there are no pairs to score")
     return pairs
+
+
+def _checked_columns(columns: Mapping[str, Sequence[float]], count: int) -> dict[str, Floats]:
+    """Columns of scores as arrays, NaN where one is missing."""
+    try:
+        found = {name: np.array(column, dtype=np.float64) for name, column in columns.items()}
+    except (TypeError, ValueError):
+        raise InputError("columns of scores are numbers, one for each pair") from None
+    wrong = next((name for name, column in found.items() if column.shape != (count,)), None)
+    if wrong is not None:
+        raise InputError(f"column {wrong!r} has {found[wrong].size} scores for {count} pairs")
+    return found
 
 
 def require_texts(pairs: Pairs, metrics: Sequence[PairMetric]) -> None:

@@ -118,7 +118,7 @@ def test_one_text():
     [
         ({"generated": []}, "generated: there are no texts"),
         ({"generated": ["", "  "]}, "generated: all texts are empty"),
-        ({"generated": {}}, "no generated corpus"),
+        ({"generated": {}}, "no corpus to describe"),
         ({"generated": {"train": GENERATED}}, "cannot be called 'train'"),
         ({"generated": "no such.txt"}, "no such"),
         ({"train": []}, "train: there are no texts"),

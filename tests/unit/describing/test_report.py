@@ -10,7 +10,7 @@ from textgauge.metrics.properties import list_properties
 
 TRAIN = ["a red cat sat here", "the dog ran off", "we like green tea", "it rains all day long"]
 TEST = ["a red cow sat there", "they like black tea", "it rains all night"]
-N = len(list_properties())
+N = len(list_properties(alone=False))
 GENERATED = ["A red cat sat here!", "a blue cat sat there", "we like tea", "we like tea.", "snow fell!!"]
 
 

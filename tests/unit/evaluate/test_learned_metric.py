@@ -316,7 +316,7 @@ def test_all_features_are_every_metric_that_is_computed_here_with_its_parts():
     keys = [metric.key for metric in all_features()]
     assert len(set(keys)) == len(keys)
     assert {"chrf", "rouge1.recall", "meteor.fragmentation", "cosine", "cosine@wordllama", "pos_distance"} <= set(keys)
-    hosted = {metric.key for metric in list_metrics(kind="pair") if metric.needs in ("model", "service")}
+    hosted = {metric.key for metric in list_metrics(kind="pair") if metric.needs in ("model", "service", "column")}
     assert not hosted & set(keys)
     assert {metric.key for metric in list_metrics(kind="pair")} - hosted <= set(keys)
 

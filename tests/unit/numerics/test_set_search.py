@@ -20,7 +20,7 @@ def ragged(rows: list[list[int]]) -> SimpleNamespace:
     return type("Table", (SimpleNamespace,), {"__len__": lambda _: len(rows)})(**vars(table))
 
 
-def plain(rows: list[list[int]], others: list[list[int]] | None, threshold: float) -> list[tuple[int, float, int]]:
+def plain(rows: list[list[int]], others: list[list[int]] | None, threshold: float) -> list[tuple[int, float]]:
     """Every set with every other one."""
     found = []
     for place, row in enumerate(rows):
@@ -31,8 +31,7 @@ def plain(rows: list[list[int]], others: list[list[int]] | None, threshold: floa
             if value >= threshold - 1e-9 and not (others is None and at == place):
                 near.append((-value, at))
         best = min(near, default=(0.0, -1))
-        first = min([at for _, at in near] + ([place] if others is None else []), default=-1)
-        found.append((best[1], -best[0], first))
+        found.append((best[1], -best[0]))
     return found
 
 
@@ -41,10 +40,9 @@ def test_every_set_finds_the_one_that_comparing_all_finds(
     rows: list[list[int]], others: list[list[int]] | None, threshold: float
 ) -> None:
     found = nearest_sets(ragged(rows), None if others is None else ragged(others), threshold=threshold)
-    index, similarity, first = zip(*plain(rows, others, threshold), strict=True)
+    index, similarity = zip(*plain(rows, others, threshold), strict=True)
     assert found.index.tolist() == list(index)
     assert found.similarity == pytest.approx(similarity)
-    assert found.first.tolist() == list(first)
     assert found.complete
 
 

@@ -119,7 +119,13 @@ class PairBatch:
         """The same pairs over a pool of just these texts; fitted weights stay those of the whole background."""
         sides = [self.pairs.left, self.pairs.right, *([self.pairs.background] if self.pairs.fitted_elsewhere else [])]
         left, right, *background = compact_views(sides, _embedders(metrics))
-        pairs = Pairs(left, right, items=self.pairs.items, background=background[0] if background else None)
+        pairs = Pairs(
+            left,
+            right,
+            items=self.pairs.items,
+            background=background[0] if background else None,
+            columns=self.pairs.columns,
+        )
         return PairBatch(self.number, pairs, self.columns)
 
     def compute(self, metric: PairMetric) -> Values:

@@ -166,7 +166,8 @@ def first_pairs(sources: PairSources, count: int, seed: int) -> PairSources:
     rights = np.flatnonzero(np.isin(of_pair, pairs))
     items = None if sources.items is None else np.searchsorted(pairs, of_pair[rights])
     columns = {name: column[pairs] for name, column in sources.columns.items()}
-    return PairSources(sources.name, sources.left.take(pairs), sources.right.take(rights), columns, items)
+    scores = {name: column[pairs] for name, column in sources.scores.items()}
+    return PairSources(sources.name, sources.left.take(pairs), sources.right.take(rights), columns, items, scores)
 
 
 def task_ladder(protocol: Protocol, sources: TaskSources | PairSources, seed: int) -> Ladder:

@@ -37,6 +37,8 @@ from textgauge.evaluate.recommend.power import PairsNeeded, pairs_needed
 from textgauge.evaluate.recommend.rank import Ranked, Step, rank, store_in, top_tier
 from textgauge.evaluate.results import Results, total_times
 from textgauge.metrics import CorpusMetric, Metric, get_corpus_metrics, get_pair_metrics, list_metrics
+from textgauge.metrics.pair.column import column_names
+from textgauge.metrics.pair_metric import BROUGHT
 from textgauge.naming import split_names
 from textgauge.tabular import format_percent, listed
 
@@ -88,7 +90,7 @@ def recommend(
     with store_in(out) as store:
         work = Recommender(store, clock, metrics, power, seed, on_step)
         if pairs is not None:
-            return work.pairs(_pair_sources(pairs, left, right, rating, seed))
+            return work.pairs(_pair_sources(pairs, left, right, rating, column_names(metrics), seed))
         if task is not None:
             return work.task(*_task(task, data))
         if reference is None or candidate is None:
@@ -111,11 +113,13 @@ def _needs_data(task: str, data: Any) -> Any:
     return data
 
 
-def _pair_sources(pairs: Any, left: str, right: str, rating: str | Sequence[str] | None, seed: int) -> PairSources:
+def _pair_sources(
+    pairs: Any, left: str, right: str, rating: str | Sequence[str] | None, scores: Sequence[str], seed: int
+) -> PairSources:
     if isinstance(pairs, PairSources):
         return pairs
     ratings = [rating] if isinstance(rating, str) else list(rating or [])
-    return read_rated(os.fspath(pairs), left=left, right=right, ratings=ratings, seed=seed)
+    return read_rated(os.fspath(pairs), left=left, right=right, ratings=ratings, scores=scores, seed=seed)
 
 
 def _task(task: str, data: Any) -> tuple[Protocol, TaskSources | PairSources]:
@@ -133,7 +137,7 @@ def all_metrics(kind: Any) -> list[Metric]:
     Those that would call or fetch a model by name are left out.
     """
     usual = split_names(DEFAULT_METRICS if kind == "corpus" else PAIR_METRICS)
-    found = [metric for metric in list_metrics(kind=kind) if metric.needs not in ("model", "service")]
+    found = [metric for metric in list_metrics(kind=kind) if metric.needs not in BROUGHT]
     return sorted(found, key=lambda metric: usual.index(metric.name) if metric.name in usual else len(usual))
 
 

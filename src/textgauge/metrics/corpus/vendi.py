@@ -25,6 +25,26 @@ def vendi(units: Floats) -> float:
     return float(np.exp(-(shares * np.log(shares)).sum()))
 
 
+def vendi_influences(units: Floats) -> tuple[float, Floats]:
+    """The logarithm of the Vendi score, and what each text adds to it to first order (the mean of these is 0).
+
+    The entropy of ρ = Σ u uᵀ/n changes by −uᵀ(ln ρ)u − entropy where a text u comes in. Simulated coverage of 95 %
+    intervals made from the deviation of these, for the mean over corpora of one size: docs/reliability.md.
+
+    >>> entropy, influences = vendi_influences(np.array([[1.0, 0], [1, 0], [0, 1]]))
+    >>> round(float(np.exp(entropy)), 4), influences.round(4).tolist()
+    (1.8899, [-0.231, -0.231, 0.4621])
+    """
+    n, d = units.shape
+    small = n <= d
+    values, vectors = np.linalg.eigh((units @ units.T if small else units.T @ units) / n)
+    kept = values > len(values) * np.finfo(np.float64).eps
+    values, vectors = values[kept], vectors[:, kept]
+    squares = n * values * vectors**2 if small else (units @ vectors) ** 2
+    entropy = float(-(values * np.log(values)).sum())
+    return entropy, -(squares @ np.log(values)) - entropy
+
+
 def vendi_of(corpus: Corpus, embedder: str) -> float:
     """The Vendi score of a corpus."""
     return vendi(unit_rows(corpus.embeddings(embedder)))

@@ -70,8 +70,7 @@ class Ensemble(PairMetric):
         _warn_of_changes(trained)
         values, open_rows = decided(pairs)
         if len(open_rows):
-            some = Pairs(pairs.left.take(open_rows), pairs.right.take(open_rows), background=pairs.background)
-            values[open_rows] = trained.similarity(feature_values(trained.metrics, some))
+            values[open_rows] = trained.similarity(feature_values(trained.metrics, pairs.rows(open_rows)))
         return {VALUE: values}
 
     def warnings(self, pairs: Pairs) -> tuple[str, ...]:

@@ -17,14 +17,17 @@ from textgauge.arrays import Floats, Ints
 from textgauge.data import Corpus
 from textgauge.errors import UnknownName
 
-Need: TypeAlias = Literal["tokens", "embeddings", "grammar", "plausibility", "train", "test"]
+Need: TypeAlias = Literal["tokens", "embeddings", "grammar", "plausibility", "train", "test", "against"]
 _T = TypeVar("_T")
 
 NEAR_COPY = 0.9  # SynSim: one word in nine is another
 TOKENIZER = "words"
 NOT_FOR_TEST = {"test": "not defined for test itself"}
 NOT_FOR_TRAIN = {"train": "not defined for train itself"}
-_ORDER = ("uniqueness", "repetition", "vocabulary", "quality", "nearest")  # of families in the table; others follow
+# of families in the table; others follow
+_ORDER = (
+    "texts", "uniqueness", "duplicates", "repetition", "vocabulary", "diversity", "meaning", "quality", "nearest",
+)  # fmt: skip
 _ROOM = __name__.rpartition(".")[0]
 
 
@@ -56,8 +59,9 @@ class MeasuredCorpus:
     `forms` numbers the texts: equal but for case and punctuation, equal number. `train` is None for train itself.
     `grammar` holds errors and words, `surprise` −ln P and tokens. `semantic` leads to the nearest test text and
     `covered` from each test text back; `syntactic` leads to the nearest train text and `echoed` from each train text
-    back. What could not be measured is None, and `missing` has the reason, by need. `corpus.embeddings(embedder)` are
-    the vectors. A text is a near copy of train from the similarity of wording `near_copy` on.
+    back. `against` are the texts of another file that near duplicates are searched in. What could not be measured is
+    None, and `missing` has the reason, by need. `corpus.embeddings(embedder)` are the vectors. A text is a near copy of
+    train from the similarity of wording `near_copy` on.
     """
 
     name: str
@@ -71,6 +75,7 @@ class MeasuredCorpus:
     covered: NearestMatches | None = None
     syntactic: NearestMatches | None = None
     echoed: NearestMatches | None = None
+    against: Corpus | None = None
     missing: Mapping[str, str] = field(default_factory=dict)
     near_copy: float = NEAR_COPY
     _memory: dict[Any, Any] = field(default_factory=dict, repr=False)
@@ -85,7 +90,7 @@ class MeasuredCorpus:
         """The values of each text, by name: those of all properties that are means or ratios over texts."""
         return {
             known.text_name or known.name: known.per_text(self)
-            for known in list_properties()
+            for known in list_properties(alone=self.train is None and "train" in self.missing)
             if known.per_text is not None and known.undefined_reason(self) is None
         }
 
@@ -97,7 +102,8 @@ class CorpusProperty:
     `needs` are in the order in which a missing one is named as the reason. `undefined_for` says why there is no value
     for test or train themselves. `backend` is what the value depends on, `{embeddings}` and the like standing for the
     signature of what is needed. `per_text` gives the values of the texts, under `text_name` if that is another name.
-    `version` is raised when a value changes.
+    `alone` marks what is listed where a corpus is described without train and test, and there only. `version` is raised
+    when a value changes.
     """
 
     name: str
@@ -112,6 +118,7 @@ class CorpusProperty:
     no_interval: str | None = None
     per_text: Callable[[MeasuredCorpus], Floats] | None = None
     text_name: str | None = None
+    alone: bool = False
     version: int = 1
 
     def undefined_reason(self, measured: MeasuredCorpus) -> str | None:
@@ -144,18 +151,25 @@ def register_property(declared: CorpusProperty) -> CorpusProperty:
     return declared
 
 
-def list_properties() -> list[CorpusProperty]:
-    """All properties, in the order of the table.
+def list_properties(*, alone: bool | None = None) -> list[CorpusProperty]:
+    """All properties, in the order of the table; `alone`: those of a corpus by itself, or next to train and test.
 
     >>> [known.name for known in list_properties() if "grammar" in known.needs]
     ['grammar']
     """
     _load()
-    return sorted(_registry.values(), key=_place)
+    beside = {"train", "test"}
+    chosen = (
+        known
+        for known in _registry.values()
+        if alone is None or (not beside & set(known.needs) if alone else not known.alone)
+    )
+    return sorted(chosen, key=_place)
 
 
 def _place(declared: CorpusProperty) -> int:
-    family = getattr(declared.compute, "__module__", "").removeprefix(f"{_ROOM}.")
+    compute = getattr(declared.compute, "func", declared.compute)
+    family = getattr(compute, "__module__", "").removeprefix(f"{_ROOM}.")
     return _ORDER.index(family) if family in _ORDER else len(_ORDER)
 
 

@@ -41,8 +41,10 @@ _CELLS = 1 << 23  # similarities held at a time: 32 MB
 _ROUNDING = 4e-6  # a float32 product of unit vectors is nearer than this to the exact one
 
 
-def nearest_meaning(queries: Vectors, documents: Vectors, *, cells: int = _CELLS) -> NearestMatches:
-    """The document of highest cosine for each query; of equal ones the first.
+def nearest_meaning(
+    queries: Vectors, documents: Vectors, *, within: bool = False, cells: int = _CELLS
+) -> NearestMatches:
+    """The document of highest cosine for each query; of equal ones the first. `within` one corpus: another than itself.
 
     Products in float32 leave few candidates, which are compared in float64, so that neither blocks nor the other texts
     change a value. The cosine of a zero vector with any other is 0.
@@ -58,6 +60,8 @@ def nearest_meaning(queries: Vectors, documents: Vectors, *, cells: int = _CELLS
     for start in range(0, len(sought), step):
         block = slice(start, start + step)
         products = sought[block] @ given.T
+        if within and len(given) > 1:
+            np.fill_diagonal(products[:, start:], -np.inf)
         rows, places = np.nonzero(products >= products.max(axis=1, keepdims=True) - _ROUNDING)
         values = _cosines(queries[block], documents, rows, places, cells)
         order = np.lexsort((places, -values, rows))

@@ -161,10 +161,10 @@ def _distinct(measured: MeasuredCorpus, level: float) -> PropertyValue:
 register_property(
     CorpusProperty(
         name="unique",
-        about="share of the texts that equal no other text of generated or train, but for case and punctuation",
+        about="share of the texts that equal no other text of the corpus, or of train, but for case and punctuation",
         better="higher",
         bounds=(0.0, 1.0),
-        needs=("train",),
+        needs=(),
         compute=_unique,
         backend=FORM,
     )
@@ -175,7 +175,7 @@ register_property(
         about="share of different texts that train does not have, each counted once",
         better="higher",
         bounds=(0.0, 1.0),
-        needs=("train",),
+        needs=(),
         compute=_distinct,
         backend=FORM,
     )

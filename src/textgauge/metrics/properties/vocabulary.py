@@ -91,7 +91,7 @@ register_property(
         about="number of different words that train does not have",
         better=None,
         bounds=(0.0, math.inf),
-        needs=("tokens", "train"),
+        needs=("tokens",),
         compute=_vocab,
         backend=TOKENIZER,
     )

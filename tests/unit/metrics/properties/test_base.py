@@ -10,8 +10,8 @@ from textgauge.errors import UnknownName
 from textgauge.metrics.properties import CorpusProperty, PropertyValue, base, list_properties, register_property
 
 TRAIN = ["a red cat sat here", "the dog ran off", "we like green tea", "it rains all day long"]
-NEEDS = {"tokens", "embeddings", "grammar", "plausibility", "train", "test"}
-PROPERTIES = {known.name: known for known in list_properties()}
+NEEDS = {"tokens", "embeddings", "grammar", "plausibility", "train", "test", "against"}
+PROPERTIES = {known.name: known for known in list_properties(alone=False)}
 
 
 @pytest.fixture(scope="module")

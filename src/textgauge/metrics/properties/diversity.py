@@ -1,0 +1,127 @@
+"""How varied the wording of a corpus is: distinct n-grams, compression, runs of words that come again and again."""
+
+from __future__ import annotations
+
+import math
+import zlib
+from functools import partial
+
+import numpy as np
+
+from textgauge.arrays import Ints
+from textgauge.encode.tokenizers import Tokens
+from textgauge.metrics.properties.base import (
+    TOKENIZER,
+    CorpusProperty,
+    MeasuredCorpus,
+    PropertyValue,
+    register_property,
+)
+from textgauge.metrics.properties.intervals import share
+
+ORDERS = (1, 2, 3)
+RUN = 4  # words of a template
+COMMON, FEWEST = 0.01, 3  # a template is held by this share of the texts, and by so many of them
+_SHRINKS = "no interval: the value depends on the number of texts"
+
+
+def ngrams(tokens: Tokens, n: int) -> tuple[Ints, Ints]:
+    """Number the n-grams of all texts, equal ones alike, and give the place of the first token of each.
+
+    >>> from textgauge.encode.tokenizers import tokenizer
+    >>> [column.tolist() for column in ngrams(tokenizer("whitespace").encode(["a b a b", "b a"]), 2)]
+    [[0, 1, 0, 1], [0, 1, 2, 4]]
+    """
+    starts = np.arange(len(tokens.ids))
+    ends = np.repeat(tokens.offsets[1:], tokens.lengths)
+    starts = starts[starts + n <= ends]
+    gram = np.zeros(len(starts), dtype=np.int64)
+    for place in range(n):
+        key = gram * len(tokens.vocabulary) + tokens.ids[starts + place]
+        gram = np.unique(key, return_inverse=True)[1].reshape(-1)
+    return gram, starts
+
+
+def distinct_share(tokens: Tokens, n: int) -> float:
+    """Different n-grams over all n-grams; NaN where there are none."""
+    gram, _ = ngrams(tokens, n)
+    return (int(gram.max()) + 1) / len(gram) if len(gram) else math.nan
+
+
+def compression_ratio(texts: tuple[str, ...]) -> float:
+    """Bytes of all texts over their bytes once compressed by DEFLATE at level 9: larger is more repetitive.
+
+    Texts are in the order of their content, since compression looks back 32 kB.
+    """
+    whole = "\n".join(sorted(texts)).encode("utf-8", "replace")
+    return len(whole) / len(zlib.compress(whole, 9)) if whole else math.nan
+
+
+def templates(measured: MeasuredCorpus) -> tuple[Ints, Ints, Ints]:
+    """Runs of four words that many texts hold, the most frequent first.
+
+    The number of texts that hold each, the place of its first occurrence among all tokens, and for each text the number
+    of its most frequent one, −1 where it has none.
+    """
+    tokens = measured.corpus.tokens(TOKENIZER)
+    gram, starts = ngrams(tokens, RUN)
+    owner = np.searchsorted(tokens.offsets, starts, side="right") - 1
+    held = np.unique(np.stack([gram, owner]), axis=1)
+    texts = np.bincount(held[0])
+    common = np.flatnonzero(texts >= max(FEWEST, COMMON * len(tokens)))
+    common = common[np.argsort(-texts[common], kind="stable")]
+    rank = np.full(len(texts), len(common), dtype=np.int64)
+    rank[common] = np.arange(len(common))
+    best = np.full(len(tokens), len(common), dtype=np.int64)
+    np.minimum.at(best, held[1], rank[held[0]])
+    first = starts[np.unique(gram, return_index=True)[1][common]] if len(common) else np.empty(0, dtype=np.int64)
+    return texts[common], first, np.where(best < len(common), best, -1)
+
+
+def _templated(measured: MeasuredCorpus, level: float) -> PropertyValue:
+    return share(measured.derive(templates)[2] >= 0, level=level)
+
+
+def _distinct(measured: MeasuredCorpus, _: float, *, n: int) -> PropertyValue:
+    return PropertyValue(distinct_share(measured.corpus.tokens(TOKENIZER), n))
+
+
+for _order in ORDERS:
+    register_property(
+        CorpusProperty(
+            name=f"distinct_{_order}",
+            about=f"different {('words', 'pairs of words', 'runs of three words')[_order - 1]} over all of them",
+            better="higher",
+            bounds=(0.0, 1.0),
+            needs=("tokens",),
+            compute=partial(_distinct, n=_order),
+            backend=TOKENIZER,
+            alone=True,
+            no_interval=_SHRINKS,
+        )
+    )
+register_property(
+    CorpusProperty(
+        name="compression",
+        about="bytes of the texts over their bytes once compressed: larger is more repetitive",
+        better="lower",
+        bounds=(0.0, math.inf),
+        needs=(),
+        compute=lambda measured, _: PropertyValue(compression_ratio(tuple(measured.corpus.texts))),
+        backend="zlib(level=9)",
+        alone=True,
+        no_interval=_SHRINKS,
+    )
+)
+register_property(
+    CorpusProperty(
+        name="templates",
+        about=f"share of the texts with a run of {RUN} words that {COMMON:.0%} of the texts hold",
+        better="lower",
+        bounds=(0.0, 1.0),
+        needs=("tokens",),
+        compute=_templated,
+        backend=TOKENIZER,
+        alone=True,
+    )
+)

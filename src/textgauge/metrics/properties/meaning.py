@@ -1,0 +1,142 @@
+"""How varied a corpus is in meaning: Vendi score, mean similarity of two texts, texts unlike all others."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textgauge.arrays import Floats
+from textgauge.encode.grounds import unit_rows
+from textgauge.metrics.corpus.vendi import vendi_influences
+from textgauge.metrics.properties.base import (
+    CorpusProperty,
+    MeasuredCorpus,
+    NearestMatches,
+    PropertyValue,
+    register_property,
+)
+from textgauge.metrics.properties.intervals import share, student
+from textgauge.metrics.properties.nearest import nearest_meaning
+
+SAME = 0.95  # cosine from which two texts say the same (Abbas et al. 2023, SemDeDup)
+FENCE = 1.5  # interquartile ranges below the lower quartile (Tukey)
+
+
+def units(measured: MeasuredCorpus) -> Floats:
+    """The vectors of the texts, of length one."""
+    return unit_rows(measured.corpus.embeddings(measured.embedder or ""))
+
+
+def nearest_other(measured: MeasuredCorpus) -> NearestMatches:
+    """The nearest other text of each text by meaning; equal texts count as one, which is searched among the others."""
+    corpus = measured.corpus
+    _, first, inverse = np.unique(corpus.keys, return_index=True, return_inverse=True)
+    vectors = corpus.embeddings(measured.embedder or "")[first]
+    found = nearest_meaning(vectors, vectors, within=True)
+    return NearestMatches(first[found.index], found.similarity).take(inverse.reshape(-1))
+
+
+def nearest_against(measured: MeasuredCorpus) -> NearestMatches:
+    """The nearest of the texts it is checked against for each text, by meaning."""
+    sides = [measured.corpus, measured.against or measured.corpus]
+    return nearest_meaning(*(side.embeddings(measured.embedder or "") for side in sides))
+
+
+def outlying(measured: MeasuredCorpus) -> NDArray[np.bool_]:
+    """Which texts are farther from all others than the rest: 1.5 interquartile ranges below the lower quartile."""
+    nearest = measured.derive(nearest_other).similarity
+    if len(np.unique(measured.corpus.keys)) < 4:
+        return np.zeros(len(nearest), dtype=bool)
+    low, high = np.quantile(nearest, [0.25, 0.75])
+    return np.asarray(nearest < low - FENCE * (high - low))
+
+
+def _restated(measured: MeasuredCorpus, _: float) -> PropertyValue:
+    near = measured.derive(nearest_other).similarity >= SAME
+    inverse, times = np.unique(measured.corpus.keys, return_inverse=True, return_counts=True)[1:]
+    return PropertyValue(float((near | (times[inverse] > 1)).mean()))
+
+
+def _vendi(measured: MeasuredCorpus, level: float) -> PropertyValue:
+    entropy, influences = vendi_influences(measured.derive(units))
+    n = len(influences)
+    error = float(influences.std(ddof=1)) / math.sqrt(n) if n > 1 else math.nan
+    found = student(entropy, error, n - 1, level)
+    return PropertyValue(*(math.exp(end) for end in (found.value, found.low, found.high)))
+
+
+def _self_similarity(measured: MeasuredCorpus, level: float) -> PropertyValue:
+    """The mean over all pairs is a U-statistic, whose variance is four times that of the texts' own means."""
+    rows = measured.derive(units)
+    n = len(rows)
+    if n < 2:
+        return PropertyValue()
+    means = (rows @ rows.sum(axis=0) - np.einsum("ij,ij->i", rows, rows)) / (n - 1)
+    found = student(float(means.mean()), 2.0 * float(means.std(ddof=1)) / math.sqrt(n), n - 1, level)
+    return PropertyValue(found.value, max(found.low, -1.0), min(found.high, 1.0))
+
+
+register_property(
+    CorpusProperty(
+        name="vendi",
+        about="Vendi score: as diverse in meaning as so many texts that have nothing in common",
+        better="higher",
+        bounds=(1.0, math.inf),
+        needs=("embeddings",),
+        compute=_vendi,
+        backend="cosine@{embeddings}",
+        alone=True,
+    )
+)
+register_property(
+    CorpusProperty(
+        name="self_similarity",
+        about="cosine of two texts drawn from the corpus, mean",
+        better="lower",
+        bounds=(-1.0, 1.0),
+        needs=("embeddings",),
+        compute=_self_similarity,
+        backend="cosine@{embeddings}",
+        alone=True,
+    )
+)
+register_property(
+    CorpusProperty(
+        name="restated",
+        about=f"share of the texts that say the same as another one: a cosine of {SAME:g} or more",
+        better="lower",
+        bounds=(0.0, 1.0),
+        needs=("embeddings",),
+        compute=_restated,
+        backend="cosine@{embeddings}",
+        alone=True,
+        no_interval="no interval: the share grows with the number of texts",
+    )
+)
+register_property(
+    CorpusProperty(
+        name="shared_meaning",
+        about=f"share of the texts that say the same as one in the other file: a cosine of {SAME:g} or more",
+        better="lower",
+        bounds=(0.0, 1.0),
+        needs=("embeddings", "against"),
+        compute=lambda measured, level: share(measured.derive(nearest_against).similarity >= SAME, level=level),
+        backend="cosine@{embeddings}",
+        alone=True,
+    )
+)
+register_property(
+    CorpusProperty(
+        name="outliers",
+        about="share of the texts that are unlike all others: the cosine to the nearest is unusually small",
+        better=None,
+        bounds=(0.0, 1.0),
+        needs=("embeddings",),
+        compute=lambda measured, _: PropertyValue(float(measured.derive(outlying).mean())),
+        backend="cosine@{embeddings}",
+        alone=True,
+        no_interval="no interval: which texts are outliers depends on all others",
+    )
+)
