@@ -74,9 +74,7 @@ def describe(
     ] = None,
     lists: Annotated[
         Path | None,
-        typer.Option(
-            help="A folder for the lists behind the rows as CSV: duplicates, outliers, near copies, modes, ..."
-        ),
+        typer.Option(help="A folder for the texts behind the rows, as CSV: duplicates, outliers, near copies, ..."),
     ] = None,
     figure: Annotated[Path | None, typer.Option(help="Draw meaning over wording: .html, .svg or .png.")] = None,
     ci: Annotated[bool, typer.Option("--ci/--no-ci", help="Add a confidence interval to every value.")] = True,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 import typer
@@ -18,6 +19,7 @@ from textgauge.cli.output import (
 )
 from textgauge.data.source import accepted, load_aligned, load_pairs
 from textgauge.errors import InputError
+from textgauge.metrics.pair.column import column_names
 from textgauge.result import TableResult
 from textgauge.scoring import DEFAULT_METRICS, ScoreReport
 from textgauge.scoring import contrast as run_contrast
@@ -62,9 +64,12 @@ def score(
     textgauge score --pairs sample:banking -m cosine ·
     textgauge score out.txt ref.txt --baseline old.txt -m bleu,chrf
     """
-    texts, references = _read(left, right or [], pairs, (left_column, right_column), column, limit, seed)
-    options: dict[str, Any] = {"level": level, "resamples": resamples, "seed": seed}
     names = metrics or DEFAULT_METRICS
+    wanted = column_names(names)
+    texts, references, scores = _read(
+        left, right or [], pairs, (left_column, right_column), column, wanted, limit, seed
+    )
+    options: dict[str, Any] = {"level": level, "resamples": resamples, "seed": seed}
     with progress() as step:
         if baseline is not None:
             other = load_aligned(baseline, column=column)
@@ -73,7 +78,8 @@ def score(
             print_result(TableResult("score", rows, shown=[_contrasted(row) for row in rows]), form)
             return
         fitted = None if background is None else load_aligned(background, column=column)
-        report = run_score(left=texts, right=references, metrics=names, background=fitted, on_step=step, **options)
+        given: dict[str, Any] = {"metrics": names, "background": fitted, "columns": scores}
+        report = run_score(left=texts, right=references, on_step=step, **given, **options)
         if summary or form.for_people:
             report.summary()
     _print(report, summary=summary, parts=parts, form=form)
@@ -98,21 +104,24 @@ def _read(
     pairs: str | None,
     columns: tuple[str, str],
     column: str | None,
+    scores: list[str],
     limit: int | None,
     seed: int,
-) -> tuple[Any, Any]:
+) -> tuple[Any, Any, Mapping[str, Sequence[float]]]:
     if pairs is not None:
         if left is not None:
             raise InputError("give two files or --pairs, not both")
-        found = load_pairs(pairs, left=columns[0], right=columns[1], limit=limit, seed=seed)
-        return found.left, found.right
+        found = load_pairs(pairs, left=columns[0], right=columns[1], scores=scores, limit=limit, seed=seed)
+        return found.left, found.right, found.scores
     if left is None or not right:
         raise InputError("give the texts and their references as two files, or a table by --pairs")
+    if scores:
+        raise InputError(f"column:{scores[0]} is a column of a table: give the table by --pairs")
     sides = [load_aligned(path, column=column) for path in (left, *right)]
     for path, side in zip(right, sides[1:], strict=True):
         if len(side) != len(sides[0]):
             raise InputError(f"{left} has {len(sides[0])} texts, but {path} has {len(side)}: pairs need equal numbers")
-    return sides[0], sides[1] if len(right) == 1 else [list(texts) for texts in zip(*sides[1:], strict=True)]
+    return sides[0], sides[1] if len(right) == 1 else [list(texts) for texts in zip(*sides[1:], strict=True)], {}
 
 
 def _contrasted(row: Row) -> Row:

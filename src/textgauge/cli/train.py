@@ -64,15 +64,17 @@ def ensemble(
     from textgauge.evaluate.learned_metric import KINDS, readable
     from textgauge.evaluate.learned_metric import ensemble as stack
     from textgauge.evaluate.pair_sources import read_rated
+    from textgauge.metrics.pair.column import column_names
 
     kind = next((known for known in KINDS if known == model), None)
     if kind is None:
         raise InputError(f"--model is {' or '.join(KINDS)}, not {model!r}")
     ends = None if scale is None else _ends(scale)
     groups = {role: name for role, name in (("set", group), ("source", source)) if name is not None} or None
+    scores = column_names(metrics)
     columns: dict[str, Any] = {"left": left, "right": right, "ratings": rating or (), "groups": groups}
     options: dict[str, Any] = {"limit": limit, "seed": seed}
-    own = read_rated(pairs, **columns, **options)
+    own = read_rated(pairs, scores=scores, **columns, **options)
     more = [read_rated(name, **{} if brings_columns(name) else columns, **options) for name in also or ()]
     with progress() as step:
         found = stack(
@@ -80,6 +82,7 @@ def ensemble(
             right=own.right,
             target=own.columns["rating"],
             metrics=metrics,
+            columns=own.scores,
             groups=own.columns.get("set"),
             sources=own.columns.get("source"),
             also=[(other.left, other.right, other.columns["rating"], other.columns.get("set")) for other in more],

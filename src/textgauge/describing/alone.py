@@ -191,7 +191,7 @@ class CorpusDescription(PropertyTable):
             "same_meaning": self.restated(),
             "templates": self.templates(),
             "outliers": self.outliers(),
-            "scripts": self.scripts(),
+            **({"scripts": scripts} if len(scripts := self.scripts()) > len(self.generated) else {}),
         }
 
     @cached_property

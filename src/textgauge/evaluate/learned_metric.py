@@ -365,7 +365,7 @@ def ensemble(
     scale: tuple[float, float] | None = None,
     seed: int = 0,
     resamples: int = 1_000,
-    columns: Mapping[str, Sequence[float]] | None = None,
+    columns: Mapping[str, Sequence[float] | Floats] | None = None,
     names: Sequence[str] = (),
     on_step: Step = lambda _: None,
 ) -> Stack:

@@ -38,7 +38,7 @@ def score(
     *,
     metrics: str | Iterable[str | Metric] = DEFAULT_METRICS,
     background: Source | None = None,
-    columns: Mapping[str, Sequence[float]] | None = None,
+    columns: Mapping[str, Sequence[float] | Floats] | None = None,
     column: str | None = None,
     level: float = 0.95,
     resamples: int = 1_000,
@@ -91,7 +91,7 @@ def checked_pairs(
     background: Source | None = None,
     *,
     column: str | None = None,
-    columns: Mapping[str, Sequence[float]] | None = None,
+    columns: Mapping[str, Sequence[float] | Floats] | None = None,
 ) -> Pairs:
     """Pairs of what was given; at least one."""
     texts, references = load_aligned(left, column=column), load_aligned(right, column=column)  # type: ignore[arg-type]
@@ -102,7 +102,7 @@ def checked_pairs(
     return pairs
 
 
-def _checked_columns(columns: Mapping[str, Sequence[float]], count: int) -> dict[str, Floats]:
+def _checked_columns(columns: Mapping[str, Sequence[float] | Floats], count: int) -> dict[str, Floats]:
     """Columns of scores as arrays, NaN where one is missing."""
     try:
         found = {name: np.array(column, dtype=np.float64) for name, column in columns.items()}

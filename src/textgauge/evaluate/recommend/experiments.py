@@ -208,7 +208,9 @@ def part_of(batch: Batch, count: int) -> Batch:
     rng = np.random.default_rng(count)
     if not isinstance(batch, MatrixBatch):
         some = batch.pairs.take(np.sort(rng.permutation(len(batch))[:count]))  # type: ignore[attr-defined]
-        return PairBatch(batch.number, Pairs(some.left, some.right, items=some.items), {}).compact(())
+        return PairBatch(
+            batch.number, Pairs(some.left, some.right, items=some.items, columns=some.columns), {}
+        ).compact(())
     side = 1 + int(np.ceil(np.sqrt(count if batch.others is not None else 2 * count)))
     rows = batch.rows.take(rng.permutation(len(batch.rows))[:side])
     others = None if batch.others is None else batch.others.take(rng.permutation(len(batch.others))[:side])

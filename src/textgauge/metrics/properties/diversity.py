@@ -116,7 +116,7 @@ register_property(
 register_property(
     CorpusProperty(
         name="templates",
-        about=f"share of the texts with a run of {RUN} words that {COMMON:.0%} of the texts hold",
+        about=f"share of the texts with a run of {RUN} words that {100 * COMMON:g} % of the texts hold",
         better="lower",
         bounds=(0.0, 1.0),
         needs=("tokens",),

@@ -73,7 +73,7 @@ _declared = partial(
 register_property(
     _declared(
         name="near_duplicates",
-        about=f"share of the texts that have {NEAR_DUPLICATE:.0%} of their words in common with another one",
+        about=f"share of the texts that have {100 * NEAR_DUPLICATE:g} % of their words in common with another one",
         needs=("tokens",),
         compute=_repeated,
         no_interval="no interval: the share grows with the number of texts",

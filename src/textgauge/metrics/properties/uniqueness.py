@@ -172,7 +172,7 @@ register_property(
 register_property(
     CorpusProperty(
         name="distinct",
-        about="share of different texts that train does not have, each counted once",
+        about="share of different texts, each counted once, those of train left out",
         better="higher",
         bounds=(0.0, 1.0),
         needs=(),

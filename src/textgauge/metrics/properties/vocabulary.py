@@ -88,7 +88,7 @@ def _worded(token: str) -> bool:
 register_property(
     CorpusProperty(
         name="vocab",
-        about="number of different words that train does not have",
+        about="number of different words, those of train left out",
         better=None,
         bounds=(0.0, math.inf),
         needs=("tokens",),
