@@ -2,11 +2,13 @@
 
 import math
 import zlib
+from functools import partial
 from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
 
+from textgauge.describing import alone
 from textgauge.describing import describe as describe_texts
 from textgauge.errors import InputError
 
@@ -126,9 +128,7 @@ def test_what_needs_a_backend_that_was_left_out_says_so():
 
 
 def test_models_see_a_sample_of_a_large_corpus(monkeypatch):
-    from textgauge.describing.measure import Measuring
-
-    monkeypatch.setattr(Measuring.__init__, "__defaults__", (4,))
+    monkeypatch.setattr(alone, "Measuring", partial(alone.Measuring, train_sample=4))
     found = describe()
     assert any("grammar is that of 4 of the 7 texts" in text for text in found.warnings)
 
