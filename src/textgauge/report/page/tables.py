@@ -68,11 +68,11 @@ class PageCell:
 
     @property
     def exact(self) -> str | None:
-        """What a CSV has where it is not what is shown."""
+        """What a CSV has where it is not all that is shown."""
         text = (
             "" if self.value is None else repr(float(self.value)) if isinstance(self.value, float) else str(self.value)
         )
-        return None if text == self.shown else text
+        return None if text == self.shown and not self.note else text
 
     @property
     def numeric(self) -> bool:

@@ -1,6 +1,7 @@
 """Results that are not runs become tables: of known shapes with what is known of them, of others as they are."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -118,6 +119,7 @@ def test_long_tables_and_texts_are_cut_and_say_so():
 def test_cells_keep_the_exact_value_where_it_is_not_shown():
     assert (cell(1 / 3).shown, cell(1 / 3).exact) == ("0.3333", repr(1 / 3))
     assert (cell(12).exact, cell("a").exact, cell(0.5).exact) == (None, None, None)
+    assert replace(cell(0.5), note="0.4–0.6").exact == "0.5"
     assert (cell(True).shown, cell(True).exact, cell(True).numeric) == ("yes", "True", False)
     assert (cell(float("nan")).shown, cell(float("inf")).exact) == ("–", "")
 
