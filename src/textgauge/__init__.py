@@ -9,7 +9,8 @@ from textgauge.metrics import CorpusMetric, PairMetric, PairScores, Score, get_m
 from textgauge.scoring import Contrast, ScoreReport, contrast, score
 
 if TYPE_CHECKING:
-    from textgauge.describing import Description, describe
+    from textgauge.describing import CorpusDescription, Description, describe
+    from textgauge.evaluate.judge_audit import JudgeAudit, audit_judge
     from textgauge.evaluate.learned_metric import Stack, ensemble
     from textgauge.evaluate.recommend import Recommendation, recommend
     from textgauge.loading import SavedResult, load
@@ -20,9 +21,11 @@ __all__ = [
     "Comparison",
     "Contrast",
     "Corpus",
+    "CorpusDescription",
     "CorpusMetric",
     "Description",
     "Explanation",
+    "JudgeAudit",
     "PairMetric",
     "PairScores",
     "Pairs",
@@ -33,6 +36,7 @@ __all__ = [
     "ScoreReport",
     "Stack",
     "TextgaugeError",
+    "audit_judge",
     "compare",
     "contrast",
     "describe",
@@ -49,7 +53,10 @@ __all__ = [
 
 
 _ROOMS = {
+    "CorpusDescription": "textgauge.describing",
     "Description": "textgauge.describing",
+    "JudgeAudit": "textgauge.evaluate.judge_audit",
+    "audit_judge": "textgauge.evaluate.judge_audit",
     "describe": "textgauge.describing",
     "Recommendation": "textgauge.evaluate.recommend",
     "recommend": "textgauge.evaluate.recommend",

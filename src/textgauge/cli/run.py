@@ -27,6 +27,8 @@ from textgauge.errors import InputError
 from textgauge.evaluate import Plan, RunReport, Store
 from textgauge.evaluate.boards import leaderboards
 from textgauge.evaluate.data_kinds import drop_none
+from textgauge.evaluate.judge_audit import MARGIN, audit_judge
+from textgauge.evaluate.protocols.agreement import Agreement
 from textgauge.evaluate.results import Results
 from textgauge.evaluate.run import compute, warnings_of
 from textgauge.evaluate.suites import suite_or_protocol_plans
@@ -54,6 +56,18 @@ def run(
     set_column: Annotated[str | None, _option("The column of sets of pairs.", "--set")] = None,
     system_column: Annotated[str | None, _option("The column of systems that wrote.", "--system")] = None,
     item_column: Annotated[str | None, _option("The column of items (segments).", "--item")] = None,
+    judge: Annotated[
+        str | None, _option("Agreement: audit this column of --pairs, a judge's scores, by two or more of --rating.")
+    ] = None,
+    repeat: Annotated[
+        list[str] | None, _option("A column of the judge's scores when asked again; several repeat.", "--judge-again")
+    ] = None,
+    swapped: Annotated[
+        str | None, _option("A column of the judge's scores with both texts exchanged.", "--judge-swapped")
+    ] = None,
+    margin: Annotated[
+        float, _option("Audit: what a person's work is worth, 0.2 for experts to 0.1 for crowd workers.")
+    ] = MARGIN,
     only: Annotated[str | None, _option("Paraphrases: only the rows of --pairs with this value, as label=1.")] = None,
     limit: Annotated[int | None, _option("Use a random sample of this many of --pairs.", min=2)] = None,
     steps: Annotated[
@@ -110,6 +124,14 @@ def run(
         rows = run_program(what, parameters, out, seed)
         print_result(TableResult("run", rows, shown=[_rounded(row) for row in rows]), form)
         return
+    audit = None
+    if judge is not None:
+        if what != "agreement" or pairs is None:
+            raise InputError("--judge is for `run agreement` with --pairs")
+        asked: Any = {"repeat": repeat or (), "swapped": swapped, "margin": margin, "seed": seed}
+        audit = audit_judge(pairs, rating=rating or (), judge=judge, text=left, **asked)
+        metrics = [*(metrics or [Agreement.default_metrics]), f"column:{judge}"]
+        given["rated_only"] = True
     plans = suite_or_protocol_plans(what, metrics or None, parameters, seed, given)
     if dry_run:
         rows = _listed(plans, Store(out))
@@ -123,6 +145,10 @@ def run(
     judged = results.judged()
     beware = (*warnings_of(plans), *verdict_warnings(results, judged))
     print_boards(leaderboards(judged), beware, form, command="run")
+    if audit is not None:
+        note(f"audit of the judge: {audit.save(out / 'judge_audit.json')}")
+        if form.for_people:
+            print_result(audit, form)
     folder = shlex.quote(str(out))
     print_next([f"textgauge leaderboard {folder} --detail", f"textgauge report {folder} -o report.html"], form)
     if failed:

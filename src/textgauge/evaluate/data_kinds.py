@@ -98,7 +98,7 @@ class _PairData(DataKind):
 class RatedPairs(_PairData):
     """Pairs of texts that people rated."""
 
-    takes = ("left", "right", "rating", "groups", "limit", "scores")
+    takes = ("left", "right", "rating", "groups", "limit", "scores", "rated_only")
     reads = ("rating", "groups", "limit")
     about = "rated pairs: {pairs} with {left}, {right}, {rating}, or a dataset"
 
@@ -118,6 +118,7 @@ class RatedPairs(_PairData):
             ratings=ratings,
             groups=groups,
             scores=given.get("scores", ()),
+            rated_only=given.get("rated_only", False),
             limit=given.get("limit"),
             seed=seed,
         )

@@ -39,6 +39,7 @@ def read_rated(
     ratings: Sequence[str] = (),
     groups: Mapping[str, str] | None = None,
     scores: Sequence[str] = (),
+    rated_only: bool = False,
     limit: int | None = None,
     seed: int = 0,
 ) -> PairSources:
@@ -46,13 +47,16 @@ def read_rated(
 
     Of a table, `left` and `right` name the columns of texts, `ratings` one or more columns of ratings (larger is
     nearer), `groups` the columns of `set`, `system` and `item`, and `scores` those that `column:NAME` metrics read.
-    Samples and published datasets bring theirs.
+    Samples and published datasets bring theirs. A row without any rating is refused, or left out with `rated_only`.
     """
     if brings_columns(spec):
         if ratings or groups or scores:
             raise InputError(f"{spec} brings its own ratings and groups; columns are named for tables alone")
         return _known(spec, limit, seed)
-    return _of_table(load_table(spec), left, right, ratings, groups or {}, scores, limit, seed)
+    table = load_table(spec)
+    return _of_table(
+        _rated_rows(table, ratings) if rated_only else table, left, right, ratings, groups or {}, scores, limit, seed
+    )
 
 
 def _known(spec: str, limit: int | None, seed: int) -> PairSources:
@@ -104,6 +108,12 @@ def _of_table(
         columns[role] = np.array([str(cell) for cell in table.columns[table.column(name)]])
     texts, references = table.filled(left), _references(table, table.column(right))
     return _drawn(table.name, texts, references, columns, limit, seed, table.scores(scores))
+
+
+def _rated_rows(table: TextTable, ratings: Sequence[str]) -> TextTable:
+    """The rows that somebody rated."""
+    known = np.isfinite([table.numbers(name, blank=True) for name in ratings]).any(axis=0)
+    return table.take(np.flatnonzero(known).tolist())
 
 
 def _references(table: TextTable, column: str) -> Sequence[str] | Sequence[list[str]]:

@@ -5,7 +5,7 @@ Ratings are a matrix, one row per rater and one column per item; NaN where a rat
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,8 @@ from textgauge.arrays import Floats
 from textgauge.stats.correlation import Correlation
 
 Scale = Literal["nominal", "ordinal", "interval"]
+
+_EQUAL = 1e-12  # a disagreement expected below this is rounding
 
 
 def krippendorff_alpha(ratings: Floats, *, scale: Scale = "interval") -> float:
@@ -73,3 +75,33 @@ def _alpha_of_kinds(item: NDArray[np.intp], values: Floats) -> float:
     agreed = float((alike * (alike - 1) / (m[cells // (int(kinds.max()) + 1)] - 1)).sum())
     by_chance = float((of_kind * (of_kind - 1)).sum()) / (n - 1)
     return 1.0 - (n - agreed) / (n - by_chance)
+
+
+def kappa(first: Floats, second: Floats, *, squared: bool = False) -> float:
+    """Cohen's κ of two raters over the items that both rated: 1 − observed/expected disagreement.
+
+    Disagreement is 0 or 1, or the squared difference. NaN where no disagreement is expected.
+
+    >>> round(kappa(np.array([1.0, 1, 2, 2]), np.array([1.0, 1, 2, 1])), 4)
+    0.5
+    """
+    both = np.isfinite(first) & np.isfinite(second)
+    weights = np.ones((1, int(both.sum())))
+    return float(kappa_draws(first[both], second[both], weights, squared=squared)[0])
+
+
+def kappa_draws(first: Floats, second: Floats, weights: NDArray[Any], *, squared: bool = False) -> Floats:
+    """Cohen's κ of each resample, a row of weights; NaN where no disagreement is expected."""
+    n = weights.sum(axis=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        if squared:
+            x, y = first - first.mean(), second - first.mean()
+            means = weights @ np.column_stack([x, y, x * x, y * y, (x - y) ** 2]) / n[:, None]
+            mx, my, mxx, myy, observed = means.T
+            expected = mxx + myy - 2.0 * mx * my
+        else:
+            kinds = np.unique(np.concatenate([first, second]))
+            shares = [weights @ (side[:, None] == kinds) / n[:, None] for side in (first, second)]
+            observed = weights @ (first != second).astype(np.float64) / n
+            expected = 1.0 - (shares[0] * shares[1]).sum(axis=1)
+        return np.asarray(1.0 - observed / np.where(expected > _EQUAL, expected, np.nan))

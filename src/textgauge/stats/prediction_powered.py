@@ -34,7 +34,7 @@ def prediction_powered_mean(people: Floats, judge: Floats, *, level: float = 0.9
 
     >>> people = np.array([1.0, 2.0, 3.0, 4.0, np.nan, np.nan])
     >>> prediction_powered_mean(people, np.array([1.0, 2.0, 3.0, 4.0, 5.0, 5.0])).value
-    2.9166
+    3.0208
     """
     from scipy.special import stdtrit
 
@@ -54,9 +54,9 @@ def prediction_powered_mean(people: Floats, judge: Floats, *, level: float = 0.9
 
 
 def _weight(y: Floats, f: Floats, more: Floats) -> float:
-    """cov(y, f)/((1 + n/N)·var(f)), between 0 and 1; 0 where there is nothing to gain."""
+    """cov(y, f)/((1 + n/N)·var(f)), 0 where there is nothing to gain."""
     spread = float(np.concatenate([f, more]).var(ddof=1))
     if not len(more) or spread == 0:
         return 0.0
     shared = float(np.cov(y, f)[0, 1])
-    return min(max(shared / ((1.0 + len(y) / len(more)) * spread), 0.0), 1.0)
+    return max(shared / ((1.0 + len(y) / len(more)) * spread), 0.0)

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.unit.stats.columns import NAN
 
-from textgauge.stats.annotators import krippendorff_alpha, leave_one_out
+from textgauge.stats.annotators import kappa, kappa_draws, krippendorff_alpha, leave_one_out
 from textgauge.stats.correlation import pearson, spearman
 
 # Krippendorff 2011, "Computing Krippendorff's Alpha-Reliability", section D: four observers, twelve units.
@@ -82,3 +82,20 @@ def test_each_rater_is_held_against_the_mean_of_the_others():
 def test_a_rater_alone_has_no_ceiling():
     assert np.isnan(leave_one_out(spearman, OBSERVERS[:1])).all()
     assert np.isnan(leave_one_out(spearman, np.array([[1.0, NAN, 2.0], [NAN, 1.0, NAN]]))).all()
+
+
+@pytest.mark.parametrize("squared", [False, True])
+def test_kappa_is_that_of_scikit_learn(squared):
+    from sklearn.metrics import cohen_kappa_score
+
+    rng = np.random.default_rng(0)
+    first = rng.integers(1, 6, 80).astype(float)
+    second = np.clip(first + rng.integers(-1, 2, 80), 1, 5)
+    expected = cohen_kappa_score(first, second, weights="quadratic" if squared else None)
+    assert kappa(first, second, squared=squared) == pytest.approx(expected)
+    gaps = np.where(np.arange(80) < 20, NAN, second)
+    assert kappa(first, gaps, squared=squared) == pytest.approx(kappa(first[20:], second[20:], squared=squared))
+    weights = rng.multinomial(80, np.full(80, 1 / 80), size=5)
+    again = [kappa(np.repeat(first, row), np.repeat(second, row), squared=squared) for row in weights]
+    assert kappa_draws(first, second, weights, squared=squared) == pytest.approx(again)
+    assert np.isnan(kappa(np.ones(4), np.ones(4), squared=squared))
