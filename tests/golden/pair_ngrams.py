@@ -42,6 +42,7 @@ BLEU = {
 CHRF = {
     "chrf": {},
     "chrf(word_order=2)": {"word_order": 2},
+    "chrf(smoothing=epsilon)": {"eps_smoothing": True},
     "chrf(order=3,beta=1)": {"char_order": 3, "beta": 1},
     "chrf(lowercase=true,whitespace=true)": {"lowercase": True, "whitespace": True},
 }

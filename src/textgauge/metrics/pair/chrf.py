@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,11 +22,14 @@ from textgauge.metrics.registry import register
 from textgauge.numerics.ngram_counts import best_rows
 
 _CODE_POINTS = 0x110000
+_EPSILON = 1e-16
 _PUNCTUATION = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
 
 
-def chrf(shared: Floats, left: Floats, right: Floats, *, beta: float) -> Columns:
+def chrf(shared: Floats, left: Floats, right: Floats, *, beta: float, epsilon: float = 0.0) -> Columns:
     """F-measure of precision and recall, each the mean over the orders that both texts have; 0 where there is none.
+
+    With an `epsilon` it is the mean over all orders of their F-measures, that of missing orders `epsilon`.
 
     >>> chrf(np.array([2.0, 0.0]), np.array([4.0, 0.0]), np.array([2.0, 1.0]), beta=1.0)["value"].round(3)
     np.float64(0.667)
@@ -35,8 +39,12 @@ def chrf(shared: Floats, left: Floats, right: Floats, *, beta: float) -> Columns
     precision = np.where(both, divided(shared, left), 0.0).sum(axis=-1) / orders
     recall = np.where(both, divided(shared, right), 0.0).sum(axis=-1) / orders
     factor = beta**2
+    value = divided((1 + factor) * precision * recall, factor * precision + recall)
+    if epsilon:
+        p, r = divided(shared, left), divided(shared, right)
+        value = np.where(both, divided((1 + factor) * p * r, factor * p + r), epsilon).mean(axis=-1)
     return {
-        VALUE: divided((1 + factor) * precision * recall, factor * precision + recall),
+        VALUE: value,
         "precision": precision,
         "recall": recall,
     }
@@ -88,8 +96,10 @@ class Chrf(NgramMetric):
     Precision and recall = means over n of shared n-grams / n-grams of left and of right; value = (1 + β²) · precision ·
     recall / (β² · precision + recall): recall counts `beta` times as much. Orders that a text is too short for are
     left out. White space is left out unless `whitespace`; `word_order=2` adds words and pairs of words (chrF++).
-    With the defaults it is chrF of sacrebleu, divided by 100, and over a set its corpus chrF. Several references:
-    the closest counts. Two texts without characters score 1, one alone 0. Source: Popović 2015, 2017.
+    `smoothing=epsilon` takes the mean over all n of their F-measures, 1e-16 where a text is too short, as chrF++.py,
+    NLTK and Moses do (`eps_smoothing` of sacrebleu). With the defaults it is chrF of sacrebleu, divided by 100, and
+    over a set its corpus chrF. Several references: the closest counts. Two texts without characters score 1, one alone
+    0. Source: Popović 2015, 2017.
 
     >>> from textgauge import get_metric
     >>> get_metric("chrf")(left=["colour"], right=["color"]).values.round(3)
@@ -109,6 +119,7 @@ class Chrf(NgramMetric):
     beta: float = 2.0
     lowercase: bool = False
     whitespace: bool = False
+    smoothing: Literal["none", "epsilon"] = "none"
 
     def check(self) -> None:
         """Orders and beta must make sense."""
@@ -129,7 +140,7 @@ class Chrf(NgramMetric):
     def of_counts(self, shared: Floats, left: Floats, right: Floats) -> Columns:
         """The F-measure; two texts without characters are alike."""
         empty = (left[..., 0] == 0) & (right[..., 0] == 0)
-        found = chrf(shared, left, right, beta=self.beta)
+        found = chrf(shared, left, right, beta=self.beta, epsilon=_EPSILON if self.smoothing == "epsilon" else 0.0)
         return {name: np.where(empty, 1.0, column) for name, column in found.items()}
 
     def statistics(self, pairs: Pairs) -> Floats:
