@@ -1,8 +1,8 @@
 """What a source of texts is, for commands, Python and suites alike.
 
-A source is a path, `PATH:COLUMN`, `-` for standard input, `sample:NAME`, the name of a published dataset, `hf://NAME`;
-or what is in memory: a list, a stream, a data frame or a column of one, an array of embeddings, a corpus. The files and
-folders are those of `textgauge.data.formats`.
+A source is a path, `PATH:COLUMN`, `-` for standard input, `sample:NAME`, the name of a published dataset, `hf://NAME`
+or a file `hf://datasets/NAME@REVISION/PATH` of the hub; or what is in memory: a list, a stream, a data frame or a
+column of one, an array of embeddings, a corpus. The files and folders are those of `textgauge.data.formats`.
 
 Blank and missing texts of a corpus are left out with a warning that counts them, whether they come from a file or from
 memory. Where the place of a text matters, as in pairs, blank ones are kept and missing ones refused.
@@ -10,7 +10,6 @@ memory. Where the place of a text matters, as in pairs, blank ones are kept and 
 
 from __future__ import annotations
 
-import importlib
 import os
 from collections.abc import Sequence
 from difflib import get_close_matches
@@ -23,15 +22,15 @@ from textgauge.data.arrays import read_embeddings
 from textgauge.data.card import LabelledTexts, TextPairs, draw_rows
 from textgauge.data.catalogue import list_published, published_pairs, published_texts
 from textgauge.data.formats import endings, format_of, load_table
+from textgauge.data.hub import HUB_PREFIX, hub_file, hub_table
 from textgauge.data.packing import PACKINGS, STDIN, show, similar_files, suffix
 from textgauge.data.pool import Embeddings
 from textgauge.data.samples import PREFIX, list_samples, sample, sample_pairs
 from textgauge.data.tables import TextTable, cells_of, without_blanks
 from textgauge.data.view import Corpus, TextsLike
-from textgauge.errors import InputError, MissingExtra
+from textgauge.errors import InputError
 from textgauge.tabular import one_line
 
-HUB_PREFIX = "hf://"
 Named: TypeAlias = str | os.PathLike[str]
 Source: TypeAlias = "TextsLike | str | Path"
 
@@ -139,7 +138,7 @@ def split_column(name: str) -> tuple[str, str | None]:
     >>> split_column("answers.csv:reply"), split_column("answers.csv")
     (('answers.csv', 'reply'), ('answers.csv', None))
     """
-    if name.startswith(HUB_PREFIX) or os.path.exists(name):
+    if os.path.exists(name) or (name.startswith(HUB_PREFIX) and hub_file(name) is None):
         return name, None
     heads = [name[:place] for place, character in enumerate(name) if character == ":"]
     found = [head for head in heads if os.path.exists(head)]
@@ -150,7 +149,9 @@ def split_column(name: str) -> tuple[str, str | None]:
 def has_columns(spec: Named) -> bool:
     """Whether this is a table, of which a column may be named."""
     name = os.fspath(spec)
-    return name.startswith(HUB_PREFIX) or format_of(split_column(name)[0]).holds == "columns" or os.path.isdir(name)
+    if name.startswith(HUB_PREFIX) and hub_file(name) is None:
+        return True
+    return format_of(split_column(name)[0]).holds == "columns" or os.path.isdir(name)
 
 
 def brings_columns(spec: Named) -> bool:
@@ -227,7 +228,7 @@ def _pairs(table: TextTable, left: str, right: str, rating: str | None, scores: 
 def _table(name: str) -> TextTable:
     """The table of a file or of the hub; a bare word that is neither raises an error with the nearest names."""
     if name.startswith(HUB_PREFIX):
-        return _hub_table(name)
+        return hub_table(name)
     if is_path(name):
         return load_table(name)
     files = similar_files(name)
@@ -239,23 +240,3 @@ def _table(name: str) -> TextTable:
     known += [PREFIX + card.name for card in list_samples("texts")]
     near = get_close_matches(name, known, n=3, cutoff=0.5) or known[:4]
     raise InputError(f"{show(name)}: no such file or dataset; did you mean {', '.join(near)}?")
-
-
-def _hub_table(spec: str) -> TextTable:
-    """The whole split as a table; `train` if no split is named."""
-    name, _, split = spec.removeprefix(HUB_PREFIX).partition(":")
-    if not name:
-        raise InputError(f"{spec}: give the name of a dataset, as in hf://owner/name:train")
-    try:
-        package = importlib.import_module("datasets")
-    except ImportError:
-        raise MissingExtra(
-            f"{spec} needs an optional package: pip install datasets; or download its Parquet file and give that path"
-        ) from None
-    try:
-        rows = package.load_dataset(name, split=split or "train")
-        return TextTable.of(spec, {column: rows[column] for column in rows.column_names})
-    except Exception as error:
-        # The package raises many kinds of errors, its own and those of the network beneath it.
-        reason = next(iter(str(error).splitlines()), "")[:200]
-        raise InputError(f"{spec}: cannot be loaded ({type(error).__name__}: {reason})") from None

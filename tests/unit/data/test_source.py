@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from types import SimpleNamespace
-
 import numpy as np
 import polars
 import pytest
@@ -23,7 +20,7 @@ from textgauge.data import (
     sample_pairs,
 )
 from textgauge.data.source import accepted, has_columns
-from textgauge.errors import InputError, MissingExtra, UnknownName
+from textgauge.errors import InputError, UnknownName
 
 
 def test_file_with_labels(file):
@@ -96,43 +93,15 @@ def test_a_name_that_is_nothing(spec, hint, tmp_path, monkeypatch):
         load_texts(spec)
 
 
-def test_hub_without_the_package(monkeypatch):
-    monkeypatch.setitem(sys.modules, "datasets", None)
-    with pytest.raises(MissingExtra, match="pip install datasets; or download its Parquet"):
-        load_texts("hf://owner/name")
-
-
 class Rows(dict):
+    """What the package `datasets` gives: columns by name, and the number of rows."""
+
     @property
     def column_names(self):
         return list(self)
 
     def __len__(self):
         return len(self["text"])
-
-
-def test_hub_with_the_package(monkeypatch):
-    asked = []
-
-    def load_dataset(name, split):
-        asked.append((name, split))
-        return Rows(text=["a", "b"], label=[0, 1])
-
-    monkeypatch.setitem(sys.modules, "datasets", SimpleNamespace(load_dataset=load_dataset))
-    assert load_texts("hf://owner/name:test", labels="label").labels == ("0", "1")
-    assert load_texts("hf://owner/name").texts == ("a", "b")
-    assert asked == [("owner/name", "test"), ("owner/name", "train")]
-    with pytest.raises(InputError, match="give the name"):
-        load_texts("hf://")
-
-
-def test_hub_that_fails(monkeypatch):
-    def load_dataset(name, split):
-        raise RuntimeError("no such dataset\nand a long story")
-
-    monkeypatch.setitem(sys.modules, "datasets", SimpleNamespace(load_dataset=load_dataset))
-    with pytest.raises(InputError, match=r"RuntimeError: no such dataset\)$"):
-        load_texts("hf://owner/name")
 
 
 def test_columns_of_unequal_length_are_refused():
