@@ -1,16 +1,20 @@
-"""Map a function over trial numbers on threads, with one BLAS thread each: the same bits whatever the thread count."""
+"""Map functions over trial numbers and items on threads: the same bits whatever the thread count."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 
 def workers() -> int:
@@ -41,6 +45,23 @@ def map_threads(function: Callable[[int], float], trials: int) -> NDArray[np.flo
             return np.fromiter(map(function, range(trials)), dtype=np.float64, count=trials)
         with ThreadPoolExecutor(workers()) as pool:
             return np.fromiter(pool.map(function, range(trials)), dtype=np.float64, count=trials)
+
+
+def workers_of(executor: Executor) -> int:
+    """How many tasks an executor works on at once."""
+    client = getattr(executor, "_client", None)  # a Dask executor's
+    return workers() if client is None else sum(client.nthreads().values())
+
+
+def map_ordered(executor: Executor, function: Callable[[T], R], items: Iterable[T], *, ahead: int) -> Iterator[R]:
+    """`function` of each item in the items' order; at most `ahead` items are read before their turn."""
+    waiting: deque[Future[R]] = deque()
+    for item in items:
+        waiting.append(executor.submit(function, item))
+        if len(waiting) >= ahead:
+            yield waiting.popleft().result()
+    while waiting:
+        yield waiting.popleft().result()
 
 
 @cache

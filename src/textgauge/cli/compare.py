@@ -49,6 +49,13 @@ def compare(
     ] = None,
     column: Annotated[str | None, typer.Option(help="The column that holds the texts, for tables.")] = None,
     limit: Annotated[int | None, typer.Option(min=2, help="Use a random sample of this many texts of each.")] = None,
+    approx: Annotated[
+        int | None,
+        typer.Option(
+            min=2,
+            help="Of more than 50,000 texts, measure metrics of all pairs of texts on samples of this many of each.",
+        ),
+    ] = None,
     level: Annotated[float, typer.Option(help="Level of the intervals.")] = 0.95,
     permutations: Annotated[int, typer.Option(min=1, help="Permutations of the test.")] = 999,
     seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
@@ -62,7 +69,7 @@ def compare(
     if explain_to is not None and explain_to.suffix not in FILES:
         raise typer.BadParameter(f"the file ends in one of {', '.join(FILES)}", param_hint="--explain-to")
     paths = [reference, candidate, *([foreign] if foreign else [])]
-    sources = [load_corpus(path, column=column, limit=limit, seed=seed) for path in paths]
+    sources = [path if limit is None else load_corpus(path, column=column, limit=limit, seed=seed) for path in paths]
     with progress() as step:
         report = run_compare(
             reference=sources[0],
@@ -75,6 +82,8 @@ def compare(
             seed=seed,
             foreign=sources[2] if foreign else None,
             explain=explain or explain_to is not None,
+            column=column,
+            approx=approx,
             on_step=step,
         )
     printed = explain and explain_to is None

@@ -11,7 +11,8 @@ from typing import Any, TypeAlias
 from textgauge.comparing.report import CompareReport
 from textgauge.comparing.warnings import confounds, undefined
 from textgauge.data import Comparison, Corpus, load_corpus
-from textgauge.data.source import Source
+from textgauge.data.source import Source, stream_of
+from textgauge.data.stream import Stream, is_large
 from textgauge.data.view import in_one_pool
 from textgauge.errors import InputError, MissingExtra, ResourceError
 from textgauge.metrics import CorpusMetric, Score, get_corpus_metrics
@@ -62,6 +63,7 @@ def compare(
     foreign: Source | None = None,
     explain: bool = False,
     column: str | None = None,
+    approx: int | None = None,
     on_step: Step = lambda _: None,
 ) -> CompareReport:
     """Measure how far the candidate corpus is from the reference corpus.
@@ -76,30 +78,46 @@ def compare(
     step. A metric whose model or package is missing has no value and a reason; if that is every metric, the error is
     raised.
 
+    Sources of more than 50,000 texts are read in parts and never held in memory (see docs/performance.md); a `Corpus`
+    is in memory already, and `foreign` and `explain` need all texts there. The notes of the report then say what was
+    done. Metrics of all pairs of texts take long at that size: `approx` has them measured on samples of so many texts.
+
     >>> reference = ["a red cat", "a red dog", "a blue dog"]
     >>> report = compare(reference, ["one cat", "one dog", "a cow"], metrics="jsd@words")
     >>> report["jsd@words"].n_candidate
     3
     """
     options = UncertaintyOptions(ci, test, level, permutations, seed)
+    if foreign is None and not explain and (streams := _large_streams(reference, candidate, column)) is not None:
+        from textgauge.comparing.streamed import compare_streams
+
+        return compare_streams(streams, get_corpus_metrics(metrics), options, approx=approx, on_step=on_step)
     comparison, chosen, missing = prepared(reference, candidate, metrics, seed, on_step, column=column)
     scores, nulls = [], []
     with blas_threads(comparison):
         for metric in chosen:
             on_step(metric.key)
             reason = missing.get(metric.key)
-            score = metric.measure(comparison) if reason is None else _not_measured(metric, comparison, reason)
-            score, null = _add_uncertainty(score, metric, comparison, options)
+            score = metric.measure(comparison) if reason is None else not_measured(metric, comparison, reason)
+            score, null = add_uncertainty(score, metric, comparison, options)
             scores.append(score)
             nulls.append(null)
         if test:
-            scores = _adjust(scores, nulls)
+            scores = adjust(scores, nulls)
         if foreign is not None:
             third = load_corpus(foreign, role="foreign", column=column)
             scores = _add_foreign(scores, chosen, comparison, third, options, on_step)
         usable = [metric for metric in chosen if metric.key not in missing]
         report = CompareReport(tuple(scores), (*undefined(scores), *confounds(comparison, usable)))
         return _explained(report, comparison, chosen, on_step) if explain else report
+
+
+def _large_streams(reference: Source, candidate: Source, column: str | None) -> tuple[Stream, Stream] | None:
+    """Both sources as streams if one of them is too large for memory and both can be read in parts."""
+    first, second = stream_of(reference, column=column), stream_of(candidate, column=column)
+    if first is None or second is None or not (is_large(first) or is_large(second)):
+        return None
+    return first, second
 
 
 def prepared(
@@ -181,7 +199,8 @@ def _prepare_ground(comparison: Comparison, name: str, on_step: Step) -> None:
     matrix.rows(comparison.joint, lambda done, total: on_step(f"{name} of all pairs: {100 * done // total} %"))
 
 
-def _not_measured(metric: CorpusMetric, comparison: Comparison, reason: str) -> Score:
+def not_measured(metric: CorpusMetric, comparison: Comparison, reason: str) -> Score:
+    """The score of a metric whose model or package is missing."""
     return Score(
         metric=metric.key,
         value=math.nan,
@@ -193,15 +212,16 @@ def _not_measured(metric: CorpusMetric, comparison: Comparison, reason: str) -> 
     )
 
 
-def _add_uncertainty(
+def add_uncertainty(
     score: Score, metric: CorpusMetric, comparison: Comparison, options: UncertaintyOptions
 ) -> tuple[Score, NullValues | None]:
+    """The score with the uncertainty that is asked for, and the null values it comes from."""
     if score.reason is not None or not (options.ci or options.test):
         return score, None
     if options.ci:
         score = _add_interval(score, metric, comparison, options)
     null = metric.null_values(comparison, permutations=options.null_permutations, seed=options.seed)
-    score = _add_null_range(score, null, has_times=metric.has_times)
+    score = add_null_range(score, null, has_times=metric.has_times)
     if options.test:
         score = replace(score, p_value=null.p_value, p_error=null.p_error, test=null.method)
     return score, null
@@ -215,7 +235,8 @@ def _add_interval(score: Score, metric: CorpusMetric, comparison: Comparison, op
     return replace(score, low=low, high=high, interval=method)
 
 
-def _add_null_range(score: Score, null: NullValues, *, has_times: bool) -> Score:
+def add_null_range(score: Score, null: NullValues, *, has_times: bool) -> Score:
+    """The score with its null range."""
     low, high = null.range
     times = score.value / null.mean if has_times and null.mean > 0 else float("nan")
     return replace(score, null=null.mean, null_low=low, null_high=high, times=times, effect=null.effect)
@@ -247,7 +268,7 @@ def _add_foreign(
     return found
 
 
-def _adjust(scores: Sequence[Score], nulls: Sequence[NullValues | None]) -> list[Score]:
+def adjust(scores: Sequence[Score], nulls: Sequence[NullValues | None]) -> list[Score]:
     """p-values adjusted for all metrics that were tested."""
     found, method = adjusted([null for null in nulls if null is not None])
     p = iter(found.tolist())

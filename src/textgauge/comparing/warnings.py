@@ -6,10 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from textgauge.arrays import Ints
 from textgauge.data import Comparison, Corpus
 from textgauge.encode.embedders import embedder, list_embedders
 from textgauge.metrics import CorpusMetric, Score
 from textgauge.metrics.readable import script_warnings
+from textgauge.metrics.sums import WORDS, word_counts
 from textgauge.tabular import listed
 
 _FEW_TEXTS = 50
@@ -72,8 +74,9 @@ def _mean_words(corpus: Corpus) -> float:
     return float(np.mean(_words(corpus)))
 
 
-def _words(corpus: Corpus) -> list[int]:
-    return [len(text.split()) for text in corpus.texts]
+def _words(corpus: Corpus) -> Ints:
+    counted: Ints = corpus.pool.remember(WORDS, "", lambda _: word_counts(corpus.pool.texts))
+    return counted[corpus.index]
 
 
 def _cut_off(comparison: Comparison, metrics: Sequence[CorpusMetric]) -> list[str]:
@@ -81,7 +84,7 @@ def _cut_off(comparison: Comparison, metrics: Sequence[CorpusMetric]) -> list[st
     local = {entry["name"] for entry in list_embedders()}  # others would be loaded, or called, for a warning
     names = {m.embedder for m in metrics if not m.reads_texts and m.embedder in local}
     windows = {name: getattr(embedder(name), "window", None) for name in sorted(names)}
-    words = np.array(_words(comparison.joint))
+    words = _words(comparison.joint)
     found = {name: int((words > window).sum()) for name, window in windows.items() if window is not None}
     return [
         f"{count} of {len(words)} texts are longer than {name} reads ({windows[name]} tokens): "
@@ -102,7 +105,7 @@ def _fid_bias(comparison: Comparison, metrics: Sequence[CorpusMetric]) -> list[s
     if plain is None:
         return []
     smaller = min(len(comparison.reference), len(comparison.candidate))
-    dimension = comparison.reference.pool.embeddings(plain.embedder).shape[1]
+    dimension = comparison.reference.pool.dimension(plain.embedder)
     if smaller >= 5 * dimension:
         return []
     return [

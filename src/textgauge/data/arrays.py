@@ -24,6 +24,13 @@ def read_embeddings(path: str | os.PathLike[str]) -> Embeddings:
     float32 and float64 are memory-mapped as they are; float16 becomes float32, integers and wider floats float64.
     Anything but a 2-dimensional array of finite numbers is refused in one line.
     """
+    rows = map_embeddings(path)
+    check_finite(rows, show(path))
+    return rows
+
+
+def map_embeddings(path: str | os.PathLike[str]) -> Embeddings:
+    """The same, its numbers not looked at."""
     name = show(path)
     shape, dtype = _header(path, name)
     _check_header(name, shape, dtype)
@@ -32,7 +39,6 @@ def read_embeddings(path: str | os.PathLike[str]) -> Embeddings:
     if dtype != native:
         ARRAY_BYTES.check(array.size * np.dtype(native).itemsize, f"{name}: in memory, an array")
     rows: Embeddings = array if dtype == native else array.astype(native)
-    check_finite(rows, name)
     return rows
 
 

@@ -44,18 +44,26 @@ def encode_cached(
     batch_size: int | None = None,
     progress: Progress | None = None,
     cache_dir: Path | None = None,
+    keep: bool = True,
 ) -> Floats32:
-    """The vectors of `texts`, from the cache where it has them; the new ones are kept.
+    """The vectors of `texts`, from the cache where it has them; the new ones are kept, or not (`keep`).
 
     The result is that of `embedder.encode`, cache or not; equal texts are computed once. A cache that cannot be
-    written is reported by one warning and not used.
+    written is reported by one warning and not used. What is computed faster than looked up is not looked up.
     """
+    if not keep and getattr(embedder, "cheap", False):
+        return encode_rows(embedder, texts, batch_size=batch_size, progress=progress)
     places: dict[str, int] = {}
     inverse = np.fromiter((places.setdefault(text, len(places)) for text in texts), dtype=np.intp, count=len(texts))
-    store = (
-        None if os.environ.get("TEXTGAUGE_NO_CACHE", "") not in {"", "0"} else EmbeddingStore.of(embedder, cache_dir)
-    )
+    store = EmbeddingStore.of(embedder, cache_dir) if keeps_cache() else None
+    if store is not None:
+        store.writable = keep
     return _vectors(embedder, list(places), store, batch_size, progress)[inverse]
+
+
+def keeps_cache() -> bool:
+    """Whether vectors are kept on disk: not with `TEXTGAUGE_NO_CACHE=1`."""
+    return os.environ.get("TEXTGAUGE_NO_CACHE", "") in {"", "0"}
 
 
 def _vectors(
@@ -76,7 +84,7 @@ def _vectors(
     for start in range(0, len(missing), CHUNK):
         rows = missing[start : start + CHUNK]
         report = _shifted(progress, len(texts) - len(missing) + start, len(texts))
-        fresh = _encode(embedder, [texts[row] for row in rows], batch_size, report)
+        fresh = encode_rows(embedder, [texts[row] for row in rows], batch_size=batch_size, progress=report)
         if not vectors.shape[1]:
             vectors = np.empty((len(texts), fresh.shape[1]), dtype=np.float32)
         if fresh.shape[1] != vectors.shape[1]:
@@ -92,7 +100,10 @@ def _nothing(count: int) -> tuple[NDArray[np.bool_], Floats32]:
     return np.zeros(count, dtype=bool), np.empty((count, 0), dtype=np.float32)
 
 
-def _encode(embedder: Embedder, texts: list[str], batch_size: int | None, progress: Progress | None) -> Floats32:
+def encode_rows(
+    embedder: Embedder, texts: Sequence[str], *, batch_size: int | None = None, progress: Progress | None = None
+) -> Floats32:
+    """What the embedder gives for texts, checked to be one row each."""
     options = {} if batch_size is None else {"batch_size": batch_size}
     vectors = np.asarray(embedder.encode(texts, progress=progress, **options), dtype=np.float32)
     if vectors.ndim != 2 or len(vectors) != len(texts):

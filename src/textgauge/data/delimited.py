@@ -7,7 +7,7 @@ import csv
 import io
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from textgauge.data.tables import TextTable, listed, number
@@ -29,9 +29,12 @@ def csv_table(text: str, name: str) -> TextTable:
 
 def tsv_table(text: str, name: str) -> TextTable:
     """The table of a TSV text."""
-    lines = split_lines(text)
-    records = ((n, [_unquoted(cell) for cell in line.split("\t")]) for n, line in enumerate(lines, 1) if line)
-    return _from_records(name, records)
+    return _from_records(name, ((n, tsv_record(line)) for n, line in enumerate(split_lines(text), 1) if line))
+
+
+def tsv_record(line: str) -> list[str]:
+    """The cells of a line of a TSV text."""
+    return [_unquoted(cell) for cell in line.split("\t")]
 
 
 def split_lines(text: str) -> list[str]:
@@ -67,9 +70,10 @@ def _width(text: str, delimiter: str) -> int:
     return widths[0] if widths and (delimiter == "," or len(set(widths)) == 1) else 1
 
 
-def csv_records(text: str, name: str, *, delimiter: str = ",") -> Iterator[tuple[int, list[str]]]:
-    """The records of a CSV text, each with the number of its first line; blank lines are left out."""
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True, delimiter=delimiter)
+def csv_records(text: str | Iterable[str], name: str, *, delimiter: str = ",") -> Iterator[tuple[int, list[str]]]:
+    """The records of a CSV text, or of its lines, each with the number of its first line; blank lines are left out."""
+    lines = io.StringIO(text, newline="") if isinstance(text, str) else text
+    reader = csv.reader(lines, strict=True, delimiter=delimiter)
     start = 1
     try:
         with _wide_fields():
@@ -103,12 +107,22 @@ def _unquoted(cell: str) -> str:
 
 
 def _from_records(name: str, records: Iterator[tuple[int, list[str]]]) -> TextTable:
+    return records_table(name, header_of(name, records), records)
+
+
+def header_of(name: str, records: Iterator[tuple[int, list[str]]]) -> list[str]:
+    """The first record, if it can name columns."""
     _, header = next(records, (0, []))
     if not header:
         raise InputError(f"{name}: the file holds no header line")
     twice = sorted({column for column in header if header.count(column) > 1})
     if twice:
         raise InputError(f"{name}: the header names {listed(twice)} more than once")
+    return header
+
+
+def records_table(name: str, header: list[str], records: Iterable[tuple[int, list[str]]]) -> TextTable:
+    """The table of records, each with the number of its line."""
     rows: list[int] = []
     cells: list[list[object]] = [[] for _ in header]
     for line, record in records:

@@ -116,11 +116,12 @@ def _tsv(path: PathLike) -> TextTable:
 
 
 def _jsonl(path: PathLike) -> TextTable:
-    return _json_lines(read_text(path), show(path))
+    return json_lines_table(split_lines(read_text(path)), show(path))
 
 
-def _json_lines(text: str, name: str) -> TextTable:
-    numbered = [(n, line) for n, line in enumerate(split_lines(text), 1) if line.strip()]
+def json_lines_table(lines: Iterable[str], name: str, *, first_line: int = 1) -> TextTable:
+    """The table of lines that hold a JSON object or text each; blank ones are left out."""
+    numbered = [(n, line) for n, line in enumerate(lines, first_line) if line.strip()]
     records = [_record(_parsed(line, place), place) for n, line in numbered for place in (f"{name}: line {n}",)]
     return _of_records(name, records, [n for n, _ in numbered], "line")
 
@@ -129,7 +130,7 @@ def _json(path: PathLike) -> TextTable:
     """An array of texts or objects, an object of columns, or such an array under the only key that has an array."""
     name, text = show(path), read_text(path)
     if _is_json_lines(text):
-        return _json_lines(text, name)
+        return json_lines_table(split_lines(text), name)
     value = _parsed(text, name)
     if isinstance(value, dict):
         lists = {key: cells for key, cells in value.items() if isinstance(cells, list)}

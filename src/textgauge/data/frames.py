@@ -13,8 +13,10 @@ import tempfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from textgauge.data.packing import show
 from textgauge.errors import InputError, MissingExtra
 from textgauge.limits import FILE_BYTES, TABLE_CELLS
 from textgauge.tabular import one_line
@@ -41,6 +43,36 @@ def parquet_frame(data: bytes) -> polars.DataFrame:
         return lazy.collect()
 
     return _read("Parquet", read)
+
+
+def scan_parquet(path: Path, rows: int, column: str | None) -> Iterator[tuple[int, polars.DataFrame]]:
+    """A Parquet file, some rows at a time, each with the number of rows before it; damage is named by its rows.
+
+    All columns of it, or one of them.
+    """
+    import polars
+
+    name = show(path)
+    try:
+        with path.open("rb") as stream:
+            start = stream.read(4)
+            stream.seek(-4, os.SEEK_END)
+            if start != b"PAR1" or stream.read(4) != b"PAR1":
+                raise InputError(f"{name}: not a whole Parquet file")
+    except OSError as error:
+        raise InputError(f"{name}: {error.strerror or error}") from None
+    first = 0
+    chosen = polars.all() if column is None else polars.col(column)
+    while True:
+        part = polars.scan_parquet(path).select(chosen).slice(first, rows)
+        try:
+            frame = _read("Parquet", part.collect)
+        except InputError as error:
+            raise InputError(f"{name}: rows {first + 1} to {first + rows}: {error}") from None
+        if not len(frame):
+            return
+        yield first, frame
+        first += len(frame)
 
 
 def arrow_frame(data: bytes) -> polars.DataFrame:

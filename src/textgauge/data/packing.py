@@ -7,13 +7,15 @@ packed (`.gz`, `.bz2`, `.xz`, `.zst`) is unpacked up to a limit; `-` is standard
 from __future__ import annotations
 
 import bz2
+import contextlib
 import gzip
 import importlib
 import lzma
 import os
 import re
 import sys
-from collections.abc import Callable
+import zlib
+from collections.abc import Callable, Iterator
 from difflib import get_close_matches
 from pathlib import Path
 from typing import IO, Any
@@ -48,16 +50,20 @@ def show(path: PathLike) -> str:
 
 def read_text(path: PathLike) -> str:
     """The whole of a UTF-8 text file (unpacked, `-` for standard input), without byte-order mark."""
-    name = show(path)
-    data = read_bytes(path)
+    return check_text(read_bytes(path), show(path))
+
+
+def check_text(data: bytes, name: str, *, first_line: int = 1) -> str:
+    """Bytes as text: of a whole file, or of a part that starts with `first_line`."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise InputError(f"{name}: the file is UTF-16; save it as UTF-8")
     if (place := data.find(b"\0")) >= 0:
-        raise InputError(f"{name}: this is a binary file, not text (a zero byte at position {place})")
+        where = f"at position {place}" if first_line == 1 else f"after line {first_line}"
+        raise InputError(f"{name}: this is a binary file, not text (a zero byte {where})")
     try:
-        return data.decode("utf-8-sig")
+        return data.decode("utf-8-sig" if first_line == 1 else "utf-8")
     except UnicodeDecodeError as error:
-        line = len(re.findall(rb"\r\n|\n|\r", data[: error.start])) + 1
+        line = len(re.findall(rb"\r\n|\n|\r", data[: error.start])) + first_line
         byte = data[error.start]
         raise InputError(f"{name}: line {line} is not UTF-8 (byte 0x{byte:02x}); save the file as UTF-8") from None
 
@@ -76,6 +82,24 @@ def read_bytes(path: PathLike) -> bytes:
             return stream.read(FILE_BYTES.most) if size else _limited(stream, name)
     except (OSError, ValueError) as error:
         raise InputError(f"{name}: {_reason(error, path)}") from None
+
+
+def read_pieces(path: PathLike, size: int) -> Iterator[bytes]:
+    """The bytes of a file of any length, unpacked, at most `size` at a time."""
+    name, ending, total = show(path), packing(path), 0
+    try:
+        with open(path, "rb") as stream:
+            most = max(_SMALL, EXPANSION.most * os.fstat(stream.fileno()).st_size)
+            with PACKINGS[ending](stream) if ending else contextlib.nullcontext(stream) as unpacked:
+                while piece := unpacked.read(size):
+                    total += len(piece)
+                    if ending and total > most:
+                        raise InputError(f"{name}: unpacks to suspiciously much; {EXPANSION.advice}")
+                    yield piece
+    except (FileNotFoundError, IsADirectoryError, PermissionError) as error:
+        raise InputError(f"{name}: {_reason(error, path)}") from None
+    except (OSError, EOFError, ValueError, lzma.LZMAError, zlib.error) as error:
+        raise InputError(f"{name}: {f'not a whole {ending} file' if ending else _reason(error, path)}") from None
 
 
 def similar_files(path: PathLike) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,7 @@ Embeddings = NDArray[np.floating[Any]]
 
 # Kernels raise products of values to the third power and errors square those: neither may overflow or vanish.
 _LARGEST = 1e20
+_KEYS_AT_ONCE = 4_096
 GIVEN = "given"  # the embedder name under which ready-made embeddings are known
 PADDED = ":padded"  # after the name of a tokenizer
 
@@ -39,7 +40,7 @@ class Pool:
         self._rows: dict[tuple[str, str], Any] = {}
         self._parents: tuple[Pool, ...] = ()
         if embeddings is not None:
-            given = _checked_embeddings(embeddings)
+            given = checked_embeddings(embeddings)
             if self._texts is not None and len(given) != len(self._texts):
                 raise InputError(f"{len(self._texts)} texts but {len(given)} embeddings")
             self._rows["embeddings", GIVEN] = given
@@ -79,6 +80,10 @@ class Pool:
         """Embedding rows, shape (size, dimension)."""
         return self.remember("embeddings", embedder, self._embed)  # type: ignore[no-any-return]
 
+    def dimension(self, embedder: str) -> int:
+        """The length of an embedder's vectors."""
+        return int(self.embeddings(embedder).shape[1])
+
     def tokens(self, tokenizer: str) -> Tokens:
         """Token ids of every text, flat, with offsets; `NAME:padded` has texts padded to the longest of their source.
 
@@ -96,9 +101,8 @@ class Pool:
         if self._texts is not None:
             rows = [text.encode("utf-8", "surrogatepass") for text in self._texts]
         else:
-            rows = [row.tobytes() for row in np.ascontiguousarray(self.embeddings(GIVEN), dtype=np.float64)]
-        digests = b"".join(hashlib.blake2b(row, digest_size=8).digest() for row in rows)
-        return np.frombuffer(digests, dtype=np.uint64)
+            return row_keys(self.embeddings(GIVEN))
+        return content_keys(rows)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -132,7 +136,7 @@ class Pool:
         from textgauge.data.cache import encode_cached
         from textgauge.encode.embedders import embedder as by_name
 
-        return _checked_embeddings(encode_cached(by_name(embedder), self.texts))
+        return checked_embeddings(encode_cached(by_name(embedder), self.texts))
 
 
 def _checked_texts(texts: Sequence[str]) -> Sequence[str]:
@@ -142,7 +146,11 @@ def _checked_texts(texts: Sequence[str]) -> Sequence[str]:
     return texts
 
 
-def _checked_embeddings(embeddings: Embeddings) -> Embeddings:
+def checked_embeddings(embeddings: Embeddings, *, first: int = 0) -> Embeddings:
+    """Embeddings as float32 or float64, not to be written to; numbers that distances cannot take are refused.
+
+    `first` is the place of the first row in its corpus, for messages.
+    """
     rows = np.asarray(embeddings)
     if rows.ndim != 2 or rows.shape[1] == 0 or rows.dtype.kind not in "fiu":
         raise InputError(f"embeddings must be a numeric matrix, texts by dimensions; got {rows.dtype} {rows.shape}")
@@ -150,18 +158,31 @@ def _checked_embeddings(embeddings: Embeddings) -> Embeddings:
         rows = rows.astype(np.float64)
     finite = np.isfinite(rows).all(axis=1)
     if not finite.all():
-        raise InputError(f"embedding {int(np.argmin(finite))} is not finite (NaN or infinity)")
+        raise InputError(f"embedding {first + int(np.argmin(finite))} is not finite (NaN or infinity)")
     largest = np.maximum(rows.max(axis=1), -rows.min(axis=1))
     beyond = (largest > _LARGEST) | ((largest < 1 / _LARGEST) & (largest > 0))
     if beyond.any():
         row = int(np.argmax(beyond))
         raise InputError(
-            f"the largest value of embedding {row} is {largest[row]:.3g}, outside {1 / _LARGEST:.0e} to "
+            f"the largest value of embedding {first + row} is {largest[row]:.3g}, outside {1 / _LARGEST:.0e} to "
             f"{_LARGEST:.0e}, where distances are exact: scale them first"
         )
     rows = rows.view()
     rows.flags.writeable = False
     return rows
+
+
+def content_keys(rows: Iterable[bytes]) -> NDArray[np.uint64]:
+    """A 64-bit key of each row's bytes."""
+    digests = b"".join([hashlib.blake2b(row, digest_size=8).digest() for row in rows])
+    return np.frombuffer(digests, dtype=np.uint64)
+
+
+def row_keys(embeddings: Embeddings) -> NDArray[np.uint64]:
+    """A 64-bit key of each embedding, whatever its precision."""
+    starts = range(0, len(embeddings), _KEYS_AT_ONCE)
+    parts = (np.ascontiguousarray(embeddings[at : at + _KEYS_AT_ONCE], dtype=np.float64) for at in starts)
+    return content_keys(row.tobytes() for part in parts for row in part)
 
 
 def _stacked(rows: list[Embeddings]) -> Embeddings:

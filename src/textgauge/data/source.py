@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from textgauge.data.arrays import read_embeddings
+from textgauge.data.arrays import map_embeddings, read_embeddings
 from textgauge.data.card import LabelledTexts, TextPairs, draw_rows
 from textgauge.data.catalogue import list_published, published_pairs, published_texts
 from textgauge.data.formats import endings, format_of, load_table
@@ -26,6 +26,7 @@ from textgauge.data.hub import HUB_PREFIX, hub_file, hub_table
 from textgauge.data.packing import PACKINGS, STDIN, show, similar_files, suffix
 from textgauge.data.pool import Embeddings
 from textgauge.data.samples import PREFIX, list_samples, sample, sample_pairs
+from textgauge.data.stream import ArrayStream, Stream, TextStream, source_files
 from textgauge.data.tables import TextTable, cells_of, without_blanks
 from textgauge.data.view import Corpus, TextsLike
 from textgauge.errors import InputError
@@ -57,6 +58,25 @@ def load_corpus(
     return corpus
 
 
+def stream_of(source: object, *, column: str | None = None) -> Stream | None:
+    """A source as a stream, which is read when it is needed; None where it can only be read whole.
+
+    Text, CSV, TSV, JSON Lines, Parquet and .npy files are streams, a glob and a folder of tables too, and lists of
+    texts and arrays in memory. Standard input, samples, published datasets and other formats are not.
+    """
+    if isinstance(source, np.ndarray) and source.ndim == 2 and source.dtype.kind in "fiu":
+        return ArrayStream("the embeddings", source)
+    if isinstance(source, list | tuple) and all(cell is None or isinstance(cell, str) for cell in source):
+        return TextStream("the texts", texts=source)
+    if not isinstance(source, str | os.PathLike) or brings_columns(source):
+        return None
+    if format_of(source).holds == "embeddings":
+        return ArrayStream(show(source), map_embeddings(source))
+    path, column = _place(os.fspath(source), column)
+    files = source_files(path)
+    return None if files is None else TextStream(show(path), files, column)
+
+
 def load_texts(
     spec: Named, *, column: str | None = None, labels: str | None = None, limit: int | None = None, seed: int = 0
 ) -> LabelledTexts:
@@ -77,7 +97,7 @@ def load_texts(
         found = published_texts(name)
     else:
         path, column = _place(name, column)
-        table = _table(path)
+        table = _table(path) if _is_one(path) else _joined_tables(path)
         texts, marks = table.without_blanks(column, labels)
         found = LabelledTexts(tuple(texts), None if marks is None else tuple(marks), table.name)
     return found if limit is None else found.draw(limit, seed)
@@ -211,12 +231,30 @@ def _rows_of(texts: Any, rows: list[int]) -> Any:
 
 
 def _check_comparable(corpus: Corpus, role: str) -> None:
+    if len(corpus) > 1 and corpus.pool.has_texts and not any(text.strip() for text in corpus.texts):
+        raise InputError(f"the {role} holds only empty texts")
+    check_different(corpus, role)
+
+
+def check_different(corpus: Corpus, role: str) -> None:
+    """Refuse a corpus without two different texts."""
     if len(corpus) < 2:
         raise InputError(f"the {role} has {len(corpus)} text{'' if len(corpus) == 1 else 's'}; at least 2 are needed")
-    if corpus.pool.has_texts and not any(text.strip() for text in corpus.texts):
-        raise InputError(f"the {role} holds only empty texts")
     if len(np.unique(corpus.keys)) == 1:
         raise InputError(f"the {role} is one text {len(corpus)} times over; at least 2 different ones are needed")
+
+
+def _is_one(path: str) -> bool:
+    """Whether a path is not several tables: a glob, or a folder of them."""
+    return os.path.isfile(path) or len(source_files(path) or (path,)) == 1 or path == STDIN
+
+
+def _joined_tables(path: str) -> TextTable:
+    """The tables of a glob or folder as one; the columns are those that all have."""
+    tables = [load_table(file) for file in source_files(path) or ()]
+    shared = [name for name in tables[0].columns if all(name in table.columns for table in tables)]
+    columns = {name: [cell for table in tables for cell in table.columns[name]] for name in shared}
+    return TextTable(show(path), columns, range(1, sum(len(table.rows) for table in tables) + 1), "row")
 
 
 def _pairs(table: TextTable, left: str, right: str, rating: str | None, scores: Sequence[str]) -> TextPairs:

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, TypeGuard
 
 from textgauge.encode.tokenizers import without_surrogates
 from textgauge.errors import InputError
@@ -56,7 +56,8 @@ class TextTable:
         """A column as checked texts; None where the cell is missing; numbers and lists are refused."""
         name = self.column(column)
         cells = zip(self.rows, self.columns[name], strict=True)
-        return [None if cell is None else self._text(cell, row, name) for row, cell in cells]
+        most = TEXT_CHARACTERS.most
+        return [cell if cell is None or _is_plain(cell, most) else self._text(cell, row, name) for row, cell in cells]
 
     def _text(self, cell: object, row: int, column: str) -> str:
         place = f"{self.name}: {self.unit} {row}"
@@ -198,6 +199,11 @@ def is_frame(values: Any) -> bool:
     """Whether this is a table of another library: pandas, polars, Arrow, Hugging Face, or a mapping of columns."""
     # On the class, since a lazy frame computes its columns when they are read.
     return isinstance(values, Mapping) or any(hasattr(type(values), name) for name in ("columns", "column_names"))
+
+
+def _is_plain(cell: object, most: int) -> TypeGuard[str]:
+    """Whether this is a text with nothing to check or replace, as most are."""
+    return type(cell) is str and cell.isascii() and len(cell) <= most
 
 
 def sound(text: str, place: str) -> str:

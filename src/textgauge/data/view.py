@@ -88,12 +88,13 @@ class Corpus:
 
     def embeddings(self, embedder: str) -> Embeddings:
         """Embedding rows of this corpus; not to be written to."""
-        rows = self.pool.embeddings(embedder)
-        return rows if self._is_whole else rows[self.index]
+        return self.pool.embeddings(embedder)[self._rows]
 
     @cached_property
-    def _is_whole(self) -> bool:
-        return np.array_equal(self.index, np.arange(self.pool.size))
+    def _rows(self) -> slice | Ints:
+        """The rows of the pool; a slice, which copies nothing, where they follow each other."""
+        first, size = int(self.index[0]) if len(self.index) else 0, len(self.index)
+        return slice(first, first + size) if np.array_equal(self.index, np.arange(first, first + size)) else self.index
 
     def tokens(self, tokenizer: str) -> Tokens:
         """Token ids of this corpus."""

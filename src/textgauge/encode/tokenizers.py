@@ -95,6 +95,18 @@ class Tokens:
         return Tokens(ids, _offsets(self.lengths + missing), (*self.vocabulary, "[PAD]"))
 
 
+def used_ids(ids: NDArray[np.integer[Any]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The different ids in rising order, and the place of each id among them.
+
+    >>> [found.tolist() for found in used_ids(np.array([7, 3, 7]))]
+    [[3, 7], [1, 0, 1]]
+    """
+    used = np.flatnonzero(np.bincount(ids))
+    rank = np.zeros(int(used[-1]) + 1 if len(used) else 0, dtype=np.int64)
+    rank[used] = np.arange(len(used))
+    return used, rank[ids]
+
+
 class Tokenizer(Protocol):
     """What a tokenizer has to offer."""
 

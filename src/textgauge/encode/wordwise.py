@@ -6,69 +6,101 @@ where no token reaches across two words. Texts for which that is not sure go thr
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
+from threading import Lock
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.arrays import Ints
+
 _MOST_WORDS = 300_000  # remembered: some 60 MB
 
-Words = Callable[[str], "list[str] | None"]
+Cut = list[list[str] | None]
+Cutter = Callable[[Sequence[str]], Cut]
+IdArray = NDArray[np.int32]
+
+
+class _Numbers(dict[str, int]):
+    """Words numbered in the order in which they are first asked for."""
+
+    def __missing__(self, word: str) -> int:
+        self[word] = len(self)
+        return self[word]
+
+
+@dataclass
+class _Memory:
+    """The token ids of each word, flat, and where those of each word start."""
+
+    numbers: _Numbers = field(default_factory=_Numbers)
+    ids: IdArray = field(default_factory=lambda: np.empty(0, dtype=np.int32))
+    starts: Ints = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
 
 
 @dataclass(frozen=True)
 class WordwiseTokenizer:
-    """A tokenizer of the library `tokenizers` with a memory of words; `words` gives None for texts it cannot cut."""
+    """A tokenizer of the library `tokenizers` with a memory of words; `cut` gives None for texts it cannot cut."""
 
     library: Any
-    words: Words
-    _known: dict[str, list[int]] = field(default_factory=dict, repr=False)
+    cut: Cutter
+    _memory: list[_Memory] = field(default_factory=lambda: [_Memory()], repr=False)
+    _lock: Any = field(default_factory=Lock, repr=False)
 
     @classmethod
     def of(cls, library: Any) -> WordwiseTokenizer:
         """Find out from the tokenizer's own description how its texts may be cut into words."""
-        return cls(library, _words_for(library))
+        return cls(library, _cutter_for(library))
 
-    def ids(self, texts: Sequence[str]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    def ids(self, texts: Sequence[str]) -> tuple[IdArray, Ints]:
         """The token ids of texts, flat, and how many each text has; no special tokens, nothing cut off or padded."""
-        cut = [self.words(text) for text in texts]
-        self._learn({word for words in cut if words is not None for word in words})
-        whole = [text for text, words in zip(texts, cut, strict=True) if words is None]
-        rest = iter(self.library.encode_batch_fast(whole, add_special_tokens=False) if whole else ())
-        known = self._known
-        rows = [next(rest).ids if words is None else _joined(known, words) for words in cut]
-        lengths = np.fromiter(map(len, rows), dtype=np.int64, count=len(rows))
-        flat = np.fromiter(chain.from_iterable(rows), dtype=np.int32, count=int(lengths.sum()))
-        return flat, lengths
+        cut = self.cut(texts)
+        whole = [row for row, words in enumerate(cut) if words is None]
+        ids, lengths = self._of_words([words or [] for words in cut])
+        if whole:
+            rows = self.library.encode_batch_fast([texts[row] for row in whole], add_special_tokens=False)
+            parts = np.split(ids, np.cumsum(lengths)[:-1])
+            for row, encoding in zip(whole, rows, strict=True):
+                parts[row] = np.array(encoding.ids, dtype=np.int32)
+            ids, lengths[whole] = np.concatenate(parts), [len(parts[row]) for row in whole]
+        return ids, lengths
 
-    def _learn(self, words: set[str]) -> None:
-        if len(self._known) > _MOST_WORDS:
-            self._known.clear()
-        new = list(words.difference(self._known))
-        found = self.library.encode_batch_fast(new, add_special_tokens=False)
-        self._known.update(zip(new, (encoding.ids for encoding in found), strict=True))
+    def _of_words(self, cut: list[list[str]]) -> tuple[IdArray, Ints]:
+        counts = np.fromiter(map(len, cut), dtype=np.int64, count=len(cut))
+        with self._lock:  # threads share the memory
+            if len(self._memory[0].numbers) > _MOST_WORDS:
+                self._memory[0] = _Memory()
+            memory = self._memory[0]
+            flat = map(memory.numbers.__getitem__, chain.from_iterable(cut))
+            words = np.fromiter(flat, dtype=np.int64, count=int(counts.sum()))
+            self._learn(memory)
+            known, starts = memory.ids, memory.starts
+        sizes = np.diff(starts)[words]
+        ends = np.cumsum(sizes)
+        places = np.arange(len(words) and ends[-1]) + np.repeat(starts[words] - (ends - sizes), sizes)
+        until = np.append(0, ends)[np.append(0, np.cumsum(counts))]
+        return known[places], np.diff(until)
+
+    def _learn(self, memory: _Memory) -> None:
+        new = list(memory.numbers)[len(memory.starts) - 1 :]
+        if new:
+            rows = [encoding.ids for encoding in self.library.encode_batch_fast(new, add_special_tokens=False)]
+            memory.ids = np.append(memory.ids, np.fromiter(chain.from_iterable(rows), dtype=np.int32))
+            memory.starts = np.append(memory.starts, memory.starts[-1] + np.cumsum([len(row) for row in rows]))
 
 
-def _joined(known: dict[str, list[int]], words: list[str]) -> list[int]:
-    row: list[int] = []
-    for word in words:
-        row += known[word]
-    return row
-
-
-def _words_for(library: Any) -> Words:
-    import json
-
+def _cutter_for(library: Any) -> Cutter:
     made = json.loads(library.to_str())
     if _is_lower_bert(made):
-        return _bert_words
+        return _plain_words
     if _starts_words_with_spaces(made):
         special = tuple(token["content"] for token in made["added_tokens"])
-        return lambda text: _spaced_words(text, special)
-    return lambda text: None
+        return lambda texts: _spaced_words(texts, special)
+    return lambda texts: [None] * len(texts)
 
 
 def _is_lower_bert(made: dict[str, Any]) -> bool:
@@ -78,9 +110,9 @@ def _is_lower_bert(made: dict[str, Any]) -> bool:
     return bool(lower and bracketed and splitter.get("type") == "BertPreTokenizer")
 
 
-def _bert_words(text: str) -> list[str] | None:
-    """What stands between spaces; None unless the text is plain ASCII without the names of special tokens."""
-    return text.split() if text.isascii() and text.isprintable() and "[" not in text else None
+def _plain_words(texts: Sequence[str]) -> Cut:
+    """What stands between spaces; None unless a text is plain ASCII without the names of special tokens."""
+    return [text.split() if text.isascii() and text.isprintable() and "[" not in text else None for text in texts]
 
 
 def _starts_words_with_spaces(made: dict[str, Any]) -> bool:
@@ -95,7 +127,14 @@ def _starts_words_with_spaces(made: dict[str, Any]) -> bool:
     return bool(spaced and whole and not any("▁" in token.lstrip("▁") for token in model["vocab"]))
 
 
-def _spaced_words(text: str, special: tuple[str, ...]) -> list[str] | None:
+def _spaced_words(texts: Sequence[str], special: tuple[str, ...]) -> Cut:
     """The words between single spaces; None where there are other spaces, `▁`, or the name of a special token."""
-    words = text.split(" ")
-    return None if "" in words or "▁" in text or any(token in text for token in special) else words
+    together = "\n".join(texts)
+    odd = tuple(token for token in (*special, "▁") if token in together)
+    cut = [text.split(" ") for text in texts]
+    if not odd:
+        return [None if "" in words else words for words in cut]
+    return [
+        None if "" in words or any(token in text for token in odd) else words
+        for text, words in zip(texts, cut, strict=True)
+    ]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,10 @@ from textgauge.metrics.readable import reader_of, unread
 from textgauge.metrics.registry import explained_metrics, get_metric, known_metrics
 from textgauge.metrics.score import Score
 
+if TYPE_CHECKING:
+    from textgauge.metrics.sums import Sums
+
+Growth = Literal["sums", "blocks", "fitted"]
 Values = dict[str, float]
 ManyValues = dict[str, NDArray[np.float64]]
 
@@ -38,6 +42,7 @@ class CorpusMetric(Metric):
 
     scope = "corpus"
     interval_trials: ClassVar[int] = 40  # how often the corpora are cut into quarters for the standard error
+    fitted: ClassVar[bool] = False  # whether something is fitted to the texts: clusters, a classifier
     interval_from: ClassVar[int] = 100  # texts: from there on simulated coverage is 93 to 97 %
     no_interval: ClassVar[str | None] = None  # why there is no interval at any size
     on_scale: ClassVar[bool] = False  # whether values are on the scale of the ground, not merely ordered by it
@@ -87,6 +92,23 @@ class CorpusMetric(Metric):
     def compute(self, comparison: Comparison) -> Values:
         """Headline and parts of one comparison; raises `Undefined` with the reason where there is none."""
         raise NotImplementedError
+
+    @property
+    def summed(self) -> tuple[str, ...]:
+        """The sums over texts that decide the value (see `textgauge.metrics.sums`); none where other things do."""
+        return ()
+
+    def of_sums(self, reference: Sums, candidate: Sums) -> Values:
+        """What `compute` gives, from the sums of the two corpora; for metrics that declare `summed`."""
+        raise NotImplementedError
+
+    @property
+    def grows(self) -> Growth:
+        """How the work grows with the texts: `sums` with their number, `blocks` with that of pairs, `fitted` faster.
+
+        Decides how corpora larger than memory are measured: by sums, exactly by blocks of rows, or on a sample.
+        """
+        return "sums" if self.summed else "fitted" if self.fitted or self.reads_texts else "blocks"
 
     def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
         """`compute` for many draws of sub-corpora from one corpus; NaN where undefined.
@@ -159,13 +181,16 @@ class CorpusMetric(Metric):
         known = ", ".join(explained_metrics())
         return InputError(f"{self.key} has no per-text contributions; the metrics that have are {known}")
 
-    def measure(self, comparison: Comparison) -> Score:
-        """The score of one comparison, without uncertainty; see `textgauge.compare` for that."""
+    def measure(self, comparison: Comparison, compute: Callable[[], Values] | None = None) -> Score:
+        """The score of one comparison, without uncertainty; see `textgauge.compare` for that.
+
+        `compute` gives the values in another way than from the comparison.
+        """
         start = time.perf_counter()
         reason = None
         try:
             self.require(comparison)
-            values = self.compute(comparison)
+            values = self.compute(comparison) if compute is None else compute()
         except Undefined as undefined:
             reason, values = str(undefined), {}
         shown = values.get(self.part or VALUE, float("nan"))
@@ -202,8 +227,11 @@ class CorpusMetric(Metric):
 
     def on_given(self, comparison: Comparison) -> CorpusMetric:
         """This metric, moved to the ready-made embeddings if the corpora bring them and no embedder was named."""
-        default = self.default_on.partition(":")[0]
-        if self.reads_texts or self.embedder != default or not comparison.reference.pool.has_given:
+        return self.on_embeddings() if comparison.reference.pool.has_given else self
+
+    def on_embeddings(self) -> CorpusMetric:
+        """This metric, moved to ready-made embeddings if no embedder was named."""
+        if self.reads_texts or self.embedder != self.default_on.partition(":")[0]:
             return self
         return self.with_input(f"{GIVEN}:{self.ground}" if self.needs == "ground" else GIVEN)
 

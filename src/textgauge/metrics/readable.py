@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
+from collections.abc import Sequence
 from functools import cache
 
 import numpy as np
@@ -40,19 +41,25 @@ def reader_of(metric: Metric) -> str:
 
 def unknown_shares(pool: Pool) -> Floats:
     """The share of unknown word pieces of every text; 0 for a text without pieces. Remembered by the pool."""
-    return pool.remember("unknown pieces", PIECES, lambda _: _unknown_shares(pool))  # type: ignore[no-any-return]
+    return pool.remember("unknown pieces", PIECES, lambda _: unknown_shares_of(pool.texts))  # type: ignore[no-any-return]
 
 
-def _unknown_shares(pool: Pool) -> Floats:
+def unknown_shares_of(texts: Sequence[str]) -> Floats:
+    """The share of unknown word pieces of each text."""
     from textgauge.encode.tokenizers import load_pieces, tokenizer
 
-    shares = np.zeros(pool.size)
-    rows = [row for row, text in enumerate(pool.texts) if not text.isascii()]  # letters and signs of ASCII are known
+    shares = np.zeros(len(texts))
+    rows = [row for row, text in enumerate(texts) if not text.isascii()]  # letters and signs of ASCII are known
     if rows:
-        tokens = tokenizer(PIECES).encode([pool.texts[row] for row in rows])
+        tokens = tokenizer(PIECES).encode([texts[row] for row in rows])
         unknown = np.append(0, np.cumsum(tokens.ids == load_pieces().token_to_id(_UNKNOWN_PIECE)))
         shares[rows] = np.diff(unknown[tokens.offsets]) / np.maximum(tokens.lengths, 1)
     return shares
+
+
+def reads_pieces(metric: Metric) -> bool:
+    """Whether the metric's encoder or tokenizer has word pieces that it may not know."""
+    return reader_of(metric) in _PIECE_ENCODERS
 
 
 def unread(corpus: Corpus, reader: str) -> NDArray[np.bool_]:
@@ -64,7 +71,12 @@ def unread(corpus: Corpus, reader: str) -> NDArray[np.bool_]:
 
 def scripts(pool: Pool) -> NDArray[np.str_]:
     """The script that most letters of each text have, empty where it has none. Remembered by the pool."""
-    return pool.remember("script", "", lambda _: np.array([_script(text) for text in pool.texts], dtype=np.str_))  # type: ignore[no-any-return]
+    return pool.remember("script", "", lambda _: scripts_of(pool.texts))  # type: ignore[no-any-return]
+
+
+def scripts_of(texts: Sequence[str]) -> NDArray[np.str_]:
+    """The script that most letters of each text have, empty where it has none."""
+    return np.array([_script(text) for text in texts], dtype=np.str_)
 
 
 def _script(text: str) -> str:

@@ -12,6 +12,7 @@ from textgauge.arrays import Floats, Ints
 from textgauge.data import Comparison, Corpus, Draws
 from textgauge.metrics.base import VALUE, Undefined
 from textgauge.metrics.corpus_metric import CorpusMetric, ManyValues, TokenMetric, Values
+from textgauge.metrics.sums import COUNTS, Sums
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -36,7 +37,19 @@ class CountMetric(TokenMetric):
     def compute(self, comparison: Comparison) -> Values:
         """Headline and parts of one comparison."""
         sides = {"reference": comparison.reference, "candidate": comparison.candidate}
-        totals = {role: token_totals(corpus, self.token_rows) for role, corpus in sides.items()}
+        return self._of_totals({role: token_totals(corpus, self.token_rows) for role, corpus in sides.items()})
+
+    @property
+    def summed(self) -> tuple[str, ...]:
+        """Counts of tokens."""
+        return (COUNTS,)
+
+    def of_sums(self, reference: Sums, candidate: Sums) -> Values:
+        """Headline and parts from the counts of both corpora."""
+        sides = {"reference": reference, "candidate": candidate}
+        return self._of_totals({role: sums.token_counts(self.token_rows)[None] for role, sums in sides.items()})
+
+    def _of_totals(self, totals: dict[str, Floats]) -> Values:
         require_tokens({role: float(total.sum()) for role, total in totals.items()})
         values = self.of_counts(*_by_count(totals["reference"], totals["candidate"]))
         if np.isnan(values[VALUE][0]):

@@ -48,7 +48,7 @@ def test_ids_are_those_of_the_library(libraries, texts):
 def test_odd_texts_and_words_seen_before(libraries):
     for library in libraries:
         tokenizer = WordwiseTokenizer.of(library)
-        assert tokenizer.words("two words") == ["two", "words"]
+        assert tokenizer.cut(["two words"]) == [["two", "words"]]
         for _ in range(2):
             assert by_words(tokenizer, ODD) == by_library(library, ODD)
 
@@ -58,7 +58,7 @@ def test_the_memory_of_words_has_an_end(libraries, monkeypatch):
     tokenizer = WordwiseTokenizer.of(libraries[0])
     texts = ["one two three four", "five six", "one two"]
     assert [by_words(tokenizer, [text])[0] for text in texts] == by_library(libraries[0], texts)
-    assert len(tokenizer._known) <= 4
+    assert len(tokenizer._memory[0].numbers) <= 4
 
 
 def test_other_tokenizers_read_whole_texts():
@@ -67,5 +67,5 @@ def test_other_tokenizers_read_whole_texts():
 
     library = Tokenizer(BPE({"a": 0, " ": 1, "a ": 2}, [("a", " ")]))
     tokenizer = WordwiseTokenizer.of(library)
-    assert tokenizer.words("a a") is None
+    assert tokenizer.cut(["a a"]) == [None]
     assert by_words(tokenizer, ["a a"]) == [[2, 0]]

@@ -17,7 +17,7 @@ from textgauge.encode.embedders import Progress
 from textgauge.encode.embedders.whole import WordSpans, words_of
 from textgauge.encode.hugging_face import model_folder, pinned, readable, short_name
 from textgauge.encode.resources import locate, resource
-from textgauge.encode.tokenizers import without_surrogates
+from textgauge.encode.tokenizers import used_ids, without_surrogates
 from textgauge.encode.wordwise import WordwiseTokenizer
 from textgauge.errors import ResourceError
 
@@ -80,9 +80,9 @@ class StaticEmbedder:
         if model.unknown is not None and (ids == model.unknown).any():
             known, ends = ids != model.unknown, np.cumsum(lengths)
             ids, lengths = ids[known], np.diff(np.append(0, np.append(0, np.cumsum(known))[ends]))
-        used, place = np.unique(ids, return_inverse=True)
+        used, place = used_ids(ids)
         offsets = np.append(0, np.cumsum(lengths))
-        tokens = csr_matrix((np.ones(len(ids)), place.reshape(-1), offsets), shape=(len(texts), len(used)))
+        tokens = csr_matrix((np.ones(len(ids)), place, offsets), shape=(len(texts), len(used)))
         means: Floats = tokens @ model.table[used].astype(np.float64)
         means /= np.maximum(lengths, 1)[:, None]
         if model.normalise:

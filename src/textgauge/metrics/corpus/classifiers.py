@@ -64,6 +64,7 @@ def distinct_rows(joint: Corpus, embedder: str) -> tuple[Rows, Index]:
 class HeldOutMetric(EmbeddingMetric):
     """Base of the metrics that train a classifier on one part of both corpora and test it on the other."""
 
+    fitted = True
     libraries = ("scikit-learn",)
     headline = Part(VALUE)
     parts = tuple(Part(name) for name in SCORES)

@@ -20,6 +20,7 @@ from textgauge.metrics.ground_matrix import ground_blocks, ground_rows
 from textgauge.metrics.neighbours import nearest
 from textgauge.metrics.registry import register
 from textgauge.metrics.score import Score
+from textgauge.metrics.sums import DIRECTIONS, Sums, direction_sum
 from textgauge.metrics.uncertainty import FEWEST_FOR_U_STATISTIC, normal_reach
 from textgauge.numerics.kernel_sums import (
     MANY_ROWS,
@@ -125,7 +126,19 @@ class Energy(GroundMetric):
 
     def compute(self, comparison: Comparison) -> Values:
         """Closed form for cosine, blocks of distances for the other grounds."""
-        value, across = self._cosine(comparison) if self.on.endswith(":cosine") else self._blocks(comparison)
+        return self._of(*(self._cosine(comparison) if self.on.endswith(":cosine") else self._blocks(comparison)))
+
+    @property
+    def summed(self) -> tuple[str, ...]:
+        """Sums of unit vectors, for cosine."""
+        return (DIRECTIONS,) if self.on.endswith(":cosine") else ()
+
+    def of_sums(self, reference: Sums, candidate: Sums) -> Values:
+        """Closed form for cosine."""
+        a, b = (side.of(self.embedder, DIRECTIONS) / side.texts for side in (reference, candidate))
+        return self._of(float(((a - b) ** 2).sum()), float(1.0 - a @ b))
+
+    def _of(self, value: float, across: float) -> Values:
         coefficient = min(value / (2.0 * across), 1.0) if across > 0 else 0.0
         return {VALUE: float(np.sqrt(value)) if self.root else value, "coefficient": coefficient}
 
@@ -183,9 +196,8 @@ class Energy(GroundMetric):
         return rows[:n] @ gap / n, rows[n:] @ gap / -(len(rows) - n)
 
     def _cosine(self, comparison: Comparison) -> tuple[float, float]:
-        rows = prepare(comparison.joint.embeddings(self.embedder), "cosine")
-        n = len(comparison.reference)
-        a, b = rows[:n].mean(axis=0), rows[n:].mean(axis=0)
+        sides = comparison.reference, comparison.candidate
+        a, b = (direction_sum(side.embeddings(self.embedder)) / len(side) for side in sides)
         return float(((a - b) ** 2).sum()), float(1.0 - a @ b)
 
     def _sums(self, comparison: Comparison) -> tuple[Floats, Floats, RowSums]:

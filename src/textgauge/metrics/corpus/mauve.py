@@ -103,6 +103,7 @@ class Mauve(EmbeddingMetric):
     Source: Pillutla et al. 2021, 2023; Liu et al. 2021. Equals mauve-text on equal histograms.
     """
 
+    fitted = True
     name: ClassVar[str] = "mauve"
     label: ClassVar[str] = "MAUVE"
     source: ClassVar[str] = "Pillutla et al. 2021"

@@ -11,18 +11,21 @@ from numpy.typing import NDArray
 
 from textgauge.arrays import Floats
 from textgauge.data import Comparison, Corpus, Draws
+from textgauge.data.pool import Embeddings
 from textgauge.metrics.base import VALUE, Part
 from textgauge.metrics.corpus_metric import EmbeddingMetric, ManyValues, Values
 from textgauge.metrics.neighbours import gram_of
 from textgauge.metrics.null_values import PERMUTATION, NullValues
 from textgauge.metrics.registry import register
+from textgauge.metrics.sums import SCATTER, SQUARES, SUM, Sums
 from textgauge.metrics.uncertainty import NOT_SHOWN
-from textgauge.numerics.spectral import frechet, frechet_from_gram, frechet_many
+from textgauge.numerics.spectral import frechet, frechet_from_gram, frechet_many, frechet_of_sums
 from textgauge.numerics.subsets import Subsets
 
 UNBOUNDED = (float("-inf"), float("inf"))
 _MOST_PERMUTATIONS = 399  # where each takes an eigenproblem of many dimensions
 _MANY_DIMENSIONS = 128
+_CELLS = 2**24  # of the embeddings, in double precision at once
 _SUB_SIZES = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 
@@ -57,6 +60,23 @@ def mean_and_variance(X: Floats, mask: NDArray[np.bool_]) -> tuple[Floats, Float
     sizes = weights.sum(axis=1, keepdims=True)
     means = weights @ X / sizes
     return means, np.maximum(weights @ (X * X) / sizes - means**2, 0.0) * sizes / (sizes - 1), sizes
+
+
+def column_medians(X: Embeddings) -> Floats:
+    """The median of each column, a few columns at a time."""
+    step = max(1, _CELLS // max(len(X), 1))
+    parts = (X[:, at : at + step].astype(np.float64) for at in range(0, X.shape[1], step))
+    return np.concatenate([np.median(part, axis=0) for part in parts])
+
+
+def _mean(sums: Sums, embedder: str) -> Floats:
+    return sums.centres[embedder] + sums.of(embedder, SUM) / sums.texts
+
+
+def _variance(sums: Sums, embedder: str) -> Floats:
+    """With n − 1."""
+    total = sums.of(embedder, SUM)
+    return np.maximum(sums.of(embedder, SQUARES) - total * total / sums.texts, 0.0) / (sums.texts - 1)
 
 
 @register
@@ -98,6 +118,19 @@ class Frechet(EmbeddingMetric):
         values = [frechet(X[rows], Y[cols]) for rows, cols in _windows(len(X), len(Y))]
         inverse = [1 / size for size in _SUB_SIZES for _ in range(2)]
         return {VALUE: float(np.polynomial.polynomial.polyfit(inverse, values, 1)[0])}
+
+    @property
+    def summed(self) -> tuple[str, ...]:
+        """Sums and products of coordinates; the extrapolation needs the rows."""
+        return (SUM, SCATTER) if self.correct == "none" else ()
+
+    def of_sums(self, reference: Sums, candidate: Sums) -> Values:
+        """The distance of the Gaussians that the sums give."""
+        moments = [
+            (side.texts, side.of(self.embedder, SUM), side.of(self.embedder, SCATTER))
+            for side in (reference, candidate)
+        ]
+        return {VALUE: frechet_of_sums(*moments)}
 
     def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
         """Draws of few texts on one Gram matrix, others on the moments of their sides."""
@@ -153,6 +186,15 @@ class Medoid(CentreDistance):
         sides = comparison.reference, comparison.candidate
         return {VALUE: float(cosine_distance(*(s.embeddings(self.embedder).mean(axis=0, dtype=float) for s in sides)))}
 
+    @property
+    def summed(self) -> tuple[str, ...]:
+        """Sums of coordinates."""
+        return (SUM,)
+
+    def of_sums(self, reference: Sums, candidate: Sums) -> Values:
+        """Cosine distance of the means."""
+        return {VALUE: float(cosine_distance(*(_mean(side, self.embedder) for side in (reference, candidate))))}
+
     def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
         """Means of all sides by one matrix product."""
         sides = Subsets.of(draws.left, draws.right)
@@ -176,7 +218,7 @@ class Median(CentreDistance):
     def compute(self, comparison: Comparison) -> Values:
         """Cosine distance of the medians."""
         sides = comparison.reference, comparison.candidate
-        medians = (np.median(side.embeddings(self.embedder).astype(np.float64), axis=0) for side in sides)
+        medians = (column_medians(side.embeddings(self.embedder)) for side in sides)
         return {VALUE: float(cosine_distance(*medians))}
 
 
@@ -199,6 +241,19 @@ class TTest(EmbeddingMetric):
         X, Y = (s.embeddings(self.embedder).astype(np.float64) for s in (comparison.reference, comparison.candidate))
         means, variances = (X.mean(axis=0), Y.mean(axis=0)), (X.var(axis=0, ddof=1), Y.var(axis=0, ddof=1))
         p = student_p(means, variances, (np.array(len(X)), np.array(len(Y))))
+        return {VALUE: float(1.0 - p.mean())}
+
+    @property
+    def summed(self) -> tuple[str, ...]:
+        """Sums and squares of coordinates."""
+        return (SUM, SQUARES)
+
+    def of_sums(self, reference: Sums, candidate: Sums) -> Values:
+        """One minus the mean p-value."""
+        sides = reference, candidate
+        means = _mean(reference, self.embedder), _mean(candidate, self.embedder)
+        variances = _variance(reference, self.embedder), _variance(candidate, self.embedder)
+        p = student_p(means, variances, (np.array(sides[0].texts), np.array(sides[1].texts)))
         return {VALUE: float(1.0 - p.mean())}
 
     def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:

@@ -48,6 +48,7 @@ class SlicedWasserstein(EmbeddingMetric):
     Source: Bonneel et al. 2015.
     """
 
+    fitted = True
     name = "sliced_wasserstein"
     label = "Sliced Wasserstein"
     no_interval = NOT_SHOWN

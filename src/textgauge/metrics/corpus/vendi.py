@@ -59,6 +59,7 @@ class VendiGap(GapMetric, EmbeddingMetric):
     Grows with the difference in size: compare corpora of one size. Source: Friedman and Dieng 2023.
     """
 
+    fitted = True
     name = "vendi_gap"
     label = "Vendi score gap"
     no_interval = NOT_SHOWN

@@ -1,0 +1,123 @@
+"""Files of texts read in batches, for corpora larger than memory: text, CSV, TSV, JSON Lines, Parquet.
+
+Each batch is a `TextTable` that remembers where its rows stand in the file. Errors are those of whole files
+(`textgauge.data.formats`): one line that names the file and the place.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from textgauge.data.delimited import csv_records, find_delimiter, header_of, records_table, split_lines, tsv_record
+from textgauge.data.formats import format_of, json_lines_table
+from textgauge.data.frames import scan_parquet
+from textgauge.data.packing import PathLike, check_text, read_pieces, show
+from textgauge.data.tables import TextTable
+from textgauge.errors import InputError
+from textgauge.limits import TEXT_CHARACTERS
+
+_BYTES = 2**22  # read at a time
+_ROWS = 2**14  # of a table, in a batch
+_PARQUET_ROWS = 2**16  # a row group is unpacked for each batch of it
+Lines = Iterator[tuple[int, list[str]]]  # the number of the first line, and lines without their ends
+
+
+def has_batches(path: PathLike) -> bool:
+    """Whether files of this kind can be read in batches."""
+    return format_of(path).ending in _READERS
+
+
+def read_batches(path: PathLike, *, column: str | None = None) -> Iterator[TextTable]:
+    """The rows of one file, some thousand at a time; of a Parquet file only `column` is read where it is named."""
+    ending = format_of(path).ending
+    yield from _parquet(path, column) if ending == ".parquet" else _READERS[ending](path)
+
+
+def text_lines(path: PathLike) -> Lines:
+    """The lines of a UTF-8 file (unpacked, without byte-order mark), some megabytes at a time."""
+    number = 1
+    for text in _texts(path):
+        lines = split_lines(text)
+        yield number, lines
+        number += len(lines)
+
+
+def _texts(path: PathLike) -> Iterator[str]:
+    """Pieces of a file that end with a line."""
+    name, number, rest = show(path), 1, b""
+    for data in read_pieces(path, _BYTES):
+        whole, rest = _cut(rest + data)
+        if len(rest) > 4 * TEXT_CHARACTERS.most + _BYTES:
+            raise InputError(f"{name}: too long a text from line {number} on; {TEXT_CHARACTERS.advice}")
+        if whole:
+            yield check_text(whole, name, first_line=number)
+            number += len(re.findall(rb"\r\n|\n|\r", whole))
+    if rest:
+        yield check_text(rest, name, first_line=number)
+
+
+def _cut(data: bytes) -> tuple[bytes, bytes]:
+    """What ends with a line, and the rest; a CR at the very end may be half of a CRLF."""
+    place = data.rfind(b"\n") + 1 or data.rfind(b"\r", 0, -1) + 1
+    return data[:place], data[place:]
+
+
+def _plain(path: PathLike) -> Iterator[TextTable]:
+    for number, lines in text_lines(path):
+        yield TextTable(show(path), {"text": list(lines)}, range(number, number + len(lines)))
+
+
+def _jsonl(path: PathLike) -> Iterator[TextTable]:
+    for number, lines in text_lines(path):
+        yield json_lines_table(lines, show(path), first_line=number)
+
+
+def _delimited(records: Callable[[PathLike], Iterator[tuple[int, list[str]]]], path: PathLike) -> Iterator[TextTable]:
+    """A table with a header line, from an iterator over its records."""
+    name, found = show(path), records(path)
+    header = header_of(name, found)
+    batch: list[tuple[int, list[str]]] = []
+    for record in found:
+        batch.append(record)
+        if len(batch) == _ROWS:
+            yield records_table(name, header, batch)
+            batch = []
+    yield records_table(name, header, batch)
+
+
+def _csv_records(path: PathLike) -> Iterator[tuple[int, list[str]]]:
+    texts = _texts(path)
+    first = next(texts, "")
+    lines = (line for text in _chain(first, texts) for line in io.StringIO(text, newline=""))
+    return csv_records(lines, show(path), delimiter=find_delimiter(first))
+
+
+def _chain(first: str, rest: Iterator[str]) -> Iterator[str]:
+    yield first
+    yield from rest
+
+
+def _tsv_records(path: PathLike) -> Iterator[tuple[int, list[str]]]:
+    for number, lines in text_lines(path):
+        yield from ((n, tsv_record(line)) for n, line in enumerate(lines, number) if line)
+
+
+def _parquet(path: PathLike, column: str | None = None) -> Iterator[TextTable]:
+    name = show(path)
+    for start, frame in scan_parquet(Path(path), _PARQUET_ROWS, column):
+        columns: dict[str, list[Any]] = {title: frame[title].to_list() for title in frame.columns}
+        yield TextTable(name, columns, range(start + 1, start + len(frame) + 1), unit="row")
+
+
+_READERS: dict[str, Callable[[PathLike], Iterator[TextTable]]] = {
+    ".txt": _plain,
+    ".csv": partial(_delimited, _csv_records),
+    ".tsv": partial(_delimited, _tsv_records),
+    ".jsonl": _jsonl,
+    ".parquet": _parquet,
+}

@@ -1,0 +1,110 @@
+"""Intervals and null values of sum metrics, from the sums of groups of texts in place of single texts.
+
+Texts are put into groups by their content, as good as at random, about equally many in every group of both corpora. So
+a group is to these methods what a text is to those of `uncertainty` and `null_values`: groups are cut into quarters and
+halves, and exchanged between the corpora.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textgauge.data import Comparison, Draws
+from textgauge.metrics.base import VALUE, Undefined
+from textgauge.metrics.corpus_metric import CorpusMetric, GapMetric, ManyValues
+from textgauge.metrics.null_values import PERMUTATION, NullValues
+from textgauge.metrics.score import Score
+from textgauge.metrics.sums import CorpusSums, Sums, add_up
+from textgauge.metrics.uncertainty import Parts, around, folded_interval
+
+GROUPS = 128  # of both corpora together
+TRIALS = 12  # cuts into quarters
+_STEP = 16  # numbers of groups are multiples of this: then a corpus's share of all groups, squared, is a whole number
+METHOD, EXCHANGED = "disjoint groups of texts", "permutation of groups of texts"
+
+
+def group_numbers(n: int, m: int) -> tuple[int, int] | None:
+    """How many groups each corpus is cut into, for groups of one size; None where one corpus is too small for that.
+
+    >>> group_numbers(300_000, 100_000), group_numbers(1_000_000, 1_000)
+    ((96, 32), None)
+    """
+    first = _STEP * round(GROUPS / _STEP * n / (n + m))
+    return (first, GROUPS - first) if 0 < first < GROUPS else None
+
+
+def units(reference: CorpusSums, candidate: CorpusSums) -> Comparison:
+    """A comparison whose rows stand for the groups."""
+    sizes = reference.wanted.groups, candidate.wanted.groups
+    rows = np.arange(1.0, sum(sizes) + 1)[:, None]
+    return Comparison(rows[: sizes[0]], rows[sizes[0] :])
+
+
+def values_of_draws(
+    metrics: Sequence[CorpusMetric], sides: tuple[CorpusSums, CorpusSums], draws: Draws
+) -> list[ManyValues]:
+    """The values of metrics on draws of groups; NaN where undefined."""
+    n = sides[0].wanted.groups
+    found: list[dict[str, list[float]]] = [
+        {name: [] for name in (VALUE, *(part.name for part in metric.parts))} for metric in metrics
+    ]
+    for left, right in zip(draws.left, draws.right, strict=True):
+        P, Q = (add_up([sides[0].total(mask[:n]), sides[1].total(mask[n:])]) for mask in (left, right))
+        for metric, columns in zip(metrics, found, strict=True):
+            values = _values_or_nan(metric, P, Q)
+            for name, column in columns.items():
+                column.append(values.get(name, float("nan")))
+    return [{name: np.array(column) for name, column in columns.items()} for columns in found]
+
+
+def _values_or_nan(metric: CorpusMetric, P: Sums, Q: Sums) -> dict[str, float]:
+    try:
+        return metric.of_sums(P, Q)
+    except Undefined:
+        return {}
+
+
+def interval(metric: CorpusMetric, score: Score, values: ManyValues, parts: Parts, reach: float) -> Score:
+    """The score with an interval, from values on quarters and halves of the groups, `reach` errors to either side."""
+    folded = isinstance(metric, GapMetric) and metric.part is None
+    if metric.no_interval is not None:
+        return replace(score, no_interval=f"{metric.key} has no interval: {metric.no_interval}")
+    try:
+        error = parts.error(metric.difference(values) if folded else metric.select(values))  # type: ignore[attr-defined]
+    except Undefined as undefined:
+        return replace(score, no_interval=str(undefined))
+    if folded:
+        difference = float(metric.difference({name: np.array(value) for name, value in score.parts.items()}))  # type: ignore[attr-defined]
+        low, high = folded_interval(difference, error, reach)
+    else:
+        low, high = around(score.value, reach * error, metric.bounds)
+    return replace(score, low=low, high=high, interval=METHOD)
+
+
+def exchanges(comparison: Comparison, permutations: int, seed: int) -> Draws:
+    """The observed split of the groups, then groups exchanged between the corpora.
+
+    Both sides get the same share of each corpus's groups. Groups are few: in a free exchange these shares would differ
+    by chance by more than single texts ever do, and the distance of the corpora would show in their null values.
+    """
+    n, m = len(comparison.reference), len(comparison.candidate)
+    rng = np.random.default_rng([seed, 128])
+    kept, moved = n * n // (n + m), n * m // (n + m)
+    left = np.hstack([_marked(rng, n, kept, permutations), _marked(rng, m, moved, permutations)])
+    observed = np.arange(n + m) < n
+    return Draws(np.vstack([observed, left]), np.vstack([~observed, ~left]))
+
+
+def _marked(rng: np.random.Generator, size: int, count: int, rows: int) -> NDArray[np.bool_]:
+    """Rows of so many marks at random places."""
+    return rng.permuted(np.tile(np.arange(size) < count, (rows, 1)), axis=1)
+
+
+def null_of(metric: CorpusMetric, values: ManyValues) -> NullValues:
+    """The null values of a metric, from its values on exchanged groups, the observed split first."""
+    shown = metric.select(values)
+    return NullValues(float(shown[0]), shown[1:], PERMUTATION, int(metric.orient(1)))

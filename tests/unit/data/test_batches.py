@@ -1,0 +1,97 @@
+"""Files read in batches hold what whole files hold, whatever the size of a batch; damage is one line."""
+
+from __future__ import annotations
+
+import gzip
+
+import polars
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from textgauge.data import batches
+from textgauge.data.batches import read_batches
+from textgauge.data.formats import load_table
+from textgauge.errors import InputError
+
+
+@pytest.fixture
+def small(monkeypatch):
+    monkeypatch.setattr(batches, "_BYTES", 7)
+    monkeypatch.setattr(batches, "_ROWS", 2)
+    monkeypatch.setattr(batches, "_PARQUET_ROWS", 3)
+
+
+def rows(path):
+    return [pair for table in read_batches(path) for pair in zip(table.rows, table.texts(None), strict=True)]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.txt", "one\ntwo\n\nthree and more\r\nfour\rfive\r\n\rsix"),
+        ("a.txt", "\ufeffone\nzwei ü\u2028still two\n"),
+        ("a.csv", 'text,n\none,1\n"two\nlines",2\n"a ""quote""",3\nfour\u2028still,4\n'),
+        ("a.csv", "text;price\nfine;0,5\ngood;1,5\n"),
+        ("a.tsv", 'n\ttext\n1\tone\n2\t"two, quoted"\n3\tthree\n'),
+        ("a.jsonl", '{"text": "one"}\n\n{"text": "two", "n": 2}\n"three"\n{"text": null}\n'),
+    ],
+)
+def test_batches_are_the_whole_file(file, small, name, content):
+    path = file(name, content)
+    whole = load_table(path)
+    assert rows(path) == list(zip(whole.rows, whole.texts(None), strict=True))
+    packed = file(f"{name}.gz", gzip.compress(content.encode()))
+    assert rows(packed) == rows(path)
+
+
+@settings(max_examples=40)
+@given(text=st.text(st.sampled_from("ab \n\r\u2028é"), min_size=1, max_size=30), size=st.integers(1, 9))
+def test_any_text_in_any_pieces(tmp_path_factory, text, size):
+    path = tmp_path_factory.mktemp("pieces") / "a.txt"
+    path.write_bytes(text.encode())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(batches, "_BYTES", size)
+        assert [cell for _, cell in rows(path)] == load_table(path).columns["text"]
+
+
+def test_parquet_by_rows_and_one_column(tmp_path, small):
+    path = tmp_path / "a.parquet"
+    polars.DataFrame({"n": range(8), "text": [f"text {i}" for i in range(8)]}).write_parquet(path)
+    assert rows(path) == [(i + 1, f"text {i}") for i in range(8)]
+    assert [list(table.columns) for table in read_batches(path, column="text")] == [["text"]] * 3
+
+
+def test_a_byte_that_is_no_text_is_named_by_its_line(file, small):
+    path = file("a.txt", b"one\ntwo\nthree\nfour \xff\nfive\n")
+    with pytest.raises(InputError, match=r"line 4 is not UTF-8 \(byte 0xff\)"):
+        rows(path)
+
+
+def test_a_text_of_ten_megabytes_is_refused_in_one_line(file):
+    path = file("a.txt", b"short\n" + b"x" * 10_000_000 + b"\nshort\n")
+    with pytest.raises(InputError, match="1,000,000") as error:
+        rows(path)
+    assert "\n" not in str(error.value)
+
+
+def test_a_broken_row_in_the_middle_of_a_parquet_file_is_named(tmp_path, monkeypatch):
+    monkeypatch.setattr(batches, "_PARQUET_ROWS", 100)
+    path = tmp_path / "a.parquet"
+    texts = [f"a text with the number {i} of its own" for i in range(400)]
+    polars.DataFrame({"text": texts}).write_parquet(path, row_group_size=100, compression="zstd", statistics=False)
+    data = bytearray(path.read_bytes())
+    third = len(data) * 5 // 8
+    data[third - 200 : third] = b"\xff" * 200
+    path.write_bytes(data)
+    found = []
+    with pytest.raises(InputError, match=r"a\.parquet: rows \d+ to \d+: bad Parquet") as error:
+        found.extend(cell for table in read_batches(path) for cell in table.texts(None))
+    assert "\n" not in str(error.value)
+
+
+def test_a_file_that_vanishes_is_one_line(tmp_path):
+    with pytest.raises(InputError, match="no such file"):
+        rows(tmp_path / "gone.txt")
+    with pytest.raises(InputError, match="No such file"):
+        rows(tmp_path / "gone.parquet")

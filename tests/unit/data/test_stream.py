@@ -1,0 +1,84 @@
+"""Streams: partitions of one size, blank texts left out, texts found again, many files as one."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars
+import pytest
+
+from textgauge.data import load_corpus, stream
+from textgauge.data.source import stream_of
+from textgauge.data.stream import ArrayStream, TextStream, is_large
+from textgauge.errors import InputError
+
+
+@pytest.fixture
+def parts(monkeypatch):
+    monkeypatch.setattr(stream, "PARTITION", 4)
+    monkeypatch.setattr(stream, "STREAMED", 6)
+
+    def texts(source, **options):
+        return [part.texts for part in stream_of(source, **options).partitions()]
+
+    return texts
+
+
+def test_partitions_have_one_size_whatever_the_files(file, parts, tmp_path):
+    for name, content in (("a.txt", "1\n2\n3\n"), ("b.txt", "4\n5\n"), ("c.txt", "6\n7\n8\n9\n")):
+        file(name, content)
+    assert parts(str(tmp_path / "*.txt")) == [["1", "2", "3", "4"], ["5", "6", "7", "8"], ["9"]]
+    assert load_corpus(str(tmp_path / "*.txt")).texts == tuple("123456789")
+
+
+def test_a_folder_of_tables_and_a_glob_with_a_column(parts, tmp_path):
+    for number in range(2):
+        frame = polars.DataFrame({"body": [f"{number}{i}" for i in range(3)], "n": [1, 2, 3]})
+        frame.write_parquet(tmp_path / f"{number}.parquet")
+    expected = [["00", "01", "02", "10"], ["11", "12"]]
+    assert parts(tmp_path, column="body") == expected
+    assert parts(f"{tmp_path}/*.parquet:body") == expected
+    assert load_corpus(f"{tmp_path}/*.parquet:body").texts == tuple(expected[0] + expected[1])
+    with pytest.raises(InputError, match="no file has such a name"):
+        stream_of(f"{tmp_path}/*.csv")
+
+
+def test_blank_texts_are_left_out_and_counted(file, parts):
+    path = file("a.txt", "1\n\n2\n   \n3\n4\n5\n")
+    with pytest.warns(UserWarning, match="blank texts left out: 2 of 7"):
+        assert parts(path) == [["1", "2", "3", "4"], ["5"]]
+    assert stream_of(path).count() == 5
+    with pytest.raises(InputError, match="every line is blank"):
+        parts(file("b.txt", "\n\n"))
+
+
+def test_texts_are_found_again(file, parts):
+    path = file("a.txt", "0\n\n1\n2\n3\n4\n5\n")
+    assert stream_of(path).take(np.array([0, 2, 5])) == ["0", "2", "5"]
+
+
+def test_what_is_large(file, parts):
+    assert not is_large(stream_of(file("a.txt", "a text\n" * 6)))
+    assert is_large(stream_of(file("b.txt", "a text\n" * 7)))
+    assert is_large(stream_of(np.ones((7, 2))))
+    assert is_large(stream_of(["a text"] * 7))
+
+
+@pytest.mark.parametrize("source", ["sample:banking", "-", "missing", ["a", 1], object()])
+def test_what_is_read_whole(source):
+    assert stream_of(source) is None
+
+
+def test_rows_of_arrays_are_checked_with_their_place(parts):
+    rows = np.ones((9, 2))
+    rows[6, 1] = np.nan
+    with pytest.raises(InputError, match="embedding 6 is not finite"):
+        list(ArrayStream("rows", rows).partitions())
+
+
+def test_a_file_that_vanishes_between_two_others(file, parts, tmp_path):
+    paths = [str(file(f"{i}.txt", "1\n2\n3\n4\n5\n")) for i in range(3)]
+    found = TextStream("some", tuple(paths)).partitions()
+    assert next(found).texts == ["1", "2", "3", "4"]
+    (tmp_path / "1.txt").unlink()
+    with pytest.raises(InputError, match=r"1\.txt: no such file"):
+        list(found)
