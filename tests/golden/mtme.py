@@ -68,6 +68,9 @@ def _of_case(case: str) -> dict[str, float]:
     if by == "none":
         agreed, pairs = stats.Agreement(*(column.tolist() for column in means(case)))
         found["agreement of means"] = agreed / pairs
+    if case == "none":
+        whole = np.rint(42 * metric).tolist()  # it adds in float32, where only whole numbers tie
+        found["soft accuracy"] = stats.PairwiseConfidenceError(rows, whole, SYSTEMS)[0]
     return {name: float(value) for name, value in found.items()}
 
 

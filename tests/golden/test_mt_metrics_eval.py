@@ -13,6 +13,7 @@ from textgauge.evaluate.protocols.levels import between_groups
 from textgauge.stats.correlation import averaged, complete, pearson, spearman
 from textgauge.stats.kendall import accuracy_eq, calibrate_ties, kendall_b, kendall_c
 from textgauge.stats.paired_tests import williams_test
+from textgauge.stats.soft_accuracy import soft_accuracy, superiority
 
 
 def tau_eq(gold, metric, epsilon=0.0):
@@ -61,6 +62,15 @@ def test_pairwise_accuracy_of_means_is_that_of_mt_metrics_eval(case):
     level = between_groups("system", metric, gold, np.arange(len(gold)))
     found = dict(zip(level.names, level.values, strict=True))
     assert found["system_accuracy"] == near(EXPECTED["cases"][case]["agreement of means"])
+
+
+def test_soft_pairwise_accuracy_is_that_of_mt_metrics_eval():
+    gold, metric, _ = mtme.shared("none")
+    # The signs that its compute_pairwise_p_values draws.
+    drawn = np.random.default_rng(4).random(size=(1_000, len(gold) // mtme.SYSTEMS), dtype=np.float32)
+    signs = np.where(np.rint(drawn) > 0, 1.0, -1.0)
+    people, mine = (superiority(column.reshape(mtme.SYSTEMS, -1), signs) for column in (gold, 42 * metric))
+    assert soft_accuracy(people, mine) == near(EXPECTED["cases"]["none"]["soft accuracy"])
 
 
 @pytest.mark.parametrize(("row", "expected"), list(zip(mtme.CORRELATIONS, EXPECTED["williams"], strict=True)))

@@ -24,7 +24,14 @@ from textgauge.evaluate.protocols.base import (
     register_protocol,
 )
 from textgauge.evaluate.protocols.batch import PairBatch
-from textgauge.evaluate.protocols.levels import AgreementLevel, between_groups, of_means, pair_level, within_groups
+from textgauge.evaluate.protocols.levels import (
+    AgreementLevel,
+    between_groups,
+    of_means,
+    pair_level,
+    soft_level,
+    within_groups,
+)
 from textgauge.stats.resampled_correlation import draws, inversion_rows, pearson_rows, rank_rows
 from textgauge.stats.resampling import percentile_interval
 
@@ -33,6 +40,7 @@ _GROUPS = ("set", "system", "item")
 _MEAN_RANKS = "ties: mean ranks"
 _TAU_B = "Kendall's τ-b; ties: left out of the scale"
 _ACCURACY = "share of pairs ordered or tied alike; ties: calibrated on the metric's differences (Deutsch et al. 2023)"
+_SOFT = "1 − mean difference of the p-values of people and metric that one is better (Thompson et al. 2024)"
 
 
 def _correlation(name: str, about: str) -> Measure:
@@ -55,7 +63,8 @@ class Agreement(Protocol):
 
     Pairs come with `rating` (larger is nearer), and where known with single ratings (`rating_1`, …), `set`, `system`
     and `item`. At pair level: Pearson, Spearman, Kendall's τ-b and τ-c, pairwise accuracy with tie calibration, over
-    all pairs and averaged within sets, systems, items. `system_…` correlate the means of systems. Sets are ordered by
+    all pairs and averaged within sets, systems, items. `system_…` correlate the means of systems; with items, also soft
+    pairwise accuracy. Sets are ordered by
     their means, best first: Pearson of means, correlation of orders, coinciding ranks, swaps (half of Spearman's
     footrule), inversions (Kendall); and where the names of some sets end with `random`: variability (range of means on
     random sets over the range on all, in percent) and disqualification (a random set ranks above another).
@@ -63,7 +72,7 @@ class Agreement(Protocol):
     all. Intervals are from resampling pairs, or all pairs of an
     item together. `ratings=single` takes every single rating, not their mean, at pair level.
 
-    Source: Yamshchikov et al. 2021; Deutsch et al. 2023 for pairwise accuracy.
+    Source: Yamshchikov et al. 2021; Deutsch et al. 2023 for pairwise accuracy, Thompson et al. 2024 for the soft one.
     """
 
     name = "agreement"
@@ -88,6 +97,7 @@ class Agreement(Protocol):
         _correlation("system_spearman", f"means of systems: Spearman's ρ; {_MEAN_RANKS}"),
         _correlation("system_kendall", f"means of systems: {_TAU_B}"),
         Measure("system_accuracy", about="means of systems: share of pairs ordered alike; ties: equal means only"),
+        Measure("system_soft_accuracy", about=f"pairs of systems: {_SOFT}", detail=True),
         _correlation("set_pearson", "means of sets: Pearson's r"),
         _correlation("order_correlation", f"order of sets: Spearman's ρ; {_MEAN_RANKS}"),
         Measure("coinciding_ranks", high=np.inf, about="order of sets: sets of the same rank"),
@@ -145,6 +155,8 @@ class Agreement(Protocol):
             ]
         if "system" in columns:
             levels.append(between_groups("system", x, y, columns["system"]))
+            if "item" in columns:
+                levels.append(soft_level(x, y, columns["system"], columns["item"]))
         if "set" in columns:
             levels.append(set_level(x, y, columns["set"], self.random))
         return levels

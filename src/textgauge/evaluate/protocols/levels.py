@@ -33,6 +33,7 @@ from textgauge.stats.resampled_correlation import (
     resampled,
     spearman_rows,
 )
+from textgauge.stats.soft_accuracy import random_signs, soft_accuracy, superiority, superiority_draws
 
 Rows = NDArray[np.intp]
 Draw = Callable[[Ints], Floats]
@@ -127,6 +128,37 @@ def between_groups(column: str, x: Floats, y: Floats, group: NDArray[Any], seed:
 
     names = [f"{column}_{name}" for name in kinds]
     return of_means(names, judged, x, y, group, larger=[True] * len(names), seed=seed, what=f"means of {column}s")
+
+
+def soft_level(x: Floats, y: Floats, system: NDArray[Any], item: NDArray[Any], seed: int = 0) -> AgreementLevel:
+    """Soft pairwise accuracy of systems, over the items that every system has with a rating and a value."""
+    names = ("system_soft_accuracy",)
+    labels, column = np.unique(system, return_inverse=True)
+    numbers, row = np.unique(item, return_inverse=True)
+    table = np.full((2, len(labels), len(numbers)), np.nan)
+    table[:, column, row] = x, y
+    first = np.zeros(len(numbers), dtype=np.intp)
+    first[row[::-1]] = np.arange(len(x))[::-1]
+    shared = np.isfinite(table).all(axis=(0, 1))
+    mine, people = table[:, :, shared]
+    known = np.isfinite(x)
+    if not np.ptp(y) or not known.any() or not np.ptp(x[known]):
+        return _nothing(names, len(labels), why_unrelated(x[known], y[known]))
+    if len(labels) < 2 or shared.sum() < 2:
+        return _nothing(names, len(labels), "soft accuracy needs two systems, and two items that every system has")
+    signs = random_signs(int(shared.sum()), seed=seed)
+    p_people, p_mine = superiority(people, signs), superiority(mine, signs)
+
+    def draw(weights: Ints) -> Floats:
+        w = weights[:, first[shared]]
+        gaps = np.abs(superiority_draws(people, w) - superiority_draws(mine, w))
+        return np.asarray(1.0 - gaps.mean(axis=1))[:, None]
+
+    rng = np.random.default_rng([seed, 12])
+    once = np.ones((1, mine.shape[1]))
+    dealt = [superiority_draws(mine[rng.permutation(len(labels))], once)[0] for _ in range(_SHUFFLES)]
+    chance = _reached(np.array([soft_accuracy(p_people, p) for p in dealt]), larger=True)
+    return AgreementLevel(names, [soft_accuracy(p_people, p_mine)], len(labels), [chance], draw, [None])
 
 
 def of_means(
