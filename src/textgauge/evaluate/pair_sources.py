@@ -14,6 +14,7 @@ from textgauge.data import Corpus, load_pairs
 from textgauge.data.card import TextPairs
 from textgauge.data.catalogue import data_folders
 from textgauge.data.formats import is_table, load_table
+from textgauge.data.metric_folder import is_metric_folder, load_metric_folder
 from textgauge.data.source import brings_columns
 from textgauge.data.tables import TextTable, number
 from textgauge.errors import ArgumentError, InputError, ResourceError
@@ -47,12 +48,21 @@ def read_rated(
 
     Of a table, `left` and `right` name the columns of texts, `ratings` one or more columns of ratings (larger is
     nearer), `groups` the columns of `set`, `system` and `item`, and `scores` those that `column:NAME` metrics read.
-    Samples and published datasets bring theirs. A row without any rating is refused, or left out with `rated_only`.
+    Samples and published datasets bring theirs. Of a folder in the layout of mt-metrics-eval, `ratings` names the human
+    scores, `right` the reference, and `scores` are the folder's own. A row without any rating is refused, or left out
+    with `rated_only`.
     """
     if brings_columns(spec):
         if ratings or groups or scores:
             raise InputError(f"{spec} brings its own ratings and groups; columns are named for tables alone")
         return _known(spec, limit, seed)
+    if is_metric_folder(spec):
+        if groups or len(ratings) > 1:
+            raise InputError(f"{spec} brings its own systems and items; name one of its human scores at most")
+        chosen = {"human": next(iter(ratings), None), "reference": None if right == "right" else right}
+        table = load_metric_folder(spec, **chosen, scores=scores)
+        known = {name: name for name in ("system", "item")}
+        return _of_table(table, "left", "right", ["rating"], known, scores, limit, seed)
     table = load_table(spec)
     return _of_table(
         _rated_rows(table, ratings) if rated_only else table, left, right, ratings, groups or {}, scores, limit, seed

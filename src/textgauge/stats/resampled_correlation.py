@@ -50,7 +50,8 @@ def _pearson(x: Floats, y: Floats, weights: Floats) -> Floats:
     """From weighted moments of the columns, centred first so that sums do not cancel."""
     a, b = x - x.mean(), y - y.mean()
     sums = weights @ np.column_stack([np.ones_like(a), a, b, a * a, b * b, a * b])
-    n, sa, sb, saa, sbb, sab = sums.T
+    drawn, sa, sb, saa, sbb, sab = sums.T
+    n = np.maximum(drawn, 1.0)  # of nothing drawn all sums are 0, and the correlation NaN
     flat = _FLAT * np.array([[a @ a], [b @ b]])
     return _ratio(sab - sa * sb / n, np.stack([saa - sa**2 / n, sbb - sb**2 / n]), flat)
 

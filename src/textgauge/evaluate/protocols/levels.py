@@ -134,11 +134,10 @@ def soft_level(x: Floats, y: Floats, system: NDArray[Any], item: NDArray[Any], s
     """Soft pairwise accuracy of systems, over the items that every system has with a rating and a value."""
     names = ("system_soft_accuracy",)
     labels, column = np.unique(system, return_inverse=True)
-    numbers, row = np.unique(item, return_inverse=True)
-    table = np.full((2, len(labels), len(numbers)), np.nan)
+    _, first, row = np.unique(item, return_index=True, return_inverse=True)
+    row, first = np.argsort(np.argsort(first))[row], np.sort(first)  # items as they come, however they are called
+    table = np.full((2, len(labels), len(first)), np.nan)
     table[:, column, row] = x, y
-    first = np.zeros(len(numbers), dtype=np.intp)
-    first[row[::-1]] = np.arange(len(x))[::-1]
     shared = np.isfinite(table).all(axis=(0, 1))
     mine, people = table[:, :, shared]
     known = np.isfinite(x)
