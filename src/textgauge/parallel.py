@@ -1,17 +1,19 @@
-"""Map functions over trial numbers and items on threads: the same bits whatever the thread count."""
+"""Map functions over trial numbers and items, on threads or a cluster: the same bits whatever their number."""
 
 from __future__ import annotations
 
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager
+from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import cache
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+from textgauge.errors import InputError, MissingExtra, ResourceError
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -62,6 +64,45 @@ def map_ordered(executor: Executor, function: Callable[[T], R], items: Iterable[
             yield waiting.popleft().result()
     while waiting:
         yield waiting.popleft().result()
+
+
+@contextmanager
+def dask_executor(address: str) -> Iterator[Executor]:
+    """The workers of a Dask scheduler (`tcp://HOST:PORT`), or N processes of a cluster on this machine (`local:N`).
+
+    Tasks of a worker that is lost run again. A scheduler that is lost is one clear error.
+    """
+    try:
+        import dask
+        from distributed import Client, KilledWorker
+        from distributed.comm.core import CommClosedError
+    except ImportError:
+        raise MissingExtra.named("a Dask scheduler", "dask") from None
+    # Tasks carry their texts with them: data that one worker alone holds would be lost with it.
+    settings = {"distributed.admin.large-graph-warning-threshold": "1GiB"}
+    with dask.config.set(settings), ExitStack() as stack:
+        try:
+            client = stack.enter_context(Client(_cluster(address, stack)))  # type: ignore[no-untyped-call]
+        except (OSError, ValueError) as error:
+            raise InputError(f"no Dask scheduler answers at {address} ({error})") from None
+        try:
+            yield client.get_executor()
+        except (CancelledError, CommClosedError, KilledWorker) as error:
+            reason = f"the scheduler or its workers are gone ({type(error).__name__})"
+            raise ResourceError(f"{address}: {reason}; what is finished is kept, the same command resumes") from None
+
+
+def _cluster(address: str, stack: ExitStack) -> Any:
+    """What a client connects to: an address, or a cluster that is started for it."""
+    if not address.startswith("local:"):
+        return address
+    count = address.removeprefix("local:")
+    if not count.isdigit() or not int(count):
+        raise InputError(f"{address}: give the number of processes, as in local:2")
+    from distributed import LocalCluster
+
+    options = {"n_workers": int(count), "threads_per_worker": 1, "dashboard_address": None, "memory_limit": 0}
+    return stack.enter_context(LocalCluster(**options))  # type: ignore[no-untyped-call]
 
 
 @cache

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from textgauge.cli.explanations import FILES, explanation_rows, print_explanations, write_explanations
-from textgauge.cli.output import Format, FormatOption, print_result, progress
+from textgauge.cli.output import Format, FormatOption, SchedulerOption, print_result, progress
 from textgauge.comparing import DEFAULT_METRICS, CompareReport
 from textgauge.comparing import compare as run_compare
 from textgauge.data import load_corpus
@@ -56,6 +56,7 @@ def compare(
             help="Of more than 50,000 texts, measure metrics of all pairs of texts on samples of this many of each.",
         ),
     ] = None,
+    scheduler: SchedulerOption = None,
     level: Annotated[float, typer.Option(help="Level of the intervals.")] = 0.95,
     permutations: Annotated[int, typer.Option(min=1, help="Permutations of the test.")] = 999,
     seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
@@ -84,6 +85,7 @@ def compare(
             explain=explain or explain_to is not None,
             column=column,
             approx=approx,
+            scheduler=scheduler,
             on_step=step,
         )
     printed = explain and explain_to is None

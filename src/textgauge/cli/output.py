@@ -20,8 +20,9 @@ from textgauge.result import Result
 from textgauge.tabular import TEXT_WIDTH, Row, latex_table, markdown_table, rich_table
 
 __all__ = [
-    "DETAIL", "ColumnOption", "Format", "FormatOption", "LevelOption", "Row", "SeedOption", "note", "option_name",
-    "print_answer", "print_next", "print_result", "print_table", "progress", "shows_progress", "this_command",
+    "DETAIL", "ColumnOption", "Format", "FormatOption", "LevelOption", "Row", "SchedulerOption", "SeedOption", "note",
+    "option_name", "print_answer", "print_next", "print_result", "print_table", "progress", "shows_progress",
+    "this_command",
 ]  # fmt: skip
 
 
@@ -44,6 +45,12 @@ class Format(StrEnum):
 FormatOption = Annotated[Format, typer.Option("--format", "-f", help="How to print the result.")]
 SeedOption = Annotated[int, typer.Option(min=0, help="Random seed.")]
 LevelOption = Annotated[float, typer.Option(help="Level of the intervals.")]
+SchedulerOption = Annotated[
+    str | None,
+    typer.Option(
+        "--scheduler", "--cluster", help="Work on a Dask cluster: tcp://HOST:PORT, or local:N for N processes here."
+    ),
+]
 ColumnOption = Annotated[str | None, typer.Option(help="The column that holds the texts, for tables.")]
 
 

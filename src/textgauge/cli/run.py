@@ -16,6 +16,7 @@ from textgauge.cli.output import (
     Format,
     FormatOption,
     Row,
+    SchedulerOption,
     SeedOption,
     note,
     print_next,
@@ -96,7 +97,7 @@ def run(
     column: ColumnOption = None,
     seed: SeedOption = 0,
     jobs: Annotated[int, _option("Local processes.", "-j", "--jobs", min=1)] = 1,
-    scheduler: Annotated[str | None, _option("The address of a Dask scheduler, tcp://...")] = None,
+    scheduler: SchedulerOption = None,
     dry_run: Annotated[bool, _option("List the results and which are there; compute nothing.", "--dry-run")] = False,
     form: FormatOption = Format.table,
 ) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -19,6 +19,7 @@ from textgauge.metrics import CorpusMetric, Score, get_corpus_metrics
 from textgauge.metrics.base import Undefined
 from textgauge.metrics.ground_matrix import ground_matrix
 from textgauge.metrics.null_values import NullValues, adjusted
+from textgauge.parallel import dask_executor
 
 Step: TypeAlias = Callable[[str], None]
 Missing: TypeAlias = ResourceError | MissingExtra
@@ -64,6 +65,7 @@ def compare(
     explain: bool = False,
     column: str | None = None,
     approx: int | None = None,
+    scheduler: str | None = None,
     on_step: Step = lambda _: None,
 ) -> CompareReport:
     """Measure how far the candidate corpus is from the reference corpus.
@@ -81,6 +83,8 @@ def compare(
     Sources of more than 50,000 texts are read in parts and never held in memory (see docs/performance.md); a `Corpus`
     is in memory already, and `foreign` and `explain` need all texts there. The notes of the report then say what was
     done. Metrics of all pairs of texts take long at that size: `approx` has them measured on samples of so many texts.
+    `scheduler` is the address of a Dask scheduler whose workers read and embed the parts, or `local:N` for N processes
+    here; the numbers are those of one process.
 
     >>> reference = ["a red cat", "a red dog", "a blue dog"]
     >>> report = compare(reference, ["one cat", "one dog", "a cow"], metrics="jsd@words")
@@ -88,10 +92,15 @@ def compare(
     3
     """
     options = UncertaintyOptions(ci, test, level, permutations, seed)
-    if foreign is None and not explain and (streams := _large_streams(reference, candidate, column)) is not None:
+    streams = None if foreign or explain else _streams(reference, candidate, column, small=scheduler is not None)
+    if streams is not None:
         from textgauge.comparing.streamed import compare_streams
 
-        return compare_streams(streams, get_corpus_metrics(metrics), options, approx=approx, on_step=on_step)
+        with nullcontext() if scheduler is None else dask_executor(scheduler) as cluster:
+            chosen = get_corpus_metrics(metrics)
+            return compare_streams(streams, chosen, options, approx=approx, on_step=on_step, executor=cluster)
+    if scheduler is not None:
+        raise InputError("a scheduler needs files, lists or arrays, which are read in parts, and no foreign or explain")
     comparison, chosen, missing = prepared(reference, candidate, metrics, seed, on_step, column=column)
     scores, nulls = [], []
     with blas_threads(comparison):
@@ -112,10 +121,10 @@ def compare(
         return _explained(report, comparison, chosen, on_step) if explain else report
 
 
-def _large_streams(reference: Source, candidate: Source, column: str | None) -> tuple[Stream, Stream] | None:
-    """Both sources as streams if one of them is too large for memory and both can be read in parts."""
+def _streams(reference: Source, candidate: Source, column: str | None, *, small: bool) -> tuple[Stream, Stream] | None:
+    """Both sources as streams, if they can be read in parts and one is too large for memory; or `small` ones too."""
     first, second = stream_of(reference, column=column), stream_of(candidate, column=column)
-    if first is None or second is None or not (is_large(first) or is_large(second)):
+    if first is None or second is None or not (small or is_large(first) or is_large(second)):
         return None
     return first, second
 

@@ -16,10 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.errors import InputError, MissingExtra
 from textgauge.evaluate.protocols.batch import Batch
 from textgauge.metrics.base import VALUE
-from textgauge.parallel import one_blas_thread
+from textgauge.parallel import dask_executor, one_blas_thread, workers_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,16 +109,8 @@ def _failed(errors: Sequence[str | None]) -> tuple[bool, ...]:
 def open_executor(*, jobs: int = 1, scheduler: str | None = None) -> Iterator[Executor | None]:
     """An executor of jobs: None (here, one by one), local processes, or a Dask scheduler's workers."""
     if scheduler is not None:
-        try:
-            from distributed import Client
-        except ImportError:
-            raise MissingExtra.named("a Dask scheduler", "dask") from None
-        try:
-            client = Client(scheduler)  # type: ignore[no-untyped-call]
-        except (OSError, ValueError) as error:
-            raise InputError(f"no Dask scheduler answers at {scheduler} ({error})") from None
-        with client:
-            yield client.get_executor()  # type: ignore[no-untyped-call]
+        with dask_executor(scheduler) as cluster:
+            yield cluster
         return
     if jobs <= 1:
         yield None
@@ -151,8 +142,7 @@ def _start_all(pool: ProcessPoolExecutor, jobs: int) -> None:
 
 def workers(where: Executor | None, jobs: int) -> int:
     """How many jobs an executor can work on at once."""
-    client = getattr(where, "_client", None)  # a Dask executor's
-    return jobs if client is None else sum(client.nthreads().values())
+    return jobs if where is None or isinstance(where, ProcessPoolExecutor) else workers_of(where)
 
 
 def _start_worker() -> None:
