@@ -43,7 +43,7 @@ class CorpusMetric(Metric):
     scope = "corpus"
     interval_trials: ClassVar[int] = 40  # how often the corpora are cut into quarters for the standard error
     fitted: ClassVar[bool] = False  # whether something is fitted to the texts: clusters, a classifier
-    interval_from: ClassVar[int] = 100  # texts: from there on simulated coverage is 93 to 97 %
+    min_texts_interval: ClassVar[int] = 100  # of each corpus: from there on simulated coverage is 93 to 97 %
     no_interval: ClassVar[str | None] = None  # why there is no interval at any size
     on_scale: ClassVar[bool] = False  # whether values are on the scale of the ground, not merely ordered by it
 
@@ -118,11 +118,6 @@ class CorpusMetric(Metric):
         names = [VALUE, *(part.name for part in self.parts)]
         rows = [self.values_or_nan(comparison) for comparison in draws.comparisons(joint)]
         return {name: np.array([row[name] for row in rows]) for name in names}
-
-    @property
-    def min_texts_interval(self) -> int:
-        """The texts each corpus must have for an interval."""
-        return self.interval_from
 
     def standard_error(self, comparison: Comparison, *, seed: int) -> tuple[float, str]:
         """Standard deviation of the value over samples of these sizes, and the method's name."""

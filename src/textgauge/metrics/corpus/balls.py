@@ -17,8 +17,7 @@ from textgauge.metrics.corpus_metric import ManyValues, Values
 from textgauge.metrics.ground_matrix import BallCounts
 from textgauge.metrics.neighbours import NeighbourMetric, ball_counts, harmonic_mean, side_shares
 from textgauge.metrics.registry import register
-from textgauge.metrics.score import Score
-from textgauge.metrics.uncertainty import DISJOINT, Parts, floored_interval, student_reach
+from textgauge.metrics.uncertainty import NOT_SHOWN
 from textgauge.numerics import neighbour_lists as many
 from textgauge.numerics.neighbour_lists import Lists
 from textgauge.numerics.neighbour_sides import ManyShares
@@ -50,6 +49,7 @@ class _BallMetric(NeighbourMetric):
 
     default_on = "minilm:euclidean"
     on_scale = False
+    no_interval = NOT_SHOWN
 
     k: int = 5
     ties: Literal["closed", "open"] = "closed"
@@ -63,11 +63,6 @@ class _BallMetric(NeighbourMetric):
     def min_texts(self) -> int:
         """A text and its k neighbours."""
         return self.k + 1
-
-    @property
-    def min_texts_interval(self) -> int:
-        """Balls of small corpora are so large that one of them can hold most texts."""
-        return 60 * self.k
 
     def balls(self, comparison: Comparison) -> BallCounts:
         """Which balls hold which texts."""
@@ -173,20 +168,6 @@ class DensityCoverage(_BallMetric):
         value = 1.0 - float(harmonic_mean(min(density, 1.0), coverage))
         return {VALUE: value, "density": density, "coverage": coverage}
 
-    def interval_ends(
-        self, comparison: Comparison, score: Score, *, level: float, seed: int
-    ) -> tuple[float, float, str]:
-        """As if density were not cut, and then carried through the cut: values pile up where density reaches 1."""
-        if self.part is not None:
-            return super().interval_ends(comparison, score, level=level, seed=seed)
-        parts = Parts.of(comparison, trials=self.interval_trials, seed=seed)
-        many = self.compute_many(parts.joint, parts.draws)
-        errors = [parts.error(side) for side in _uncut_and_floor(many["density"], many["coverage"])]
-        uncut, floor = _uncut_and_floor(np.array(score.parts["density"]), np.array(score.parts["coverage"]))
-        reach = student_reach(level, comparison)
-        low, high = floored_interval(float(uncut), float(floor), (errors[0], errors[1]), reach)
-        return max(low, 0.0), min(high, 1.0), DISJOINT
-
     def explain(self, comparison: Comparison) -> Contributions:
         """As `pr`, with coverage in place of recall and density, cut at 1, in place of precision.
 
@@ -219,8 +200,3 @@ class DensityCoverage(_BallMetric):
     def _values(self, density: Floats, coverage: Floats) -> ManyValues:
         value = 1.0 - harmonic_mean(np.minimum(density, 1.0), coverage)
         return {VALUE: value, "density": density, "coverage": coverage}
-
-
-def _uncut_and_floor(density: Floats, coverage: Floats) -> tuple[Floats, Floats]:
-    """1 − F1 with density not cut at 1, and with density 1; the value of `dc` is the larger of both."""
-    return 1.0 - harmonic_mean(density, coverage), 1.0 - harmonic_mean(np.ones_like(coverage), coverage)

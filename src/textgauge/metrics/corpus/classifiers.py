@@ -69,7 +69,7 @@ class HeldOutMetric(EmbeddingMetric):
     headline = Part(VALUE)
     parts = tuple(Part(name) for name in SCORES)
     value_at_identity = 0.5
-    interval_from = 30
+    min_texts_interval = 30
 
     share: float = 0.5
     repeats: int = 1

@@ -112,7 +112,7 @@ class Energy(GroundMetric):
 
     name = "energy"
     label = "Energy distance"
-    interval_from = 30
+    min_texts_interval = 30
     source = "Székely and Rizzo 2013; Ackerman et al. 2023"
     headline = Part(VALUE, bounds=(0.0, float("inf")))
     parts = (Part("coefficient"),)

@@ -198,7 +198,7 @@ class ChiByDf(_ChiSquare):
 
     name = "cbdf"
     label = "χ² by df"
-    interval_from = 30
+    min_texts_interval = 30
     source = "Kilgarriff 2001"
     headline = Part(VALUE, bounds=(0.0, INF))
     parts = (Part("statistic", bounds=(0.0, INF)),)
@@ -302,7 +302,7 @@ class JensenShannon(CountMetric):
 
     name = "jsd"
     label = "Jensen–Shannon"
-    interval_from = 30
+    min_texts_interval = 30
     source = "Lin 1991"
     headline = Part(VALUE)
     root: bool = False
@@ -328,7 +328,7 @@ class KullbackLeibler(CountMetric):
 
     name = "kl"
     label = "Kullback–Leibler"
-    interval_from = 30
+    min_texts_interval = 30
     source = "Kullback & Leibler 1951"
     headline = Part(VALUE, bounds=(0.0, INF))
     parts = (Part("reverse", bounds=(0.0, INF)),)

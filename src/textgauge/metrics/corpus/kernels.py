@@ -76,7 +76,7 @@ def bandwidth(joint: Corpus, metric: GroundMetric) -> float:
 class KernelDiscrepancy(CorpusMetric):
     """Squared maximum mean discrepancy; subclasses say which kernel."""
 
-    interval_from = 30
+    min_texts_interval = 30
 
     estimator: Literal["unbiased", "biased"] = "unbiased"
 

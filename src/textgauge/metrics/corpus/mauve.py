@@ -18,6 +18,7 @@ from textgauge.metrics.base import DEFAULT_SEED, VALUE, Part
 from textgauge.metrics.corpus_metric import EmbeddingMetric, ManyValues, Values
 from textgauge.metrics.neighbours import gram_of
 from textgauge.metrics.registry import register
+from textgauge.metrics.uncertainty import NOT_SHOWN
 from textgauge.numerics.kmeans import kmeans
 from textgauge.numerics.spectral import Directions, Spread, components, spread_of_directions
 from textgauge.numerics.subsets import Subsets
@@ -108,6 +109,7 @@ class Mauve(EmbeddingMetric):
     label: ClassVar[str] = "MAUVE"
     source: ClassVar[str] = "Pillutla et al. 2021"
     compiled: ClassVar[bool] = True
+    no_interval: ClassVar[str | None] = NOT_SHOWN
     headline: ClassVar[Part] = Part(VALUE)
     parts: ClassVar[tuple[Part, ...]] = (Part("frontier_integral"), Part("mauve_star", closer="larger"))
 
@@ -127,11 +129,6 @@ class Mauve(EmbeddingMetric):
             raise ParameterError("mauve: restarts, points and seeds must be at least 1, seed at least 0")
         if not (self.scaling > 0 and 0 < self.pca <= 1):
             raise ParameterError("mauve: scaling must be positive, pca a share between 0 and 1")
-
-    @property
-    def min_texts_interval(self) -> int:
-        """The few buckets of smaller corpora change too much from sample to sample."""
-        return 200
 
     def compute(self, comparison: Comparison) -> Values:
         """Value and parts of one comparison."""

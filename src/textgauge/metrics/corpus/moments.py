@@ -92,6 +92,7 @@ class Frechet(EmbeddingMetric):
     name = "fid"
     version = 2
     label = "Fréchet embedding distance"
+    no_interval = NOT_SHOWN
     source = "Heusel et al. 2017"
     headline = Part(VALUE, bounds=(0.0, float("inf")))
     interval_trials: ClassVar[int] = 12
@@ -180,6 +181,7 @@ class Medoid(CentreDistance):
 
     name = "medoid"
     label = "Mean vector distance"
+    no_interval = "of low-dimensional vectors it covers too little where the corpora are close"
 
     def compute(self, comparison: Comparison) -> Values:
         """Cosine distance of the means."""

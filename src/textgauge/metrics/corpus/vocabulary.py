@@ -26,7 +26,7 @@ class VocabularyOverlap(CountMetric):
 
     name = "vocab_overlap"
     label = "Vocabulary overlap"
-    interval_from = 30
+    min_texts_interval = 30
     source = "Jaccard 1901"
     headline = Part(VALUE, closer="larger")
     parts = (Part("new"),)
