@@ -2,15 +2,49 @@
 
 from __future__ import annotations
 
+import re
+
 from _pages.markup import code, page, paragraphs, parameter_row, plain, shown, table
 from _pages.names import AFTER_AT, grids, variants
+from textgauge.data import sample
+from textgauge.errors import TextgaugeError
 from textgauge.metrics import CorpusMetric, Metric, PairMetric, Part, list_metrics
 from textgauge.metrics.base import parameters
+from textgauge.tabular import format_cell
 
 ROOM = "reference/metrics"
+PAIR = ("the cat sat on the mat", "a cat was sitting on the mat")
+ASKING = ("judge", "column")  # a service, or a table
 # The extra that an example needs, and what comes before it on the command line.
 NEEDS = {"cross_encoder": "needs st: it runs a model of sentence-transformers"}
-FIRST = {"ensemble": "textgauge train ensemble --pairs sample:graded --limit 100 -m chrf,jaccard -o ensemble.json"}
+FIRST = {
+    "ensemble": "textgauge train ensemble --pairs sample:graded --limit 100 -m chrf,jaccard -o ensemble.json",
+    "column": "textgauge datasets show sample:graded -n 20 -f csv > graded.csv",
+}
+
+# What parameters do that no definition names.
+MEANINGS = {
+    "alpha": "weight of precision against recall",
+    "b": "how much the length of a text counts, from 0 to 1",
+    "beta": "how steeply the penalty for scattered matches grows",
+    "degree": "degree of the polynomial kernel",
+    "delta": "what a word that occurs adds at least",
+    "df": "degrees of freedom: those of a table of two samples, or those of the paper",
+    "estimator": "whether a text is compared with itself (`biased`) or not (`unbiased`)",
+    "gamma": "the largest penalty for scattered matches",
+    "k": "how many neighbours make up the neighbourhood of a text",
+    "k1": "how soon further occurrences of a word add nothing",
+    "lowercase": "whether capitals are made small first",
+    "p": "the order of the distance",
+    "padding": "whether the tokens count that pad each text to the longest one of its source (`source`) or not",
+    "repeats": "how many random splits are averaged",
+    "seed": "the random seed",
+    "share": "the share of the texts that is held out",
+    "stem": "whether words are reduced to their stems first",
+    "ties": "how equal distances count",
+    "tokens": "how texts are split into words",
+    "top": "how many of the most frequent tokens count",
+}
 
 
 def pages() -> dict[str, str]:
@@ -39,6 +73,8 @@ def metric_page(metric: Metric) -> str:
         "\n\n".join(definition),
         _parameters(metric),
         _parts(metric),
+        "## What a good value is",
+        good_value(metric),
         "## When it is undefined",
         undefined(metric),
         "## Names",
@@ -62,7 +98,19 @@ def example(metric: Metric) -> str:
     mark = f"<!-- {NEEDS[metric.name]} -->\n" if metric.name in NEEDS else ""
     python, command = _of_corpora(metric) if isinstance(metric, CorpusMetric) else _of_pairs(metric)
     commands = "\n".join(filter(None, [FIRST.get(metric.name), command]))
-    return f"{mark}```sh\n{commands}\n```\n\n{mark}```python\n{python}\n```"
+    return f"{mark}```sh\n{commands}\n```\n\n{mark}```python\n{python}\n```\n\n{worked(metric)}"
+
+
+def worked(metric: Metric) -> str:
+    """The value of the example, where all that it needs is on this machine."""
+    if metric.name in {*NEEDS, *FIRST, *ASKING}:
+        return ""
+    try:
+        corpora = sample("banking", n=50).texts, sample("travel", n=50).texts
+        found = metric(*(corpora if isinstance(metric, CorpusMetric) else PAIR))
+    except TextgaugeError:
+        return ""
+    return f"Its value is {format_cell(float(found))}."
 
 
 def _of_corpora(metric: CorpusMetric) -> tuple[str, str]:
@@ -79,12 +127,27 @@ def _of_corpora(metric: CorpusMetric) -> tuple[str, str]:
     return python, f"textgauge compare sample:banking sample:travel --limit 50 -m {metric.name} --ci"
 
 
-def _of_pairs(metric: PairMetric) -> tuple[str, str]:
+def _of_a_table() -> tuple[str, str]:
     python = (
         "import textgauge\n\n"
         "report = textgauge.score(\n"
-        '    left=["the cat sat on the mat"],\n'
-        '    right=["a cat was sitting on the mat"],\n'
+        f'    left=["{PAIR[0]}"],\n'
+        f'    right=["{PAIR[1]}"],\n'
+        '    metrics="column:comet",\n'
+        '    columns={"comet": [0.87]},\n)\n'
+        'print(report["column:comet"].values)'
+    )
+    return python, "textgauge score --pairs graded.csv --left left --right right -m column:grade --summary"
+
+
+def _of_pairs(metric: PairMetric) -> tuple[str, str]:
+    if metric.name == "column":
+        return _of_a_table()
+    python = (
+        "import textgauge\n\n"
+        "report = textgauge.score(\n"
+        f'    left=["{PAIR[0]}"],\n'
+        f'    right=["{PAIR[1]}"],\n'
         f'    metrics="{metric.name}",\n)\n'
         f'print(report["{metric.name}"].values)'
     )
@@ -93,7 +156,7 @@ def _of_pairs(metric: PairMetric) -> tuple[str, str]:
 
 def _facts(metric: Metric) -> str:
     of = "two corpora" if isinstance(metric, CorpusMetric) else "two texts"
-    default = f", {code(metric.on)} unless said" if metric.on else ""
+    default = f"; {code(metric.on)} by default" if metric.on else ""
     facts = [
         ("Compares", of),
         ("Values", _range(metric.headline)),
@@ -118,8 +181,31 @@ def _parameters(metric: Metric) -> str:
     kinds = parameters(type(metric))
     if not kinds:
         return ""
-    rows = [parameter_row(name, kind, getattr(metric, name)) for name, kind in kinds.items()]
-    return f"## Parameters\n\n{table(['parameter', 'default', 'values'], rows)}"
+    rows = [[*parameter_row(name, kind, getattr(metric, name)), meaning(metric, name)] for name, kind in kinds.items()]
+    return f"## Parameters\n\n{table(['parameter', 'default', 'values', 'what it does'], rows)}"
+
+
+def meaning(metric: Metric, parameter: str) -> str:
+    """The sentences of the definition that name a parameter; else what all parameters of that name do."""
+    text = " ".join(paragraphs(type(metric).__doc__))
+    named = [part for part in re.split(r"(?<=[.;:]) ", text) if re.search(rf"`{parameter}[`=]|\b{parameter}=", part)]
+    return plain("; ".join(part.rstrip(".;:") for part in named)) or MEANINGS.get(parameter, "")
+
+
+def good_value(metric: Metric) -> str:
+    """How to read a value: what equal inputs give, and what to compare it with."""
+    equal = shown(metric.value_at_identity)
+    if isinstance(metric, CorpusMetric):
+        return (
+            f"Equal corpora have {equal}; {metric.closer} is closer. No value is good for all corpora: two "
+            "samples from one source have a distance too, which depends on their sizes. Compare the value with the "
+            "column “if same source” of `textgauge compare`, and values with each other at equal sizes only."
+        )
+    return (
+        f"Equal texts have {equal}; {metric.closer} is closer. What is good depends on the task: compare with the "
+        "values of another system on the same texts (`textgauge score … --baseline`), or learn from rated pairs which "
+        "values people call similar (`textgauge run agreement`)."
+    )
 
 
 def _parts(metric: Metric) -> str:
