@@ -1,7 +1,8 @@
 """Asking an OpenAI-compatible endpoint: address and key from the environment, patience, checked answers.
 
 Settings: `TEXTGAUGE_API_BASE` or `OPENAI_BASE_URL` (the address before `/embeddings` or `/chat/completions`),
-`TEXTGAUGE_API_KEY` or `OPENAI_API_KEY`. The key is sent in one header and appears in no message.
+`TEXTGAUGE_API_KEY` or `OPENAI_API_KEY`. The key is sent in one header and appears in no message, not even where the
+endpoint repeats it.
 """
 
 from __future__ import annotations
@@ -21,11 +22,20 @@ from urllib.parse import urlsplit
 
 from textgauge.encode.resources import cache_root
 from textgauge.errors import MissingExtra, ResourceError, UnknownName
+from textgauge.tabular import one_line
 
 ATTEMPTS = 6
 LONGEST_WAIT = 60.0
 DEFAULT_BASE = "https://api.openai.com/v1"
 AT_ONCE = 8
+_LONGEST_REASON = 200  # characters of an endpoint's message that an error repeats
+_KEY_START = 7  # characters that tell a key that was cut short
+_OPTIONAL = ("temperature",)  # what a request may leave out where the endpoint refuses it
+_refused: dict[tuple[str, str], set[str]] = {}  # by address and model
+
+
+class RequestRefused(ResourceError):
+    """The endpoint did not take a request; the message has its reason."""
 
 
 def base_address() -> str:
@@ -50,7 +60,7 @@ def open_client(name: str, base: str) -> Any:
         import httpx
     except ImportError as error:
         raise MissingExtra.named(name, "api") from error
-    key = os.environ.get("TEXTGAUGE_API_KEY") or os.environ.get("OPENAI_API_KEY") or ""
+    key = _api_key()
     headers = {"Authorization": f"Bearer {key}"} if key and _origin(base) == _origin(base_address()) else {}
     return httpx.Client(headers=headers, timeout=httpx.Timeout(60, connect=10))
 
@@ -58,11 +68,12 @@ def open_client(name: str, base: str) -> Any:
 def post(client: Any, url: str, body: dict[str, Any], *, name: str, sleep: Callable[[float], None]) -> Any:
     """Send a request and give the JSON of the answer.
 
-    Status 429, 5xx and lost connections are tried again with growing pauses, at most six times.
+    Status 429, 5xx and lost connections are tried again with growing pauses, at most six times. What else the endpoint
+    does not take raises `RequestRefused` with the reason it gives.
     """
     import httpx
 
-    problem = ""
+    problem, host = "", urlsplit(url).hostname
     for attempt in range(ATTEMPTS):
         pause = min(0.5 * 2**attempt, LONGEST_WAIT)
         try:
@@ -72,13 +83,33 @@ def post(client: Any, url: str, body: dict[str, Any], *, name: str, sleep: Calla
         else:
             if answer.status_code == 200:
                 return _json(name, answer)
+            said = _explained(answer)
             problem = f"status {answer.status_code}"
             if answer.status_code != 429 and answer.status_code < 500:
-                break
+                raise RequestRefused(f"{name} did not answer: {problem} from {host}{said}")
+            problem += f" from {host}{said}"
             pause = _retry_after(answer.headers.get("retry-after"), pause)
         if attempt < ATTEMPTS - 1:
             sleep(pause)
-    raise ResourceError(f"{name} did not answer: {problem} from {urlsplit(url).hostname}")
+    raise ResourceError(f"{name} did not answer: {problem if ' from ' in problem else f'{problem} from {host}'}")
+
+
+def _explained(answer: Any) -> str:
+    """What the endpoint says is wrong, in one line, without anything that begins like the key."""
+    try:
+        found = answer.json()
+        found = found.get("error", found.get("message", "")) if isinstance(found, dict) else found
+        found = found.get("message", "") if isinstance(found, dict) else found
+    except ValueError:
+        found = answer.text
+    key = _api_key()
+    words = str(found or "").split()
+    kept = ["…" if key and (key in word or key[:_KEY_START] in word) else word for word in words]
+    return f": {one_line(' '.join(kept), _LONGEST_REASON)}" if kept else ""
+
+
+def _api_key() -> str:
+    return os.environ.get("TEXTGAUGE_API_KEY") or os.environ.get("OPENAI_API_KEY") or ""
 
 
 def _origin(base: str) -> tuple[str, str | None, int | None]:
@@ -102,7 +133,7 @@ def _json(name: str, answer: Any) -> Any:
 
 @dataclass(frozen=True)
 class Chat:
-    """A model at an address, called at temperature 0."""
+    """A model at an address, called at temperature 0 unless it refuses to be told."""
 
     model: str
     base: str
@@ -123,29 +154,46 @@ class Chat:
         """Model and address; what runs behind the address is the provider's word."""
         return f"{self.model}(base={shown_address(self.base)},temperature=0)"
 
-    def ask(self, system: str, questions: Sequence[str]) -> list[str]:
-        """Give the answer to each question, in order; known ones from disk, the others several at a time."""
+    def ask(self, system: str | None, questions: Sequence[str], *, turn: int = 0) -> list[str]:
+        """Give the answer to each question, in order; known ones from disk, the others several at a time.
+
+        The same question in another `turn` is asked again.
+        """
         bodies = [self._body(system, question) for question in questions]
         answers = Answers.of(self.identity)
-        keys = [_key(body) for body in bodies]
+        keys = [_key({**body, "turn": turn} if turn else body) for body in bodies]
         missing = {key: body for key, body in zip(keys, bodies, strict=True) if key not in answers.known}
         if missing:
             with open_client(self.model, self.base) as client:
                 _each(lambda item: answers.keep(item[0], self._answer(client, item[1])), missing.items())
         return [answers.known[key] for key in keys]
 
-    def _body(self, system: str, question: str) -> dict[str, Any]:
-        messages = [{"role": "system", "content": system}, {"role": "user", "content": question}]
+    def _body(self, system: str | None, question: str) -> dict[str, Any]:
+        told = [] if system is None else [{"role": "system", "content": system}]
+        messages = [*told, {"role": "user", "content": question}]
         return {"model": self.model, "messages": messages, "temperature": 0}
 
     def _answer(self, client: Any, body: dict[str, Any]) -> str:
-        url = f"{self.base.rstrip('/')}/chat/completions"
-        answer = post(client, url, body, name=self.model, sleep=self.sleep)
+        answer = self._post(client, body)
         try:
             content = answer["choices"][0]["message"]["content"]
         except (KeyError, IndexError, TypeError) as error:
             raise ResourceError(f"{self.model} answered without a message") from error
         return content if isinstance(content, str) else ""
+
+    def _post(self, client: Any, body: dict[str, Any]) -> Any:
+        """Send a request without what this endpoint has refused before, or refuses now."""
+        url = f"{self.base.rstrip('/')}/chat/completions"
+        refused = _refused.setdefault((self.base, self.model), set())
+        sent = {name: value for name, value in body.items() if name not in refused}
+        try:
+            return post(client, url, sent, name=self.model, sleep=self.sleep)
+        except RequestRefused as error:
+            named = {name for name in _OPTIONAL if name in sent and name in str(error)}
+            if not named:
+                raise
+            refused |= named
+            return self._post(client, body)
 
 
 @dataclass

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
 from textgauge.data import Pairs
+from textgauge.data.packing import read_text
 from textgauge.encode.endpoint import Chat
 from textgauge.encode.tokenizers import without_surrogates
+from textgauge.errors import ParameterError
 from textgauge.metrics.base import VALUE, Part
 from textgauge.metrics.pair_metric import Columns, PairMetric, decided
 from textgauge.metrics.registry import register
@@ -52,10 +57,12 @@ def rating(answer: str) -> float:
 class Judge(PairMetric):
     """A chat model's rating of how similar two texts are in meaning, from 0 to 1.
 
-    The model (`api:MODEL`, or `URL#MODEL`) is asked for a whole number from 0 to 100 at temperature 0; answers are kept
-    on disk, so that the same pair gets the same number again. It does not see equal texts (1), two blank ones (1)
-    or one blank one (0). Undefined where its answer holds no such number. The key goes to the address of the
-    environment only, never to another one named by URL.
+    The model (`api:MODEL`, or `URL#MODEL`) is asked for a whole number from 0 to 100, at temperature 0 where it takes
+    one; answers are kept on disk, so that the same pair gets the same number again. `prompt` is a file with other
+    instructions; where it has `{left}` and `{right}`, the texts are put there. Asked `repeats` times, with `swap` as
+    often with both texts exchanged, the value is the mean answer and the part `spread` the largest less the smallest.
+    The model does not see equal texts (1), two blank ones (1) or one blank one (0). Undefined where an answer holds no
+    such number. The key goes to the address of the environment only, never to another one named by URL.
 
     Source: Zheng et al. 2023, Judging LLM-as-a-Judge.
     """
@@ -66,17 +73,53 @@ class Judge(PairMetric):
     needs = "service"
     default_on = "api:gpt-4o-mini"
     headline = Part(VALUE, closer="larger")
+    parts = (Part("spread", closer="smaller"),)
     symmetric = False
     undefined = "the judge's answer holds no number from 0 to 100"
 
+    prompt: str = ""
+    repeats: int = 1
+    swap: bool = False
+
+    def check(self) -> None:
+        """At least one question, and a prompt file that can be read."""
+        if self.repeats < 1:
+            raise ParameterError(f"judge: repeats={self.repeats} is less than 1")
+        if self.prompt and not Path(self.prompt).is_file():
+            raise ParameterError(f"judge: prompt={self.prompt} is no file")
+
     def input_identity(self) -> list[str]:
-        """Model and address, and the version of the prompt."""
-        return [f"judge={Chat.named(self.on).identity}", f"prompt=v{PROMPT_VERSION}"]
+        """Model and address, and the version or the content of the prompt."""
+        content = self._instructions().encode("utf-8", "surrogatepass")
+        of = hashlib.blake2b(content, digest_size=8).hexdigest() if self.prompt else f"v{PROMPT_VERSION}"
+        return [f"judge={Chat.named(self.on).identity}", f"prompt={of}"]
 
     def compute(self, pairs: Pairs) -> Columns:
-        """One number per pair."""
+        """One number per pair, and how far the answers are apart."""
         values, open_rows = decided(pairs)
-        left, right = pairs.left.take(open_rows).texts, pairs.right.take(open_rows).texts
-        answers = Chat.named(self.on).ask(PROMPT, [question(a, b) for a, b in zip(left, right, strict=True)])
-        values[open_rows] = np.array([rating(answer) for answer in answers])
-        return {VALUE: values}
+        sides = [list(side.take(open_rows).texts) for side in (pairs.left, pairs.right)]
+        told, chat = self._instructions(), Chat.named(self.on)
+        orders = [sides, sides[::-1]] if self.swap else [sides]
+        answers = [
+            [rating(answer) for answer in chat.ask(*_asked(told, *order), turn=turn)]
+            for order in orders
+            for turn in range(self.repeats)
+        ]
+        found = np.array(answers, dtype=np.float64)
+        values[open_rows] = found.mean(axis=0)
+        spread = np.zeros(len(values))
+        spread[open_rows] = np.ptp(found, axis=0)
+        return {VALUE: values, "spread": spread}
+
+    def _instructions(self) -> str:
+        return read_text(self.prompt).strip() if self.prompt else PROMPT
+
+
+def _asked(told: str, left: Sequence[str], right: Sequence[str]) -> tuple[str | None, list[str]]:
+    """The instructions and the questions; instructions with places for the texts are part of each question."""
+    pairs = list(zip(left, right, strict=True))
+    if "{left}" not in told or "{right}" not in told:
+        return told, [question(*pair) for pair in pairs]
+    pieces = re.split(r"(\{left\}|\{right\})", told)
+    filled = [{"{left}": without_surrogates(a), "{right}": without_surrogates(b)} for a, b in pairs]
+    return None, ["".join(texts.get(piece, piece) for piece in pieces) for texts in filled]

@@ -15,7 +15,7 @@ import pytest
 
 from textgauge.data import Pairs
 from textgauge.encode.endpoint import Chat
-from textgauge.errors import MissingExtra, ResourceError, UnknownName
+from textgauge.errors import MissingExtra, ParameterError, ResourceError, UnknownName
 from textgauge.metrics import get_metric, list_metrics
 from textgauge.metrics.pair.judge import PROMPT, question, rating
 
@@ -29,6 +29,7 @@ class Server(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler)
         self.requests: list[dict[str, Any]] = []
         self.prescribed: dict[str, tuple[int, Any]] = {}
+        self.refuses_temperature = False
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -37,9 +38,16 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
         self.server.requests.append({"path": self.path, "key": self.headers["authorization"], **body})
-        left = json.loads(body["messages"][1]["content"])["left"]
+        if "temperature" in body and self.server.refuses_temperature:
+            self.answer(400, {"error": {"message": "Unsupported parameter: 'temperature' is not supported here."}})
+            return
+        content = body["messages"][-1]["content"]
+        left = json.loads(content)["left"] if content.startswith("{") else content.split("|")[1]
         time.sleep(0.001 * (20 - min(len(left), 20)))  # short texts are answered last
         status, content = self.server.prescribed.get(left, (200, message(f"SCORE: {len(left)}")))
+        self.answer(status, content)
+
+    def answer(self, status: int, content: Any) -> None:
         self.send_response(status)
         self.end_headers()
         self.wfile.write(content.encode() if isinstance(content, str) else json.dumps(content).encode())
@@ -168,6 +176,71 @@ def test_busy_servers_are_asked_again(server: Server) -> None:
     chat = Chat("small", f"http://127.0.0.1:{server.server_port}/v1", sleep)
     assert chat.ask(PROMPT, [question("a", "x")]) == ["SCORE: 1"]
     assert pauses == [0.5]
+
+
+def test_an_endpoint_that_refuses_a_temperature_is_asked_without_it(server: Server) -> None:
+    server.refuses_temperature = True
+    metric = get_metric("judge@api:newer")
+    assert metric(left=["a"], right=["x"]).values.tolist() == [0.01]
+    assert ["temperature" in request for request in server.requests] == [True, False]
+    metric(left=["bb"], right=["x"])
+    assert len(server.requests) == 3
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"error": {"message": f"The model is not yours; key {KEY} is wrong"}},
+        {"message": f"The model is not yours; key {KEY[:9]}*** is wrong"},
+        f"The model is not yours; key ({KEY}) is wrong",
+    ],
+)
+def test_a_failure_shows_what_the_endpoint_says_but_not_the_key(server: Server, said: Any) -> None:
+    server.prescribed = {"a": (404, said)}
+    with pytest.raises(ResourceError) as caught:
+        get_metric("judge@api:small")(left=["a"], right=["x"])
+    assert str(caught.value) == (
+        "small did not answer: status 404 from 127.0.0.1: The model is not yours; key … is wrong"
+    )
+
+
+def test_a_prompt_file_is_told_and_its_content_is_signed(server: Server, tmp_path: Path) -> None:
+    file = tmp_path / "prompt.txt"
+    file.write_text("Rate the grammar only.\n")
+    first = get_metric(f"judge(prompt={file})@api:small")
+    assert first(left=["aa"], right=["x"]).values.tolist() == [0.02]
+    assert server.requests[-1]["messages"][0]["content"] == "Rate the grammar only."
+    before = first.signature
+    file.write_text("Rate |{left}| against |{right}|, from 0 to 100.")
+    assert first.signature != before
+    assert first(left=["a {right} b"], right=["x"]).values.tolist() == [0.11]
+    assert [one["content"] for one in server.requests[-1]["messages"]] == [
+        "Rate |a {right} b| against |x|, from 0 to 100."
+    ]
+    assert str(file) in first.key
+    with pytest.raises(ParameterError, match="is no file"):
+        get_metric("judge(prompt=nowhere.txt)")
+    with pytest.raises(ParameterError, match="less than 1"):
+        get_metric("judge(repeats=0)")
+
+
+def test_repeats_and_exchanged_texts_are_averaged(server: Server) -> None:
+    metric = get_metric("judge(repeats=2,swap=true)@api:small")
+    found = metric(left=["aaa", "b", "same"], right=["b", "ccccc", "same"])
+    assert found.values.tolist() == pytest.approx([0.02, 0.03, 1.0])
+    assert found.parts["spread"].tolist() == pytest.approx([0.02, 0.04, 0.0])
+    assert len(server.requests) == 8
+    metric(left=["aaa"], right=["b"])
+    get_metric("judge@api:small")(left=["aaa"], right=["b"])
+    assert len(server.requests) == 8
+    assert get_metric(metric.key) == metric
+
+
+def test_the_key_is_in_no_result_and_no_file(server: Server, tmp_path: Path) -> None:
+    metric = get_metric("judge@api:small")
+    found = metric(left=["a"], right=["x"])
+    assert KEY not in repr(found) + metric.signature + metric.key
+    assert not any(KEY.encode() in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
 
 
 @pytest.mark.parametrize(
