@@ -228,7 +228,8 @@ def compatible(cell: Cell) -> bool:
 def offered(name: str, sizes: tuple[int, int]) -> bool:
     """Whether the metric offers an interval at these sizes."""
     metric = get_metric(name)
-    return metric.no_interval is None and min(sizes) >= metric.min_texts_interval
+    enough = min(sizes) >= max(metric.min_texts_interval, max(sizes) / metric.most_unequal)
+    return metric.no_interval is None and enough
 
 
 def table(cells: Iterable[Cell]) -> str:

@@ -44,6 +44,7 @@ class CorpusMetric(Metric):
     interval_trials: ClassVar[int] = 40  # how often the corpora are cut into quarters for the standard error
     fitted: ClassVar[bool] = False  # whether something is fitted to the texts: clusters, a classifier
     min_texts_interval: ClassVar[int] = 100  # of each corpus: from there on simulated coverage is 93 to 97 %
+    most_unequal: ClassVar[float] = float("inf")  # how many times as large one corpus may be for an interval
     no_interval: ClassVar[str | None] = None  # why there is no interval at any size
     on_scale: ClassVar[bool] = False  # whether values are on the scale of the ground, not merely ordered by it
 
@@ -132,7 +133,9 @@ class CorpusMetric(Metric):
         """
         if self.no_interval is not None:
             raise Undefined(f"{self.key} has no interval: {self.no_interval}")
-        fewest = min(len(comparison.reference), len(comparison.candidate))
+        fewest, most = sorted((len(comparison.reference), len(comparison.candidate)))
+        if most > self.most_unequal * fewest:
+            raise Undefined(f"{self.key} has no interval where one corpus is over {self.most_unequal:g} times as large")
         if fewest < self.min_texts_interval:
             raise Undefined(f"{self.key} has no interval below {self.min_texts_interval} texts; a corpus has {fewest}")
         return self.interval_ends(comparison, score, level=level, seed=seed)

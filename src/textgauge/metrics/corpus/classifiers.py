@@ -12,7 +12,7 @@ import numpy as np
 from textgauge.arrays import Floats
 from textgauge.data import GIVEN, Comparison, Corpus, Draws, Pool
 from textgauge.errors import ParameterError
-from textgauge.metrics.base import DEFAULT_SEED, VALUE, Part, Undefined
+from textgauge.metrics.base import DEFAULT_SEED, VALUE, Part
 from textgauge.metrics.contributions import Contributions, SideTerms
 from textgauge.metrics.corpus_metric import EmbeddingMetric, ManyValues, Values
 from textgauge.metrics.neighbours import gram_of
@@ -29,7 +29,6 @@ Decide: TypeAlias = Callable[[Rows, Sequence[TrainTest], Products | None], list[
 
 _CHUNK = 256
 _FEWEST_RELABELLINGS = 999
-_UNEQUAL = 2
 _FORMULAS = {
     "accuracy": "held out and classified right: 1 / number of held-out texts, averaged over splits",
     "balanced": "held out and classified right: 1 / (2 × number of held-out texts of its corpus), averaged over splits",
@@ -197,6 +196,7 @@ class Classifier(HeldOutMetric):
 
     name = "classifier"
     label = "Classifier"
+    most_unequal = 2.0  # beyond, every text of close corpora is taken for the larger one's: accuracy has no spread
     source = "Kour et al. 2022"
 
     score: Literal["accuracy", "f1"] = "accuracy"
@@ -211,15 +211,6 @@ class Classifier(HeldOutMetric):
     def judged_by(self) -> str:
         """The score that is the value: accuracy or F1."""
         return self.score
-
-    def interval_ends(
-        self, comparison: Comparison, score: Score, *, level: float, seed: int
-    ) -> tuple[float, float, str]:
-        """None for very unequal sizes: of close corpora every text is taken for the larger one's, without spread."""
-        sizes = len(comparison.reference), len(comparison.candidate)
-        if max(sizes) > _UNEQUAL * min(sizes):
-            raise Undefined(f"{self.key} has no interval where one corpus is more than {_UNEQUAL} times as large")
-        return super().interval_ends(comparison, score, level=level, seed=seed)
 
     @property
     def symmetric(self) -> bool:  # type: ignore[override]

@@ -152,7 +152,7 @@ class TestUncertainty:
 
     def test_no_interval_of_very_unequal_corpora(self):
         comparison = Comparison(cloud(1, 121), cloud(2, 60))
-        with pytest.raises(Undefined, match="no interval where one corpus is more than 2 times as large"):
+        with pytest.raises(Undefined, match="no interval where one corpus is over 2 times as large"):
             BOTH[0].interval(comparison, BOTH[0].measure(comparison), level=0.95, seed=0)
         assert BOTH[1].interval(comparison, BOTH[1].measure(comparison), level=0.95, seed=0)[2] == "Wilson"
 
