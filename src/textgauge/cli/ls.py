@@ -59,7 +59,7 @@ def _metrics() -> list[Row]:
 def _embedders() -> list[Row]:
     from textgauge.encode.embedders import list_embedders, list_prefixes
 
-    blank = {"dimension": None, "megabytes": None, "available": None}
+    blank = {"dimension": None, "language": None, "window": None, "megabytes": None, "available": None}
     return [*list_embedders(), *({"name": row["name"], **blank, "note": row["note"]} for row in list_prefixes())]
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
@@ -24,6 +24,7 @@ from textgauge.comparing.compare import (
     add_null_range,
     add_uncertainty,
     adjust,
+    blas_threads,
     not_measured,
 )
 from textgauge.comparing.report import CompareReport
@@ -42,8 +43,9 @@ from textgauge.metrics.null_values import NullValues
 from textgauge.metrics.readable import PIECES, reads_pieces
 from textgauge.metrics.sums import COUNTS, KEYS, SCRIPTS, UNKNOWN, WORDS, CorpusSums, SumsWanted, sum_partition
 from textgauge.metrics.uncertainty import Parts, student_reach
+from textgauge.numerics.progress import listening
 from textgauge.parallel import map_ordered, workers, workers_of
-from textgauge.tabular import listed
+from textgauge.tabular import format_duration, listed
 
 SAMPLE = 10_000  # texts of each corpus that fitted metrics see
 Streams = tuple[Stream, Stream]
@@ -268,13 +270,37 @@ def _of_pairs(read: Read, metrics: Sequence[CorpusMetric], options: UncertaintyO
     results: Results = {}
     for metric in metrics:
         on_step(metric.key)
-        score = metric.measure(read.comparison)
+        with listening(PairProgress(metric.key, on_step)), blas_threads(read.comparison):
+            score = metric.measure(read.comparison)
         if options.ci or options.test:
             score = _without_uncertainty(
                 score, "no interval and no null range from all pairs of so many texts; approx gives them"
             )
         results[metric.key] = score, None
     return results
+
+
+@dataclass
+class PairProgress:
+    """Says how many pairs of a pass are done, at most twice a second, and how long the rest takes at that pace."""
+
+    name: str
+    on_step: Step
+    clock: Callable[[], float] = time.perf_counter
+    _start: float = 0.0
+    _shown: float = 0.0
+    _last: tuple[int, int] = (0, 0)
+
+    def __call__(self, done: int, total: int) -> None:
+        """Take a report; fewer pairs than before, or others, begin a new pass."""
+        now = self.clock()
+        if done < self._last[0] or total != self._last[1]:
+            self._start = self._shown = now
+        elif now - self._shown >= 0.5:
+            left = (now - self._start) * (total - done) / max(done, 1)
+            self._shown = now
+            self.on_step(f"{self.name}: {100 * done // total} % of {total:,} pairs, about {format_duration(left)} left")
+        self._last = done, total
 
 
 def _of_sample(

@@ -30,14 +30,18 @@ class Entry:
     dimension: int | None = None
     resources: tuple[str, ...] = ()
     note: str = ""
+    language: str | None = None
+    window: int | None = None  # how many tokens of a text it reads; None for all, or where it is not known
 
     def row(self, name: str) -> dict[str, object]:
-        """Name, dimension, megabytes to fetch, whether it is on this machine, a note."""
+        """Name, dimension, language, window, megabytes to fetch, whether it is on this machine, a note."""
         from textgauge.encode.resources import available, resource
 
         return {
             "name": name,
             "dimension": self.dimension,
+            "language": self.language,
+            "window": self.window,
             "megabytes": round(sum(resource(part).size for part in self.resources) / 1e6, 1),
             "available": all(available(part) for part in self.resources),
             "note": self.note,

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.arrays import Floats, Masks
+from textgauge.numerics.progress import report
 
 Kernel = Callable[[Floats, Floats], Floats]
 
@@ -101,6 +102,7 @@ def _across(X: Floats, Y: Floats, kernel: Kernel) -> tuple[Floats, Floats]:
             by_row, by_column = _block_sums(kernel, X[a], Y[b])
             xy[a] += by_row
             yx[b] += by_column
+        report(a.stop * len(Y), len(X) * len(Y))
     return xy, yx
 
 
@@ -217,6 +219,8 @@ def _within(X: Floats, kernel: Kernel) -> tuple[Floats, Floats]:
                 by_row, by_column = _block_sums(kernel, X[a], X[b])
                 sums[a] += by_row
                 sums[b] += by_column
+        left = len(X) - a.stop
+        report((len(X) ** 2 - left**2) // 2, len(X) ** 2 // 2)
     return sums - own, own
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from textgauge.arrays import Floats, Floats32, Ints
 from textgauge.numerics.kernel_sums import to_angles
 from textgauge.numerics.neighbour_rows import ROUNDED, Cloud, Filter, below, filters, inside_ball, levels, squared_pairs
+from textgauge.numerics.progress import report
 
 Pairs = tuple[Ints, Ints, Floats32]  # rows, columns, and the upper bound of −(squared distance)/2
 
@@ -217,6 +218,7 @@ def _folded(block: Floats32, groups: int) -> Floats32:
 def _blocks(a: Filter, b: Filter, *, half: bool = False) -> Iterator[tuple[Floats32, int, int]]:
     """Blocks of products with the place of their corner; with `half`, each pair of one filter's rows once."""
     space = np.empty(min(_TALL, len(a.rows)) * min(_WIDE, len(b.rows)), dtype=np.float32)
+    done, total = 0, len(a.rows) * len(b.rows) // (2 if half else 1)
     for left in range(0, len(b.rows), _WIDE):
         right = b.against(slice(left, left + _WIDE))
         stop = min(len(a.rows), left + _WIDE) if half else len(a.rows)
@@ -228,6 +230,8 @@ def _blocks(a: Filter, b: Filter, *, half: bool = False) -> Iterator[tuple[Float
             if half and top >= left:
                 block[:, : len(rows)][np.tri(len(rows), dtype=bool)] = -np.inf
             yield block, top, left + skip
+            done += block.size
+        report(min(done, total), total)
 
 
 def _passing(block: Floats32, bound: Floats32, top: int, left: int) -> Pairs:

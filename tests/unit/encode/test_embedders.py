@@ -144,6 +144,10 @@ def test_the_list_says_what_is_here(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     assert list(rows) == NAMES
     assert rows["wordllama"]["dimension"] == 256
     assert rows["minilm"]["megabytes"] == 91.3
+    assert {row["language"] for row in rows.values()} == {"English"}
+    assert {name: row["window"] for name, row in rows.items()} == {
+        name: getattr(embedder(name), "window", None) for name in rows
+    }
     assert not any(row["available"] for row in rows.values())
 
 

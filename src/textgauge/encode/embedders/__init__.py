@@ -50,10 +50,16 @@ def embedder(name: str) -> Embedder:
 
 
 def register_embedder(
-    name: str, factory: Callable[[], Embedder], *, dimension: int | None = None, note: str = ""
+    name: str,
+    factory: Callable[[], Embedder],
+    *,
+    dimension: int | None = None,
+    note: str = "",
+    language: str | None = None,
+    window: int | None = None,
 ) -> None:
     """Make an embedder known under a new name; a name in use is refused."""
-    EMBEDDERS.register(name, Entry(factory, dimension, (), note))
+    EMBEDDERS.register(name, Entry(factory, dimension, (), note, language, window))
 
 
 def list_prefixes() -> list[dict[str, str]]:
@@ -62,7 +68,7 @@ def list_prefixes() -> list[dict[str, str]]:
 
 
 def list_embedders() -> list[dict[str, object]]:
-    """List the embedders: name, dimension, megabytes to fetch, whether it is on this machine, a note."""
+    """List the embedders: name, dimension, language, window, megabytes to fetch, whether it is here, a note."""
     _load_plugins()
     return [entry.row(name) for name, entry in EMBEDDERS.entries.items()]
 
@@ -77,15 +83,27 @@ _MINILM = f"{__name__}.minilm"
 EMBEDDERS: Named[Embedder] = Named(
     "embedder",
     {
-        "minilm": Entry(lazy(_MINILM, "minilm"), 384, ("minilm",), "all-MiniLM-L6-v2, exact float32; the default"),
+        "minilm": Entry(
+            lazy(_MINILM, "minilm"), 384, ("minilm",), "all-MiniLM-L6-v2, exact float32; the default", "English", 254
+        ),
         "minilm-int8": Entry(
-            lazy(_MINILM, "minilm_int8"), 384, ("minilm-int8", "wordpiece"), "the same with int8 weights, light"
+            lazy(_MINILM, "minilm_int8"),
+            384,
+            ("minilm-int8", "wordpiece"),
+            "the same with int8 weights, light",
+            "English",
+            254,
         ),
         "wordllama": Entry(
-            lazy(f"{__name__}.static", "wordllama"), 256, ("wordllama",), "static word vectors, the fastest"
+            lazy(f"{__name__}.static", "wordllama"), 256, ("wordllama",), "static word vectors, the fastest", "English"
         ),
         "paraphrase-minilm": Entry(
-            lazy(_MINILM, "paraphrase_minilm"), 384, ("paraphrase-minilm", "wordpiece"), "an alternative encoder"
+            lazy(_MINILM, "paraphrase_minilm"),
+            384,
+            ("paraphrase-minilm", "wordpiece"),
+            "an alternative encoder",
+            "English",
+            126,
         ),
     },
     {
