@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 from _pages.markup import code, page, paragraphs, parameter_row, plain, shown, table
@@ -164,9 +165,18 @@ def _facts(metric: Metric) -> str:
         ("Symmetric", "yes" if metric.symmetric else f"no: {_roles(metric)} are not exchangeable"),
         ("Looks at", AFTER_AT[metric.needs] + default),
         ("Seeded", "yes" if metric.seeded else "no"),
+        *([("Interval", interval(metric))] if isinstance(metric, CorpusMetric) else []),
         ("Source", plain(metric.source)),
     ]
     return table(["Name", code(metric.name)], [[f"**{term}**", said] for term, said in facts])
+
+
+def interval(metric: CorpusMetric) -> str:
+    """From how many texts an interval is offered, or why none is."""
+    if metric.no_interval is not None:
+        return f"none: {metric.no_interval}"
+    unequal = f", no corpus over {metric.most_unequal:g} times as large" if math.isfinite(metric.most_unequal) else ""
+    return f"from {metric.min_texts_interval} texts a corpus{unequal}"
 
 
 def _roles(metric: Metric) -> str:
