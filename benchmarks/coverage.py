@@ -169,7 +169,7 @@ def coverage(
         first, second = (found.sample(share, n, rng) for share, n in zip(CASES[case], sizes, strict=True))
         return Comparison(first, second)
 
-    metrics = [_fitting(get_metric(name), source, draw()) for name in names]
+    metrics = [_fitting(get_metric(name), source) for name in names]
     values, intervals = [], []
     for number in range(simulations):
         comparison = draw()
@@ -188,8 +188,11 @@ def coverage(
     return [_cell((name, source, case, *sizes), truths, both) for name, truths, both in columns]
 
 
-def _fitting(metric: CorpusMetric, source: str, comparison: Comparison) -> CorpusMetric:
-    return without_models(metric) if source == SYNTHETIC else metric.on_given(comparison)
+def _fitting(metric: CorpusMetric, source: str) -> CorpusMetric:
+    pool = population(source).pool
+    return (
+        without_models(metric) if source == SYNTHETIC else metric.on_given(Comparison(Corpus(pool, 0), Corpus(pool, 1)))
+    )
 
 
 def _cell(place: tuple[str, str, str, int, int], values: Floats, intervals: Floats) -> Cell:
