@@ -16,7 +16,7 @@ from textgauge.data import Corpus
 from textgauge.describing.lists import perplexities, texts_of
 from textgauge.describing.measure import CorpusSets, Measuring, Step
 from textgauge.describing.report import Property, PropertyTable
-from textgauge.metrics.properties.base import TOKENIZER, MeasuredCorpus, NearestMatches, list_properties
+from textgauge.metrics.properties.base import TOKENIZER, MeasuredCorpus, NearestMatches, PropertyValue, list_properties
 from textgauge.metrics.properties.diversity import RUN, templates
 from textgauge.metrics.properties.duplicates import duplicates_across, duplicates_within
 from textgauge.metrics.properties.meaning import SAME, nearest_against, nearest_other, outlying
@@ -64,10 +64,14 @@ def describe_alone(
                     low=found.low if ci else math.nan,
                     high=found.high if ci else math.nan,
                     backend=known.backend_of(signatures),
-                    reason=reason or known.no_interval,
+                    reason=reason or known.no_interval or _why_no_interval(found),
                 )
             )
     return CorpusDescription(tuple(rows), corpora)
+
+
+def _why_no_interval(found: PropertyValue) -> str | None:
+    return "no interval: too few texts" if math.isnan(found.low) else None
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -7,6 +7,7 @@ from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
+from scipy.stats import t as student
 
 from textgauge.describing import alone
 from textgauge.describing import describe as describe_texts
@@ -66,7 +67,8 @@ def test_numbers_of_meaning_are_those_of_a_plain_twin():
     values = np.linalg.eigvalsh(units @ units.T / 7)
     values = values[values > 1e-12]
     assert found["vendi"].value == pytest.approx(math.exp(-(values * np.log(values)).sum()))
-    assert found["vendi"].low < found["vendi"].value < found["vendi"].high
+    assert math.isnan(found["vendi"].low)
+    assert found["vendi"].reason == "no interval: too few texts"
     cosines = units @ units.T
     assert found["self_similarity"].value == pytest.approx((cosines.sum() - 7) / 42)
     nearest = np.where(np.eye(7, dtype=bool), -1, cosines).max(axis=1)
@@ -75,6 +77,20 @@ def test_numbers_of_meaning_are_those_of_a_plain_twin():
     low, high = np.quantile(nearest, [0.25, 0.75])
     assert found["outliers"].value == pytest.approx((nearest < low - 1.5 * (high - low)).mean())
     assert found.outliers()["text"].to_list() == ["zzz qqq xxx"]
+
+
+def test_intervals_of_meaning_are_the_jackknifes():
+    texts = [f"{a} {b} {c}" for a in ("red", "old", "new", "big") for b in ("cat", "dog", "cow", "hen") for c in "wxyz"]
+    found = describe(texts)
+    units = np.array([[text.count(chr(97 + place)) for place in range(26)] for text in texts], dtype=float)
+    units /= np.linalg.norm(units, axis=1, keepdims=True)
+    cosines, n = units @ units.T, len(texts)
+    without = [(np.delete(np.delete(cosines, i, 0), i, 1).sum() - (n - 1)) / ((n - 1) * (n - 2)) for i in range(n)]
+    error = math.sqrt((n - 1) / n * ((np.array(without) - np.mean(without)) ** 2).sum())
+    row = found["self_similarity"]
+    assert row.high - row.value == pytest.approx(student.ppf(0.975, n - 1) * error)
+    assert found["vendi"].low < found["vendi"].value < found["vendi"].high
+    assert describe(texts[::-1])["vendi"].high == pytest.approx(found["vendi"].high)
 
 
 def test_duplicates_of_another_file_are_named():
@@ -124,7 +140,7 @@ def test_what_needs_a_backend_that_was_left_out_says_so():
     assert not len(found.outliers())
     assert not len(found.restated())
     assert "semantic_f1" not in found
-    assert math.isnan(describe(ci=False)["vendi"].low)
+    assert math.isnan(describe(ci=False)["words"].low)
 
 
 def test_models_see_a_sample_of_a_large_corpus(monkeypatch):

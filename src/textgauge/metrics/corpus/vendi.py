@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from textgauge.arrays import Floats
+from textgauge.arrays import Floats, Masks
 from textgauge.data import Comparison, Corpus, Draws
 from textgauge.encode.grounds import unit_rows
 from textgauge.metrics.base import VALUE, Part
@@ -19,30 +19,29 @@ from textgauge.parallel import map_threads
 def vendi(units: Floats) -> float:
     """Effective number of different texts: exp of the entropy of the eigenvalues of the cosine kernel over n."""
     n, d = units.shape
-    gram = units @ units.T if n <= d else units.T @ units
-    eigenvalues = np.linalg.eigvalsh(gram / n)
-    shares = eigenvalues[eigenvalues > len(gram) * np.finfo(np.float64).eps]
-    return float(np.exp(-(shares * np.log(shares)).sum()))
+    return float(np.exp(_entropy((units @ units.T if n <= d else units.T @ units) / n)))
 
 
-def vendi_influences(units: Floats) -> tuple[float, Floats]:
-    """The logarithm of the Vendi score, and what each text adds to it to first order (the mean of these is 0).
+def left_out_vendi(units: Floats, groups: Masks) -> Floats:
+    """The logarithm of the Vendi score without each group of texts; a row of `groups` marks the texts that stay.
 
-    The entropy of ρ = Σ u uᵀ/n changes by −uᵀ(ln ρ)u − entropy where a text u comes in. Simulated coverage of 95 %
-    intervals made from the deviation of these, for the mean over corpora of one size: docs/reliability.md.
-
-    >>> entropy, influences = vendi_influences(np.array([[1.0, 0], [1, 0], [0, 1]]))
-    >>> round(float(np.exp(entropy)), 4), influences.round(4).tolist()
-    (1.8899, [-0.231, -0.231, 0.4621])
+    >>> left_out_vendi(np.eye(3), ~np.eye(3, dtype=bool)).round(4).tolist()
+    [0.6931, 0.6931, 0.6931]
     """
     n, d = units.shape
-    small = n <= d
-    values, vectors = np.linalg.eigh((units @ units.T if small else units.T @ units) / n)
-    kept = values > len(values) * np.finfo(np.float64).eps
-    values, vectors = values[kept], vectors[:, kept]
-    squares = n * values * vectors**2 if small else (units @ vectors) ** 2
-    entropy = float(-(values * np.log(values)).sum())
-    return entropy, -(squares @ np.log(values)) - entropy
+    whole = units @ units.T if n <= d else units.T @ units
+    found = []
+    for kept in groups:
+        gone = units[~kept]
+        gram = whole[np.ix_(kept, kept)] if n <= d else whole - gone.T @ gone
+        found.append(_entropy(gram / kept.sum()))
+    return np.array(found)
+
+
+def _entropy(gram: Floats) -> float:
+    eigenvalues = np.linalg.eigvalsh(gram)
+    shares = eigenvalues[eigenvalues > len(gram) * np.finfo(np.float64).eps]
+    return float(-(shares * np.log(shares)).sum())
 
 
 def vendi_of(corpus: Corpus, embedder: str) -> float:
