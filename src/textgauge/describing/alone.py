@@ -16,6 +16,7 @@ from textgauge.data import Corpus
 from textgauge.describing.lists import perplexities, texts_of
 from textgauge.describing.measure import CorpusSets, Measuring, Step
 from textgauge.describing.report import Property, PropertyTable
+from textgauge.errors import MissingExtra, ResourceError
 from textgauge.metrics.properties.base import TOKENIZER, MeasuredCorpus, NearestMatches, PropertyValue, list_properties
 from textgauge.metrics.properties.diversity import RUN, templates
 from textgauge.metrics.properties.duplicates import duplicates_across, duplicates_within
@@ -43,12 +44,19 @@ def describe_alone(
     on_step: Step,
 ) -> CorpusDescription:
     """The properties of corpora that have no train and no test; see `describe`."""
-    if (plausibility or "").startswith("kneser-ney") and representative is None:
-        plausibility = GENERAL
-    measuring = Measuring(sets, embedder, grammar, plausibility, representative, on_step)
+    by_default = (plausibility or "").startswith("kneser-ney") and representative is None
+    model = GENERAL if by_default else plausibility
+    beware: tuple[str, ...] = ()
+    measuring = Measuring(sets, embedder, grammar, model, representative, on_step)
+    try:
+        signatures = measuring.signatures()
+    except (ResourceError, MissingExtra) as error:
+        if not by_default:
+            raise
+        measuring = Measuring(sets, embedder, grammar, None, representative, on_step)
+        signatures, beware = measuring.signatures(), (f"plausibility is left out: {error}",)
     measuring.embed()
     corpora = measuring.generated()
-    signatures = measuring.signatures()
     rows = []
     for measured in corpora:
         for known in list_properties(alone=True):
@@ -67,7 +75,7 @@ def describe_alone(
                     reason=reason or known.no_interval or _why_no_interval(found),
                 )
             )
-    return CorpusDescription(tuple(rows), corpora)
+    return CorpusDescription(tuple(rows), corpora, beware)
 
 
 def _why_no_interval(found: PropertyValue) -> str | None:
@@ -77,6 +85,8 @@ def _why_no_interval(found: PropertyValue) -> str | None:
 @dataclass(frozen=True, eq=False, repr=False)
 class CorpusDescription(PropertyTable):
     """Properties of one or several corpora by themselves, and the texts behind them."""
+
+    beware: tuple[str, ...] = ()
 
     @property
     def answer(self) -> str:
@@ -105,7 +115,7 @@ class CorpusDescription(PropertyTable):
     @cached_property
     def warnings(self) -> tuple[str, ...]:
         """What was sampled or not searched to the end, and texts that English models do not read."""
-        found = []
+        found = [*self.beware]
         for one in self.generated:
             n = len(one.corpus)
             for name, columns in zip(_SAMPLED, (one.grammar, one.surprise), strict=True):

@@ -1,9 +1,11 @@
 """Corpora described without train and test: every number against a plain computation, and the texts behind them."""
 
 import math
+import sys
 import zlib
 from functools import partial
 from itertools import combinations, pairwise
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,7 +13,7 @@ from scipy.stats import t as student
 
 from textgauge.describing import alone
 from textgauge.describing import describe as describe_texts
-from textgauge.errors import InputError
+from textgauge.errors import InputError, ResourceError
 
 TEXTS = [
     "The red cat sat on the old mat today.",
@@ -179,3 +181,16 @@ def test_a_single_text_has_no_pairs():
     assert found["vendi"].value == pytest.approx(1.0)
     assert found["near_duplicates"].value == 0.0
     assert found["outliers"].value == 0.0
+
+
+def test_without_the_general_language_model_the_rest_goes_on(monkeypatch):
+    def missing(name, *, representative=None):
+        raise ResourceError(f"{name} is not on this machine")
+
+    models = SimpleNamespace(get_language_model=missing)
+    monkeypatch.setitem(sys.modules, "textgauge.encode.language_models", models)
+    found = describe(plausibility="kneser-ney")
+    assert math.isnan(found["plausibility"].value)
+    assert found.warnings == ("plausibility is left out: trigram-en is not on this machine",)
+    with pytest.raises(ResourceError):
+        describe(plausibility="smollm2")
