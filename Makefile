@@ -17,7 +17,7 @@ DEMO := demo
 RESULTS ?= runs
 TEST_RESOURCES := minilm minilm-int8 wordllama paraphrase-minilm bible-web bible-kjv bible-asv bible-ylt home-assistant-intents ovos-skill-weather ovos-skill-date-time wordnet pos-en
 
-.PHONY: demo test test-fast test-slow test-lowest check quality wheel sanitize bench results docs clean
+.PHONY: bench-scale demo test test-fast test-slow test-lowest check quality wheel sanitize bench results docs clean
 
 demo: $(VENV)/.core ## compare corpora, put metrics to the test on built-in data, describe a generated corpus, write a report
 	@mkdir -p $(DEMO)
@@ -97,6 +97,9 @@ docs: $(VENV)/.docs ## build the site of the documentation into site/
 bench: $(BENCH)/.done ## speed against the peers, in one run
 	$(BENCH)/bin/textgauge resources fetch minilm wordnet
 	$(BENCH)/bin/python -m benchmarks
+
+bench-scale: $(VENV)/.dev ## corpora of a million texts: CPU time and memory; some 10 GB of disk
+	for job in texts arrays pairs growth; do $(BIN)/python -m benchmarks.scale $$job || exit 1; done
 
 $(VENV)/.venv:
 	@$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11))" || (echo "Python 3.11 or newer is needed; set PYTHON=..." && exit 1)

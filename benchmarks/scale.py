@@ -1,10 +1,12 @@
 """Corpora of a million texts: CPU seconds and memory of whole jobs, each in a process of its own.
 
-    python -m benchmarks.scale texts|arrays|pairs [N]
+    python -m benchmarks.scale texts|arrays|pairs|growth [N]
 
 `texts` writes two files of N short synthetic texts (1,000,000) and compares them by energy@wordllama, fid@wordllama and
 jsd with nothing cached; `arrays` two memory-mapped .npy files of N × 384 by fid, energy, medoid and ttest; `pairs` two
-of N × 384 (100,000) by pr, dc, irpr, ahd and mmd, beside the matrix products alone.
+of N × 384 (100,000) by pr, dc, irpr, ahd and mmd, beside the matrix products alone. `growth` measures every corpus
+metric by itself from 100 texts up to N (1,000,000; metrics of pairs up to 30,000): CPU seconds without those of 100
+texts, the exponent between the two largest sizes, the most memory.
 """
 
 from __future__ import annotations
@@ -57,13 +59,15 @@ def write_rows(path: Path, n: int, seed: int) -> None:
 
 def run(arguments: list[str], cache: str) -> tuple[list[dict[str, object]], float, float]:
     """Run textgauge in a child: its result, CPU seconds, and the most memory it had, in gigabytes."""
-    environment = os.environ | {"TEXTGAUGE_CACHE": cache}
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     command = [sys.executable, "-m", "textgauge", *arguments, "--format", "json"]
-    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return json.loads(done.stdout)["rows"], seconds, after.ru_maxrss / 1e6
+    with tempfile.TemporaryFile() as out:
+        child = subprocess.Popen(command, env=os.environ | {"TEXTGAUGE_CACHE": cache}, stdout=out)
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        if child.returncode:
+            sys.exit(f"{' '.join(command)} ended with {child.returncode}")
+        out.seek(0)
+        return json.load(out)["rows"], usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1e6
 
 
 def products(first: Path, second: Path) -> float:
@@ -82,6 +86,37 @@ def products(first: Path, second: Path) -> float:
                 np.matmul(rows, columns, out=space[: len(rows), : columns.shape[1]])
     later = resource.getrusage(resource.RUSAGE_SELF)
     return later.ru_utime + later.ru_stime - usage.ru_utime - usage.ru_stime
+
+
+def growth(most: int) -> None:
+    """One line per corpus metric: its path, CPU seconds by size, exponent, memory."""
+    from textgauge.metrics import list_metrics
+
+    limits = {"sums": most, "blocks": min(most, 30_000), "fitted": min(most, 100_000)}
+    steps = [100, 1_000, 10_000, 30_000, 100_000, 1_000_000]
+    print("| metric | path | " + " | ".join(f"{n:,}" for n in steps) + " | exponent | GB |")
+    print("|---" * (len(steps) + 4) + "|")
+    with tempfile.TemporaryDirectory() as folder:
+        run(["compare", "sample:banking", "sample:travel", "-m", "jsd,self_bleu_gap"], folder)  # fetches the models
+        for metric in list_metrics():
+            if metric.scope != "corpus":
+                continue
+            sizes = [n for n in steps if n <= limits[metric.grows]]
+            took = {n: _one(metric.key, n, Path(folder), texts=metric.reads_texts) for n in sizes}
+            seconds = [max(took[n][0] - took[100][0], 0.01) for n in sizes[1:]]
+            slope = np.log(seconds[-1] / seconds[-2]) / np.log(sizes[-1] / sizes[-2])
+            cells = ["0", *(f"{second:.2f}" for second in seconds), *[""] * (len(steps) - len(sizes))]
+            memory = took[sizes[-1]][1]
+            print(f"| {metric.name} | {metric.grows} | {' | '.join(cells)} | {slope:.2f} | {memory:.2f} |", flush=True)
+
+
+def _one(metric: str, n: int, folder: Path, *, texts: bool) -> tuple[float, float]:
+    ending, write = (".txt", write_texts) if texts else (".npy", write_rows)
+    paths = [folder / f"{role}-{n}{ending}" for role in ("reference", "candidate")]
+    for seed, path in enumerate(paths):
+        if not path.exists():
+            write(path, n, seed)
+    return run(["compare", *map(str, paths), "-m", metric], str(folder))[1:]
 
 
 def main(job: str, n: int) -> None:
@@ -103,4 +138,7 @@ def main(job: str, n: int) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else JOBS[sys.argv[1]][0])
+    if sys.argv[1] == "growth":
+        growth(int(sys.argv[2]) if len(sys.argv) > 2 else 1_000_000)
+    else:
+        main(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else JOBS[sys.argv[1]][0])
