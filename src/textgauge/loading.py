@@ -8,7 +8,7 @@ from typing import Any
 
 from textgauge.data.packing import read_text
 from textgauge.errors import InputError, UnknownName
-from textgauge.result import TableResult, parsed_result
+from textgauge.result import TableResult, parsed_result, without_network
 from textgauge.tabular import Row
 
 _KEYS = ("metric", "property", "name")
@@ -36,7 +36,7 @@ class SavedResult(TableResult):
         """The chart of the result that was saved."""
         if self.command not in _CHARTS:
             raise InputError(f"there is no chart of a result of `textgauge {self.command}`")
-        return _CHARTS[self.command](self)
+        return without_network(_CHARTS[self.command](self))
 
 
 def load(path: str | os.PathLike[str]) -> SavedResult:

@@ -221,4 +221,4 @@ class Run(Result):
 
     def __repr__(self) -> str:
         failed = f", {len(self.failures)} failures" if self.failures else ""
-        return f"Run({self.folder}: {self.found} cells were there, {self.computed} computed{failed})"
+        return f"Run({self.folder}: {self.found} results were there, {self.computed} computed{failed})"

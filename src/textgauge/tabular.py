@@ -148,6 +148,15 @@ def format_cell(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
+def format_short(value: float | None) -> str:
+    """A number of three digits, for cells that hold several.
+
+    >>> format_short(0.0034567), format_short(44.21), format_short(None)
+    ('0.00346', '44.2', '–')
+    """
+    return format_cell(None) if value is None else f"{value:.3g}"
+
+
 def format_decimals(value: float | None) -> str:
     """A number with three decimals, so that a column lines up; a large one with four digits.
 

@@ -17,6 +17,9 @@ from textgauge.comparing import compare
 from textgauge.data import Comparison, Corpus, load_texts
 from textgauge.encode.resource_sources import file_sha256
 from textgauge.encode.resources import resource
+from textgauge.evaluate import Store
+from textgauge.evaluate.boards import leaderboards
+from textgauge.evaluate.results import Results
 
 EXAMPLES = 5  # that a list of texts shows
 WIDTH = 60  # characters of a text in a table
@@ -53,7 +56,10 @@ def run(folder: Path, there: int) -> list[str]:
     asked = {cell["name"] for manifest in manifests for cell in manifest["cells"]}
     kept = {path.stem for path in (folder / "cells").rglob("*.parquet") if len(pl.read_parquet(path))}
     assert kept == asked
-    return [f"{len(asked)} cells: {there} were there, {len(kept) - there} computed, kept in {folder}"]
+    boards = leaderboards(Results(Store.open(folder)).judged())
+    told = [line for title, board in boards.items() for line in words(f"{title}: {board}" if title else str(board))]
+    told += [f"next: textgauge leaderboard {folder} --detail", f"textgauge report {folder} -o report.html"]
+    return [*told, f"{len(asked)} results: {there} were there, {len(kept) - there} computed, kept in {folder}"]
 
 
 def generated(folder: Path) -> list[str]:
@@ -64,7 +70,12 @@ def generated(folder: Path) -> list[str]:
 def describe(folder: Path) -> list[str]:
     """The kept rows as a table, then the test texts that nothing comes near, then texts that repeat."""
     kept = load(folder / "describe.json").to_dicts()
-    table = ["property value interval test train reason", *map(_property, kept)]
+    made = len(pl.read_csv(folder / "eda.csv"))
+    copies = next(item for item in kept if item["property"] == "near_copies")
+    share, usual = f"{100 * copies['value']:.3g}", f"{100 * copies['test']:.3g}"
+    answer = f"{copies['value'] * made:.0f} of {made} texts are near copies of train texts ({share} %; test {usual} %)."
+    assert load(folder / "describe.json").answer.startswith(answer)
+    table = [load(folder / "describe.json").answer, "property value interval test train reason", *map(_property, kept)]
     covered = next(item for item in kept if item["property"] == "covered")
     return [*table, *_uncovered(folder, covered["value"], covered["train"]), *_modes(folder)]
 
@@ -129,22 +140,29 @@ def compared(command: list[str]) -> list[str]:
     again = {
         score["metric"]: score
         for score in compare(
-            reference=pair.reference.texts, candidate=pair.candidate.texts, metrics=metrics, ci=True, test=True
+            reference=pair.reference.texts, candidate=pair.candidate.texts, metrics=metrics, ci=True
         ).to_dicts()
     }
     plain = {"energy": _energy(pair), "fid": _fid(pair), "pr": _pr(pair), "jsd": _jsd(pair)}
     for metric, value in plain.items():
         assert math.isclose(again[metric]["value"], value, rel_tol=1e-5)
     rejecting = sum(score["p_adjusted"] <= 0.05 for score in again.values())
-    answer = f'Different: {rejecting} of {len(metrics)} metrics reject "same source" (max-T and Holm, 5 %).'
-    lines = [answer, "metric value interval if same source times p p adjusted parts"]
+    how = "max-T and Holm"
+    answer = f'Different: {rejecting} of {len(metrics)} metrics reject "same source" ({how}, 5 %).'
+    lines = [answer, f"metric what it is value closer interval if same source times p ({how})"]
     for metric in metrics:
         said = again[metric] | {"value": plain.get(metric, again[metric]["value"])}
         interval = "–" if said["low"] is None else row(said["low"], "…", said["high"])
-        null = f"{said['null_low']:.4g} … {said['null_high']:.4g}"
-        tested = (said["times"], said["p_value"], said["p_adjusted"])
-        lines.append(row(metric, said["value"], ARROWS[said["closer"]], interval, null, *tested, _parts(said)))
+        lines.append(row(metric, said["label"], said["value"], ARROWS[said["closer"]], interval, *_tested(said)))
     return [*lines, _biased(pair)]
+
+
+def _tested(said: dict[str, Any]) -> list[str]:
+    null, low, high, times, p = (
+        "–" if said[name] is None else f"{said[name]:.3g}"
+        for name in ("null", "null_low", "null_high", "times", "p_adjusted")
+    )
+    return [f"{null} ({low} … {high})", times, p]
 
 
 def explained(folder: Path, command: list[str]) -> list[str]:
@@ -158,18 +176,18 @@ def explained(folder: Path, command: list[str]) -> list[str]:
     for metric in metrics:
         total = math.fsum(entry["contribution"] for entry in rows if entry["metric"] == metric)
         assert math.isclose(total, plain[metric], rel_tol=1e-5)
-    lines = [row(said["metric"], plain[said["metric"]], ARROWS[said["closer"]], _parts(said)) for said in again]
-    return ["metric value parts", *lines, f"explanations written to {path}"]
+    answer = 'Different: 2 of 2 metrics reject "same source" (max-T, 5 %).'
+    lines = [answer, "metric what it is value closer if same source times p (max-T)"]
+    for said in again:
+        value, arrow = plain[said["metric"]], ARROWS[said["closer"]]
+        lines.append(row(said["metric"], said["label"], value, arrow, *_tested(said)))
+    return [*lines, f"explanations written to {path}"]
 
 
 def _compared(command: list[str]) -> tuple[Comparison, list[str]]:
     limit = int(command[command.index("--limit") + 1])
     texts = (load_texts(name, limit=limit).texts for name in command[1:3])
     return Comparison(*texts), command[command.index("-m") + 1].split(",")
-
-
-def _parts(said: dict[str, Any]) -> str:
-    return ", ".join(f"{name[5:]} {value:.4g}" for name, value in said.items() if name.startswith("part."))
 
 
 def _biased(pair: Comparison) -> str:
@@ -179,10 +197,10 @@ def _biased(pair: Comparison) -> str:
     return f"warning: fid is strongly biased upwards with {texts} texts in {dimensions} dimensions: {told}"
 
 
-def without_times(lines: list[str]) -> list[str]:
-    """The lines of a comparison without the last column, milliseconds, and without notes on missing intervals."""
-    bare = [re.sub(r" ms$", "", line) for line in lines if " has no interval" not in line]
-    return [re.sub(r"^(\w+ [\d.e-]+ [↓↑] .*) [\d.]+$", r"\1", line) for line in bare]
+def table_of(lines: list[str]) -> list[str]:
+    """The lines of a comparison without typical words, next commands, and notes on missing intervals."""
+    left_out = re.compile(r" has no interval|^(next: )?textgauge compare ")
+    return [line.partition(" Typical words: ")[0] for line in lines if not left_out.search(line)]
 
 
 def _rows(pair: Comparison) -> list[np.ndarray]:

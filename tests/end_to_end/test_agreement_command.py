@@ -46,7 +46,7 @@ def one_line(result):
 def test_a_run_its_leaderboard_and_its_details(agreement, run, tmp_path):
     code, out, err = agreement()
     assert (code, out) == (0, "")
-    assert "2 cells: 0 were there, 2 computed" in err
+    assert "2 results: 0 were there, 2 computed" in err
     assert "2 were there" in agreement()[2]
     rows = json.loads(run("leaderboard", tmp_path / "run", "-f", "json")[1])["rows"]
     assert [list(row) for row in rows] == [
@@ -117,7 +117,7 @@ def test_tests_need_two_metrics_on_rated_pairs(agreement, run, tmp_path):
 
 def test_figures_of_rated_pairs(agreement, run, tmp_path):
     agreement("--set", "part")
-    code, out, err = run("figures", tmp_path / "run", "-o", tmp_path / "figures", "-f", "svg")
+    code, out, err = run("figures", tmp_path / "run", "--folder", tmp_path / "figures", "--type", "svg")
     assert (code, err) == (0, "")
     names = [path.name for path in (tmp_path / "figures").iterdir()]
     assert {name.partition("-")[0] for name in names} == {"order", "bump", "scatter"}

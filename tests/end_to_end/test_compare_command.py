@@ -37,7 +37,7 @@ def test_json_is_an_array_of_flat_objects_and_nothing_else(run, corpora):
         assert row["null_low"] <= row["null"] <= row["null_high"]
         assert (row["n_reference"], row["n_candidate"]) == (60, 60)
     assert {"part.precision", "part.recall"} <= rows[1].keys()
-    assert [row["metric"] for row in rows if row["low"] is None] == ["pr(k=3)@given", "irpr@given"]
+    assert {"pr(k=3)@given", "irpr@given"} <= {row["metric"] for row in rows if row["low"] is None}
 
 
 def test_limit_is_a_random_sample_of_embeddings_too(run, tmp_path):
@@ -59,7 +59,7 @@ def test_token_metrics_on_text_files(run, corpora):
         "compare", corpora / "a.txt", corpora / "b.txt", "-m", "jsd@words,chi@words", "--test", "-f", "csv"
     )
     assert code == 0
-    assert out.splitlines()[0].startswith("metric,value,closer,low,high,p_value")
+    assert out.splitlines()[0].startswith("metric,label,value,closer,low,high,p_value")
     assert len(out.splitlines()) == 3
     assert "warning" not in out
 
@@ -76,8 +76,8 @@ def test_readable_formats(run, corpora, form, mark):
 def test_the_answer_of_a_test_comes_first(run, corpora, form, start):
     call = ("compare", corpora / "a.npy", corpora / "b.npy", "-m", "energy,medoid", "--permutations", 99, "-f", form)
     answer = f'{start}Different: 2 of 2 metrics reject "same source" (max-T, 5 %).'
-    assert run(*call, "--test")[1].splitlines()[0] == answer
-    assert answer not in run(*call, "--ci")[1]
+    assert run(*call)[1].splitlines()[0] == answer
+    assert run(*call, "--no-test")[1].splitlines()[0].startswith(f"{start}Not tested")
 
 
 def test_same_seed_same_output_and_other_seed_other_draws(run, corpora):

@@ -85,7 +85,7 @@ def test_a_small_demo_prints_the_truth(tmp_path, commands, run, monkeypatch):
 
     for name in ("compare", "explain"):
         commands[name][commands[name].index("--limit") + 1] = "60"
-    assert claims.without_times(printed("compare")) == claims.compared(commands["compare"])
+    assert claims.table_of(printed("compare")) == claims.compared(commands["compare"])
     assert printed("run") == claims.run(tmp_path / "run", 0)
     assert printed("run") == claims.run(tmp_path / "run", len(list((tmp_path / "run").rglob("*.parquet"))))
     whole = pl.read_csv(run(*commands["datasets"])[1].encode())
@@ -93,7 +93,7 @@ def test_a_small_demo_prints_the_truth(tmp_path, commands, run, monkeypatch):
     whole.tail(200).write_csv(tmp_path / "test.csv")
     assert printed("generate") == claims.generated(tmp_path)
     assert printed("describe") == claims.describe(tmp_path)
-    assert claims.without_times(printed("explain")) == claims.explained(tmp_path, commands["explain"])
+    assert claims.table_of(printed("explain")) == claims.explained(tmp_path, commands["explain"])
     code, out, err = run(*commands["report"])
     assert code == 0
     *sentences, size = claims.words(err)
@@ -119,7 +119,7 @@ def test_the_demo_prints_the_truth(tmp_path, recipe, commands):
     fetched, compared, ran, described, explained, reported = printed
 
     assert fetched == claims.resources(commands["resources"][2:], fetched)
-    assert claims.without_times(compared) == claims.compared(commands["compare"])
+    assert claims.table_of(compared) == claims.compared(commands["compare"])
     assert titles[2].endswith("mixtures, size, paraphrases, ratings, five tasks")
     assert cells_of(tmp_path / "run").keys() == PROMISED | TASKS
     assert ran == claims.run(tmp_path / "run", 0)
@@ -127,6 +127,6 @@ def test_the_demo_prints_the_truth(tmp_path, recipe, commands):
     assert f"made from {len(train)} others, beside {len(test)} real ones that were held out" in titles[3]
     assert not set(train) & set(test)
     assert described == [*claims.generated(tmp_path), *claims.describe(tmp_path)]
-    assert claims.without_times(explained) == claims.explained(tmp_path, commands["explain"])
+    assert claims.table_of(explained) == claims.explained(tmp_path, commands["explain"])
     check_report(tmp_path, reported)
     assert (tmp_path / "report.html").stat().st_size < 3e6

@@ -86,7 +86,7 @@ def test_several_corpora_with_tests_and_a_collapsed_one(describe, corpora):
 def test_files_of_texts_picks_and_figure(describe, corpora):
     code, out, err = describe(
         corpora / "good.txt", "--grammar", "none", "--per-text", corpora / "texts.parquet", "--pick", 7,
-        "-o", corpora / "picked.txt", "--plausible", "--near-copies", 0.6, "--figure", corpora / "plane.svg",
+        "--pick-to", corpora / "picked.txt", "--plausible", "--near-copies", 0.6, "--figure", corpora / "plane.svg",
     )  # fmt: skip
     assert code == 0, err
     assert len(pl.read_parquet(corpora / "texts.parquet")) == 60
@@ -96,7 +96,7 @@ def test_files_of_texts_picks_and_figure(describe, corpora):
 
 
 def test_the_table_and_the_file_of_the_same_call_tell_the_same(describe, corpora):
-    code, out, err = describe(corpora / "good.txt", "--grammar", "none", "--save", corpora / "kept" / "found.json")
+    code, out, err = describe(corpora / "good.txt", "--grammar", "none", "-o", corpora / "kept" / "found.json")
     assert code == 0, err
     kept = {row["property"]: row for row in load(corpora / "kept" / "found.json")}
     printed = {line.split()[0]: line for line in out.splitlines() if line.split() and line.split()[0] in kept}
@@ -172,7 +172,7 @@ def test_bad_input_is_one_line_and_exit_code_2(describe, corpora):
         ((corpora / "good.txt", "--pick", 3), "belong together"),
         ((corpora / "good.txt", "--per-text", "x.xls"), "ending"),
         ((corpora / "good.txt", "--figure", "x.gif"), "a figure is"),
-        ((corpora / "good.txt", "--save", "x.csv"), "--save writes a .json file"),
+        ((corpora / "good.txt", "-o", "x.csv"), "saved to a .json file"),
         ((corpora / "good.txt", "--near-copies", 0.2, "--grammar", "none"), "SynSim"),
     ]
     for args, message in cases:

@@ -34,7 +34,7 @@ def distributionality(run, table, tmp_path):
 
 
 def test_a_run_its_leaderboard_and_more_samples(distributionality, run, tmp_path):
-    assert "15 cells: 0 were there, 15 computed" in distributionality()[2]
+    assert "15 results: 0 were there, 15 computed" in distributionality()[2]
     code, out, err = run("leaderboard", tmp_path / "run", "-f", "json")
     rows = json.loads(out)["rows"]
     assert (code, err) == (0, "")
@@ -42,7 +42,7 @@ def test_a_run_its_leaderboard_and_more_samples(distributionality, run, tmp_path
     assert list(rows[0])[1:4] == MEASURES
     assert (rows[0]["distributionality"], rows[2]["distributionality"]) == (1.0, -1.0)
     assert (rows[0][MEASURES[0]], rows[2][MEASURES[1]]) == (0.0, 0.0)
-    assert "30 cells: 15 were there, 15 computed" in distributionality("-p", "samples=2")[2]
+    assert "30 results: 15 were there, 15 computed" in distributionality("-p", "samples=2")[2]
     detail = json.loads(run("leaderboard", tmp_path / "run", "--detail", "-f", "json")[1])["rows"]
     assert {row["repetitions"] for row in detail} == {5, 2}
 

@@ -30,7 +30,9 @@ def folder(tmp_path_factory):
 
 
 def test_files_are_written_and_named_on_standard_output(folder, tmp_path, capsys):
-    code = command("figures", folder / "run", "-o", tmp_path / "x", "--kind", "radar,box", "--format", "svg,png,html")
+    code = command(
+        "figures", folder / "run", "--folder", tmp_path / "x", "--kind", "radar,box", "--type", "svg,png,html"
+    )
     named = capsys.readouterr().out.split()
     assert code == 0
     assert sorted(named) == sorted(map(str, (tmp_path / "x").iterdir()))
@@ -38,7 +40,7 @@ def test_files_are_written_and_named_on_standard_output(folder, tmp_path, capsys
 
 
 def test_pages_of_all_kinds_are_the_default(folder, tmp_path, capsys):
-    assert command("figures", folder / "run", "-o", tmp_path, "-m", "jsd@words") == 0
+    assert command("figures", folder / "run", "--folder", tmp_path, "-m", "jsd@words") == 0
     names = [path.name for path in tmp_path.iterdir()]
     assert {name.partition("-")[0] for name in names} == {"distance", "tree", "radar", "box"}
     assert all(name.endswith(".html") for name in names)
@@ -46,7 +48,7 @@ def test_pages_of_all_kinds_are_the_default(folder, tmp_path, capsys):
 
 def test_same_run_same_bytes(folder, tmp_path, capsys):
     for where in ("one", "two"):
-        command("figures", folder / "run", "-o", tmp_path / where, "--kind", "tree", "-f", "svg,html")
+        command("figures", folder / "run", "--folder", tmp_path / where, "--kind", "tree", "--type", "svg,html")
     first, second = ({p.name: p.read_bytes() for p in (tmp_path / where).iterdir()} for where in ("one", "two"))
     assert len(first) == 4
     assert first == second
@@ -57,14 +59,14 @@ def test_same_run_same_bytes(folder, tmp_path, capsys):
     [
         (("--kind", "pie"), "no figure 'pie'; choose among order, bump"),
         (("--kind", ","), "choose among order"),
-        (("--format", "gif"), "no format 'gif'; choose among html, svg, png"),
+        (("--type", "gif"), "no format 'gif'; choose among html, svg, png"),
         (("-m", "zipf"), "no metric 'zipf'; it has cbdf@words, jsd@words"),
         (("--kind", "size"), "nothing to draw as size"),
         (("--kind", "tree", "--repetition", 3), "nothing to draw as tree"),
     ],
 )
 def test_what_cannot_be_drawn_is_one_line(folder, tmp_path, capsys, args, complaint):
-    code = command("figures", folder / "run", "-o", tmp_path, *args)
+    code = command("figures", folder / "run", "--folder", tmp_path, *args)
     out, err = capsys.readouterr()
     assert (code, out) == (2, "")
     assert len(err.splitlines()) == 1
@@ -73,8 +75,8 @@ def test_what_cannot_be_drawn_is_one_line(folder, tmp_path, capsys, args, compla
 
 
 def test_no_run_and_no_place_to_write_are_one_line(folder, tmp_path, capsys):
-    assert command("figures", tmp_path / "none", "-o", tmp_path) == 2
+    assert command("figures", tmp_path / "none", "--folder", tmp_path) == 2
     assert "no such run" in capsys.readouterr().err
     (tmp_path / "file").write_text("")
-    assert command("figures", folder / "run", "-o", tmp_path / "file", "--kind", "box") == 2
+    assert command("figures", folder / "run", "--folder", tmp_path / "file", "--kind", "box") == 2
     assert "cannot write" in capsys.readouterr().err

@@ -53,15 +53,28 @@ def test_compat_and_strengths_reach_eda(run, folder):
 
 
 def test_steps_of_ngrams_need_no_torch(run, folder):
-    code, _, err = run("generate", "steps", "train.txt", "-o", "steps", "--model", "ngram", "--steps", 4, "--n", 7)
+    code, _, err = run(
+        "generate", "steps", "train.txt", "--folder", "steps", "--model", "ngram", "--steps", 4, "--n", 7
+    )
     assert code == 0
     assert sorted(path.name for path in (folder / "steps").iterdir()) == [f"step-00{i}.txt" for i in (1, 2, 3, 4)]
     assert all(len(lines(path)) == 7 for path in (folder / "steps").iterdir())
     assert "wrote 7 texts to steps/step-004.txt" in err
 
 
-VAE = ("--set", "embedding=8", "--set", "hidden=8", "--set", "latent=2", "--set", "batch=8")
-GPT = ("--set", "width=16", "--set", "layers=1", "--set", "heads=2", "--set", "vocabulary=320", "--set", "batch=8")
+VAE = ("-p", "embedding=8", "-p", "hidden=8", "-p", "latent=2", "-p", "batch=8")
+GPT = (
+    "--param",
+    "width=16",
+    "--param",
+    "layers=1",
+    "--param",
+    "heads=2",
+    "--param",
+    "vocabulary=320",
+    "--param",
+    "batch=8",
+)
 
 
 @pytest.mark.parametrize(("kind", "settings"), [("vae", VAE), ("lm", GPT)])
@@ -97,7 +110,9 @@ def test_texts_of_labels(run, folder):
 @pytest.mark.parametrize("kind", ["vae", "lm", "steps"])
 def test_without_torch_the_install_line_is_said(run, folder, kind, monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
-    code, out, err = run("generate", kind, "train.txt", "-o", "out.txt" if kind != "steps" else "out")
+    code, out, err = run(
+        "generate", kind, "train.txt", *(("--folder", "out") if kind == "steps" else ("-o", "out.txt"))
+    )
     assert (code, out) == (2, "")
     assert "pip install 'textgauge[generate]'" in err
     assert len(err.strip().splitlines()) == 1
@@ -110,13 +125,13 @@ def test_without_torch_the_install_line_is_said(run, folder, kind, monkeypatch):
         (["eda", "train.txt", "-o", "x.docx"], ".txt, .csv, .jsonl"),
         (["eda", "train.txt", "-o", "nowhere/x.txt"], "no folder nowhere"),
         (["eda", "train.txt", "-o", "x.txt", "--p-rd", 3], "p_rd is a share"),
-        (["vae", "train.txt", "-o", "x.txt", "--set", "hiden=3"], "no setting 'hiden'"),
-        (["vae", "train.txt", "-o", "x.txt", "--set", "hidden=big"], "is a number"),
-        (["lm", "train.txt", "-o", "x.txt", "--set", "width=10"], "multiple of heads"),
+        (["vae", "train.txt", "-o", "x.txt", "--param", "hiden=3"], "no setting 'hiden'"),
+        (["vae", "train.txt", "-o", "x.txt", "--param", "hidden=big"], "is a number"),
+        (["lm", "train.txt", "-o", "x.txt", "--param", "width=10"], "multiple of heads"),
         (["lm", "train.txt", "-o", "x.txt", "--top-p", 0], "top_p"),
-        (["lm", "train.txt", "-o", "x.txt", "--model", "some/model", "--set", "width=8"], "brings its own sizes"),
+        (["lm", "train.txt", "-o", "x.txt", "--model", "some/model", "--param", "width=8"], "brings its own sizes"),
         (["conditional", "train.txt", "-o", "x.csv", "--n", 2], "has no labels"),
-        (["steps", "train.txt", "-o", "x", "--model", "rnn"], "gpt, ngram or hf:NAME"),
+        (["steps", "train.txt", "--folder", "x", "--model", "rnn"], "gpt, ngram or hf:NAME"),
     ],
 )
 def test_bad_input_is_one_clear_line_and_exit_code_2(run, folder, args, complaint):

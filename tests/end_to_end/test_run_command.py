@@ -40,8 +40,8 @@ def test_a_run_a_second_run_and_what_a_dry_run_lists(ksc, tmp_path):
     assert (code, err, len(rows)) == (0, "", 6)
     assert {row["state"] for row in rows} == {"to compute"}
     assert not (tmp_path / "run").exists()
-    assert "6 cells: 0 were there, 6 computed" in ksc()[2]
-    assert "6 cells: 6 were there, 0 computed" in ksc()[2]
+    assert "6 results: 0 were there, 6 computed" in ksc()[2]
+    assert "6 results: 6 were there, 0 computed" in ksc()[2]
     states = [
         row["state"] for row in json.loads(ksc("--dry-run", "-f", "json", metrics="cbdf@words,jsd@words")[1])["rows"]
     ]
@@ -222,6 +222,6 @@ def test_size_and_speed_of_one_run_share_a_leaderboard(run, tmp_path):
 
 
 def test_several_values_of_k_are_several_protocols(ksc, run, tmp_path):
-    assert "18 cells" in ksc(k="4,5,6")[2]
+    assert "18 results" in ksc(k="4,5,6")[2]
     detail = json.loads(run("leaderboard", tmp_path / "run", "--detail", "-f", "json")[1])["rows"]
     assert {row["protocol"].split(",")[0] for row in detail} == {"ksc(k=4", "ksc(k=5", "ksc(k=6"}

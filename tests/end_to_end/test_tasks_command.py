@@ -111,8 +111,8 @@ def whole(run, tmp_path, monkeypatch):
     """All tasks on files, in one folder; the last run trains the ensembles of all."""
 
     def call(what, *args):
-        code, out, err = run("run", what, *args, *METRICS, "--out", tmp_path / "run")
-        assert (code, out) == (0, ""), err
+        code, _, err = run("run", what, *args, *METRICS, "--out", tmp_path / "run")
+        assert code == 0, err
         return err
 
     with monkeypatch.context() as patch:
@@ -151,7 +151,7 @@ def test_every_task_on_own_files_and_their_leaderboard_and_figures(whole, run, t
     assert "axis_accuracy" not in jaccard
     assert all(row["low"] <= row["value"] <= row["high"] for row in detail if row["value"] is not None)
 
-    code, out, _ = run("figures", whole, "-o", tmp_path / "figures", "--format", "svg")
+    code, out, _ = run("figures", whole, "--folder", tmp_path / "figures", "--type", "svg")
     assert code == 0
     assert {line.rpartition("/")[2].partition("-")[0].removesuffix(".svg") for line in out.split()} == {
         "tasks",
@@ -162,8 +162,8 @@ def test_every_task_on_own_files_and_their_leaderboard_and_figures(whole, run, t
 
 def test_a_finished_task_goes_on_where_it_was(run, tmp_path):
     command = ("run", "alignment", "--comparisons", compared(tmp_path), *COMPARED, *METRICS, "--out", tmp_path / "run")
-    assert "2 cells: 0 were there, 2 computed" in run(*command)[2]
-    assert "2 cells: 2 were there, 0 computed" in run(*command)[2]
+    assert "2 results: 0 were there, 2 computed" in run(*command)[2]
+    assert "2 results: 2 were there, 0 computed" in run(*command)[2]
     cells = json.loads(run(*command, "--dry-run", "--format", "json")[1])["rows"]
     assert [cell["state"] for cell in cells] == ["there", "there"]
 

@@ -24,7 +24,7 @@ def folder(tmp_path, monkeypatch):
 
 
 ARGS = ("train", "ensemble", "--pairs", "rated.csv", "--left", "a", "--right", "b", "--rating", "score")
-GIVEN = (*ARGS, "--group", "set", "-m", "jaccard,chrf,rouge1.recall", "--resamples", "100", "-o", "model.json")
+GIVEN = (*ARGS, "--set", "set", "-m", "jaccard,chrf,rouge1.recall", "--resamples", "100", "-o", "model.json")
 
 
 @pytest.mark.parametrize("model", ["ridge", "boosting"])
@@ -106,7 +106,7 @@ def test_the_table_and_the_mean_of_several_ratings(run, folder):
         (["--scale", "2,3"], "outside the scale"),
         (["--rating", "word"], "line 2"),
         (["--rating", "scores"], "score"),
-        (["--group", "sets"], "set"),
+        (["--set", "sets"], "set"),
         (["--pairs", "missing.csv"], "missing.csv"),
         (["-m", "jacard"], "jaccard"),
         (["-m", "fid"], "use `compare`"),

@@ -57,6 +57,7 @@ CALLS = {
     "score summary": ("score", "a.txt", "b.txt", "-m", "jaccard,bleu", "--summary"),
     "score baseline": ("score", "a.txt", "b.txt", "-m", "jaccard,bleu", "--baseline", "a.txt"),
     "describe": ("describe", "a.txt", "--train", "b.txt", *NO_MODELS),
+    "describe alone": ("describe", "a.txt", *NO_MODELS),
     "recommend": ("recommend", "--pairs", "rated.csv", "--rating", "rating", "-m", "jaccard,chrf", "--budget", "20s"),
     "run dry": (*KSC, "--out", "run", "--dry-run"),
     "run": (*KSC, "--out", "run"),
@@ -140,3 +141,14 @@ def test_texts_in_answers_and_warnings_are_escaped():
 def test_a_result_is_saved_as_json_only(tmp_path):
     with pytest.raises(InputError, match=r"\.json"):
         TableResult("ls", []).save(tmp_path / "found.csv")
+
+
+def test_notebooks_draw_charts_without_a_network():
+    import altair as alt
+
+    for result in results():
+        chart = result.plot()
+        assert isinstance(chart, alt.TopLevelMixin)
+        shown = chart._repr_mimebundle_()
+        assert list(shown) == ["image/svg+xml"]
+        assert shown["image/svg+xml"].startswith("<svg")

@@ -102,7 +102,7 @@ def test_python_goes_on_with_a_run_of_the_command_and_the_command_with_one_of_py
     again = textgauge.run("ksc", **corpora, **SMALL, out=tmp_path / "one")
     first = textgauge.run("ksc", **files, **SMALL, out=tmp_path / "two")
     assert (counts(again), counts(first)) == ((4, 0), (0, 4))
-    assert "4 cells: 4 were there, 0 computed" in command(*given, "--out", tmp_path / "two")[1]
+    assert "4 results: 4 were there, 0 computed" in command(*given, "--out", tmp_path / "two")[1]
     assert again.to_dicts() == first.to_dicts() == board(tmp_path / "one") == board(tmp_path / "two")
     assert str(again).split() == command("leaderboard", tmp_path / "one")[0].split()
 
@@ -379,7 +379,7 @@ def test_the_page_is_written_and_a_disk_that_refuses_is_one_error(found, tmp_pat
 
 
 def test_a_run_shows_itself(found):
-    assert repr(found) == f"Run({found.folder}: 0 cells were there, 4 computed)"
+    assert repr(found) == f"Run({found.folder}: 0 results were there, 4 computed)"
     assert found._repr_html_().count("<tr>") == 2 * 3
     assert found.to_polars().height == 2
     assert found.plot().to_dict()

@@ -7,6 +7,7 @@ import signal
 import sys
 import warnings
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import typer
@@ -28,7 +29,9 @@ from textgauge.cli import (
     score,
     train,
 )
+from textgauge.cli.config import read_config
 from textgauge.cli.output import DETAIL, note, option_name
+from textgauge.cli.panels import put_into_panels
 from textgauge.errors import ArgumentError, TextgaugeError
 
 app = typer.Typer(
@@ -70,7 +73,11 @@ def top(
         bool, typer.Option("--version", "-V", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """Measure text, and measure the measures."""
+    """Measure text, and measure the measures.
+
+    Options have defaults of yours in textgauge.toml, or in pyproject.toml under [tool.textgauge]: a table per command,
+    such as [compare] with metrics = "energy,mauve".
+    """
 
 
 def _set_quiet(wanted: bool) -> None:
@@ -105,6 +112,7 @@ def command() -> Any:
     whole = typer.main.get_command(app)
     for one in (whole, *_all_below(whole)):
         one.params += shared
+        put_into_panels(one)
     return whole
 
 
@@ -125,7 +133,8 @@ def main() -> None:
     DETAIL.quiet = DETAIL.verbose = False
     warnings.showwarning = lambda message, *_, **__: note(f"warning: {message}")
     try:
-        command()(prog_name="textgauge")
+        whole = command()
+        whole(prog_name="textgauge", default_map=read_config(whole, Path.cwd()))
     except TextgaugeError as error:
         message = error.worded(option_name) if isinstance(error, ArgumentError) else str(error)
         typer.echo(f"textgauge: {message}", err=True)

@@ -2,18 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from textgauge.cli.explanations import FILES, explanation_rows, print_explanations, write_explanations
-from textgauge.cli.output import Format, FormatOption, SchedulerOption, print_result, progress
-from textgauge.comparing import DEFAULT_METRICS, CompareReport
+from textgauge.cli.output import (
+    Format,
+    FormatOption,
+    OutputOption,
+    SchedulerOption,
+    SeedOption,
+    check_output,
+    note,
+    print_next,
+    print_result,
+    print_table,
+    this_command,
+)
+from textgauge.cli.progress import progress
+from textgauge.comparing import DEFAULT_METRICS, PERMUTATIONS, CompareReport
 from textgauge.comparing import compare as run_compare
+from textgauge.comparing.report import readable_row
 from textgauge.data import load_corpus
 from textgauge.data.source import accepted
+from textgauge.metrics import Score, get_corpus_metrics
 from textgauge.result import TableResult
+from textgauge.tabular import count_of
 
 
 def compare(
@@ -21,12 +38,21 @@ def compare(
     candidate: Annotated[str, typer.Argument(help="The corpus to compare with it.")],
     metrics: Annotated[
         list[str] | None,
-        typer.Option("-m", "--metrics", help="Metric names, comma-separated or repeated; grids as pr(k=3|5)."),
+        typer.Option(
+            "-m",
+            "--metrics",
+            help="Metric names, comma-separated or repeated; grids as pr(k=3|5).",
+            show_default=DEFAULT_METRICS,
+        ),
     ] = None,
     ci: Annotated[bool, typer.Option("--ci", help="Add a confidence interval to every value.")] = False,
     test: Annotated[
-        bool, typer.Option("--test", help="Add a permutation p-value, raw and adjusted for all metrics.")
-    ] = False,
+        bool,
+        typer.Option(
+            "--test/--no-test", help="Test whether the corpora differ, adjusted for all metrics; or values alone."
+        ),
+    ] = True,
+    parts: Annotated[bool, typer.Option("--parts", help="Add precision, recall and other parts to the table.")] = False,
     foreign: Annotated[
         str | None,
         typer.Option(
@@ -58,20 +84,29 @@ def compare(
     ] = None,
     scheduler: SchedulerOption = None,
     level: Annotated[float, typer.Option(help="Level of the intervals.")] = 0.95,
-    permutations: Annotated[int, typer.Option(min=1, help="Permutations of the test.")] = 999,
-    seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
+    permutations: Annotated[int, typer.Option(min=1, help="Permutations of the test.")] = PERMUTATIONS,
+    seed: SeedOption = 0,
+    output: OutputOption = None,
     form: FormatOption = Format.table,
 ) -> None:
-    """Measure how far the candidate corpus is from the reference corpus.
+    """Say whether two corpora differ, how far they are from each other, and which words separate them.
 
-    Examples: textgauge compare sample:banking sample:travel -m fid,mauve,energy --ci --test ·
+    Examples: textgauge compare sample:banking sample:travel --limit 300 ·
+    textgauge compare old.csv:text new.csv:text -m fid,mauve,energy --ci ·
     textgauge compare sample:banking sample:travel -m energy,irpr --explain
     """
+    check_output(output)
     if explain_to is not None and explain_to.suffix not in FILES:
         raise typer.BadParameter(f"the file ends in one of {', '.join(FILES)}", param_hint="--explain-to")
     paths = [reference, candidate, *([foreign] if foreign else [])]
     sources = [path if limit is None else load_corpus(path, column=column, limit=limit, seed=seed) for path in paths]
-    with progress() as step:
+    finished: list[Score] = []
+    with progress(lambda: _print_finished(finished, metrics or [DEFAULT_METRICS], form)) as watch:
+
+        def keep(score: Score) -> None:
+            finished.append(score)
+            watch.row(readable_row(score.to_dict()))
+
         report = run_compare(
             reference=sources[0],
             candidate=sources[1],
@@ -86,21 +121,39 @@ def compare(
             column=column,
             approx=approx,
             scheduler=scheduler,
-            on_step=step,
+            on_step=watch,
+            on_score=keep,
         )
     printed = explain and explain_to is None
-    if form.for_people or not printed:
-        print_result(report, form)
-    else:
-        print_result(_with_explanations(report), form)
+    result = _result(report, parts=parts, explained=printed)
+    if output is not None:
+        result.save(output)
+    print_result(result, form)
     if printed and form.for_people:
         print_explanations(report, top, form)
+    print_next(_next_commands(explained=explain, saved=output), form)
     if explain_to is not None:
         write_explanations(report, explain_to, top)
     if all(score.reason for score in report):
         raise typer.Exit(1)
 
 
-def _with_explanations(report: CompareReport) -> TableResult:
-    rows = [{"kind": "metric", **row} for row in report.to_dicts()] + explanation_rows(report)
-    return TableResult(report.command, rows, report.answer, report.warnings)
+def _result(report: CompareReport, *, parts: bool, explained: bool) -> TableResult:
+    rows = report.to_dicts()
+    if explained:
+        rows = [{"kind": "metric", **row} for row in rows] + explanation_rows(report)
+    return TableResult(report.command, rows, report.answer, report.warnings, report.readable(parts=parts))
+
+
+def _print_finished(finished: Sequence[Score], metrics: Sequence[str], form: Format) -> None:
+    """What Ctrl-C leaves: the metrics that are finished, and how to go on with the others."""
+    if form.for_people:
+        print_table([readable_row(score.to_dict()) for score in finished], form)
+    left = [metric.key for metric in get_corpus_metrics(metrics)][len(finished) :]
+    done = f"{count_of(len(finished), 'metric')} finished, p-values not adjusted"
+    note(f"interrupted: {done}; go on with -m {','.join(left)}")
+
+
+def _next_commands(*, explained: bool, saved: Path | None) -> list[str]:
+    page = this_command("-o", "found.json") if saved is None else f"textgauge report {saved} -o report.html"
+    return [page] if explained else [this_command("--explain"), page]

@@ -13,12 +13,16 @@ from textgauge.cli.output import (
     Format,
     FormatOption,
     LevelOption,
+    OutputOption,
     Row,
     SeedOption,
+    check_output,
+    print_next,
     print_result,
     print_table,
-    progress,
+    this_command,
 )
+from textgauge.cli.progress import progress
 from textgauge.data import load_texts
 from textgauge.data.source import accepted
 from textgauge.describing import CorpusDescription, Description
@@ -57,14 +61,14 @@ def describe(
     representative: Annotated[
         str | None, typer.Option(help="The texts plausibility is judged by; default: train and validation.")
     ] = None,
-    save: Annotated[
-        Path | None, typer.Option(help="Write the rows to a .json file too, for `report`; the table is still printed.")
-    ] = None,
+    output: OutputOption = None,
     per_text: Annotated[
         Path | None, typer.Option(help="Write the values of every text: .csv, .jsonl or .parquet.")
     ] = None,
-    pick: Annotated[int | None, typer.Option(min=1, help="Write the N texts with the best trade-off to --out.")] = None,
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="The file of --pick: .txt, .csv, ...")] = None,
+    pick: Annotated[
+        int | None, typer.Option(min=1, help="Write the N texts with the best trade-off to --pick-to.")
+    ] = None,
+    pick_to: Annotated[Path | None, typer.Option(help="The file of --pick: .txt, .csv, .jsonl or .parquet.")] = None,
     plausible: Annotated[bool, typer.Option("--plausible", help="Let --pick prefer low perplexity too.")] = False,
     near_copies: Annotated[
         float | None,
@@ -91,7 +95,7 @@ def describe(
     Examples: textgauge describe data.jsonl --against test.jsonl ·
     textgauge describe generated.txt --train train.txt --test test.txt --near-copies 0.9
     """
-    files = _Files(save, per_text, pick, out, plausible, near_copies, lists, figure, train is not None)
+    files = _Files(output, per_text, pick, pick_to, plausible, near_copies, lists, figure, train is not None)
     texts, ratings = _generated(generated, column, rating, limit, seed, "corpus" if train is None else "generated")
     roles = ("train", "test", "validation", "representative", "against")
     known = dict(zip(roles, (train, test, validation, representative, against), strict=True))
@@ -112,16 +116,18 @@ def describe(
         )
     _print(found, form, near_copies)
     files.write(found)
+    more = [] if lists else [this_command("--lists", "lists")]
+    print_next([*more, *([] if output else [this_command("-o", "found.json")])], form)
 
 
 @dataclass(frozen=True)
 class _Files:
     """The files to write; their names are checked before anything is computed."""
 
-    save: Path | None
+    output: Path | None
     per_text: Path | None
     pick: int | None
-    out: Path | None
+    pick_to: Path | None
     plausible: bool
     near_copies: float | None
     lists: Path | None
@@ -133,13 +139,12 @@ class _Files:
         named = next((name for name, value in beside.items() if value is not None), None)
         if not self.has_train and named is not None:
             raise InputError(f"{named} needs --train: without it texts are described by themselves")
-        if (self.pick is None) != (self.out is None):
-            raise InputError("--pick N and -o FILE belong together")
+        if (self.pick is None) != (self.pick_to is None):
+            raise InputError("--pick N and --pick-to FILE belong together")
         if self.near_copies is not None:
             check_threshold(self.near_copies)
-        if self.save is not None and self.save.suffix != ".json":
-            raise InputError(f"{self.save}: --save writes a .json file")
-        for path in (self.per_text, self.out):
+        check_output(self.output)
+        for path in (self.per_text, self.pick_to):
             if path is not None:
                 check_table_path(path)
         if self.figure is not None and self.figure.suffix not in (".html", ".svg", ".png"):
@@ -147,12 +152,12 @@ class _Files:
 
     def write(self, found: Description | CorpusDescription) -> None:
         """Write all of them."""
-        if self.save is not None:
-            found.save(self.save)
+        if self.output is not None:
+            found.save(self.output)
         if self.per_text is not None:
             write_table(self.per_text, found.per_text)
-        if self.pick is not None and self.out is not None and isinstance(found, Description):
-            write_table(self.out, found.pick(self.pick, plausible=self.plausible))
+        if self.pick is not None and self.pick_to is not None and isinstance(found, Description):
+            write_table(self.pick_to, found.pick(self.pick, plausible=self.plausible))
         if self.lists is not None:
             for name, frame in (found.lists() if isinstance(found, CorpusDescription) else _all_lists(found)).items():
                 write_table(self.lists / f"{name}.csv", frame)

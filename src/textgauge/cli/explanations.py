@@ -64,7 +64,7 @@ def _sections(report: CompareReport, top: int) -> Iterator[tuple[str, list[Row]]
         first = explanations[0]
         far = [_far(row) for row in (*first.uncovered(top), *first.outliers(top))]
         yield f"Texts far from every text of the other corpus, by {first.distance}", far
-    if report.terms is not None:
+    if len(report.terms):
         rows = [{"of": side, **row} for side in ("reference", "candidate") for row in report.terms.top(top, side)]
         yield "Words that separate the corpora, by log-odds with an informative prior", rows
 

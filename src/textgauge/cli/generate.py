@@ -9,7 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
-from textgauge.cli.output import ColumnOption, SeedOption, note, progress
+from textgauge.cli.output import ColumnOption, SeedOption, note
+from textgauge.cli.progress import progress
 from textgauge.data import load_texts
 from textgauge.data.source import accepted
 from textgauge.errors import InputError
@@ -20,7 +21,7 @@ from textgauge.generate.settings import settings_of
 app = typer.Typer(help="Make corpora: EDA, sentence VAE, language models, texts of a label.", no_args_is_help=True)
 
 Train = Annotated[str, typer.Argument(metavar="TRAIN", help=f"The texts to learn from. {accepted()}")]
-Out = Annotated[Path, typer.Option("--out", "-o", help="The file to write: .txt, .csv, .jsonl or .parquet.")]
+Out = Annotated[Path, typer.Option("--output", "-o", help="The file to write: .txt, .csv, .jsonl or .parquet.")]
 Number = Annotated[int | None, typer.Option("--n", "-n", min=1, help="How many texts; as many as TRAIN has.")]
 Epochs = Annotated[int, typer.Option(min=1, help="How often the texts are learned, those of a checkpoint included.")]
 Checkpoint = Annotated[
@@ -28,7 +29,7 @@ Checkpoint = Annotated[
 ]
 Model = Annotated[str | None, typer.Option(help="A transformers model to train further: hub name or folder.")]
 Settings = Annotated[
-    list[str] | None, typer.Option("--set", help="A size or rate of the model, name=value; repeat for several.")
+    list[str] | None, typer.Option("--param", "-p", help="A size or rate of the model, name=value; repeat for several.")
 ]
 Temperature = Annotated[float, typer.Option(min=0, help="Lower is safer, 0 always takes the likeliest.")]
 TopK = Annotated[int, typer.Option(min=0, help="Draw from this many likeliest tokens; 0: from all.")]
@@ -153,7 +154,7 @@ def conditional_command(
 @app.command("steps")
 def steps_command(
     train: Train,
-    out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write step-001.txt, … into.")],
+    out: Annotated[Path, typer.Option("--folder", help="The folder to write step-001.txt, … into.")],
     steps: Annotated[int, typer.Option(min=1, help="How often the model writes.")] = 8,
     per_step: Annotated[int, typer.Option(min=1, help="How many texts it learns before it writes again.")] = 1_000,
     passes: Annotated[int, typer.Option(min=1, help="How often it learns them.")] = 1,
@@ -173,8 +174,8 @@ def steps_command(
 ) -> None:
     """Write what a model writes after every step of its training: the data of `textgauge run ifc`.
 
-    Examples: textgauge generate steps train.txt -o steps --steps 8 --per-step 1000 --passes 5 ·
-    textgauge generate steps train.csv --labels intent -o steps --steps 20 --n 300
+    Examples: textgauge generate steps train.txt --folder steps --steps 8 --per-step 1000 --passes 5 ·
+    textgauge generate steps train.csv --labels intent --folder steps --steps 20 --n 300
     """
     from textgauge.generate import ifc_corpora
 
@@ -212,7 +213,7 @@ def _learn_and_write(
 
 def _gpt(model: str | None, settings: list[str] | None) -> GptSettings | None:
     if model is not None and settings:
-        raise InputError("--set is for the small GPT; a model that is named brings its own sizes")
+        raise InputError("--param is for the small GPT; a model that is named brings its own sizes")
     return None if model is not None else settings_of(GptSettings, settings or [])
 
 

@@ -29,10 +29,27 @@ class What(StrEnum):
     resources = "resources"
 
 
-def ls(what: Annotated[What, typer.Argument(help="What to list.")], form: FormatOption = Format.table) -> None:
-    """List metrics, embedders, tokenizers, word vectors, protocols, suites, figures, datasets or resources."""
+def ls(
+    what: Annotated[What, typer.Argument(help="What to list.")],
+    words: Annotated[
+        list[str] | None, typer.Argument(help="Only rows that have all these words, as `pairs embeddings`.")
+    ] = None,
+    form: FormatOption = Format.table,
+) -> None:
+    """List metrics, embedders, tokenizers, word vectors, protocols, suites, figures, datasets or resources.
+
+    Example: textgauge ls metrics corpora embeddings
+    """
     rows = _LISTINGS[what]()
-    print_result(TableResult("ls", rows, f"{len(rows)} {what.replace('-', ' ')}."), form)
+    kept = [row for row in rows if all(_has(row, word) for word in words or ())]
+    shown = [{name: value for name, value in row.items() if name not in _LONG} for row in kept]
+    of = f" of {len(rows)}" if words else ""
+    said = f"{len(kept)}{of} {what.replace('-', ' ')}."
+    print_result(TableResult("ls", kept, said, shown=shown), form, next_commands=_NEXT.get(what, ()))
+
+
+def _has(row: Row, word: str) -> bool:
+    return any(word.lower() in str(value).lower() for value in row.values())
 
 
 def _metrics() -> list[Row]:
@@ -43,6 +60,8 @@ def _metrics() -> list[Row]:
         {
             "name": metric.name,
             "of": "corpora" if isinstance(metric, CorpusMetric) else "pairs",
+            "answers": (metric.__doc__ or "").strip().splitlines()[0],
+            "needs": metric.needs,
             "label": metric.label,
             "on": metric.on,
             "parameters": ", ".join(f"{name}={getattr(metric, name)}" for name in parameters(type(metric))),
@@ -103,6 +122,8 @@ def _suites() -> list[Row]:
     return [{"name": suite.name, "about": suite.about} for suite in SUITES.values()]
 
 
+_LONG = ("label", "parameters", "parts", "symmetric", "explains", "source", "sources")  # in JSON and CSV
+_NEXT = {What.metrics: ("textgauge ls metrics corpora · textgauge ls metrics pairs tokens",)}
 _LISTINGS: dict[What, Callable[[], list[Row]]] = {
     What.metrics: _metrics,
     What.embedders: _embedders,

@@ -7,21 +7,21 @@ import io
 import json
 import shlex
 import sys
-import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from textgauge.errors import InputError
 from textgauge.result import Result
 from textgauge.tabular import TEXT_WIDTH, Row, latex_table, markdown_table, rich_table
 
 __all__ = [
-    "DETAIL", "ColumnOption", "Format", "FormatOption", "LevelOption", "Row", "SchedulerOption", "SeedOption", "note",
-    "option_name", "print_answer", "print_next", "print_result", "print_table", "progress", "shows_progress",
+    "DETAIL", "ColumnOption", "Format", "FormatOption", "LevelOption", "OutputOption", "Row", "SchedulerOption",
+    "SeedOption", "check_output", "note", "option_name", "print_answer", "print_next", "print_result", "print_table",
     "this_command",
 ]  # fmt: skip
 
@@ -51,7 +51,17 @@ SchedulerOption = Annotated[
         "--scheduler", "--cluster", help="Work on a Dask cluster: tcp://HOST:PORT, or local:N for N processes here."
     ),
 ]
+OutputOption = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", help="Save the result to a .json file, which `textgauge report` reads."),
+]
 ColumnOption = Annotated[str | None, typer.Option(help="The column that holds the texts, for tables.")]
+
+
+def check_output(path: Path | None) -> None:
+    """Refuse a file that no result is saved to, before anything is computed."""
+    if path is not None and path.suffix.lower() != ".json":
+        raise InputError(f"{path}: a result is saved to a .json file")
 
 
 def print_result(result: Result, form: Format, *, next_commands: Sequence[str] = ()) -> None:
@@ -117,32 +127,10 @@ class Detail:
 DETAIL = Detail()
 
 
-def shows_progress() -> bool:
-    """Whether progress is shown: on a terminal, if it was not turned off."""
-    return sys.stderr.isatty() and not DETAIL.quiet
-
-
 def note(text: str) -> None:
     """One line on standard error."""
     if not DETAIL.quiet:
         typer.echo(text, err=True)
-
-
-@contextmanager
-def progress() -> Iterator[Callable[[str], None]]:
-    """A line on a terminal's standard error that says what is being done; a line per step with `--verbose`."""
-    if DETAIL.verbose:
-        start = time.perf_counter()
-        yield lambda step: note(f"{time.perf_counter() - start:8.2f} s  {step}")
-        note(f"{time.perf_counter() - start:8.2f} s  done")
-        return
-    if not shows_progress():
-        yield lambda _: None
-        return
-    from rich.console import Console
-
-    with Console(stderr=True).status("reading") as status:
-        yield status.update
 
 
 def _table(rows: Sequence[Row], names: Sequence[str]) -> None:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from textgauge.cli.output import Format, FormatOption, note, print_result, print_table, progress
+from textgauge.cli.output import Format, FormatOption, note, print_result, print_table
+from textgauge.cli.progress import progress
 from textgauge.errors import InputError
 from textgauge.files import write_atomically
 

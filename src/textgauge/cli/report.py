@@ -22,7 +22,7 @@ def report(
     sources: Annotated[
         list[Path], typer.Argument(help="Folders of runs, and JSON results of compare, score, describe and reproduce.")
     ],
-    out: Annotated[Path, typer.Option("--out", "-o", help="The HTML file to write.")],
+    out: Annotated[Path, typer.Option("--output", "-o", help="The HTML file to write.")],
     title: Annotated[str | None, typer.Option(help="The heading of the page.")] = None,
     texts: Annotated[
         list[Path] | None,
@@ -62,20 +62,20 @@ def _read(sources: list[Path]) -> tuple[list[Store], list[ResultFile]]:
 
 def figures(
     folder: Annotated[Path, typer.Argument(help="The folder of a run.")],
-    out: Annotated[Path, typer.Option("--out", "-o", help="The folder for the figures.")],
+    out: Annotated[Path, typer.Option("--folder", help="The folder for the figures.")],
     kind: Annotated[
         str | None,
         typer.Option(
             help="Which figures, as distance,radar; all that the run has by default. `textgauge ls figures` lists them."
         ),
     ] = None,
-    form: Annotated[str, typer.Option("--format", "-f", help="File formats: html,svg,png.")] = "html",
+    form: Annotated[str, typer.Option("--type", help="File types: html,svg,png.")] = "html",
     metrics: Annotated[list[str] | None, typer.Option("-m", "--metrics", help="Only these metrics of the run.")] = None,
     repetition: Annotated[int, typer.Option(min=1, help="The repetition that trees show.")] = 1,
 ) -> None:
     """Draw the figures of a run; the names of the files are printed.
 
-    Example: textgauge figures runs/x -o figures --kind distance,radar --format svg
+    Example: textgauge figures runs/x --folder figures --kind distance,radar --type svg
     """
     from textgauge.report import figures as draw
 

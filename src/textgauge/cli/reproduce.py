@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from textgauge.cli.output import Format, FormatOption, Row, note, print_answer, print_result, print_table
-from textgauge.cli.run import progress_bar, run_program
+from textgauge.cli.progress import progress_bar
+from textgauge.cli.run import run_program
 from textgauge.errors import InputError, ResourceError, UnknownName
 from textgauge.evaluate import Plan, Store
 from textgauge.result import TableResult
@@ -35,7 +36,7 @@ def reproduce(
     word_vectors: Annotated[
         str, typer.Option(help="Vectors in place of fastText's: wordvec, glove-50d, or a file of yours.")
     ] = "wordvec",
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="The folder that keeps the run.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", help="The folder that keeps the run.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
     jobs: Annotated[int, typer.Option("-j", "--jobs", min=1, help="Local processes.")] = 1,
     form: FormatOption = Format.table,

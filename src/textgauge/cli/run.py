@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,9 +20,8 @@ from textgauge.cli.output import (
     note,
     print_next,
     print_result,
-    progress,
-    shows_progress,
 )
+from textgauge.cli.progress import progress, progress_bar
 from textgauge.errors import InputError
 from textgauge.evaluate import Plan, RunReport, Store
 from textgauge.evaluate.boards import leaderboards
@@ -45,7 +43,7 @@ def _option(help_text: str, *names: str, **more: Any) -> Any:
 
 def run(
     what: Annotated[str, typer.Argument(help="A suite or a protocol: see `textgauge ls suites`, `ls protocols`.")],
-    out: Annotated[Path, _option("The folder that keeps the run; an old run is resumed in it.", "--out", "-o")],
+    out: Annotated[Path, _option("The folder that keeps the run; an old run is resumed in it.", "--out")],
     source_a: Annotated[str | None, _option("The first corpus, for protocols on two sources.")] = None,
     source_b: Annotated[str | None, _option("The second corpus.")] = None,
     pairs: Annotated[str | None, _option("A table, sample or dataset of rated pairs, or of paraphrases.")] = None,
@@ -121,7 +119,7 @@ def run(
     )  # fmt: skip
     if what in SUITES and SUITES[what].program is not None:
         if metrics or given or dry_run:
-            raise InputError(f"the suite {what} sets its own data and has no metrics or cells; it takes -n and -p")
+            raise InputError(f"the suite {what} sets its own data and has no metrics; it takes -n and -p")
         rows = run_program(what, parameters, out, seed)
         print_result(TableResult("run", rows, shown=[_rounded(row) for row in rows]), form)
         return
@@ -160,7 +158,7 @@ def _compute(plans: Sequence[Plan], store: Store, jobs: int, scheduler: str | No
     """Run what the store lacks; whether anything failed."""
 
     def on_cells(report: RunReport) -> None:
-        note(f"{report.cells} cells: {report.found} were there, {report.computed} computed, kept in {store.folder}")
+        note(f"{report.cells} results: {report.found} were there, {report.computed} computed, kept in {store.folder}")
 
     try:
         report = compute(plans, store, jobs=jobs, scheduler=scheduler, progress=progress_bar, on_cells=on_cells)
@@ -207,31 +205,3 @@ def _listed(plans: list[Plan], store: Store) -> list[Row]:
         for plan in plans
         for cell in plan.cells()
     ]
-
-
-@contextmanager
-def progress_bar() -> Iterator[Callable[[int, int, str], None]]:
-    """Cells done, rate and time left, on a terminal's standard error."""
-    if not shows_progress():
-        yield lambda *_: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[rate]}"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True)) as bar:
-        task = bar.add_task("cells", total=None, rate="")
-
-        def step(done: int, total: int, what: str) -> None:
-            speed = bar.tasks[0].speed
-            bar.update(task, description=what or "cells", rate=f"{speed:.1f} cells/s" if speed else "")
-            if total:
-                bar.update(task, completed=done, total=total)
-
-        yield step

@@ -11,12 +11,16 @@ from textgauge.cli.output import (
     Format,
     FormatOption,
     LevelOption,
+    OutputOption,
     Row,
     SeedOption,
+    check_output,
+    print_next,
     print_result,
     print_table,
-    progress,
+    this_command,
 )
+from textgauge.cli.progress import progress
 from textgauge.data.source import accepted, load_aligned, load_pairs
 from textgauge.errors import InputError
 from textgauge.metrics.pair.column import column_names
@@ -24,7 +28,10 @@ from textgauge.result import TableResult
 from textgauge.scoring import DEFAULT_METRICS, ScoreReport
 from textgauge.scoring import contrast as run_contrast
 from textgauge.scoring import score as run_score
-from textgauge.tabular import format_cell, format_interval
+from textgauge.scoring.score import contrast_sentence
+from textgauge.tabular import count_of, format_cell, format_interval
+
+_SHOWN = 10  # pairs in a table for people
 
 
 def score(
@@ -36,7 +43,12 @@ def score(
     ] = None,
     metrics: Annotated[
         list[str] | None,
-        typer.Option("-m", "--metrics", help="Metric names, comma-separated or repeated; grids as rouge1@words|13a."),
+        typer.Option(
+            "-m",
+            "--metrics",
+            help="Metric names, comma-separated or repeated; grids as rouge1@words|13a.",
+            show_default=DEFAULT_METRICS,
+        ),
     ] = None,
     pairs: Annotated[
         str | None, typer.Option(help="A table, sample or dataset that holds both texts, in place of two files.")
@@ -56,6 +68,7 @@ def score(
     level: LevelOption = 0.95,
     resamples: Annotated[int, typer.Option(min=100, help="Resamples of bootstrap and test.")] = 1_000,
     seed: SeedOption = 0,
+    output: OutputOption = None,
     form: FormatOption = Format.table,
 ) -> None:
     """Score pairs of texts: candidate and reference, query and document, text and paraphrase.
@@ -64,6 +77,7 @@ def score(
     textgauge score --pairs sample:banking -m cosine ·
     textgauge score out.txt ref.txt --baseline old.txt -m bleu,chrf
     """
+    check_output(output)
     names = metrics or DEFAULT_METRICS
     wanted = column_names(names)
     texts, references, scores = _read(
@@ -75,14 +89,24 @@ def score(
             other = load_aligned(baseline, column=column)
             found = run_contrast(left=texts, baseline=other, right=references, metrics=names, on_step=step, **options)
             rows: list[Row] = [row.to_dict() for row in found]
-            print_result(TableResult("score", rows, shown=[_contrasted(row) for row in rows]), form)
+            shown = [_contrasted(row) for row in rows]
+            contrasted = TableResult("score", rows, contrast_sentence(found), shown=shown)
+            if output is not None:
+                contrasted.save(output)
+            print_result(contrasted, form)
             return
         fitted = None if background is None else load_aligned(background, column=column)
         given: dict[str, Any] = {"metrics": names, "background": fitted, "columns": scores}
         report = run_score(left=texts, right=references, on_step=step, **given, **options)
         if summary or form.for_people:
             report.summary()
+    if output is not None:
+        report.save(output)
     _print(report, summary=summary, parts=parts, form=form)
+    other = [] if pairs else [this_command("--baseline", "other.txt")]
+    print_next([*other, this_command("-o", "found.json")] if output is None else other, form)
+    if all(not len(scores.defined) for scores in report):
+        raise typer.Exit(1)
 
 
 def _print(report: ScoreReport, *, summary: bool, parts: bool, form: Format) -> None:
@@ -93,9 +117,10 @@ def _print(report: ScoreReport, *, summary: bool, parts: bool, form: Format) -> 
         rows = report.to_dicts(parts=parts)
         print_result(TableResult("score", rows, report.answer, report.warnings, extra=report.details), form)
     if form.for_people and not summary:
-        print_table(report.to_dicts(parts=parts), form)
-    if all(not len(scores.defined) for scores in report):
-        raise typer.Exit(1)
+        print_table(report.to_dicts(parts=parts)[:_SHOWN], form)
+        left = len(report.scores[0]) - _SHOWN
+        if left > 0:
+            typer.echo(f"… and {count_of(left, 'pair')} more: -f csv prints all")
 
 
 def _read(

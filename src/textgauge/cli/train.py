@@ -7,7 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from textgauge.cli.output import Format, FormatOption, note, print_result, progress
+from textgauge.cli.output import Format, FormatOption, note, print_result
+from textgauge.cli.progress import progress
 from textgauge.errors import InputError
 from textgauge.result import TableResult
 from textgauge.tabular import count_of
@@ -24,7 +25,9 @@ def top() -> None:
 
 @app.command("ensemble")
 def ensemble(
-    out: Annotated[Path, typer.Option("--out", "-o", help="The model file to write; score with `-m ensemble@FILE`.")],
+    out: Annotated[
+        Path, typer.Option("--output", "-o", help="The model file to write; score with `-m ensemble@FILE`.")
+    ],
     pairs: Annotated[str, typer.Option(help="A table of rated pairs, or a dataset that has ratings.")],
     left: Annotated[str, typer.Option(help="The column of the left texts.")] = "left",
     right: Annotated[str, typer.Option(help="The column of the right texts.")] = "right",
@@ -32,7 +35,8 @@ def ensemble(
         list[str] | None, typer.Option(help="The column of ratings; repeated for several people, whose mean is taken.")
     ] = None,
     group: Annotated[
-        str | None, typer.Option(help="The column of sets; sets that share texts are one source, left out together.")
+        str | None,
+        typer.Option("--set", help="The column of sets; sets that share texts are one source, left out together."),
     ] = None,
     source: Annotated[str | None, typer.Option(help="The column of sources, where sets do not tell them.")] = None,
     also: Annotated[
@@ -58,7 +62,7 @@ def ensemble(
 
     Prints how it does on sources left out, and how the best single metric does.
 
-    Example: textgauge train ensemble --pairs rated.csv --left a --right b --rating score --group set -o model.json
+    Example: textgauge train ensemble --pairs rated.csv --left a --right b --rating score --set part -o model.json
     """
     from textgauge.data.source import brings_columns
     from textgauge.evaluate.learned_metric import KINDS, readable

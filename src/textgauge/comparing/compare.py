@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from textgauge.comparing.report import CompareReport
+from textgauge.comparing.terms import Terms, separating_terms
 from textgauge.comparing.warnings import confounds, undefined
 from textgauge.data import Comparison, Corpus, load_corpus
 from textgauge.data.source import Source, stream_of
@@ -20,13 +21,15 @@ from textgauge.metrics.base import Undefined
 from textgauge.metrics.ground_matrix import ground_matrix
 from textgauge.metrics.null_values import NullValues, adjusted
 from textgauge.parallel import dask_executor
+from textgauge.progress import Stage, Step, show_in_notebook
 
-Step: TypeAlias = Callable[[str], None]
 Missing: TypeAlias = ResourceError | MissingExtra
 
 _WORTH_BLAS_THREADS = 4_000  # texts; with fewer, threads of one product wait for each other longer than they work
-_RANGE_PERMUTATIONS = 199  # of the null range where no test is made: the 5th smallest to the 5th largest value
-DEFAULT_METRICS = "energy,mmd,fid,mauve,pr,dc,irpr,ahd,medoid,classifier,cbdf,jsd,zipf,vocab_overlap"
+_WORTH_WORDS = 50_000  # texts; counting the words of more would take longer than comparing them
+PERMUTATIONS = 199  # p-values down to 0.005, and a null range from the 5th smallest to the 5th largest value
+# Tested within seconds for a thousand texts a side; fid takes as long as all of them together.
+DEFAULT_METRICS = "energy,mmd,mauve,pr,dc,irpr,medoid,classifier,cbdf,jsd,zipf,vocab_overlap"
 
 
 @dataclass(frozen=True)
@@ -45,11 +48,6 @@ class UncertaintyOptions:
         if self.permutations < 1:
             raise InputError(f"a permutation test needs at least 1 permutation, not {self.permutations}")
 
-    @property
-    def null_permutations(self) -> int:
-        """How often texts are exchanged: less often for the null range alone."""
-        return self.permutations if self.test else min(self.permutations, _RANGE_PERMUTATIONS)
-
 
 def compare(
     reference: Source,
@@ -57,28 +55,29 @@ def compare(
     *,
     metrics: str | Iterable[str | CorpusMetric] = DEFAULT_METRICS,
     ci: bool = False,
-    test: bool = False,
+    test: bool = True,
     level: float = 0.95,
-    permutations: int = 999,
+    permutations: int = PERMUTATIONS,
     seed: int = 0,
     foreign: Source | None = None,
     explain: bool = False,
     column: str | None = None,
     approx: int | None = None,
     scheduler: str | None = None,
-    on_step: Step = lambda _: None,
+    on_step: Step = show_in_notebook,
+    on_score: Callable[[Score], None] = lambda _: None,
 ) -> CompareReport:
     """Measure how far the candidate corpus is from the reference corpus.
 
     Corpora are what `textgauge.data.load_corpus` reads: lists of texts, frames and their columns, `Corpus` objects,
     embedding arrays, a path, `PATH:COLUMN`, `sample:NAME`, a dataset's name; `column` names the column of files and
-    frames. Blank texts are left out with a warning. `ci` adds an interval to every value, `test` a
-    permutation p-value for "same distribution", raw and adjusted for all metrics; either adds the null range, which
-    holds the values to expect if both corpora came from one source. `foreign`, a third corpus, adds which share of its
-    texts, mixed into the reference, would give the same distance. `explain` adds what each text contributes, for
-    metrics that are sums over texts (see `textgauge.comparing.explain`). `on_step` is called with the name of each
-    step. A metric whose model or package is missing has no value and a reason; if that is every metric, the error is
-    raised.
+    frames. Blank texts are left out with a warning. The result begins with an answer: whether the corpora differ.
+    `test` gives every value a permutation p-value for "same source", raw and adjusted for all metrics, `ci` an
+    interval; either adds the null range, which holds the values to expect if both corpora came from one source.
+    `foreign`, a third corpus, adds which share of its texts, mixed into the reference, would give the same distance.
+    `explain` adds what each text contributes, for metrics that are sums over texts (see `textgauge.comparing.explain`).
+    `on_step` is called with the name of each step, `on_score` with each score before p-values are adjusted. A metric
+    whose model or package is missing has no value and a reason; if that is every metric, the error is raised.
 
     Sources of more than 50,000 texts are read in parts and never held in memory (see docs/performance.md); a `Corpus`
     is in memory already, and `foreign` and `explain` need all texts there. The notes of the report then say what was
@@ -104,20 +103,22 @@ def compare(
     comparison, chosen, missing = prepared(reference, candidate, metrics, seed, on_step, column=column)
     scores, nulls = [], []
     with blas_threads(comparison):
-        for metric in chosen:
-            on_step(metric.key)
+        for number, metric in enumerate(chosen):
+            on_step(Stage(metric.key, number, len(chosen), "measuring and testing" if test else "measuring"))
             reason = missing.get(metric.key)
             score = metric.measure(comparison) if reason is None else not_measured(metric, comparison, reason)
             score, null = add_uncertainty(score, metric, comparison, options)
             scores.append(score)
             nulls.append(null)
+            on_score(score)
         if test:
             scores = adjust(scores, nulls)
         if foreign is not None:
             third = load_corpus(foreign, role="foreign", column=column)
             scores = _add_foreign(scores, chosen, comparison, third, options, on_step)
         usable = [metric for metric in chosen if metric.key not in missing]
-        report = CompareReport(tuple(scores), (*undefined(scores), *confounds(comparison, usable)))
+        terms = separating_terms(comparison) if len(comparison.joint) <= _WORTH_WORDS or explain else Terms.none()
+        report = CompareReport(tuple(scores), (*undefined(scores), *confounds(comparison, usable)), terms=terms)
         return _explained(report, comparison, chosen, on_step) if explain else report
 
 
@@ -166,13 +167,11 @@ def _explained(
     report: CompareReport, comparison: Comparison, metrics: list[CorpusMetric], on_step: Step
 ) -> CompareReport:
     from textgauge.comparing.explain import explanation_of
-    from textgauge.comparing.terms import separating_terms
 
     on_step("explaining")
     pairs = [pair for pair in zip(metrics, report, strict=True) if pair[1].reason is None and pair[0].explains]
-    terms = separating_terms(comparison)
-    found = {metric.key: explanation_of(metric, comparison, score, terms) for metric, score in pairs}
-    return replace(report, explanations=found, terms=terms)
+    found = {metric.key: explanation_of(metric, comparison, score, report.terms) for metric, score in pairs}
+    return replace(report, explanations=found)
 
 
 def _prepare(comparison: Comparison, metrics: list[CorpusMetric], on_step: Step) -> dict[str, Missing]:
@@ -212,6 +211,7 @@ def not_measured(metric: CorpusMetric, comparison: Comparison, reason: str) -> S
     """The score of a metric whose model or package is missing."""
     return Score(
         metric=metric.key,
+        label=metric.shown_label,
         value=math.nan,
         parts={part.name: math.nan for part in metric.parts},
         reason=reason,
@@ -229,7 +229,7 @@ def add_uncertainty(
         return score, None
     if options.ci:
         score = _add_interval(score, metric, comparison, options)
-    null = metric.null_values(comparison, permutations=options.null_permutations, seed=options.seed)
+    null = metric.null_values(comparison, permutations=options.permutations, seed=options.seed)
     score = add_null_range(score, null, has_times=metric.has_times)
     if options.test:
         score = replace(score, p_value=null.p_value, p_error=null.p_error, test=null.method)

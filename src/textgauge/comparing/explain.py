@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.arrays import Floats
-from textgauge.comparing.compare import Step, blas_threads, prepared
+from textgauge.comparing.compare import blas_threads, prepared
 from textgauge.comparing.terms import Terms, separating_terms
 from textgauge.data import Comparison
 from textgauge.data.source import Source
@@ -22,6 +22,8 @@ from textgauge.metrics import CorpusMetric, Score, get_corpus_metrics
 from textgauge.metrics.contributions import Contributions, SideTerms
 from textgauge.metrics.ground_matrix import CrossNearest
 from textgauge.metrics.neighbours import nearest_texts
+from textgauge.progress import Step, show_in_notebook
+from textgauge.result import without_network
 from textgauge.tabular import Row, Tabular, html_table, plain, plain_row
 
 if TYPE_CHECKING:
@@ -39,7 +41,7 @@ def explain(
     metric: str | CorpusMetric = "energy",
     seed: int = 0,
     prior: float | None = None,
-    on_step: Step = lambda _: None,
+    on_step: Step = show_in_notebook,
 ) -> Explanation:
     """What each text adds to the distance of two corpora, exactly, and the words that separate them.
 
@@ -152,7 +154,8 @@ class Explanation(Tabular):
 
         from textgauge.comparing.report import term_panels, text_panels, token_panels
 
-        return alt.concat(*text_panels(self, n), *token_panels(self, n), *term_panels(self.terms, n), columns=2)
+        panels = (*text_panels(self, n), *token_panels(self, n), *term_panels(self.terms, n))
+        return without_network(alt.concat(*panels, columns=2))
 
     def _repr_html_(self) -> str:
         tables = [("texts of the " + side, self.top(_SHOWN, side)) for side in SIDES]

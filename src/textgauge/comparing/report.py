@@ -7,22 +7,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from textgauge.comparing.terms import Terms
 from textgauge.errors import UnknownName
 from textgauge.metrics import Score
-from textgauge.result import Result
-from textgauge.stats.decisions import comparison_sentence
-from textgauge.tabular import BLUE, GREY, VERMILION, Row, format_cell, format_interval, one_line
+from textgauge.result import Result, without_network
+from textgauge.stats.decisions import comparison_sentence, different
+from textgauge.tabular import BLUE, GREY, VERMILION, Row, format_cell, format_interval, format_short, one_line
 
 if TYPE_CHECKING:
     import altair as alt
 
     from textgauge.comparing.explain import Explanation, Side
-    from textgauge.comparing.terms import Terms
 
 
 _COLOURS = {"reference": BLUE, "candidate": VERMILION}
 _NUMBERS = ("value", "low", "high", "null", "null_low", "null_high", "times", "effect", "p_value", "p_adjusted")
 _WIDTH = 260
+_WORDS, _SURE = 3, 3.0  # words that the answer names for each corpus, and the z from which they are surely typical
 _LABEL = 48  # characters of a text that stand next to its bar
 
 
@@ -31,7 +32,7 @@ class CompareReport(Result):
     """The scores of one comparison; iterate over them, or ask for one by its key.
 
     `explanations`, with `compare(explain=True)`, are by the key of their metric; a metric whose value is no sum over
-    texts has none. `terms` are then the words that separate the corpora.
+    texts has none. `terms` are the words that separate the corpora.
     """
 
     command: ClassVar[str] = "compare"
@@ -39,7 +40,7 @@ class CompareReport(Result):
     scores: tuple[Score, ...]
     warnings: tuple[str, ...] = ()
     explanations: Mapping[str, Explanation] = field(default_factory=dict)
-    terms: Terms | None = None
+    terms: Terms = field(default_factory=Terms.none)
 
     def __len__(self) -> int:
         return len(self.scores)
@@ -67,38 +68,60 @@ class CompareReport(Result):
             head = {"metric": metric, "of": found.of}
             rows += [{"kind": "text", **head, **row} for row in found.to_dicts()]
             rows += [{"kind": "token", **head, **row} for row in found.tokens]
-        return rows + [{"kind": "term", **row} for row in (self.terms.to_dicts() if self.terms else ())]
+        return rows + [{"kind": "term", **row} for row in self.terms.to_dicts()]
 
     @property
-    def answer(self) -> str | None:
-        """Whether the corpora differ, by the adjusted tests of all metrics; None where no test was made."""
+    def answer(self) -> str:
+        """Whether the corpora differ, by the adjusted tests of all metrics, and the words that separate them."""
         tested = {score.metric: score.p_adjusted for score in self.scores if not math.isnan(score.p_adjusted)}
+        if not tested:
+            return "Not tested: the values alone do not say whether the corpora differ."
         method = next((score.adjustment for score in self.scores if score.adjustment), None)
-        return comparison_sentence(tested, method) if tested else None
+        said = comparison_sentence(tested, method)
+        return f"{said} {self._typical_words()}".rstrip() if any(map(different, tested.values())) else said
+
+    def _typical_words(self) -> str:
+        """The words that are surely used more by one corpus, where both have such words."""
+        sides = [
+            [row["term"] for row in self.terms.top(_WORDS, side) if abs(row["z"]) >= _SURE]
+            for side in ("reference", "candidate")
+        ]
+        return f"Typical words: {' | '.join(map(', '.join, sides))} (reference | candidate)." if all(sides) else ""
 
     def plot(self) -> alt.VConcatChart:
         """Every value with its interval and null range, each metric on a scale of its own."""
-        return interval_chart(self.to_dicts())
+        return without_network(interval_chart(self.to_dicts()))
 
-    def readable(self) -> list[Row]:
-        """One row per metric: the value with an arrow that says which way is closer, and what is known about it."""
-        return [_readable(row) for row in self.to_dicts()]
+    def readable(self, *, parts: bool = False) -> list[Row]:
+        """One row per metric: what it is, its value with an arrow to the closer side, and what to compare it with.
+
+        `parts` adds precision, recall and other parts.
+        """
+        return [readable_row(row) | (_parts(row) if parts else {}) for row in self.to_dicts()]
 
 
-def _readable(row: Row) -> Row:
+def readable_row(row: Row) -> Row:
+    """A row as tables for people have it; p is missing until it is adjusted."""
     arrow = {"smaller": "↓", "larger": "↑"}[row["closer"]]
-    cells = {"metric": row["metric"], "value": f"{format_cell(row['value'])} {arrow}"}
+    value = "undefined" if row["value"] is None else format_cell(row["value"])
+    cells = {"metric": row["metric"], "what it is": row["label"], "value": value, "closer": arrow}
     if row["interval"] or row["no_interval"]:
         cells["interval"] = format_interval(row["low"], row["high"])
     if row["null"] is not None:
-        cells["if same source"] = format_interval(row["null_low"], row["null_high"])
-        cells["times"] = format_cell(row["times"])
-    if row["test"]:
-        cells |= {"p": format_cell(row["p_value"]), "p adjusted": format_cell(row["p_adjusted"])}
+        ends = f"{format_short(row['null_low'])} … {format_short(row['null_high'])}"
+        cells["if same source"] = f"{format_short(row['null'])} ({ends})"
+        cells["times"] = format_short(row["times"])
+    if row["p_adjusted"] is not None:
+        how = f" ({row['adjustment']})" if row["adjustment"] else ""
+        cells[f"p{how}"] = format_short(row["p_adjusted"])
     if row["foreign_share"] is not None:
         cells["foreign texts"] = _percent(row)
+    return cells
+
+
+def _parts(row: Row) -> Row:
     parts = [f"{name[5:]} {format_cell(value)}" for name, value in row.items() if name.startswith("part.")]
-    return cells | {"parts": ", ".join(parts), "ms": f"{1000 * row['seconds']:.1f}"}
+    return {"parts": ", ".join(parts)}
 
 
 def _percent(row: Row) -> str:

@@ -19,7 +19,6 @@ import numpy as np
 from textgauge.arrays import Floats, Ints
 from textgauge.comparing.compare import (
     Missing,
-    Step,
     UncertaintyOptions,
     add_null_range,
     add_uncertainty,
@@ -45,6 +44,7 @@ from textgauge.metrics.sums import COUNTS, KEYS, SCRIPTS, UNKNOWN, WORDS, Corpus
 from textgauge.metrics.uncertainty import Parts, student_reach
 from textgauge.numerics.progress import listening
 from textgauge.parallel import map_ordered, workers, workers_of
+from textgauge.progress import Step
 from textgauge.tabular import format_duration, listed
 
 SAMPLE = 10_000  # texts of each corpus that fitted metrics see
@@ -250,7 +250,7 @@ def _of_sums(read: Read, metrics: Sequence[CorpusMetric], options: UncertaintyOp
         for metric, values in zip(defined, grouped.values_of_draws(defined, read.sums, parts.draws), strict=True):
             scores[metric.key] = grouped.interval(metric, scores[metric.key], values, parts, reach)
     on_step("exchanging groups of texts")
-    draws = grouped.exchanges(units, options.null_permutations, options.seed)
+    draws = grouped.exchanges(units, options.permutations, options.seed)
     found = grouped.values_of_draws(defined, read.sums, draws)
     nulls = {metric.key: grouped.null_of(metric, values) for metric, values in zip(defined, found, strict=True)}
     for metric in defined:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from textgauge.arrays import Ints
 from textgauge.data import Corpus
 from textgauge.describing.lists import perplexities, texts_of
-from textgauge.describing.measure import CorpusSets, Measuring, Step
+from textgauge.describing.measure import CorpusSets, Measuring
 from textgauge.describing.report import Property, PropertyTable
 from textgauge.errors import MissingExtra, ResourceError
 from textgauge.metrics.properties.base import TOKENIZER, MeasuredCorpus, NearestMatches, PropertyValue, list_properties
@@ -23,6 +23,7 @@ from textgauge.metrics.properties.duplicates import duplicates_across, duplicate
 from textgauge.metrics.properties.meaning import SAME, nearest_against, nearest_other, outlying
 from textgauge.metrics.properties.texts import lengths, script_counts
 from textgauge.numerics.set_search import SetMatches
+from textgauge.progress import Step
 from textgauge.tabular import format_cell, listed
 
 if TYPE_CHECKING:

@@ -14,13 +14,14 @@ from textgauge.data.pool import Pool
 from textgauge.data.source import Source
 from textgauge.describing.alone import CorpusDescription, describe_alone
 from textgauge.describing.lists import check_threshold
-from textgauge.describing.measure import CorpusSets, Measuring, Step
+from textgauge.describing.measure import CorpusSets, Measuring
 from textgauge.describing.report import Description, property_rows
 from textgauge.describing.significance import rating_links
 from textgauge.describing.warnings import find_warnings
 from textgauge.encode.tokenizers import without_surrogates
 from textgauge.errors import ArgumentError, InputError
 from textgauge.metrics.properties.base import NEAR_COPY
+from textgauge.progress import Step, show_in_notebook
 
 Ratings: TypeAlias = "Sequence[float] | NDArray[np.floating]"
 
@@ -71,7 +72,7 @@ def describe(
     ci: bool = True,
     level: float = 0.95,
     seed: int = 0,
-    on_step: Step = lambda _: None,
+    on_step: Step = show_in_notebook,
 ) -> Description | CorpusDescription:
     """Describe texts by themselves, or generated texts next to train and test.
 

@@ -16,10 +16,10 @@ from textgauge.errors import InputError
 from textgauge.metrics.properties.base import NEAR_COPY, TOKENIZER, MeasuredCorpus, NearestMatches
 from textgauge.metrics.properties.nearest import nearest_meaning, nearest_wording
 from textgauge.metrics.properties.uniqueness import numbered
+from textgauge.progress import Stage, Step
 
 Columns = tuple[Floats | Ints, Floats | Ints]
 Rows = tuple[Floats, str]  # two numbers for each text of a pool, NaN where not needed, and the backend's signature
-Step = Callable[[str], None]
 
 NO_TEST, NO_TRAIN = "no test texts were given", "no train texts were given"
 YARDSTICKS = ("test", "train")
@@ -177,7 +177,7 @@ class Measuring:
         texts = [pool.texts[row] for row in wanted[first].tolist()]
         parts = []
         for start in range(0, len(texts), _PORTION):
-            self.on_step(f"{doing}: {100 * start // len(texts)} %")
+            self.on_step(Stage(f"{doing}: texts", start, len(texts), doing))
             parts.append([np.asarray(column, dtype=np.float64) for column in compute(texts[start : start + _PORTION])])
         found = np.full((2, pool.size), np.nan)
         found[:, wanted] = np.concatenate(parts, axis=1)[:, inverse]
@@ -189,7 +189,7 @@ class Measuring:
         from textgauge.encode.embedders import embedder
 
         def progress(done: int, total: int) -> None:
-            self.on_step(f"embedding: {100 * done // total} %")
+            self.on_step(Stage("embedding texts", done, total, "embedding"))
 
         return encode_cached(embedder(self.embedder or ""), self.sets.pool.texts, progress=progress)
 

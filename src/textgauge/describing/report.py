@@ -20,7 +20,7 @@ from textgauge.errors import InputError, UnknownName
 from textgauge.metrics.properties.base import CorpusProperty, MeasuredCorpus, list_properties
 from textgauge.metrics.properties.nearest import reach_of_train
 from textgauge.metrics.properties.uniqueness import curve, form_counts
-from textgauge.result import Result
+from textgauge.result import Result, without_network
 from textgauge.tabular import BLUE, GREY, VERMILION, FlatRow, Row, format_cell, format_interval
 
 if TYPE_CHECKING:
@@ -224,7 +224,7 @@ class Description(PropertyTable):
 
     def plot(self) -> alt.VConcatChart:
         """Every property on a scale of its own: generated with its interval, and test and train."""
-        return property_chart(self.to_dicts())
+        return without_network(property_chart(self.to_dicts()))
 
 
 def _readable(rows: Sequence[Row], *, several: bool) -> list[Row]:

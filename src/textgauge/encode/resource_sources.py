@@ -22,6 +22,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from textgauge.progress import DownloadBar
+
 PIP_SECONDS = 1800
 HUB = "https://huggingface.co"
 PIP_OPTIONS = ("--no-binary=:all:", "--no-build-isolation", "--use-pep517", "--require-hashes")
@@ -164,7 +166,7 @@ def _download(url: str, digest: str, target: Path) -> None:
             f"sha256:{digest}",
             fname=target.name,
             path=target.parent,
-            downloader=pooch.HTTPDownloader(timeout=(5, 60)),
+            downloader=pooch.HTTPDownloader(progressbar=DownloadBar(target.name), timeout=(5, 60)),
         )
     except (OSError, ValueError) as error:
         raise SourceError(f"{url}: {type(error).__name__}") from error

@@ -24,7 +24,7 @@ from textgauge.evaluate.overall import (
 )
 from textgauge.evaluate.protocols.base import Measure, Protocol, Verdict
 from textgauge.evaluate.results import Judged
-from textgauge.result import Result
+from textgauge.result import Result, without_network
 from textgauge.stats.decisions import ranking_sentence
 from textgauge.stats.simultaneous import better_than, rank_ranges, student_interval, tiers
 from textgauge.tabular import format_cell, format_interval, listed, plain_row, text_table
@@ -103,7 +103,7 @@ class Leaderboard(Result):
 
     def plot(self) -> alt.LayerChart:
         """The rank of every metric with the ranks it may have, coloured by tier."""
-        return rank_chart(self.to_dicts())
+        return without_network(rank_chart(self.to_dicts()))
 
     def __str__(self) -> str:
         return "\n".join([self.answer, "", text_table(self.readable()), *(f"note: {line}" for line in self.notes)])

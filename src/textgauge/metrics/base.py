@@ -79,6 +79,11 @@ class Metric:
         return next((part for part in self.parts if part.name == self.part), self.headline)
 
     @property
+    def shown_label(self) -> str:
+        """What the metric's number is, in words: its label, or the part that it shows."""
+        return self.label if self.part is None else f"{self.part.replace('_', ' ')} ({self.label})"
+
+    @property
     def closer(self) -> Closer:
         """Whether smaller or larger values mean closer."""
         return self.shown.closer

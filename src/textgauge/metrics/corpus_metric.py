@@ -194,6 +194,7 @@ class CorpusMetric(Metric):
         shown = values.get(self.part or VALUE, float("nan"))
         return Score(
             metric=self.key,
+            label=self.shown_label,
             value=float(shown),
             closer=self.closer,
             parts={part.name: float(values.get(part.name, float("nan"))) for part in self.parts},

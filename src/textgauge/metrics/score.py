@@ -19,9 +19,9 @@ NAN = float("nan")
 class Score(Tabular):
     """The value of one metric on one comparison, with what is known about it.
 
-    `value` is NaN where the metric is undefined, and `reason` says why; `closer` says whether smaller or larger values
-    mean closer corpora. `low` and `high` bound the expected value of
-    the metric between samples of these sizes; `interval` names the method, or `no_interval` says why there is none.
+    `label` says what the number is. `value` is NaN where the metric is undefined, and `reason` says why; `closer` says
+    whether smaller or larger values mean closer corpora. `low` and `high` bound the expected value of the metric
+    between samples of these sizes; `interval` names the method, or `no_interval` says why there is none.
     `p_value` is for "same distribution", with its Monte Carlo standard error `p_error`, and `p_adjusted` takes account
     of all metrics tested together, by the method `adjustment`. `null` is the mean value if both corpora come from one
     source, at these sizes, and 95 % of the values then lie between `null_low` and `null_high`; `times` is value over
@@ -32,6 +32,7 @@ class Score(Tabular):
 
     metric: str
     value: float
+    label: str = ""
     closer: str = "smaller"
     parts: Mapping[str, float] = field(default_factory=dict)
     low: float = NAN
@@ -104,7 +105,7 @@ class Score(Tabular):
     def to_dict(self) -> dict[str, Any]:
         """A flat dictionary; NaN becomes None, parts become `part.NAME`."""
         names = (
-            "metric", "value", "closer", "low", "high", "p_value", "p_adjusted", "p_error", "null", "null_low",
+            "metric", "label", "value", "closer", "low", "high", "p_value", "p_adjusted", "p_error", "null", "null_low",
             "null_high", "times", "effect", "foreign_share", "foreign_low", "foreign_high", "n_reference",
             "n_candidate", "seconds", "interval", "no_interval", "test", "adjustment", "reason", "signature",
         )  # fmt: skip

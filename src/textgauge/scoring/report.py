@@ -16,7 +16,7 @@ from textgauge.data import Pairs
 from textgauge.errors import InputError, UnknownName
 from textgauge.metrics import PairMetric, PairScores
 from textgauge.naming import parse
-from textgauge.result import Result, result_html
+from textgauge.result import Result, result_html, without_network
 from textgauge.stats.resampling import percentile_interval, resampled_sums
 from textgauge.tabular import (
     BLUE,
@@ -213,7 +213,7 @@ class ScoreReport(Result):
 
     def plot(self) -> alt.VConcatChart:
         """How the values of every metric are spread over the pairs, with their mean."""
-        return spread_chart(self.scores)
+        return without_network(spread_chart(self.scores))
 
     @property
     def answer(self) -> str:
@@ -229,7 +229,9 @@ class ScoreReport(Result):
 
     def readable(self) -> list[Row]:
         """One row per metric: the score of the whole set first, then mean, interval and spread over the pairs."""
-        return [summary_row(row.to_dict()) for row in self.summary()]
+        rows = [row.to_dict() for row in self.summary()]
+        whole = any(row["whole"] is not None for row in rows)
+        return [_readable(row, whole=whole) for row in rows]
 
     def _means(self) -> list[Row]:
         """What `readable` has, without intervals, which take longer than looking at a result may."""
@@ -272,13 +274,11 @@ def _scores(found: Mapping[str, float]) -> str:
     return ", ".join(f"{name} {format_cell(value)}" for name, value in found.items())
 
 
-def summary_row(row: Row) -> Row:
-    """A row of a summary for reading."""
-    cells = {"metric": row["metric"]}
-    if row["whole"] is not None:
-        cells["whole set"] = f"{format_cell(row['whole'])} ({format_interval(row['whole_low'], row['whole_high'])})"
+def _readable(row: Row, *, whole: bool) -> Row:
+    ends = f" ({format_interval(row['whole_low'], row['whole_high'])})" if row["whole"] is not None else ""
+    cells = {"metric": row["metric"]} | ({"whole set": f"{format_cell(row['whole'])}{ends}"} if whole else {})
     cells |= {"mean": format_cell(row["mean"]), "interval": format_interval(row["low"], row["high"])}
-    return cells | {"std": format_cell(row["std"]), "n": row["n"], "ms": f"{1000 * row['seconds']:.1f}"}
+    return cells | {"std": format_cell(row["std"]), "n": row["n"]}
 
 
 def spread_chart(scores: Sequence[PairScores]) -> alt.VConcatChart:

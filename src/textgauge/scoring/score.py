@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -15,6 +15,7 @@ from textgauge.data.source import Source
 from textgauge.data.view import TextsLike
 from textgauge.errors import InputError, MissingExtra, ResourceError
 from textgauge.metrics import Metric, PairMetric, PairScores, get_pair_metrics
+from textgauge.progress import Stage, Step, show_in_notebook
 from textgauge.scoring.report import (
     Bootstrap,
     ScoreReport,
@@ -23,11 +24,12 @@ from textgauge.scoring.report import (
     item_statistics,
     undefined_statistics,
 )
+from textgauge.stats.decisions import different
+from textgauge.stats.multiple_tests import holm
 from textgauge.stats.resampling import percentile_interval, permutation_p, resampled_sums, swapped_sums
-from textgauge.tabular import FlatRow
+from textgauge.tabular import FlatRow, listed
 
 References: TypeAlias = "Source | Sequence[Sequence[str]]"
-Step: TypeAlias = Callable[[str], None]
 
 DEFAULT_METRICS = "levenshtein,jaccard,chrf,bleu,rouge1,rougeL,cosine,bertscore"
 
@@ -43,7 +45,7 @@ def score(
     level: float = 0.95,
     resamples: int = 1_000,
     seed: int = 0,
-    on_step: Step = lambda _: None,
+    on_step: Step = show_in_notebook,
 ) -> ScoreReport:
     """Score every left text (candidate, query) with its right text (reference, document).
 
@@ -65,8 +67,8 @@ def score(
     require_texts(pairs, chosen)
     found, statistics = [], {}
     missing: list[ResourceError | MissingExtra] = []
-    for metric in chosen:
-        on_step(metric.key)
+    for number, metric in enumerate(chosen):
+        on_step(Stage(metric.key, number, len(chosen), "scoring"))
         try:
             found.append(metric.measure(pairs))
             statistics[metric.key] = item_statistics(metric, pairs, found[-1].values)
@@ -152,7 +154,7 @@ def contrast(
     level: float = 0.95,
     resamples: int = 1_000,
     seed: int = 0,
-    on_step: Step = lambda _: None,
+    on_step: Step = show_in_notebook,
 ) -> list[Contrast]:
     """Compare the candidate texts `left` with those of a `baseline`, both against the references `right`.
 
@@ -176,6 +178,20 @@ def contrast(
         require_texts(systems[0], [metric.on_given(systems[0])])
         found.append(_contrast(metric.on_given(systems[0]), systems, how))
     return found
+
+
+def contrast_sentence(found: Sequence[Contrast]) -> str:
+    """Which metrics find the candidate better or worse than the baseline, by their tests adjusted together."""
+    p = holm(np.array([one.p_randomisation for one in found]))
+    said: dict[str, list[str]] = {"Better than": [], "Worse than": [], "No difference found to": []}
+    for one, adjusted in zip(found, p.tolist(), strict=True):
+        (metric,) = get_pair_metrics([one.metric])
+        closer = one.difference * (1 if metric.closer == "larger" else -1) > 0
+        kind = "No difference found to" if not different(adjusted) else "Better than" if closer else "Worse than"
+        said[kind].append(one.metric)
+    how = "(Holm, 5 %)" if len(found) > 1 else "(5 %)"
+    parts = [f"{kind} the baseline by {listed(names)}" for kind, names in said.items() if names]
+    return "; ".join([parts[0], *(part[0].lower() + part[1:] for part in parts[1:])]) + f" {how}."
 
 
 def _all_of(right: Any) -> TextsLike:

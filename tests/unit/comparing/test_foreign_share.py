@@ -79,7 +79,7 @@ def test_compare_gives_the_share_beside_the_distance():
         assert score.value == bare.value
         assert score.foreign_low <= 0.3 <= score.foreign_high
         assert np.isnan(bare.foreign_share)
-    assert "foreign texts" in str(report).splitlines()[0]
+    assert "foreign texts" in str(report).splitlines()[1]
     assert report.to_dicts()[0]["foreign_share"] == report["energy@given"].foreign_share
 
 

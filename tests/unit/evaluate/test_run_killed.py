@@ -83,7 +83,7 @@ def test_two_runs_at_once_on_one_store_both_finish_and_agree(tmp_path, contents,
     started = [subprocess.Popen(command(folder, repetitions), stderr=subprocess.PIPE, text=True) for _ in range(2)]
     said = [process.communicate()[1] for process in started]
     assert [process.returncode for process in started] == [0, 0], said
-    assert all(f"{3 * repetitions} cells" in text for text in said)
+    assert all(f"{3 * repetitions} results" in text for text in said)
     run(plans(repetitions), Store(tmp_path / "alone"))
     assert same(contents(folder), contents(tmp_path / "alone"))
     assert not list(folder.rglob("*.part"))

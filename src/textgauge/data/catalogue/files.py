@@ -14,6 +14,7 @@ from textgauge.data.formats import find_table
 from textgauge.encode.resource_sources import file_sha256, offline
 from textgauge.encode.resources import cache_root
 from textgauge.errors import ResourceError, UnknownName
+from textgauge.progress import DownloadBar
 
 SETTING = "TEXTGAUGE_DATA"
 
@@ -133,7 +134,10 @@ def _download(entry: PublishedFile, target: Path) -> Path:
 
     pooch.get_logger().setLevel(logging.WARNING)
     try:
-        pooch.retrieve(entry.url, f"sha256:{entry.sha256}", fname=target.name, path=target.parent)
+        downloader = pooch.HTTPDownloader(progressbar=DownloadBar(target.name), timeout=(5, 60))
+        pooch.retrieve(
+            entry.url, f"sha256:{entry.sha256}", fname=target.name, path=target.parent, downloader=downloader
+        )
     except (OSError, ValueError) as error:
         reason = "its bytes have changed" if isinstance(error, ValueError) else type(error).__name__
         raise ResourceError(_absent(entry, f"and {entry.url} cannot be used ({reason})")) from None

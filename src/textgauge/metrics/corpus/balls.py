@@ -96,7 +96,7 @@ class PrecisionRecall(_BallMetric):
     """
 
     name = "pr"
-    label = "Precision–recall"
+    label = "1 − F1 of precision and recall"
     source = "Kynkäänniemi et al. 2019"
     headline = Part(VALUE)
     parts = (Part("precision", closer="larger"), Part("recall", closer="larger"))
@@ -154,7 +154,7 @@ class DensityCoverage(_BallMetric):
     """
 
     name = "dc"
-    label = "Density–coverage"
+    label = "1 − F1 of density and coverage"
     source = "Naeem et al. 2020"
     symmetric = False
     headline = Part(VALUE)

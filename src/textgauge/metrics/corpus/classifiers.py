@@ -195,7 +195,7 @@ class Classifier(HeldOutMetric):
     """
 
     name = "classifier"
-    label = "Classifier"
+    label = "Classifier accuracy"
     most_unequal = 2.0  # beyond, every text of close corpora is taken for the larger one's: accuracy has no spread
     source = "Kour et al. 2022"
 
@@ -239,7 +239,7 @@ class ClassifierTwoSample(HeldOutMetric):
     """
 
     name = "c2st"
-    label = "C2ST"
+    label = "Classifier accuracy (C2ST)"
     source = "Lopez-Paz and Oquab 2017"
 
     @property

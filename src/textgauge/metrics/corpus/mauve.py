@@ -106,7 +106,7 @@ class Mauve(EmbeddingMetric):
 
     fitted = True
     name: ClassVar[str] = "mauve"
-    label: ClassVar[str] = "MAUVE"
+    label: ClassVar[str] = "1 − MAUVE"
     source: ClassVar[str] = "Pillutla et al. 2021"
     compiled: ClassVar[bool] = True
     no_interval: ClassVar[str | None] = NOT_SHOWN

@@ -104,7 +104,7 @@ class NearestPrecisionRecall(_NearestMetric):
     """
 
     name = "irpr"
-    label = "Nearest-text precision–recall"
+    label = "Distance to the nearest text"
     source = "Kour et al. 2022"
     headline = Part(VALUE, bounds=(0.0, INFINITY))
     parts = (Part("precision", bounds=(0.0, INFINITY)), Part("recall", bounds=(0.0, INFINITY)))

@@ -66,7 +66,7 @@ class Levenshtein(PairMetric):
     """
 
     name = "levenshtein"
-    label = "Levenshtein"
+    label = "Levenshtein similarity"
     source = "Levenshtein 1966"
     libraries = ("rapidfuzz",)
     needs = "tokens"

@@ -199,7 +199,7 @@ class WordvecCosine(WordVectorMetric):
     """
 
     name = "wordvec_cosine"
-    label = "Word-vector cosine"
+    label = "Word-vector cosine distance"
     source = "Yamshchikov et al. 2021"
     headline = Part(VALUE, bounds=(0.0, 2.0))
     undefined = f"{NO_WORD} that is not zero"

@@ -1,0 +1,95 @@
+"""What is being done: steps with counts, shown in notebooks, and downloads that report their bytes."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeAlias
+
+Step: TypeAlias = Callable[[str], None]
+_handles: dict[str, Any] = {}
+_watching: list[Step] = []
+
+
+class Stage(str):
+    """The name of a step that knows how many of its kind are done; where a name is enough, it is one.
+
+    `kind` names all steps that are counted together.
+
+    >>> Stage("energy", 3, 12), Stage("energy", 3, 12).share
+    ('energy', 0.25)
+    """
+
+    __slots__ = ("done", "kind", "total")
+
+    def __new__(cls, text: str, done: int, total: int, kind: str = "") -> Stage:
+        """A step with its place."""
+        made = super().__new__(cls, text)
+        made.done, made.total, made.kind = done, total, kind
+        return made
+
+    done: int
+    total: int
+    kind: str
+
+    @property
+    def share(self) -> float:
+        """How much is done, from 0 to 1."""
+        return self.done / self.total if self.total else 0.0
+
+
+def show_in_notebook(step: str) -> None:
+    """One line below the cell of a notebook that says what is being done; elsewhere nothing."""
+    display = _notebook_display()
+    if display is None:
+        return
+    text = f"{step} ({step.done} of {step.total})" if isinstance(step, Stage) and step.total else str(step)
+    shown = {"text/plain": text}
+    if "step" in _handles:
+        _handles["step"].display(shown, raw=True, update=True)
+    else:
+        _handles["step"] = display(shown, raw=True, display_id=True)
+
+
+def _notebook_display() -> Callable[..., Any] | None:
+    shell = sys.modules.get("IPython")
+    running = shell.get_ipython() if shell is not None else None
+    if running is None or not hasattr(running, "kernel"):
+        return None
+    from IPython.display import display  # type: ignore[import-not-found, unused-ignore]
+
+    return display  # type: ignore[no-any-return, unused-ignore]
+
+
+@contextmanager
+def downloads_shown(on_step: Step) -> Iterator[None]:
+    """Within this block, downloads report their bytes as steps."""
+    _watching.append(on_step)
+    try:
+        yield
+    finally:
+        _watching.remove(on_step)
+
+
+class DownloadBar:
+    """What a downloader tells of its bytes: `total` is set, then `update` is called with more of them."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.total = 0.0
+        self.done = 0
+
+    def update(self, count: int) -> None:
+        """So many bytes more have come."""
+        self.done += count
+        text = f"downloading {self.name}: {self.done / 1e6:.1f} of {self.total / 1e6:.1f} MB"
+        for on_step in _watching:
+            on_step(Stage(text, self.done, int(self.total), f"downloading {self.name}"))
+
+    def reset(self) -> None:
+        """Begin again, or end: the downloader sets the count back before its last word."""
+        self.done = 0
+
+    def close(self) -> None:
+        """The last word."""
