@@ -1,19 +1,21 @@
-"""Readers, stored results and corpus metrics under attack: damaged files and extreme embeddings, counted.
+"""Readers, stored results, metrics and properties under attack: damaged files, extreme embeddings, odd texts, counted.
 
 python -m benchmarks.attack [CASES [TARGET]]    a target by a part of its name
 
 Each line of the table is one target: a file of it is damaged CASES times by a seeded generator (bytes changed, cut out,
-repeated, or the file cut short; one bit flipped for stored results), or a metric gets CASES pairs of extreme corpora.
-A case is `refused` (one clear error, or a warning and computed again), `taken` (read and right, or a table of other
-texts, which no reader of texts can know), a `crash` (any other error), `slow` (over 5 s) or `wrong`: a stored number
-that has changed without a word, a NaN or infinite value without a reason, a value that depends on the order of the
-texts or of the corpora where the metric is symmetric.
+repeated, or the file cut short; one bit flipped for stored results), or a metric or property gets CASES extreme or odd
+inputs (corpus metrics a tenth of them, since each is computed three times). A case is `refused` (one clear error, or a
+warning and computed again), `taken` (read and right, or a table of other texts, which no reader of texts can know), a
+`crash` (any other error), `slow` (over 5 s of processor time), `large` (over 1 GB of memory more than before) or
+`wrong`: a stored number that has changed without a word, a value that is not finite and has no reason, or is outside of
+its bounds, or depends on the order of the texts, or of the corpora where the metric is symmetric.
 """
 
 from __future__ import annotations
 
-import io
 import json
+import math
+import resource
 import sys
 import tempfile
 import time
@@ -23,95 +25,41 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 
-from textgauge.data import Comparison, Corpus, read_embeddings
+from benchmarks.attack_files import Target, damaged, flipped, targets
+from textgauge.data import Comparison, Corpus, Pairs
 from textgauge.data.cache import EmbeddingStore, text_keys
-from textgauge.data.formats import load_table
+from textgauge.describing.describe import gather
+from textgauge.describing.measure import Measuring
 from textgauge.errors import InputError, TextgaugeError
 from textgauge.evaluate import Plan, Store, run
 from textgauge.evaluate.protocols import Ksc, Sources
-from textgauge.metrics import get_corpus_metrics, get_metric
-from textgauge.metrics.registry import known_metrics
-from textgauge.report.page import page, read_result
+from textgauge.metrics import CorpusMetric, PairMetric, get_corpus_metrics, list_metrics
+from textgauge.metrics.properties import list_properties
+from textgauge.testing import without_models
 
-KINDS = ("refused", "taken", "crash", "slow", "wrong")
+KINDS = ("refused", "taken", "crash", "slow", "large", "wrong")
 SLOW = 5.0
+LARGE = 1_000_000  # kilobytes
+HOSTED = ("model", "service")  # have no numbers of their own
 Case = Callable[[], str]
 
 
-def mutated(content: bytes, rng: np.random.Generator) -> bytes:
-    """One to four changes: a byte set, a stretch cut out or repeated, the end cut off."""
-    for _ in range(int(rng.integers(1, 5))):
-        place, length = int(rng.integers(len(content) + 1)), int(rng.integers(1, 40))
-        how = int(rng.integers(8))
-        if how < 5:
-            content = content[:place] + rng.bytes(1) + content[place + 1 :]
-        elif how == 5:
-            content = content[:place] + content[place + length :]
-        elif how == 6:
-            content = content[:place] + content[place : place + length] * 3 + content[place:]
-        else:
-            content = content[:place] or b"\0"
-    return content
+def reader_cases(folder: Path, target: Target, rng: np.random.Generator, count: int) -> Iterator[Case]:
+    """Damaged copies of a file; of content with a checksum none may be read."""
+    path = folder / target.file
 
+    def case() -> Case:
+        content = damaged(target, rng)
 
-def flipped(content: bytes, rng: np.random.Generator) -> bytes:
-    """One bit of one byte turned."""
-    place = int(rng.integers(len(content)))
-    return content[:place] + bytes([content[place] ^ (1 << int(rng.integers(8)))]) + content[place + 1 :]
-
-
-def readers(folder: Path) -> Iterator[tuple[str, Path, Callable[[Path], object]]]:
-    """A good file of every format, and what reads it."""
-    texts = [f"text {n}, with “signs” and\ttabs" for n in range(30)]
-    frame = pl.DataFrame({"text": [text.replace("\t", " ") for text in texts], "n": list(range(30))})
-    parquet, npy = io.BytesIO(), io.BytesIO()
-    frame.write_parquet(parquet)
-    np.save(npy, np.random.default_rng(0).normal(size=(30, 4)))
-    rows = [{"metric": "energy", "value": 0.2, "low": 0.1, "high": 0.3, "p_value": 0.01, "n_reference": 30,
-             "n_candidate": 30, "reason": None, "null": 0.05}] * 3  # fmt: skip
-    scored = [{"metric": "bleu", "mean": 0.2, "low": 0.1, "high": 0.3, "n": 30, "reason": None}]
-    files = {
-        "texts.txt": "\n".join(texts).encode(),
-        "texts.csv": frame.write_csv().encode(),
-        "texts.tsv": frame.write_csv(separator="\t").encode(),
-        "texts.jsonl": frame.write_ndjson().encode(),
-        "texts.parquet": parquet.getvalue(),
-        "rows.npy": npy.getvalue(),
-        "result.json": json.dumps([*rows, *scored]).encode(),
-    }
-    for name, content in files.items():
-        path = folder / name
-        path.write_bytes(content)
-        read: Callable[[Path], object] = {
-            ".npy": read_embeddings,
-            ".json": lambda path: page((), [read_result(path)]),
-        }.get(path.suffix, _texts)
-        yield path.suffix.removeprefix(".") + (" (saved result, report)" if path.suffix == ".json" else ""), path, read
-
-
-def _texts(path: Path) -> list[str | None]:
-    table = load_table(path)
-    return table.texts(table.column(None))
-
-
-def reader_cases(path: Path, read: Callable[[Path], object], rng: np.random.Generator, count: int) -> Iterator[Case]:
-    """Damaged copies of a file; of an .npy file half are damaged in the header."""
-    whole = path.read_bytes()
-    head = 128 if path.suffix == ".npy" else 0
-
-    def case(content: bytes) -> Case:
         def tried() -> str:
             path.write_bytes(content)
-            read(path)
-            return "taken"
+            target.read(path)
+            return "taken" if not target.checked or json.loads(content) == json.loads(target.content) else "wrong"
 
         return tried
 
-    for number in range(count):
-        in_head = head and number % 2
-        yield case(mutated(whole[:head], rng) + whole[head:] if in_head else mutated(whole, rng))
+    return (case() for _ in range(count))
 
 
 def store_cases(folder: Path, rng: np.random.Generator, count: int) -> Iterator[Case]:
@@ -154,6 +102,15 @@ def cache_cases(folder: Path, rng: np.random.Generator, count: int) -> Iterator[
     return (tried for _ in range(count))
 
 
+Side = np.ndarray | list[str]
+Two = tuple[Side, Side]
+FRAGMENTS = [
+    "the", "The", "cat", "cats", "don't", "3.5%", "$1,200", "e.g.", "नमस्ते", "你好", "世界", "مرحبا", "ありがとう",
+    "สวัสดี", "👍🏽", "👨\u200d👩\u200d👧", "e\u0301", "\u0301", "\u200d", "\ufeff", "\ud800", "\udfff", "\x00", "\n",
+    "\t", "\u00a0", "-", "'", "''", "&amp;", "<s>", "[CLS]", "##ing", "a_b", "ß", "İ", "ﬁ", "Ⅷ", "١٢٣", "runs", "far",
+]  # fmt: skip
+
+
 def extreme(rng: np.random.Generator, number: int) -> tuple[np.ndarray, np.ndarray]:
     """Two corpora of embeddings that are very large, very small, constant, of one dimension, or all of these."""
     n, m, d = (*rng.integers(6, 25, 2), int(rng.choice([1, 2, 5, 30])))
@@ -176,22 +133,30 @@ def extreme(rng: np.random.Generator, number: int) -> tuple[np.ndarray, np.ndarr
     return np.nan_to_num(left), np.nan_to_num(right)
 
 
-def metric_cases(name: str, rng: np.random.Generator, count: int) -> Iterator[Case]:
-    """A corpus metric on extreme embeddings."""
-    metric = get_metric(name)
+def _judged(value: float, reason: str | None, bounds: tuple[float, float]) -> str:
+    """What a value is worth by itself."""
+    if not math.isfinite(value):
+        return "refused" if reason else "wrong"
+    return "taken" if bounds[0] - 1e-9 <= value <= bounds[1] + 1e-9 else "wrong"
+
+
+def corpus_cases(
+    metric: CorpusMetric, rng: np.random.Generator, count: int, draw: Callable[[np.random.Generator, int], Two]
+) -> Iterator[Case]:
+    """A corpus metric on corpora that are drawn; its value in another order, and with exchanged roles."""
+
+    def value(first: Side, second: Side) -> tuple[float, str | None]:
+        score = metric.measure(Comparison(first, second))
+        return score.value, score.reason
 
     def case(number: int) -> Case:
-        left, right = extreme(rng, number)
-
-        def value(first: np.ndarray, second: np.ndarray) -> tuple[float, str | None]:
-            comparison = Comparison(first, second)
-            score = metric.on_given(comparison).measure(comparison)
-            return score.value, score.reason
+        left, right = draw(rng, number)
 
         def tried() -> str:
             found, reason = value(left, right)
-            if not np.isfinite(found):
-                return "refused" if reason else "wrong"
+            kind = _judged(found, reason, metric.bounds)
+            if kind != "taken":
+                return kind
             others = [value(left[::-1], right[::-1])[0]]
             others += [value(right, left)[0]] if metric.symmetric else []
             return "taken" if np.allclose(others, found, rtol=1e-6, atol=1e-9) else "wrong"
@@ -201,46 +166,130 @@ def metric_cases(name: str, rng: np.random.Generator, count: int) -> Iterator[Ca
     return (case(number) for number in range(count))
 
 
+def odd_text(rng: np.random.Generator) -> str:
+    """Words, signs, scripts, marks, controls, lone surrogates: some of them, joined in some way."""
+    if rng.random() < 0.05:
+        return str(rng.choice(["", " ", "a" * 2_000, "\u0301" * 300, "x " * 400]))
+    return str(rng.choice(["", " ", "\n"])).join(rng.choice(FRAGMENTS, int(rng.integers(1, 9))).tolist())
+
+
+def odd_corpora(rng: np.random.Generator, number: int) -> Two:
+    """Two small corpora of odd texts; some repeat one text, some share texts."""
+    left, right = ([odd_text(rng) for _ in range(int(rng.integers(2, 12)))] for _ in range(2))
+    if number % 7 == 0:
+        left = left[:1] * len(left)
+    return left, (right + left[:2] if number % 5 == 0 else right)
+
+
+def in_blocks(block: Callable[[], list[str]], count: int) -> Iterator[Case]:
+    """Cases of which a block is tried at a time."""
+    pending: list[str] = []
+
+    def tried() -> str:
+        pending.extend([] if pending else block())
+        return pending.pop()
+
+    return (tried for _ in range(count))
+
+
+def pair_cases(metric: PairMetric, rng: np.random.Generator, count: int) -> Iterator[Case]:
+    """A pair metric on pairs of odd texts, a hundred at a time; equal texts have the value at identity."""
+
+    def block() -> list[str]:
+        left, right = ([odd_text(rng) for _ in range(100)] for _ in range(2))
+        scores = metric.measure(Pairs(left, right))
+        same = metric.measure(Pairs(left, left)).values
+        found = [_judged(value, scores.reason, metric.bounds) for value in scores.values.tolist()]
+        equal = np.isnan(same) | (np.abs(same - metric.value_at_identity) <= 2e-6)
+        return [kind if right else "wrong" for kind, right in zip(found, equal.tolist(), strict=True)]
+
+    return in_blocks(block, count)
+
+
+def property_cases(rng: np.random.Generator, count: int) -> Iterator[Case]:
+    """Every property that needs no service, on generated corpora of odd texts beside train and test."""
+
+    def block() -> list[str]:
+        (generated, train), (test, _) = (odd_corpora(rng, int(rng.integers(70))) for _ in range(2))
+        sets = gather(list(generated), list(train), list(test), None)
+        (corpus,) = Measuring(sets, "wordllama", None, "kneser-ney", None, lambda _: None).generated()
+        measured = [(known, *known.of(corpus, 0.95)) for known in list_properties()]
+        return [_judged(math.nan if reason else found.value, reason, known.bounds) for known, found, reason in measured]
+
+    return in_blocks(block, count)
+
+
 def outcomes(cases: Iterator[Case]) -> Counter[str]:
     """How the cases ended."""
     found: Counter[str] = Counter()
     for case in cases:
-        start = time.perf_counter()
-        try:
-            kind = case()
-        except (InputError, TextgaugeError):
-            kind = "refused"
-        except Exception as error:
-            kind = "crash"
-            print(f"{type(error).__name__}: {str(error)[:200]}", file=sys.stderr)
-        found[kind] += 1
-        found["slow"] += time.perf_counter() - start > SLOW
+        count(found, case)
     return found
+
+
+def count(found: Counter[str], case: Case) -> None:
+    """Try a case and count how it ends; what is wrong is said on standard error."""
+    start, memory = time.process_time(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    try:
+        kind = case()
+    except (InputError, TextgaugeError):
+        kind = "refused"
+    except Exception as error:
+        kind = "crash"
+        print(f"{type(error).__name__}: {str(error)[:200]}", file=sys.stderr)
+    found[kind] += 1
+    found["slow"] += time.process_time() - start > SLOW
+    found["large"] += resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - memory > LARGE
+
+
+class Table:
+    """Lines of the table, as they are found; those whose target has `wanted` in its name."""
+
+    def __init__(self, wanted: str) -> None:
+        self.wanted = wanted
+        print(f"| target | cases | {' | '.join(KINDS)} |\n|---|---|{'---|' * len(KINDS)}")
+
+    def line(self, target: str, cases: Callable[[], Iterator[Case]]) -> None:
+        """Try the cases of a target."""
+        if self.wanted in target:
+            self.print(target, outcomes(cases()))
+
+    def print(self, target: str, found: Counter[str]) -> None:
+        """One line."""
+        total = sum(found[kind] for kind in KINDS if kind not in ("slow", "large"))
+        print(f"| {target} | {total:,} | {' | '.join(f'{found[kind]:,}' for kind in KINDS)} |", flush=True)
 
 
 def main() -> None:
     """Print the table."""
     warnings.simplefilter("ignore")
-    count = int(sys.argv[1]) if len(sys.argv) > 1 else 3_000
-    wanted = sys.argv[2] if len(sys.argv) > 2 else ""
-    print(f"| target | cases | {' | '.join(KINDS)} |\n|---|---|{'---|' * len(KINDS)}")
+    cases = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
+    table = Table(sys.argv[2] if len(sys.argv) > 2 else "")
 
-    def line(target: str, cases: Iterator[Case]) -> None:
-        if wanted not in target:
-            return
-        found = outcomes(cases)
-        total = sum(found[kind] for kind in KINDS if kind != "slow")
-        print(f"| {target} | {total:,} | {' | '.join(f'{found[kind]:,}' for kind in KINDS)} |", flush=True)
+    def rng() -> np.random.Generator:
+        return np.random.default_rng(0)
 
     with tempfile.TemporaryDirectory() as name:
-        folder, rng = Path(name), np.random.default_rng(0)
-        line("results of a run, one bit", store_cases(folder / "run", rng, count))
-        line("embedding cache, one bit", cache_cases(folder / "cache", rng, count))
-        for target, path, read in list(readers(folder)):
-            line(target, reader_cases(path, read, rng, count))
-    kinds = {name: kind for name, kind in known_metrics().items() if kind.scope == "corpus"}
-    for metric in (name for name, kind in kinds.items() if kind.needs in ("embeddings", "ground")):
-        line(f"`{metric}`, extreme embeddings", metric_cases(metric, np.random.default_rng(0), max(count // 5, 10)))
+        folder = Path(name)
+        table.line("results of a run, one bit", lambda: store_cases(folder / "run", rng(), cases))
+        table.line("embedding cache, one bit", lambda: cache_cases(folder / "cache", rng(), cases))
+        for format_, target in targets().items():
+            table.line(f"reader: {format_}", lambda target=target: reader_cases(folder, target, rng(), cases))
+    for pair in (metric for metric in list_metrics(kind="pair") if metric.needs not in HOSTED):
+        table.line(f"odd pairs: {pair.name}", lambda metric=pair: pair_cases(metric, rng(), cases))
+    metrics = [metric for metric in list_metrics(kind="corpus") if metric.needs not in HOSTED]
+    for metric in map(without_models, metrics):
+        if metric.reads_texts:
+            table.line(
+                f"odd corpora: {metric.name}",
+                lambda metric=metric: corpus_cases(metric, rng(), cases // 10, odd_corpora),
+            )
+        else:
+            table.line(
+                f"extreme embeddings: {metric.name}",
+                lambda metric=metric: corpus_cases(metric, rng(), cases // 10, extreme),
+            )
+    table.line("properties, odd corpora", lambda: property_cases(rng(), cases))
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ from textgauge.errors import InputError, ResourceError
 if TYPE_CHECKING:
     import polars as pl
 
+_FORMULA = re.compile(r"^[=+\-@\t\r]")
 TABLE_ENDINGS = (".txt", ".csv", ".jsonl", ".parquet")
 
 
@@ -61,12 +63,18 @@ def check_table_path(path: Path) -> None:
         raise InputError(f"cannot write {path}: it is a folder")
 
 
-def write_table(path: Path, table: pl.DataFrame | Sequence[Mapping[str, Any]]) -> None:
-    """Write a frame, or rows, as the ending says; `.txt` holds the column `text`, one text per line."""
+def write_table(path: Path, table: pl.DataFrame | Sequence[Mapping[str, Any]], *, exact: bool = False) -> None:
+    """Write a frame, or rows, as the ending says; `.txt` holds the column `text`, one text per line.
+
+    A spreadsheet would run some texts of a `.csv` file as formulas: they are marked (`without_formula`), but for
+    `exact` files, which are corpora that other commands read.
+    """
     import polars as pl
 
     check_table_path(path)
     frame = table if isinstance(table, pl.DataFrame) else pl.DataFrame(table, infer_schema_length=None)
+    if path.suffix.lower() == ".csv" and not exact:
+        frame = frame.with_columns(pl.col(pl.String).str.replace(_FORMULA.pattern, "'$0"))
     write: dict[str, Callable[[Path], object]] = {
         ".txt": lambda part: part.write_bytes("".join(_line(text) for text in frame["text"]).encode()),
         ".csv": frame.write_csv,
@@ -74,6 +82,15 @@ def write_table(path: Path, table: pl.DataFrame | Sequence[Mapping[str, Any]]) -
         ".parquet": frame.write_parquet,
     }
     write_atomically(path, write[path.suffix.lower()])
+
+
+def without_formula(cell: Any) -> Any:
+    """The cell, a text that a spreadsheet would take for a formula with an apostrophe before it.
+
+    >>> without_formula("=1+1"), without_formula("1+1"), without_formula(-1)
+    ("'=1+1", '1+1', -1)
+    """
+    return _FORMULA.sub(r"'\g<0>", cell) if isinstance(cell, str) else cell
 
 
 def _line(text: str) -> str:

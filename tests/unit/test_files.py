@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from textgauge.errors import InputError, ResourceError
-from textgauge.files import check_table_path, replacing, write_atomically, write_table
+from textgauge.files import check_table_path, replacing, without_formula, write_atomically, write_table
 
 FRAME = pl.DataFrame({"text": ["one", "two, three", 'a "b"'], "value": [0.5, None, 2.0]})
 
@@ -76,3 +76,19 @@ def test_files_that_hold_no_table_are_refused_at_once(tmp_path):
         check_table_path(tmp_path / "x.xls")
     with pytest.raises(InputError, match="it is a folder"):
         write_table(tmp_path / "x.csv", FRAME)
+
+
+FORMULAS = ["=HYPERLINK(1)", "+1", "-2+3", "@SUM(A1)", "\t=1", "\r=1"]
+
+
+def test_no_text_of_a_csv_file_is_a_formula_to_a_spreadsheet_unless_it_is_written_exactly(tmp_path):
+    frame = pl.DataFrame({"text": [*FORMULAS, "1 - 2", "", None], "value": [-1.5] * 9})
+    for ending in (".csv", ".jsonl", ".parquet"):
+        write_table(tmp_path / f"safe{ending}", frame)
+        write_table(tmp_path / f"exact{ending}", frame, exact=True)
+    safe = pl.read_csv(tmp_path / "safe.csv")
+    assert safe["text"].to_list()[:7] == [*(f"'{text}" for text in FORMULAS), "1 - 2"]
+    assert safe["value"].to_list() == [-1.5] * 9
+    assert pl.read_csv(tmp_path / "exact.csv")["text"].to_list()[:6] == FORMULAS
+    assert pl.read_parquet(tmp_path / "safe.parquet").equals(frame)
+    assert [without_formula(text) for text in FORMULAS] == [f"'{text}" for text in FORMULAS]

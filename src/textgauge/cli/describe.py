@@ -157,7 +157,7 @@ class _Files:
         if self.per_text is not None:
             write_table(self.per_text, found.per_text)
         if self.pick is not None and self.pick_to is not None and isinstance(found, Description):
-            write_table(self.pick_to, found.pick(self.pick, plausible=self.plausible))
+            write_table(self.pick_to, found.pick(self.pick, plausible=self.plausible), exact=True)
         if self.lists is not None:
             for name, frame in (found.lists() if isinstance(found, CorpusDescription) else _all_lists(found)).items():
                 write_table(self.lists / f"{name}.csv", frame)

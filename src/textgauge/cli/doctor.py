@@ -54,10 +54,9 @@ def _tier() -> str:
 
 
 def _cache_root() -> str:
-    from textgauge.encode.resources import cache_root
+    from textgauge.encode.resources import cache_root, make_cache_folder
 
-    folder = cache_root()
-    folder.mkdir(parents=True, exist_ok=True)
+    folder = make_cache_folder(cache_root())
     if not os.access(folder, os.W_OK):
         raise PermissionError(f"{folder} cannot be written; set TEXTGAUGE_CACHE to a folder that can")
     return str(folder)

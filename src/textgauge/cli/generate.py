@@ -225,5 +225,5 @@ def _check_out(out: Path) -> None:
 
 
 def _write(out: Path, rows: list[dict[str, Any]]) -> None:
-    write_table(out, rows)
+    write_table(out, rows, exact=True)
     note(f"wrote {len(rows)} texts to {out}")

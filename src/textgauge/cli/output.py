@@ -16,6 +16,7 @@ from typing import Annotated
 import typer
 
 from textgauge.errors import InputError
+from textgauge.files import without_formula
 from textgauge.result import Result
 from textgauge.tabular import TEXT_WIDTH, Row, latex_table, markdown_table, rich_table
 
@@ -144,7 +145,7 @@ def _csv(rows: Sequence[Row]) -> None:
     names = list(dict.fromkeys(name for row in rows for name in row))
     writer = csv.DictWriter(buffer, names, restval="", lineterminator="\n")
     writer.writeheader()
-    writer.writerows(rows)
+    writer.writerows({name: without_formula(cell) for name, cell in row.items()} for row in rows)
     typer.echo(buffer.getvalue(), nl=False)
 
 

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from textgauge.arrays import Floats32
 from textgauge.encode.embedders import Embedder, Progress
-from textgauge.encode.resources import cache_root
+from textgauge.encode.resources import cache_root, make_cache_folder
 from textgauge.errors import InputError
 from textgauge.files import replacing
 
@@ -150,7 +150,7 @@ class EmbeddingStore:
         if not self.writable or not whole.any():
             return
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
+            make_cache_folder(self.folder)
             write_segment(self.folder, keys[whole], vectors[whole])
             self._merge()
         except OSError as error:

@@ -20,7 +20,7 @@ from threading import Lock
 from typing import Any
 from urllib.parse import urlsplit
 
-from textgauge.encode.resources import cache_root
+from textgauge.encode.resources import cache_root, make_cache_folder
 from textgauge.errors import MissingExtra, ResourceError, UnknownName
 from textgauge.tabular import one_line
 
@@ -219,7 +219,7 @@ class Answers:
             if self.file is None:
                 return
             try:
-                self.file.parent.mkdir(parents=True, exist_ok=True)
+                make_cache_folder(self.file.parent)
                 with self.file.open("ab") as stream:
                     # Its own line even after a torn one.
                     stream.write(f"\n{json.dumps({'key': key, 'answer': answer})}\n".encode())

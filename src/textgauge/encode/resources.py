@@ -38,7 +38,18 @@ from textgauge.encode.resource_sources import (
 )
 from textgauge.errors import ResourceError, UnknownName
 
-__all__ = ["Resource", "available", "cache_root", "cached_folder", "fetch", "locate", "resource", "resources", "verify"]
+__all__ = [
+    "Resource",
+    "available",
+    "cache_root",
+    "cached_folder",
+    "fetch",
+    "locate",
+    "make_cache_folder",
+    "resource",
+    "resources",
+    "verify",
+]
 
 _STAMP = ".checked"
 _STALE_SECONDS = 86_400
@@ -67,6 +78,15 @@ def cache_root() -> Path:
     from platformdirs import user_cache_dir
 
     return Path(user_cache_dir("textgauge"))
+
+
+def make_cache_folder(folder: Path) -> Path:
+    """Create a folder; a cache that it is part of is created so that other users cannot enter it."""
+    root = cache_root()
+    if root == folder or root in folder.parents:
+        root.mkdir(mode=0o700, parents=True, exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
 
 
 def resources() -> tuple[Resource, ...]:
@@ -175,7 +195,7 @@ def _bring(entry: Resource, folder: Path) -> None:
 
 @contextlib.contextmanager
 def _scratch(parent: Path) -> Iterator[Path]:
-    parent.mkdir(parents=True, exist_ok=True)
+    make_cache_folder(parent)
     for stale in parent.glob(".new-*"):
         if time.time() - stale.stat().st_mtime > _STALE_SECONDS:  # what a killed process left
             shutil.rmtree(stale, ignore_errors=True)

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.encode.resource_sources import file_sha256
-from textgauge.encode.resources import cache_root, cached_folder, locate
+from textgauge.encode.resources import cache_root, cached_folder, locate, make_cache_folder
 from textgauge.errors import ResourceError
 from textgauge.files import replacing
 
@@ -144,7 +144,7 @@ def load_table(path: Path) -> SynonymTable:
 
 def save_table(table: SynonymTable, path: Path) -> None:
     """Write a table whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_cache_folder(path.parent)
     with replacing(path) as part, part.open("wb") as stream:
         np.savez(stream, entries=table.entries, offsets=table.offsets, groups=table.groups, named=table.named)
 

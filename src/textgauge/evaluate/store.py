@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from textgauge.data.frames import parquet_frame
 from textgauge.errors import InputError, ResourceError
+from textgauge.evaluate.invariants import broken_invariant
 from textgauge.evaluate.plan import Cell
 from textgauge.files import replacing
 from textgauge.sealed import Damaged, seal_json, seal_parquet, unsealed_json, unsealed_parquet
@@ -60,6 +61,8 @@ class Store:
             frame = parquet_frame(unsealed_parquet(path.read_bytes()))
             if not set(frame.columns) >= _COLUMNS:
                 raise Damaged("it lacks columns of a result")
+            if (broken := broken_invariant(cell, frame)) is not None:
+                raise Damaged(broken)
         except (FileNotFoundError, NotADirectoryError):
             return None
         except (OSError, Damaged, InputError) as error:

@@ -205,10 +205,9 @@ def _scratch(size: int) -> Floats32:
     """An array in a nameless file of the cache folder, which goes when the array goes."""
     import tempfile
 
-    from textgauge.encode.resources import cache_root
+    from textgauge.encode.resources import cache_root, make_cache_folder
 
-    folder = cache_root() / "grounds"
-    folder.mkdir(parents=True, exist_ok=True)
+    folder = make_cache_folder(cache_root() / "grounds")
     with tempfile.TemporaryFile(dir=folder) as file:
         return np.memmap(file, dtype=np.float32, mode="w+", shape=(size, size))
 

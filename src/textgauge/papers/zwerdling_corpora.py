@@ -75,7 +75,7 @@ def corpora_of(source: Source, folder: Path, making: Making, on_step: Say, on_no
             except MissingExtra as error:
                 on_note(f"{source.name}: {name} is left out: {error}, or put its texts into {path}")
                 continue
-            write_table(path, [{"text": text} for text in texts])
+            write_table(path, [{"text": text} for text in texts], exact=True)
         found[name] = _as_many(load_texts(path).texts, n, f"{source.name}: {name}", on_note)
     return Corpora(train, test, found)
 
@@ -154,7 +154,7 @@ def _split(source: Source, place: Path, making: Making, on_note: Say) -> tuple[S
             raise InputError(f"{place / ready[0]} needs the train.txt and test.txt it belongs to next to it")
         texts_of = split(source.read(), making)
         for path, texts in zip(paths.values(), texts_of, strict=True):
-            write_table(path, [{"text": text} for text in texts])
+            write_table(path, [{"text": text} for text in texts], exact=True)
     else:
         on_note(f"{source.name}: train and test are those of {place}, whatever seed and limit say")
     return load_texts(paths["train"]).texts, load_texts(paths["test"]).texts

@@ -16,7 +16,7 @@ import pytest
 from textgauge.encode import resource_sources as sources
 from textgauge.encode import resources
 from textgauge.encode.resource_sources import Package, Resource, file_sha256, tree_sha256, wrong_files
-from textgauge.encode.resources import RESOURCES
+from textgauge.encode.resources import RESOURCES, cache_root, make_cache_folder
 from textgauge.errors import ResourceError, UnknownName
 
 FILES = {"data/a.txt": b"alpha", "data/deep/b.txt": b"beta"}
@@ -273,3 +273,16 @@ def test_every_declaration_is_whole(entry: Resource) -> None:
 
 def test_names_are_distinct() -> None:
     assert len({entry.name for entry in RESOURCES}) == len(RESOURCES)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
+def test_a_new_cache_is_closed_to_other_users_and_one_that_is_there_is_left_as_it_is(tmp_path, monkeypatch):
+    monkeypatch.setenv("TEXTGAUGE_CACHE", str(tmp_path / "new" / "cache"))
+    folder = make_cache_folder(cache_root() / "embeddings" / "x")
+    assert folder.is_dir()
+    assert cache_root().stat().st_mode & 0o777 == 0o700
+    open_one = tmp_path / "mine"
+    open_one.mkdir(mode=0o755)
+    monkeypatch.setenv("TEXTGAUGE_CACHE", str(open_one))
+    make_cache_folder(cache_root() / "embeddings")
+    assert open_one.stat().st_mode & 0o777 == 0o755

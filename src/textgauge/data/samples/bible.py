@@ -32,7 +32,7 @@ _BOOKS = (
 )
 BOOKS = tuple(_BOOKS.split())
 
-_OFFSET = re.compile(r"(\d+): (\d+)")
+_OFFSET = re.compile(r"(?<!\d)(\d++): (\d+)")
 _MARKS = str.maketrans({"[": None, "]": None, "`": "'"})
 _QUOTES = '"""'
 

@@ -35,7 +35,7 @@ _UNIT = float(np.log(1.0001))
 _BINS = 1 << 16
 _QUANTISED = 16  # bits
 _WORD = np.dtype([("probability", "<f4"), ("backoff", "<f4"), ("next", "<u4")])
-_SENTENCE_END = re.compile(r"[.!?]+(?=\s|$)")
+_SENTENCE_END = re.compile(r"(?<![.!?])[.!?]++(?=\s|$)")
 
 
 @dataclass(frozen=True)

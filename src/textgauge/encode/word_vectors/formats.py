@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.encode.resource_sources import file_sha256
-from textgauge.encode.resources import cache_root
+from textgauge.encode.resources import cache_root, make_cache_folder
 from textgauge.encode.word_vectors.store import Block, WordVectors
 from textgauge.errors import InputError
 from textgauge.files import replacing
@@ -204,7 +204,7 @@ def _noted(note: Path, size: int, modified: int) -> str | None:
 
 def _write(note: Path, content: dict[str, object]) -> None:
     try:
-        note.parent.mkdir(parents=True, exist_ok=True)
+        make_cache_folder(note.parent)
         with replacing(note) as part:
             part.write_text(json.dumps(content))
     except OSError:

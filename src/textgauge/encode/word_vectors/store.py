@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.encode.resources import cache_root
+from textgauge.encode.resources import cache_root, make_cache_folder
 from textgauge.errors import InputError, ResourceError
 
 Block = tuple[list[bytes], NDArray[np.float32]]
@@ -122,7 +122,7 @@ def _index_check(keys: NDArray[np.uint64], places: NDArray[np.int64]) -> int:
 
 def _stored(folder: Path, blocks: Iterator[Block]) -> Table:
     try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
+        make_cache_folder(folder.parent)
         with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".new-", ignore_cleanup_errors=True) as scratch:
             fresh = Path(scratch) / "table"
             fresh.mkdir()

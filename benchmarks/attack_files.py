@@ -1,0 +1,304 @@
+"""A small good file of every format that textgauge reads, and what reads it; and ways to damage one."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import json
+import lzma
+import struct
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from textgauge.data import read_embeddings
+from textgauge.data.formats import load_table
+from textgauge.encode.embedders.static import static_embedder
+from textgauge.encode.language_models.arpa import read_arpa, write_arpa
+from textgauge.encode.language_models.gguf import read_gguf
+from textgauge.encode.language_models.kneser_ney import train
+from textgauge.encode.token_vectors.elmo import read_network
+from textgauge.encode.word_vectors.formats import read_blocks
+from textgauge.evaluate import Plan, Store, run
+from textgauge.evaluate.protocols import Ksc
+from textgauge.evaluate.results import Results
+from textgauge.loading import load
+from textgauge.metrics import ensemble_file, get_corpus_metrics, get_metric, get_metrics
+from textgauge.report.page import page, read_result
+from textgauge.result import TableResult
+from textgauge.testing.example_data import example_data
+
+Read = Callable[[Path], object]
+
+
+@dataclass(frozen=True)
+class Target:
+    """A format: the name of a good file, its content, what reads a path, and how many bytes at its front matter most.
+
+    `checked` says that the content is protected by a checksum: no damage may be read.
+    """
+
+    file: str
+    content: bytes
+    read: Read
+    head: int = 0
+    checked: bool = False
+
+
+def mutated(content: bytes, rng: np.random.Generator) -> bytes:
+    """One to four changes: a byte set, a stretch cut out or repeated, the end cut off."""
+    for _ in range(int(rng.integers(1, 5))):
+        place, length = int(rng.integers(len(content) + 1)), int(rng.integers(1, 40))
+        how = int(rng.integers(8))
+        if how < 5:
+            content = content[:place] + rng.bytes(1) + content[place + 1 :]
+        elif how == 5:
+            content = content[:place] + content[place + length :]
+        elif how == 6:
+            content = content[:place] + content[place : place + length] * 3 + content[place:]
+        else:
+            content = content[:place] or b"\0"
+    return content
+
+
+def flipped(content: bytes, rng: np.random.Generator) -> bytes:
+    """One bit of one byte turned."""
+    place = int(rng.integers(len(content)))
+    return content[:place] + bytes([content[place] ^ (1 << int(rng.integers(8)))]) + content[place + 1 :]
+
+
+def damaged(target: Target, rng: np.random.Generator) -> bytes:
+    """The content with some damage, half of the time in its head."""
+    if target.head and rng.random() < 0.5:
+        return mutated(target.content[: target.head], rng) + target.content[target.head :]
+    return mutated(target.content, rng)
+
+
+@cache
+def targets() -> dict[str, Target]:
+    """Every format by its name."""
+    texts = [f"text {n}, with “signs” and\ttabs" for n in range(30)]
+    frame = pl.DataFrame({"text": [text.replace("\t", " ") for text in texts], "n": list(range(30))})
+    csv = frame.write_csv().encode()
+    return {
+        "txt": Target("a.txt", "\n".join(texts).encode(), _texts),
+        "csv": Target("a.csv", csv, _texts),
+        "tsv": Target("a.tsv", frame.write_csv(separator="\t").encode(), _texts),
+        "json": Target("a.json", json.dumps(frame.to_dicts()).encode(), _texts),
+        "jsonl": Target("a.jsonl", frame.write_ndjson().encode(), _texts),
+        "parquet": Target("a.parquet", _written(frame.write_parquet), _texts),
+        "arrow": Target("a.arrow", _written(frame.write_ipc), _texts),
+        "npy": Target(
+            "a.npy",
+            _written(lambda out: np.save(out, np.random.default_rng(0).normal(size=(30, 4)))),
+            read_embeddings,
+            128,
+        ),
+        "gzip": Target("a.csv.gz", gzip.compress(csv, mtime=0), _texts),
+        "bzip2": Target("a.csv.bz2", bz2.compress(csv), _texts),
+        "xz": Target("a.csv.xz", lzma.compress(csv), _texts),
+        "word vectors, text": Target("a.vec", _word_vectors(), lambda path: list(read_blocks(path))),
+        "word vectors, binary": Target("a.bin", _binary_vectors(), lambda path: list(read_blocks(path)), 40),
+        "ARPA": Target("a.arpa", _arpa(), read_arpa),
+        "GGUF": Target("a.gguf", _gguf(), _tensors, 120),
+        "ELMo, options": Target("options.json", json.dumps(_ELMO).encode(), _elmo),
+        "ELMo, weights": Target("weights.hdf5", _elmo_weights(), _elmo, 2_048),
+        "safetensors": Target("model.safetensors", _safetensors(), _static, 80),
+        "ensemble": Target("model.json", _ensemble(), lambda path: ensemble_file.parse(path.read_bytes())),
+        "run store, manifest": _manifest(),
+        "saved result": Target("result.json", _saved(), load, checked=True),
+        "saved result without checksum, report": Target("old.json", json.dumps(_ROWS).encode(), _reported),
+        "name": Target("name", b"pr.recall(k=3|5,ties=open)@minilm|wordllama:cosine", _named),
+    }
+
+
+_ROWS: list[dict[str, Any]] = [
+    {"metric": "energy", "value": 0.2, "low": 0.1, "high": 0.3, "p_value": 0.01, "n_reference": 30, "n_candidate": 30,
+     "reason": None, "null": 0.05},
+    {"metric": "bleu", "mean": 0.2, "low": 0.1, "high": 0.3, "n": 30, "reason": None},
+]  # fmt: skip
+_ELMO = {
+    "char_cnn": {
+        "activation": "relu",
+        "embedding": {"dim": 4},
+        "filters": [[1, 3], [2, 4]],
+        "max_characters_per_token": 50,
+        "n_characters": 262,
+        "n_highway": 1,
+    },
+    "lstm": {
+        "cell_clip": 3,
+        "dim": 5,
+        "n_layers": 1,
+        "proj_clip": 3,
+        "projection_dim": 3,
+        "use_skip_connections": True,
+    },
+}
+
+
+def _written(write: Callable[[io.BytesIO], object]) -> bytes:
+    out = io.BytesIO()
+    write(out)
+    return out.getvalue()
+
+
+def _texts(path: Path) -> list[str | None]:
+    table = load_table(path)
+    return table.texts(table.column(None))
+
+
+def _word_vectors() -> bytes:
+    rng = np.random.default_rng(1)
+    rows = [f"word{n} {' '.join(f'{number:.4f}' for number in rng.normal(size=5))}" for n in range(20)]
+    return "\n".join(["20 5", *rows]).encode()
+
+
+def _binary_vectors() -> bytes:
+    rng = np.random.default_rng(1)
+    rows = [f"word{n} ".encode() + rng.normal(size=5).astype("<f4").tobytes() for n in range(20)]
+    return b"20 5\n" + b"\n".join(rows)
+
+
+def _arpa() -> bytes:
+    from tempfile import TemporaryDirectory
+
+    model = train([f"the cat {n % 3} sees the dog {n % 5}" for n in range(12)], order=3)
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "a.arpa")
+        write_arpa(model.ngrams, path)
+        return path.read_bytes()
+
+
+def _gguf() -> bytes:
+    def text(value: str) -> bytes:
+        return struct.pack("<Q", len(value)) + value.encode()
+
+    head = b"GGUF" + struct.pack("<IQQ", 3, 2, 2)
+    head += text("general.name") + struct.pack("<I", 8) + text("small")
+    head += text("tokens") + struct.pack("<IIQ", 9, 8, 3) + b"".join(map(text, ("a", "bc", "def")))
+    body = np.arange(24, dtype="<f4").tobytes(), np.zeros(2 * 34, dtype=np.uint8).tobytes()
+    head += text("first") + struct.pack("<IQQIQ", 2, 4, 6, 0, 0)
+    head += text("second") + struct.pack("<IQQIQ", 2, 32, 2, 8, len(body[0]))
+    return head + bytes(-len(head) % 32) + b"".join(body)
+
+
+def _tensors(path: Path) -> list[object]:
+    found = read_gguf(path)
+    return [found.array(name) for name in found.tensors]
+
+
+def _elmo_weights() -> bytes:
+    import h5py
+
+    rng = np.random.default_rng(3)
+    cells = [f"RNN_{side}/RNN/MultiRNNCell/Cell0/LSTMCell" for side in (0, 1)]
+    shapes = {"char_embed": (261, 4), "CNN/W_cnn_0": (1, 1, 4, 3), "CNN/b_cnn_0": (3,), "CNN/W_cnn_1": (1, 2, 4, 4)}
+    shapes |= {"CNN/b_cnn_1": (4,), "CNN_proj/W_proj": (7, 3), "CNN_proj/b_proj": (3,)}
+    shapes |= {f"CNN_high_0/W_{part}": (7, 7) for part in ("carry", "transform")}
+    shapes |= {f"CNN_high_0/b_{part}": (7,) for part in ("carry", "transform")}
+    for cell in cells:
+        shapes |= {f"{cell}/W_0": (6, 20), f"{cell}/B": (20,), f"{cell}/W_P_0": (5, 3)}
+
+    def write(out: io.BytesIO) -> None:
+        with h5py.File(out, "w") as file:
+            for name, shape in shapes.items():
+                file[name] = rng.normal(size=shape).astype(np.float32)
+
+    return _written(write)
+
+
+def _elmo(path: Path) -> object:
+    """The one file that is given, and the other as it should be."""
+    options, weights = path.with_name("options.json"), path.with_name("weights.hdf5")
+    for other, content in ((options, json.dumps(_ELMO).encode()), (weights, _good_weights())):
+        if other != path:
+            other.write_bytes(content)
+    return read_network(options, weights)
+
+
+@cache
+def _good_weights() -> bytes:
+    return _elmo_weights()
+
+
+def _safetensors() -> bytes:
+    from safetensors.numpy import save
+
+    return save({"embeddings": np.arange(8, dtype=np.float32).reshape(4, 2), "weights": np.ones(4, dtype=np.float32)})
+
+
+@cache
+def _word_tokenizer() -> str:
+    from tokenizers import Tokenizer
+    from tokenizers.models import WordLevel
+    from tokenizers.pre_tokenizers import Whitespace
+
+    library = Tokenizer(WordLevel({"[UNK]": 0, "red": 1, "cat": 2, "dog": 3}, unk_token="[UNK]"))
+    library.pre_tokenizer = Whitespace()
+    return str(library.to_str())
+
+
+def _static(path: Path) -> object:
+    path.with_name("tokenizer.json").write_text(_word_tokenizer())
+    path.with_name("config.json").write_text('{"normalize": true}')
+    return static_embedder(str(path.parent)).encode(["red cat", "dog"])
+
+
+def _ensemble() -> bytes:
+    content = {
+        "format": ensemble_file.FORMAT,
+        "model": "ridge",
+        "features": [{"metric": name, "signature": get_metric(name).signature} for name in ("jaccard", "chrf")],
+        "scale": [0.0, 5.0],
+        "parameters": {
+            "mean": [0.5, 0.4],
+            "scale": [0.2, 0.2],
+            "weights": [1.0, 2.0],
+            "missing": [0.0, 0.0],
+            "intercept": 2.5,
+            "penalty": 1.0,
+        },
+        "trained": {"on": "pairs", "n": 100},
+    }
+    return json.dumps(content, indent=1).encode()
+
+
+def _manifest() -> Target:
+    from tempfile import TemporaryDirectory
+
+    protocol = Ksc(k=3, n=6, repetitions=2)
+    plan = Plan(protocol, example_data(protocol.data), get_corpus_metrics("jsd@words"))
+    with TemporaryDirectory() as folder:
+        run([plan], Store(folder))
+        (path,) = Path(folder, "manifests").glob("*.json")
+        content = path.read_bytes()
+
+    def read(changed: Path) -> object:
+        place = changed.parent / "run" / "manifests" / "a.json"
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(changed.read_bytes())
+        return Results(Store.open(changed.parent / "run")).judged()
+
+    return Target("manifest.json", content, read, checked=True)
+
+
+def _saved() -> bytes:
+    from tempfile import TemporaryDirectory
+
+    with TemporaryDirectory() as folder:
+        return TableResult("compare", _ROWS[:1], answer="They differ.").save(Path(folder, "a.json")).read_bytes()
+
+
+def _reported(path: Path) -> object:
+    return page((), [read_result(path)])
+
+
+def _named(path: Path) -> object:
+    return get_metrics(path.read_bytes().decode("utf-8", "surrogateescape"))
