@@ -15,7 +15,7 @@ from textgauge.papers.usmb import TASK_METRICS
 
 KEYS = {metric.name: metric.key for metric in get_pair_metrics(TASK_METRICS)}
 COSINES = [metric.key for metric in get_pair_metrics(TASK_METRICS) if metric.name == "cosine"]
-(MEAN,) = means_over_embedders(COSINES)
+MEAN = [*means_over_embedders(COSINES), *COSINES][0]
 
 
 def judged(task, data, metric, seed=0, **values):
@@ -29,8 +29,8 @@ JUDGED = [
     judged(ComparedAlignment(), "openai_summary_comparisons", KEYS["jaccard"], comparisons=0.5, comparisons_f1=0.4),
     judged(RatedAlignment(), "summeval", MEAN, axis=0.9),
     judged(RatedAlignment(), "summeval", COSINES[0], axis=0.1),
-    judged(Robustness(documents_drawn=40), "scitldr", NAMES["task"], robustness=0.97, summary_gt_semantic=0.95),
-    judged(Robustness(documents_drawn=40), "scitldr", NAMES["universal"], robustness=0.2),
+    judged(Robustness(), "scitldr", NAMES["task"], robustness=0.97, summary_gt_semantic=0.95),
+    judged(Robustness(), "scitldr", NAMES["universal"], robustness=0.2),
     judged(RatedAlignment(), "summeval", KEYS["rouge"], seed=1, axis=0.3),
     judged(RatedAlignment(), "mine.csv", KEYS["rouge"], axis=0.3),
     judged(Clustering(), "ag_news", KEYS["rouge"], clustering=0.3),
