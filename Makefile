@@ -124,9 +124,12 @@ $(BENCH)/.done: $(BUILD)
 	$(BENCH)/bin/python -m pip install -q -e '.[oracles]' $(PEERS)
 	@touch $@
 
-results: $(VENV)/.core ## check the claims of the papers and write docs/results.md; hours, needs TEXTGAUGE_DATA
-	$(BIN)/textgauge reproduce --all --out $(RESULTS)
-	$(BIN)/python -m benchmarks.ledgers $(RESULTS) docs/results.md
+results: $(VENV)/.core ## check the claims of the papers and write docs/results/; an hour, needs TEXTGAUGE_DATA
+	@mkdir -p $(RESULTS)
+	$(BIN)/python -m pip install -q $(TORCH) -e '.[generate]'
+	$(BIN)/textgauge reproduce --all --out $(RESULTS) --figures $(RESULTS)/figures --format json > $(RESULTS)/ledgers.json
+	$(BIN)/textgauge report $(RESULTS)/ledgers.json -o $(RESULTS)/ledgers.html --title "Five papers, claim by claim"
+	$(BIN)/python -m benchmarks.ledgers $(RESULTS) docs
 
 clean:
 	rm -rf $(VENV) $(BENCH) $(DEMO) site dist build src/*.egg-info src/textgauge/numerics/native/*.so .pytest_cache .mypy_cache .ruff_cache .hypothesis

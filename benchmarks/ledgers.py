@@ -1,8 +1,9 @@
-"""Writes the ledger of every paper into docs/results.md, between its two marks.
+"""Writes a page for every paper whose run is at hand, and the table over all papers in docs/results.md.
 
-python -m benchmarks.ledgers RUNS docs/results.md
+python -m benchmarks.ledgers RUNS docs
 
-RUNS has a folder for each paper, as `textgauge reproduce --all --out RUNS` makes them.
+RUNS has a folder for each paper, as `textgauge reproduce --all --out RUNS` makes them. A paper without a run keeps its
+page.
 """
 
 from __future__ import annotations
@@ -25,32 +26,50 @@ def cell(value: object) -> str:
     return "" if value is None else str(value).replace("|", "\\|")
 
 
-def table(rows: list[Row]) -> str:
+def table(columns: tuple[str, ...], rows: list[Row]) -> str:
     """Rows as a Markdown table."""
-    lines = [COLUMNS, ["---"] * len(COLUMNS), *([cell(row[name]) for name in COLUMNS] for row in rows)]
+    lines = [columns, ["---"] * len(columns), *([cell(row[name]) for name in columns] for row in rows)]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def section(name: str, runs: Path) -> str:
+def paper_page(name: str, results: Results, seed: int = 0) -> str:
     """The ledger of one paper: what failed, what held, what was not tested, each with its criteria."""
-    paper, folder = PAPERS[name], runs / name
-    if not folder.is_dir():
-        return f"## {name}\n\nNot run.\n"
-    rows = paper.ledger(Results(Store(folder)), Request(paper.variants))
-    parts = [f"## {name}\n\n{counts(rows)}. Criteria:\n"]
+    paper = PAPERS[name]
+    rows = paper.ledger(results, Request(paper.variants, seed))
+    spent = sum(time.seconds for time in results.times())
+    took = f" Computing all distances took {spent / 60:.1f} minutes of one process." if spent else ""
+    parts = [f"# {name}\n\n{counts(rows)}. Seed {seed}.{took}\n\nCriteria:\n"]
     parts += [f"- {criterion}" for criterion in dict.fromkeys(row["criterion"] for row in rows)]
     for ruling in RULINGS:
         own = [row for row in rows if row["verdict"] == ruling]
-        parts += [f"\n### {name}: {ruling}\n", table(own)] if own else []
+        parts += [f"\n## {ruling.capitalize()}\n", table(COLUMNS, own)] if own else []
     return "\n".join(parts) + "\n"
 
 
-def main(runs: str, page: str) -> None:
-    """Put the ledgers between the marks."""
-    before, _, rest = Path(page).read_text(encoding="utf-8").partition(BEGIN)
+def overview(pages: Path) -> str:
+    """One row per paper that has a page: what its first line says."""
+    rows = []
+    for name in PAPERS:
+        path = pages / f"{name}.md"
+        if path.is_file():
+            said = path.read_text(encoding="utf-8").splitlines()[2]
+            rows.append({"paper": f"[{name}](results/{name}.md)", "claims": said.partition(". ")[0]})
+        else:
+            rows.append({"paper": name, "claims": "not run"})
+    return table(("paper", "claims"), rows)
+
+
+def main(runs: str, docs: str) -> None:
+    """Write the pages, and put the table between the marks."""
+    place, page = Path(docs) / "results", Path(docs) / "results.md"
+    place.mkdir(exist_ok=True)
+    for name in PAPERS:
+        if (Path(runs) / name).is_dir():
+            text = paper_page(name, Results(Store(Path(runs) / name)))
+            (place / f"{name}.md").write_text(text, encoding="utf-8")
+    before, _, rest = page.read_text(encoding="utf-8").partition(BEGIN)
     after = rest.partition(END)[2]
-    sections = "\n".join(section(name, Path(runs)) for name in PAPERS)
-    Path(page).write_text(f"{before}{BEGIN}\n\n{sections}\n{END}{after}", encoding="utf-8")
+    page.write_text(f"{before}{BEGIN}\n\n{overview(place)}\n\n{END}{after}", encoding="utf-8")
 
 
 if __name__ == "__main__":
