@@ -43,7 +43,7 @@ from textgauge.metrics.readable import PIECES, reads_pieces
 from textgauge.metrics.sums import COUNTS, KEYS, SCRIPTS, UNKNOWN, WORDS, CorpusSums, SumsWanted, sum_partition
 from textgauge.metrics.uncertainty import Parts, student_reach
 from textgauge.numerics.progress import listening
-from textgauge.parallel import map_ordered, workers, workers_of
+from textgauge.parallel import map_ordered, one_blas_thread, workers, workers_of
 from textgauge.progress import Step
 from textgauge.tabular import format_duration, listed
 
@@ -195,7 +195,8 @@ def read_streams(
     vocabularies: dict[str, dict[str, int]] = {}
     files = {name: RowFile() for name in wanted.kept}
     first, second = (CorpusSums(vocabularies, replace(wanted, groups=number)) for number in groups)
-    with _opened(executor) as (pool, ahead):
+    # Here, too: a limit that each thread sets and lifts by itself would be lifted by the first that ends.
+    with one_blas_thread(), _opened(executor) as (pool, ahead):
         for role, stream, side in (("reference", streams[0], first), ("candidate", streams[1], second)):
             start = time.perf_counter()
             for part in map_ordered(pool, partial(sum_partition, wanted=side.wanted), stream.partitions(), ahead=ahead):

@@ -198,3 +198,48 @@ def test_progress_says_how_long_the_rest_takes():
         "pr: 50 % of 1,000 pairs, about 4 s left",
         "pr: 10 % of 1,000 pairs, about 9 s left",
     ]
+
+
+def broken_parquet(folder):
+    import polars
+
+    path = folder / "broken.parquet"
+    polars.DataFrame({"text": made(400, 9)}).write_parquet(path, row_group_size=100, statistics=False)
+    data = bytearray(path.read_bytes())
+    middle = len(data) * 5 // 8
+    data[middle - 200 : middle] = b"\xff" * 200
+    path.write_bytes(data)
+    return path
+
+
+def long_text(folder):
+    path = folder / "long.txt"
+    path.write_text("\n".join([*made(200, 9), "x" * 10_000_000, *made(200, 8)]))
+    return path
+
+
+def bad_bytes(folder):
+    path = folder / "bytes.txt"
+    path.write_bytes("\n".join(made(200, 9)).encode() + b"\nbad \xff byte\n" + "\n".join(made(100, 8)).encode())
+    return path
+
+
+@pytest.mark.parametrize(
+    ("damage", "complaint"),
+    [(broken_parquet, "bad Parquet"), (long_text, "1,000,000 characters"), (bad_bytes, "line 201 is not UTF-8")],
+)
+def test_damage_is_one_clear_line_and_what_is_finished_is_kept(
+    run, letters, small, tmp_path, monkeypatch, damage, complaint
+):
+    monkeypatch.setattr("textgauge.data.batches._PARQUET_ROWS", 50)
+    monkeypatch.setattr("textgauge.data.batches._BYTES", 2_000)
+    reference = write(tmp_path, (made(150, 1), made(120, 2)))[0]
+    code, out, err = run("compare", reference, damage(tmp_path), "-m", "energy@letters")
+    assert (code, out) == (2, "")
+    assert complaint in err
+    assert len(err.strip().splitlines()) == 1
+    kept = len(list((tmp_path / "cache").rglob("*.blk")))
+    assert kept >= 150 // 16  # those of the reference
+    letters.asked.clear()
+    compare(reference, reference, metrics="energy@letters")
+    assert letters.asked == []
