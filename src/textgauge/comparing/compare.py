@@ -80,7 +80,7 @@ def compare(
     whose model or package is missing has no value and a reason; if that is every metric, the error is raised.
 
     Sources of more than 50,000 texts are read in parts and never held in memory (see docs/performance.md); a `Corpus`
-    is in memory already, and `foreign` and `explain` need all texts there. The notes of the report then say what was
+    is in memory already, and `foreign` and `explain` need all texts there. The warnings of the report then say what was
     done. Metrics of all pairs of texts take long at that size: `approx` has them measured on samples of so many texts.
     `scheduler` is the address of a Dask scheduler whose workers read and embed the parts, or `local:N` for N processes
     here; the numbers are those of one process.
@@ -96,8 +96,16 @@ def compare(
         from textgauge.comparing.streamed import compare_streams
 
         with nullcontext() if scheduler is None else dask_executor(scheduler) as cluster:
-            chosen = get_corpus_metrics(metrics)
-            return compare_streams(streams, chosen, options, approx=approx, on_step=on_step, executor=cluster)
+            return compare_streams(
+                streams,
+                get_corpus_metrics(metrics),
+                options,
+                approx=approx,
+                chosen=metrics != DEFAULT_METRICS,
+                on_step=on_step,
+                on_score=on_score,
+                executor=cluster,
+            )
     if scheduler is not None:
         raise InputError("a scheduler needs files, lists or arrays, which are read in parts, and no foreign or explain")
     comparison, chosen, missing = prepared(reference, candidate, metrics, seed, on_step, column=column)

@@ -58,14 +58,20 @@ def compare_streams(
     options: UncertaintyOptions,
     *,
     approx: int | None = None,
+    chosen: bool = True,
     on_step: Step,
+    on_score: Callable[[Score], None] = lambda _: None,
     executor: Executor | None = None,
 ) -> CompareReport:
-    """Measure two streams. `approx` is the size of the samples that metrics of pairs see, too; None for all texts."""
+    """Measure two streams. `approx` is the size of the samples that metrics of pairs see, too; None for all texts.
+
+    Of metrics that nobody chose, those of all pairs are left out without it.
+    """
     if len({isinstance(stream, ArrayStream) for stream in streams}) > 1:
         raise InputError("cannot join texts with embeddings: give both corpora as texts, or both as embeddings")
     given = isinstance(streams[0], ArrayStream)
-    metrics = [_fitting(metric.with_default_seed(options.seed), given) for metric in metrics]
+    slow = [] if chosen or approx is not None else [metric for metric in metrics if metric.grows == "blocks"]
+    metrics = [_fitting(metric.with_default_seed(options.seed), given) for metric in metrics if metric not in slow]
     first = next(streams[0].partitions())
     wanted, missing = _wanted(first, metrics, approx)
     read = read_streams(streams, wanted, _group_numbers(streams, options), on_step, executor)
@@ -80,12 +86,17 @@ def compare_streams(
     results |= _of_pairs(read, [m for m in usable if m.grows != "sums" and m not in sampled], options, on_step)
     results |= _of_sample(read, sampled, approx or SAMPLE, options, on_step)
     scores = [results[metric.key][0] for metric in metrics]
+    for score in scores:
+        on_score(score)
     if options.test:
         scores = adjust(scores, [results[metric.key][1] for metric in metrics])
     notes = [
         f"read in parts, no text kept in memory: {_sizes(read.comparison)} texts",
         *_sample_notes(sampled, read, approx, options),
     ]
+    if slow:
+        names = listed([metric.key for metric in slow])
+        notes.append(f"left out, because they take all pairs of texts: {names}; name them, or give approx")
     return CompareReport(tuple(scores), (*notes, *undefined(scores), *confounds(read.comparison, usable)))
 
 

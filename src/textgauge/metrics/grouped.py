@@ -18,7 +18,7 @@ from textgauge.metrics.base import VALUE, Undefined
 from textgauge.metrics.corpus_metric import CorpusMetric, GapMetric, ManyValues
 from textgauge.metrics.null_values import PERMUTATION, NullValues
 from textgauge.metrics.score import Score
-from textgauge.metrics.sums import CorpusSums, Sums, add_up
+from textgauge.metrics.sums import CorpusSums, Sums
 from textgauge.metrics.uncertainty import Parts, around, folded_interval
 
 GROUPS = 128  # of both corpora together
@@ -52,8 +52,11 @@ def values_of_draws(
     found: list[dict[str, list[float]]] = [
         {name: [] for name in (VALUE, *(part.name for part in metric.parts))} for metric in metrics
     ]
+    splits = bool((draws.left ^ draws.right).all())
+    whole = sides[0].total() + sides[1].total() if splits else None
     for left, right in zip(draws.left, draws.right, strict=True):
-        P, Q = (add_up([sides[0].total(mask[:n]), sides[1].total(mask[n:])]) for mask in (left, right))
+        P = sides[0].total(left[:n]) + sides[1].total(left[n:])
+        Q = sides[0].total(right[:n]) + sides[1].total(right[n:]) if whole is None else whole - P
         for metric, columns in zip(metrics, found, strict=True):
             values = _values_or_nan(metric, P, Q)
             for name, column in columns.items():

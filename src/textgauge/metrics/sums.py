@@ -7,7 +7,7 @@ exchanging them between the corpora, gives intervals, null ranges and p-values w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -181,6 +181,23 @@ class Sums:
     centres: dict[str, Floats]
     longest: dict[str, int]
 
+    def __add__(self, other: Sums) -> Sums:
+        """The sums of both together."""
+        return self._with(other, 1)
+
+    def __sub__(self, other: Sums) -> Sums:
+        """What is left without some of the groups."""
+        return self._with(other, -1)
+
+    def _with(self, other: Sums, sign: int) -> Sums:
+        return Sums(
+            self.texts + sign * other.texts,
+            {name: counts + sign * other.counts[name] for name, counts in self.counts.items()},
+            {key: rows + sign * other.rows[key] for key, rows in self.rows.items()},
+            self.centres,
+            {name: max(longest, other.longest[name]) for name, longest in self.longest.items()},
+        )
+
     def token_counts(self, name: str) -> Floats:
         """How often each token of the two corpora's vocabulary occurs, `[PAD]` last where texts are padded."""
         bare = name.removesuffix(PADDED)
@@ -249,17 +266,3 @@ class CorpusSums:
         counts = {name: self._grown(name)[chosen].sum(axis=0)[: len(self.vocabularies[name])] for name in self._counts}
         rows = {key: np.tensordot(weights, sums, 1) if len(sums) > 1 else sums[0] for key, sums in self._rows.items()}
         return Sums(int(self.texts[chosen].sum()), counts, rows, dict(self.wanted.centres), self._longest)
-
-
-def add_up(sums: Iterable[Sums]) -> Sums:
-    """The sums of several corpora, or of groups of several, together."""
-    first, *others = sums
-    for other in others:
-        first = Sums(
-            first.texts + other.texts,
-            {name: first.counts[name] + counts for name, counts in other.counts.items()},
-            {key: first.rows[key] + rows for key, rows in other.rows.items()},
-            first.centres,
-            {name: max(first.longest[name], longest) for name, longest in other.longest.items()},
-        )
-    return first

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import numpy as np
 import pytest
@@ -234,7 +235,7 @@ def test_damage_is_one_clear_line_and_what_is_finished_is_kept(
     monkeypatch.setattr("textgauge.data.batches._PARQUET_ROWS", 50)
     monkeypatch.setattr("textgauge.data.batches._BYTES", 2_000)
     reference = write(tmp_path, (made(150, 1), made(120, 2)))[0]
-    code, out, err = run("compare", reference, damage(tmp_path), "-m", "energy@letters")
+    code, out, err = run("compare", reference, damage(tmp_path), "-m", "energy@letters", "--no-test")
     assert (code, out) == (2, "")
     assert complaint in err
     assert len(err.strip().splitlines()) == 1
@@ -243,3 +244,13 @@ def test_damage_is_one_clear_line_and_what_is_finished_is_kept(
     letters.asked.clear()
     compare(reference, reference, metrics="energy@letters")
     assert letters.asked == []
+
+
+def test_default_metrics_of_all_pairs_are_left_out(letters, small, monkeypatch):
+    monkeypatch.setattr(sys.modules["textgauge.comparing.compare"], "DEFAULT_METRICS", "jsd@words,pr@letters")
+    texts = made(150, 1), made(120, 2)
+    report = compare(*texts, metrics="jsd@words,pr@letters")
+    assert [score.metric for score in report] == ["jsd@words"]
+    assert "left out, because they take all pairs of texts: pr@letters; name them, or give approx" in report.warnings
+    assert len(compare(*texts, metrics="jsd@words,pr@letters", approx=100)) == 2
+    assert len(compare(*texts, metrics="pr@letters,jsd@words")) == 2
