@@ -177,6 +177,15 @@ def format_interval(low: float | None, high: float | None) -> str:
     return f"{format_cell(low)} … {format_cell(high)}"
 
 
+def format_ranks(low: int | None, high: int | None) -> str:
+    """A range of ranks, or the one rank it is.
+
+    >>> format_ranks(1, 3), format_ranks(2, 2), format_ranks(None, None)
+    ('1–3', '2', '–')
+    """
+    return f"{low}–{high}" if low != high else format_cell(low)
+
+
 def format_duration(seconds: float) -> str:
     """Seconds in a unit that needs few digits.
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from textgauge.cli.candidates import print_candidates
 from textgauge.cli.explanations import FILES, explanation_rows, print_explanations, write_explanations
 from textgauge.cli.output import (
     Format,
@@ -28,6 +29,7 @@ from textgauge.comparing import compare as run_compare
 from textgauge.comparing.report import readable_row
 from textgauge.data import load_corpus
 from textgauge.data.source import accepted
+from textgauge.errors import InputError
 from textgauge.metrics import Score, get_corpus_metrics
 from textgauge.result import TableResult
 from textgauge.tabular import count_of
@@ -35,7 +37,9 @@ from textgauge.tabular import count_of
 
 def compare(
     reference: Annotated[str, typer.Argument(help=f"The reference corpus. {accepted(embeddings=True)}")],
-    candidate: Annotated[str, typer.Argument(help="The corpus to compare with it.")],
+    candidates: Annotated[
+        list[str], typer.Argument(help="The corpus to compare with it; several are ranked by their distance to it.")
+    ],
     metrics: Annotated[
         list[str] | None,
         typer.Option(
@@ -73,6 +77,13 @@ def compare(
         Path | None,
         typer.Option(help=f"Write the explanations to a file instead: {', '.join(FILES)}; implies --explain."),
     ] = None,
+    paired: Annotated[
+        bool,
+        typer.Option(
+            "--paired",
+            help="Text i of every candidate belongs together (one prompt, one parent), and of a reference of as many.",
+        ),
+    ] = False,
     column: Annotated[str | None, typer.Option(help="The column that holds the texts, for tables.")] = None,
     limit: Annotated[int | None, typer.Option(min=2, help="Use a random sample of this many texts of each.")] = None,
     approx: Annotated[
@@ -93,12 +104,20 @@ def compare(
 
     Examples: textgauge compare sample:banking sample:travel --limit 300 ·
     textgauge compare old.csv:text new.csv:text -m fid,mauve,energy --ci ·
-    textgauge compare sample:banking sample:travel -m energy,irpr --explain
+    textgauge compare sample:banking sample:travel -m energy,irpr --explain ·
+    textgauge compare reference.txt gpt.txt llama.txt human.txt -m energy,pr
     """
     check_output(output)
     if explain_to is not None and explain_to.suffix not in FILES:
         raise typer.BadParameter(f"the file ends in one of {', '.join(FILES)}", param_hint="--explain-to")
-    paths = [reference, candidate, *([foreign] if foreign else [])]
+    if len(candidates) > 1:
+        if foreign or explain or explain_to:
+            raise InputError("--foreign and --explain are for one candidate: compare them one by one")
+        how: dict[str, Any] = {"ci": ci, "test": test, "level": level, "permutations": permutations, "paired": paired}
+        how |= {"column": column, "seed": seed}
+        print_candidates(reference, candidates, metrics, how, form, limit=limit, output=output)
+        return
+    paths = [reference, *candidates, *([foreign] if foreign else [])]
     sources = [path if limit is None else load_corpus(path, column=column, limit=limit, seed=seed) for path in paths]
     finished: list[Score] = []
     with progress(lambda: _print_finished(finished, metrics or [DEFAULT_METRICS], form)) as watch:

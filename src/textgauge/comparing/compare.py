@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, Unpack, overload
 
 from textgauge.comparing.report import CompareReport
 from textgauge.comparing.terms import Terms, separating_terms
@@ -22,6 +22,9 @@ from textgauge.metrics.ground_matrix import ground_matrix
 from textgauge.metrics.null_values import NullValues, adjusted
 from textgauge.parallel import dask_executor
 from textgauge.progress import Stage, Step, show_in_notebook
+
+if TYPE_CHECKING:
+    from textgauge.comparing.many_report import ManyReport
 
 Missing: TypeAlias = ResourceError | MissingExtra
 
@@ -49,9 +52,32 @@ class UncertaintyOptions:
             raise InputError(f"a permutation test needs at least 1 permutation, not {self.permutations}")
 
 
+class _Options(TypedDict, total=False):
+    """The options of `compare`, by name."""
+
+    metrics: str | Iterable[str | CorpusMetric]
+    ci: bool
+    test: bool
+    level: float
+    permutations: int
+    seed: int
+    foreign: Source | None
+    explain: bool
+    paired: bool
+    column: str | None
+    approx: int | None
+    scheduler: str | None
+    on_step: Step
+    on_score: Callable[[Score], None]
+
+
+@overload
+def compare(reference: Source, candidate: Source, **options: Unpack[_Options]) -> CompareReport: ...
+@overload
+def compare(reference: Source, candidate: Mapping[str, Source], **options: Unpack[_Options]) -> ManyReport: ...
 def compare(
     reference: Source,
-    candidate: Source,
+    candidate: Source | Mapping[str, Source],
     *,
     metrics: str | Iterable[str | CorpusMetric] = DEFAULT_METRICS,
     ci: bool = False,
@@ -61,12 +87,13 @@ def compare(
     seed: int = 0,
     foreign: Source | None = None,
     explain: bool = False,
+    paired: bool = False,
     column: str | None = None,
     approx: int | None = None,
     scheduler: str | None = None,
     on_step: Step = show_in_notebook,
     on_score: Callable[[Score], None] = lambda _: None,
-) -> CompareReport:
+) -> CompareReport | ManyReport:
     """Measure how far the candidate corpus is from the reference corpus.
 
     Corpora are what `textgauge.data.load_corpus` reads: lists of texts, frames and their columns, `Corpus` objects,
@@ -76,7 +103,8 @@ def compare(
     interval; either adds the null range, which holds the values to expect if both corpora came from one source.
     `foreign`, a third corpus, adds which share of its texts, mixed into the reference, would give the same distance.
     `explain` adds what each text contributes, for metrics that are sums over texts (see `textgauge.comparing.explain`).
-    `on_step` is called with the name of each step, `on_score` with each score before p-values are adjusted. A metric
+    Several candidates, by name, are ranked (see `textgauge.comparing.many`); `paired` is for those. `on_step` is called
+    with the name of each step, `on_score` with each score before p-values are adjusted. A metric
     whose model or package is missing has no value and a reason; if that is every metric, the error is raised.
 
     Sources of more than 50,000 texts are read in parts and never held in memory (see docs/performance.md); a `Corpus`
@@ -91,7 +119,18 @@ def compare(
     3
     """
     options = UncertaintyOptions(ci, test, level, permutations, seed)
-    streams = None if foreign or explain else _streams(reference, candidate, column, small=scheduler is not None)
+    if isinstance(candidate, Mapping):
+        from textgauge.comparing.many import MANY_METRICS, compare_many
+
+        if foreign is not None or explain or scheduler is not None:
+            raise InputError("`foreign`, `explain` and `scheduler` are for one candidate; compare them one by one")
+        how: dict[str, Any] = {"ci": ci, "test": test, "level": level, "permutations": permutations, "seed": seed}
+        how |= {"paired": paired, "column": column, "on_step": on_step}
+        chosen_many = MANY_METRICS if metrics == DEFAULT_METRICS else metrics
+        return compare_many(reference, candidate, metrics=chosen_many, **how)
+    streams = (
+        None if foreign is not None or explain else _streams(reference, candidate, column, small=scheduler is not None)
+    )
     if streams is not None:
         from textgauge.comparing.streamed import compare_streams
 

@@ -49,14 +49,31 @@ class Parts:
         """The cuts depend on content, not on the order of texts; metrics of one comparison share them."""
         return cls(comparison.derive(in_content_order), comparison.derive(_quarters_and_halves, trials, seed), trials)
 
-    def error(self, values: Floats) -> float:
-        """Standard error of a statistic with these values on the parts; raises `Undefined` where most have none."""
+    @classmethod
+    def of_rows(cls, comparison: Comparison, *, trials: int, seed: int) -> Parts:
+        """The cuts depend on the place of a text: candidates of as many texts are cut alike, and so is a reference."""
+        draws = comparison.derive(_quarters_and_halves, trials, seed)
+        n = len(comparison.reference)
+        if n == len(comparison.candidate):
+            draws = Draws(np.roll(draws.right, n, axis=1), draws.right)
+        return cls(comparison.joint, draws, trials)
+
+    def half_differences(self, values: Floats) -> Floats:
+        """Differences of a statistic on disjoint halves, which vary as its error does; the last axis is one of them."""
+        halves = values.reshape(*values.shape[:-1], 4 + len(_PAIRINGS), self.trials)[..., 4:, :]
+        return np.asarray(halves[..., ::2, :] - halves[..., 1::2, :]).reshape(*values.shape[:-1], -1)
+
+    def variances(self, values: Floats) -> tuple[float, float]:
+        """The variance of a statistic with these values on quarters and on halves; `Undefined` where most have none."""
         values = values.reshape(4 + len(_PAIRINGS), self.trials)
         values = values[:, np.isfinite(values).all(axis=0)]
         if values.shape[1] < self.trials / 2:
             raise Undefined("an interval needs values on quarters of the corpora, which are undefined here")
-        by_quarter = float(values[:4].var(axis=0, ddof=1).mean())
-        by_half = float(((values[4::2] - values[5::2]) ** 2).mean() / 2)
+        return float(values[:4].var(axis=0, ddof=1).mean()), float(((values[4::2] - values[5::2]) ** 2).mean() / 2)
+
+    def error(self, values: Floats) -> float:
+        """Standard error of a statistic with these values on the parts; raises `Undefined` where most have none."""
+        by_quarter, by_half = self.variances(values)
         return float(np.sqrt(by_half * np.clip(by_half / by_quarter, *_RATIOS))) if by_quarter > 0 else 0.0
 
 

@@ -107,3 +107,30 @@ def _the_others(count: int) -> str:
 def _listed(names: Sequence[str], most: int = 4) -> str:
     shown = [*names[:most], *([f"{len(names) - most} more"] if len(names) > most else [])]
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+
+
+def leaders_sentence(
+    best: str, nobody: str, leaders: Mapping[str, Sequence[str]], count: int, level: float = 0.95
+) -> str:
+    """The answer of a board with several metrics: by each, the things that no other is better than.
+
+    >>> nobody = "No system is better than all others"
+    >>> leaders_sentence("Best", nobody, {"bleu": ["a"], "chrf": ["a"], "ter": ["a", "b"]}, 3)
+    'Best: a by bleu and chrf; a and b tied by ter (95 % for all together).'
+    >>> leaders_sentence("Best", nobody, {"bleu": ["a", "b"]}, 2)
+    'No system is better than all others: a and b tied by bleu (95 % for all together).'
+    """
+    if not leaders:
+        return f"{nobody}: no metric has errors for these sizes."
+    metrics_of: dict[tuple[str, ...], list[str]] = {}
+    for metric, names in leaders.items():
+        metrics_of.setdefault(tuple(names), []).append(metric)
+    said = [_leading(names, metrics, count) for names, metrics in sorted(metrics_of.items(), key=lambda x: len(x[0]))]
+    first = best if any(len(names) == 1 for names in metrics_of) else nobody
+    return f"{first}: {'; '.join(said)} ({100 * level:g} % for all together)."
+
+
+def _leading(names: Sequence[str], metrics: Sequence[str], count: int) -> str:
+    if len(names) < 2:
+        return f"{_listed(names)} by {_listed(metrics)}"
+    return f"{f'all {count}' if 2 < len(names) == count else _listed(names)} tied by {_listed(metrics)}"

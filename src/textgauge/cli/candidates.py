@@ -1,0 +1,60 @@
+"""`textgauge compare` with several candidates, and with slices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from textgauge.cli.output import Format, print_result
+from textgauge.cli.progress import progress
+from textgauge.comparing import compare
+from textgauge.comparing.many import MANY_METRICS
+from textgauge.data import Corpus, load_aligned, load_corpus
+from textgauge.data.source import split_column
+from textgauge.errors import InputError
+
+
+def names_of(sources: Sequence[str]) -> dict[str, str]:
+    """Sources by a short name: the file without folder and ending, the whole source where two would be called alike.
+
+    >>> names_of(["out/a.txt", "out/b.txt"]), names_of(["1/a.txt", "2/a.txt"])
+    ({'a': 'out/a.txt', 'b': 'out/b.txt'}, {'1/a.txt': '1/a.txt', '2/a.txt': '2/a.txt'})
+    """
+    twice = next((source for source in sources if sources.count(source) > 1), None)
+    if twice is not None:
+        raise InputError(f"{twice} is given twice")
+    short = [Path(split_column(source)[0]).stem or source for source in sources]
+    return {name if short.count(name) == 1 else source: source for name, source in zip(short, sources, strict=True)}
+
+
+def print_candidates(
+    reference: str,
+    candidates: Sequence[str],
+    metrics: Sequence[str] | None,
+    options: dict[str, Any],
+    form: Format,
+    *,
+    limit: int | None,
+    output: Path | None,
+) -> None:
+    """Rank candidates by their distance to one reference; `options` are those of `compare`."""
+    column, seed = options.pop("column"), options["seed"]
+
+    def load(source: str) -> Corpus:
+        if options["paired"]:
+            if limit is not None:
+                raise InputError("--limit draws texts of each corpus alone, so that --paired texts would not match")
+            return Corpus.of(load_aligned(source, column=column))
+        return load_corpus(source, column=column, limit=limit, seed=seed)
+
+    corpora = {name: load(source) for name, source in names_of(candidates).items()}
+    with progress() as watch:
+        report = compare(load(reference), corpora, metrics=metrics or MANY_METRICS, on_step=watch, **options)
+    if output is not None:
+        report.save(output)
+    print_result(report, form)
+    if all(score.reason for found in report.reports.values() for score in found):
+        raise typer.Exit(1)

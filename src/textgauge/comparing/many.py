@@ -1,0 +1,138 @@
+"""`compare` with several candidates: which one is nearest to the reference, by each metric, and how sure that is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from functools import partial, reduce
+from itertools import accumulate
+from operator import or_
+
+import numpy as np
+
+from textgauge.comparing.compare import PERMUTATIONS, blas_threads, compare, prepared
+from textgauge.comparing.many_report import ManyReport
+from textgauge.comparing.rank_candidates import rank_candidates
+from textgauge.comparing.report import CompareReport
+from textgauge.data import Comparison, Corpus, load_aligned, load_corpus
+from textgauge.data.source import Source
+from textgauge.errors import InputError
+from textgauge.metrics import CorpusMetric
+from textgauge.metrics.base import Undefined
+from textgauge.stats.multiple_tests import holm
+from textgauge.stats.rankings import Ranking
+
+MANY_METRICS = "energy,mauve,pr,jsd"
+
+
+def compare_many(
+    reference: Source,
+    candidates: Mapping[str, Source],
+    *,
+    metrics: str | Iterable[str | CorpusMetric] = MANY_METRICS,
+    ci: bool = False,
+    test: bool = True,
+    level: float = 0.95,
+    permutations: int = PERMUTATIONS,
+    seed: int = 0,
+    paired: bool = False,
+    column: str | None = None,
+    on_step: Callable[[str], None] = lambda _: None,
+) -> ManyReport:
+    """Measure how far each of several candidates, given by name, is from one reference, and rank them.
+
+    For every metric: the distances, the differences between candidates with intervals that hold together at `level`
+    for all pairs and metrics, and the rank ranges and tiers that follow. The error of a difference comes from disjoint
+    parts of the corpora; the reference is cut alike for all candidates. `paired` says that text i of every candidate
+    belongs together (they were made from one prompt or parent), and text i of the reference too if it has as many.
+    `ci` and `test` are those of `compare`, for each candidate; p-values are adjusted for all candidates and metrics.
+
+    >>> corpora = {"near": ["a red cat", "a red cow"] * 100, "far": ["ten big ships", "ten ships"] * 100}
+    >>> report = compare_many(["a red cat", "a red dog"] * 100, corpora, metrics="jsd@words")
+    >>> report["jsd@words"].unbeaten()
+    [0]
+    """
+    corpora = _loaded({"reference": reference, **_named(candidates)}, paired=paired, column=column)
+    joint, views = _in_one_pool(corpora)
+    n = len(views["reference"])
+    _, chosen, missing = prepared(joint.take(range(n)), joint.take(range(n, len(joint))), metrics, seed, on_step)
+    pairs = {name: Comparison(views["reference"], views[name]) for name in candidates}
+    reports = {
+        name: compare(
+            pairs[name].reference,
+            pairs[name].candidate,
+            metrics=chosen,
+            ci=ci,
+            test=test,
+            level=level,
+            permutations=permutations,
+            seed=seed,
+            on_step=partial(_step_of, name, on_step),
+        )
+        for name in candidates
+    }
+    rankings: dict[str, Ranking] = {}
+    unranked = dict(missing)
+    with blas_threads(next(iter(pairs.values()))):
+        for metric in (metric for metric in chosen if metric.key not in missing):
+            on_step(f"{metric.key}: ranking")
+            values = np.array([report[metric.key].value for report in reports.values()])
+            try:
+                rankings[metric.key] = rank_candidates(
+                    metric,
+                    list(pairs.values()),
+                    values,
+                    level=1 - (1 - level) / (len(chosen) - len(missing)),
+                    seed=seed,
+                    paired=paired,
+                )
+            except Undefined as reason:
+                unranked[metric.key] = str(reason)
+    return ManyReport(_adjusted(reports) if test else reports, rankings, unranked, level)
+
+
+def _step_of(name: str, on_step: Callable[[str], None], step: str) -> None:
+    on_step(f"{name}: {step}")
+
+
+def _named(candidates: Mapping[str, Source]) -> Mapping[str, Source]:
+    if not candidates:
+        raise InputError("there is no candidate to compare with the reference")
+    if "reference" in candidates:
+        raise InputError("a candidate cannot be called 'reference'")
+    return candidates
+
+
+def _loaded(sources: Mapping[str, Source], *, paired: bool, column: str | None) -> dict[str, Corpus]:
+    """The corpora by name; paired candidates keep their places, so they need as many texts each, none of them blank."""
+    roles = {name: name if name == "reference" else f"candidate {name}" for name in sources}
+    if not paired:
+        return {name: load_corpus(source, role=roles[name], column=column) for name, source in sources.items()}
+    loaded = {name: Corpus.of(load_aligned(source, column=column)) for name, source in sources.items()}
+    for name, corpus in loaded.items():
+        blank = [row for row, text in enumerate(corpus.texts if corpus.pool.has_texts else ()) if not text.strip()]
+        if blank:
+            raise InputError(f"text {blank[0] + 1} of the {roles[name]} is blank: paired candidates need every text")
+    sizes = {name: len(corpus) for name, corpus in loaded.items() if name != "reference"}
+    if len(set(sizes.values())) > 1:
+        counts = ", ".join(f"{name} {size}" for name, size in sizes.items())
+        raise InputError(f"paired candidates need equally many texts; they have: {counts}")
+    return {name: load_corpus(corpus, role=roles[name]) for name, corpus in loaded.items()}
+
+
+def _in_one_pool(corpora: Mapping[str, Corpus]) -> tuple[Corpus, dict[str, Corpus]]:
+    """All corpora one after the other, and each as a view of it, so that every text is embedded once."""
+    joint = reduce(or_, corpora.values())
+    starts = accumulate(map(len, corpora.values()), initial=0)
+    spans = zip(corpora.items(), starts, strict=False)
+    return joint, {name: joint.take(range(start, start + len(corpus))) for (name, corpus), start in spans}
+
+
+def _adjusted(reports: Mapping[str, CompareReport]) -> dict[str, CompareReport]:
+    """p-values, adjusted within each candidate already, adjusted for all candidates by Holm's correction."""
+    groups = [number for number, report in enumerate(reports.values()) for _ in report]
+    p = iter(holm(np.array([score.p_adjusted for report in reports.values() for score in report]), groups).tolist())
+    return {
+        name: replace(report, scores=tuple(replace(score, p_adjusted=next(p)) for score in report))
+        for name, report in reports.items()
+    }
