@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -21,6 +22,7 @@ from textgauge.cli.output import (
     this_command,
 )
 from textgauge.cli.progress import progress
+from textgauge.cli.systems import print_systems
 from textgauge.data.source import accepted, load_aligned, load_pairs
 from textgauge.errors import InputError
 from textgauge.metrics.pair.column import column_names
@@ -56,6 +58,16 @@ def score(
     left_column: Annotated[str, typer.Option("--left", help="The column of the left texts of --pairs.")] = "left",
     right_column: Annotated[str, typer.Option("--right", help="The column of the right texts of --pairs.")] = "right",
     column: Annotated[str | None, typer.Option(help="The column that holds the texts, for two tables.")] = None,
+    reference: Annotated[
+        list[str] | None,
+        typer.Option(help="References, repeated for several; all files before or after it are then systems to rank."),
+    ] = None,
+    system: Annotated[
+        list[str] | None, typer.Option(help="NAME=FILE, a system to rank by --reference; repeated for several.")
+    ] = None,
+    segments: Annotated[
+        Path | None, typer.Option(help="Write the values of every item and system: .csv, .jsonl or .parquet.")
+    ] = None,
     baseline: Annotated[
         str | None, typer.Option(help="The texts of another system: test the difference to it, metric by metric.")
     ] = None,
@@ -75,9 +87,17 @@ def score(
 
     Examples: textgauge score out.txt ref.txt -m bleu,chrf,ter --summary ·
     textgauge score --pairs sample:banking -m cosine ·
-    textgauge score out.txt ref.txt --baseline old.txt -m bleu,chrf
+    textgauge score out.txt ref.txt --baseline old.txt -m bleu,chrf ·
+    textgauge score --reference ref.txt out/*.txt -m bleu,chrf
     """
     check_output(output)
+    if reference or system or segments:
+        files = [*([left] if left else []), *(right or [])]
+        if not reference or pairs or baseline or background:
+            raise InputError("systems are ranked by --reference, without --pairs, --baseline and --background")
+        how = {"level": level, "resamples": resamples, "seed": seed, "column": column}
+        print_systems(files, system or [], reference, metrics or DEFAULT_METRICS, how, form, segments=segments, output=output)
+        return
     names = metrics or DEFAULT_METRICS
     wanted = column_names(names)
     texts, references, scores = _read(

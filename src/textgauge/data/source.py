@@ -113,6 +113,23 @@ def load_aligned(source: Source, *, column: str | None = None) -> TextsLike:
     return _aligned(source, column) if isinstance(source, str | os.PathLike) else cells_of(source, column)
 
 
+def load_references(sources: Sequence[Source], *, column: str | None = None) -> Any:
+    """The references of every item: texts, or of several sources, which have one for each item, lists of texts.
+
+    >>> load_references([["a", "b"]]), load_references([["a", "b"], ["c", "d"]])
+    (('a', 'b'), [['a', 'c'], ['b', 'd']])
+    """
+    columns = [load_aligned(source, column=column) for source in sources]
+    if len(columns) == 1:
+        return columns[0]
+    sizes = [len(texts) for texts in columns]
+    if len(set(sizes)) > 1:
+        names = [source_name(source, f"number {place}") for place, source in enumerate(sources, 1)]
+        counts = ", ".join(f"{name} {size}" for name, size in zip(names, sizes, strict=True))
+        raise InputError(f"several references need as many texts each; they have: {counts}")
+    return [list(texts) for texts in zip(*columns, strict=True)]
+
+
 def _aligned(spec: Named, column: str | None) -> tuple[str, ...] | Embeddings:
     if brings_columns(spec):
         return load_texts(spec).texts

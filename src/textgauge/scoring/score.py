@@ -168,7 +168,7 @@ def contrast(
     """
     how = Bootstrap(level=level, resamples=resamples, seed=seed)
     references: Any = load_aligned(right, column=column)  # type: ignore[arg-type]
-    fitted = _all_of(references)
+    fitted = all_references(references)
     systems = [checked_pairs(texts, references, fitted, column=column) for texts in (left, baseline)]
     if systems[0].items.tolist() != systems[1].items.tolist():
         raise InputError("both systems need one text for each item of the references")
@@ -194,7 +194,8 @@ def contrast_sentence(found: Sequence[Contrast]) -> str:
     return "; ".join([parts[0], *(part[0].lower() + part[1:] for part in parts[1:])]) + f" {how}."
 
 
-def _all_of(right: Any) -> TextsLike:
+def all_references(right: Any) -> TextsLike:
+    """The texts of all references, which both sides of a comparison share."""
     if isinstance(right, Corpus | np.ndarray):
         return right
     return [text for texts in right for text in ([texts] if isinstance(texts, str) else texts)]
@@ -203,9 +204,7 @@ def _all_of(right: Any) -> TextsLike:
 def _contrast(metric: PairMetric, systems: list[Pairs], how: Bootstrap) -> Contrast:
     of, mine, yours = _statistics(metric, systems)
     observed = mine.value - yours.value
-    joint = resampled_sums(np.hstack([mine.rows, yours.rows]), how.resamples, how.seed)
-    width = mine.rows.shape[1]
-    drawn = mine.score(joint[:, :width]) - yours.score(joint[:, width:])
+    drawn = resampled_differences(mine, yours, how)
     low, high = percentile_interval(drawn, len(mine.rows), how.level)
     swapped = swapped_sums(mine.rows, yours.rows, how.resamples, how.seed)
     exchanged = mine.score(swapped[0]) - yours.score(swapped[1])
@@ -222,6 +221,13 @@ def _contrast(metric: PairMetric, systems: list[Pairs], how: Bootstrap) -> Contr
         n=len(mine.rows),
         signature=metric.signature,
     )
+
+
+def resampled_differences(mine: Summed, yours: Summed, how: Bootstrap) -> Floats:
+    """The first score minus the second, over resamples of the items they share."""
+    joint = resampled_sums(np.hstack([mine.rows, yours.rows]), how.resamples, how.seed)
+    width = mine.rows.shape[1]
+    return mine.score(joint[:, :width]) - yours.score(joint[:, width:])
 
 
 def _statistics(metric: PairMetric, systems: list[Pairs]) -> tuple[str, Summed, Summed]:

@@ -1,0 +1,132 @@
+"""`score` with several systems: their scores against the same references, ranked by paired resampling of items."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from textgauge.arrays import Floats
+from textgauge.data import Pairs, load_aligned
+from textgauge.data.source import Source
+from textgauge.errors import InputError, MissingExtra, ResourceError
+from textgauge.metrics import Metric, PairMetric, PairScores, get_pair_metrics
+from textgauge.scoring.report import Bootstrap, Summed, canonical_order, item_statistics
+from textgauge.scoring.score import DEFAULT_METRICS, References, all_references, checked_pairs, require_texts
+from textgauge.scoring.systems_report import SystemScore, SystemsReport
+from textgauge.stats.rankings import Ranking, ranking
+from textgauge.stats.resampling import resampled_sums
+
+
+def score_systems(
+    systems: Mapping[str, Source],
+    right: References,
+    *,
+    metrics: str | Iterable[str | Metric] = DEFAULT_METRICS,
+    column: str | None = None,
+    level: float = 0.95,
+    resamples: int = 1_000,
+    seed: int = 0,
+    on_step: Callable[[str], None] = lambda _: None,
+) -> SystemsReport:
+    """Score the texts of several systems, given by name, against the same references, and rank the systems.
+
+    By each metric: the score of the whole set where the metric has one, else the mean over the items that have a value
+    for every system; its interval; the differences between systems with intervals that hold together at `level` for all
+    pairs and metrics; the rank ranges and tiers that follow. Items are resampled for all systems and metrics alike.
+    `right` may hold several references for each item. Fitted weights come from the references.
+
+    >>> systems = {"a": ["a red cat", "one dog", "no"] * 9, "b": ["a cat", "two cows", "yes"] * 9}
+    >>> score_systems(systems, ["a red cat", "one dog", "no"] * 9, metrics="jaccard")["jaccard"].unbeaten()
+    [0]
+    """
+    how = Bootstrap(level=level, resamples=resamples, seed=seed)
+    pairs = _all_pairs(systems, right, column)
+    first = next(iter(pairs.values()))
+    chosen = [metric.on_given(first) for metric in get_pair_metrics(metrics)]
+    require_texts(first, chosen)
+    order = canonical_order(*pairs.values())
+    found: list[SystemScore] = []
+    rankings: dict[str, Ranking] = {}
+    segments: dict[str, Sequence[PairScores]] = {}
+    missing: dict[str, ResourceError | MissingExtra] = {}
+    for metric in chosen:
+        on_step(metric.key)
+        try:
+            segments[metric.key] = [metric.measure(one) for one in pairs.values()]
+        except (ResourceError, MissingExtra) as error:
+            missing[metric.key] = error
+            continue
+        of, statistics = _statistics(metric, list(pairs.values()), segments[metric.key])
+        ordered = [one.ordered(order) for one in statistics]
+        found += _scores(metric, of, dict(zip(systems, ordered, strict=True)), how)
+        rankings[metric.key] = _ranked(metric, ordered, how, 1 - (1 - level) / len(chosen))
+    if len(missing) == len(chosen):
+        raise next(iter(missing.values()))
+    return SystemsReport(
+        tuple(systems), tuple(found), rankings, segments, {key: str(error) for key, error in missing.items()}, level
+    )
+
+
+def _all_pairs(systems: Mapping[str, Source], right: References, column: str | None) -> dict[str, Pairs]:
+    if not systems:
+        raise InputError("there is no system to score")
+    references: Any = load_aligned(right, column=column)  # type: ignore[arg-type]
+    fitted = all_references(references)
+    found = {}
+    for name, source in systems.items():
+        texts = load_aligned(source, column=column)
+        if len(texts) != len(references):
+            raise InputError(f"{name} has {len(texts)} texts, but the references have {len(references)} items")
+        found[name] = checked_pairs(texts, references, fitted)
+    return found
+
+
+def _statistics(
+    metric: PairMetric, pairs: Sequence[Pairs], scores: Sequence[PairScores]
+) -> tuple[str, Sequence[Summed]]:
+    """What is scored, and the statistics of every system; an item without a value for one is left out for all."""
+    found = [item_statistics(metric, one, values.values) for one, values in zip(pairs, scores, strict=True)]
+    wholes = [one.whole for one in found if one.whole is not None]
+    if len(wholes) == len(found):
+        return "whole set", wholes
+    defined = np.prod([one.mean.rows[:, 1:] for one in found], axis=0)
+    return "mean", [Summed(one.mean.rows * defined, one.mean.score, one.mean.bounds) for one in found]
+
+
+def _scores(metric: PairMetric, of: str, statistics: Mapping[str, Summed], how: Bootstrap) -> list[SystemScore]:
+    rows = []
+    for name, summed in statistics.items():
+        low, high = summed.interval(how)
+        rows.append(
+            SystemScore(
+                metric=metric.key,
+                system=name,
+                of=of,
+                value=summed.value,
+                closer=metric.closer,
+                low=low,
+                high=high,
+                n=len(summed.rows) if of == "whole set" else int(summed.rows[:, 1].sum()),
+                signature=metric.signature,
+            )
+        )
+    return rows
+
+
+def _ranked(metric: PairMetric, statistics: Sequence[Summed], how: Bootstrap, level: float) -> Ranking:
+    """The systems by their scores; every resample holds the same items for all of them."""
+    n = len(statistics[0].rows)
+    drawn = np.column_stack([one.score(resampled_sums(one.rows, how.resamples, how.seed)) for one in statistics])
+    oriented = metric.orient(drawn[np.isfinite(drawn).all(axis=1)])
+    values = metric.orient(np.array([one.value for one in statistics]))
+    return ranking(values, _errors(oriented, n), oriented - oriented.mean(axis=0), freedom=n - 1, level=level)
+
+
+def _errors(drawn: Floats, n: int) -> Floats:
+    """Standard errors of differences of columns; resampling n items misses the factor n/(n − 1) of the variance."""
+    if n < 2 or len(drawn) < 2:
+        return np.full((drawn.shape[1], drawn.shape[1]), np.nan)
+    spread = np.std(drawn[:, :, None] - drawn[:, None, :], axis=0)
+    return np.asarray(spread * np.sqrt(n / (n - 1)))
