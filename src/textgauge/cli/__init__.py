@@ -14,6 +14,7 @@ import typer
 
 from textgauge.cli import (
     cache,
+    check,
     compare,
     datasets,
     describe,
@@ -52,6 +53,7 @@ app.command("figures")(report.figures)
 app.command("reproduce")(reproduce.reproduce)
 app.command("ls")(ls.ls)
 app.command("doctor")(doctor.doctor)
+app.add_typer(check.app, name="check")
 app.add_typer(datasets.app, name="datasets")
 app.add_typer(resources.app, name="resources")
 app.add_typer(cache.app, name="cache")
