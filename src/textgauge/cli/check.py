@@ -21,7 +21,8 @@ from textgauge.checking import (
     read_checks,
     run_checks,
 )
-from textgauge.cli.output import ColumnOption, Format, FormatOption, LevelOption, SeedOption, print_result, progress
+from textgauge.cli.output import ColumnOption, Format, FormatOption, LevelOption, SeedOption, print_result
+from textgauge.cli.progress import progress
 from textgauge.data.source import accepted, load_references
 from textgauge.errors import InputError
 from textgauge.files import write_atomically
@@ -218,8 +219,8 @@ def _by_property(option: str, given: Sequence[str]) -> dict[str, float]:
 
 
 def _run(checks: Sequence[Check], how: dict[str, Any], form: Format, junit: Path | None, markdown: Path | None) -> None:
-    with progress() as step:
-        report = run_checks(checks, on_step=step, **how)
+    with progress() as watch:
+        report = run_checks(checks, on_step=watch, **how)
     if junit is not None:
         write_atomically(junit, report.to_junit())
     if markdown is not None:

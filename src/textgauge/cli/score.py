@@ -96,7 +96,9 @@ def score(
         if not reference or pairs or baseline or background:
             raise InputError("systems are ranked by --reference, without --pairs, --baseline and --background")
         how = {"level": level, "resamples": resamples, "seed": seed, "column": column}
-        print_systems(files, system or [], reference, metrics or DEFAULT_METRICS, how, form, segments=segments, output=output)
+        print_systems(
+            files, system or [], reference, metrics or DEFAULT_METRICS, how, form, segments=segments, output=output
+        )
         return
     names = metrics or DEFAULT_METRICS
     wanted = column_names(names)
