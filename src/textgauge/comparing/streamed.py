@@ -1,4 +1,4 @@
-"""`compare` for corpora larger than memory: each text is read once, and how a metric grows decides what becomes of it.
+"""`compare` for corpora larger than memory: texts are counted, then read once, and each metric takes what it needs.
 
 *sums* (`fid`, `energy` by cosine, `jsd`, …) are taken while reading: exact, with intervals and tests from groups of
 texts. *blocks* (`pr`, `mmd`, …) are computed from all pairs of rows, which are kept on disk: exact, or on a sample
@@ -44,7 +44,7 @@ from textgauge.metrics.sums import COUNTS, KEYS, SCRIPTS, UNKNOWN, WORDS, Corpus
 from textgauge.metrics.uncertainty import Parts, student_reach
 from textgauge.numerics.progress import listening
 from textgauge.parallel import map_ordered, one_blas_thread, workers, workers_of
-from textgauge.progress import Step
+from textgauge.progress import Stage, Step
 from textgauge.tabular import format_duration, listed
 
 SAMPLE = 10_000  # texts of each corpus that fitted metrics see
@@ -72,9 +72,11 @@ def compare_streams(
     given = isinstance(streams[0], ArrayStream)
     slow = [] if chosen or approx is not None else [metric for metric in metrics if metric.grows == "blocks"]
     metrics = [_fitting(metric.with_default_seed(options.seed), given) for metric in metrics if metric not in slow]
-    first = next(streams[0].partitions())
-    wanted, missing = _wanted(first, metrics, approx)
-    read = read_streams(streams, wanted, _group_numbers(streams, options), on_step, executor)
+    on_step("counting texts")
+    sizes = streams[0].count(), streams[1].count()  # damage is found before anything is embedded
+    wanted, missing = _wanted(next(streams[0].partitions()), metrics, approx)
+    groups = (grouped.group_numbers(*sizes) if options.ci or options.test else None) or (1, 1)
+    read = read_streams(streams, sizes, wanted, groups, on_step, executor)
     usable = [metric for metric in metrics if metric.key not in missing]
     results: Results = {
         metric.key: (not_measured(metric, read.comparison, missing[metric.key]), None)
@@ -161,14 +163,6 @@ def _centre(first: Partition, name: str) -> Floats:
     return np.asarray(rows[:BLOCK].mean(axis=0, dtype=np.float64))  # type: ignore[index]
 
 
-def _group_numbers(streams: Streams, options: UncertaintyOptions) -> tuple[int, int]:
-    """How many groups of texts each corpus is cut into; one where nothing is resampled, or cannot be."""
-    if not (options.ci or options.test):
-        return 1, 1
-    n, m = (stream.count() for stream in streams)
-    return grouped.group_numbers(n, m) or (1, 1)
-
-
 @dataclass(frozen=True)
 class Read:
     """What reading two streams left: their sums, and a comparison whose rows are on disk."""
@@ -177,6 +171,11 @@ class Read:
     sums: tuple[CorpusSums, CorpusSums]
     comparison: Comparison
     kept: frozenset[str]
+
+    def view(self) -> Comparison:
+        """The comparison anew, with nothing remembered."""
+        sides = self.comparison.reference, self.comparison.candidate
+        return Comparison(*(Corpus(side.pool, side.index) for side in sides))
 
     def sample(self, size: int, seed: int) -> Comparison:
         """At most so many texts of each corpus, chosen by content and seed, with the vectors that were kept."""
@@ -200,7 +199,12 @@ def _drawn(side: Corpus, size: int, seed: int) -> Ints:
 
 
 def read_streams(
-    streams: Streams, wanted: SumsWanted, groups: tuple[int, int], on_step: Step, executor: Executor | None
+    streams: Streams,
+    sizes: tuple[int, int],
+    wanted: SumsWanted,
+    groups: tuple[int, int],
+    on_step: Step,
+    executor: Executor | None,
 ) -> Read:
     """Read both streams once: the sums that metrics need, and on disk the rows that they need."""
     vocabularies: dict[str, dict[str, int]] = {}
@@ -208,14 +212,13 @@ def read_streams(
     first, second = (CorpusSums(vocabularies, replace(wanted, groups=number)) for number in groups)
     # Here, too: a limit that each thread sets and lifts by itself would be lifted by the first that ends.
     with one_blas_thread(), _opened(executor) as (pool, ahead):
-        for role, stream, side in (("reference", streams[0], first), ("candidate", streams[1], second)):
-            start = time.perf_counter()
+        for role, stream, size, side in zip(("reference", "candidate"), streams, sizes, (first, second), strict=True):
             for part in map_ordered(pool, partial(sum_partition, wanted=side.wanted), stream.partitions(), ahead=ahead):
                 side.add(part)
                 for name, rows in part.kept.items():
                     files[name].append(rows)
                 done = int(side.texts.sum())
-                on_step(f"reading the {role}: {done:,} texts, {done / (time.perf_counter() - start):,.0f} a second")
+                on_step(Stage(f"reading the {role}: {done:,} of {size:,} texts", done, size, f"reading the {role}"))
     return Read(streams, (first, second), _comparison(streams, (first, second), files), frozenset(files))
 
 
@@ -280,10 +283,13 @@ def _without_uncertainty(score: Score, reason: str) -> Score:
 
 def _of_pairs(read: Read, metrics: Sequence[CorpusMetric], options: UncertaintyOptions, on_step: Step) -> Results:
     results: Results = {}
-    for metric in metrics:
+    on, comparison = "", read.comparison
+    for metric in sorted(metrics, key=lambda metric: metric.on):
         on_step(metric.key)
-        with listening(PairProgress(metric.key, on_step)), blas_threads(read.comparison):
-            score = metric.measure(read.comparison)
+        if metric.on != on:  # metrics of one input share what a view remembers; then it goes
+            on, comparison = metric.on, read.view()
+        with listening(PairProgress(metric.key, on_step)), blas_threads(comparison):
+            score = metric.measure(comparison)
         if options.ci or options.test:
             score = _without_uncertainty(
                 score, "no interval and no null range from all pairs of so many texts; approx gives them"

@@ -229,21 +229,40 @@ def bad_bytes(folder):
     ("damage", "complaint"),
     [(broken_parquet, "bad Parquet"), (long_text, "1,000,000 characters"), (bad_bytes, "line 201 is not UTF-8")],
 )
-def test_damage_is_one_clear_line_and_what_is_finished_is_kept(
+def test_damage_is_one_clear_line_before_anything_is_embedded(
     run, letters, small, tmp_path, monkeypatch, damage, complaint
 ):
     monkeypatch.setattr("textgauge.data.batches._PARQUET_ROWS", 50)
     monkeypatch.setattr("textgauge.data.batches._BYTES", 2_000)
     reference = write(tmp_path, (made(150, 1), made(120, 2)))[0]
-    code, out, err = run("compare", reference, damage(tmp_path), "-m", "energy@letters", "--no-test")
+    code, out, err = run("compare", reference, damage(tmp_path), "-m", "energy@letters")
     assert (code, out) == (2, "")
     assert complaint in err
     assert len(err.strip().splitlines()) == 1
-    kept = len(list((tmp_path / "cache").rglob("*.blk")))
-    assert kept >= 150 // 16  # those of the reference
-    letters.asked.clear()
-    compare(reference, reference, metrics="energy@letters")
     assert letters.asked == []
+
+
+def test_a_file_that_vanishes_while_reading_leaves_what_is_finished(letters, small, tmp_path, monkeypatch):
+    for number in range(3):
+        (tmp_path / f"part{number}.txt").write_text("\n".join(made(64, number)))
+    count = stream.TextStream.count
+
+    def losing(self):
+        found = count(self)
+        (tmp_path / "part2.txt").unlink(missing_ok=True)
+        return found
+
+    monkeypatch.setattr(stream.TextStream, "count", losing)
+    other = made(120, 9)
+    with pytest.raises(InputError, match=r"part2\.txt: no such file"):
+        compare(str(tmp_path / "part*.txt"), other, metrics="energy@letters")
+    monkeypatch.setattr(stream.TextStream, "count", count)
+    (tmp_path / "part2.txt").write_text("\n".join(made(64, 2)))
+    finished = [*made(64, 0), *made(64, 1)]
+    assert set(letters.asked) == set(finished)
+    letters.asked.clear()
+    compare(str(tmp_path / "part*.txt"), other, metrics="energy@letters")
+    assert set(letters.asked).isdisjoint(finished)
 
 
 def test_default_metrics_of_all_pairs_are_left_out(letters, small, monkeypatch):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 from math import comb
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -21,10 +21,12 @@ from textgauge.metrics.registry import register
 from textgauge.metrics.score import Score
 from textgauge.metrics.uncertainty import FEWEST_FOR_U_STATISTIC, normal_reach
 from textgauge.numerics.kernel_sums import (
+    MANY_ROWS,
     Kernel,
     RowSums,
     discrepancy_interval,
     discrepancy_many,
+    mostly_different,
     row_sums,
 )
 
@@ -135,9 +137,18 @@ class KernelDiscrepancy(CorpusMetric):
 
 
 def _kernel_row_sums(comparison: Comparison, metric: KernelDiscrepancy) -> tuple[Floats, Floats, RowSums]:
-    rows = metric.rows(comparison.joint)
-    X, Y = rows[: len(comparison.reference)], rows[len(comparison.reference) :]
-    return X, Y, row_sums(X, Y, metric.kernel(comparison.joint))
+    n, rows = len(comparison.reference), _narrow_rows(comparison, metric)
+    rows = metric.rows(comparison.joint) if rows is None else rows
+    return rows[:n], rows[n:], row_sums(rows[:n], rows[n:], metric.kernel(comparison.joint))
+
+
+def _narrow_rows(comparison: Comparison, metric: KernelDiscrepancy) -> Any:
+    """The float32 rows where the sums are taken from them in any case, without a copy in double precision."""
+    if metric.pair_ground is not None or (metric.needs == "ground" and metric.ground != "euclidean"):
+        return None
+    n, rows = len(comparison.reference), comparison.joint.embeddings(metric.embedder)
+    many = rows.dtype == np.float32 and min(n, len(rows) - n) >= MANY_ROWS
+    return rows if many and mostly_different(rows[:n]) and mostly_different(rows[n:]) else None
 
 
 @register
