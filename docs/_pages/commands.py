@@ -15,9 +15,15 @@ from textgauge.cli import app
 def commands_page() -> str:
     """Every command with its arguments, options and examples."""
     intro = (
-        "Results go to standard output (`--format table|json|csv|markdown|latex`), progress and warnings to standard "
+        "Results go to standard output: the answer, a table, what to do next. Progress and warnings go to standard "
         "error; `-q` leaves them out, `-v` adds the time of every step, `-h` shows the help of a command. "
-        "Exit code 0: good; 1: something failed; 2: wrong use, said in one line."
+        "Exit code 0: good; 1: something failed; 2: wrong use, said in one line; 130: Ctrl-C.\n\n"
+        '`--format json` prints one object: `{"schema": 1, "version", "command", "answer", "rows", "warnings"}`, '
+        "checked by `result.schema.json`, which is in the package; `details` holds what is no row. `jsonl` and `csv` "
+        "print the rows alone, `markdown` and `latex` what a table shows. `-o FILE.json` saves a result with a "
+        "checksum; `textgauge.load` and `textgauge report` read it.\n\n"
+        "Defaults of yours stand in `textgauge.toml`, or in `pyproject.toml` under `[tool.textgauge]`, in the current "
+        'folder: a table per command, whose keys are names of options, such as `[compare]` with `metrics = "energy"`.'
     )
     return page("Command line", intro, *(_section(path, command) for path, command in all_commands()))
 

@@ -11,6 +11,8 @@ TextgaugeError
 
 from __future__ import annotations
 
+import json
+import sys
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 
@@ -89,5 +91,35 @@ class MissingExtra(TextgaugeError):
 
     @classmethod
     def named(cls, what: str, extra: str) -> MissingExtra:
-        """Build the error with the exact install line."""
-        return cls(f"{what} needs an optional package: pip install 'textgauge[{extra}]'")
+        """Build the error with the install line that fits how textgauge was installed."""
+        return cls(f"{what} needs an optional package: {install_line(extra, sys.prefix, *installed_from())}")
+
+
+def installed_from() -> tuple[str, str | None]:
+    """The program that installed textgauge, and the address it was installed from; None for the package index."""
+    from importlib.metadata import PackageNotFoundError, distribution
+
+    try:
+        found = distribution("textgauge")
+    except PackageNotFoundError:
+        return "pip", None
+    origin = json.loads(found.read_text("direct_url.json") or "{}")
+    control = origin.get("vcs_info", {}).get("vcs")
+    address = f"{control}+{origin['url']}" if control else origin.get("url")
+    return (found.read_text("INSTALLER") or "pip").strip(), address
+
+
+def install_line(extra: str, prefix: str, installer: str, address: str | None) -> str:
+    """The command that adds an extra to this installation.
+
+    >>> install_line("st", "/usr", "pip", None), install_line("st", "/usr", "uv", "file:///src/textgauge")
+    ("pip install 'textgauge[st]'", "uv pip install 'textgauge[st] @ file:///src/textgauge'")
+    >>> install_line("st", "/home/me/.local/pipx/venvs/textgauge", "pip", None)
+    "pipx install --force 'textgauge[st]'"
+    """
+    parts = prefix.replace("\\", "/").split("/")
+    own = (
+        "pipx install --force" if "pipx" in parts else "uv tool install" if "tools" in parts and "uv" in parts else None
+    )
+    wanted = f"textgauge[{extra}]" + (f" @ {address}" if address else "")
+    return f"{own or ('uv pip install' if installer == 'uv' else 'pip install')} '{wanted}'"

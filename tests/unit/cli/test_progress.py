@@ -1,0 +1,102 @@
+"""Waiting: a line per stage where there is no terminal, and what Ctrl-C leaves."""
+
+import io
+import types
+
+import pytest
+
+from textgauge import progress
+from textgauge.cli import progress as shown
+from textgauge.cli.output import DETAIL
+from textgauge.metrics.corpus.vocabulary import VocabularyOverlap
+from textgauge.progress import DownloadBar, Stage
+
+
+@pytest.fixture
+def corpora(tmp_path):
+    (tmp_path / "a.txt").write_text("a red cat\na red dog\na cow\n")
+    (tmp_path / "b.txt").write_text("one cat\none dog\na cow\n")
+    return tmp_path / "a.txt", tmp_path / "b.txt"
+
+
+def test_a_pipe_gets_one_line_per_stage_and_none_if_quiet(run, corpora, monkeypatch):
+    monkeypatch.setattr(shown, "QUIET_SECONDS", 0.0)
+    call = ("compare", *corpora, "-m", "jsd@words,zipf@words,cbdf@words")
+    assert run(*call)[2].splitlines()[0] == "measuring and testing …"
+    assert run(*call)[2].count(" …") == 1
+    assert run(*call, "-q")[2] == ""
+
+
+def test_ctrl_c_prints_what_is_finished_and_how_to_go_on(run, corpora, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(VocabularyOverlap, "measure", interrupted)
+    code, out, err = run("compare", *corpora, "-m", "jsd@words,vocab_overlap@words,zipf@words")
+    assert code == 130
+    assert "jsd@words" in out
+    assert "zipf" not in out
+    assert err.count("interrupted") == 1
+    assert "1 metric finished" in err
+    assert "go on with -m vocab_overlap@words,zipf@words" in err
+
+
+def test_ctrl_c_elsewhere_is_one_line(run, corpora, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("textgauge.cli.score.run_score", interrupted)
+    code, out, err = run("score", *corpora, "-m", "jaccard")
+    assert (code, out) == (130, "")
+    assert err.startswith("interrupted after")
+    assert err.count("\n") == 1
+
+
+def test_a_terminal_shows_counts_rows_and_is_cleared(monkeypatch):
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    screen = Terminal()
+    monkeypatch.setattr("sys.stderr", screen)
+    monkeypatch.setattr(DETAIL, "quiet", False)
+    monkeypatch.setattr(DETAIL, "verbose", False)
+    monkeypatch.setenv("TERM", "xterm")
+    with shown.progress() as watch:
+        watch(Stage("energy", 3, 12, "measuring"))
+        watch.row({"metric": "mauve", "value": "0.5"})
+        watch.live.refresh()
+    assert "3 of 12" in screen.getvalue()
+    assert "mauve" in screen.getvalue()
+
+
+def test_downloads_report_their_bytes():
+    seen = []
+    with progress.downloads_shown(seen.append):
+        bar = DownloadBar("model.onnx")
+        bar.total = 4e6
+        bar.update(1_000_000)
+    bar.update(1_000_000)
+    assert seen == ["downloading model.onnx: 1.0 of 4.0 MB"]
+    assert seen[0].share == 0.25
+
+
+def test_a_notebook_has_one_line_that_changes(monkeypatch):
+    told = []
+
+    class Handle:
+        def display(self, shown, **options):
+            told.append((shown["text/plain"], options["update"]))
+
+    def display(shown, **_):
+        told.append((shown["text/plain"], False))
+        return Handle()
+
+    monkeypatch.setattr(progress, "_handles", {})
+    progress.show_in_notebook("outside")
+    kernel = types.SimpleNamespace(kernel=1)
+    monkeypatch.setitem(progress.sys.modules, "IPython", types.SimpleNamespace(get_ipython=lambda: kernel))
+    monkeypatch.setitem(progress.sys.modules, "IPython.display", types.SimpleNamespace(display=display))
+    progress.show_in_notebook("reading")
+    progress.show_in_notebook(Stage("energy", 1, 3))
+    assert told == [("reading", False), ("energy (1 of 3)", True)]
