@@ -30,7 +30,7 @@ class What(StrEnum):
 
 
 def ls(
-    what: Annotated[What, typer.Argument(help="What to list.")],
+    what: Annotated[What, typer.Argument(case_sensitive=False, help="What to list.")],
     words: Annotated[
         list[str] | None, typer.Argument(help="Only rows that have all these words, as `pairs embeddings`.")
     ] = None,

@@ -43,7 +43,7 @@ class Format(StrEnum):
         return self in (Format.table, Format.markdown, Format.latex)
 
 
-FormatOption = Annotated[Format, typer.Option("--format", "-f", help="How to print the result.")]
+FormatOption = Annotated[Format, typer.Option("--format", "-f", case_sensitive=False, help="How to print the result.")]
 SeedOption = Annotated[int, typer.Option(min=0, help="Random seed.")]
 LevelOption = Annotated[float, typer.Option(help="Level of the intervals.")]
 SchedulerOption = Annotated[

@@ -10,7 +10,6 @@ import typer
 from textgauge.cli.output import Format, FormatOption, note, print_result
 from textgauge.cli.progress import progress
 from textgauge.errors import InputError
-from textgauge.result import TableResult
 from textgauge.tabular import count_of
 
 _NAMED = 5  # metrics whose share is printed
@@ -65,7 +64,7 @@ def ensemble(
     Example: textgauge train ensemble --pairs rated.csv --left a --right b --rating score --set part -o model.json
     """
     from textgauge.data.source import brings_columns
-    from textgauge.evaluate.learned_metric import KINDS, readable
+    from textgauge.evaluate.learned_metric import KINDS
     from textgauge.evaluate.learned_metric import ensemble as stack
     from textgauge.evaluate.pair_sources import read_rated
     from textgauge.metrics.pair.column import column_names
@@ -98,9 +97,7 @@ def ensemble(
             on_step=step,
         )
     found.trained.save(out)
-    rows = found.to_dicts()
-    shown = [readable(row) for row in rows]
-    print_result(TableResult("train ensemble", rows, found.answer, tuple(found.warnings), shown), form)
+    print_result(found, form)
     most = ", ".join(f"{row['metric']} {row['share']:.0%}" for row in found.shares()[:_NAMED])
     size = f"{kind} over {count_of(len(found.trained.metrics), 'metric')}, {len(own.left)} pairs"
     note(f"wrote {out}: {size}; score with -m ensemble@{out}")

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from typing import Any, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
@@ -27,9 +27,10 @@ from textgauge.metrics.base import versions
 from textgauge.metrics.ensemble_file import Model, Trained
 from textgauge.metrics.text_sketch import sketch_of
 from textgauge.numerics.regression import Ridge, fit_boosting, fit_ridge, fit_single, mixed, one_scale
+from textgauge.result import Result
 from textgauge.scoring.score import References, checked_pairs
 from textgauge.stats.correlation import by_group, spearman
-from textgauge.tabular import Tabular, format_cell, format_interval, plain_row, text_table
+from textgauge.tabular import format_cell, format_interval, plain_row
 
 Kind = Literal["ridge", "boosting"]
 KINDS: tuple[Kind, ...] = ("ridge", "boosting")
@@ -287,11 +288,13 @@ def _filled(column: Floats) -> Floats:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Stack(Tabular):
+class Stack(Result):
     """A trained ensemble; its rows compare it with the best single metric on pairs that were left out.
 
     `trained` is the model of all pairs, `judged` holds the predictions for left-out pairs and all single metrics.
     """
+
+    command: ClassVar[str] = "train ensemble"
 
     trained: Trained
     judged: CrossValidated
@@ -333,15 +336,15 @@ class Stack(Tabular):
         rows = [plain_row({"metric": metric.key, "share": float(share)}) for metric, share in found]
         return sorted(rows, key=lambda row: -row["share"])
 
-    def save(self, path: str | os.PathLike[str]) -> PairMetric:
+    def readable(self) -> list[dict[str, Any]]:
+        """The rows as tables for people have them."""
+        return [readable(row) for row in self.to_dicts()]
+
+    def save(self, path: str | os.PathLike[str]) -> PairMetric:  # type: ignore[override]
         """Write the model to a JSON file and give the metric that scores with it, `ensemble@path`."""
         self.trained.save(path)
         metric: PairMetric = get_metric(f"ensemble@{os.fspath(path)}")
         return metric
-
-    def __str__(self) -> str:
-        table = text_table([readable(row) for row in self.to_dicts()])
-        return "\n".join([self.answer, table, *(f"warning: {text}" for text in self.warnings)])
 
 
 def readable(row: dict[str, Any]) -> dict[str, Any]:
