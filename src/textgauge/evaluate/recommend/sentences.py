@@ -104,7 +104,8 @@ def _pairs(rows: Sequence[PairsNeeded], answer: Recommendation) -> Iterator[str]
         if np.isnan(row.count):
             yield f"Spearman's ρ of {row.best} is not above that of {row.metric} on these pairs."
         else:
-            yield f"{goal} you need about {format_about(row.count)} rated pairs; {answer.about['pairs']:,} were used here."
+            used = f"{answer.about['pairs']:,} were used here"
+            yield f"{goal} you need about {format_about(row.count)} rated pairs; {used}."
 
 
 def _costs(answer: Recommendation) -> Iterator[str]:
