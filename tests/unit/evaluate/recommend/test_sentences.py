@@ -104,7 +104,8 @@ def test_rated_pairs_in_words(make_answer):
     said = make_answer(kind="pairs", power=power, about=about).sentences
     assert said[0] == "To score pairs, use quick; slow is statistically tied with it."
     assert said[3] == (
-        "To separate quick from slow by Spearman's ρ with 90 % power you need about 810 rated pairs; 1,234 were used here."
+        "To separate quick from slow by Spearman's ρ with 90 % power you need about 810 rated pairs; "
+        "1,234 were used here."
     )
     assert said[4].startswith("Scoring 100 pairs takes 1.23 ms (and 1.5 s to embed")
     nan = float("nan")
