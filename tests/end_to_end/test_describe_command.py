@@ -183,3 +183,46 @@ def test_bad_input_is_one_line_and_exit_code_2(describe, corpora):
     code, _, err = describe(corpora / "good.txt", embedder="minilmm")
     assert code == 2
     assert "did you mean minilm" in err
+
+
+ALONE = ("--embedder", "letters", "--grammar", "none", "--plausibility", "none")
+
+
+def test_a_corpus_by_itself_begins_with_the_answer_and_shows_its_duplicates(run, corpora):
+    code, printed, _ = run("describe", corpora / "stuck.txt", "--against", corpora / "stuck.txt", *ALONE)
+    assert code == 0
+    first, *_ = printed.splitlines()
+    assert first.startswith("60 texts of 6 words (median; 90 % have 6 to 6): 60 (100 %) equal another one")
+    assert "60 (100 %) have a near duplicate in the other file." in first
+    assert "near duplicates: 60, the first 5" in printed
+    assert "semantic_precision" not in printed
+
+
+def test_a_corpus_by_itself_is_written_as_json_and_as_lists(run, corpora):
+    files = ("--lists", corpora / "lists", "--per-text", corpora / "texts.csv", "--save", corpora / "found.json")
+    code, printed, _ = run("describe", corpora / "good.txt", *ALONE, *files, "--format", "json")
+    assert code == 0
+    found = json.loads(printed)
+    assert {"texts", "near_duplicates", "vendi", "compression"} <= {row["property"] for row in found["rows"]}
+    assert found["rows"] == load(corpora / "found.json").to_dict()["rows"]
+    assert {path.stem for path in (corpora / "lists").iterdir()} >= {"near_duplicates", "outliers", "templates"}
+    assert len(pl.read_csv(corpora / "texts.csv")) == 60
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (["--test", "train.txt"], "--test needs --train"),
+        (["--near-copies", "0.9"], "--near-copies needs --train"),
+        (["--against", "nowhere.txt"], "nowhere.txt"),
+        (["--train", "train.txt", "--against", "test.txt"], "--against is for texts that are described by themselves"),
+    ],
+)
+def test_bad_input_for_a_corpus_by_itself_is_one_line_and_writes_nothing(run, corpora, monkeypatch, more, said):
+    monkeypatch.chdir(corpora)
+    code, printed, complaint = run("describe", "good.txt", *ALONE, *more, "--lists", "lists")
+    assert code == 2
+    assert printed == ""
+    assert said in complaint
+    assert complaint.count("\n") == 1
+    assert not (corpora / "lists").exists()

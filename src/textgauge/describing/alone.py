@@ -24,7 +24,7 @@ from textgauge.metrics.properties.meaning import SAME, nearest_against, nearest_
 from textgauge.metrics.properties.texts import lengths, script_counts
 from textgauge.numerics.set_search import SetMatches
 from textgauge.progress import Step
-from textgauge.tabular import format_cell, listed
+from textgauge.tabular import format_cell, format_interval, listed, plain
 
 if TYPE_CHECKING:
     import polars as pl
@@ -142,8 +142,8 @@ class CorpusDescription(PropertyTable):
             ({"corpus": row.corpus} if several else {})
             | {
                 "property": row.property,
-                "value": format_cell(row.value),
-                "interval": "" if math.isnan(row.low) else f"{format_cell(row.low)} … {format_cell(row.high)}",
+                "value": format_cell(plain(row.value)),
+                "interval": "" if math.isnan(row.low) else format_interval(row.low, row.high),
                 "what it is": about[row.property] if not math.isnan(row.value) else row.reason,
             }
             for row in self
