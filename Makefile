@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 BENCH := .bench-venv
 # The peers of the benchmarks; torch first and pinned, so that no package drags a larger build in.
 TORCH ?= torch==2.13.0
-PEERS ?= prdc==0.2 mauve-text==0.4.0 faiss-cpu sentence-transformers gensim
+PEERS ?= prdc==0.2 mauve-text==0.4.0 faiss-cpu sentence-transformers gensim datasketch rensa
 
 # What an installation is made from: after a change of these it is made anew.
 BUILD := pyproject.toml setup.py $(wildcard src/textgauge/numerics/native/*.[ch])
