@@ -12,6 +12,7 @@ from textgauge.cli.output import Format, print_result
 from textgauge.cli.progress import progress
 from textgauge.comparing import compare
 from textgauge.comparing.many import MANY_METRICS
+from textgauge.comparing.slices import compare_slices
 from textgauge.data import Corpus, load_aligned, load_corpus
 from textgauge.data.source import split_column
 from textgauge.errors import InputError
@@ -58,3 +59,20 @@ def print_candidates(
     print_result(report, form)
     if all(score.reason for found in report.reports.values() for score in found):
         raise typer.Exit(1)
+
+
+def print_slices(
+    reference: str,
+    candidates: Sequence[str],
+    metrics: Sequence[str] | None,
+    options: dict[str, Any],
+    form: Format,
+    *,
+    output: Path | None,
+) -> None:
+    """Say which labels differ; `options` are those of `compare_slices`."""
+    with progress() as watch:
+        report = compare_slices(reference, names_of(candidates), metrics=metrics or "energy", on_step=watch, **options)
+    if output is not None:
+        report.save(output)
+    print_result(report, form)

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from textgauge.cli.candidates import print_candidates
+from textgauge.cli.candidates import print_candidates, print_slices
 from textgauge.cli.explanations import FILES, explanation_rows, print_explanations, write_explanations
 from textgauge.cli.output import (
     Format,
@@ -77,6 +77,10 @@ def compare(
         Path | None,
         typer.Option(help=f"Write the explanations to a file instead: {', '.join(FILES)}; implies --explain."),
     ] = None,
+    by: Annotated[
+        str | None,
+        typer.Option(help="A column of labels: compare the texts of each label alone, and say which labels differ."),
+    ] = None,
     paired: Annotated[
         bool,
         typer.Option(
@@ -110,6 +114,12 @@ def compare(
     check_output(output)
     if explain_to is not None and explain_to.suffix not in FILES:
         raise typer.BadParameter(f"the file ends in one of {', '.join(FILES)}", param_hint="--explain-to")
+    if by is not None:
+        if foreign or explain or explain_to or paired or limit:
+            raise InputError("--by goes without --foreign, --explain, --paired and --limit")
+        slicing: dict[str, Any] = {"by": by, "column": column, "permutations": permutations, "seed": seed}
+        print_slices(reference, candidates, metrics, slicing, form, output=output)
+        return
     if len(candidates) > 1:
         if foreign or explain or explain_to:
             raise InputError("--foreign and --explain are for one candidate: compare them one by one")

@@ -134,3 +134,20 @@ def _leading(names: Sequence[str], metrics: Sequence[str], count: int) -> str:
     if len(names) < 2:
         return f"{_listed(names)} by {_listed(metrics)}"
     return f"{f'all {count}' if 2 < len(names) == count else _listed(names)} tied by {_listed(metrics)}"
+
+
+def slices_sentence(differing: Sequence[str], count: int) -> str:
+    """The answer of a comparison slice by slice: `differing` are those that reject "same source", farthest first.
+
+    >>> slices_sentence([], 3)
+    'No difference found in any of 3 slices (false discovery rate 5 %); that does not show that there is none.'
+    """
+    if not differing:
+        return (
+            f"No difference found in any of {count} slices (false discovery rate {100 * ALPHA:g} %); "
+            "that does not show that there is none."
+        )
+    verb = "differs" if len(differing) == 1 else "differ"
+    rest = " In the others no difference was found." if len(differing) < count else ""
+    rate = f"false discovery rate {100 * ALPHA:g} %"
+    return f"{len(differing)} of {count} slices {verb} ({rate}): {_listed(differing)}.{rest}"

@@ -1,6 +1,7 @@
 """The contracts of metrics, properties, protocols and embedders, as checks anyone can run on one of their own.
 
-Each takes `expected_failures`: names of checks with the reason why they fail; such a check must fail.
+The `assert_…` functions are for tests of texts, a check of `textgauge.checking` each. A contract takes
+`expected_failures`: names of checks with the reason why they fail; such a check must fail.
 
 >>> from textgauge import get_metric
 >>> check_metric(get_metric("jsd@words"))
@@ -17,6 +18,7 @@ from textgauge.evaluate.protocols import Protocol
 from textgauge.evaluate.sources import Data
 from textgauge.metrics import CorpusMetric, Metric
 from textgauge.metrics.properties import CorpusProperty
+from textgauge.testing.asserts import Undecided, assert_no_near_copies, assert_not_worse, assert_same_source
 from textgauge.testing.corpus_checks import CORPUS_CHECKS, without_models
 from textgauge.testing.declared_checks import DECLARED_CHECKS
 from textgauge.testing.embedder_checks import EMBEDDER_CHECKS
@@ -25,7 +27,18 @@ from textgauge.testing.property_checks import PROPERTY_CHECKS
 from textgauge.testing.protocol_checks import PROTOCOL_CHECKS, ProtocolCase
 from textgauge.testing.running_checks import run_checks
 
-__all__ = ["check_embedder", "check_metric", "check_property", "check_protocol", "checks_of", "without_models"]
+__all__ = [
+    "Undecided",
+    "assert_no_near_copies",
+    "assert_not_worse",
+    "assert_same_source",
+    "check_embedder",
+    "check_metric",
+    "check_property",
+    "check_protocol",
+    "checks_of",
+    "without_models",
+]
 
 
 def checks_of(metric: Metric) -> tuple[Callable[[Any], None], ...]:

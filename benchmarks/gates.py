@@ -1,0 +1,89 @@
+"""Simulation of gates: how often do checks fail texts that keep their bounds?
+
+`python -m benchmarks.gates TEXTS` draws two corpora from one source, over and over, and sets every limit where it is
+hardest: the distance may not exceed that of corpora from one source, as many near copies as are made are allowed, and a
+system may not be worse than another of the same quality. All checks of a run count together.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+
+for _library in ("OPENBLAS", "OMP", "MKL"):
+    os.environ.setdefault(f"{_library}_NUM_THREADS", "1")
+
+import numpy as np
+
+from textgauge.checking import CopiesCheck, DriftCheck, ScoreCheck, run_checks
+from textgauge.data import Corpus, load_corpus
+from textgauge.tabular import markdown_table
+
+COPIED = 0.1
+
+
+def drawn_checks(pool: Corpus, n: int, metrics, rng):
+    """Checks of corpora that keep their bounds exactly."""
+    reference, candidate = (pool.take(rows) for rows in rng.permutation(len(pool))[: 2 * n].reshape(2, n))
+    made = [text if rng.random() < COPIED else f"{rng.integers(2**60):x}" for text in reference]
+    systems = [[_noisy(text, rng) for text in reference] for _ in range(2)]
+    return [
+        *(
+            DriftCheck(name=metric, reference=reference, candidate=candidate, metric=metric, max_ratio=1)
+            for metric in metrics
+        ),
+        CopiesCheck(name="copies", generated=made, train=list(reference), max=COPIED),
+        ScoreCheck(
+            name="score",
+            candidate=systems[0],
+            baseline=systems[1],
+            reference=list(reference),
+            metric="chrf",
+            max_drop=0,
+        ),
+    ]
+
+
+def _noisy(text: str, rng) -> str:
+    return " ".join(word for word in text.split() if rng.random() < 0.8) or text
+
+
+def outcomes(texts, *, simulations=400, n=200, metrics="energy,jsd", seed=0):
+    """The outcomes of every simulated run, by check."""
+    pool = load_corpus(texts)
+    found = []
+    for number in range(simulations):
+        rng = np.random.default_rng([seed, number])
+        checks = drawn_checks(pool, n, metrics.split(","), rng)
+        found.append({result.check: result.outcome for result in run_checks(checks, seed=number)})
+    return found
+
+
+def table(found):
+    """The share of failures, by check and for runs as a whole."""
+    names = list(found[0])
+    rows = [
+        {"check": name, "runs": len(found), **{one: _share(found, name, one) for one in ("fail", "undecided", "pass")}}
+        for name in names
+    ]
+    whole = sum("fail" in run.values() for run in found) / len(found)
+    return [*rows, {"check": "any check of a run", "runs": len(found), "fail": whole}]
+
+
+def _share(found, name, outcome):
+    return sum(run[name] == outcome for run in found) / len(found)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("texts")
+    parser.add_argument("--simulations", type=int, default=400)
+    parser.add_argument("-n", type=int, default=200)
+    parser.add_argument("--metrics", default="energy,jsd")
+    parser.add_argument("--seed", type=int, default=0)
+    found = outcomes(**vars(parser.parse_args()))
+    print(markdown_table(table(found), ["check", "runs", "fail", "undecided", "pass"]))
+
+
+if __name__ == "__main__":
+    main()

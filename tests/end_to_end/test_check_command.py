@@ -1,0 +1,134 @@
+"""`textgauge check`, `compare` of several candidates, `score --reference` as a shell sees them."""
+
+import json
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+RNG = np.random.default_rng(5)
+NEAR, FAR = ["cat", "dog", "cow", "hen", "red", "old"], ["ship", "boat", "sail", "mast", "red", "new"]
+
+
+def texts(words, n=200):
+    return [" ".join(RNG.choice(words, 5)) for _ in range(n)]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    made = {"ref": texts(NEAR), "same": texts(NEAR), "far": texts(FAR)}
+    for name, rows in made.items():
+        (tmp_path / f"{name}.txt").write_text("\n".join(rows) + "\n")
+    return tmp_path
+
+
+GATE = """
+[check.weekly]
+kind = "drift"
+reference = "ref.txt"
+candidate = "same.txt"
+metric = "jsd@words"
+max_ratio = 9
+[check.copies]
+kind = "copies"
+generated = "far.txt"
+train = "ref.txt"
+max = "5%"
+[check.score]
+kind = "score"
+candidate = "same.txt"
+reference = "ref.txt"
+metric = "jaccard"
+max_drop = 0.05
+"""
+
+
+def test_a_file_of_checks_with_a_baseline(run, folder):
+    (folder / "gate.toml").write_text(GATE)
+    code, _, err = run("check", "gate.toml")
+    assert (code, err.strip().count("\n")) == (2, 0)
+    assert "store one with --update" in err
+    assert run("check", "gate.toml", "--update")[0] == 0
+    code, out, _ = run("check", "gate.toml", "--junit", "j.xml", "--markdown", "m.md")
+    assert code == 0
+    assert out.splitlines()[0] == "Pass: all 3 checks pass (95 % for all together)."
+    suite = ElementTree.parse(folder / "j.xml").getroot().find("testsuite")
+    assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("3", "0", "0")
+    assert (folder / "m.md").read_text().startswith("**Pass: all 3 checks pass")
+    (folder / "gate.toml").write_text(GATE.replace('metric = "jaccard"', 'metric = "chrf"'))
+    code, out, err = run("check", "gate.toml", "--junit", "k.xml")
+    assert (code, out) == (2, "")
+    assert "cannot be compared" in err
+    assert not (folder / "k.xml").exists()
+
+
+def test_pass_fail_and_undecided_have_their_exit_codes(run, folder):
+    drift = ("check", "drift", "ref.txt")
+    assert run(*drift, "same.txt", "-m", "jsd@words", "--max-ratio", "9")[0] == 0
+    code, out, _ = run(*drift, "far.txt", "-m", "cbdf@words", "--max-ratio", "9")
+    assert code == 1
+    assert out.splitlines()[0] == "Fail: 1 check fails (95 %)."
+    assert out.splitlines()[2].startswith("fail: drift: cbdf@words over its mean if same source")
+    assert len(out.splitlines()) == 6  # three texts as evidence
+    code, out, _ = run(*drift, "same.txt", "-m", "jsd@words", "--max-ratio", "1")
+    assert code == 3
+    assert out.startswith("Undecided: 1 check cannot be decided")
+
+
+def test_short_forms(run, folder):
+    assert run("check", "copies", "far.txt", "--train", "ref.txt", "--max", "5%")[0] == 0
+    score = ("check", "score", "same.txt", "ref.txt", "-m", "jaccard", "--max-drop", "0.05")
+    assert run(*score, "--baseline", "same.txt")[0] == 0
+    assert run("check", "describe", "far.txt", "--train", "ref.txt", "--min", "unique=0.5")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("args", "error"),
+    [
+        (("drift", "ref.txt", "same.txt"), "has no bound"),
+        (("drift", "ref.txt", "same.txt", "--max", "few"), "--max is a number"),
+        (("drift", "ref.txt", "none.txt", "--max", "1"), "none.txt"),
+        (("describe", "ref.txt", "--train", "far.txt", "--min", "unique"), "takes PROPERTY=X"),
+        (("none.toml",), "cannot be read"),
+    ],
+)
+def test_wrong_use_is_one_line(run, folder, args, error):
+    code, out, err = run("check", *args)
+    assert (code, out) == (2, "")
+    assert error in err
+    assert err.strip().count("\n") == 0
+
+
+def test_candidates_are_ranked(run, folder):
+    code, out, _ = run("compare", "ref.txt", "same.txt", "far.txt", "-m", "jsd@words", "--permutations", "39")
+    assert code == 0
+    assert out.splitlines()[0] == "Nearest to the reference: same by jsd@words (95 % for all together)."
+    code, out, _ = run("compare", "ref.txt", "same.txt", "far.txt", "-m", "jsd@words", "--no-test", "-f", "json")
+    found = json.loads(out)
+    assert [(row["candidate"], row["tier"]) for row in found["rows"]] == [("same", 1), ("far", 2)]
+    assert found["details"]["differences"][0]["better"] == "same"
+
+
+def test_slices(run, folder):
+    for name, words in (("a", FAR), ("b", NEAR)):
+        rows = [f"{text},x" for text in texts(NEAR, 40)] + [f"{text},y" for text in texts(words, 40)]
+        (folder / f"{name}.csv").write_text("\n".join(["text,topic", *rows]))
+    code, out, _ = run("compare", "a.csv", "b.csv", "--by", "topic", "--column", "text", "-m", "jsd@words")
+    assert code == 0
+    assert out.startswith("1 of 2 slices differs (false discovery rate 5 %): y.")
+    code, _, err = run("compare", "a.csv", "b.csv", "--by", "tpoic", "--column", "text")
+    assert code == 2
+    assert "topic" in err
+
+
+def test_systems_are_ranked_and_segments_written(run, folder):
+    code, out, _ = run(
+        "score", "--reference", "ref.txt", "far.txt", "--system", "copy=ref.txt", "-m", "jaccard", "--segments", "s.csv"
+    )
+    assert code == 0
+    assert out.splitlines()[0] == "Best: copy by jaccard (95 % for all together)."
+    assert (folder / "s.csv").read_text().startswith("system,index,jaccard\nfar,0,")
+    code, _, err = run("score", "--reference", "ref.txt", "--system", "copy")
+    assert code == 2
+    assert "NAME=FILE" in err
