@@ -31,7 +31,7 @@ from textgauge.scoring import DEFAULT_METRICS, ScoreReport
 from textgauge.scoring import contrast as run_contrast
 from textgauge.scoring import score as run_score
 from textgauge.scoring.score import contrast_sentence
-from textgauge.tabular import count_of, format_cell, format_interval
+from textgauge.tabular import format_cell, format_interval
 
 _SHOWN = 10  # pairs in a table for people
 
@@ -142,7 +142,7 @@ def _print(report: ScoreReport, *, summary: bool, parts: bool, form: Format) -> 
         print_table(report.to_dicts(parts=parts)[:_SHOWN], form)
         left = len(report.scores[0]) - _SHOWN
         if left > 0:
-            typer.echo(f"… and {count_of(left, 'pair')} more: -f csv prints all")
+            typer.echo(f"… and {left:,} more: -f csv prints all")
 
 
 def _read(
