@@ -24,7 +24,7 @@ demo: $(VENV)/.core ## compare corpora, put metrics to the test on built-in data
 	@printf '\n1. Fetch models and word lists, once\n\n'
 	$(BIN)/textgauge resources fetch minilm wordllama wordnet
 	@printf '\n2. Compare two corpora, by sixteen metrics with intervals and tests\n\n'
-	$(BIN)/textgauge compare sample:banking sample:travel --limit 300 --ci \
+	$(BIN)/textgauge compare sample:banking sample:travel --limit 300 --ci -o $(DEMO)/compare.json \
 	  -m energy,mmd,mauve,fid,pr,dc,irpr,ahd,chi,cbdf,zipf,jsd,classifier,medoid,ttest,sliced_wasserstein
 	@printf '\n3. Put metrics to the test: mixtures, size, paraphrases, ratings, five tasks\n\n'
 	$(BIN)/textgauge run quick -j 2 --out $(DEMO)/run
@@ -38,7 +38,8 @@ demo: $(VENV)/.core ## compare corpora, put metrics to the test on built-in data
 	@printf '\n5. Find the texts that make the distance\n\n'
 	$(BIN)/textgauge compare sample:banking sample:travel --limit 300 --explain-to $(DEMO)/explained.json -m energy,pr
 	@printf '\n6. Write all of it on one page\n\n'
-	$(BIN)/textgauge report $(DEMO)/run $(DEMO)/describe.json --texts $(DEMO)/explained.json --texts $(DEMO)/eda-texts.csv \
+	$(BIN)/textgauge report $(DEMO)/run $(DEMO)/compare.json $(DEMO)/describe.json \
+	  --texts $(DEMO)/explained.json --texts $(DEMO)/eda-texts.csv \
 	  -o $(DEMO)/report.html --title "textgauge: a first look"
 
 test: $(VENV)/.dev ## run the tests

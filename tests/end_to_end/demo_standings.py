@@ -131,7 +131,7 @@ def check_report(folder: Path, lines: list[str]) -> None:
     assert path == str(folder / "report.html")
     assert size == f"{(folder / 'report.html').stat().st_size / 1e6:.1f} MB; open it in any browser"
     cells, judged, tables = cells_of(store), judge(Store(store)), Tables(page)
-    *boards, found = said
+    *boards, compared, found = said
     titles = [name.removeprefix("Leaderboard: ") for name in tables.found if name.startswith("Leaderboard: ")]
     groups = [title for title in titles if title.endswith(" together") or title == "agreement"]
     for line, title in zip(boards, groups, strict=True):
@@ -139,6 +139,9 @@ def check_report(folder: Path, lines: list[str]) -> None:
         assert said, f"nothing checks this line: {line}"
         _check_sentences(said.groupdict(), title, cells, judged, tables)
     assert sorted(title for title in titles if not title.endswith(" together")) == sorted(cells)
+    tested = [row for row in tables.rows("compare") if row["p_adjusted"]]
+    rejecting = sum(float(row["p_adjusted"]) <= 0.05 for row in tested)
+    assert compared.startswith(f"Two corpora (compare.json): Different: {rejecting} of {len(tested)} metrics reject")
     copies = next(row for row in tables.rows("describe") if row["property"] == "near_copies")
     assert found.startswith("Generated texts (describe.json): ")
     assert f"{100 * float(copies['value']):.3g} %" in found
