@@ -287,3 +287,14 @@ def judged(monkeypatch, tmp_path, description):
     found = PAPERS["zwerdling2021"].rows(Results(Store(tmp_path)), Request())
     assert not any(isinstance(cell, float) and math.isnan(cell) for row in found for cell in row.values())
     return {name: [row for row in found if row["table"] == name] for name in PAPERS["zwerdling2021"].tables}
+
+
+def test_claims_on_a_vae_that_is_too_weak_are_not_testable():
+    exact = {key: paper.Ends(value, value, value) for key, value in paper.published_values("news").items()}
+    train = exact["train", "drawn.semantic_f1"].value
+    exact["vae", "drawn.semantic_f1"] = paper.Ends(*[0.8 * train] * 3)
+    rows = {row["claim"]: row for row in ledger(paper.claims("news"), {"news": exact})}
+    weak = {claim for claim, row in rows.items() if "too weak" in (row["why"] or "")}
+    assert all(rows[claim]["verdict"] == "not testable here" for claim in weak)
+    assert "GPT-2 has the highest semantic recall of the three (news)" in weak
+    assert rows["GPT-2's semantic recall is above its precision (news)"]["verdict"] == "replicated"
