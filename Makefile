@@ -130,7 +130,7 @@ results: $(VENV)/.core ## check the claims of the papers and write docs/results/
 	$(BIN)/python -m pip install -q $(TORCH) -e '.[generate]'
 	$(BIN)/textgauge reproduce --all --out $(RESULTS) --figures $(RESULTS)/figures --format json > $(RESULTS)/ledgers.json
 	$(BIN)/textgauge report $(RESULTS)/ledgers.json -o $(RESULTS)/ledgers.html --title "Five papers, claim by claim"
-	$(BIN)/python -m benchmarks.ledgers $(RESULTS) docs
+	$(BIN)/python -m benchmarks.ledgers $(RESULTS)/ledgers.json docs
 
 clean:
 	rm -rf $(VENV) $(BENCH) $(DEMO) site dist build src/*.egg-info src/textgauge/numerics/native/*.so .pytest_cache .mypy_cache .ruff_cache .hypothesis

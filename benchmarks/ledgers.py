@@ -1,19 +1,17 @@
-"""Writes a page for every paper whose run is at hand, and the table over all papers in docs/results.md.
+"""Writes a page for every paper whose claims are in a ledger, and the table over all papers in docs/results.md.
 
-python -m benchmarks.ledgers RUNS docs
+python -m benchmarks.ledgers RUNS/ledgers.json docs
 
-RUNS has a folder for each paper, as `textgauge reproduce --all --out RUNS` makes them. A paper without a run keeps its
-page.
+The ledger is what `textgauge reproduce --all --format json` prints. A paper that is not in it keeps its page.
 """
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
-from textgauge.evaluate import Store
-from textgauge.evaluate.results import Results
-from textgauge.papers import PAPERS, Request
+from textgauge.papers import PAPERS
 from textgauge.papers.ledger import RULINGS, counts
 from textgauge.tabular import Row
 
@@ -32,13 +30,9 @@ def table(columns: tuple[str, ...], rows: list[Row]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def paper_page(name: str, results: Results, seed: int = 0) -> str:
+def paper_page(name: str, rows: list[Row]) -> str:
     """The ledger of one paper: what failed, what held, what was not tested, each with its criteria."""
-    paper = PAPERS[name]
-    rows = paper.ledger(results, Request(paper.variants, seed))
-    spent = sum(time.seconds for time in results.times())
-    took = f" Computing all distances took {spent / 60:.1f} minutes of one process." if spent else ""
-    parts = [f"# {name}\n\n{counts(rows)}. Seed {seed}.{took}\n\nCriteria:\n"]
+    parts = [f"# {name}\n\n{counts(rows)}.\n\nCriteria:\n"]
     parts += [f"- {criterion}" for criterion in dict.fromkeys(row["criterion"] for row in rows)]
     for ruling in RULINGS:
         own = [row for row in rows if row["verdict"] == ruling]
@@ -53,20 +47,20 @@ def overview(pages: Path) -> str:
         path = pages / f"{name}.md"
         if path.is_file():
             said = path.read_text(encoding="utf-8").splitlines()[2]
-            rows.append({"paper": f"[{name}](results/{name}.md)", "claims": said.partition(". ")[0]})
+            rows.append({"paper": f"[{name}](results/{name}.md)", "claims": said.removesuffix(".")})
         else:
             rows.append({"paper": name, "claims": "not run"})
     return table(("paper", "claims"), rows)
 
 
-def main(runs: str, docs: str) -> None:
+def main(ledger: str, docs: str) -> None:
     """Write the pages, and put the table between the marks."""
     place, page = Path(docs) / "results", Path(docs) / "results.md"
     place.mkdir(exist_ok=True)
+    claims = json.loads(Path(ledger).read_text(encoding="utf-8"))
     for name in PAPERS:
-        if (Path(runs) / name).is_dir():
-            text = paper_page(name, Results(Store(Path(runs) / name)))
-            (place / f"{name}.md").write_text(text, encoding="utf-8")
+        if rows := [row for row in claims if row["source"] == name]:
+            (place / f"{name}.md").write_text(paper_page(name, rows), encoding="utf-8")
     before, _, rest = page.read_text(encoding="utf-8").partition(BEGIN)
     after = rest.partition(END)[2]
     page.write_text(f"{before}{BEGIN}\n\n{overview(place)}\n\n{END}{after}", encoding="utf-8")

@@ -11,11 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import permutations
+from typing import cast
 
 import numpy as np
 
 from textgauge.evaluate.plan import Plan
 from textgauge.evaluate.results import Results
+from textgauge.evaluate.suites import SUITES
 from textgauge.papers.ledger import NOT_RUN, Claim, Finding, MeasuredDifference, above, above_all, below_all, ledger
 from textgauge.papers.paper import Paper, PaperFigure, Request, compared, published
 from textgauge.papers.zwerdling_suite import Described, Zwerdling2021
@@ -25,10 +27,11 @@ from textgauge.tabular import Row, plain_row
 Values = Mapping[tuple[str, str], float]
 """By model and property; `drawn.` before a property that is taken at the size of test."""
 
+_NAME = "zwerdling2021"
 _TABLES = {"amazon": "1", "news": "3", "yahoo": "4"}
 _OUR_CORPUS = {"amazon": "phone", "news": "news", "yahoo": "health"}
 _RATED = _OUR_CORPUS["amazon"]
-_PROGRAM = {"sources": ",".join(_OUR_CORPUS.values()), "limit": "1000", "judged": "20"}
+_PROGRAM = {"sources": ",".join(_OUR_CORPUS.values()), "limit": "1000", "judged": "20", "models": "small"}
 _OUR_MODEL = {"train": "train", "test": "test", "eda": "eda", "vae": "vae", "gpt-2": "lm"}
 _GENERATED = ("eda", "vae", "gpt-2")
 # What people rated of the Amazon corpora, the property nearest to it, and whether more of it is better.
@@ -57,7 +60,7 @@ def rows(results: Results, request: Request) -> list[Row]:
 
 
 def _described(results: Results, request: Request) -> list[Described]:
-    program = Zwerdling2021(sources=_PROGRAM["sources"], limit=int(_PROGRAM["limit"]), judged=int(_PROGRAM["judged"]))
+    program = cast(Zwerdling2021, SUITES[_NAME].make_program(_PROGRAM))
     return program.run(results.store.folder, seed=request.seed, on_step=_silent, on_note=_silent)
 
 
@@ -198,11 +201,10 @@ def _order(
         gaps = {" ".join(other): values[first].less(values[other]) for other in others}
         return below_all(" ".join(first), gaps) if below else above_all(" ".join(first), gaps)
 
-    if "vae" in {model for model, _ in (first, *others)}:
-        test = _if_fit(corpus, test)
+    needs_vae = "vae" in {model for model, _ in (first, *others)}
     resampled = "over draws at the size of test" if first[1].startswith("drawn") else "of the two values"
     criterion = f"95 % intervals {resampled} do not overlap, in that order, for each comparison"
-    return _claim(corpus, claim, shown, criterion, test)
+    return _claim(corpus, claim, shown, criterion, _if_fit(corpus, test) if needs_vae else test)
 
 
 def _if_fit(corpus: str, test: Callable[[Intervals], Finding]) -> Callable[[Intervals], Finding]:
@@ -315,6 +317,4 @@ _FIGURES = (
         "1-2", "plane", "EDA's texts lie low, as near copies of train; what lies high and to the right is new and apt."
     ),
 )
-PAPER = Paper(
-    "zwerdling2021", ("1", "2", "3", "4"), ("definition",), plans, rows, ledger_rows, _FIGURES, program=_PROGRAM
-)
+PAPER = Paper(_NAME, ("1", "2", "3", "4"), ("definition",), plans, rows, ledger_rows, _FIGURES, program=_PROGRAM)

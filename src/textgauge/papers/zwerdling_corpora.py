@@ -20,7 +20,8 @@ Say = Callable[[str], None]
 
 _FEWEST, _MOST = 3, 40  # words of a sentence
 _TENTH = 10
-_LEARNED = {"vae": 40_000, "lm": 20_000}  # texts that a model learns in all: fewer of them, more often
+# Texts that a model learns in all: fewer of them, more often.
+_LEARNED = {"usual": {"vae": 90_000, "lm": 60_000}, "small": {"vae": 40_000, "lm": 20_000}}
 SMALL_VAE = VaeSettings(embedding=64, hidden=128, batch=64, anneal=350)
 SMALL_GPT = GptSettings(vocabulary=2_000, layers=2, width=96, batch=64)
 _DRAW = 41  # the purpose of random numbers
@@ -31,13 +32,14 @@ _HUMAN = {"train": "human_train", "test": "human_test"}
 @dataclass(frozen=True, kw_only=True)
 class Making:
     """What decides the corpora of a source: texts generated (0: as many as train has), texts of a source at most
-    (0: all), texts of each published generator and its test set, seed.
+    (0: all), texts of each published generator and its test set, seed; `models` are usual or small, for a short run.
     """
 
     n: int = 0
     limit: int = 0
     captions: int = 1_000
     seed: int = 0
+    models: str = "usual"
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,7 @@ def corpora_of(source: Source, folder: Path, making: Making, on_step: Say, on_no
         path = place / f"{name}.txt"
         if not path.exists():
             try:
-                texts = _generated(name, source, train, folder, n, making.seed, on_step)
+                texts = _generated(name, train, folder / "checkpoints" / source.name / name, n, making, on_step)
             except MissingExtra as error:
                 on_note(f"{source.name}: {name} is left out: {error}, or put its texts into {path}")
                 continue
@@ -160,17 +162,16 @@ def _split(source: Source, place: Path, making: Making, on_note: Say) -> tuple[S
     return load_texts(paths["train"]).texts, load_texts(paths["test"]).texts
 
 
-def _generated(
-    name: str, source: Source, train: Sequence[str], folder: Path, n: int, seed: int, on_step: Say
-) -> list[str]:
+def _generated(name: str, train: Sequence[str], kept: Path, n: int, making: Making, on_step: Say) -> list[str]:
     if name == "eda":
-        return eda(train, n=n, seed=seed)
-    kept = folder / "checkpoints" / source.name / name
-    epochs = max(1, round(_LEARNED[name] / len(train)))
+        return eda(train, n=n, seed=making.seed)
+    small, seed = making.models == "small", making.seed
+    epochs = max(1, round(_LEARNED[making.models][name] / len(train)))
     if name == "vae":
-        vae = train_vae(train, epochs=epochs, settings=SMALL_VAE, seed=seed, checkpoint=kept, on_step=on_step)
+        settings = SMALL_VAE if small else None
+        vae = train_vae(train, epochs=epochs, settings=settings, seed=seed, checkpoint=kept, on_step=on_step)
         return vae.generate(n, seed=seed)
-    how = {"settings": SMALL_GPT, "checkpoint": kept, "on_step": on_step}
+    how = {"settings": SMALL_GPT if small else None, "checkpoint": kept, "on_step": on_step}
     model = train_language_model(train, epochs=epochs, seed=seed, **how)  # type: ignore[arg-type]
     return model.generate(n, seed=seed)
 

@@ -180,8 +180,8 @@ class Zwerdling2021:
     meaning and by wording, are taken at the size of test, too, as means over `draws`. `plausibility` is perplexity
     under a model that has not seen train, so that copies of train are not rewarded; it is left out where that model is
     not on this machine, and is of `judged` texts of each corpus (0: all). `sources` names some of phone, news, health,
-    texygen_coco; `limit` cuts a source, `captions` is the number of texts of each of Texygen's generators and of its
-    test set.
+    texygen_coco; `models` are usual or small, `limit` cuts a source, `captions` is the number of texts of each of
+    Texygen's generators and of its test set.
     """
 
     n: int = 0
@@ -192,11 +192,14 @@ class Zwerdling2021:
     grammar: str = "harper"
     plausibility: str = "smollm2"
     judged: int = 300
+    models: str = "usual"
     sources: str = ""
 
     def __post_init__(self) -> None:
         if min(self.n, self.limit, self.judged) < 0 or min(self.captions, self.draws) < 1:
             raise InputError("n, limit and judged are 0 or more, captions and draws 1 or more")
+        if self.models not in ("usual", "small"):
+            raise InputError(f"models are usual or small, not {self.models!r}")
 
     def run(
         self, folder: Path, *, seed: int, on_step: Say, on_note: Say, studies: Mapping[str, Study] = STUDIES
@@ -206,7 +209,7 @@ class Zwerdling2021:
         if plausibility == "smollm2" and not cached_folder("smollm2").exists():
             on_note("plausibility is left out: the model smollm2, which has not seen train, is not on this machine")
             plausibility = _NONE
-        making = Making(n=self.n, limit=self.limit, captions=self.captions, seed=seed)
+        making = Making(n=self.n, limit=self.limit, captions=self.captions, seed=seed, models=self.models)
         backends = Backends(
             embedder=self.embedder,
             grammar=self.grammar,

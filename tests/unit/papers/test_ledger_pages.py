@@ -1,6 +1,6 @@
 """Pages of ledgers for the documentation: a page per paper with a run, a row per paper in the table over all."""
 
-from types import SimpleNamespace
+import json
 
 import pytest
 from benchmarks import ledgers
@@ -11,19 +11,18 @@ ROWS = [{**ROW, "verdict": verdict, "why": None, "deviation": None} for verdict 
 
 @pytest.fixture
 def docs(tmp_path, monkeypatch):
-    paper = SimpleNamespace(variants=("definition",), ledger=lambda *_: ROWS)
-    monkeypatch.setattr(ledgers, "PAPERS", {"first": paper, "second": paper, "third": paper})
+    monkeypatch.setattr(ledgers, "PAPERS", dict.fromkeys(("first", "second", "third")))
     (tmp_path / "docs" / "results").mkdir(parents=True)
     (tmp_path / "docs" / "results.md").write_text("# Results\n\n<!-- ledgers -->\nold\n<!-- /ledgers -->\n\nMore.\n")
-    (tmp_path / "docs" / "results" / "second.md").write_text("# second\n\n3 replicated (3 claims). Seed 0.\n")
-    (tmp_path / "runs" / "first").mkdir(parents=True)
-    ledgers.main(str(tmp_path / "runs"), str(tmp_path / "docs"))
+    (tmp_path / "docs" / "results" / "second.md").write_text("# second\n\n3 replicated (3 claims).\n")
+    (tmp_path / "ledgers.json").write_text(json.dumps([{"source": "first", **row} for row in ROWS]))
+    ledgers.main(str(tmp_path / "ledgers.json"), str(tmp_path / "docs"))
     return tmp_path / "docs"
 
 
 def test_a_run_gives_a_page_with_failures_first(docs):
     page = (docs / "results" / "first.md").read_text()
-    assert page.startswith("# first\n\n1 not replicated, 1 replicated, 0 not testable here (2 claims). Seed 0.\n")
+    assert page.startswith("# first\n\n1 not replicated, 1 replicated, 0 not testable here (2 claims).\n")
     assert page.index("## Not replicated") < page.index("## Replicated")
     assert "| a \\| b | 1 |  | +1 to +2 |" in page
     assert page.count("- above 0") == 1
