@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from textgauge.metrics.properties.base import list_properties
-from textgauge.tabular import Row, count_of, format_cell, listed
+from textgauge.stats.decisions import better, properties_sentence
+from textgauge.tabular import Row, count_of, format_cell
 
 _YARDSTICKS = ("test", "train")
-_NAMED = 4
 _PARTS = ("_precision", "_recall", "syntactic_f1")  # what F1 and near_copies say in short
 
 
@@ -38,11 +38,8 @@ def _said(rows: Sequence[Row], size: int) -> Iterator[str]:
         are = f"{number or 'None'} of {count_of(size, 'text')} {'is a near copy' if number == 1 else 'are near copies'}"
         yield f"{are} of {'a train text' if number == 1 else 'train texts'} ({100 * copies['value']:.3g} %{beside})."
     worse = [said for row in rows if row is not copies and (said := _worse(row))]
-    if worse:
-        more = [f"{len(worse) - _NAMED} more"] if len(worse) > _NAMED else []
-        yield f"Worse than in real texts: {listed([*worse[:_NAMED], *more])}."
-    elif any(row["low"] is not None for row in rows):
-        yield f"Nothing{' else' if copies is not None else ''} is worse than in real texts."
+    if worse or any(row["low"] is not None for row in rows):
+        yield properties_sentence(worse, copies_said=copies is not None)
 
 
 def _worse(row: Row) -> str | None:
@@ -54,12 +51,12 @@ def _worse(row: Row) -> str | None:
 
 def worse_than(row: Mapping[str, Any]) -> str | None:
     """The texts, `test` or `train`, that the whole interval of a property is worse than; None where it is not."""
-    better = {known.name: known.better for known in list_properties()}.get(row["property"])
+    wanted = {known.name: known.better for known in list_properties()}.get(row["property"])
     against = next((name for name in _YARDSTICKS if _known(row.get(name))), None)
-    if against is None or better is None or not all(_known(row.get(name)) for name in ("value", "low", "high")):
+    if against is None or wanted is None or not all(_known(row.get(name)) for name in ("value", "low", "high")):
         return None
-    worse = row["high"] < row[against] if better == "higher" else row["low"] > row[against]
-    return against if worse else None
+    low, high = row["low"] - row[against], row["high"] - row[against]
+    return against if better((low, high) if wanted == "lower" else (-high, -low)) else None
 
 
 def _known(value: object) -> bool:

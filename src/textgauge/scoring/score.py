@@ -24,10 +24,10 @@ from textgauge.scoring.report import (
     item_statistics,
     undefined_statistics,
 )
-from textgauge.stats.decisions import different
+from textgauge.stats.decisions import baseline_sentence
 from textgauge.stats.multiple_tests import holm
 from textgauge.stats.resampling import percentile_interval, permutation_p, resampled_sums, swapped_sums
-from textgauge.tabular import FlatRow, listed
+from textgauge.tabular import FlatRow
 
 References: TypeAlias = "Source | Sequence[Sequence[str]]"
 
@@ -183,15 +183,9 @@ def contrast(
 def contrast_sentence(found: Sequence[Contrast]) -> str:
     """Which metrics find the candidate better or worse than the baseline, by their tests adjusted together."""
     p = holm(np.array([one.p_randomisation for one in found]))
-    said: dict[str, list[str]] = {"Better than": [], "Worse than": [], "No difference found to": []}
-    for one, adjusted in zip(found, p.tolist(), strict=True):
-        (metric,) = get_pair_metrics([one.metric])
-        closer = one.difference * (1 if metric.closer == "larger" else -1) > 0
-        kind = "No difference found to" if not different(adjusted) else "Better than" if closer else "Worse than"
-        said[kind].append(one.metric)
-    how = "(Holm, 5 %)" if len(found) > 1 else "(5 %)"
-    parts = [f"{kind} the baseline by {listed(names)}" for kind, names in said.items() if names]
-    return "; ".join([parts[0], *(part[0].lower() + part[1:] for part in parts[1:])]) + f" {how}."
+    larger = {one.metric: get_pair_metrics([one.metric])[0].closer == "larger" for one in found}
+    closer = {one.metric: one.difference > 0 if larger[one.metric] else one.difference < 0 for one in found}
+    return baseline_sentence(dict(zip(closer, p.tolist(), strict=True)), closer)
 
 
 def all_references(right: Any) -> TextsLike:

@@ -37,6 +37,43 @@ def comparison_sentence(p_adjusted: Mapping[str, float], adjustment: str | None,
     return f'No difference found: {tested} "same source" {how}; that does not show that there is none.'
 
 
+def split_answer(sentence: str) -> tuple[str, str]:
+    """The outcome of a `comparison_sentence` in a word or two, and the rest; no outcome for other sentences.
+
+    >>> split_answer('Different: energy rejects "same source" (5 %).')
+    ('Different', 'energy rejects "same source" (5 %).')
+    >>> split_answer("Of 60 texts: 3 are copies.")
+    ('', 'Of 60 texts: 3 are copies.')
+    """
+    outcome, _, rest = sentence.partition(": ")
+    return (outcome, rest) if outcome in ("Different", "No difference found") else ("", sentence)
+
+
+def baseline_sentence(p_adjusted: Mapping[str, float], closer: Mapping[str, bool], alpha: float = ALPHA) -> str:
+    """By which metrics a system is better or worse than its baseline; `closer` to the references, or not.
+
+    >>> baseline_sentence({"bleu": 0.01, "chrf": 0.2}, {"bleu": True, "chrf": True})
+    'Better than the baseline by bleu; no difference found to the baseline by chrf (Holm, 5 %).'
+    """
+    kinds: dict[str, list[str]] = {"better than": [], "worse than": [], "no difference found to": []}
+    for metric, p in p_adjusted.items():
+        ahead = "better than" if closer[metric] else "worse than"
+        kinds[ahead if different(p, alpha) else "no difference found to"].append(metric)
+    said = "; ".join(f"{kind} the baseline by {_listed(names, len(names))}" for kind, names in kinds.items() if names)
+    return f"{said[0].upper()}{said[1:]} ({'Holm, ' if len(p_adjusted) > 1 else ''}{100 * alpha:g} %)."
+
+
+def properties_sentence(worse: Sequence[str], *, copies_said: bool) -> str:
+    """Which properties of a corpus are worse than in real texts, if copies were spoken of before or not.
+
+    >>> properties_sentence([], copies_said=True)
+    'Nothing else is worse than in real texts.'
+    """
+    if worse:
+        return f"Worse than in real texts: {_listed(worse)}."
+    return f"Nothing{' else' if copies_said else ''} is worse than in real texts."
+
+
 def better(*intervals: tuple[float, float]) -> bool:
     """Whether every interval of a difference lies above 0; an interval that does not exist (NaN) does not.
 
@@ -70,6 +107,18 @@ def standing(tied: Sequence[str], others: int, *, named: int = 4) -> str:
     if tied:
         return f"{_listed(tied, named)} {'is' if len(tied) == 1 else 'are'} statistically tied with it"
     return f"it is better than {_the_others(others)}"
+
+
+def leader(unbeaten: Sequence[str]) -> str:
+    """The first of a ranking in a few words, given all that no other is better than.
+
+    >>> leader(["energy", "mmd"]), leader(["energy", "mmd", "fid"]), leader([])
+    ('energy, tied with mmd', 'energy and 2 tied', 'not ranked')
+    """
+    if len(unbeaten) < 2:
+        return unbeaten[0] if unbeaten else "not ranked"
+    first, *tied = unbeaten
+    return f"{first}, tied with {tied[0]}" if len(tied) == 1 else f"{first} and {len(tied)} tied"
 
 
 def ranking_sentence(metrics: Sequence[str], tied: Sequence[str], scope: str) -> str:

@@ -11,6 +11,7 @@ from textgauge.errors import TextgaugeError
 from textgauge.evaluate.boards import Board
 from textgauge.metrics import get_metric
 from textgauge.report.page.result_files import ResultFile, texts_anchor
+from textgauge.stats.decisions import leader, split_answer
 from textgauge.tabular import format_decimals
 
 
@@ -36,18 +37,7 @@ def board_answer(board: Board, target: str) -> Answer:
     if ready is not None and not any(_is_metric(name) for name in top):
         sentences.append(f"Best without training: `{ready.metric}`, overall {format_decimals(ready.overall)}.")
     heading = f"Best for {board.purpose[:1].lower()}{board.purpose[1:]}"
-    return Answer("best", heading, _first(top), tuple(sentences), ((target, "Leaderboard"),))
-
-
-def _first(top: list[str]) -> str:
-    """The first metric, and how many are tied with it.
-
-    >>> _first(["energy", "mmd"]), _first(["energy", "mmd", "fid"])
-    ('energy, tied with mmd', 'energy and 2 tied')
-    """
-    if len(top) < 2:
-        return top[0] if top else "not ranked"
-    return f"{top[0]}, tied with {top[1]}" if len(top) == 2 else f"{top[0]} and {len(top) - 1} tied"
+    return Answer("best", heading, leader(top), tuple(sentences), ((target, "Leaderboard"),))
 
 
 def result_answer(result: ResultFile, target: str, texts: Collection[str]) -> Answer:
@@ -55,9 +45,7 @@ def result_answer(result: ResultFile, target: str, texts: Collection[str]) -> An
     if result.findings:
         return _concern(result, target, texts)
     first, *rest = result.sentences
-    shown, _, more = (
-        first.partition(": ") if first.startswith(("Different: ", "No difference found: ")) else ("", "", first)
-    )
+    shown, more = split_answer(first)
     said = (f"{more[:1].upper()}{more[1:]}", *rest)
     return Answer("plain", result.heading, shown, said, ((target, "Numbers"),))
 
