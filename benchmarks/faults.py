@@ -39,6 +39,7 @@ from textgauge import cli
 from textgauge.encode.resources import cache_root
 
 KINDS = ("right", "lost", "torn", "noisy")
+WORDS = "red blue old new cat dog bird train sees likes near far house tree"
 MODELS = cache_root() / "resources"
 CHANGING = ("seconds", "version", "checksum", "cost")  # members of results that no two runs share
 Fault = Callable[[list[str], Path, float, random.Random], str]
@@ -264,22 +265,7 @@ def tried(command: Command, fault: Fault, folder: Path, expected: Any, seconds: 
 def write_inputs(folder: Path) -> None:
     """Small corpora, rated pairs and a saved result."""
     rng = np.random.default_rng(0)
-    words = [
-        "red",
-        "blue",
-        "old",
-        "new",
-        "cat",
-        "dog",
-        "bird",
-        "train",
-        "sees",
-        "likes",
-        "near",
-        "far",
-        "house",
-        "tree",
-    ]
+    words = WORDS.split()
     for name in "ABC":
         texts = [f"{' '.join(rng.choice(words, 6))} {n}" for n in range(60)]
         (folder / name).write_text("\n".join(texts))

@@ -12,18 +12,9 @@ from textgauge.evaluate.protocols import base as protocols
 from textgauge.metrics.properties import PropertyValue, list_properties
 from textgauge.testing import check_embedder, check_metric, check_property, check_protocol
 from textgauge.testing.embedder_checks import EMBEDDER_CHECKS
+from textgauge.testing.example_data import SMALL
 from textgauge.testing.property_checks import PROPERTY_CHECKS
 from textgauge.testing.protocol_checks import PROTOCOL_CHECKS, ProtocolCase
-
-SMALL = {
-    "ksc": {"k": 4, "n": 12, "repetitions": 3},
-    "size": {"repetitions": 3},
-    "distributionality": {"n": 12, "k": 5, "repetitions": 3},
-    "perturbation": {"n": 30, "repetitions": 3, "steps": 4},
-    "robustness": {"documents_drawn": 20},
-    "clustering": {"n": 60, "folds": 3},
-    "retrieval": {"n": 40, "queries": 8, "folds": 2},
-}
 
 
 @pytest.mark.parametrize("check", PROPERTY_CHECKS, ids=lambda check: check.__name__)

@@ -1,4 +1,4 @@
-"""Values of every corpus metric, pair metric and property on fixed texts, kept in signatures.json with their versions.
+"""Values of every metric, property and protocol on fixed data, kept in signatures.json with their versions.
 
 python -m tests.golden.signatures          records new entries and those whose version was raised
 
@@ -11,8 +11,13 @@ import math
 import random
 from pathlib import Path
 
-from textgauge import compare, describe, list_metrics, score
+import numpy as np
+
+from textgauge import compare, describe, get_metric, list_metrics, score
+from textgauge.evaluate.protocols import known_protocols
 from textgauge.metrics.properties import list_properties
+from textgauge.testing.example_data import SMALL
+from textgauge.testing.protocol_checks import ProtocolCase
 
 FILE = Path(__file__).with_suffix(".json")
 HOSTED = ("model", "service", "column")  # have no value of their own
@@ -53,10 +58,24 @@ def entries() -> dict[str, tuple[int, dict[str, float | None]]]:
     for known in list_properties():
         row = (alone if known.alone else described)[known.name]
         found[f"property {known.name}"] = known.version, {"value": row.value, "low": row.low, "high": row.high}
+    for name, kind in known_protocols().items():
+        case = ProtocolCase.of(kind(**SMALL.get(name, {})))
+        verdicts = {verdict.measure: verdict.value for verdict in case.judged(lambda n, case=case: _values(case, n))}
+        found[f"protocol {name}"] = kind.version, verdicts
     return {
         key: (version, {name: _plain(value) for name, value in values.items()})
         for key, (version, values) in sorted(found.items())
     }
+
+
+def _values(case: ProtocolCase, n: int) -> np.ndarray:
+    """What a plain metric gives on the trials of a protocol; made up where trials are timed."""
+    if case.protocol.timed:
+        return np.linspace(1.0, 2.0, n)
+    batches = case.batches
+    texts = case.protocol.of == "pairs" or batches[0].joint.pool.has_texts
+    metric = get_metric("energy@given" if not texts else "jaccard" if case.protocol.of == "pairs" else "jsd@words")
+    return np.concatenate([metric.orient(metric.select(batch.compute(metric))) for batch in batches])
 
 
 def _mean(values: list[float]) -> float:

@@ -14,6 +14,17 @@ from textgauge.evaluate.sources import REFERENCE, Column, Data, step_role
 _WORDS = ["red", "blue", "old", "new", "cat", "dog", "bird", "train", "sees", "likes", "near", "far", "house", "tree"]
 _OTHERS = ["please", "could", "you", "send", "pay", "money", "card", "bank", "rate", "loan", "fee", "now"]
 
+# Options with which built-in protocols have enough of these data, and little to do.
+SMALL: dict[str, dict[str, int]] = {
+    "ksc": {"k": 4, "n": 12, "repetitions": 3},
+    "size": {"repetitions": 3},
+    "distributionality": {"n": 12, "k": 5, "repetitions": 3},
+    "perturbation": {"n": 30, "repetitions": 3, "steps": 4},
+    "robustness": {"documents_drawn": 20},
+    "clustering": {"n": 60, "folds": 3},
+    "retrieval": {"n": 40, "queries": 8, "folds": 2},
+}
+
 
 def example_data(kind: DataKind) -> Data:
     """Data of a kind: made up, the built-in sample of a task, or what the kind has without being given anything."""
