@@ -1,4 +1,4 @@
-"""Whether numbers depend on anything but the texts: the same values computed in other surroundings, compared bit by bit.
+"""Whether numbers depend on anything but the texts: the same values computed in other settings, compared bit by bit.
 
 python -m benchmarks.equality
 
@@ -15,6 +15,7 @@ import subprocess
 import sys
 
 from tests.golden import signatures
+
 from textgauge import compare, describe, list_metrics, score
 
 SETTINGS: dict[str, dict[str, str]] = {
@@ -72,9 +73,7 @@ def print_values() -> None:
 def main() -> None:
     """Print the table."""
     plain = child({})
-    print(
-        "| setting | values | same bits | same to 10⁻⁹ | different | which are not the same bits |\n|---|---|---|---|---|---|"
-    )
+    print("| setting | values | same bits | to 10⁻⁹ | different | other bits in |\n|---|---|---|---|---|---|")
     for name, settings in SETTINGS.items():
         other = child(settings)
         unequal = [key for key in plain if plain[key].hex() != other[key].hex()]
