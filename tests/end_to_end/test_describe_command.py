@@ -199,7 +199,7 @@ def test_a_corpus_by_itself_begins_with_the_answer_and_shows_its_duplicates(run,
 
 
 def test_a_corpus_by_itself_is_written_as_json_and_as_lists(run, corpora):
-    files = ("--lists", corpora / "lists", "--per-text", corpora / "texts.csv", "--save", corpora / "found.json")
+    files = ("--lists", corpora / "lists", "--per-text", corpora / "texts.csv", "-o", corpora / "found.json")
     code, printed, _ = run("describe", corpora / "good.txt", *ALONE, *files, "--format", "json")
     assert code == 0
     found = json.loads(printed)

@@ -57,7 +57,9 @@ def describe(
     rating: Annotated[str | None, typer.Option(help="A column of people's ratings of the generated texts.")] = None,
     embedder: Annotated[str, typer.Option(help="The embedder of meaning, or none.")] = "minilm",
     grammar: Annotated[str, typer.Option(help="The grammar checker, or none.")] = "harper",
-    plausibility: Annotated[str, typer.Option(help="The language model, or none.")] = "kneser-ney",
+    plausibility: Annotated[
+        str, typer.Option(help="The language model, or none; kneser-ney without texts to learn from is trigram-en.")
+    ] = "kneser-ney",
     representative: Annotated[
         str | None, typer.Option(help="The texts plausibility is judged by; default: train and validation.")
     ] = None,
