@@ -21,7 +21,7 @@ from textgauge.metrics.properties.base import TOKENIZER, MeasuredCorpus, Nearest
 from textgauge.metrics.properties.diversity import RUN, templates
 from textgauge.metrics.properties.duplicates import duplicates_across, duplicates_within
 from textgauge.metrics.properties.meaning import SAME, nearest_against, nearest_other, outlying
-from textgauge.metrics.properties.texts import lengths, script_counts
+from textgauge.metrics.properties.texts import language_counts, lengths, script_counts
 from textgauge.numerics.set_search import SetMatches
 from textgauge.progress import Step
 from textgauge.tabular import format_cell, format_interval, listed, plain
@@ -190,12 +190,17 @@ class CorpusDescription(PropertyTable):
         kinds = {"corpus": pl.String, "template": pl.String, "texts": pl.Int64, "share": pl.Float64}
         return pl.DataFrame(rows, schema=kinds | {"example": pl.String}, orient="row")
 
-    def scripts(self) -> pl.DataFrame:
-        """How many texts are mostly in each script."""
+    def languages(self) -> pl.DataFrame:
+        """How many texts are in each language, as far as script and common words tell."""
         import polars as pl
 
-        rows = [(one.name, *item) for one in self.generated for item in script_counts(one).items()]
-        return pl.DataFrame(rows, schema={"corpus": pl.String, "script": pl.String, "texts": pl.Int64}, orient="row")
+        rows = [
+            (one.name, language or "not known", count, count / len(one.corpus))
+            for one in self.generated
+            for language, count in one.derive(language_counts).items()
+        ]
+        kinds = {"corpus": pl.String, "language": pl.String, "texts": pl.Int64, "share": pl.Float64}
+        return pl.DataFrame(rows, schema=kinds, orient="row")
 
     def lists(self) -> dict[str, pl.DataFrame]:
         """The texts behind the properties, by name."""
@@ -206,7 +211,7 @@ class CorpusDescription(PropertyTable):
             "same_meaning": self.restated(),
             "templates": self.templates(),
             "outliers": self.outliers(),
-            **({"scripts": scripts} if len(scripts := self.scripts()) > len(self.generated) else {}),
+            "languages": self.languages(),
         }
 
     @cached_property

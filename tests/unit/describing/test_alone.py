@@ -127,8 +127,9 @@ def test_lists_show_templates_duplicates_and_scripts():
     assert rows["my order is late"]["example"] == TEXTS[3]
     assert "is late and i" not in rows
     assert found.near_duplicates()["match_index"].to_list() == [1, 0, 0]
-    assert found.scripts().rows() == [("corpus", "Latin", 7), ("corpus", "Cyrillic", 1)]
-    assert found["main_script"].value == pytest.approx(7 / 8)
+    languages = {row["language"]: row["texts"] for row in found.languages().to_dicts()}
+    assert languages == {"English": 6, "not known": 1, "Cyrillic script": 1}
+    assert found["main_language"].value == pytest.approx(6 / 8)
     frame = found.per_text
     assert frame["duplicate"].to_list() == [1, 0, 0, None, None, None, None, None]
     assert frame["words"].to_list()[0] == 10

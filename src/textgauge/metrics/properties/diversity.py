@@ -66,7 +66,7 @@ def templates(measured: MeasuredCorpus) -> tuple[Ints, Ints, Ints]:
     tokens = measured.corpus.tokens(TOKENIZER)
     gram, starts = ngrams(tokens, RUN)
     owner = np.searchsorted(tokens.offsets, starts, side="right") - 1
-    held = np.unique(np.stack([gram, owner]), axis=1)
+    held = np.divmod(np.unique(gram * max(len(tokens), 1) + owner), max(len(tokens), 1))
     texts = np.bincount(held[0])
     common = np.flatnonzero(texts >= max(FEWEST, COMMON * len(tokens)))
     common = common[np.argsort(-texts[common], kind="stable")]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
 
 from textgauge.arrays import Floats
+from textgauge.encode.languages import UNKNOWN, language_of
 from textgauge.metrics.properties.base import (
     TOKENIZER,
     CorpusProperty,
@@ -24,6 +26,14 @@ def lengths(measured: MeasuredCorpus) -> Floats:
     return measured.corpus.tokens(TOKENIZER).lengths.astype(np.float64)
 
 
+def language_counts(measured: MeasuredCorpus) -> dict[str, int]:
+    """How many texts are in each language, the commonest first; empty for texts whose language is not known."""
+    tokens = measured.corpus.tokens(TOKENIZER)
+    found = scripts(measured.corpus.pool)[measured.corpus.index]
+    names = Counter(language_of(tokens.strings(row), str(script)) for row, script in enumerate(found))
+    return dict(sorted(names.items(), key=lambda item: (-item[1], item[0])))
+
+
 def script_counts(measured: MeasuredCorpus) -> dict[str, int]:
     """How many texts are mostly in each script, the commonest first; texts without letters are left out."""
     names, counts = np.unique(scripts(measured.corpus.pool)[measured.corpus.index], return_counts=True)
@@ -36,10 +46,9 @@ def _words(measured: MeasuredCorpus, level: float) -> PropertyValue:
     return replace(found, low=max(found.low, 0.0))
 
 
-def _main_script(measured: MeasuredCorpus, level: float) -> PropertyValue:
-    most = max(script_counts(measured).values(), default=0)
-    hits = np.arange(len(measured.corpus)) < most
-    return share(hits, level=level)
+def _main_language(measured: MeasuredCorpus, level: float) -> PropertyValue:
+    known = {name: count for name, count in measured.derive(language_counts).items() if name != UNKNOWN}
+    return share(np.arange(len(measured.corpus)) < max(known.values(), default=0), level=level)
 
 
 register_property(
@@ -70,13 +79,13 @@ register_property(
 )
 register_property(
     CorpusProperty(
-        name="main_script",
-        about="share of the texts in the commonest script",
+        name="main_language",
+        about="share of the texts in the commonest language, by script and common words",
         better=None,
         bounds=(0.0, 1.0),
         needs=(),
-        compute=_main_script,
-        backend="script=most letters",
+        compute=_main_language,
+        backend=TOKENIZER,
         alone=True,
     )
 )
