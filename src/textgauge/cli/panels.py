@@ -9,17 +9,18 @@ PANELS = {
         "pairs left right left_column right_column rating column columns limit source_a source_b set_column "
         "system_column item_column only steps reference candidate rated comparisons documents labelled beir "
         "train validation against representative foreign baseline background group source also task data "
-        "texts label labels"
+        "texts label labels by paired system baselines"
     ),
     "Metrics and method": (
         "metrics ci level permutations resamples seed k n repetitions param settings embedder grammar plausibility "
         "near_copies effect power weights judgements ties linearity scope measures model scale explain top variant "
+        "metric max_ratio max min max_rise max_drop threshold "
         "word_vectors epochs temperature top_k top_p alpha_sr alpha_ri alpha_rs p_rd compat candidates passes per_step"
     ),
     "Running": "out jobs scheduler dry_run budget checkpoint",
     "Output": (
         "form output to explain_to parts summary per_text pick pick_to plausible lists figure figures folder kind "
-        "repetition title detail tests on ceiling tables table every quiet verbose"
+        "segments junit markdown update repetition title detail tests on ceiling tables table every quiet verbose"
     ),
 }
 _PANEL = {name: panel for panel, names in PANELS.items() for name in names.split()}

@@ -1,7 +1,21 @@
-"""Compare two corpora with many metrics at once, and explain their distance text by text."""
+"""Compare two or more corpora with many metrics at once, and explain their distance text by text and slice by slice."""
 
 from textgauge.comparing.compare import DEFAULT_METRICS, PERMUTATIONS, compare
 from textgauge.comparing.explain import Explanation, explain
+from textgauge.comparing.many import compare_many
+from textgauge.comparing.many_report import ManyReport
 from textgauge.comparing.report import CompareReport
+from textgauge.comparing.slices import SliceReport, compare_slices
 
-__all__ = ["DEFAULT_METRICS", "PERMUTATIONS", "CompareReport", "Explanation", "compare", "explain"]
+__all__ = [
+    "DEFAULT_METRICS",
+    "PERMUTATIONS",
+    "CompareReport",
+    "Explanation",
+    "ManyReport",
+    "SliceReport",
+    "compare",
+    "compare_many",
+    "compare_slices",
+    "explain",
+]

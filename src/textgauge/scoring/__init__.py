@@ -1,6 +1,17 @@
-"""Score pairs of texts with many metrics at once, and test two systems against each other."""
+"""Score pairs of texts with many metrics at once, test two systems against each other, and rank several."""
 
 from textgauge.scoring.report import ScoreReport, Summary
 from textgauge.scoring.score import DEFAULT_METRICS, Contrast, contrast, score
+from textgauge.scoring.systems import score_systems
+from textgauge.scoring.systems_report import SystemsReport
 
-__all__ = ["DEFAULT_METRICS", "Contrast", "ScoreReport", "Summary", "contrast", "score"]
+__all__ = [
+    "DEFAULT_METRICS",
+    "Contrast",
+    "ScoreReport",
+    "Summary",
+    "SystemsReport",
+    "contrast",
+    "score",
+    "score_systems",
+]
