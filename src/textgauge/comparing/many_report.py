@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from textgauge.comparing.report import CompareReport
+from textgauge.comparing.report import ARROWS, CompareReport
 from textgauge.errors import UnknownName
 from textgauge.result import Result
 from textgauge.stats.decisions import leaders_sentence
@@ -106,7 +106,7 @@ class ManyReport(Result):
 
 
 def _readable(row: Row) -> Row:
-    arrow = {"smaller": "↓", "larger": "↑"}[row["closer"]]
+    arrow = ARROWS[row["closer"]]
     cells = {"metric": row["metric"], "candidate": row["candidate"], "value": f"{format_cell(row['value'])} {arrow}"}
     if row["interval"] or row["no_interval"]:
         cells["interval"] = format_interval(row["low"], row["high"])

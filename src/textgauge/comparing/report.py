@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from textgauge.comparing.explain import Explanation, Side
 
 
+ARROWS = {"smaller": "↓", "larger": "↑"}  # which way is closer
 _COLOURS = {"reference": BLUE, "candidate": VERMILION}
 _NUMBERS = ("value", "low", "high", "null", "null_low", "null_high", "times", "effect", "p_value", "p_adjusted")
 _WIDTH = 260
@@ -102,9 +103,8 @@ class CompareReport(Result):
 
 def readable_row(row: Row) -> Row:
     """A row as tables for people have it; p is missing until it is adjusted."""
-    arrow = {"smaller": "↓", "larger": "↑"}[row["closer"]]
     value = "undefined" if row["value"] is None else format_cell(row["value"])
-    cells = {"metric": row["metric"], "what it is": row["label"], "value": value, "closer": arrow}
+    cells = {"metric": row["metric"], "what it is": row["label"], "value": value, "closer": ARROWS[row["closer"]]}
     if row["interval"] or row["no_interval"]:
         cells["interval"] = format_interval(row["low"], row["high"])
     if row["null"] is not None:
@@ -156,8 +156,9 @@ def _interval(row: Row) -> alt.LayerChart:
     import altair as alt
 
     kept = {name: value for name, value in row.items() if name in ("metric", *_NUMBERS)}
-    data = alt.InlineData(values=[{**kept, "reason": row["reason"] or ""}])
-    y = alt.Y("metric:N", title=None, axis=alt.Axis(labelLimit=220, minExtent=140, ticks=False, domain=False))
+    named = f"{row.get('label') or row['metric']} {ARROWS[row['closer']]}"
+    data = alt.InlineData(values=[{**kept, "named": named, "reason": row["reason"] or ""}])
+    y = alt.Y("named:N", title=None, axis=alt.Axis(labelLimit=220, minExtent=140, ticks=False, domain=False))
     tip = [
         alt.Tooltip("metric:N"),
         *(alt.Tooltip(f"{name}:Q", format=".6g") for name in _NUMBERS),
