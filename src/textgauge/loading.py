@@ -66,9 +66,11 @@ def load(path: str | os.PathLike[str]) -> SavedResult:
 
 
 def _compare_chart(saved: SavedResult) -> Any:
+    from textgauge.comparing.many_report import candidates_chart
     from textgauge.comparing.report import interval_chart
 
-    return interval_chart(saved.rows)
+    several = bool(saved.rows) and "rank" in saved.rows[0]
+    return candidates_chart(saved.rows) if several else interval_chart(saved.rows)
 
 
 def _describe_chart(saved: SavedResult) -> Any:

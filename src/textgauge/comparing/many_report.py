@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -99,10 +99,17 @@ class ManyReport(Result):
         return [_readable(row) for row in self.to_dicts()]
 
     def plot(self) -> alt.VConcatChart:
-        """The candidates of every metric, nearest first, each metric on a scale of its own; a bar per tier's colour."""
-        import altair as alt
+        """The candidates of every metric, nearest first, each metric on a scale of its own, coloured by tier."""
+        return candidates_chart(self.to_dicts())
 
-        return alt.vconcat(*(_panel(metric, self._rows(metric)) for metric in self.metrics), spacing=8)
+
+def candidates_chart(rows: Sequence[Row]) -> alt.VConcatChart:
+    """The rows of a board, a panel per metric."""
+    import altair as alt
+
+    metrics = dict.fromkeys(row["metric"] for row in rows)
+    panels = [_panel(metric, [row for row in rows if row["metric"] == metric]) for metric in metrics]
+    return alt.vconcat(*panels, spacing=8)
 
 
 def _readable(row: Row) -> Row:

@@ -52,6 +52,7 @@ def test_the_result_is_saved_drawn_and_shown(report, tmp_path):
     saved = textgauge.load(report.save(tmp_path / "many.json"))
     assert saved.answer == report.answer
     assert len(saved.details["differences"]) == 6
+    assert saved.plot().to_dict() == report.plot().to_dict()
     assert "ships" in report._repr_html_()
     assert len(report.plot().to_dict()["vconcat"]) == 2
 
