@@ -199,8 +199,13 @@ def _biased(pair: Comparison) -> str:
 
 def table_of(lines: list[str]) -> list[str]:
     """The lines of a comparison without typical words, next commands, and notes on missing intervals."""
-    left_out = re.compile(r" has no interval|^(next: )?textgauge compare ")
+    left_out = re.compile(r" has no interval|^(next: )?textgauge (compare|report) ")
     return [line.partition(" Typical words: ")[0] for line in lines if not left_out.search(line)]
+
+
+def without_next(lines: list[str]) -> list[str]:
+    """The lines without next commands."""
+    return [line for line in lines if not line.startswith("next: ")]
 
 
 def _rows(pair: Comparison) -> list[np.ndarray]:
