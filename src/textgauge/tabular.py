@@ -29,6 +29,11 @@ _REPR_LINES = 20
 BLUE, VERMILION, GREY = "#0072B2", "#D55E00", "#777777"  # of charts: Okabe and Ito's palette, safe for colour blindness
 _LARGE = 100.0  # from here on whole units, or four digits, say more than decimals
 TEXT_WIDTH = 160  # of tables that no terminal bounds
+# The content policy of a page without scripts: nothing but its own style and pictures is loaded.
+STATIC_PAGE_POLICY = (
+    '<meta http-equiv="Content-Security-Policy" '
+    "content=\"default-src 'none'; style-src 'unsafe-inline'; img-src 'self' file: data:\">"
+)
 
 
 class FlatRow:

@@ -2,6 +2,7 @@
 
 import json
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +13,9 @@ from hypothesis import strategies as st
 from textgauge.errors import TextgaugeError
 
 SLOW = {"ELMo, options", "ELMo, weights", "safetensors", "run store, manifest", "saved result without checksum, report"}
+
+
+FOUND = sorted(path for path in Path(__file__).with_name("found").glob("*/*") if path.is_file())
 
 
 def complaint(target, path):
@@ -56,6 +60,12 @@ def test_damage_is_refused_in_one_line_or_harmless(name, tmp_path, seed):
 @settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 def test_any_bytes_at_all(name, tmp_path, content):
     check(targets()[name], tmp_path, content)
+
+
+@pytest.mark.parametrize("path", FOUND, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_what_a_fuzzer_found(path, tmp_path):
+    names = {name.replace(" ", "-"): name for name in targets()}
+    check(targets()[names[path.parent.name]], tmp_path, path.read_bytes())
 
 
 @pytest.mark.slow

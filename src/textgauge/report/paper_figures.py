@@ -13,6 +13,7 @@ from textgauge.metrics import get_metrics
 from textgauge.papers import Paper
 from textgauge.report.figures import Figure, figures, rendered
 from textgauge.report.figures.corpora import planes
+from textgauge.tabular import STATIC_PAGE_POLICY
 
 PLANE = "plane"
 INDEX = "index.html"
@@ -50,7 +51,11 @@ def write_figures(paper: Paper, results: Results, folder: Path) -> Iterator[Path
         shown.append(f'<figure><img src="{name}" alt="{caption}"><figcaption>{caption}</figcaption></figure>')
     if shown:
         title = html.escape(f"Figures of {paper.name}")
-        head = ['<!DOCTYPE html>\n<html lang="en">\n<meta charset="UTF-8">', f"<title>{title}</title>"]
+        head = [
+            '<!DOCTYPE html>\n<html lang="en">\n<meta charset="UTF-8">',
+            STATIC_PAGE_POLICY,
+            f"<title>{title}</title>",
+        ]
         head += [f"<style>{_LOOK}</style>", f"<h1>{title}</h1>"]
         yield write_atomically(folder / INDEX, "\n".join([*head, *shown, "</html>", ""]))
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from textgauge.tabular import html_table, markdown_table, printable
+from textgauge.tabular import STATIC_PAGE_POLICY, html_table, markdown_table, printable
 
 if TYPE_CHECKING:
     from textgauge.evaluate.recommend.answer import Recommendation
@@ -35,7 +35,7 @@ def html_page(answer: Recommendation) -> str:
     title = html.escape(printable(_title(answer)))
     head = f'<meta charset="utf-8"><title>{title}</title><meta name="viewport" content="width=device-width">'
     return (
-        f'<!doctype html><html lang="en"><head>{head}<style>{_STYLE}</style></head>'
+        f'<!doctype html><html lang="en"><head>{STATIC_PAGE_POLICY}{head}<style>{_STYLE}</style></head>'
         f"<body><main><h1>{title}</h1>{html_body(answer)}</main></body></html>\n"
     )
 
