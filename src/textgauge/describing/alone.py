@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 GENERAL = "trigram-en"  # the language model where there are no texts to make one from
 _SAMPLED = ("grammar", "plausibility")
+_COUNTS = ("texts", "vocab")  # written in full
 
 
 def describe_alone(
@@ -142,7 +143,7 @@ class CorpusDescription(PropertyTable):
             ({"corpus": row.corpus} if several else {})
             | {
                 "property": row.property,
-                "value": format_cell(plain(row.value)),
+                "value": f"{row.value:,.0f}" if row.property in _COUNTS else format_cell(plain(row.value)),
                 "interval": "" if math.isnan(row.low) else format_interval(row.low, row.high),
                 "what it is": about[row.property] if not math.isnan(row.value) else row.reason,
             }
