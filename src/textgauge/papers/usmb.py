@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Literal, cast
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from textgauge.evaluate.ensembles import NAMES, Contribution, means_over_embedde
 from textgauge.evaluate.plan import Plan
 from textgauge.evaluate.protocols import Sensitivity, known_tasks
 from textgauge.evaluate.protocols.task import WORD_METRICS
-from textgauge.evaluate.results import Judged, Results
+from textgauge.evaluate.results import Group, Judged, Results
 from textgauge.evaluate.suites import Metrics, register_suite, task_plans
 from textgauge.metrics import get_pair_metrics
 from textgauge.papers.ledger import NOT_RUN, Claim, Finding, MeasuredDifference, above_all, below_all, ledger, of_draws
@@ -214,11 +215,19 @@ class UsmbEvidence:
 def ledger_rows(results: Results, request: Request) -> list[Row]:
     """The ledger."""
     judged = _own(results.judged(), request)
-    ideals = {}
-    for ideal in ("straight", "quadratic", "root") if judged else ():
-        bent = [i for i in results.judged({"ideal": ideal}) if i.protocol.name == "sensitivity"]
-        ideals[ideal] = {name: found["sensitivity"] for name, found in scores(bent).items() if "sensitivity" in found}
+    groups = [group for group in results.groups() if judged and isinstance(group.protocol, Sensitivity)]
+    ideals = {ideal: _bent(groups, ideal) for ideal in ("straight", "quadratic", "root")}
     return ledger(claims(), UsmbEvidence(_resampled(judged), ideals))
+
+
+def _bent(groups: Sequence[Group], ideal: Literal["straight", "quadratic", "root"]) -> dict[str, float]:
+    """Sensitivity of each metric by another ideal curve, mean over data sets and encoders."""
+    found: dict[str, list[float]] = {}
+    for group in groups:
+        protocol = replace(cast(Sensitivity, group.protocol), ideal=ideal)
+        for key, observed in group.complete.items():
+            found.setdefault(_metric_of(key), []).append(protocol.judge(observed)[0].value)
+    return {name: _mean(values) for name, values in found.items()}
 
 
 def _resampled(judged: Sequence[Judged]) -> dict[str, dict[str, tuple[float, Floats, int]]]:
