@@ -22,6 +22,7 @@ class Oracle(PairMetric):
     source = "none"
     needs = "texts"
     default_on = ""
+    headline = Part("value", closer="larger", bounds=(-math.inf, math.inf))
     undefined = "just so"
 
     def of(self, rating, noise):
