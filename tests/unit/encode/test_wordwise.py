@@ -28,6 +28,11 @@ def libraries():
         pytest.skip(str(error))
 
 
+@pytest.fixture(scope="module")
+def tokenizers(libraries):
+    return [WordwiseTokenizer.of(library) for library in libraries]
+
+
 def by_library(library, texts):
     return [encoding.ids for encoding in library.encode_batch(texts, add_special_tokens=False)]
 
@@ -40,17 +45,16 @@ def by_words(tokenizer, texts):
 
 @settings(max_examples=60, deadline=None)
 @given(texts=st.lists(st.text(st.sampled_from("ab Zé.,'-[]<s>▁\t你"), max_size=12), max_size=6))
-def test_ids_are_those_of_the_library(libraries, texts):
-    for library in libraries:
-        assert by_words(WordwiseTokenizer.of(library), texts) == by_library(library, texts)
+def test_ids_are_those_of_the_library(tokenizers, texts):
+    for tokenizer in tokenizers:
+        assert by_words(tokenizer, texts) == by_library(tokenizer.library, texts)
 
 
-def test_odd_texts_and_words_seen_before(libraries):
-    for library in libraries:
-        tokenizer = WordwiseTokenizer.of(library)
+def test_odd_texts_and_words_seen_before(tokenizers):
+    for tokenizer in tokenizers:
         assert tokenizer.cut(["two words"]) == [["two", "words"]]
         for _ in range(2):
-            assert by_words(tokenizer, ODD) == by_library(library, ODD)
+            assert by_words(tokenizer, ODD) == by_library(tokenizer.library, ODD)
 
 
 def test_the_memory_of_words_has_an_end(libraries, monkeypatch):
