@@ -74,7 +74,7 @@ def test_the_paper_beside_ours(run, folder, monkeypatch):
     ("args", "complaint"),
     [
         (["-m", "fid"], "no metrics"),
-        (["--dry-run"], "no metrics or cells"),
+        (["--dry-run"], "no metrics"),
         (["-p", "size=3"], "its parameters: n, limit"),
         (["-p", "sources=phones"], "did you mean phone"),
         (["-p", "sources=news"], "huffpost_v3_recent.csv"),
