@@ -45,8 +45,56 @@ app = typer.Typer(
     "Exit code 0: pass, 1: fail, 3: cannot be decided with these numbers of texts, 2: wrong use.",
 )
 
-Limit = Annotated[str | None, typer.Option(metavar="X", show_default=False)]
-Limits = Annotated[list[str] | None, typer.Option(metavar="PROPERTY=X", show_default=False)]
+MaxRatio = Annotated[
+    str | None,
+    typer.Option(
+        metavar="X",
+        show_default=False,
+        help="The largest distance allowed, in times the mean distance of corpora of these sizes from one source.",
+    ),
+]
+Max = Annotated[
+    str | None,
+    typer.Option(metavar="X", show_default=False, help="The largest value allowed, as 0.05 or 5%."),
+]
+Min = Annotated[
+    str | None,
+    typer.Option(metavar="X", show_default=False, help="The smallest value allowed, as 0.6 or 60%."),
+]
+MaxRise = Annotated[
+    str | None,
+    typer.Option(metavar="X", show_default=False, help="The largest rise over the stored baseline."),
+]
+MaxDrop = Annotated[
+    str | None,
+    typer.Option(
+        metavar="X", show_default=False, help="The largest drop behind the baseline, in the unit of the metric."
+    ),
+]
+MaxOf = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="PROPERTY=X", show_default=False, help="The largest value allowed of a property; repeated for several."
+    ),
+]
+MinOf = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="PROPERTY=X", show_default=False, help="The smallest value allowed of a property; repeated for several."
+    ),
+]
+MaxRiseOf = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="PROPERTY=X", show_default=False, help="The largest rise of a property over the stored baseline."
+    ),
+]
+MaxDropOf = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="PROPERTY=X", show_default=False, help="The largest drop of a property behind the stored baseline."
+    ),
+]
 JunitOption = Annotated[Path | None, typer.Option(help="Write the outcomes as JUnit XML to this file.")]
 MarkdownOption = Annotated[
     Path | None, typer.Option(help="Write answer, table and evidence as Markdown to this file, for a build's summary.")
@@ -80,10 +128,10 @@ def drift(
     reference: Annotated[str, typer.Argument(help=f"The reference corpus. {accepted(embeddings=True)}")],
     candidate: Annotated[str, typer.Argument(help="The new texts.")],
     metric: Annotated[str, typer.Option("-m", "--metric", help="A corpus metric.")] = "energy",
-    max_ratio: Limit = None,
-    max: Limit = None,  # noqa: A002
-    min: Limit = None,  # noqa: A002
-    max_rise: Limit = None,
+    max_ratio: MaxRatio = None,
+    max: Max = None,  # noqa: A002
+    min: Min = None,  # noqa: A002
+    max_rise: MaxRise = None,
     column: ColumnOption = None,
     level: LevelOption = 0.95,
     seed: SeedOption = 0,
@@ -94,9 +142,6 @@ def drift(
     form: FormatOption = Format.table,
 ) -> None:
     """New texts may not be far from a reference.
-
-    --max-ratio limits the distance over the mean distance of corpora of these sizes from one source, --max the distance
-    itself, --min a closeness, --max-rise the rise over the stored baseline.
 
     Example: textgauge check drift sample:banking sample:travel --max-ratio 3
     """
@@ -109,8 +154,8 @@ def drift(
 def copies(
     generated: Annotated[str, typer.Argument(help=f"The generated texts. {accepted()}")],
     train: Annotated[str, typer.Option(help="The texts the generator learned from.")],
-    max: Limit = None,  # noqa: A002
-    max_rise: Limit = None,
+    max: Max = None,  # noqa: A002
+    max_rise: MaxRise = None,
     threshold: Annotated[float, typer.Option(help="Similarity by wording from which a text is a near copy.")] = 0.9,
     column: ColumnOption = None,
     level: LevelOption = 0.95,
@@ -136,9 +181,9 @@ def score(
     reference: Annotated[list[str], typer.Argument(help="Their references; several files give several references.")],
     metric: Annotated[str, typer.Option("-m", "--metric", help="A pair metric.")] = "chrf",
     baseline: Annotated[str | None, typer.Option(help="The texts of the system to compare with.")] = None,
-    max_drop: Limit = None,
-    max: Limit = None,  # noqa: A002
-    min: Limit = None,  # noqa: A002
+    max_drop: MaxDrop = None,
+    max: Max = None,  # noqa: A002
+    min: Min = None,  # noqa: A002
     column: ColumnOption = None,
     level: LevelOption = 0.95,
     seed: SeedOption = 0,
@@ -165,10 +210,10 @@ def describe(
     generated: Annotated[str, typer.Argument(help=f"The generated texts. {accepted()}")],
     train: Annotated[str, typer.Option(help="The texts the generator learned from.")],
     test: Annotated[str | None, typer.Option(help="Texts the generated ones should be like.")] = None,
-    min: Limits = None,  # noqa: A002
-    max: Limits = None,  # noqa: A002
-    max_drop: Limits = None,
-    max_rise: Limits = None,
+    min: MinOf = None,  # noqa: A002
+    max: MaxOf = None,  # noqa: A002
+    max_drop: MaxDropOf = None,
+    max_rise: MaxRiseOf = None,
     embedder: Annotated[str, typer.Option(help="The embedder of meaning.")] = "minilm",
     grammar: Annotated[str, typer.Option(help="The grammar checker.")] = "harper",
     plausibility: Annotated[str, typer.Option(help="The language model.")] = "kneser-ney",
