@@ -87,11 +87,16 @@ class DriftCheck(Check):
 
 
 def _ratio(value: Measured, score: Score) -> Measured:
-    """The distance in units of what corpora from one source have at these sizes."""
+    """The distance in units of what corpora from one source have at these sizes.
+
+    Values of corpora from one source are skewed, so that the low end of an interval can lie above their mean by luck. A
+    value inside the null range therefore never excludes 1.
+    """
+    low = score.low / score.null
     return Measured(
         what=f"{value.what} over its mean if same source",
         value=score.value / score.null,
-        low=score.low / score.null,
+        low=min(low, 1.0) if score.value <= score.null_high else low,
         high=score.high / score.null,
         n=value.n,
         signature=value.signature,

@@ -1,11 +1,15 @@
 import json
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
 from textgauge.checking import CopiesCheck, DescribeCheck, DriftCheck, ScoreCheck, run_checks
+from textgauge.checking.decision import Measured
+from textgauge.checking.drift import _ratio
 from textgauge.errors import InputError, UnknownName
+from textgauge.metrics import Score
 
 RNG = np.random.default_rng(3)
 NEAR, FAR = ["cat", "dog", "cow", "hen", "red", "old"], ["ship", "boat", "sail", "mast", "red", "new"]
@@ -31,6 +35,13 @@ def test_same_source_passes_another_fails_and_a_tight_limit_is_undecided():
     assert found.answer == (
         "Fail: 1 check fails, 1 check cannot be decided and 1 check passes (95 % for all together)."
     )
+
+
+def test_a_value_inside_the_null_range_never_excludes_the_same_source():
+    score = Score(metric="m", value=1.3, low=1.1, high=2.0, null=1.0, null_low=0.7, null_high=1.4)
+    number = Measured(what="m", value=1.3, low=1.1, high=2.0, n=200)
+    assert _ratio(number, score).low == 1.0
+    assert _ratio(number, replace(score, null_high=1.2)).low == 1.1
 
 
 def test_an_undecided_run_has_exit_code_3_and_says_why():
