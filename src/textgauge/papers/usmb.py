@@ -295,7 +295,7 @@ def _axis_weights() -> Claim[UsmbEvidence]:
 
 
 _FIGURES = (
-    PaperFigure("1", "tasks", "No single metric is dark in every column; the ensembles are."),
+    PaperFigure("1", "tasks", "No single metric is dark in every column: compare each row with the ensemble's."),
     PaperFigure("2", "contributions", "Which metrics each ensemble draws on, task by task."),
     PaperFigure(
         "3-5", "sensitivity", "Lines on the dashed curve answer a change in proportion; flat lines do not see it."
