@@ -60,6 +60,7 @@ def run(
     beir: Named | TaskSources | None = None,
     columns: Mapping[str, Any] | None = None,
     column: str | None = None,
+    rated_only: bool = False,
     out: Named | None = None,
     seed: int = 0,
     jobs: int = 1,
@@ -72,8 +73,9 @@ def run(
     Data, by protocol: two corpora `source_a` and `source_b` (ksc, size, speed), as `compare` takes them; `pairs`, a
     table with its columns `left`, `right`, `rating` (one, or one per rater) and `groups` (of set, system, item), a
     sample or a dataset, or texts and ratings themselves as `left`, `right`, `rating` (agreement, distributionality;
-    `only` chooses rows, `limit` draws some); `steps` and `reference` (ifc); `rated`, `comparisons`, `documents`,
-    `labelled`, `beir` with the `columns` of their table (tasks). A suite and `perturbation` bring theirs.
+    `only` chooses rows, `rated_only` those with a rating, `limit` draws some); `steps` and `reference` (ifc);
+    `rated`, `comparisons`, `documents`, `labelled`, `beir` with the `columns` of their table (tasks). A suite and
+    `perturbation` bring theirs.
 
     `parameters` are those of the protocol, as `k=5`; with several values, as `k=(5, 7)`, each is run. `out` is a folder
     that keeps the run and resumes an old one, of the command too; without it, results live as long as the run object.
@@ -97,7 +99,7 @@ def run(
             "source_a": source_a, "source_b": source_b, "steps": steps, "reference": reference, "column": column,
             "pairs": pairs, "left": left, "right": right, "rating": rating, "groups": groups or None, "only": only,
             "limit": limit, "rated": rated, "comparisons": comparisons, "documents": documents, "labelled": labelled,
-            "beir": beir, "columns": columns or None,
+            "beir": beir, "columns": columns or None, "rated_only": rated_only or None,
         }
     )  # fmt: skip
     chosen = [metrics] if isinstance(metrics, str) else metrics

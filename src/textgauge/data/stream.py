@@ -137,7 +137,7 @@ def source_files(path: str) -> tuple[str, ...] | None:
     elif os.path.isdir(path):
         found = sorted(os.path.join(path, name) for name in os.listdir(path) if not name.startswith("."))
         files = tuple(file for file in found if os.path.isfile(file) and is_table(file))
-    elif glob.has_magic(path):
+    elif glob.has_magic(path) and "://" not in path:
         files = tuple(sorted(file for file in glob.glob(path, recursive=True) if os.path.isfile(file)))
         if not files:
             raise InputError(f"{show(path)}: no file has such a name")

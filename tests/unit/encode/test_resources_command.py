@@ -14,7 +14,7 @@ runner = CliRunner()
 
 def test_ls_gives_flat_objects_only(tiny: Resource) -> None:
     done = runner.invoke(app, ["ls", "--format", "json"])
-    rows = json.loads(done.stdout)
+    rows = json.loads(done.stdout)["rows"]
     assert [row["name"] for row in rows] == ["tiny", "tiny-part"]
     assert rows[0]["here"] is False
     assert not any(isinstance(value, dict | list) for row in rows for value in row.values())
@@ -31,14 +31,15 @@ def test_fetch_then_verify(tiny_here: Resource) -> None:
     name, folder = done.stdout.strip().split("\t")
     assert name == "tiny"
     assert (Path(folder) / "data" / "a.txt").read_bytes() == b"alpha"
-    assert json.loads(runner.invoke(app, ["verify", "--format", "json"]).stdout) == [{"name": "tiny", "state": "ok"}]
+    done = runner.invoke(app, ["verify", "--format", "json"])
+    assert json.loads(done.stdout)["rows"] == [{"name": "tiny", "state": "ok"}]
     (Path(folder) / "data" / "a.txt").write_text("other")
     done = runner.invoke(app, ["verify", "tiny", "tiny-part", "--format", "json"])
     assert done.exit_code == 1
-    assert [row["state"] for row in json.loads(done.stdout)] == ["damaged", "missing"]
+    assert [row["state"] for row in json.loads(done.stdout)["rows"]] == ["damaged", "missing"]
 
 
 def test_an_unknown_name_fetches_nothing(tiny_here: Resource) -> None:
     done = runner.invoke(app, ["fetch", "tiny", "tinny"])
     assert isinstance(done.exception, UnknownName)
-    assert json.loads(runner.invoke(app, ["verify", "--format", "json"]).stdout) == []
+    assert json.loads(runner.invoke(app, ["verify", "--format", "json"]).stdout)["rows"] == []

@@ -33,7 +33,7 @@ def test_cosine_of_pairs_as_ground_is_the_ground_cosine(name):
     assert pairwise.parts == pytest.approx(rows.parts, abs=2e-6)
 
 
-@pytest.mark.parametrize("name", ["energy", "irpr", "pr(k=1)", "mmd"])
+@pytest.mark.parametrize("name", ["energy", "irpr", "ahd", "mmd"])
 def test_uncertainty_over_pairs_is_that_of_the_ground_cosine(name):
     reference, candidate = _corpora(100, 100)
     pairwise, rows = (

@@ -30,7 +30,7 @@ def explanation_figure(report: CompareReport, n: int = 10) -> alt.ConcatChart:
     """For each metric with per-text contributions a panel per side, then the words; of a report made with `explain`."""
     explanations = list(report.explanations.values())
     panels = [panel for draw in (text_panels, token_panels) for found in explanations for panel in draw(found, n)]
-    if report.terms is not None:
+    if len(report.terms):
         panels += term_panels(report.terms, n)
     if not panels:
         raise InputError("there is nothing to draw: the report has neither per-text contributions nor words")

@@ -134,7 +134,13 @@ def test_an_embedder_that_does_not_tell_where_it_stops_is_refused():
 
 
 def test_it_is_listed_with_the_other_prefixes():
-    assert [row["name"] for row in list_prefixes()] == ["st:MODEL", "api:MODEL", "whole:EMBEDDER"]
+    assert [row["name"] for row in list_prefixes()] == [
+        "st:MODEL",
+        "static:MODEL",
+        "onnx:MODEL",
+        "api:MODEL",
+        "whole:EMBEDDER",
+    ]
     assert all(row["note"] for row in list_prefixes())
 
 

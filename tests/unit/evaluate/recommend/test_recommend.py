@@ -114,7 +114,7 @@ def test_all_metrics_that_are_installed_are_tried_and_none_is_fetched(monkeypatc
     names = {metric.name for metric in all_metrics("pair")}
     assert {"bertscore", "tfidf", "cosine", "chrf"} < names
     assert not names & {"judge", "cross_encoder", "ensemble"}
-    assert [metric.name for metric in all_metrics("corpus")][:3] == ["energy", "mmd", "fid"]
+    assert [metric.name for metric in all_metrics("corpus")][:3] == ["energy", "mmd", "mauve"]
     monkeypatch.setattr("textgauge.encode.word_vectors.word_vectors", absent)
     monkeypatch.setattr(recommend_module, "all_metrics", lambda _: get_pair_metrics("jaccard,overlap,wordvec_cosine"))
     sources = read_rated("sample:graded", limit=100)

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from textgauge import compare
+from textgauge import CompareReport, compare
 from textgauge.data import Corpus
 from textgauge.describing import Description
 from textgauge.errors import InputError
@@ -89,7 +89,7 @@ def test_a_text_cannot_leave_the_page_it_is_drawn_on(report):
     assert b"<script>alert" not in rendered(explanation_figure(report), "svg")
 
 
-def test_a_report_without_explanations_is_refused():
-    report = compare(reference=REFERENCE, candidate=CANDIDATE, metrics="jsd@words")
+def test_a_report_without_explanations_and_words_is_refused():
+    report = CompareReport(compare(reference=REFERENCE, candidate=CANDIDATE, metrics="jsd@words").scores)
     with pytest.raises(InputError, match="nothing to draw"):
         explanation_figure(report)

@@ -173,7 +173,11 @@ def test_components_are_means_at_each_step_for_each_k(compared):
 
 def test_chosen_metrics_keep_their_prototypes(compared):
     names = [figure.name for figure in draw.figures([compared], metrics={"fid"})]
-    assert names == ["trajectory-pairs-distributionality", "density-pairs-distributionality-fid"]
+    assert names == [
+        "trajectory-pairs-distributionality",
+        "density-pairs-distributionality-fid",
+        "step-boxes-metrics-pairs-distributionality",
+    ]
     assert not list(draw.figures([compared], metrics={"mauve"}))
 
 

@@ -207,6 +207,6 @@ def test_charts_keep_to_the_schema_and_can_be_rendered(found):
 
 
 def test_a_page_holds_them(store, found):
-    assert [kind.title for kind in drawn(found)] == ["Tasks", "Sensitivity", "Contributions"]
+    assert [kind.title for kind in drawn(found, [])] == ["Tasks", "Sensitivity", "Contributions"]
     made = page([store])
     assert all(name in made for name in NAMES.values())
