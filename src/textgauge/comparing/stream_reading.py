@@ -16,7 +16,7 @@ from textgauge.data.blocks import BLOCK, EncodedTexts, embed_blocks
 from textgauge.data.pool import PADDED
 from textgauge.data.source import check_different
 from textgauge.data.stored import RowFile, StoredPool
-from textgauge.data.stream import ArrayStream, Partition, Stream
+from textgauge.data.stream import ArrayStream, Stream, StreamPart
 from textgauge.encode.embedders import embedder
 from textgauge.encode.tokenizers import tokenizer
 from textgauge.errors import InputError, MissingExtra, ResourceError
@@ -35,7 +35,7 @@ def is_sampled(metric: CorpusMetric, approx: int | None) -> bool:
 
 
 def sums_wanted(
-    first: Partition, metrics: Sequence[CorpusMetric], approx: int | None
+    first: StreamPart, metrics: Sequence[CorpusMetric], approx: int | None
 ) -> tuple[SumsWanted, dict[str, str]]:
     """What metrics need of a partition, and those whose model or package is missing, with the reason.
 
@@ -71,7 +71,7 @@ def sums_wanted(
     return wanted, {key: str(error) for key, error in errors.items()}
 
 
-def _centre(first: Partition, name: str) -> Floats:
+def _centre(first: StreamPart, name: str) -> Floats:
     if name == GIVEN:
         rows = first.rows
     elif first.texts is None:

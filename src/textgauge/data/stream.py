@@ -29,7 +29,7 @@ PARTITION = 8 * BLOCK
 
 
 @dataclass(frozen=True)
-class Partition:
+class StreamPart:
     """Texts or embedding rows that follow each other."""
 
     texts: list[str] | None = None
@@ -45,16 +45,16 @@ class TextStream:
     column: str | None = None
     texts: Sequence[str] | None = None
 
-    def partitions(self) -> Iterator[Partition]:
+    def partitions(self) -> Iterator[StreamPart]:
         """The texts that are not blank, so many at a time."""
         waiting: list[str] = []
         for some in self._filled():
             waiting += some
             while len(waiting) >= PARTITION:
-                yield Partition(texts=waiting[:PARTITION])
+                yield StreamPart(texts=waiting[:PARTITION])
                 waiting = waiting[PARTITION:]
         if waiting:
-            yield Partition(texts=waiting)
+            yield StreamPart(texts=waiting)
 
     def count(self) -> int:
         """The number of texts that are not blank."""
@@ -116,10 +116,10 @@ class ArrayStream:
         """The number of rows."""
         return len(self.array)
 
-    def partitions(self) -> Iterator[Partition]:
+    def partitions(self) -> Iterator[StreamPart]:
         """The rows, so many at a time."""
         for start in range(0, len(self.array), PARTITION):
-            yield Partition(rows=checked_embeddings(self.array[start : start + PARTITION], first=start))
+            yield StreamPart(rows=checked_embeddings(self.array[start : start + PARTITION], first=start))
 
 
 Stream: TypeAlias = TextStream | ArrayStream

@@ -22,7 +22,7 @@ _SAID = {
 
 
 @dataclass(frozen=True)
-class Finding:
+class WorseThanReal:
     """A property whose whole interval is worse than its value on real texts: in a few letters, and as a sentence."""
 
     corpus: str
@@ -31,14 +31,14 @@ class Finding:
     sentence: str
 
 
-def findings(rows: Sequence[Mapping[str, Any]]) -> list[Finding]:
+def findings(rows: Sequence[Mapping[str, Any]]) -> list[WorseThanReal]:
     """What rows of `describe` show to be worse than test texts, or than train where test has no such property."""
     declared = {known.name: known for known in list_properties()}
     found = [_finding(declared[str(row["property"])], row) for row in rows if row.get("property") in _SAID]
     return sorted((one for one in found if one), key=lambda one: list(_SAID).index(one.property))
 
 
-def _finding(known: CorpusProperty, row: Mapping[str, Any]) -> Finding | None:
+def _finding(known: CorpusProperty, row: Mapping[str, Any]) -> WorseThanReal | None:
     against = worse_than(row)
     if against is None:
         return None
@@ -46,7 +46,7 @@ def _finding(known: CorpusProperty, row: Mapping[str, Any]) -> Finding | None:
     value, low, high, real = (show(row[name]) for name in ("value", "low", "high", against))
     said = _SAID[known.name].format(value)
     sentence = f"{said[:1].upper()}{said[1:]} ({low} to {high}); {against} texts: {real}."
-    return Finding(str(row.get("corpus") or ""), known.name, value, sentence)
+    return WorseThanReal(str(row.get("corpus") or ""), known.name, value, sentence)
 
 
 def _percent(share: float) -> str:

@@ -31,7 +31,7 @@ class BatchJob:
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome:
+class CellOutcome:
     """The values of one metric on one batch, with the reason of every value that does not exist.
 
     `failed` marks the trials in which the metric raised an error.
@@ -45,7 +45,7 @@ class Outcome:
     seconds: float
 
 
-def iter_outcomes(job: BatchJob) -> Iterator[Outcome]:
+def iter_outcomes(job: BatchJob) -> Iterator[CellOutcome]:
     """The outcome of each metric of a job, on one BLAS thread; what metrics share is computed once."""
     for metric in job.metrics:
         with one_blas_thread():
@@ -53,7 +53,7 @@ def iter_outcomes(job: BatchJob) -> Iterator[Outcome]:
         yield outcome
 
 
-def _outcome(batch: Batch, metric: Any) -> Outcome:
+def _outcome(batch: Batch, metric: Any) -> CellOutcome:
     start = time.process_time()
     errors: list[str | None] = [None] * len(batch)
     try:
@@ -64,10 +64,10 @@ def _outcome(batch: Batch, metric: Any) -> Outcome:
     reasons = list(errors)
     for trial in np.flatnonzero(np.isnan(metric.select(values))):
         reasons[trial] = reasons[trial] or batch.one(metric, int(trial))[1] or "the value is not a number"
-    return Outcome(batch.number, metric, values, tuple(reasons), _failed(errors), seconds)
+    return CellOutcome(batch.number, metric, values, tuple(reasons), _failed(errors), seconds)
 
 
-def _timed(batch: Batch, metric: Any) -> Outcome:
+def _timed(batch: Batch, metric: Any) -> CellOutcome:
     """CPU seconds of every trial, the better of two."""
     seconds, errors = np.full(len(batch), np.nan), list[str | None]([None] * len(batch))
     for trial in range(len(batch)):
@@ -76,7 +76,7 @@ def _timed(batch: Batch, metric: Any) -> Outcome:
         except Exception as error:
             errors[trial] = _said(error)
     values = dict.fromkeys(_names(metric), seconds)
-    return Outcome(batch.number, metric, values, tuple(errors), _failed(errors), float(np.nansum(seconds)))
+    return CellOutcome(batch.number, metric, values, tuple(errors), _failed(errors), float(np.nansum(seconds)))
 
 
 def _one_by_one(batch: Batch, metric: Any) -> tuple[dict[str, NDArray[np.float64]], list[str | None]]:

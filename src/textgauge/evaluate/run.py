@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from textgauge.errors import ResourceError, TextgaugeError
-from textgauge.evaluate.execute import BatchJob, Outcome, iter_outcomes, open_executor, workers
+from textgauge.evaluate.execute import BatchJob, CellOutcome, iter_outcomes, open_executor, workers
 from textgauge.evaluate.plan import Cell, Plan
 from textgauge.evaluate.protocols.batch import Batch
 from textgauge.evaluate.store import Store
@@ -182,7 +182,7 @@ def _written(observed: Iterable[tuple[Cell, pl.DataFrame]], store: Store) -> Ite
         yield cell, _failures(cell, frame)
 
 
-def _frame(batch: Batch, outcome: Outcome) -> pl.DataFrame:
+def _frame(batch: Batch, outcome: CellOutcome) -> pl.DataFrame:
     import polars as pl
 
     columns: dict[str, Any] = dict(batch.columns)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from textgauge.arrays import Floats, Ints
 from textgauge.data.blocks import EncodedTexts, embed_blocks
 from textgauge.data.pool import GIVEN, PADDED, Embeddings, checked_embeddings, row_keys
-from textgauge.data.stream import Partition
+from textgauge.data.stream import StreamPart
 from textgauge.encode.embedders import embedder
 from textgauge.encode.grounds import unit_rows
 from textgauge.encode.tokenizers import Tokens, tokenizer, used_ids
@@ -67,7 +67,7 @@ class PartitionSums:
     kept: dict[str, Embeddings]
 
 
-def sum_partition(partition: Partition, wanted: SumsWanted) -> PartitionSums:
+def sum_partition(partition: StreamPart, wanted: SumsWanted) -> PartitionSums:
     """The sums of one partition, by one thread of linear algebra: the same bits wherever it runs."""
     with one_blas_thread():
         if partition.texts is None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from textgauge.data import GIVEN, Draws
 from textgauge.data.pool import row_keys
-from textgauge.data.stream import Partition
+from textgauge.data.stream import StreamPart
 from textgauge.metrics import get_corpus_metrics, grouped
 from textgauge.metrics.score import Score
 from textgauge.metrics.sums import DIRECTIONS, SCATTER, SQUARES, SUM, CorpusSums, SumsWanted, sum_partition
@@ -24,7 +24,7 @@ def summed(rows, groups, centre, size=None):
     )
     sums = CorpusSums({}, wanted)
     for start in range(0, len(rows), size or len(rows)):
-        sums.add(sum_partition(Partition(rows=rows[start : start + (size or len(rows))]), wanted))
+        sums.add(sum_partition(StreamPart(rows=rows[start : start + (size or len(rows))]), wanted))
     return sums
 
 

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Literal
 
-from textgauge.describing.findings import Finding
+from textgauge.describing.findings import WorseThanReal
 from textgauge.errors import TextgaugeError
 from textgauge.evaluate.boards import Board
 from textgauge.metrics import get_metric
@@ -16,7 +16,7 @@ from textgauge.tabular import format_decimals
 
 
 @dataclass(frozen=True)
-class Answer:
+class AnswerCard:
     """A card: what it is about, the answer in a few letters, sentences behind it, and where the numbers stand.
 
     `kind` is its colour: a `concern` must not be overlooked.
@@ -29,7 +29,7 @@ class Answer:
     links: tuple[tuple[str, str], ...] = ()
 
 
-def board_answer(board: Board, target: str) -> Answer:
+def board_answer(board: Board, target: str) -> AnswerCard:
     """The best metric of a board, and the best one that nobody has to train."""
     top = [row.metric for row in board.first()]
     sentences = [board.ranking.answer]
@@ -37,27 +37,27 @@ def board_answer(board: Board, target: str) -> Answer:
     if ready is not None and not any(_is_metric(name) for name in top):
         sentences.append(f"Best without training: `{ready.metric}`, overall {format_decimals(ready.overall)}.")
     heading = f"Best for {board.purpose[:1].lower()}{board.purpose[1:]}"
-    return Answer("best", heading, leader(top), tuple(sentences), ((target, "Leaderboard"),))
+    return AnswerCard("best", heading, leader(top), tuple(sentences), ((target, "Leaderboard"),))
 
 
-def result_answer(result: ResultFile, target: str, texts: Collection[str]) -> Answer:
+def result_answer(result: ResultFile, target: str, texts: Collection[str]) -> AnswerCard:
     """What a file of results says; `texts` are the addresses that tables of single texts have."""
     if result.findings:
         return _concern(result, target, texts)
     first, *rest = result.sentences
     shown, more = split_answer(first)
     said = (f"{more[:1].upper()}{more[1:]}", *rest)
-    return Answer("plain", result.heading, shown, said, ((target, "Numbers"),))
+    return AnswerCard("plain", result.heading, shown, said, ((target, "Numbers"),))
 
 
-def _concern(result: ResultFile, target: str, texts: Collection[str]) -> Answer:
-    worst: Finding = result.findings[0]
+def _concern(result: ResultFile, target: str, texts: Collection[str]) -> AnswerCard:
+    worst: WorseThanReal = result.findings[0]
     links = [(target, "Numbers")]
     if texts_anchor(worst.property) in texts:
         links.append((texts_anchor(worst.property), "Texts"))
     shown = f"{worst.shown} {worst.property.replace('_', ' ')}"
     sentences = tuple(one.sentence for one in result.findings)
-    return Answer("concern", result.heading, shown, sentences, tuple(links))
+    return AnswerCard("concern", result.heading, shown, sentences, tuple(links))
 
 
 def _is_metric(name: str) -> bool:

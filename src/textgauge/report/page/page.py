@@ -19,7 +19,7 @@ from textgauge.evaluate.results import Results, total_times
 from textgauge.evaluate.store import Store
 from textgauge.report.figures import Figure
 from textgauge.report.figures.render import library
-from textgauge.report.page.answers import Answer, board_answer, result_answer
+from textgauge.report.page.answers import AnswerCard, board_answer, result_answer
 from textgauge.report.page.boards import board_sentences, board_table, verdict_table, warnings
 from textgauge.report.page.cards import cards
 from textgauge.report.page.drawings import DrawingGroup, drawings, drawn
@@ -97,7 +97,7 @@ def page_and_summary(
     return _rendered(content), summary
 
 
-def _answers(boards: Sequence[Board], results: Sequence[ResultFile], places: Sequence[str]) -> list[Answer]:
+def _answers(boards: Sequence[Board], results: Sequence[ResultFile], places: Sequence[str]) -> list[AnswerCard]:
     """Concerns stand first."""
     made = [board_answer(board, f"board-{n}") for n, board in enumerate(boards, 1)]
     made += [result_answer(one, f"result-{n}", places) for n, one in enumerate(results, 1) if one.sentences]

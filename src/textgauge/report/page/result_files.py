@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from textgauge.data.packing import read_text
-from textgauge.describing.findings import Finding, findings
+from textgauge.describing.findings import WorseThanReal, findings
 from textgauge.errors import InputError, TextgaugeError
 from textgauge.metrics import get_metric
 from textgauge.metrics.properties.base import list_properties
@@ -63,7 +63,7 @@ class ResultFile:
     tables: tuple[PageTable, ...]
     sentences: tuple[str, ...] = ()
     rows: tuple[dict[str, Any], ...] = ()
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[WorseThanReal, ...] = ()
     warnings: tuple[str, ...] = ()
 
 
