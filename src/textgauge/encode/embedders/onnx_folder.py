@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import version
@@ -21,12 +20,11 @@ from numpy.typing import NDArray
 
 from textgauge.arrays import Floats, Floats32, Ints
 from textgauge.encode.embedders import Progress
-from textgauge.encode.embedders.transformer import distinct_rows, equal_length_batches, onnx_session
+from textgauge.encode.embedders.transformer import encode_tokens, onnx_session
 from textgauge.encode.embedders.whole import WordSpans, words_of
 from textgauge.encode.hugging_face import LONGEST, model_folder, pinned, readable, short_name
 from textgauge.encode.tokenizers import without_surrogates
 from textgauge.errors import ResourceError
-from textgauge.parallel import workers
 
 _FILES = (
     "tokenizer.json", "model.onnx", "onnx/model.onnx", "modules.json", "1_Pooling/config.json",
@@ -129,17 +127,8 @@ class OnnxEmbedder:
 
     def encode(self, texts: Sequence[str], *, batch_size: int = 64, progress: Progress | None = None) -> Floats32:
         """Give one vector per text, shape (texts, dimension)."""
-        ids, inverse = distinct_rows(self._tokens(texts))
-        vectors, done = np.empty((len(ids), self.dimension), dtype=np.float32), 0
-        with ThreadPoolExecutor(workers()) as pool:
-            batches = list(equal_length_batches(ids, batch_size))
-            blocks = pool.map(lambda rows: self._vectors(np.stack([ids[row] for row in rows])), batches)
-            for rows, block in zip(batches, blocks, strict=True):
-                vectors[rows] = block
-                done += len(rows)
-                if progress is not None:
-                    progress(done * len(texts) // len(ids), len(texts))
-        return vectors[inverse]
+        tokens = self._tokens(texts)
+        return encode_tokens(tokens, self._vectors, dimension=self.dimension, batch_size=batch_size, progress=progress)
 
     def _tokens(self, texts: Sequence[str]) -> list[Ints]:
         read = [self.settings.prompt + without_surrogates(text) for text in texts]

@@ -64,18 +64,14 @@ class TransformerEmbedder:
 
     def encode(self, texts: Sequence[str], *, batch_size: int = 64, progress: Progress | None = None) -> Floats32:
         """Give one vector per text, shape (texts, dimension)."""
-        run, done = self.run, 0  # first of all, because the weights bring the word pieces with them
-        ids, inverse = distinct_rows(token_ids(texts, self.max_length))
-        vectors = np.empty((len(ids), self.dimension), dtype=np.float32)
-        with ThreadPoolExecutor(workers()) as pool:
-            batches = list(equal_length_batches(ids, batch_size))
-            blocks = pool.map(lambda rows: self._pool(run(np.stack([ids[row] for row in rows]))), batches)
-            for rows, block in zip(batches, blocks, strict=True):
-                vectors[rows] = block
-                done += len(rows)
-                if progress is not None:
-                    progress(done * len(texts) // len(ids), len(texts))
-        return vectors[inverse]
+        run = self.run  # first of all, because the weights bring the word pieces with them
+        return encode_tokens(
+            token_ids(texts, self.max_length),
+            lambda ids: self._pool(run(ids)),
+            dimension=self.dimension,
+            batch_size=batch_size,
+            progress=progress,
+        )
 
     def _pool(self, hidden: Floats32) -> NDArray[np.float64]:
         mean: NDArray[np.float64] = hidden.mean(axis=1, dtype=np.float64)
@@ -95,6 +91,28 @@ def distinct_rows(ids: Sequence[Ints]) -> tuple[list[Ints], NDArray[np.intp]]:
     places: dict[bytes, int] = {}
     inverse = np.array([places.setdefault(row.tobytes(), len(places)) for row in ids], dtype=np.intp)
     return [np.frombuffer(row, dtype=np.int64) for row in places], inverse
+
+
+def encode_tokens(
+    tokens: Sequence[Ints],
+    encode: Callable[[Ints], NDArray[np.float64]],
+    *,
+    dimension: int,
+    batch_size: int,
+    progress: Progress | None,
+) -> Floats32:
+    """The vector of each row of token ids; equal rows are encoded once, rows of one length together."""
+    ids, inverse = distinct_rows(tokens)
+    vectors, done = np.empty((len(ids), dimension), dtype=np.float32), 0
+    with ThreadPoolExecutor(workers()) as pool:
+        batches = list(equal_length_batches(ids, batch_size))
+        blocks = pool.map(lambda rows: encode(np.stack([ids[row] for row in rows])), batches)
+        for rows, block in zip(batches, blocks, strict=True):
+            vectors[rows] = block
+            done += len(rows)
+            if progress is not None:
+                progress(done * len(tokens) // len(ids), len(tokens))
+    return vectors[inverse]
 
 
 def equal_length_batches(ids: Sequence[Ints], batch_size: int) -> Iterator[list[int]]:
