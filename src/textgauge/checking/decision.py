@@ -87,7 +87,7 @@ class Measured:
         """How many texts would decide, if more texts showed what these do; None where none of a thousand times would.
 
         >>> Measured(what="share", value=0.04, low=0.01, high=0.07, n=100).texts_needed(Bound("max", 0.05))
-        932
+        944
         """
         times = 1.0
         while times <= _MOST:
@@ -105,7 +105,7 @@ def needed_sentence(measured: Measured, bound: Bound) -> str:
     """Why a check is undecided, and how many texts would decide it.
 
     >>> needed_sentence(Measured(what="share", value=0.04, low=0.01, high=0.07, n=100), Bound("max", 0.05))
-    'the interval holds the limit; about 930 texts would decide'
+    'the interval holds the limit; about 940 texts would decide'
     """
     if measured.reason is not None:
         return measured.reason

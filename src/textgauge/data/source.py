@@ -117,7 +117,7 @@ def load_references(sources: Sequence[Source], *, column: str | None = None) -> 
     """The references of every item: texts, or of several sources, which have one for each item, lists of texts.
 
     >>> load_references([["a", "b"]]), load_references([["a", "b"], ["c", "d"]])
-    (('a', 'b'), [['a', 'c'], ['b', 'd']])
+    (['a', 'b'], [['a', 'c'], ['b', 'd']])
     """
     columns = [load_aligned(source, column=column) for source in sources]
     if len(columns) == 1:

@@ -1,3 +1,4 @@
+import os
 import subprocess
 import sys
 
@@ -42,5 +43,6 @@ def test_the_plug_in_offers_the_fixture(tmp_path):
         "def test_copies(gauge):\n    gauge.no_near_copies([f'{n} {n}' for n in range(150)], ['a b', 'c d'])\n"
     )
     command = [sys.executable, "-m", "pytest", "-q", "-p", "textgauge.pytest_plugin", "-p", "no:cacheprovider"]
-    found = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    alone = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # installed or not, it is loaded once
+    found = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, env=alone)
     assert "1 passed" in found.stdout, found.stdout + found.stderr

@@ -147,7 +147,7 @@ def test_pages_hold_all_sentences_and_tables_in_the_order_of_the_answers(make_an
         assert all(text in page for text in [*answer.sentences, *titles, "Warnings"])
     assert "| slow | 92 | 80 | 110 |" in answer.markdown()
     assert answer.html().startswith("<!doctype html>")
-    assert "http" not in answer.html()
+    assert "://" not in answer.html()
 
 
 def test_what_comes_from_data_is_text(make_answer):
