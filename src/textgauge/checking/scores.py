@@ -15,8 +15,9 @@ from textgauge.data import Corpus, Pairs, load_aligned
 from textgauge.data.source import Source
 from textgauge.errors import InputError
 from textgauge.metrics import PairMetric, get_pair_metrics
+from textgauge.scoring.contrast import resampled_differences
 from textgauge.scoring.report import Bootstrap, Summed, item_statistics
-from textgauge.scoring.score import References, all_references, checked_pairs, require_texts, resampled_differences
+from textgauge.scoring.score import References, all_references, checked_pairs, require_texts
 from textgauge.stats.resampling import percentile_interval
 from textgauge.tabular import one_line, plain
 

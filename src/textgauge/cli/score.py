@@ -13,7 +13,6 @@ from textgauge.cli.output import (
     FormatOption,
     LevelOption,
     OutputOption,
-    Row,
     SeedOption,
     check_output,
     print_next,
@@ -30,8 +29,6 @@ from textgauge.result import TableResult
 from textgauge.scoring import DEFAULT_METRICS, ScoreReport
 from textgauge.scoring import contrast as run_contrast
 from textgauge.scoring import score as run_score
-from textgauge.scoring.score import contrast_sentence
-from textgauge.tabular import format_cell, format_interval
 
 _SHOWN = 10  # pairs in a table for people
 
@@ -110,12 +107,9 @@ def score(
         if baseline is not None:
             other = load_aligned(baseline, column=column)
             found = run_contrast(left=texts, baseline=other, right=references, metrics=names, on_step=step, **options)
-            rows: list[Row] = [row.to_dict() for row in found]
-            shown = [_contrasted(row) for row in rows]
-            contrasted = TableResult("score", rows, contrast_sentence(found), shown=shown)
             if output is not None:
-                contrasted.save(output)
-            print_result(contrasted, form)
+                found.save(output)
+            print_result(found, form)
             return
         fitted = None if background is None else load_aligned(background, column=column)
         given: dict[str, Any] = {"metrics": names, "background": fitted, "columns": scores}
@@ -169,12 +163,3 @@ def _read(
         if len(side) != len(sides[0]):
             raise InputError(f"{left} has {len(sides[0])} texts, but {path} has {len(side)}: pairs need equal numbers")
     return sides[0], sides[1] if len(right) == 1 else [list(texts) for texts in zip(*sides[1:], strict=True)], {}
-
-
-def _contrasted(row: Row) -> Row:
-    cells = {name: format_cell(row[name]) for name in ("metric", "of", "value", "baseline", "difference")}
-    cells["interval"] = format_interval(row["low"], row["high"])
-    return cells | {
-        "p bootstrap": format_cell(row["p_bootstrap"]),
-        "p randomisation": format_cell(row["p_randomisation"]),
-    }

@@ -1,13 +1,15 @@
 """Score pairs of texts with many metrics at once, test two systems against each other, and rank several."""
 
+from textgauge.scoring.contrast import Contrast, ContrastReport, contrast
 from textgauge.scoring.report import ScoreReport, Summary
-from textgauge.scoring.score import DEFAULT_METRICS, Contrast, contrast, score
+from textgauge.scoring.score import DEFAULT_METRICS, score
 from textgauge.scoring.systems import score_systems
 from textgauge.scoring.systems_report import SystemsReport
 
 __all__ = [
     "DEFAULT_METRICS",
     "Contrast",
+    "ContrastReport",
     "ScoreReport",
     "Summary",
     "SystemsReport",
