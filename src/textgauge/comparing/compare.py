@@ -109,7 +109,7 @@ def compare(
 
     Sources of more than 50,000 texts are read in parts and never held in memory (see docs/performance.md); a `Corpus`
     is in memory already, and `foreign` and `explain` need all texts there. The warnings of the report then say what was
-    done. Metrics of all pairs of texts take long at that size: `approx` has them measured on samples of so many texts.
+    done. Metrics of all pairs of texts take long at that size; `approx=N` measures them on N texts of each corpus.
     `scheduler` is the address of a Dask scheduler whose workers read and embed the parts, or `local:N` for N processes
     here; the numbers are those of one process.
 

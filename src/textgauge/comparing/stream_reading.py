@@ -97,7 +97,7 @@ class Read:
         return Comparison(*(Corpus(side.pool, side.index) for side in sides))
 
     def sample(self, size: int, seed: int) -> Comparison:
-        """At most so many texts of each corpus, chosen by content and seed, with the vectors that were kept."""
+        """At most `size` texts of each corpus, chosen by content and seed, with the vectors that were kept."""
         pool, corpora = self.comparison.joint.pool, []
         for stream, side in zip(self.streams, (self.comparison.reference, self.comparison.candidate), strict=True):
             rows = _drawn(side, size, seed)

@@ -139,7 +139,7 @@ def audit_judge(
     found = _table(table)
     if len(set(rating)) < 2:
         raise ArgumentError(
-            "an audit of a judge needs the ratings of two people or more: name their columns by {rating}"
+            "an audit of a judge needs the ratings of two people or more: name their columns by {rating}, one at a time"
         )
     people = np.array(list(found.scores(dict.fromkeys(rating)).values()))
     own, *again = (np.array(found.scores([name])[name]) for name in (judge, *repeat))

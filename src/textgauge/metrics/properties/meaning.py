@@ -95,7 +95,7 @@ def _self_similarity(measured: MeasuredCorpus, level: float) -> PropertyValue:
 register_property(
     CorpusProperty(
         name="vendi",
-        about="Vendi score: as diverse in meaning as so many texts that have nothing in common",
+        about="Vendi score: how many unrelated texts would be as diverse in meaning",
         better="higher",
         bounds=(1.0, math.inf),
         needs=("embeddings",),
