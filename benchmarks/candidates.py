@@ -16,7 +16,7 @@ for _library in ("OPENBLAS", "OMP", "MKL"):
 
 import numpy as np
 
-from textgauge.comparing.rank_candidates import rank_candidates
+from textgauge.comparing.many import rank_candidates
 from textgauge.data import Comparison, Corpus, load_corpus
 from textgauge.metrics import get_corpus_metrics
 from textgauge.tabular import markdown_table

@@ -1,7 +1,6 @@
 """Gates for builds: bounds on what textgauge measures, decided on the ends of intervals."""
 
-from textgauge.checking.check import Check
-from textgauge.checking.decision import Outcome
+from textgauge.checking.check import Check, Outcome
 from textgauge.checking.drift import DriftCheck
 from textgauge.checking.files import CheckFile, parse_number, read_checks
 from textgauge.checking.generated import CopiesCheck, DescribeCheck

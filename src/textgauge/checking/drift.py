@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from textgauge.checking.check import Check, Setting, fingerprint
-from textgauge.checking.decision import Bound, Measured
+from textgauge.checking.check import Bound, Check, Measured, Setting, fingerprint
 from textgauge.comparing import compare, explain
 from textgauge.data import load_corpus
 from textgauge.data.source import Source

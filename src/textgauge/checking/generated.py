@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from textgauge.checking.check import Check, Setting, fingerprint
-from textgauge.checking.decision import Bound, Measured
+from textgauge.checking.check import Bound, Check, Measured, Setting, fingerprint
 from textgauge.data import load_corpus
 from textgauge.data.source import Source
 from textgauge.describing import Description, describe

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from textgauge.checking.check import Check
-from textgauge.checking.decision import Bound, Measured, Outcome
+from textgauge.checking.check import Bound, Check, Measured, Outcome
 from textgauge.result import Result
 from textgauge.tabular import (
     FlatRow,

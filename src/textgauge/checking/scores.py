@@ -9,8 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from textgauge.arrays import Floats
-from textgauge.checking.check import Check, Setting, fingerprint
-from textgauge.checking.decision import Bound, Measured
+from textgauge.checking.check import Bound, Check, Measured, Setting, fingerprint
 from textgauge.data import Corpus, Pairs, load_aligned
 from textgauge.data.source import Source
 from textgauge.errors import InputError

@@ -12,8 +12,8 @@ import numpy as np
 from textgauge.arrays import Floats
 from textgauge.metrics.properties.base import MeasuredCorpus
 from textgauge.stats.correlation import complete, spearman
-from textgauge.stats.multiple_tests import holm
 from textgauge.stats.resampled_correlation import correlation_interval
+from textgauge.stats.simultaneous import holm
 from textgauge.tabular import FlatRow
 
 

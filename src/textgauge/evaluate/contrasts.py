@@ -17,11 +17,10 @@ from textgauge.stats.annotators import krippendorff_alpha, leave_one_out
 from textgauge.stats.correlation import Correlation, pearson, spearman
 from textgauge.stats.decisions import different
 from textgauge.stats.kendall import kendall_b
-from textgauge.stats.multiple_tests import holm
 from textgauge.stats.paired_tests import bootstrap_test, permutation_test, williams_test
 from textgauge.stats.resampled_correlation import correlation_interval
 from textgauge.stats.resampling import percentile_interval
-from textgauge.stats.simultaneous import pair_p_values, student_interval
+from textgauge.stats.simultaneous import holm, pair_p_values, student_interval
 from textgauge.tabular import Row, plain, plain_row
 
 SHOWN = ("metric", "other", "measure", "value", "other_value", "difference", "low", "high", "p_holm", "ahead")

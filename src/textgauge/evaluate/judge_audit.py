@@ -20,13 +20,16 @@ from textgauge.data.tables import TextTable
 from textgauge.encode.tokenizers import words_of
 from textgauge.errors import ArgumentError, InputError
 from textgauge.result import Result
-from textgauge.stats.alternative_annotator import (
+from textgauge.stats.annotators import (
     MIN_ITEMS,
     AlternativeAnnotator,
     Closeness,
+    Scale,
     alternative_annotator_test,
+    kappa,
+    kappa_draws,
+    krippendorff_alpha,
 )
-from textgauge.stats.annotators import Scale, kappa, kappa_draws, krippendorff_alpha
 from textgauge.stats.correlation import spearman
 from textgauge.stats.prediction_powered import prediction_powered_mean
 from textgauge.stats.resampled_correlation import correlation_interval, draws

@@ -16,7 +16,7 @@ from textgauge.arrays import Floats
 from textgauge.data import Comparison, Corpus, Draws
 from textgauge.numerics.held_out import SCORES, HeldOut
 from textgauge.stats import resampling as resample
-from textgauge.stats.multiple_tests import holm, max_t
+from textgauge.stats.simultaneous import holm, max_t
 
 if TYPE_CHECKING:
     from textgauge.metrics.corpus_metric import CorpusMetric

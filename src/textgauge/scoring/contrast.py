@@ -19,8 +19,8 @@ from textgauge.result import Result
 from textgauge.scoring.report import Bootstrap, Summed, canonical_order, item_statistics
 from textgauge.scoring.score import References, all_references, checked_pairs, require_texts
 from textgauge.stats.decisions import baseline_sentence
-from textgauge.stats.multiple_tests import holm
 from textgauge.stats.resampling import percentile_interval, permutation_p, resampled_sums, swapped_sums
+from textgauge.stats.simultaneous import holm
 from textgauge.tabular import FlatRow, Row, format_cell, format_interval
 
 

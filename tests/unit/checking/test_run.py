@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from textgauge.checking import CopiesCheck, DescribeCheck, DriftCheck, ScoreCheck, run_checks
-from textgauge.checking.decision import Measured
+from textgauge.checking.check import Measured
 from textgauge.checking.drift import _ratio
 from textgauge.errors import InputError, UnknownName
 from textgauge.metrics import Score

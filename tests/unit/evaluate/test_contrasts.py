@@ -8,7 +8,7 @@ from textgauge.evaluate.contrasts import SHOWN, paired_rows
 from textgauge.evaluate.protocols import Perturbation
 from textgauge.evaluate.protocols.base import Verdict
 from textgauge.evaluate.results import Judged
-from textgauge.stats.multiple_tests import holm
+from textgauge.stats.simultaneous import holm
 
 WAVE = np.sin(np.arange(1_000.0))
 

@@ -8,8 +8,7 @@ import pytest
 
 from textgauge import audit_judge
 from textgauge.errors import InputError
-from textgauge.stats.alternative_annotator import alternative_annotator_test
-from textgauge.stats.annotators import kappa, krippendorff_alpha
+from textgauge.stats.annotators import alternative_annotator_test, kappa, krippendorff_alpha
 from textgauge.stats.prediction_powered import prediction_powered_mean
 
 PEOPLE = ["ann", "bob", "cyd"]

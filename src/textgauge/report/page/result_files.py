@@ -28,7 +28,7 @@ from textgauge.report.page.result_schema import check_row, is_comparison, is_num
 from textgauge.report.page.tables import PageCell, PageColumn, PageTable, Span, axis_of, cell, table_of
 from textgauge.result import is_result, parsed_result
 from textgauge.stats.decisions import comparison_sentence, different
-from textgauge.stats.multiple_tests import holm
+from textgauge.stats.simultaneous import holm
 from textgauge.tabular import count_of, format_cell, listed
 
 Rows = list[dict[str, Any]]

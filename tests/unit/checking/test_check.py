@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textgauge.checking.decision import Bound, Measured, Outcome, needed_sentence
+from textgauge.checking.check import Bound, Measured, Outcome, needed_sentence
 from textgauge.metrics.properties.intervals import share
 
 
