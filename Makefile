@@ -127,10 +127,10 @@ $(BENCH)/.done: $(BUILD)
 
 results: $(VENV)/.core ## check the claims of the papers and write docs/results/; an hour, needs TEXTGAUGE_DATA
 	@mkdir -p $(RESULTS)
-	$(BIN)/python -m pip install -q $(TORCH) -e '.[generate]'
+	$(BIN)/python -m pip install -q $(TORCH) -e '.[generate,figures]'
 	$(BIN)/textgauge reproduce --all --out $(RESULTS) --figures $(RESULTS)/figures --format json > $(RESULTS)/ledgers.json
 	$(BIN)/textgauge report $(RESULTS)/ledgers.json -o $(RESULTS)/ledgers.html --title "Five papers, claim by claim"
 	$(BIN)/python -m benchmarks.ledgers $(RESULTS)/ledgers.json docs
 
 clean:
-	rm -rf $(VENV) $(BENCH) $(DEMO) site dist build src/*.egg-info src/textgauge/numerics/native/*.so .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(BENCH) $(DEMO) site dist build src/*.egg-info src/textgauge/vega.js src/textgauge/numerics/native/*.so .pytest_cache .mypy_cache .ruff_cache .hypothesis

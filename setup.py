@@ -1,4 +1,6 @@
-"""The compiled library; all else is in pyproject.toml. Without a C compiler, NumPy does its work.
+"""The compiled library and the drawing library of figures; all else is in pyproject.toml.
+
+Without a C compiler, NumPy does the work of the compiled library.
 
 The library includes no Python header, so one wheel serves every Python of a platform (`py3-none-PLATFORM`).
 `TEXTGAUGE_NATIVE=0` leaves it out of the build: a wheel for all platforms.
@@ -10,6 +12,7 @@ import os
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 
+import vl_convert
 from setuptools import Extension, setup
 from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_ext import build_ext
@@ -52,6 +55,10 @@ class Wheel(bdist_wheel):
 LIBRARY = Extension(
     "textgauge.numerics.native._kmeans", sources=["src/textgauge/numerics/native/kmeans.c"], optional=True
 )
+
+# vega, vega-lite and vega-embed in one script; their licences are in vega.LICENSE.txt.
+DRAWING = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
+Path(__file__).with_name("src").joinpath("textgauge", "vega.js").write_text(DRAWING, encoding="utf-8")
 
 setup(
     ext_modules=[] if os.environ.get("TEXTGAUGE_NATIVE") == "0" else [LIBRARY],

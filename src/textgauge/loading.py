@@ -6,9 +6,10 @@ import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from textgauge.charts import without_network
 from textgauge.data.packing import read_text
 from textgauge.errors import InputError, UnknownName
-from textgauge.result import TableResult, parsed_result, without_network
+from textgauge.result import TableResult, parsed_result
 from textgauge.tabular import Row
 
 _KEYS = ("metric", "property", "name")

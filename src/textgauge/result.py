@@ -16,7 +16,7 @@ from functools import cache
 from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 from textgauge.errors import InputError
 from textgauge.files import write_atomically
@@ -24,7 +24,6 @@ from textgauge.sealed import Damaged, seal_json, unsealed_json
 from textgauge.tabular import Row, Tabular, first_lines, html_table, printable, text_table
 
 SCHEMA = 1
-_Chart = TypeVar("_Chart")
 
 
 class Result(Tabular):
@@ -157,21 +156,6 @@ def schema() -> Row:
     """The JSON Schema of results."""
     found: Row = json.loads(files("textgauge").joinpath("result.schema.json").read_text("utf-8"))
     return found
-
-
-def without_network(chart: _Chart) -> _Chart:
-    """The chart, which notebooks show as an SVG that is drawn here; altair alone would load a script from the web."""
-    kind = type(chart)
-    object.__setattr__(chart, "__class__", type(kind.__name__, (_Drawn, kind), {}))  # altair keeps attributes as data
-    return chart
-
-
-class _Drawn:
-    def _repr_mimebundle_(self, *_: object, **__: object) -> dict[str, str]:
-        import vl_convert
-
-        spec = json.dumps(self.to_dict(validate=False))  # type: ignore[attr-defined]
-        return {"image/svg+xml": vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])}
 
 
 def _text(text: str) -> str:

@@ -251,7 +251,7 @@ def _all_lists(found: Description) -> dict[str, pl.DataFrame]:
 
 
 def _draw(found: Description, path: Path) -> None:
+    from textgauge.charts import rendered
     from textgauge.report.figures.corpora import plane_figure
-    from textgauge.report.figures.render import rendered
 
     write_atomically(path, rendered(plane_figure(found), path.suffix.removeprefix(".")))

@@ -47,8 +47,8 @@ def write_explanations(report: CompareReport, path: Path, top: int) -> None:
         case ".csv":
             write_table(path, explanation_rows(report))
         case ending:
+            from textgauge.charts import rendered
             from textgauge.report.figures.corpora import explanation_figure
-            from textgauge.report.figures.render import rendered
 
             write_atomically(path, rendered(explanation_figure(report, top), ending[1:]))
     note(f"explanations written to {path}")

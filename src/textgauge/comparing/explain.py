@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.arrays import Floats
+from textgauge.charts import without_network
 from textgauge.comparing.compare import blas_threads, prepared
 from textgauge.comparing.terms import Terms, separating_terms
 from textgauge.data import Comparison
@@ -23,7 +24,6 @@ from textgauge.metrics.contributions import Contributions, SideTerms
 from textgauge.metrics.ground_matrix import CrossNearest
 from textgauge.metrics.neighbours import nearest_texts
 from textgauge.progress import Step, show_in_notebook
-from textgauge.result import without_network
 from textgauge.tabular import Row, Tabular, html_table, plain, plain_row
 
 if TYPE_CHECKING:

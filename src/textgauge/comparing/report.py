@@ -7,10 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from textgauge.charts import without_network
 from textgauge.comparing.terms import Terms
 from textgauge.errors import UnknownName
 from textgauge.metrics import Score
-from textgauge.result import Result, without_network
+from textgauge.result import Result
 from textgauge.stats.decisions import comparison_sentence, different
 from textgauge.tabular import BLUE, GREY, VERMILION, Row, format_cell, format_interval, format_short, one_line
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.charts import without_network
 from textgauge.data import Corpus
 from textgauge.describing import lists
 from textgauge.describing.answer import description_sentence
@@ -20,7 +21,7 @@ from textgauge.errors import InputError, UnknownName
 from textgauge.metrics.properties.base import CorpusProperty, MeasuredCorpus, list_properties
 from textgauge.metrics.properties.nearest import reach_of_train
 from textgauge.metrics.properties.uniqueness import curve, form_counts
-from textgauge.result import Result, without_network
+from textgauge.result import Result
 from textgauge.tabular import BLUE, GREY, VERMILION, FlatRow, Row, format_cell, format_interval
 
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from textgauge.arrays import Floats
+from textgauge.charts import without_network
 from textgauge.errors import ArgumentError, InputError
 from textgauge.evaluate.overall import (
     SCOPES,
@@ -24,7 +25,7 @@ from textgauge.evaluate.overall import (
 )
 from textgauge.evaluate.protocols.base import Measure, Protocol, Verdict
 from textgauge.evaluate.results import Judged
-from textgauge.result import Result, without_network
+from textgauge.result import Result
 from textgauge.stats.decisions import ranking_sentence
 from textgauge.stats.simultaneous import better_than, rank_ranges, student_interval, tiers
 from textgauge.tabular import format_cell, format_interval, listed, plain_row, text_table

@@ -12,11 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.arrays import Floats
+from textgauge.charts import without_network
 from textgauge.data import Pairs
 from textgauge.errors import InputError, UnknownName
 from textgauge.metrics import PairMetric, PairScores
 from textgauge.naming import parse
-from textgauge.result import Result, result_html, without_network
+from textgauge.result import Result, result_html
 from textgauge.stats.resampling import percentile_interval, resampled_sums
 from textgauge.tabular import (
     BLUE,

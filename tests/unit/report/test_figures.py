@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from textgauge.charts import in_script, page
 from textgauge.data import Corpus, load_texts
 from textgauge.errors import InputError
 from textgauge.evaluate import Plan, Store, run
@@ -29,7 +30,6 @@ from textgauge.report.figures.ksc import (
     z_scores,
 )
 from textgauge.report.figures.measures import box_points, box_rows, placed, radar_figure, radar_values
-from textgauge.report.figures.render import in_script, page
 from textgauge.report.figures.size import asymptote, sweep_means, sweep_points
 from textgauge.report.figures.style import chart_data, own_values, printable
 

@@ -10,20 +10,18 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.arrays import Ints
-from textgauge.encode.embedders.transformer import Run, TransformerEmbedder, identity, onnx_session, silent_onnxruntime
+from textgauge.encode.embedders.transformer import Run, TransformerEmbedder, identity, onnx_session
+from textgauge.encode.onnx_graph import Network, OnnxGraph, Weights
 from textgauge.encode.resources import locate, resource
 
 LAYERS, HEADS, WIDTH, EPSILON = 6, 12, 384, 1e-12
 HEAD = WIDTH // HEADS
 MAX_LENGTH = 256
-Weights = dict[str, NDArray[np.float32]]
-Network = Callable[[dict[str, Ints]], NDArray[np.float32]]  # from named inputs to its one output
 
 
 def minilm() -> TransformerEmbedder:
@@ -56,104 +54,49 @@ def read_weights() -> Weights:
 
 def load_onnx(layers: int = LAYERS) -> Run:
     """Open the network on onnxruntime; with fewer layers it ends at the hidden states of that one, 0 the embeddings."""
-    network = Graph(read_weights(), layers).opened()
+    network = MiniLMGraph(read_weights()).opened(layers)
     return lambda ids: network({"ids": ids})
 
 
-class Graph:
-    """The network as an ONNX graph whose large weights are given from outside."""
+class MiniLMGraph(OnnxGraph):
+    """The network as an ONNX graph whose weights are given from outside."""
 
-    def __init__(self, weights: Weights, layers: int = LAYERS) -> None:
-        self.weights = weights
-        self.layers = layers
-        self.used: dict[str, Any] = {}
-        self.constants: list[Any] = []
-        self.nodes: list[Any] = []
-
-    def opened(self) -> Network:
-        """The whole network on onnxruntime."""
-        from onnx import TensorProto, helper
-
+    def opened(self, layers: int) -> Network:
+        """The network up to a layer, on onnxruntime."""
         hidden = self._embeddings()
-        for layer in range(self.layers):
+        for layer in range(layers):
             hidden = self._layer(hidden, f"encoder.layer.{layer}")
-        ids = helper.make_tensor_value_info("ids", TensorProto.INT64, ["texts", "length"])
-        out = helper.make_tensor_value_info(hidden, TensorProto.FLOAT, ["texts", "length", WIDTH])
-        return self._opened("minilm", [ids], out)
-
-    def _opened(self, name: str, inputs: list[Any], output: Any) -> Network:
-        from onnx import helper
-
-        onnxruntime = silent_onnxruntime()
-        graph = helper.make_graph(self.nodes, name, inputs, [output], [*self.used.values(), *self.constants])
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=9)
-        # onnxruntime reads these arrays while the session lives, so the closure keeps them.
-        arrays = [np.ascontiguousarray(self.weights[name]) for name in self.used]
-        values = [onnxruntime.OrtValue.ortvalue_from_numpy(array) for array in arrays]
-        options = onnxruntime.SessionOptions()
-        options.add_external_initializers(list(self.used), values)
-        session = onnx_session(model.SerializeToString(), options)
-
-        def run(given: dict[str, Ints], keep: object = values) -> NDArray[np.float32]:
-            return session.run(None, given)[0]  # type: ignore[no-any-return]
-
-        return run
-
-    def _op(self, kind: str, *inputs: str, **attributes: Any) -> str:
-        from onnx import helper
-
-        output = f"{kind}_{len(self.nodes)}"
-        self.nodes.append(helper.make_node(kind, inputs, [output], **attributes))
-        return output
-
-    def _weight(self, name: str) -> str:
-        from onnx import StringStringEntryProto, TensorProto
-
-        self.used[name] = TensorProto(
-            name=name,
-            data_type=TensorProto.FLOAT,
-            dims=self.weights[name].shape,
-            data_location=TensorProto.EXTERNAL,
-            external_data=[StringStringEntryProto(key="location", value="given at load")],
-        )
-        return name
-
-    def _constant(self, *numbers: int) -> str:
-        from onnx import numpy_helper
-
-        name = f"constant_{len(self.constants)}"
-        self.constants.append(numpy_helper.from_array(np.array(numbers, dtype=np.int64), name))
-        return name
+        return self.network({"ids": ("texts", "length")}, hidden, ("texts", "length", WIDTH))
 
     def _norm(self, hidden: str, name: str) -> str:
-        scale, shift = self._weight(f"{name}.weight"), self._weight(f"{name}.bias")
-        return self._op("LayerNormalization", hidden, scale, shift, axis=-1, epsilon=EPSILON)
+        scale, shift = self.weight(f"{name}.weight"), self.weight(f"{name}.bias")
+        return self.op("LayerNormalization", hidden, scale, shift, axis=-1, epsilon=EPSILON)
 
     def _linear(self, hidden: str, name: str) -> str:
-        product = self._op("MatMul", hidden, self._weight(f"{name}.weight"))
-        return self._op("Add", product, self._weight(f"{name}.bias"))
+        product = self.op("MatMul", hidden, self.weight(f"{name}.weight"))
+        return self.op("Add", product, self.weight(f"{name}.bias"))
 
     def _heads(self, hidden: str, name: str, order: list[int]) -> str:
-        parts = self._op("Reshape", self._linear(hidden, name), self._constant(0, 0, HEADS, HEAD))
-        return self._op("Transpose", parts, perm=order)
+        parts = self.op("Reshape", self._linear(hidden, name), self.constant(0, 0, HEADS, HEAD))
+        return self.op("Transpose", parts, perm=order)
 
     def _embeddings(self) -> str:
-        words = self._op("Gather", self._weight("embeddings.word_embeddings.weight"), "ids")
-        length = self._op("Slice", self._op("Shape", "ids"), self._constant(1), self._constant(2))
-        positions = self._op("Slice", self._weight("positions"), self._constant(0), length)
-        return self._norm(self._op("Add", words, positions), "embeddings.LayerNorm")
+        words = self.op("Gather", self.weight("embeddings.word_embeddings.weight"), "ids")
+        length = self.op("Slice", self.op("Shape", "ids"), self.constant(1), self.constant(2))
+        positions = self.op("Slice", self.weight("positions"), self.constant(0), length)
+        return self._norm(self.op("Add", words, positions), "embeddings.LayerNorm")
 
     def _layer(self, hidden: str, name: str) -> str:
         query = self._heads(hidden, f"{name}.attention.self.query", [0, 2, 1, 3])
         key = self._heads(hidden, f"{name}.attention.self.key", [0, 2, 3, 1])
         value = self._heads(hidden, f"{name}.attention.self.value", [0, 2, 1, 3])
-        shares = self._op("Softmax", self._op("MatMul", query, key), axis=-1)
-        mixed = self._op("Transpose", self._op("MatMul", shares, value), perm=[0, 2, 1, 3])
-        mixed = self._op("Reshape", mixed, self._constant(0, 0, WIDTH))
-        attended = self._op("Add", self._linear(mixed, f"{name}.attention.output.dense"), hidden)
+        shares = self.op("Softmax", self.op("MatMul", query, key), axis=-1)
+        mixed = self.op("Transpose", self.op("MatMul", shares, value), perm=[0, 2, 1, 3])
+        mixed = self.op("Reshape", mixed, self.constant(0, 0, WIDTH))
+        attended = self.op("Add", self._linear(mixed, f"{name}.attention.output.dense"), hidden)
         hidden = self._norm(attended, f"{name}.attention.output.LayerNorm")
-        wide = self._op("Gelu", self._linear(hidden, f"{name}.intermediate.dense"))
-        narrow = self._op("Add", self._linear(wide, f"{name}.output.dense"), hidden)
+        wide = self.op("Gelu", self._linear(hidden, f"{name}.intermediate.dense"))
+        narrow = self.op("Add", self._linear(wide, f"{name}.output.dense"), hidden)
         return self._norm(narrow, f"{name}.output.LayerNorm")
 
 

@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.arrays import Ints
-from textgauge.encode.embedders.minilm import Graph, Network, Weights
 from textgauge.encode.embedders.transformer import equal_length_batches
 from textgauge.encode.language_models import Surprise, once, windowed
 from textgauge.encode.language_models.gguf import Gguf, read_gguf
+from textgauge.encode.onnx_graph import Network, OnnxGraph, Weights
 from textgauge.encode.resources import locate, resource
 from textgauge.encode.tokenizers import without_surrogates
 from textgauge.errors import ResourceError
@@ -177,80 +177,68 @@ def rotations(shape: Shape, longest: int) -> tuple[NDArray[np.float32], NDArray[
     return np.cos(angle).astype(np.float32), np.sin(angle).astype(np.float32)
 
 
-class LlamaGraph(Graph):
+class LlamaGraph(OnnxGraph):
     """The network as an ONNX graph whose large weights are given from outside."""
 
     def __init__(self, weights: Weights, shape: Shape) -> None:
-        super().__init__(weights, shape.layers)
+        super().__init__(weights)
         self.shape = shape
 
     def opened(self) -> Network:
         """The whole network on onnxruntime."""
-        from onnx import TensorProto, helper
-
-        hidden = self._op("Gather", self._weight(TABLE), "ids")
-        self.length = self._op("Slice", self._op("Shape", "ids"), self._constant(1), self._constant(2))
-        self.zero = self._constant(0)
-        self.later = self._up_to(self._up_to(self._weight("later"), 0), 1)
-        self.turn = [self._up_to(self._weight(name), 0) for name in ("cosine", "sine")]
-        for layer in range(self.layers):
+        hidden = self.op("Gather", self.weight(TABLE), "ids")
+        self.length = self.op("Slice", self.op("Shape", "ids"), self.constant(1), self.constant(2))
+        self.zero = self.constant(0)
+        self.later = self._up_to(self._up_to(self.weight("later"), 0), 1)
+        self.turn = [self._up_to(self.weight(name), 0) for name in ("cosine", "sine")]
+        for layer in range(self.shape.layers):
             hidden = self._layer(hidden, str(layer))
         costs = self._costs(self._norm(hidden, "output_norm.weight"))
-        ids = helper.make_tensor_value_info("ids", TensorProto.INT64, ["texts", "length"])
-        targets = helper.make_tensor_value_info("targets", TensorProto.INT64, ["tokens", 1])
-        out = helper.make_tensor_value_info(costs, TensorProto.FLOAT, ["tokens", 1])
-        return self._opened("llama", [ids, targets], out)
-
-    def _number(self, value: float) -> str:
-        from onnx import numpy_helper
-
-        name = f"constant_{len(self.constants)}"
-        self.constants.append(numpy_helper.from_array(np.array(value, dtype=np.float32), name))
-        return name
+        return self.network({"ids": ("texts", "length"), "targets": ("tokens", 1)}, costs, ("tokens", 1))
 
     def _up_to(self, table: str, axis: int) -> str:
-        return self._op("Slice", table, self.zero, self.length, self._constant(axis))
+        return self.op("Slice", table, self.zero, self.length, self.constant(axis))
 
     def _norm(self, hidden: str, name: str) -> str:
-        mean = self._op("ReduceMean", self._op("Mul", hidden, hidden), self._constant(-1), keepdims=1)
-        size = self._op("Sqrt", self._op("Add", mean, self._number(self.shape.epsilon)))
-        return self._op("Mul", self._op("Div", hidden, size), self._weight(name))
+        mean = self.op("ReduceMean", self.op("Mul", hidden, hidden), self.constant(-1), keepdims=1)
+        size = self.op("Sqrt", self.op("Add", mean, self.tensor(np.array(self.shape.epsilon, dtype=np.float32))))
+        return self.op("Mul", self.op("Div", hidden, size), self.weight(name))
 
     def _linear(self, hidden: str, name: str) -> str:
-        return self._op("MatMul", hidden, self._weight(name))
+        return self.op("MatMul", hidden, self.weight(name))
 
     def _split(self, hidden: str, name: str, heads: int) -> str:
         """Heads, grouped by the keys they share: (texts, key heads, heads, length, head)."""
-        sizes = self._constant(0, 0, self.shape.key_heads, heads // self.shape.key_heads, self.shape.head)
-        return self._op("Transpose", self._op("Reshape", self._linear(hidden, name), sizes), perm=[0, 2, 3, 1, 4])
+        sizes = self.constant(0, 0, self.shape.key_heads, heads // self.shape.key_heads, self.shape.head)
+        return self.op("Transpose", self.op("Reshape", self._linear(hidden, name), sizes), perm=[0, 2, 3, 1, 4])
 
     def _rotated(self, rows: str) -> str:
         half = self.shape.head // 2
-        low = self._op("Slice", rows, self.zero, self._constant(half), self._constant(4))
-        high = self._op("Slice", rows, self._constant(half), self._constant(2 * half), self._constant(4))
-        turned = self._op("Concat", self._op("Neg", high), low, axis=-1)
+        low = self.op("Slice", rows, self.zero, self.constant(half), self.constant(4))
+        high = self.op("Slice", rows, self.constant(half), self.constant(2 * half), self.constant(4))
+        turned = self.op("Concat", self.op("Neg", high), low, axis=-1)
         cosine, sine = self.turn
-        return self._op("Add", self._op("Mul", rows, cosine), self._op("Mul", turned, sine))
+        return self.op("Add", self.op("Mul", rows, cosine), self.op("Mul", turned, sine))
 
     def _layer(self, hidden: str, name: str) -> str:
         near = self._norm(hidden, f"{name}.attn_norm")
         query = self._rotated(self._split(near, f"{name}.attn_q", self.shape.heads))
         key = self._rotated(self._split(near, f"{name}.attn_k", self.shape.key_heads))
         value = self._split(near, f"{name}.attn_v", self.shape.key_heads)
-        scores = self._op("MatMul", query, self._op("Transpose", key, perm=[0, 1, 2, 4, 3]))
-        shares = self._op("Softmax", self._op("Add", scores, self.later), axis=-1)
-        mixed = self._op("Transpose", self._op("MatMul", shares, value), perm=[0, 3, 1, 2, 4])
-        mixed = self._op("Reshape", mixed, self._constant(0, 0, self.shape.width))
-        hidden = self._op("Add", hidden, self._linear(mixed, f"{name}.attn_output"))
+        scores = self.op("MatMul", query, self.op("Transpose", key, perm=[0, 1, 2, 4, 3]))
+        shares = self.op("Softmax", self.op("Add", scores, self.later), axis=-1)
+        mixed = self.op("Transpose", self.op("MatMul", shares, value), perm=[0, 3, 1, 2, 4])
+        mixed = self.op("Reshape", mixed, self.constant(0, 0, self.shape.width))
+        hidden = self.op("Add", hidden, self._linear(mixed, f"{name}.attn_output"))
         near = self._norm(hidden, f"{name}.ffn_norm")
         gate = self._linear(near, f"{name}.ffn_gate")
-        gate = self._op("Mul", gate, self._op("Sigmoid", gate))
-        wide = self._op("Mul", gate, self._linear(near, f"{name}.ffn_up"))
-        return self._op("Add", hidden, self._linear(wide, f"{name}.ffn_down"))
+        gate = self.op("Mul", gate, self.op("Sigmoid", gate))
+        wide = self.op("Mul", gate, self._linear(near, f"{name}.ffn_up"))
+        return self.op("Add", hidden, self._linear(wide, f"{name}.ffn_down"))
 
     def _costs(self, hidden: str) -> str:
-        rows = self._op("Reshape", hidden, self._constant(-1, self.shape.width))
-        scores = self._op("Gemm", rows, TABLE, transB=1)
+        rows = self.op("Reshape", hidden, self.constant(-1, self.shape.width))
+        scores = self.op("Gemm", rows, TABLE, transB=1)
         # Not ReduceLogSumExp, which loses the fourth digit over this many tokens.
-        logs = self._op("LogSoftmax", scores, axis=1)
-        return self._op("Neg", self._op("GatherElements", logs, "targets", axis=1))
+        logs = self.op("LogSoftmax", scores, axis=1)
+        return self.op("Neg", self.op("GatherElements", logs, "targets", axis=1))

@@ -10,11 +10,11 @@ from pkgutil import iter_modules
 
 import altair as alt
 
+from textgauge.charts import FORMATS, rendered
 from textgauge.errors import InputError
 from textgauge.evaluate.results import Group
 from textgauge.metrics import get_metrics
 from textgauge.report.figures.kind import FigureKind
-from textgauge.report.figures.render import FORMATS, rendered
 
 __all__ = ["FORMATS", "KINDS", "Figure", "FigureKind", "chosen_metrics", "figures", "latest_groups", "rendered"]
 

@@ -7,18 +7,17 @@ import hashlib
 import re
 import zlib
 from collections.abc import Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from importlib.metadata import version
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from textgauge.charts import library
 from textgauge.errors import InputError
 from textgauge.evaluate.boards import Board, grouped_boards
 from textgauge.evaluate.results import Results, total_times
 from textgauge.evaluate.store import Store
 from textgauge.report.figures import Figure
-from textgauge.report.figures.render import library
 from textgauge.report.page.answers import AnswerCard, board_answer, result_answer
 from textgauge.report.page.boards import board_sentences, board_table, verdict_table, warnings
 from textgauge.report.page.cards import cards
@@ -66,13 +65,10 @@ def page_and_summary(
     if not (stores or results or texts):
         raise InputError("there is nothing to report: give the folder of a run or a JSON file of results")
     runs = [Results(store) for store in stores]
-    with ThreadPoolExecutor(1) as background:
-        if stores:  # seconds of another thread's time, which Python's lock does not hold back
-            background.submit(library)
-        judged = [item for run in runs for item in run.judged()]
-        groups = sorted(grouped_boards(judged), key=lambda group: group[0].judged[0].protocol.of)
-        single = [board for _, of in groups for board in of]
-        kinds = list(drawn([group for run in runs for group in run.groups()], [of for _, of in groups]))
+    judged = [item for run in runs for item in run.judged()]
+    groups = sorted(grouped_boards(judged), key=lambda group: group[0].judged[0].protocol.of)
+    single = [board for _, of in groups for board in of]
+    kinds = list(drawn([group for run in runs for group in run.groups()], [of for _, of in groups]))
     own = drawings(charts)
     spent = total_times(time for run in runs for time in run.times())
     rows = [row for result in results for row in result.rows]
