@@ -16,7 +16,10 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from typer.main import get_command
 
+from textgauge.cli import app
+from textgauge.cli.config import read_config
 from textgauge.data import read_embeddings
 from textgauge.data.formats import load_table
 from textgauge.encode.embedders.static import static_embedder
@@ -94,6 +97,9 @@ def targets() -> dict[str, Target]:
         "jsonl": Target("a.jsonl", frame.write_ndjson().encode(), _texts),
         "parquet": Target("a.parquet", _written(frame.write_parquet), _texts),
         "arrow": Target("a.arrow", _written(frame.write_ipc), _texts),
+        "arrow stream": Target(
+            "s.arrow", _written(lambda out: frame.write_ipc_stream(out, compression="zstd")), _texts
+        ),
         "npy": Target(
             "a.npy",
             _written(lambda out: np.save(out, np.random.default_rng(0).normal(size=(30, 4)))),
@@ -114,6 +120,7 @@ def targets() -> dict[str, Target]:
         "run store, manifest": _manifest(),
         "saved result": Target("result.json", _saved(), load, checked=True),
         "saved result without checksum, report": Target("old.json", json.dumps(_ROWS).encode(), _reported),
+        "config": Target("textgauge.toml", _CONFIG, _configured),
         "name": Target("name", b"pr.recall(k=3|5,ties=open)@minilm|wordllama:cosine", _named),
     }
 
@@ -123,6 +130,14 @@ _ROWS: list[dict[str, Any]] = [
      "reason": None, "null": 0.05},
     {"metric": "bleu", "mean": 0.2, "low": 0.1, "high": 0.3, "n": 30, "reason": None},
 ]  # fmt: skip
+_CONFIG = b"""[compare]
+metrics = ["energy", "mauve"]
+permutations = 999
+ci = true
+
+[run]
+repetitions = 5
+"""
 _ELMO = {
     "char_cnn": {
         "activation": "relu",
@@ -302,3 +317,7 @@ def _reported(path: Path) -> object:
 
 def _named(path: Path) -> object:
     return get_metrics(path.read_bytes().decode("utf-8", "surrogateescape"))
+
+
+def _configured(path: Path) -> object:
+    return read_config(get_command(app), path.parent)

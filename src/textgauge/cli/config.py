@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from textgauge.errors import InputError, UnknownName
+from textgauge.tabular import one_line
 
 FILES = ("textgauge.toml", "pyproject.toml")
 
@@ -30,10 +31,10 @@ def read_config(command: Any, folder: Path) -> dict[str, Any]:
 def _table(path: Path) -> dict[str, Any] | None:
     try:
         content = tomllib.loads(path.read_text("utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         if path.name == "pyproject.toml":  # of another tool, which will say what is wrong with it
             return None
-        raise InputError(f"{path.name}: not TOML ({error})") from None
+        raise InputError(f"{path.name}: not TOML ({one_line(str(error), 200)})") from None
     if path.name != "pyproject.toml":
         return content
     tools = content.get("tool")

@@ -8,11 +8,12 @@ import importlib
 import io
 import os
 import re
+import struct
 import sys
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 _BLOCK = 2**20
 _PLACE = re.compile(rb"""<(?:\w+:)?(?:c|row)\s[^<>]*?\br\s*=\s*["']([A-Za-z]{0,3})(\d{1,9})["']""")
+_MARK, _DICTIONARY, _BATCH = 2**32 - 1, 2, 3  # of Arrow: before a message; kinds of messages that hold rows
 _MOST_SAID = 200  # characters of a library's message that are repeated
 
 
@@ -79,8 +81,102 @@ def arrow_frame(data: bytes) -> polars.DataFrame:
     """The table of an Arrow file's bytes; a stream, as Hugging Face saves datasets, or a Feather file."""
     import polars
 
-    read = polars.read_ipc if data.startswith(b"ARROW1") else polars.read_ipc_stream
+    is_file = data.startswith(b"ARROW1")
+    try:
+        _check_arrow((_arrow_file if is_file else _arrow_stream)(memoryview(data)))
+    except (struct.error, IndexError, OverflowError):
+        raise InputError("not a whole Arrow file") from None
+    read = polars.read_ipc if is_file else polars.read_ipc_stream
     return _read("Arrow", lambda: read(io.BytesIO(data)))
+
+
+def _check_arrow(messages: Iterable[tuple[memoryview, memoryview]]) -> None:
+    """Refuse parts that say they are longer than the file, or unpack to too much: polars ends the process at them."""
+    cells = unpacked = 0
+    for head, body in messages:
+        mark, length = struct.unpack_from("<Ii", head)
+        message = _Flat(head[8:] if mark == _MARK else head[4:])
+        if message.number(3, "q") != len(body) or (mark == _MARK and length != len(head) - 8):
+            raise InputError("not a whole Arrow file")
+        kind = message.number(1, "B")
+        if kind in (_DICTIONARY, _BATCH):
+            batch = message.table(2) if kind == _BATCH else message.table(2).table(1)
+            cells += sum(first for first, _ in batch.structs(1, "qq"))
+            unpacked += sum(_unpacked_size(body, *part, packed=batch.has(3)) for part in batch.structs(2, "qq"))
+    TABLE_CELLS.check(cells, "a table")
+    FILE_BYTES.check(unpacked, "unpacked, a table")
+
+
+def _arrow_stream(data: memoryview) -> Iterator[tuple[memoryview, memoryview]]:
+    """Head and body of each message, which follow each other."""
+    place = 0
+    while place + 8 <= len(data):
+        mark, length = struct.unpack_from("<Ii", data, place)
+        if mark != _MARK or length <= 0:
+            return
+        start = place + 8 + length
+        place = start + _Flat(data[place + 8 : start]).number(3, "q")
+        yield data[start - length - 8 : start], data[start:place]
+
+
+def _arrow_file(data: memoryview) -> Iterator[tuple[memoryview, memoryview]]:
+    """Head and body of each message, which are listed at the end."""
+    (length,) = struct.unpack_from("<i", data, len(data) - 10)
+    footer = _Flat(data[len(data) - 10 - length : -10])
+    for first, head, body in [*footer.structs(2, "qi4xq"), *footer.structs(3, "qi4xq")]:
+        start, end = first + head, first + head + body
+        if not 0 <= first <= start <= end <= len(data):
+            raise InputError("not a whole Arrow file")
+        yield data[first:start], data[start:end]
+
+
+def _unpacked_size(body: memoryview, start: int, length: int, *, packed: bool) -> int:
+    if not 0 <= start <= start + length <= len(body):
+        raise InputError("not a whole Arrow file")
+    if not packed or not length:
+        return length
+    (size,) = struct.unpack_from("<q", body, start)
+    return length if size < 0 else int(size)
+
+
+class _Flat:
+    """A table of a flatbuffer: as much of that format as the heads of Arrow messages need."""
+
+    def __init__(self, data: memoryview, place: int | None = None) -> None:
+        self.data = data
+        self.place = self._at(0, "I") if place is None else place
+
+    def _at(self, place: int, kind: str) -> int:
+        if place < 0:
+            raise IndexError
+        return int(struct.unpack_from(f"<{kind}", self.data, place)[0])
+
+    def _field(self, number: int) -> int:
+        """Where a field stands; 0 where it is left out."""
+        fields = self.place - self._at(self.place, "i")
+        offset = self._at(fields + 4 + 2 * number, "H") if 4 + 2 * number < self._at(fields, "H") else 0
+        return offset and self.place + offset
+
+    def has(self, number: int) -> bool:
+        """Whether a field is there."""
+        return self._field(number) > 0
+
+    def number(self, number: int, kind: str) -> int:
+        """A number of a field, 0 by default."""
+        place = self._field(number)
+        return place and self._at(place, kind)
+
+    def table(self, number: int) -> _Flat:
+        """A table that is a field."""
+        place = self._field(number)
+        return _Flat(self.data, place + self._at(place, "I"))
+
+    def structs(self, number: int, kinds: str) -> list[tuple[int, ...]]:
+        """A list of some whole numbers each; nothing where it is left out."""
+        place, size = self._field(number), struct.calcsize(f"<{kinds}")
+        start = place and place + self._at(place, "I")
+        count = place and self._at(start, "I")
+        return list(struct.iter_unpack(f"<{kinds}", self.data[start + 4 : start + 4 + size * count]))
 
 
 def excel_frame(data: bytes) -> polars.DataFrame:

@@ -270,7 +270,7 @@ BAD = {
     "uneven.json": (b'{"a": ["x"], "b": []}', "differ in length ('a' 1, 'b' 0)"),
     "cut.json": (b'["a",\n"b"', "bad JSON (Expecting ',' delimiter, line 2, column 4)"),
     "mixed.json": (b'["a", 5]', "item 2: expected a JSON object, found a number"),
-    "junk.arrow": (b"ARROW1 nothing", "bad Arrow"),
+    "junk.arrow": (b"ARROW1 nothing", "not a whole Arrow file"),
     "text.arrow": (b"hello", "bad Arrow"),
     "text.xlsx": (b"hello", "not a whole .xlsx file"),
     "commas.csv": (b"text\none, two\n", "or call the file .txt"),

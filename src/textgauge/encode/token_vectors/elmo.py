@@ -228,7 +228,9 @@ def read_network(options: Path, weights: Path) -> Network:
     try:
         with h5py.File(weights, "r") as file:
             return _network(lambda name, *shape: _array(file, name, shape), sizes)
-    except OSError as error:
+    except ResourceError:
+        raise
+    except Exception as error:  # h5py has no error of its own: damage ends in one of any kind
         raise ResourceError(f"{weights.name} is not a readable HDF5 file") from error
 
 
@@ -264,7 +266,7 @@ def read_sizes(path: Path) -> Sizes:
             projection_clip=float(lstm.get("proj_clip") or np.inf),
         )
         whole = lstm["use_skip_connections"] is True and convolution["max_characters_per_token"] == CHARACTERS
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ResourceError(f"{path.name} does not hold the options of an ELMo model: {error}") from error
     wide = any(width > CHARACTERS for width, _ in sizes.filters)
     if not whole or wide or not sizes.filters or sizes.activation not in ("relu", "tanh"):
