@@ -5,9 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, TypeAlias
 
 Step: TypeAlias = Callable[[str], None]
+Listener: TypeAlias = Callable[[int, int], None]  # pairs of rows done, and all of them
+_listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
 _handles: dict[str, Any] = {}
 _watching: list[Step] = []
 
@@ -93,3 +96,27 @@ class DownloadBar:
 
     def close(self) -> None:
         """The last word."""
+
+
+@contextmanager
+def listening(listener: Listener) -> Iterator[None]:
+    """Within this block, passes over pairs of rows call the listener now and then, without arguments through them."""
+    token = _listener.set(listener)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
+
+
+class PairCount:
+    """Counts the pairs of rows that are done of some passes, and tells who listens."""
+
+    def __init__(self, total: int) -> None:
+        self._done, self._total = 0, total
+
+    def add(self, pairs: int) -> None:
+        """So many more are done."""
+        self._done = min(self._done + pairs, self._total)
+        listener = _listener.get()
+        if listener is not None:
+            listener(self._done, self._total)

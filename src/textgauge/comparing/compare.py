@@ -149,6 +149,9 @@ def compare(
         raise InputError("a scheduler needs files, lists or arrays, which are read in parts, and no foreign or explain")
     comparison, chosen, missing = prepared(reference, candidate, metrics, seed, on_step, column=column)
     scores, nulls = [], []
+    for metric in chosen:
+        if metric.key not in missing:
+            metric.ask_pairs(comparison)
     with blas_threads(comparison):
         for number, metric in enumerate(chosen):
             on_step(Stage(metric.key, number, len(chosen), "measuring and testing" if test else "measuring"))

@@ -29,8 +29,7 @@ from textgauge.errors import InputError
 from textgauge.metrics import CorpusMetric, Score, grouped
 from textgauge.metrics.null_values import NullValues
 from textgauge.metrics.uncertainty import Parts, student_reach
-from textgauge.numerics.progress import listening
-from textgauge.progress import Step
+from textgauge.progress import Step, listening
 from textgauge.tabular import format_duration, listed
 
 SAMPLE = 10_000  # texts of each corpus that fitted metrics see
@@ -124,11 +123,14 @@ def _without_uncertainty(score: Score, reason: str) -> Score:
 
 def _of_pairs(read: Read, metrics: Sequence[CorpusMetric], options: UncertaintyOptions, on_step: Step) -> Results:
     results: Results = {}
-    on, comparison = "", read.comparison
-    for metric in sorted(metrics, key=lambda metric: metric.on):
+    embedder, comparison = "", read.comparison
+    for metric in sorted(metrics, key=lambda metric: metric.embedder):
         on_step(metric.key)
-        if metric.on != on:  # metrics of one input share what a view remembers; then it goes
-            on, comparison = metric.on, read.view()
+        if metric.embedder != embedder:  # metrics of one embedder share what a view remembers; then it goes
+            embedder, comparison = metric.embedder, read.view()
+            for other in metrics:
+                if other.embedder == embedder:
+                    other.ask_pairs(comparison)
         with listening(PairProgress(metric.key, on_step)), blas_threads(comparison):
             score = metric.measure(comparison)
         if options.ci or options.test:

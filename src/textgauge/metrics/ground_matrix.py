@@ -27,16 +27,12 @@ _BLOCK = 512  # texts on a side of a block that is computed at once
 
 
 class CrossNearest(NamedTuple):
-    """For each text of both corpora the distance and position of the nearest text of the other corpus.
-
-    `sums` are the sums of the distances to all of them, where the pass over many texts gave them too.
-    """
+    """For each text of both corpora the distance and position of the nearest text of the other corpus."""
 
     of_reference: Floats
     of_reference_index: Ints
     of_candidate: Floats
     of_candidate_index: Ints
-    sums: tuple[Floats, Floats] | None
 
 
 class BallCounts(NamedTuple):
@@ -149,7 +145,7 @@ def nearest_of_blocks(n: int, m: int, blocks: Callable[[slice], Floats]) -> Cros
         found = block[closest, np.arange(m)]
         closer = found < of_q
         at_p[closer], of_q[closer] = rows.start + closest[closer], found[closer]
-    return CrossNearest(of_p, at_q, of_q, at_p, None)
+    return CrossNearest(of_p, at_q, of_q, at_p)
 
 
 def ball_counts(comparison: Comparison, name: str, k: int, ties: str) -> BallCounts:

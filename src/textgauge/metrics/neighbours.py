@@ -14,11 +14,11 @@ from textgauge.metrics.base import VALUE
 from textgauge.metrics.corpus_metric import CorpusMetric, GroundMetric, ManyValues
 from textgauge.metrics.ground_matrix import BallCounts, CrossNearest
 from textgauge.numerics import neighbour_lists as many
-from textgauge.numerics.kernel_sums import MANY_ROWS
-from textgauge.numerics.neighbour_blocks import DistanceSums, Reach, balls_both, nearest_both
+from textgauge.numerics.neighbour_blocks import Reach
 from textgauge.numerics.neighbour_lists import Joint, Lists
 from textgauge.numerics.neighbour_rows import Cloud, to_ground
 from textgauge.numerics.neighbour_sides import ManyShares, nearest_of_sides, shares_of_sides
+from textgauge.numerics.pair_blocks import BallsHeld, NearestRows, PairPasses
 from textgauge.numerics.subsets import Gram, Subsets
 
 if TYPE_CHECKING:
@@ -137,32 +137,46 @@ def _gram_of(corpus: Corpus, embedder: str, sides: Subsets) -> Gram | None:
 
 
 def _cloud(corpus: Corpus, embedder: str, ground: str) -> Cloud:
-    return Cloud.of(corpus.embeddings(embedder), ground)
+    if ground == "euclidean":
+        return Cloud.of(corpus.embeddings(embedder), ground)
+    return corpus.derive(_cloud, embedder, "euclidean").of_directions()
 
 
 def _reach(corpus: Corpus, embedder: str, ground: str) -> Reach:
     return Reach(corpus.derive(_cloud, embedder, ground))
 
 
+def clouds(comparison: Comparison, embedder: str) -> tuple[Cloud, Cloud]:
+    """The different rows of both corpora, and where they stand."""
+    sides = comparison.reference, comparison.candidate
+    first, second = (side.derive(_cloud, embedder, "euclidean") for side in sides)
+    return first, second
+
+
+def pair_passes(comparison: Comparison, embedder: str, ground: str) -> PairPasses:
+    """The passes over all pairs of embeddings, which metrics of one ground share; cosine and angle are one ground."""
+    return comparison.derive(_pair_passes, embedder, "euclidean" if ground == "euclidean" else "cosine")
+
+
+def _pair_passes(comparison: Comparison, embedder: str, ground: str) -> PairPasses:
+    first, second = (side.derive(_reach, embedder, ground) for side in (comparison.reference, comparison.candidate))
+    return PairPasses((first, second))
+
+
 def _nearest(comparison: Comparison, embedder: str, ground: str) -> CrossNearest:
-    P, Q = (side.derive(_cloud, embedder, ground) for side in (comparison.reference, comparison.candidate))
-    many_texts = min(len(comparison.reference), len(comparison.candidate)) >= MANY_ROWS and ground != "cosine"
-    sums = DistanceSums(P, Q, ground) if many_texts else None
-    (from_p, at_q), (from_q, at_p) = nearest_both(P, Q, sums)
+    P, Q = clouds(comparison, embedder)
+    (from_p, at_q), (from_q, at_p) = pair_passes(comparison, embedder, ground).answer(NearestRows())
     return CrossNearest(
         to_ground(from_p, ground)[P.inverse],
         Q.first[at_q][P.inverse],
         to_ground(from_q, ground)[Q.inverse],
         P.first[at_p][Q.inverse],
-        (sums.of_a[P.inverse], sums.of_b[Q.inverse]) if sums else None,
     )
 
 
 def _ball_counts(comparison: Comparison, embedder: str, ground: str, k: int, ties: str) -> BallCounts:
-    sides = comparison.reference, comparison.candidate
-    P, Q = (side.derive(_cloud, embedder, ground) for side in sides)
-    reach_p, reach_q = (side.derive(_reach, embedder, ground) for side in sides)
-    of_p, of_q = balls_both(P, Q, (reach_p, reach_q), k=k, closed=ties == "closed")
+    P, Q = clouds(comparison, embedder)
+    of_p, of_q = pair_passes(comparison, embedder, ground).answer(BallsHeld(k, ties == "closed"))
     return BallCounts(of_q.holders[P.inverse], of_p.holders[Q.inverse], of_p.reached[P.inverse])
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.arrays import Floats, Masks
-from textgauge.numerics.progress import report
+from textgauge.progress import PairCount
 
 Kernel = Callable[[Floats, Floats], Floats]
 
@@ -89,20 +89,22 @@ def row_sums(X: Floats, Y: Floats, kernel: Kernel, across: tuple[Floats, Floats]
     """
     if X.dtype != np.float32 and min(len(X), len(Y)) >= MANY_ROWS and mostly_different(X) and mostly_different(Y):
         X, Y = X.astype(np.float32), Y.astype(np.float32)
-    xx, x_self = _within(X, kernel)
-    yy, y_self = _within(Y, kernel)
-    xy, yx = across or _across(X, Y, kernel)
+    n, m = len(X), len(Y)
+    count = PairCount(n * (n + 1) // 2 + m * (m + 1) // 2 + (0 if across else n * m))
+    xx, x_self = _within(X, kernel, count)
+    yy, y_self = _within(Y, kernel, count)
+    xy, yx = across or _across(X, Y, kernel, count)
     return RowSums(xx, yy, xy, yx, x_self, y_self)
 
 
-def _across(X: Floats, Y: Floats, kernel: Kernel) -> tuple[Floats, Floats]:
+def _across(X: Floats, Y: Floats, kernel: Kernel, count: PairCount) -> tuple[Floats, Floats]:
     xy, yx = np.zeros(len(X)), np.zeros(len(Y))
     for a in _blocks(len(X)):
         for b in _blocks(len(Y)):
             by_row, by_column = _block_sums(kernel, X[a], Y[b])
             xy[a] += by_row
             yx[b] += by_column
-        report(a.stop * len(Y), len(X) * len(Y))
+        count.add((a.stop - a.start) * len(Y))
     return xy, yx
 
 
@@ -206,7 +208,7 @@ def mostly_different(X: NDArray[np.floating[Any]]) -> bool:
     return len(np.unique(np.concatenate([X[some] @ direction for some in _blocks(len(X))]))) >= 0.99 * len(X)
 
 
-def _within(X: Floats, kernel: Kernel) -> tuple[Floats, Floats]:
+def _within(X: Floats, kernel: Kernel, count: PairCount) -> tuple[Floats, Floats]:
     sums, own = np.zeros(len(X)), np.zeros(len(X))
     blocks = list(_blocks(len(X)))
     for i, a in enumerate(blocks):
@@ -219,8 +221,8 @@ def _within(X: Floats, kernel: Kernel) -> tuple[Floats, Floats]:
                 by_row, by_column = _block_sums(kernel, X[a], X[b])
                 sums[a] += by_row
                 sums[b] += by_column
-        left = len(X) - a.stop
-        report((len(X) ** 2 - left**2) // 2, len(X) ** 2 // 2)
+        rows, behind = a.stop - a.start, len(X) - a.stop
+        count.add(rows * (rows + 1) // 2 + rows * behind)
     return sums - own, own
 
 

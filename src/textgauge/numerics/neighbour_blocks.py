@@ -1,24 +1,20 @@
-"""Exact neighbours in bounded memory: float32 block products leave few pairs, float64 decides among them."""
+"""Exact neighbours from blocks of float32 products: these leave few pairs, and float64 decides among them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.arrays import Floats, Floats32, Ints
-from textgauge.numerics.kernel_sums import to_angles
-from textgauge.numerics.neighbour_rows import ROUNDED, Cloud, Filter, below, filters, inside_ball, levels, squared_pairs
-from textgauge.numerics.progress import report
+from textgauge.numerics.neighbour_rows import ROUNDED, Cloud, Filter, below, inside_ball, levels, squared_pairs
 
-Pairs = tuple[Ints, Ints, Floats32]  # rows, columns, and the upper bound of −(squared distance)/2
+PairBounds = tuple[Ints, Ints, Floats32]  # rows, columns, and the upper bound of −(squared distance)/2
 
-_TALL, _WIDE = 512, 1024  # a block of products: 2 MB
-_SMALL = 512  # up to here the whole matrix is cheaper than bookkeeping
 _LEAST = np.finfo(np.float32).min
 _GROUPS = 4  # for each neighbour wanted, this many groups of rows of which only the nearest is ranked
+_WAITING = 2**21  # pairs; when there are more, those that others have overtaken are dropped
 
 
 @dataclass(frozen=True)
@@ -29,89 +25,101 @@ class Balls:
     holders: Ints
 
 
-class DistanceSums:
-    """For each row of two clouds the sum of its distances to all texts of the other, taken from passing blocks.
+class _Waiting:
+    """Pairs that may still matter, with their upper bounds."""
 
-    Float32, with the filter's known shift taken off: for means over many rows, which it moves by less than 1e-7.
-    """
+    def __init__(self) -> None:
+        self._pairs: list[PairBounds] = []
+        self._count = 0
 
-    def __init__(self, A: Cloud, B: Cloud, ground: str) -> None:
-        self._ground, self._weights = ground, (A.weight.astype(np.float32), B.weight.astype(np.float32))
-        self.of_a, self.of_b = np.zeros(len(A)), np.zeros(len(B))
+    def add(self, pairs: PairBounds, bound: Floats32) -> None:
+        """Keep more pairs; where there are many, only those that the rows' bounds leave."""
+        self._pairs.append(pairs)
+        self._count += len(pairs[0])
+        if self._count > _WAITING:
+            kept = self.still(bound)
+            self._pairs, self._count = [kept], -len(kept[0])  # so many are kept in any case
 
-    def add(self, block: Floats32, filters: tuple[Filter, Filter], rows: slice, columns: slice) -> None:
-        """Take one block of products, and overwrite it."""
-        a, b = filters
-        of_a, of_b = a.slack[rows] / 2.0, (b.slack[columns] / 2.0).astype(np.float32)
-        weights = self._weights[0][rows], self._weights[1][columns]
-        if self._ground == "angular":  # the products are of cosines less 1
-            block += (1.0 - of_a).astype(np.float32)[:, None]
-            block -= of_b
-            unit = 1.0 / np.pi
-            to_angles(block)
-        else:
-            block -= of_a.astype(np.float32)[:, None]
-            block -= of_b
-            np.sqrt(np.maximum(np.multiply(block, -2.0, out=block), 0.0, out=block), out=block)
-            unit = a.scale
-        self.of_a[rows] += unit * (block @ weights[1])
-        self.of_b[columns] += unit * (weights[0] @ block)
+    def still(self, bound: Floats32) -> PairBounds:
+        """The pairs that pass these bounds of their rows."""
+        i, j, high = (np.concatenate(parts) for parts in zip(*self._pairs, strict=True))
+        passed = high >= bound[i]
+        return i[passed], j[passed], high[passed]
 
 
-def nearest_both(
-    A: Cloud, B: Cloud, sums: DistanceSums | None = None
-) -> tuple[tuple[Floats, Ints], tuple[Floats, Ints]]:
-    """Squared distance and row of the nearest B row of each A row, and of the nearest A row of each B row.
+class NearestBoth:
+    """The nearest row of the other cloud, both ways."""
 
-    `sums`, if given, is fed from the same pass.
-    """
-    a, b = filters(A, B)
-    bounds = [np.full(len(cloud), -np.inf, dtype=np.float32) for cloud in (A, B)]
-    found: tuple[list[Pairs], list[Pairs]] = [], []
-    for block, top, left in _blocks(a, b):
-        rows, columns = slice(top, top + len(block)), slice(left, left + block.shape[1])
+    def __init__(self, a: Filter, b: Filter) -> None:
+        self._sides = a, b
+        self._bounds = [np.full(len(side.rows), -np.inf, dtype=np.float32) for side in (a, b)]
+        self._waiting = _Waiting(), _Waiting()
+
+    def add(self, block: Floats32, rows: slice, columns: slice) -> None:
+        """Keep the pairs that may be nearest, by row and by column."""
+        slack = self._sides[0].slack[rows], self._sides[1].slack[columns]
+        (a, b), top, left = self._bounds, rows.start, columns.start
         best = block.max(axis=1)
-        low = below(best - a.slack[rows] - b.slack[columns].max())
-        bounds[0][rows] = np.maximum(bounds[0][rows], low)
-        likely = np.flatnonzero(best >= bounds[0][rows])
-        i, j, high = _passing(block[likely], bounds[0][rows][likely, None], 0, left)
-        found[0].append((top + likely[i], j, high))
-        low = below(block.max(axis=0) - b.slack[columns] - a.slack[rows].max())
-        bounds[1][columns] = np.maximum(bounds[1][columns], low)
-        j, i, high = _passing(block, bounds[1][columns], top, left)
-        found[1].append((i, j, high))
-        if sums is not None:
-            sums.add(block, (a, b), rows, columns)
-    return _first(A, B, _still(found[0], bounds[0])), _first(B, A, _still(found[1], bounds[1]))
+        a[rows] = np.maximum(a[rows], below(best - slack[0] - slack[1].max()))
+        likely = np.flatnonzero(best >= a[rows])
+        i, j, high = _passing(block[likely], a[rows][likely, None], 0, left)
+        self._waiting[0].add((top + likely[i], j, high), a)
+        best = block.max(axis=0)
+        b[columns] = np.maximum(b[columns], below(best - slack[1] - slack[0].max()))
+        i, j, high = _passing(block, b[columns], top, left)
+        self._waiting[1].add((j, i, high), b)
+
+    def found(self) -> tuple[tuple[Floats, Ints], tuple[Floats, Ints]]:
+        """Squared distances and rows; of equally near ones the one that stands first in its corpus."""
+        a, b = (side.cloud for side in self._sides)
+        first, second = (some.still(bound) for some, bound in zip(self._waiting, self._bounds, strict=True))
+        return _first(a, b, first), _first(b, a, second)
+
+
+def _first(A: Cloud, B: Cloud, pairs: PairBounds) -> tuple[Floats, Ints]:
+    i, j, _ = pairs
+    squares = squared_pairs(A, B, i, j)
+    order = np.lexsort((B.first[j], squares, i))
+    best = order[np.searchsorted(i[order], np.arange(len(A)))]
+    return squares[best], j[best]
 
 
 class Reach:
-    """Distances of a corpus's different rows to their k-th neighbours; one search serves every k up to its own."""
+    """Distances of a cloud's rows to their k-th neighbours; one search serves every k up to its own."""
 
     def __init__(self, cloud: Cloud) -> None:
-        self._cloud = cloud
+        self.cloud = cloud
         self._searched = 0
-        self._pairs: Pairs
-        self._slack: Floats
+        self._search: NearPairs
 
-    def radii(self, k: int, rows: Filter) -> Floats32:
+    def search(self, side: Filter, k: int) -> list[NearPairs]:
+        """What has to see the blocks of the cloud with itself before radii up to the k-th neighbour are known."""
+        if k <= self._searched or len(self.cloud) == 1:
+            return []
+        return [NearPairs(side.slack, min(k, len(self.cloud) - 1))]
+
+    def keep(self, *search: NearPairs) -> None:
+        """Take over a search that has seen all blocks."""
+        for one in search:
+            self._search, self._searched = one, one.k
+
+    def radii(self, k: int) -> Floats32:
         """The distance to the k-th neighbour, repeated texts counted, the text itself not."""
-        missing = k + 1 - self._cloud.weight  # copies of a text are its nearest neighbours
-        if len(self._cloud) == 1:
+        missing = k + 1 - self.cloud.weight  # copies of a text are its nearest neighbours
+        if len(self.cloud) == 1:
             return np.zeros(1, dtype=np.float32)
-        if k > self._searched:
-            self._pairs, self._slack, self._searched = _near(rows, min(k, len(self._cloud) - 1)), rows.slack, k
         return np.where(missing > 0, levels(self._kth_squares(missing)), np.float32(0))
 
     def _kth_squares(self, missing: Ints) -> Floats:
         """Exact squared distances where the bounds leave open which pair is the k-th."""
-        i, j, high = self._pairs
-        weight, nearest, farthest = self._cloud.weight[j], -high, self._slack[i] + self._slack[j] - high
+        i, j, high = self._search.found()
+        slack = self._search.slack
+        weight, nearest, farthest = self.cloud.weight[j], -high, slack[i] + slack[j] - high
         sure = farthest < _kth(i, nearest, weight, missing)[i]
         undecided = np.flatnonzero(~sure & (nearest <= _kth(i, farthest, weight, missing)[i]))
         missing = missing - np.bincount(i[sure], weight[sure], len(missing)).astype(np.int64)
         i, j = i[undecided], j[undecided]
-        return _kth(i, squared_pairs(self._cloud, self._cloud, i, j), weight[undecided], missing)
+        return _kth(i, squared_pairs(self.cloud, self.cloud, i, j), weight[undecided], missing)
 
 
 def _kth(i: Ints, keys: NDArray[np.floating], weight: Ints, wanted: Ints) -> Floats:
@@ -127,84 +135,37 @@ def _kth(i: Ints, keys: NDArray[np.floating], weight: Ints, wanted: Ints) -> Flo
     return values
 
 
-def balls_both(A: Cloud, B: Cloud, reaches: tuple[Reach, Reach], *, k: int, closed: bool) -> tuple[Balls, Balls]:
-    """The k-neighbour balls of A rows over B rows, and of B rows over A rows."""
-    a, b = filters(A, B)
-    radii = reaches[0].radii(k, a), reaches[1].radii(k, b)
-    of_a = _Counting((A, B), (a, b), radii[0], closed=closed)
-    of_b = _Counting((B, A), (b, a), radii[1], closed=closed)
-    for block, top, left in _blocks(a, b):
-        of_a.add(*_passing(block, of_a.bound[top : top + len(block), None], top, left))
-        i, j, high = _passing(block, of_b.bound[left : left + block.shape[1]], top, left)
-        of_b.add(j, i, high)
-    return of_a.balls, of_b.balls
+class NearPairs:
+    """Pairs of a cloud among which are the k nearest of each row.
 
-
-class _Counting:
-    """Counts what balls hold while blocks go by."""
-
-    def __init__(
-        self, clouds: tuple[Cloud, Cloud], rows: tuple[Filter, Filter], radii: Floats32, *, closed: bool
-    ) -> None:
-        self._clouds, self._radii, self._closed = clouds, radii, closed
-        self._slack = rows[0].slack, rows[1].slack
-        half = radii.astype(np.float64) ** 2 / (-2.0 * rows[0].scale ** 2)
-        self.bound, self._inner = below(half * (1.0 + ROUNDED)), half * (1.0 - ROUNDED)
-        self.balls = Balls(np.zeros(len(clouds[0]), dtype=bool), np.zeros(len(clouds[1]), dtype=np.int64))
-
-    def add(self, centre: Ints, point: Ints, high: Floats32) -> None:
-        """Count the pairs that are inside; where the bounds leave it open, by their exact distance."""
-        inside = high - self._slack[0][centre] - self._slack[1][point] > self._inner[centre]
-        undecided = np.flatnonzero(~inside)
-        exact = levels(squared_pairs(*self._clouds, centre[undecided], point[undecided]))
-        limit = self._radii[centre[undecided]]
-        inside[undecided] = inside_ball(exact, limit, closed=self._closed)
-        self.balls.reached[centre[inside]] = True
-        np.add.at(self.balls.holders, point[inside], self._clouds[0].weight[centre[inside]])
-
-
-def _near(rows: Filter, k: int) -> Pairs:
-    """Pairs among which are the k nearest of each row."""
-    return _near_small(rows, k) if len(rows.rows) <= _SMALL else _near_large(rows, k)
-
-
-def _near_small(rows: Filter, k: int) -> Pairs:
-    """From the whole matrix of products."""
-    whole = rows.rows @ rows.against(slice(None))
-    np.fill_diagonal(whole, -np.inf)
-    best = np.partition(whole, len(whole) - k, axis=1)[:, -k]
-    return _passing(whole, below(best - rows.slack - rows.slack.max())[:, None], 0, 0)
-
-
-def _near_large(rows: Filter, k: int) -> Pairs:
-    running, found = _Running(rows.slack, k), []
-    for block, top, left in _blocks(rows, rows, half=True):
-        down, across = slice(top, top + len(block)), slice(left, left + block.shape[1])
-        found.append(_passing(block, running.bound(block, down, across)[:, None], top, left))
-        i, j, high = _passing(block, running.bound(block.T, across, down), top, left)
-        found.append((j, i, high))
-    return _still(found, running.reached(slice(None)))
-
-
-class _Running:
-    """The k best lower bounds of each row so far; the worst of them is what a pair must reach to matter."""
+    Of each row the k best lower bounds so far are kept; the worst of them is what a pair must reach to matter.
+    """
 
     def __init__(self, slack: Floats, k: int) -> None:
-        self._slack, self._k = slack, k
+        self.slack, self.k = slack, k
         self._best = np.full((len(slack), k), -np.inf, dtype=np.float32)
+        self._bounds = np.full(len(slack), _LEAST, dtype=np.float32)  # above −∞, which stands for no pair
+        self._waiting = _Waiting()
 
-    def bound(self, block: Floats32, rows: slice, columns: slice) -> Floats32:
-        """What the rows of a block must reach, this block included."""
-        slack = self._slack[rows] + self._slack[columns].max()
-        fresh = below(_folded(block, _GROUPS * self._k) - slack[:, None])
+    def add(self, block: Floats32, rows: slice, columns: slice) -> None:
+        """Keep the pairs that may be among the nearest, by row and by column."""
+        self._raise(block, rows, columns)
+        self._waiting.add(_passing(block, self._bounds[rows, None], rows.start, columns.start), self._bounds)
+        self._raise(block.T, columns, rows)
+        i, j, high = _passing(block, self._bounds[columns], rows.start, columns.start)
+        self._waiting.add((j, i, high), self._bounds)
+
+    def _raise(self, block: Floats32, rows: slice, columns: slice) -> None:
+        """Raise the bounds of some rows by a block."""
+        slack = self.slack[rows] + self.slack[columns].max()
+        fresh = below(_folded(block, _GROUPS * self.k) - slack[:, None])
         both = np.hstack([self._best[rows], fresh])
-        self._best[rows] = np.partition(both, both.shape[1] - self._k, axis=1)[:, -self._k :]
-        return self.reached(rows)
+        self._best[rows] = np.partition(both, both.shape[1] - self.k, axis=1)[:, -self.k :]
+        self._bounds[rows] = np.maximum(self._best[rows].min(axis=1), _LEAST)
 
-    def reached(self, rows: slice) -> Floats32:
-        """The bounds of some rows, and above −∞, which stands for no pair."""
-        bounds: Floats32 = np.maximum(self._best[rows].min(axis=1), _LEAST)
-        return bounds
+    def found(self) -> PairBounds:
+        """The pairs that pass the last bounds."""
+        return self._waiting.still(self._bounds)
 
 
 def _folded(block: Floats32, groups: int) -> Floats32:
@@ -215,47 +176,44 @@ def _folded(block: Floats32, groups: int) -> Floats32:
     return block
 
 
-def _blocks(a: Filter, b: Filter, *, half: bool = False) -> Iterator[tuple[Floats32, int, int]]:
-    """Blocks of products with the place of their corner; with `half`, each pair of one filter's rows once."""
-    space = np.empty(min(_TALL, len(a.rows)) * min(_WIDE, len(b.rows)), dtype=np.float32)
-    done, total = 0, len(a.rows) * len(b.rows) // (2 if half else 1)
-    for left in range(0, len(b.rows), _WIDE):
-        right = b.against(slice(left, left + _WIDE))
-        stop = min(len(a.rows), left + _WIDE) if half else len(a.rows)
-        for top in range(0, stop, _TALL):
-            skip = max(top - left, 0) if half else 0
-            rows, columns = a.rows[top : min(top + _TALL, stop)], right[:, skip:]
-            block = space[: len(rows) * columns.shape[1]].reshape(len(rows), columns.shape[1])
-            np.matmul(rows, columns, out=block)
-            if half and top >= left:
-                block[:, : len(rows)][np.tri(len(rows), dtype=bool)] = -np.inf
-            yield block, top, left + skip
-            done += block.size
-        report(min(done, total), total)
+class BallsBoth:
+    """What balls hold, both ways."""
+
+    def __init__(self, a: Filter, b: Filter, radii: tuple[Floats32, Floats32], *, closed: bool) -> None:
+        self._of_a, self._of_b = _Held(a, b, radii[0], closed=closed), _Held(b, a, radii[1], closed=closed)
+
+    def add(self, block: Floats32, rows: slice, columns: slice) -> None:
+        """Count the pairs of one block."""
+        self._of_a.add(*_passing(block, self._of_a.bound[rows, None], rows.start, columns.start))
+        i, j, high = _passing(block, self._of_b.bound[columns], rows.start, columns.start)
+        self._of_b.add(j, i, high)
+
+    def found(self) -> tuple[Balls, Balls]:
+        """Of the balls of A over B, and of those of B over A."""
+        return self._of_a.balls, self._of_b.balls
 
 
-def _passing(block: Floats32, bound: Floats32, top: int, left: int) -> Pairs:
+class _Held:
+    """Counts what the balls around one side's rows hold of the other side."""
+
+    def __init__(self, centres: Filter, points: Filter, radii: Floats32, *, closed: bool) -> None:
+        self._clouds, self._radii, self._closed = (centres.cloud, points.cloud), radii, closed
+        self._slack = centres.slack, points.slack
+        half = radii.astype(np.float64) ** 2 / (-2.0 * centres.scale**2)
+        self.bound, self._inner = below(half * (1.0 + ROUNDED)), half * (1.0 - ROUNDED)
+        self.balls = Balls(np.zeros(len(centres.cloud), dtype=bool), np.zeros(len(points.cloud), dtype=np.int64))
+
+    def add(self, centre: Ints, point: Ints, high: Floats32) -> None:
+        """Count the pairs that are inside; where the bounds leave it open, by their exact distance."""
+        inside = high - self._slack[0][centre] - self._slack[1][point] > self._inner[centre]
+        undecided = np.flatnonzero(~inside)
+        exact = levels(squared_pairs(*self._clouds, centre[undecided], point[undecided]))
+        inside[undecided] = inside_ball(exact, self._radii[centre[undecided]], closed=self._closed)
+        self.balls.reached[centre[inside]] = True
+        np.add.at(self.balls.holders, point[inside], self._clouds[0].weight[centre[inside]])
+
+
+def _passing(block: Floats32, bound: Floats32, top: int, left: int) -> PairBounds:
     flat = np.flatnonzero(block >= bound)
     i, j = np.divmod(flat, block.shape[1])
     return i + top, j + left, block.ravel()[flat]
-
-
-def _joined(found: list[Pairs]) -> Pairs:
-    i, j, high = zip(*found, strict=True)
-    return np.concatenate(i), np.concatenate(j), np.concatenate(high)
-
-
-def _still(found: list[Pairs], bound: Floats32) -> Pairs:
-    """The pairs that also pass the last bounds."""
-    i, j, high = _joined(found)
-    passed = high >= bound[i]
-    return i[passed], j[passed], high[passed]
-
-
-def _first(A: Cloud, B: Cloud, pairs: Pairs) -> tuple[Floats, Ints]:
-    """The nearest of the pairs of each row; of equally near ones the one that stands first in its corpus."""
-    i, j, _ = pairs
-    squares = squared_pairs(A, B, i, j)
-    order = np.lexsort((B.first[j], squares, i))
-    best = order[np.searchsorted(i[order], np.arange(len(A)))]
-    return squares[best], j[best]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -40,10 +40,12 @@ class Cloud:
         X = np.ascontiguousarray(X)
         content = X.view(np.dtype((np.void, X.shape[1] * X.itemsize))).ravel()
         _, first, inverse, weight = np.unique(content, return_index=True, return_inverse=True, return_counts=True)
-        rows = X[first]
-        directions = ground != "euclidean"
-        shrink = _inverse_lengths(rows) if directions else np.ones(len(rows))
-        return cls(rows, shrink, weight, first, inverse.reshape(-1), directions)
+        cloud = cls(X[first], np.ones(len(first)), weight, first, inverse.reshape(-1), False)
+        return cloud if ground == "euclidean" else cloud.of_directions()
+
+    def of_directions(self) -> Cloud:
+        """The same rows, their directions compared."""
+        return replace(self, shrink=_inverse_lengths(self.rows), directions=True)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -119,6 +121,7 @@ class Filter:
     the computed product is never below −‖a − b‖²/2, and above it by at most `slack[i] + slack[j]`.
     """
 
+    cloud: Cloud
     rows: NDArray[np.float32]
     slack: Floats
     scale: float
@@ -152,7 +155,7 @@ def _filter(cloud: Cloud, centre: Rows, scale: float, wide: bool) -> Filter:
         norms[piece] = np.einsum("ij,ij->i", rows[piece, :-2], rows[piece, :-2])
     rows[:, -2] = 1.0
     rows[:, -1] = (epsilon - 0.5) * norms
-    return Filter(rows, 2.0 * epsilon * norms + 1e-30, scale)
+    return Filter(cloud, rows, 2.0 * epsilon * norms + 1e-30, scale)
 
 
 def _widened(cloud: Cloud, piece: slice, wide: bool) -> Rows:

@@ -8,7 +8,7 @@ import pytest
 from textgauge import Corpus, get_metric
 from textgauge.data import Comparison
 from textgauge.errors import InputError
-from textgauge.metrics import ground_matrix, neighbours
+from textgauge.metrics import ground_matrix
 from textgauge.metrics.corpus import energy
 from textgauge.metrics.registry import explained_metrics
 from textgauge.numerics import kernel_sums as _kernel_sums
@@ -94,7 +94,7 @@ def test_mmd_leaves_out_the_pair_of_a_text_with_itself(comparison):
 
 
 def test_sums_of_many_texts_in_float32_have_one_total(monkeypatch, comparison):
-    for module in (_kernel_sums, neighbours, energy):
+    for module in (_kernel_sums, energy):
         monkeypatch.setattr(module, "MANY_ROWS", 10)
     fresh = Comparison(*(corpus.embeddings("given") for corpus in (comparison.reference, comparison.candidate)))
     metric = get_metric("energy@given:angular")

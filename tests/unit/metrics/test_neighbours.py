@@ -15,8 +15,8 @@ from textgauge.errors import ParameterError
 from textgauge.metrics.corpus.balls import DensityCoverage, PrecisionRecall
 from textgauge.metrics.corpus.nearest import AverageHausdorff, Hausdorff, NearestPrecisionRecall
 from textgauge.metrics.neighbours import nearest
-from textgauge.numerics import neighbour_blocks as blocks
 from textgauge.numerics import neighbour_lists as many
+from textgauge.numerics import pair_blocks
 
 GROUNDS = ("euclidean", "cosine", "angular")
 NEAREST_KINDS = (NearestPrecisionRecall, AverageHausdorff, Hausdorff)
@@ -155,17 +155,6 @@ def test_draws_in_several_chunks(monkeypatch):
     np.testing.assert_allclose(fast["value"], loop["value"], rtol=0, atol=1e-12)
 
 
-def test_blocks_and_halves_find_the_same(monkeypatch):
-    rng = np.random.default_rng(5)
-    X, Y = rng.standard_normal((150, 6)), rng.standard_normal((130, 6))
-    Y[:20] = X[:20]
-    metrics = [kind(k=k) for kind in BALL_KINDS for k in (1, 5)] + [kind() for kind in NEAREST_KINDS]
-    whole = [values(metric, X, Y) for metric in metrics]
-    for name, size in {"_TALL": 16, "_WIDE": 64, "_SMALL": 8, "_GROUPS": 1}.items():
-        monkeypatch.setattr(blocks, name, size)
-    assert [values(metric, X, Y) for metric in metrics] == whole
-
-
 def test_filter_never_loses_a_near_pair():
     from textgauge.numerics.neighbour_rows import Cloud, filters, squared_pairs
 
@@ -248,22 +237,22 @@ def test_nearest_gives_distance_and_first_position():
 
 
 def test_work_is_shared_between_metrics(monkeypatch):
-    calls = []
-    for name in ("_near", "_blocks"):
-        counted = getattr(blocks, name)
-        monkeypatch.setattr(
-            blocks, name, lambda *args, name=name, counted=counted: calls.append(name) or counted(*args)
-        )
+    passes = []
+    visit = pair_blocks.visit
+    monkeypatch.setattr(
+        pair_blocks, "visit", lambda a, b, found, *rest: passes.append(found) or visit(a, b, found, *rest)
+    )
     rng = np.random.default_rng(12)
     comparison = Comparison(rng.standard_normal((50, 4)), rng.standard_normal((50, 4)))
-    for metric in (PrecisionRecall(), DensityCoverage()):
+    metrics = [PrecisionRecall(), DensityCoverage(), PrecisionRecall(k=3), Hausdorff(on="euclidean")]
+    for metric in metrics:
+        metric.on_given(comparison).ask_pairs(comparison)
+    for metric in metrics:
         metric.on_given(comparison).compute(comparison)
-    assert calls == ["_near", "_near", "_blocks"]  # within each corpus, and across
-    PrecisionRecall(k=3).on_given(comparison).compute(comparison)
-    assert calls[3:] == ["_blocks"]
+    assert [len(found) for found in passes] == [1, 1, 3]  # within each corpus, and across
     for metric in (NearestPrecisionRecall(), AverageHausdorff(), Hausdorff()):
         metric.on_given(comparison).compute(comparison)
-    assert calls[4:] == ["_blocks"]
+    assert [len(found) for found in passes[3:]] == [1]
 
 
 def test_compcor_divides_by_the_other_size():

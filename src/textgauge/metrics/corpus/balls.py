@@ -15,12 +15,13 @@ from textgauge.metrics.base import VALUE, Part
 from textgauge.metrics.contributions import Contributions, SideTerms
 from textgauge.metrics.corpus_metric import ManyValues, Values
 from textgauge.metrics.ground_matrix import BallCounts
-from textgauge.metrics.neighbours import NeighbourMetric, ball_counts, harmonic_mean, side_shares
+from textgauge.metrics.neighbours import NeighbourMetric, ball_counts, harmonic_mean, pair_passes, side_shares
 from textgauge.metrics.registry import register
 from textgauge.metrics.uncertainty import NOT_SHOWN
 from textgauge.numerics import neighbour_lists as many
 from textgauge.numerics.neighbour_lists import Lists
 from textgauge.numerics.neighbour_sides import ManyShares
+from textgauge.numerics.pair_blocks import BallsHeld
 from textgauge.numerics.subsets import Subsets
 
 _PR = (
@@ -63,6 +64,11 @@ class _BallMetric(NeighbourMetric):
     def min_texts(self) -> int:
         """A text and its k neighbours."""
         return self.k + 1
+
+    def ask_pairs(self, comparison: Comparison) -> None:
+        """What balls hold."""
+        if self.pair_ground is None and min(len(comparison.reference), len(comparison.candidate)) >= self.min_texts:
+            pair_passes(comparison, self.embedder, self.ground).ask(BallsHeld(self.k, self.ties == "closed"))
 
     def balls(self, comparison: Comparison) -> BallCounts:
         """Which balls hold which texts."""

@@ -17,7 +17,7 @@ from textgauge.metrics.base import VALUE, Part
 from textgauge.metrics.contributions import Contributions, SideTerms
 from textgauge.metrics.corpus_metric import GroundMetric, ManyValues, Values
 from textgauge.metrics.ground_matrix import ground_blocks, ground_rows
-from textgauge.metrics.neighbours import nearest
+from textgauge.metrics.neighbours import clouds, pair_passes
 from textgauge.metrics.registry import register
 from textgauge.metrics.score import Score
 from textgauge.metrics.sums import DIRECTIONS, Sums, direction_sum
@@ -32,6 +32,7 @@ from textgauge.numerics.kernel_sums import (
     row_sums,
     to_angles,
 )
+from textgauge.numerics.pair_blocks import DistanceSums
 from textgauge.numerics.spectral import narrow_unit, unit
 
 _ENERGY = "(mean distance to the other corpus − mean distance to the own one) / number of texts of the own one"
@@ -93,11 +94,11 @@ def sums_over_ground(comparison: Comparison, on: tuple[str, str]) -> tuple[Float
     X, Y = rows[:n], rows[n:]
     if ground == "cosine" or not many:
         return X, Y, row_sums(X, Y, partial(negative, ground))
-    found = nearest(comparison, embedder, ground).sums
+    found = pair_passes(comparison, embedder, ground).answer(DistanceSums(ground))
+    P, Q = (sums[cloud.inverse] for sums, cloud in zip(found, clouds(comparison, embedder), strict=True))
     if ground != "angular":
-        return X, Y, row_sums(X, Y, partial(negative, ground), (-found[0], -found[1]) if found else None)
-    across = (np.pi * found[0], np.pi * found[1]) if found else None
-    return X, Y, row_sums(X, Y, Angles(), across).times(-1.0 / np.pi)
+        return X, Y, row_sums(X, Y, partial(negative, ground), (-P, -Q))
+    return X, Y, row_sums(X, Y, Angles(), (np.pi * P, np.pi * Q)).times(-1.0 / np.pi)
 
 
 @register
@@ -123,6 +124,12 @@ class Energy(GroundMetric):
     def min_texts(self) -> int:
         """One text has a distance to another."""
         return 1
+
+    def ask_pairs(self, comparison: Comparison) -> None:
+        """Distances across the corpora, where they are taken from blocks of many texts."""
+        sizes = len(comparison.reference), len(comparison.candidate)
+        if self.pair_ground is None and self.ground != "cosine" and min(sizes) >= MANY_ROWS:
+            pair_passes(comparison, self.embedder, self.ground).ask(DistanceSums(self.ground))
 
     def compute(self, comparison: Comparison) -> Values:
         """Closed form for cosine, blocks of distances for the other grounds."""

@@ -17,6 +17,7 @@ from textgauge.metrics.base import VALUE, Part, Undefined
 from textgauge.metrics.contributions import Contributions, SideTerms
 from textgauge.metrics.corpus_metric import CorpusMetric, EmbeddingMetric, GroundMetric, ManyValues, Values
 from textgauge.metrics.ground_matrix import ground_blocks, ground_rows
+from textgauge.metrics.neighbours import clouds, pair_passes
 from textgauge.metrics.registry import register
 from textgauge.metrics.score import Score
 from textgauge.metrics.uncertainty import FEWEST_FOR_U_STATISTIC, normal_reach
@@ -26,9 +27,9 @@ from textgauge.numerics.kernel_sums import (
     RowSums,
     discrepancy_interval,
     discrepancy_many,
-    mostly_different,
     row_sums,
 )
+from textgauge.numerics.pair_blocks import GaussianSums
 
 UNBOUNDED = (float("-inf"), float("inf"))
 
@@ -91,6 +92,10 @@ class KernelDiscrepancy(CorpusMetric):
         """The kernel, with what it takes from the joint corpus."""
         raise NotImplementedError
 
+    def shared_width(self, comparison: Comparison) -> float | None:
+        """The width of a Gaussian kernel of Euclidean distances of many texts, which passes over pairs sum up."""
+        return None
+
     def rows(self, corpus: Corpus) -> Floats:
         """Rows as the kernel takes them."""
         return corpus.embeddings(self.embedder).astype(np.float64)
@@ -137,18 +142,18 @@ class KernelDiscrepancy(CorpusMetric):
 
 
 def _kernel_row_sums(comparison: Comparison, metric: KernelDiscrepancy) -> tuple[Floats, Floats, RowSums]:
-    n, rows = len(comparison.reference), _narrow_rows(comparison, metric)
-    rows = metric.rows(comparison.joint) if rows is None else rows
+    n, width = len(comparison.reference), metric.shared_width(comparison)
+    if width is not None:
+        rows: Any = comparison.joint.embeddings(metric.embedder)
+        return rows[:n], rows[n:], _gaussian_row_sums(comparison, metric.embedder, width)
+    rows = metric.rows(comparison.joint)
     return rows[:n], rows[n:], row_sums(rows[:n], rows[n:], metric.kernel(comparison.joint))
 
 
-def _narrow_rows(comparison: Comparison, metric: KernelDiscrepancy) -> Any:
-    """The float32 rows where the sums are taken from them in any case, without a copy in double precision."""
-    if metric.pair_ground is not None or (metric.needs == "ground" and metric.ground != "euclidean"):
-        return None
-    n, rows = len(comparison.reference), comparison.joint.embeddings(metric.embedder)
-    many = rows.dtype == np.float32 and min(n, len(rows) - n) >= MANY_ROWS
-    return rows if many and mostly_different(rows[:n]) and mostly_different(rows[n:]) else None
+def _gaussian_row_sums(comparison: Comparison, embedder: str, width: float) -> RowSums:
+    xx, yy, xy, yx = pair_passes(comparison, embedder, "euclidean").answer(GaussianSums(width))
+    P, Q = (cloud.inverse for cloud in clouds(comparison, embedder))
+    return RowSums(xx[P], yy[Q], xy[P], yx[Q], np.ones(len(P)), np.ones(len(Q)))
 
 
 @register
@@ -166,17 +171,36 @@ class Mmd(KernelDiscrepancy, GroundMetric):
     source = "Gretton et al. 2012"
     default_on = "minilm:euclidean"
     headline = Part(VALUE)
+    version = 2
 
     scale: float = 1.0
+
+    def ask_pairs(self, comparison: Comparison) -> None:
+        """Sums of the kernel, where they are taken from blocks of many texts."""
+        width = self.shared_width(comparison)
+        if width is not None:
+            pair_passes(comparison, self.embedder, "euclidean").ask(GaussianSums(width))
+
+    def shared_width(self, comparison: Comparison) -> float | None:
+        """That of Euclidean distances of many texts."""
+        many = min(len(comparison.reference), len(comparison.candidate)) >= MANY_ROWS
+        return self._width(comparison.joint) if many and self._euclidean else None
 
     def rows(self, corpus: Corpus) -> Floats:
         """Rows as the ground takes them."""
         return ground_rows(corpus, self)
 
+    @property
+    def _euclidean(self) -> bool:
+        return self.ground == "euclidean" and self.pair_ground is None
+
+    def _width(self, joint: Corpus) -> float:
+        return self.scale * joint.derive(bandwidth, self)
+
     def kernel(self, joint: Corpus) -> Kernel:
         """A Gaussian as wide as the median distance."""
-        width = self.scale * joint.derive(bandwidth, self)
-        if self.ground == "euclidean" and self.pair_ground is None:
+        width = self._width(joint)
+        if self._euclidean:
             return partial(gaussian, width)
         return partial(gaussian_of, ground_blocks(joint.pool, self), width)
 

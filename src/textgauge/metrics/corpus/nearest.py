@@ -13,12 +13,13 @@ from textgauge.metrics.base import VALUE, Part, Undefined
 from textgauge.metrics.contributions import Contributions, SideTerms
 from textgauge.metrics.corpus_metric import ManyValues, Values
 from textgauge.metrics.ground_matrix import CrossNearest
-from textgauge.metrics.neighbours import NeighbourMetric, harmonic_mean, nearest_texts, side_nearest
+from textgauge.metrics.neighbours import NeighbourMetric, harmonic_mean, nearest_texts, pair_passes, side_nearest
 from textgauge.metrics.registry import register
 from textgauge.metrics.score import Score
 from textgauge.numerics import neighbour_lists as many
 from textgauge.numerics.neighbour_lists import Lists
 from textgauge.numerics.neighbour_rows import to_ground
+from textgauge.numerics.pair_blocks import NearestRows
 from textgauge.numerics.subsets import Subsets
 
 INFINITY = float("inf")
@@ -58,6 +59,11 @@ class _NearestMetric(NeighbourMetric):
     def bounds(self) -> tuple[float, float]:
         """From 0 to the farthest two texts can be."""
         return 0.0, _FARTHEST.get(self.ground, INFINITY)
+
+    def ask_pairs(self, comparison: Comparison) -> None:
+        """The nearest rows."""
+        if self.pair_ground is None:
+            pair_passes(comparison, self.embedder, self.ground).ask(NearestRows())
 
     def compute(self, comparison: Comparison) -> Values:
         """Value and the two directions."""

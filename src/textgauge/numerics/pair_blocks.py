@@ -1,0 +1,205 @@
+"""All pairs of two clouds of rows in bounded memory: each block of products is made once and serves all who asked.
+
+Products are float32. Neighbours are exact: the products leave few pairs, and float64 decides among them. Sums of
+kernels and of distances are for means over many pairs, which float32 moves by less than 1e-7.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+
+from textgauge.arrays import Floats, Floats32
+from textgauge.numerics.kernel_sums import to_angles
+from textgauge.numerics.neighbour_blocks import BallsBoth, NearestBoth, Reach
+from textgauge.numerics.neighbour_rows import Filter, filters
+from textgauge.progress import PairCount
+
+
+@dataclass(frozen=True)
+class NearestRows:
+    """Asks for the nearest row of the other cloud, both ways: squared distances and rows."""
+
+
+@dataclass(frozen=True)
+class BallsHeld:
+    """Asks what the balls that reach to the k-th neighbour hold of the other cloud, both ways."""
+
+    k: int
+    closed: bool
+
+
+@dataclass(frozen=True)
+class GaussianSums:
+    """Asks for sums of exp(−‖x − y‖²/(2 width²)): within the clouds, a text itself left out, and across, both ways."""
+
+    width: float
+
+
+@dataclass(frozen=True)
+class DistanceSums:
+    """Asks for the sum of distances to all texts of the other cloud, both ways."""
+
+    ground: str
+
+
+Request: TypeAlias = NearestRows | BallsHeld | GaussianSums | DistanceSums
+
+
+class Reduction(Protocol):
+    """Takes from each block what it needs, and leaves the block as it is."""
+
+    def add(self, block: Floats32, rows: slice, columns: slice) -> None:
+        """Take one block, which stands at these rows and columns."""
+
+    def found(self) -> tuple[Any, ...]:
+        """What was found."""
+
+
+class PairPasses:
+    """Two clouds and what is asked of their pairs; the first answer that is needed computes all that was asked for.
+
+    `reaches`, the clouds' distances to their neighbours, may serve several comparisons. A block has at most `shape`.
+    """
+
+    def __init__(self, reaches: tuple[Reach, Reach], shape: tuple[int, int] = (512, 1024)) -> None:
+        self._reaches, self._shape = reaches, shape
+        self._asked: dict[Request, None] = {}
+        self._answers: dict[Request, tuple[Any, ...]] = {}
+
+    def ask(self, request: Request) -> None:
+        """Say what will be needed."""
+        if request not in self._answers:
+            self._asked[request] = None
+
+    def answer(self, request: Request) -> tuple[Any, ...]:
+        """What was found, in the same passes as all else that was asked for."""
+        self.ask(request)
+        if request not in self._answers:
+            self._run(list(self._asked))
+            self._asked.clear()
+        return self._answers[request]
+
+    def _run(self, asked: Sequence[Request]) -> None:
+        sides = a, b = filters(*(reach.cloud for reach in self._reaches))
+        k = max((request.k for request in asked if isinstance(request, BallsHeld)), default=0)
+        searches = [reach.search(side, k) for reach, side in zip(self._reaches, sides, strict=True)]
+        widths = [request.width for request in asked if isinstance(request, GaussianSums)]
+        sums = [{width: _Gaussian(side, side, width) for width in widths} for side in sides]
+        within: list[tuple[Filter, list[Reduction]]]
+        within = [(s, [*some.values(), *search]) for s, some, search in zip(sides, sums, searches, strict=True)]
+        count = PairCount(_pairs(a, b) + sum(_pairs(side, side) for side, reductions in within if reductions))
+        for side, reductions in within:
+            if reductions:
+                visit(side, side, reductions, self._shape, count)
+        for reach, search in zip(self._reaches, searches, strict=True):
+            reach.keep(*search)
+        across = {request: self._reduction(request, a, b) for request in asked}
+        visit(a, b, list(across.values()), self._shape, count)
+        for request, reduction in across.items():
+            own = [some[request.width].within() for some in sums] if isinstance(request, GaussianSums) else []
+            self._answers[request] = (*own, *reduction.found())
+
+    def _reduction(self, request: Request, a: Filter, b: Filter) -> Reduction:
+        if isinstance(request, BallsHeld):
+            first, second = (reach.radii(request.k) for reach in self._reaches)
+            return BallsBoth(a, b, (first, second), closed=request.closed)
+        if isinstance(request, GaussianSums):
+            return _Gaussian(a, b, request.width)
+        return _Distances(a, b, request.ground) if isinstance(request, DistanceSums) else NearestBoth(a, b)
+
+
+def visit(a: Filter, b: Filter, reductions: Sequence[Reduction], shape: tuple[int, int], count: PairCount) -> None:
+    """Make every block of products and show it to all; of one side with itself each pair once, others are −∞."""
+    (tall, wide), half = shape, a is b
+    space = np.empty(min(tall, len(a.rows)) * min(wide, len(b.rows)), dtype=np.float32)
+    for left in range(0, len(b.rows), wide):
+        right = b.against(slice(left, left + wide))
+        stop = min(len(a.rows), left + wide) if half else len(a.rows)
+        for top in range(0, stop, tall):
+            skip = max(top - left, 0) if half else 0
+            rows, columns = a.rows[top : min(top + tall, stop)], right[:, skip:]
+            block = space[: len(rows) * columns.shape[1]].reshape(len(rows), columns.shape[1])
+            np.matmul(rows, columns, out=block)
+            if half and top >= left:
+                block[:, : len(rows)][np.tri(len(rows), dtype=bool)] = -np.inf
+            place = slice(top, top + len(rows)), slice(left + skip, left + right.shape[1])
+            for reduction in reductions:
+                reduction.add(block, *place)
+        done = right.shape[1] * (2 * left + right.shape[1] + 1) // 2
+        count.add(done if half else len(a.rows) * right.shape[1])
+
+
+def _pairs(a: Filter, b: Filter) -> int:
+    """How many pairs a pass visits; of one side with itself each once, and each row with itself."""
+    n = len(a.rows)
+    return n * (n + 1) // 2 if a is b else n * len(b.rows)
+
+
+class _Gaussian:
+    """Row sums of a Gaussian kernel.
+
+    A product is above −‖x − y‖²/2 by a known amount for each row, half its slack: a factor of the kernel, which goes
+    into the weights.
+    """
+
+    def __init__(self, a: Filter, b: Filter, width: float) -> None:
+        self._factor = np.float32((a.scale / width) ** 2)
+        self._shifts = [np.exp(-0.5 * float(self._factor) * side.slack) for side in (a, b)]
+        counts = a.cloud.weight, b.cloud.weight
+        self._weights = [(count * shift).astype(np.float32) for count, shift in zip(counts, self._shifts, strict=True)]
+        self._copies = a.cloud.weight - 1
+        self._sums = np.zeros(len(a.rows)), np.zeros(len(b.rows))
+        self._space = np.empty(0, dtype=np.float32)
+
+    def add(self, block: Floats32, rows: slice, columns: slice) -> None:
+        """Add up one block by row and by column."""
+        if len(self._space) < block.size:
+            self._space = np.empty(block.size, dtype=np.float32)
+        kernel = self._space[: block.size].reshape(block.shape)
+        with np.errstate(over="ignore", under="ignore"):
+            np.exp(np.multiply(block, self._factor, out=kernel), out=kernel)
+        self._sums[0][rows] += kernel @ self._weights[1][columns]
+        self._sums[1][columns] += self._weights[0][rows] @ kernel
+
+    def found(self) -> tuple[Floats, Floats]:
+        """The sums over the other cloud, both ways."""
+        return self._sums[0] * self._shifts[0], self._sums[1] * self._shifts[1]
+
+    def within(self) -> Floats:
+        """The sums over the own cloud, copies of a text counted, the text itself not."""
+        return (self._sums[0] + self._sums[1]) * self._shifts[0] + self._copies
+
+
+class _Distances:
+    """Row sums of distances, with the filter's known shift taken off."""
+
+    def __init__(self, a: Filter, b: Filter, ground: str) -> None:
+        self._sides, self._ground = (a, b), ground
+        self._weights = [side.cloud.weight.astype(np.float32) for side in (a, b)]
+        self._sums = np.zeros(len(a.rows)), np.zeros(len(b.rows))
+
+    def add(self, block: Floats32, rows: slice, columns: slice) -> None:
+        """Add up one block by row and by column."""
+        a, b = self._sides
+        of_a, of_b = a.slack[rows] / 2.0, (b.slack[columns] / 2.0).astype(np.float32)
+        if self._ground == "angular":  # the products are of cosines less 1
+            distances = block + (1.0 - of_a).astype(np.float32)[:, None]
+            distances -= of_b
+            unit = 1.0 / np.pi
+            to_angles(distances)
+        else:
+            distances = block - of_a.astype(np.float32)[:, None]
+            distances -= of_b
+            distances *= -2.0
+            np.sqrt(np.maximum(distances, 0.0, out=distances), out=distances)
+            unit = a.scale
+        self._sums[0][rows] += unit * (distances @ self._weights[1][columns])
+        self._sums[1][columns] += unit * (self._weights[0][rows] @ distances)
+
+    def found(self) -> tuple[Floats, Floats]:
+        """The sums, both ways."""
+        return self._sums
