@@ -17,6 +17,7 @@ _AT_ONCE = 128
 ROUNDED = 4e-7  # more than rounding a distance to float32 changes its square
 # Scaling a row to length one leaves some 1e-16 in each coordinate: directions this near to each other are one.
 _SAME_DIRECTION = 1e-28
+_OPPOSITE = 1e-14
 
 
 @dataclass(frozen=True)
@@ -108,7 +109,10 @@ def to_ground(squares: Floats, ground: str) -> Floats:
     if ground == "cosine":
         return np.minimum(squares / 2.0, 2.0)
     roots: Floats = np.sqrt(squares)
-    return roots if ground == "euclidean" else np.arcsin(np.minimum(roots / 2.0, 1.0)) * (2.0 / np.pi)
+    if ground == "euclidean":
+        return roots
+    # Near opposite directions the arcsine makes 1e-8 of a rounding error of 1e-16.
+    return np.arcsin(np.where(roots > 2.0 - _OPPOSITE, 1.0, roots / 2.0)) * (2.0 / np.pi)
 
 
 @dataclass(frozen=True)
