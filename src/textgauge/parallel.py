@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.errors import InputError, MissingExtra, ResourceError
+from textgauge.progress import report
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -41,12 +42,19 @@ def one_thread() -> AbstractContextManager[Any]:
 
 
 def map_threads(function: Callable[[int], float], trials: int) -> NDArray[np.float64]:
-    """`function(0) … function(trials − 1)` as an array."""
+    """`function(0) … function(trials − 1)` as an array; reports how far it is."""
+
+    def taken(found: Iterator[float]) -> NDArray[np.float64]:
+        values = np.empty(trials)
+        for number, values[number] in enumerate(found):
+            report(number + 1, trials)
+        return values
+
     with one_blas_thread():
         if workers() == 1:
-            return np.fromiter(map(function, range(trials)), dtype=np.float64, count=trials)
+            return taken(map(function, range(trials)))
         with ThreadPoolExecutor(workers()) as pool:
-            return np.fromiter(pool.map(function, range(trials)), dtype=np.float64, count=trials)
+            return taken(pool.map(function, range(trials)))
 
 
 def workers_of(executor: Executor) -> int:

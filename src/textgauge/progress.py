@@ -1,15 +1,17 @@
-"""What is being done: steps with counts, shown in notebooks, and downloads that report their bytes."""
+"""What is being done: steps with counts, shown in notebooks; long loops and downloads report how far they are."""
 
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, TypeAlias
 
 Step: TypeAlias = Callable[[str], None]
-Listener: TypeAlias = Callable[[int, int], None]  # pairs of rows done, and all of them
+Listener: TypeAlias = Callable[[int, int], None]  # how many are done, and of how many
+SECONDS_BETWEEN = 0.1  # reports of one loop
 _listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
 _handles: dict[str, Any] = {}
 _watching: list[Step] = []
@@ -18,28 +20,69 @@ _watching: list[Step] = []
 class Stage(str):
     """The name of a step that knows how many of its kind are done; where a name is enough, it is one.
 
-    `kind` names all steps that are counted together.
+    `kind` names all steps that are counted together; `part` says that the count is one within the present step.
 
     >>> Stage("energy", 3, 12), Stage("energy", 3, 12).share
     ('energy', 0.25)
     """
 
-    __slots__ = ("done", "kind", "total")
+    __slots__ = ("done", "kind", "part", "total")
 
-    def __new__(cls, text: str, done: int, total: int, kind: str = "") -> Stage:
+    def __new__(cls, text: str, done: int, total: int, kind: str = "", *, part: bool = False) -> Stage:
         """A step with its place."""
         made = super().__new__(cls, text)
-        made.done, made.total, made.kind = done, total, kind
+        made.done, made.total, made.kind, made.part = done, total, kind, part
         return made
 
     done: int
     total: int
     kind: str
+    part: bool
+
+    def of(self, name: str) -> Stage:
+        """The same step of one of several things.
+
+        >>> Stage("energy", 3, 12).of("b.txt")
+        'b.txt: energy'
+        """
+        return Stage(f"{name}: {self}", self.done, self.total, self.kind and f"{name}: {self.kind}", part=self.part)
 
     @property
     def share(self) -> float:
         """How much is done, from 0 to 1."""
         return self.done / self.total if self.total else 0.0
+
+
+@contextmanager
+def listening(listener: Listener) -> Iterator[None]:
+    """Within this block long loops call the listener now and then."""
+    token = _listener.set(listener)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
+
+
+def report(done: int, total: int) -> None:
+    """Say how far a long loop is, to whoever listens, without an argument through every function."""
+    listener = _listener.get()
+    if listener is not None:
+        listener(done, total)
+
+
+@contextmanager
+def counting(on_step: Step, what: str) -> Iterator[None]:
+    """Within this block, how far long loops are is told as parts of the present step, at most ten times a second."""
+    last = time.perf_counter()
+
+    def tell(done: int, total: int) -> None:
+        nonlocal last
+        if time.perf_counter() - last >= SECONDS_BETWEEN:
+            last = time.perf_counter()
+            on_step(Stage(what, done, total, what, part=True))
+
+    with listening(tell):
+        yield
 
 
 def show_in_notebook(step: str) -> None:
@@ -98,16 +141,6 @@ class DownloadBar:
         """The last word."""
 
 
-@contextmanager
-def listening(listener: Listener) -> Iterator[None]:
-    """Within this block, passes over pairs of rows call the listener now and then, without arguments through them."""
-    token = _listener.set(listener)
-    try:
-        yield
-    finally:
-        _listener.reset(token)
-
-
 class PairCount:
     """Counts the pairs of rows that are done of some passes, and tells who listens."""
 
@@ -117,6 +150,4 @@ class PairCount:
     def add(self, pairs: int) -> None:
         """So many more are done."""
         self._done = min(self._done + pairs, self._total)
-        listener = _listener.get()
-        if listener is not None:
-            listener(self._done, self._total)
+        report(self._done, self._total)

@@ -16,6 +16,7 @@ from textgauge.checking.check import Bound, Check, Measured, Outcome, Setting, c
 from textgauge.checking.report import CheckReport, CheckResult
 from textgauge.errors import InputError
 from textgauge.files import write_atomically
+from textgauge.progress import Stage
 from textgauge.sealed import seal_json, unsealed_json
 from textgauge.tabular import listed
 
@@ -53,8 +54,8 @@ def run_checks(
         raise InputError("a bound on a change, and --update, need a file of baselines")
     setting = Setting(1 - (1 - level) / count, seed)
     found = []
-    for check, those in zip(checks, bounds, strict=True):
-        on_step(check.name or check.kind)
+    for number, (check, those) in enumerate(zip(checks, bounds, strict=True)):
+        on_step(Stage(check.name or check.kind, number, len(checks), "checking"))
         measured = check.measure(setting)
         found += [_decided(check, bound, measured[bound.of], stored, update) for bound in those]
     if update and stored is not None:

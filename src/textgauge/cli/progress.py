@@ -6,13 +6,16 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from textgauge.cli.output import DETAIL, note
 from textgauge.progress import Stage, downloads_shown
 from textgauge.tabular import Row, format_duration, rich_table
+
+if TYPE_CHECKING:
+    from rich.progress import TaskID
 
 QUIET_SECONDS = 3.0  # a command that is this quick says nothing on a pipe
 
@@ -25,8 +28,10 @@ class Watch:
         self.doing = ""
 
     def __call__(self, step: str) -> None:
-        """What is being done from now on."""
-        kind = step.kind or step if isinstance(step, Stage) else step.partition(":")[0]
+        """What is being done from now on; counts within a step are for terminals."""
+        if isinstance(step, Stage) and step.part:
+            return
+        kind = _kind(step)
         if kind != self.doing and time.perf_counter() - self.start >= QUIET_SECONDS and not DETAIL.quiet:
             note(f"{kind} …")
         self.doing = kind
@@ -40,6 +45,8 @@ class Watch:
 
 class _Verbose(Watch):
     def __call__(self, step: str) -> None:
+        if isinstance(step, Stage) and step.part:
+            return
         self.doing = step
         note(f"{time.perf_counter() - self.start:8.2f} s  {step}")
 
@@ -48,7 +55,7 @@ class _Verbose(Watch):
 
 
 class _Terminal(Watch):
-    """A line with a bar, a count and the time left, below the rows that are finished; gone when all is."""
+    """Bars with counts and time left, of the steps and of the work within one, below finished rows; gone at the end."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -65,20 +72,30 @@ class _Terminal(Watch):
         self.rows: list[Row] = []
         self.bar = Progress(*columns)
         self.task = self.bar.add_task("reading", total=None, count="")
+        self.part = self.bar.add_task("", total=None, count="", visible=False)
+        self.counted = ""  # within the step
         self.live = Live(get_renderable=self._shown, console=Console(stderr=True), transient=True)
         self.live.start()
 
     def __call__(self, step: str) -> None:
-        counted = isinstance(step, Stage) and bool(step.total)
-        kind = (step.kind or step) if isinstance(step, Stage) else step.partition(":")[0]
-        if kind != self.doing:  # another time left
-            self.bar.remove_task(self.task)
-            self.task = self.bar.add_task(step, total=None, count="")
-        self.doing = kind
-        self.bar.update(self.task, description=str(step))
-        if counted and isinstance(step, Stage):
-            count = "" if "downloading" in kind else f"{step.done} of {step.total}"
-            self.bar.update(self.task, completed=step.done, total=step.total, count=count)
+        if isinstance(step, Stage) and step.part:
+            if step.kind != self.counted:
+                self.bar.reset(self.part)  # another time left
+            self.counted = step.kind
+            self._show(self.part, f"  {step}", step)
+            return
+        self.bar.update(self.part, visible=False)
+        self.counted = ""
+        if _kind(step) != self.doing:
+            self.bar.reset(self.task, total=None, count="")
+        self.doing = _kind(step)
+        self._show(self.task, step, step)
+
+    def _show(self, task: TaskID, text: str, step: str) -> None:
+        self.bar.update(task, description=text, visible=True)
+        if isinstance(step, Stage) and step.total:
+            count = "" if step.kind.startswith("downloading") else f"{step.done:,} of {step.total:,}"
+            self.bar.update(task, completed=step.done, total=step.total, count=count)
 
     def row(self, cells: Row) -> None:
         self.rows.append(cells)
@@ -91,6 +108,10 @@ class _Terminal(Watch):
 
         names = list(dict.fromkeys(name for row in self.rows for name in row))
         return Group(rich_table(self.rows, names), self.bar) if self.rows else self.bar
+
+
+def _kind(step: str) -> str:
+    return step.kind or str(step) if isinstance(step, Stage) else step.partition(":")[0]
 
 
 def _watch() -> Watch:

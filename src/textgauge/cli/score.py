@@ -24,11 +24,13 @@ from textgauge.cli.progress import progress
 from textgauge.cli.systems import print_systems
 from textgauge.data.source import accepted, load_aligned, load_pairs
 from textgauge.errors import InputError
+from textgauge.metrics import PairScores
 from textgauge.metrics.pair.column import column_names
 from textgauge.result import TableResult
 from textgauge.scoring import DEFAULT_METRICS, ScoreReport
 from textgauge.scoring import contrast as run_contrast
 from textgauge.scoring import score as run_score
+from textgauge.tabular import format_cell
 
 _SHOWN = 10  # pairs in a table for people
 
@@ -112,8 +114,13 @@ def score(
             print_result(found, form)
             return
         fitted = None if background is None else load_aligned(background, column=column)
+
+        def keep(scores: PairScores) -> None:
+            mean = float(scores.defined.mean()) if len(scores.defined) else None
+            step.row({"metric": scores.metric, "mean": format_cell(mean)})
+
         given: dict[str, Any] = {"metrics": names, "background": fitted, "columns": scores}
-        report = run_score(left=texts, right=references, on_step=step, **given, **options)
+        report = run_score(left=texts, right=references, on_step=step, on_score=keep, **given, **options)
         if summary or form.for_people:
             report.summary()
     if output is not None:

@@ -21,7 +21,7 @@ from textgauge.metrics.base import Undefined
 from textgauge.metrics.ground_matrix import ground_matrix
 from textgauge.metrics.null_values import NullValues, adjusted
 from textgauge.parallel import dask_executor
-from textgauge.progress import Stage, Step, show_in_notebook
+from textgauge.progress import Stage, Step, counting, show_in_notebook
 
 if TYPE_CHECKING:
     from textgauge.comparing.many_report import ManyReport
@@ -156,8 +156,9 @@ def compare(
         for number, metric in enumerate(chosen):
             on_step(Stage(metric.key, number, len(chosen), "measuring and testing" if test else "measuring"))
             reason = missing.get(metric.key)
-            score = metric.measure(comparison) if reason is None else not_measured(metric, comparison, reason)
-            score, null = add_uncertainty(score, metric, comparison, options)
+            with counting(on_step, f"{metric.key}: value"):
+                score = metric.measure(comparison) if reason is None else not_measured(metric, comparison, reason)
+            score, null = add_uncertainty(score, metric, comparison, options, on_step)
             scores.append(score)
             nulls.append(null)
             on_score(score)
@@ -249,12 +250,13 @@ def _prepare_rows(comparison: Comparison, metric: CorpusMetric, on_step: Step) -
         comparison.joint.pool.counts(metric.token_rows)
     else:
         on_step(f"embedding with {metric.embedder}")
-        comparison.joint.pool.embeddings(metric.embedder)
+        with counting(on_step, f"texts embedded with {metric.embedder}"):
+            comparison.joint.pool.embeddings(metric.embedder)
 
 
 def _prepare_ground(comparison: Comparison, name: str, on_step: Step) -> None:
     matrix = ground_matrix(comparison.joint.pool, name)
-    matrix.rows(comparison.joint, lambda done, total: on_step(f"{name} of all pairs: {100 * done // total} %"))
+    matrix.rows(comparison.joint, lambda done, total: on_step(Stage(f"{name} of all pairs", done, total, name)))
 
 
 def not_measured(metric: CorpusMetric, comparison: Comparison, reason: str) -> Score:
@@ -272,14 +274,20 @@ def not_measured(metric: CorpusMetric, comparison: Comparison, reason: str) -> S
 
 
 def add_uncertainty(
-    score: Score, metric: CorpusMetric, comparison: Comparison, options: UncertaintyOptions
+    score: Score,
+    metric: CorpusMetric,
+    comparison: Comparison,
+    options: UncertaintyOptions,
+    on_step: Step = lambda _: None,
 ) -> tuple[Score, NullValues | None]:
     """The score with the uncertainty that is asked for, and the null values it comes from."""
     if score.reason is not None or not (options.ci or options.test):
         return score, None
     if options.ci:
-        score = _add_interval(score, metric, comparison, options)
-    null = metric.null_values(comparison, permutations=options.permutations, seed=options.seed)
+        with counting(on_step, f"{metric.key}: parts for the interval"):
+            score = _add_interval(score, metric, comparison, options)
+    with counting(on_step, f"{metric.key}: permutations"):
+        null = metric.null_values(comparison, permutations=options.permutations, seed=options.seed)
     score = add_null_range(score, null, has_times=metric.has_times)
     if options.test:
         score = replace(score, p_value=null.p_value, p_error=null.p_error, test=null.method)
@@ -319,8 +327,9 @@ def _add_foreign(
     found = list(scores)
     for number, metric in enumerate(metrics):
         if scores[number].reason is None:
-            on_step(f"{metric.key}: share of foreign texts")
-            share = foreign_share(metric, moved, foreign, level=options.level, seed=options.seed)
+            on_step(Stage(metric.key, number, len(metrics), "share of foreign texts"))
+            with counting(on_step, f"{metric.key}: mixtures"):
+                share = foreign_share(metric, moved, foreign, level=options.level, seed=options.seed)
             found[number] = replace(
                 scores[number], foreign_share=share.share, foreign_low=share.low, foreign_high=share.high
             )

@@ -24,6 +24,7 @@ from textgauge.errors import InputError
 from textgauge.metrics import CorpusMetric
 from textgauge.metrics.base import Undefined
 from textgauge.metrics.uncertainty import Parts
+from textgauge.progress import Stage
 from textgauge.stats.rankings import Ranking, ranking
 from textgauge.stats.simultaneous import holm
 
@@ -81,8 +82,9 @@ def compare_many(
     rankings: dict[str, Ranking] = {}
     unranked = dict(missing)
     with blas_threads(next(iter(pairs.values()))):
-        for metric in (metric for metric in chosen if metric.key not in missing):
-            on_step(f"{metric.key}: ranking")
+        ranked = [metric for metric in chosen if metric.key not in missing]
+        for number, metric in enumerate(ranked):
+            on_step(Stage(metric.key, number, len(ranked), "ranking"))
             values = np.array([report[metric.key].value for report in reports.values()])
             try:
                 rankings[metric.key] = rank_candidates(
@@ -99,7 +101,7 @@ def compare_many(
 
 
 def _step_of(name: str, on_step: Callable[[str], None], step: str) -> None:
-    on_step(f"{name}: {step}")
+    on_step(step.of(name) if isinstance(step, Stage) else f"{name}: {step}")
 
 
 def _named(candidates: Mapping[str, Source]) -> Mapping[str, Source]:

@@ -7,10 +7,9 @@ where that is asked for. *fitted* metrics (`mauve`, `classifier`, …) see a sam
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from textgauge.comparing.compare import (
@@ -29,8 +28,8 @@ from textgauge.errors import InputError
 from textgauge.metrics import CorpusMetric, Score, grouped
 from textgauge.metrics.null_values import NullValues
 from textgauge.metrics.uncertainty import Parts, student_reach
-from textgauge.progress import Step, listening
-from textgauge.tabular import format_duration, listed
+from textgauge.progress import Stage, Step, counting
+from textgauge.tabular import listed
 
 SAMPLE = 10_000  # texts of each corpus that fitted metrics see
 Results = dict[str, tuple[Score, NullValues | None]]
@@ -124,14 +123,14 @@ def _without_uncertainty(score: Score, reason: str) -> Score:
 def _of_pairs(read: Read, metrics: Sequence[CorpusMetric], options: UncertaintyOptions, on_step: Step) -> Results:
     results: Results = {}
     embedder, comparison = "", read.comparison
-    for metric in sorted(metrics, key=lambda metric: metric.embedder):
-        on_step(metric.key)
+    for number, metric in enumerate(sorted(metrics, key=lambda metric: metric.embedder)):
+        on_step(Stage(metric.key, number, len(metrics), "measuring"))
         if metric.embedder != embedder:  # metrics of one embedder share what a view remembers; then it goes
             embedder, comparison = metric.embedder, read.view()
             for other in metrics:
                 if other.embedder == embedder:
                     other.ask_pairs(comparison)
-        with listening(PairProgress(metric.key, on_step)), blas_threads(comparison):
+        with counting(on_step, f"{metric.key}: pairs of texts"), blas_threads(comparison):
             score = metric.measure(comparison)
         if options.ci or options.test:
             score = _without_uncertainty(
@@ -141,29 +140,6 @@ def _of_pairs(read: Read, metrics: Sequence[CorpusMetric], options: UncertaintyO
     return results
 
 
-@dataclass
-class PairProgress:
-    """Says how many pairs of a pass are done, at most twice a second, and how long the rest takes at that pace."""
-
-    name: str
-    on_step: Step
-    clock: Callable[[], float] = time.perf_counter
-    _start: float = 0.0
-    _shown: float = 0.0
-    _last: tuple[int, int] = (0, 0)
-
-    def __call__(self, done: int, total: int) -> None:
-        """Take a report; fewer pairs than before, or others, begin a new pass."""
-        now = self.clock()
-        if done < self._last[0] or total != self._last[1]:
-            self._start = self._shown = now
-        elif now - self._shown >= 0.5:
-            left = (now - self._start) * (total - done) / max(done, 1)
-            self._shown = now
-            self.on_step(f"{self.name}: {100 * done // total} % of {total:,} pairs, about {format_duration(left)} left")
-        self._last = done, total
-
-
 def _of_sample(
     read: Read, metrics: Sequence[CorpusMetric], size: int, options: UncertaintyOptions, on_step: Step
 ) -> Results:
@@ -171,9 +147,9 @@ def _of_sample(
         return {}
     comparison = read.sample(size, options.seed)
     results: Results = {}
-    for metric in metrics:
-        on_step(metric.key)
-        score, null = add_uncertainty(metric.measure(comparison), metric, comparison, options)
+    for number, metric in enumerate(metrics):
+        on_step(Stage(metric.key, number, len(metrics), "measuring on a sample"))
+        score, null = add_uncertainty(metric.measure(comparison), metric, comparison, options, on_step)
         results[metric.key] = replace(score, signature=f"{score.signature}|sample={size},seed={options.seed}"), null
     return results
 

@@ -26,7 +26,11 @@ def undefined(scores: Sequence[Score]) -> list[str]:
     for reason in dict.fromkeys(score.reason for score in scores if score.reason):
         names = [score.metric for score in scores if score.reason == reason]
         found.append(f"{listed(names)} {'is' if len(names) == 1 else 'are'} undefined: {reason}")
-    return found + [score.no_interval for score in scores if score.no_interval]
+    lacking: dict[str, list[str]] = {}
+    for score in scores:
+        if score.no_interval:
+            lacking.setdefault(score.no_interval.removeprefix(f"{score.metric} has "), []).append(score.metric)
+    return found + [f"{listed(of)} {'has' if len(of) == 1 else 'have'} {what}" for what, of in lacking.items()]
 
 
 def confounds(comparison: Comparison, metrics: Sequence[CorpusMetric]) -> list[str]:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.errors import InputError
+from textgauge.progress import report
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -136,7 +137,7 @@ class Pool:
         from textgauge.data.cache import encode_cached
         from textgauge.encode.embedders import embedder as by_name
 
-        return checked_embeddings(encode_cached(by_name(embedder), self.texts))
+        return checked_embeddings(encode_cached(by_name(embedder), self.texts, progress=report))
 
 
 def _checked_texts(texts: Sequence[str]) -> Sequence[str]:

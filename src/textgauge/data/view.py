@@ -14,6 +14,7 @@ from textgauge.arrays import Floats, Ints
 from textgauge.data.pool import Embeddings, Pool
 from textgauge.data.tables import cells_of
 from textgauge.errors import InputError
+from textgauge.progress import report
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -146,11 +147,13 @@ class Draws:
     def chunks(self, size: int) -> Iterator[Draws]:
         """The draws, at most `size` at a time."""
         for start in range(0, len(self), size):
+            report(start, len(self))
             yield Draws(self.left[start : start + size], self.right[start : start + size])
 
     def comparisons(self, joint: Corpus) -> Iterator[Comparison]:
         """Each draw as a comparison of views."""
-        for left, right in zip(self.left, self.right, strict=True):
+        for number, (left, right) in enumerate(zip(self.left, self.right, strict=True)):
+            report(number, len(self))
             yield Comparison(joint.take(np.flatnonzero(left)), joint.take(np.flatnonzero(right)))
 
 

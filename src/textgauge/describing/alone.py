@@ -23,7 +23,7 @@ from textgauge.metrics.properties.duplicates import duplicates_across, duplicate
 from textgauge.metrics.properties.meaning import SAME, nearest_against, nearest_other, outlying
 from textgauge.metrics.properties.texts import language_counts, lengths, script_counts
 from textgauge.numerics.set_search import SetMatches
-from textgauge.progress import Step
+from textgauge.progress import Stage, Step
 from textgauge.tabular import format_cell, format_interval, listed, plain
 
 if TYPE_CHECKING:
@@ -60,11 +60,10 @@ def describe_alone(
     measuring.embed()
     corpora = measuring.generated()
     rows = []
+    listed = [one for one in list_properties(alone=True) if sets.against is not None or "against" not in one.needs]
     for measured in corpora:
-        for known in list_properties(alone=True):
-            if "against" in known.needs and sets.against is None:
-                continue
-            on_step(f"{measured.name}: {known.name}")
+        for number, known in enumerate(listed):
+            on_step(Stage(f"{measured.name}: {known.name}", number, len(listed), "properties"))
             found, reason = known.of(measured, level)
             rows.append(
                 Property(

@@ -16,7 +16,7 @@ from textgauge.errors import InputError
 from textgauge.metrics.properties.base import NEAR_COPY, TOKENIZER, MeasuredCorpus, NearestMatches
 from textgauge.metrics.properties.nearest import nearest_meaning, nearest_wording
 from textgauge.metrics.properties.uniqueness import numbered
-from textgauge.progress import Stage, Step
+from textgauge.progress import Stage, Step, counting, report
 
 Columns = tuple[Floats | Ints, Floats | Ints]
 Rows = tuple[Floats, str]  # two numbers for each text of a pool, NaN where not needed, and the backend's signature
@@ -83,7 +83,7 @@ class Measuring:
         return found | {name: row[1] for name, row in rows.items() if row is not None}
 
     def _one(self, name: str, corpus: Corpus) -> MeasuredCorpus:
-        self.on_step(f"{name}: forms and vocabulary")
+        self.on_step(Stage(f"forms and vocabulary of {name}", 0, 0, "forms and vocabulary"))
         meaning = None if name == "test" or self.embedder is None else self.sets.test
         wording = None if name == "train" else self.sets.train
         missing = self._missing(name)
@@ -147,7 +147,7 @@ class Measuring:
             return None
         from textgauge.encode.language_models import get_language_model
 
-        self.on_step("plausibility: language model")
+        self.on_step("language model of plausibility")
         own = self._made_from_train
         learned = () if self.sets.train is None else self.sets.train.texts
         known = [*learned, *self.sets.validation] if own else self.representative
@@ -188,10 +188,9 @@ class Measuring:
         from textgauge.data.cache import encode_cached
         from textgauge.encode.embedders import embedder
 
-        def progress(done: int, total: int) -> None:
-            self.on_step(Stage("embedding texts", done, total, "embedding"))
-
-        return encode_cached(embedder(self.embedder or ""), self.sets.pool.texts, progress=progress)
+        self.on_step(f"embedding with {self.embedder}")
+        with counting(self.on_step, f"texts embedded with {self.embedder}"):
+            return encode_cached(embedder(self.embedder or ""), self.sets.pool.texts, progress=report)
 
     def embed(self) -> None:
         """Embed all texts, with progress, so that whoever asks the pool for their vectors finds them."""
@@ -201,14 +200,14 @@ class Measuring:
     def _meaning(self, name: str, queries: Corpus, documents: Corpus) -> NearestMatches:
         """The nearest text by meaning, searched among the different texts of either side; of equal ones the first."""
         vectors = self._vectors
-        self.on_step(f"{name}: nearest by meaning")
+        self.on_step(Stage(f"nearest texts of {name} by meaning", 0, 0, "nearest texts by meaning"))
         _, asking, inverse = np.unique(queries.keys, return_index=True, return_inverse=True)
         given = np.sort(np.unique(documents.keys, return_index=True)[1])
         found = nearest_meaning(vectors[queries.index[asking]], vectors[documents.index[given]])
         return NearestMatches(given[found.index], found.similarity).take(inverse)
 
     def _wording(self, name: str, queries: Corpus, documents: Corpus) -> NearestMatches:
-        self.on_step(f"{name}: nearest by wording")
+        self.on_step(Stage(f"nearest texts of {name} by wording", 0, 0, "nearest texts by wording"))
         return nearest_wording(queries.tokens(TOKENIZER), documents.tokens(TOKENIZER))
 
 

@@ -25,6 +25,7 @@ from textgauge.evaluate.store import Store
 from textgauge.evaluate.task_ensembles import Ensembled, Kind, TaskFeatures, ensembled
 from textgauge.metrics import PairMetric, get_metric
 from textgauge.metrics.base import versions
+from textgauge.progress import Stage
 
 if TYPE_CHECKING:
     from textgauge.evaluate.results import Group
@@ -174,7 +175,7 @@ def _trained(
     sent = {executor.submit(_computed, *jobs[name], seeds): name for name in reversed(list(jobs))}
     for count, done in enumerate(as_completed(sent)):
         kind, members = jobs[sent[done]]
-        on_step(f"{NAMES[kind]} of {_about(members)} ({count + 1} of {len(sent)})")
+        on_step(Stage(f"{NAMES[kind]} of {_about(members)}", count + 1, len(sent), "training ensembles"))
         yield sent[done], done.result()
 
 

@@ -27,6 +27,7 @@ from textgauge.metrics.base import versions
 from textgauge.metrics.ensemble_file import Model, Trained
 from textgauge.metrics.text_sketch import sketch_of
 from textgauge.numerics.regression import Ridge, fit_boosting, fit_ridge, fit_single, mixed, one_scale
+from textgauge.progress import Stage
 from textgauge.result import Result
 from textgauge.scoring.score import References, checked_pairs
 from textgauge.stats.correlation import by_group, spearman
@@ -159,16 +160,19 @@ def cross_validated(
     rows: dict[int, SourceLeftOut] = {}
     by_source = bool((known.source_folds == folds)[own].all())
     if len(np.unique(known.source_folds)) > 1:
-        for fold in np.unique(known.source_folds):
-            on_step(f"left out: {known.names[fold] if fold < len(known.names) else fold}")
+        sources = np.unique(known.source_folds)
+        for number, fold in enumerate(sources):
+            name = known.names[fold] if fold < len(known.names) else fold
+            on_step(Stage(f"left out: {name}", number, len(sources), "leaving out sources"))
             here = known.source_folds == fold
             fitted = _fit(known.take(~here), model, up, seed)
             rows |= {source: _left_out(known, fitted, source) for source in np.unique(known.sources[here]).tolist()}
             if by_source:
                 predictions[here & own] = _ranked(fitted, known, worst, best)[here[own]]
     if not by_source:
-        for fold in np.unique(folds[own]):
-            on_step(f"fold {fold + 1}")
+        parts = np.unique(folds[own])
+        for number, fold in enumerate(parts):
+            on_step(Stage(f"left out: part {number + 1}", number, len(parts), "leaving out parts"))
             here = folds == fold
             predictions[here & own] = _ranked(_fit(known.take(~here), model, up, seed), known, worst, best)[here[own]]
     judged = _judged(known.take(own), gold[own], predictions[own], resamples=resamples, level=level, seed=seed)

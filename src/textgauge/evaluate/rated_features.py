@@ -17,6 +17,7 @@ from textgauge.errors import InputError
 from textgauge.metrics import Metric, PairMetric, get_pair_metrics, list_metrics
 from textgauge.metrics.ensemble_file import checked_feature, is_feature
 from textgauge.metrics.pair.ensemble import feature_values
+from textgauge.progress import Stage
 
 Step: TypeAlias = Callable[[str], None]
 SHARED = 0.1  # of the texts of the smaller set: from here on two sets are of one source
@@ -164,8 +165,9 @@ def _values(metrics: tuple[PairMetric, ...], pairs: Pairs, on_step: Step) -> Flo
     distinct, inverse = pairs.distinct()
     blocks: dict[int, Floats] = {}
     wholes = [replace(metric, part=None) for metric in metrics]
-    for whole in dict.fromkeys(wholes):
-        on_step(whole.key)
+    families = list(dict.fromkeys(wholes))
+    for number, whole in enumerate(families):
+        on_step(Stage(whole.key, number, len(families), "scoring rated pairs"))
         places = [place for place, other in enumerate(wholes) if other == whole]
         found = feature_values([metrics[place] for place in places], distinct)
         blocks |= dict(zip(places, found.T, strict=True))

@@ -20,6 +20,7 @@ import numpy as np
 from textgauge.errors import InputError
 from textgauge.files import replacing
 from textgauge.generate.settings import generator_of, need_torch
+from textgauge.progress import Stage
 
 Ids = list[int]
 Say = Callable[[str], None]
@@ -105,7 +106,8 @@ class Training:
         self.model.network.train()
         while self.batch < len(batches):
             self._step([examples[row] for row in batches[self.batch]])
-            self.on_step(f"epoch {self.epoch + 1}: batch {self.batch} of {len(batches)}, loss {self._mean:.3f}")
+            epoch = f"epoch {self.epoch + 1}"
+            self.on_step(Stage(f"{epoch}, loss {self._mean:.3f}", self.batch, len(batches), epoch))
             if time.monotonic() - saved > self.every and self.batch < len(batches):
                 self.save()
                 saved = time.monotonic()

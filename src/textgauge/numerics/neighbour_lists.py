@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from textgauge.arrays import Floats, Floats32, Ints, Masks
 from textgauge.numerics.neighbour_rows import Cloud, inside_ball, levels, pieces, squared_pairs
+from textgauge.progress import report
 
 Cell = NDArray[np.int32]
 
@@ -169,6 +170,7 @@ def chunks(left: Masks, right: Masks) -> Iterator[tuple[Masks, Masks]]:
     """The draws, as many at a time as bounded memory allows."""
     step = max(1, _CELLS // left.shape[1])
     for start in range(0, len(left), step):
+        report(start, len(left))
         some = slice(start, start + step)
         yield np.ascontiguousarray(left[some]), np.ascontiguousarray(right[some])
 

@@ -14,7 +14,7 @@ from textgauge.data import Pairs, load_aligned
 from textgauge.data.source import Source
 from textgauge.errors import InputError
 from textgauge.metrics import Metric, PairMetric, get_pair_metrics
-from textgauge.progress import Step, show_in_notebook
+from textgauge.progress import Stage, Step, show_in_notebook
 from textgauge.result import Result
 from textgauge.scoring.report import Bootstrap, Summed, canonical_order, item_statistics
 from textgauge.scoring.score import References, all_references, checked_pairs, require_texts
@@ -117,8 +117,9 @@ def contrast(
     if systems[0].items.tolist() != systems[1].items.tolist():
         raise InputError("both systems need one text for each item of the references")
     found = []
-    for metric in get_pair_metrics(metrics):
-        on_step(metric.key)
+    chosen = get_pair_metrics(metrics)
+    for number, metric in enumerate(chosen):
+        on_step(Stage(metric.key, number, len(chosen), "scoring"))
         require_texts(systems[0], [metric.on_given(systems[0])])
         found.append(_contrast(metric.on_given(systems[0]), systems, how))
     return ContrastReport(tuple(found))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -39,6 +39,7 @@ def score(
     resamples: int = 1_000,
     seed: int = 0,
     on_step: Step = show_in_notebook,
+    on_score: Callable[[PairScores], None] = lambda _: None,
 ) -> ScoreReport:
     """Score every left text (candidate, query) with its right text (reference, document).
 
@@ -48,6 +49,7 @@ def score(
     reads them. `background` is the corpus that `tfidf`, `bm25plus` and
     idf weights are fitted on; all texts of the pairs by default. The report has the values of every pair, and
     `summary()` their means with bootstrap intervals at `level`, and the score of the whole set where one exists.
+    `on_step` is called with the name of each step, `on_score` with the values of each metric as soon as they are known.
     A metric whose model or package is missing has no values and a reason; if that is every metric, the error is raised.
 
     >>> report = score(["a red cat", "one dog"], ["a red dog", "one dog"], metrics="jaccard,levenshtein")
@@ -69,6 +71,7 @@ def score(
             missing.append(error)
             found.append(_not_measured(metric, pairs.n_items, str(error)))
             statistics[metric.key] = undefined_statistics(pairs.n_items)
+        on_score(found[-1])
     if len(missing) == len(chosen):
         raise missing[0]
     return ScoreReport(tuple(found), statistics, canonical_order(pairs), how)

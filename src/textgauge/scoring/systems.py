@@ -12,6 +12,7 @@ from textgauge.data import Pairs, load_aligned
 from textgauge.data.source import Source
 from textgauge.errors import InputError, MissingExtra, ResourceError
 from textgauge.metrics import Metric, PairMetric, PairScores, get_pair_metrics
+from textgauge.progress import Stage
 from textgauge.scoring.report import Bootstrap, Summed, canonical_order, item_statistics
 from textgauge.scoring.score import DEFAULT_METRICS, References, all_references, checked_pairs, require_texts
 from textgauge.scoring.systems_report import SystemScore, SystemsReport
@@ -51,8 +52,8 @@ def score_systems(
     rankings: dict[str, Ranking] = {}
     segments: dict[str, Sequence[PairScores]] = {}
     missing: dict[str, ResourceError | MissingExtra] = {}
-    for metric in chosen:
-        on_step(metric.key)
+    for number, metric in enumerate(chosen):
+        on_step(Stage(metric.key, number, len(chosen), "scoring"))
         try:
             segments[metric.key] = [metric.measure(one) for one in pairs.values()]
         except (ResourceError, MissingExtra) as error:

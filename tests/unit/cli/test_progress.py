@@ -65,7 +65,10 @@ def test_a_terminal_shows_counts_rows_and_is_cleared(monkeypatch):
     with shown.progress() as watch:
         watch(Stage("energy", 3, 12, "measuring"))
         watch.row({"metric": "mauve", "value": "0.5"})
+        watch(Stage("energy: permutations", 250, 1_000, "permutations", part=True))
         watch.live.refresh()
+    assert "energy: permutations" in screen.getvalue()
+    assert "250 of 1,000" in screen.getvalue()
     assert "3 of 12" in screen.getvalue()
     assert "mauve" in screen.getvalue()
 

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from textgauge import compare
-from textgauge.comparing.streamed import PairProgress
 from textgauge.data import Corpus, blocks, stream
 from textgauge.encode import embedders
 from textgauge.encode.named import Entry
@@ -187,18 +186,6 @@ def test_a_missing_model_is_a_reason(letters, small, monkeypatch):
     report = compare(*texts, metrics="fid@static:/no/such/folder,jsd@words")
     assert "no such folder" in report["fid@static:/no/such/folder"].reason
     assert report["jsd@words"].reason is None
-
-
-def test_progress_says_how_long_the_rest_takes():
-    steps, now = [], iter([1.0, 2.0, 2.1, 5.0, 6.0, 7.0])
-    progress = PairProgress("pr", steps.append, clock=lambda: next(now))
-    for done in (100, 250, 300, 500, 50, 100):  # two passes
-        progress(done, 1_000)
-    assert steps == [
-        "pr: 25 % of 1,000 pairs, about 3 s left",
-        "pr: 50 % of 1,000 pairs, about 4 s left",
-        "pr: 10 % of 1,000 pairs, about 9 s left",
-    ]
 
 
 def broken_parquet(folder):

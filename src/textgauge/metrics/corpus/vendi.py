@@ -86,9 +86,10 @@ class VendiGap(GapMetric, EmbeddingMetric):
     def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
         """The eigenvalues of every draw, on all cores."""
         units = unit_rows(joint.embeddings(self.embedder))
-        masks = np.concatenate([draws.left, draws.right])
-        scores = map_threads(lambda r: vendi(units[masks[r]]) if masks[r].any() else np.nan, len(masks))
-        reference, candidate = scores[: len(draws)], scores[len(draws) :]
+        reference, candidate = (
+            map_threads(lambda r, side=side: vendi(units[side[r]]) if side[r].any() else np.nan, len(draws))  # type: ignore[misc]
+            for side in (draws.left, draws.right)
+        )
         gap = np.abs(np.log(reference / candidate))
         lost = np.isnan(gap)
         return {
