@@ -24,9 +24,12 @@ _SHORT = ("verdict", "claim", "paper", "ours", "interval", "why", "deviation", "
 
 def reproduce(
     paper: Annotated[
-        str | None, typer.Argument(help="The paper: ackerman2023, kour2022, usmb, yamshchikov2020, zwerdling2021.")
+        str | None,
+        typer.Argument(help="The paper: ackerman2023, kour2022, usmb, yamshchikov2020, zwerdling2021; or beyond."),
     ] = None,
-    every: Annotated[bool, typer.Option("--all", help="The ledgers of all five papers.")] = False,
+    every: Annotated[
+        bool, typer.Option("--all", help="The ledgers of all five papers, and what goes beyond them.")
+    ] = False,
     tables: Annotated[bool, typer.Option("--tables", help="Only the tables, without the ledger.")] = False,
     table: Annotated[str | None, typer.Option(help="Only this table, as 3 or figure1.")] = None,
     figures: Annotated[Path | None, typer.Option(help="Draw the paper's figures into this folder, too.")] = None,

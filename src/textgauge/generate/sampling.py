@@ -79,8 +79,9 @@ def texts_of(write: Callable[[list[int]], list[str]], n: int) -> list[str]:
     if n < 1:
         raise InputError(f"n is at least 1, not {n}")
     found: list[str] = []
-    for start in range(0, _ATTEMPTS * n + BATCH, BATCH):
-        found += [text for text in write(list(range(start, start + BATCH))) if text]
+    size = min(n, BATCH)
+    for start in range(0, _ATTEMPTS * n + size, size):
+        found += [text for text in write(list(range(start, start + size))) if text]
         if len(found) >= n:
             return found[:n]
     raise InputError("the model writes blank texts only; train it longer")

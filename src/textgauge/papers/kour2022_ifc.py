@@ -25,20 +25,20 @@ from textgauge.evaluate.results import Results
 from textgauge.evaluate.sources import REFERENCE, Sources, step_files, step_role
 from textgauge.evaluate.suites import Metrics, register_suite
 from textgauge.files import write_table
-from textgauge.generate import ifc_corpora
+from textgauge.generate import GptSettings, ifc_corpora
 from textgauge.generate.settings import fingerprint
 from textgauge.papers.ledger import Claim, Finding, above, of_values
-from textgauge.papers.zwerdling_corpora import SMALL_GPT, draw, sentences
+from textgauge.papers.zwerdling_corpora import draw, sentences
 from textgauge.stats.correlation import spearman
 
 KOUR_METRICS = "chi,zipf,fid,pr,dc,mauve,classifier,irpr"
-STEPS, PER_STEP, RUNS = 20, 300, 3
-_WRITTEN, _COMPARED, _REFERENCE = 100, 100, 500
+STEPS, RUNS = 20, 3
+_WRITTEN, _COMPARED, _REFERENCE = 240, 200, 1_000
 _LABELS = 20
+_GPT = GptSettings(vocabulary=2_000, layers=2, width=96, longest=48, warmup=50)
 _PROTOCOL = Ifc(n=_COMPARED, repetitions=1)
 _WHY = "the run has no generated texts: they need torch (pip install 'textgauge[generate]') and the data"
 _MODEL = "GPTs of 0.4 million weights trained from scratch in place of GPT-2"
-_DEVIATION = f"{_MODEL}; {PER_STEP} texts learned and {_WRITTEN} written at each step"
 
 Texts = tuple[Sequence[str], Sequence[str] | None]
 
@@ -50,6 +50,12 @@ class FineTuning:
     name: str
     about: str
     read: Callable[[], Texts]
+    per_step: int
+
+    @property
+    def deviation(self) -> str:
+        """How the corpora differ from the paper's."""
+        return f"{_MODEL}; {self.per_step:,} texts learned and {_WRITTEN} written at each step"
 
     def data(self, run: int) -> str:
         """The name of the data of one training run."""
@@ -70,8 +76,8 @@ def _requests() -> Texts:
 
 
 STUDIES = (
-    FineTuning("huffpost_headlines", "headlines, unlabelled", _headlines),
-    FineTuning("banking77", f"{_LABELS} intents of banking77, by label with a filter", _requests),
+    FineTuning("huffpost_headlines", "headlines, unlabelled", _headlines, 4_000),
+    FineTuning("banking77", f"{_LABELS} intents of banking77, by label with a filter", _requests, 1_500),
 )
 
 
@@ -84,19 +90,29 @@ def ifc_plans(metrics: Metrics = None, seed: int = 0) -> list[Plan]:
 
 def _sources(study: FineTuning, run: int, seed: int) -> Sources:
     texts, labels = study.read()
-    folder = _trained(study, texts, labels, seed * RUNS + run)
+    # Steps write with the seeds that follow, so those of two runs must not meet.
+    folder = _trained(study, texts, labels, 1_000 * (seed * RUNS + run))
     corpora = {Path(path).stem: load_corpus(path) for path in step_files(folder)}
     return Sources(study.data(run), {REFERENCE: Corpus.of(draw(texts, _REFERENCE, seed)), **corpora})
 
 
 def _trained(study: FineTuning, texts: Sequence[str], labels: Sequence[str] | None, seed: int) -> Path:
     """The folder of one training run, trained and filled where files are missing."""
-    settings = f"{STEPS} {PER_STEP} {_WRITTEN}"
+    settings = f"{STEPS} {study.per_step} {_WRITTEN} {_GPT}"
     folder = cache_root() / "ifc" / f"{study.name}-{fingerprint([*texts, settings])}" / f"seed-{seed}"
     if not (folder / f"{step_role(STEPS)}.txt").exists():
-        learning = {"steps": STEPS, "per_step": PER_STEP, "settings": SMALL_GPT, "seed": seed}
-        writing = {"n": _WRITTEN, "labels": labels, "candidates": 2.0}
-        for number, written in ifc_corpora(texts, **learning, **writing):  # type: ignore[arg-type]
+        made = ifc_corpora(
+            texts,
+            labels=labels,
+            candidates=3.0,
+            steps=STEPS,
+            per_step=study.per_step,
+            n=_WRITTEN,
+            settings=_GPT,
+            seed=seed,
+            checkpoint=folder / "checkpoint",
+        )
+        for number, written in made:
             write_table(folder / f"{step_role(number)}.txt", [{"text": text} for text in written])
     return folder
 
@@ -152,7 +168,7 @@ def _claim(study: FineTuning, claim: str, rule: str, values: Found, paper: str =
         return above("value", "0", of_values(found)) if len(found) == RUNS else Finding(None, why=_WHY)
 
     criterion = f"the 95 % interval over {RUNS} training runs: {rule}"
-    return Claim(f"{claim} ({study.about})", paper, study.about, criterion, test, _DEVIATION)
+    return Claim(f"{claim} ({study.about})", paper, study.about, criterion, test, study.deviation)
 
 
 def _over_runs(name: str, measured: Measured) -> Found:

@@ -13,8 +13,8 @@ import numpy as np
 
 from textgauge.arrays import Floats
 from textgauge.evaluate.ensembles import NAMES, Contribution, means_over_embedders
-from textgauge.evaluate.plan import Plan
-from textgauge.evaluate.protocols import Sensitivity, known_tasks
+from textgauge.evaluate.plan import Plan, make_plans
+from textgauge.evaluate.protocols import Retrieval, Sensitivity, known_tasks
 from textgauge.evaluate.protocols.task import WORD_METRICS
 from textgauge.evaluate.results import Group, Judged, Results
 from textgauge.evaluate.suites import Metrics, register_suite, task_plans
@@ -47,6 +47,9 @@ _PARTS = {
 }
 _PROTOCOLS = {"alignment_axis": "axis", "alignment_comparisons": "comparisons"}
 _COSINE, _ENSEMBLE = "cosine", "ensemble"
+# Folds of documents leave some for ensembles to be scored on; single metrics also face whole corpora.
+WHOLE = Retrieval(n=0, queries=50, folds=1)
+_WHOLE_MEASURE, _WHOLE_DATA = "retrieval_whole", f"whole {', '.join(Retrieval.data.published)}"
 _INSTEAD = f"{', '.join(EMBEDDERS)}, a static encoder, in place of the paper's encoders"
 _FED = "published means"
 _OTHER_DATA = f"the data named here in place of the paper's, a sample of each; {_INSTEAD}"
@@ -56,7 +59,12 @@ _MISPRINT = "table 7 repeats the row of alignment (axis) of table 6: a misprint"
 @register_suite("usmb")
 def suite(metrics: Metrics = None, seed: int = 0) -> list[Plan]:
     """The five tasks of the unified benchmark on real data, with ensembles: about a quarter of an hour."""
-    return task_plans({kind: kind.data.published for kind in known_tasks()}, metrics or TASK_METRICS, seed)
+    chosen = metrics or TASK_METRICS
+    folded = task_plans({kind: kind.data.published for kind in known_tasks()}, chosen, seed)
+    return [
+        *folded,
+        *make_plans([WHOLE], [Retrieval.data.read(name) for name in Retrieval.data.published], chosen, seed),
+    ]
 
 
 def plans(request: Request) -> list[Plan]:
@@ -91,21 +99,26 @@ def task_scores(found: Mapping[str, float]) -> dict[str, float]:
 
 
 def _our_rows(results: Results, request: Request) -> Iterator[Row]:
-    judged = _own(results.judged(), request)
+    judged, whole = _own(results.judged(), request)
     ours, sets = scores(judged), _data(judged)
     for table, measures in _MEASURES.items():
         data = {column: sets.get(measure, "") for column, measure in measures.items()}
         yield from _table(table, {name: _renamed(found, measures) for name, found in ours.items()}, data)
     tasks = {task: "; ".join(filter(None, (sets.get(part) for part in parts))) for task, parts in _PARTS.items()}
-    whole = {**tasks, "overall": "; ".join(filter(None, tasks.values()))}
-    yield from _table("4", {name: task_scores(found) for name, found in ours.items()}, whole)
+    tasks["overall"] = "; ".join(filter(None, tasks.values()))
+    yield from _table("4", {name: task_scores(found) for name, found in ours.items()}, tasks)
+    for name, found in scores(whole).items():
+        theirs = _published("4")[name]["retrieval"]
+        yield _row("4", name, "retrieval", theirs, found["retrieval"], "our data") | {"data": _WHOLE_DATA}
     yield from _weights(results.ensembles.contributions)
 
 
-def _own(judged: Sequence[Judged], request: Request) -> list[Judged]:
-    """What the suite gives, and nothing else that a run may hold."""
-    wanted = {(kind(), name, request.seed) for kind in known_tasks() for name in kind.data.published}
-    return [item for item in judged if (item.protocol, item.data, item.seed) in wanted]
+def _own(judged: Sequence[Judged], request: Request) -> tuple[list[Judged], list[Judged]]:
+    """What the suite gives, and nothing else that a run may hold: its tasks, and retrieval from whole corpora."""
+    tasks = {(kind(), name) for kind in known_tasks() for name in kind.data.published}
+    seeded = [item for item in judged if item.seed == request.seed]
+    whole = [item for item in seeded if item.protocol == WHOLE and item.data in Retrieval.data.published]
+    return [item for item in seeded if (item.protocol, item.data) in tasks], whole
 
 
 def _data(judged: Sequence[Judged]) -> dict[str, str]:
@@ -214,10 +227,13 @@ class UsmbEvidence:
 
 def ledger_rows(results: Results, request: Request) -> list[Row]:
     """The ledger."""
-    judged = _own(results.judged(), request)
+    judged, whole = _own(results.judged(), request)
+    found = _resampled(judged)
+    for name, measures in _resampled(whole).items():
+        found[name][_WHOLE_MEASURE] = measures[Retrieval.name]
     groups = [group for group in results.groups() if judged and isinstance(group.protocol, Sensitivity)]
     ideals = {ideal: _bent(groups, ideal) for ideal in ("straight", "quadratic", "root")}
-    return ledger(claims(), UsmbEvidence(_resampled(judged), ideals))
+    return ledger(claims(), UsmbEvidence(found, ideals))
 
 
 def _bent(groups: Sequence[Group], ideal: Literal["straight", "quadratic", "root"]) -> dict[str, float]:
@@ -248,6 +264,7 @@ def claims() -> list[Claim[UsmbEvidence]]:
     singles = [name for name in _published("4") if name != _ENSEMBLE]
     found = [_extreme(_ENSEMBLE, task, singles, best=True) for task in _PARTS]
     found += [_extreme(_COSINE, "overall", [n for n in singles if n != _COSINE], best=True)]
+    found += [_extreme(_COSINE, "overall", [n for n in singles if n != _COSINE], best=True, whole=True)]
     for name, task, best in _EXTREMES:
         found.append(_extreme(name, task, [n for n in singles if n != name], best=best))
     return [*found, *_same_order(singles), _axis_weights()]
@@ -256,9 +273,13 @@ def claims() -> list[Claim[UsmbEvidence]]:
 _EXTREMES = (("jaccard", "sensitivity", True), ("bm25plus", "sensitivity", False), ("bm25plus", "clustering", False))
 
 
-def _extreme(name: str, task: str, others: Sequence[str], *, best: bool) -> Claim[UsmbEvidence]:
+def _extreme(name: str, task: str, others: Sequence[str], *, best: bool, whole: bool = False) -> Claim[UsmbEvidence]:
     measures = _PARTS[task] if task in _PARTS else [part for parts in _PARTS.values() for part in parts]
-    data = sorted({n for kind in known_tasks() if kind.name in measures for n in kind.data.published})
+    kinds = [kind for kind in known_tasks() if kind.name in measures and not (whole and kind is Retrieval)]
+    data = sorted({n for kind in kinds for n in kind.data.published})
+    if whole:
+        measures = [_WHOLE_MEASURE if measure == Retrieval.name else measure for measure in measures]
+        data.append(_WHOLE_DATA)
 
     def test(evidence: UsmbEvidence) -> Finding:
         gaps = evidence.gaps(name, others, measures)
@@ -269,7 +290,8 @@ def _extreme(name: str, task: str, others: Sequence[str], *, best: bool) -> Clai
         f"95 % interval of its difference with every other, units resampled, is {'above' if best else 'below'} 0"
     )
     column = _published("4")[name][task]
-    return Claim(f"{name} is {side} on {task}", f"{column:g}", ", ".join(data), criterion, test, _OTHER_DATA)
+    place = f"{task}, retrieval in whole corpora" if whole else task
+    return Claim(f"{name} is {side} on {place}", f"{column:g}", ", ".join(data), criterion, test, _OTHER_DATA)
 
 
 def _same_order(singles: Sequence[str]) -> Iterator[Claim[UsmbEvidence]]:

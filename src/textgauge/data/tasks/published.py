@@ -27,6 +27,7 @@ _FILES = {
     "biomedical_titles": ("biomedical20",),
     "cnndm_chaganty": ("cnndm_human_scores",),
     "cranfield": _BEIR,
+    "huffpost_headlines": ("huffpost",),
     "newsgroups20": ("newsgroups20_sample",),
     "openai_summary_comparisons": ("comparisons",),
     "paul_graham_essays": ("pg_essays",),
@@ -137,6 +138,7 @@ LABELLED: Mapping[str, Callable[[], ClusteringTexts]] = {
     "biomedical_titles": partial(_labelled, "biomedical_titles", label="label"),
     "ag_news": partial(_labelled, "ag_news", label="category", title="title"),
     "bbc_news": partial(_labelled, "bbc_news", label="category", title="title"),
+    "huffpost_headlines": partial(_labelled, "huffpost_headlines", label="category"),
     **{name: partial(_catalogue_labelled, name) for name in ("banking77", "clinc150", "atis", "nfcats")},
 }
 RETRIEVAL: Mapping[str, Callable[[str | None], RetrievalSet]] = {

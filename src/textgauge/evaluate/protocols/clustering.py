@@ -51,6 +51,8 @@ class Clustering(Task):
             "ag_news",
             "bbc_news",
             "nfcats",
+            "atis",
+            "huffpost_headlines",
         ),
     )
     model = "forest"
