@@ -19,7 +19,7 @@ from textgauge.evaluate.protocols.base import Protocol, Verdict
 from textgauge.evaluate.results import Results
 from textgauge.evaluate.sources import Sources, read_two
 from textgauge.evaluate.suites import Metrics, register_suite
-from textgauge.papers.kour2022_ifc import KOUR_METRICS
+from textgauge.papers.kour2022_tables import KOUR_METRICS
 from textgauge.papers.ledger import (
     NOT_RUN,
     Claim,

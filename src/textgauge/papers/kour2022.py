@@ -1,4 +1,4 @@
-"""Kour et al. 2022: known-similarity corpora, size, imbalance and time of eight metrics; the ledger and table 3."""
+"""Kour et al. 2022: known-similarity corpora, size, imbalance and time of eight metrics; the suite and the ledger."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ from textgauge.evaluate.sources import read_two
 from textgauge.evaluate.suites import Metrics, register_suite
 from textgauge.metrics import get_corpus_metrics
 from textgauge.naming import parse
-from textgauge.papers.kour2022_ifc import KOUR_METRICS, IfcEvidence, ifc_claims, ifc_plans
+from textgauge.papers.kour2022_ifc import IfcEvidence, ifc_claims, ifc_plans
+from textgauge.papers.kour2022_tables import KOUR_METRICS, OUR_DATA, VARIANT_METRICS, judged_as, rows
 from textgauge.papers.ledger import (
     NOT_RUN,
     Claim,
@@ -34,42 +35,12 @@ from textgauge.papers.ledger import (
     of_values,
     paired,
 )
-from textgauge.papers.paper import Paper, PaperFigure, Request, compared, published
+from textgauge.papers.paper import Paper, PaperFigure, Request, published
 from textgauge.stats.correlation import spearman
-from textgauge.tabular import Row, plain_row
+from textgauge.tabular import Row
 
-# The same eight as the authors' code has them.
-KOUR_PAPER_METRICS = (
-    "chi(df=paper,padding=source),zipf(ranks=paper,padding=source),fid,pr(ties=open),dc(ties=open),mauve,"
-    "classifier(score=f1),irpr(compat=compcor)@angular"
-)
 _AS = {"definition": "metrics and measures as defined", "paper": "metrics and measures as in the authors' code"}
 _OVER_ALL = "the 95 % interval over repetitions of its paired difference with every other metric is above 0"
-_OUR_DATA = {("clinc150", "banking77"): "clinc150,banking77", ("atis", "yahoo"): "atis,nfcats"}
-_OUR_MEASURE = {"time_100ops": "throughput"}
-_METRICS = {"definition": KOUR_METRICS, "paper": KOUR_PAPER_METRICS}
-# How the authors' code judges: repeated judgements, ties wrong, r for R², imbalance not divided.
-_PAPER = {"judgements": "paper", "ties": "wrong", "linearity": "r", "scale": "paper"}
-
-# Why a number may differ: the reason, and the rows it is about.
-_REASONS: tuple[tuple[str, dict[str, tuple[str, ...]]], ...] = (
-    ("other questions in place of Yahoo's", {"source_b": ("yahoo",)}),
-    ("another machine and other code", {"measure": ("time_100ops",)}),
-    (
-        "the paper's code lists judgements more than once and counts ties as wrong",
-        {"variant": ("definition",), "measure": ("accuracy", "weighted_accuracy")},
-    ),
-    ("the paper prints r, not R²", {"variant": ("definition",), "measure": ("linearity",)}),
-    (
-        "the paper's code does not divide by the distance of large samples",
-        {"variant": ("definition",), "measure": ("imbalance_robustness",)},
-    ),
-    (
-        "the paper's code divides each sum by the other corpus's size",
-        {"variant": ("definition",), "metric": ("IRPR",), "measure": ("imbalance_robustness",)},
-    ),
-    ("the paper's code counts padding", {"variant": ("definition",), "metric": ("CHI", "ZIPF")}),
-)
 
 
 @register_suite("kour2022")
@@ -80,7 +51,7 @@ def suite(metrics: Metrics = None, seed: int = 0) -> list[Plan]:
 
 def plans(request: Request) -> list[Plan]:
     """The suite with the metrics of every variant."""
-    found = [plan for variant in request.variants for plan in _plans(_METRICS[variant], variant, request.seed)]
+    found = [plan for variant in request.variants for plan in _plans(VARIANT_METRICS[variant], variant, request.seed)]
     try:
         return [*found, *ifc_plans(None, request.seed)]
     except (MissingExtra, ResourceError):  # the ledger says what its claims lack
@@ -93,69 +64,6 @@ def _plans(metrics: str | Sequence[Any], variant: str, seed: int) -> list[Plan]:
     data = [read_two("clinc150", "banking77"), read_two("atis", "nfcats")]
     protocols = [Ksc(k=7, order=order), Ksc(k=12, order=order), Size(), Speed(repetitions=3)]
     return make_plans(protocols, data, metrics, seed)
-
-
-def rows(results: Results, request: Request) -> list[Row]:
-    """Each published number next to ours, with the `reason` of their difference where one is known.
-
-    `rank_correlation` is Spearman's between the published and our order of the metrics for that measure and data.
-    """
-    return [row for variant in request.variants for row in _rows(results, variant)]
-
-
-def _judged(results: Results, variant: str) -> list[Judged]:
-    keys = {metric.key for metric in get_corpus_metrics(_METRICS[variant])}
-    return [
-        item
-        for item in results.judged(_PAPER if variant == "paper" else {})
-        if item.metric in keys and getattr(item.protocol, "order", variant) == variant
-    ]
-
-
-def _rows(results: Results, variant: str) -> list[Row]:
-    ours = _ours(_judged(results, variant))
-    found = []
-    for row in published("kour2022_table3").iter_rows(named=True):
-        key = (row["source_a"], row["source_b"], row["k"], row["metric"], row["measure"])
-        about = {name: row[name] for name in ("source_a", "source_b", "k", "metric", "measure")}
-        mine = ours.get(key, float("nan"))
-        found_row = compared("3", {"variant": variant, **about}, row["value"], mine, "our data")
-        found.append(found_row | {"reason": _reason(found_row)})
-    return _with_rank_correlation(found)
-
-
-def _reason(row: Row) -> str | None:
-    """What is known to make the two numbers differ."""
-    known = [said for said, about in _REASONS if all(row[name] in values for name, values in about.items())]
-    return "; ".join(known) or None
-
-
-def _ours(judged: Sequence[Judged]) -> dict[tuple[Any, ...], float]:
-    found: dict[tuple[Any, ...], float] = {}
-    theirs = {ours: published for published, ours in _OUR_DATA.items()}
-    measures = {ours: published for published, ours in _OUR_MEASURE.items()}
-    for item in judged:
-        if item.data not in theirs:
-            continue
-        k = getattr(item.protocol, "k", None)
-        for verdict in item.verdicts:
-            measure = measures.get(verdict.measure, verdict.measure)
-            # Time does not depend on k; the paper prints it for both.
-            for place in (7, 12) if measure == "time_100ops" else (k,):
-                found[*theirs[item.data], place, parse(item.metric).name.upper(), measure] = verdict.value
-    return found
-
-
-def _with_rank_correlation(rows: list[Row]) -> list[Row]:
-    groups: dict[tuple[Any, ...], list[Row]] = {}
-    for row in rows:
-        groups.setdefault((row["source_a"], row["source_b"], row["k"], row["measure"]), []).append(row)
-    for members in groups.values():
-        pairs = np.array([(row["published"], row["ours"]) for row in members if not np.isnan(row["ours"])])
-        agreed = spearman(pairs[:, 0], pairs[:, 1]) if len(pairs) > 2 else float("nan")
-        for row in members:
-            row["rank_correlation"] = agreed
-    return [plain_row(row) for row in rows]
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,9 +84,9 @@ class KourEvidence:
 def claims(request: Request) -> list[Claim[KourEvidence]]:
     """All claims of the paper that the ledger has, for each variant, pair of sources and k."""
     found = [_highest(variant, *at) for variant in request.variants for at in _places()]
-    for variant, (theirs, ours), k in product(request.variants, _OUR_DATA.items(), (7, 12)):
+    for variant, (theirs, ours), k in product(request.variants, OUR_DATA.items(), (7, 12)):
         found += [_weighted(variant, theirs, ours, k), *_radar(variant, theirs, ours, k)]
-    for theirs, ours in _OUR_DATA.items():
+    for theirs, ours in OUR_DATA.items():
         found += [*_sizes(theirs, ours), _throughput(theirs, ours)]
     return found
 
@@ -187,8 +95,8 @@ def ledger_rows(results: Results, request: Request) -> list[Row]:
     """The ledger."""
     measures: dict[tuple[str, str, int | None], dict[str, Judged]] = {}
     for variant in request.variants:
-        for item in _judged(results, variant):
-            if item.data in _OUR_DATA.values() and item.seed == request.seed:
+        for item in judged_as(results, variant):
+            if item.data in OUR_DATA.values() and item.seed == request.seed:
                 place = (variant, item.data, getattr(item.protocol, "k", None))
                 measures.setdefault((*place[:2], _kind(item)), {})[parse(item.metric).name.upper()] = item
     keys = {metric.key: metric.name.upper() for metric in get_corpus_metrics(KOUR_METRICS)}
@@ -208,7 +116,7 @@ def _kind(item: Judged) -> int | None:
 
 def _places() -> Iterator[tuple[tuple[str, str], str, int, str]]:
     measures = ("accuracy", "monotonicity", "separability", "linearity")
-    return ((t, o, k, measure) for (t, o), k, measure in product(_OUR_DATA.items(), (7, 12), measures))
+    return ((t, o, k, measure) for (t, o), k, measure in product(OUR_DATA.items(), (7, 12), measures))
 
 
 def _printed(theirs: tuple[str, str], k: int | None, measure: str) -> dict[str, float]:

@@ -27,11 +27,11 @@ from textgauge.evaluate.suites import Metrics, register_suite
 from textgauge.files import write_table
 from textgauge.generate import GptSettings, ifc_corpora
 from textgauge.generate.settings import fingerprint
+from textgauge.papers.kour2022_tables import KOUR_METRICS
 from textgauge.papers.ledger import Claim, Finding, above, of_values
 from textgauge.papers.zwerdling_corpora import draw, sentences
 from textgauge.stats.correlation import spearman
 
-KOUR_METRICS = "chi,zipf,fid,pr,dc,mauve,classifier,irpr"
 STEPS, RUNS = 20, 3
 _WRITTEN, _COMPARED, _REFERENCE = 240, 200, 1_000
 _LABELS = 20

@@ -11,7 +11,7 @@ from textgauge.evaluate.protocols.base import Observations, over_repetitions
 from textgauge.evaluate.results import Group, Judged
 from textgauge.metrics import get_corpus_metrics
 from textgauge.papers import PAPERS, Request
-from textgauge.papers.kour2022 import KOUR_METRICS, KOUR_PAPER_METRICS
+from textgauge.papers.kour2022_tables import KOUR_METRICS, KOUR_PAPER_METRICS
 
 PROTOCOLS = (Ksc(k=7), Ksc(k=12), Size(), Speed(repetitions=3), Ksc(k=7, order="paper"), Ksc(k=12, order="paper"))
 

@@ -6,7 +6,8 @@ import pytest
 from textgauge.evaluate.protocols.base import Observations
 from textgauge.evaluate.results import Group
 from textgauge.papers import kour2022_ifc as ifc
-from textgauge.papers.kour2022_ifc import KOUR_METRICS, RUNS, STEPS, STUDIES, FineTuning, IfcEvidence, ifc_claims
+from textgauge.papers.kour2022_ifc import RUNS, STEPS, STUDIES, FineTuning, IfcEvidence, ifc_claims
+from textgauge.papers.kour2022_tables import KOUR_METRICS
 from textgauge.papers.ledger import ledger
 
 NAMES = {name: name.upper() for name in KOUR_METRICS.split(",")}
@@ -26,7 +27,7 @@ def study(monkeypatch, tmp_path):
     monkeypatch.setattr(ifc, "cache_root", lambda: tmp_path)
     monkeypatch.setattr(ifc, "STEPS", 4)
     monkeypatch.setattr(ifc, "_REFERENCE", 20)
-    made = FineTuning("huffpost_headlines", "some", lambda: (TEXTS, None))
+    made = FineTuning("huffpost_headlines", "some", lambda: (TEXTS, None), 30)
     monkeypatch.setattr(ifc, "STUDIES", (made,))
     monkeypatch.setattr(ifc, "_PROTOCOL", ifc.Ifc(n=10, repetitions=1))
     return trained
@@ -35,14 +36,14 @@ def study(monkeypatch, tmp_path):
 def test_every_run_is_trained_once_and_kept(study):
     first = ifc.ifc_plans("jsd@words", 0)
     assert [plan.sources.name for plan in first] == [f"huffpost_headlines, training run {run}" for run in (1, 2, 3)]
-    assert study == [(1, False), (2, False), (3, False)]
+    assert study == [(1_000, False), (2_000, False), (3_000, False)]
     assert [plan.sources.fingerprint for plan in ifc.ifc_plans("jsd@words", 0)] == [
         plan.sources.fingerprint for plan in first
     ]
     assert len(study) == RUNS
     steps = first[1].sources.corpora
     assert list(steps) == ["reference", "step-001", "step-002", "step-003", "step-004"]
-    assert steps["step-003"].texts[0] == "run 2 step 3 text 0"
+    assert steps["step-003"].texts[0] == "run 2000 step 3 text 0"
 
 
 def observed(slope, run, ttr=0.01):

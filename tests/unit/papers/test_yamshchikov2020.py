@@ -14,6 +14,7 @@ from textgauge.evaluate.results import Group, Results
 from textgauge.metrics import get_pair_metrics
 from textgauge.papers import PAPERS, Request, published
 from textgauge.papers import yamshchikov2020 as paper
+from textgauge.papers import yamshchikov2020_tables as tables
 from textgauge.stats import orders
 
 COLUMNS = ["table", "dataset", "metric", "measure", "published", "ours", "difference", "source"]
@@ -58,20 +59,20 @@ def test_the_reach_of_rounding_is_that_of_the_worst_means():
         means = np.round(scale * rng.random(5), 2)
         found = [orders.variability(means + corner, random) for corner in corners]
         expected = pytest.approx((np.nanmin(found), np.nanmax(found)), abs=1e-9)
-        assert paper.variability_of_rounded(means, random, 0.005) == expected
+        assert tables.variability_of_rounded(means, random, 0.005) == expected
 
 
 def test_the_misprint_is_put_right_where_means_are_fed_and_said(fed):
-    printed, read = (paper.published_numbers(corrected=c).means["wmd"] for c in (False, True))
-    assert sorted(np.flatnonzero(printed != read)) == [list(paper._SETS).index("paraphrase_random")]
+    printed, read = (tables.published_numbers(corrected=c).means["wmd"] for c in (False, True))
+    assert sorted(np.flatnonzero(printed != read)) == [list(tables.SETS).index("paraphrase_random")]
     assert (printed.min(), read.max()) == (0.34, 1.34)
     noted = [row for row in fed if row["metric"] == "wmd" and row["source"] == "published means"]
     assert all("misprinted, read as 1.34" in row["note"] for row in noted)
 
 
 def test_names_are_those_of_the_published_files():
-    assert set(paper._OURS) | {"human"} == set(published("yamshchikov2020_table3_ranks")["metric"])
-    assert set(paper._SETS) == set(published("yamshchikov2020_table1_2")["dataset"])
+    assert set(tables._OURS) | {"human"} == set(published("yamshchikov2020_table3_ranks")["metric"])
+    assert set(tables.SETS) == set(published("yamshchikov2020_table1_2")["dataset"])
     assert PAPERS["yamshchikov2020"].tables == ("1", "2", "3", "4", "5", "figure1")
 
 
@@ -80,7 +81,7 @@ def ours(tmp_path_factory):
     """Rows of a run on made-up pairs of the fourteen sets, with two of the metrics."""
     rng, words = np.random.default_rng(3), ["red", "green", "blue", "cat", "dog", "bird", "sun", "moon"]
     left, right, sets, ratings = [], [], [], []
-    for place, name in enumerate(paper._SETS.values()):
+    for place, name in enumerate(tables.SETS.values()):
         for _ in range(12):
             text = list(rng.choice(words, 6))
             kept = 1 if name.endswith("_random") else 3 + place % 3
@@ -110,7 +111,7 @@ def test_our_rows_have_the_declared_shape(ours):
 def test_our_means_ranks_and_correlations_are_those_of_the_run(ours):
     sources, rows, _ = ours
     sets, ratings = sources.columns["set"], sources.columns["rating"]
-    people = np.array([ratings[sets == name].mean() for name in paper._SETS.values()])
+    people = np.array([ratings[sets == name].mean() for name in tables.SETS.values()])
 
     def column(metric, measure):
         return np.array([row["ours"] for row in rows if (row["metric"], row["measure"]) == (metric, measure)])
@@ -145,7 +146,7 @@ def test_claims_on_a_run_have_intervals_over_pairs(ours):
 
 
 def test_resampled_means_are_around_the_means_even_where_one_metric_has_no_value():
-    sets = np.repeat(list(paper._SETS.values()), 20)
+    sets = np.repeat(list(tables.SETS.values()), 20)
     rng = np.random.default_rng(1)
     values = {key: rng.normal(size=len(sets)) for key in ("overlap", "chrf")}
     values["chrf"][values["overlap"] > 0.5] = np.nan  # dropping these pairs would shift the means of overlap
@@ -154,5 +155,5 @@ def test_resampled_means_are_around_the_means_even_where_one_metric_has_no_value
     observed = {key: Observations(-of, number, columns) for key, of in values.items()}
     group = Group("yamshchikov14", Agreement(), 0, observed=observed)
     drawn = paper._resampled_means(group, Request())["word_overlap"]
-    means = [values["overlap"][sets == name].mean() for name in paper._SETS.values()]
+    means = [values["overlap"][sets == name].mean() for name in tables.SETS.values()]
     assert drawn.mean(axis=0) == pytest.approx(means, abs=0.05)
