@@ -68,7 +68,7 @@ def _judged(results: Results, request: Request, rule: str) -> dict[str, Judged]:
     keys = [metric.key for metric in get_corpus_metrics(ACKERMAN_METRICS)]
     found = {
         item.metric: item
-        for item in results.judged({"prototypes": rule})
+        for item in results.judged({} if rule == Distributionality.prototypes else {"prototypes": rule})
         if (item.data, item.protocol, item.seed) == (_DATA, protocol, request.seed) and item.verdicts
     }
     return {key: found[key] for key in keys if key in found}

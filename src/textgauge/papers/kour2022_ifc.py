@@ -33,10 +33,10 @@ from textgauge.papers.zwerdling_corpora import draw, sentences
 from textgauge.stats.correlation import spearman
 
 STEPS, RUNS = 20, 3
-_WRITTEN, _COMPARED, _REFERENCE = 240, 200, 1_000
+_WRITTEN = 240
+_PROTOCOL = Ifc(n=200, repetitions=1)
 _LABELS = 20
 _GPT = GptSettings(vocabulary=2_000, layers=2, width=96, longest=48, warmup=50)
-_PROTOCOL = Ifc(n=_COMPARED, repetitions=1)
 _WHY = "the run has no generated texts: they need torch (pip install 'textgauge[generate]') and the data"
 _MODEL = "GPTs of 0.4 million weights trained from scratch in place of GPT-2"
 
@@ -51,6 +51,9 @@ class FineTuning:
     about: str
     read: Callable[[], Texts]
     per_step: int
+    steps: int = STEPS
+    reference: int = 1_000
+    protocol: Ifc = _PROTOCOL
 
     @property
     def deviation(self) -> str:
@@ -82,10 +85,14 @@ STUDIES = (
 
 
 @register_suite("kour2022-ifc")
-def ifc_plans(metrics: Metrics = None, seed: int = 0) -> list[Plan]:
+def ifc_plans(metrics: Metrics = None, seed: int = 0, studies: Sequence[FineTuning] = STUDIES) -> list[Plan]:
     """Increasingly fine-tuned corpora of Kour et al. 2022: two ways of training, three runs each; trains them first."""
-    data = [_sources(study, run, seed) for study in STUDIES for run in range(1, RUNS + 1)]
-    return make_plans([_PROTOCOL], data, metrics or KOUR_METRICS, seed)
+    return [
+        plan
+        for study in studies
+        for run in range(1, RUNS + 1)
+        for plan in make_plans([study.protocol], [_sources(study, run, seed)], metrics or KOUR_METRICS, seed)
+    ]
 
 
 def _sources(study: FineTuning, run: int, seed: int) -> Sources:
@@ -93,19 +100,19 @@ def _sources(study: FineTuning, run: int, seed: int) -> Sources:
     # Steps write with the seeds that follow, so those of two runs must not meet.
     folder = _trained(study, texts, labels, 1_000 * (seed * RUNS + run))
     corpora = {Path(path).stem: load_corpus(path) for path in step_files(folder)}
-    return Sources(study.data(run), {REFERENCE: Corpus.of(draw(texts, _REFERENCE, seed)), **corpora})
+    return Sources(study.data(run), {REFERENCE: Corpus.of(draw(texts, study.reference, seed)), **corpora})
 
 
 def _trained(study: FineTuning, texts: Sequence[str], labels: Sequence[str] | None, seed: int) -> Path:
     """The folder of one training run, trained and filled where files are missing."""
-    settings = f"{STEPS} {study.per_step} {_WRITTEN} {_GPT}"
+    settings = f"{study.steps} {study.per_step} {_WRITTEN} {_GPT}"
     folder = cache_root() / "ifc" / f"{study.name}-{fingerprint([*texts, settings])}" / f"seed-{seed}"
-    if not (folder / f"{step_role(STEPS)}.txt").exists():
+    if not (folder / f"{step_role(study.steps)}.txt").exists():
         made = ifc_corpora(
             texts,
             labels=labels,
             candidates=3.0,
-            steps=STEPS,
+            steps=study.steps,
             per_step=study.per_step,
             n=_WRITTEN,
             settings=_GPT,
@@ -127,9 +134,10 @@ class IfcEvidence:
     def of(cls, results: Results, names: Mapping[str, str], seed: int) -> IfcEvidence:
         """What a run has; `names` are the printed names of metrics by key."""
         found: dict[str, dict[str, list[Observations]]] = {}
+        known = {(study.name, study.protocol) for study in STUDIES}
         for group in results.groups():
             study = group.data.partition(",")[0]
-            if (group.protocol, group.seed) == (_PROTOCOL, seed) and study in {one.name for one in STUDIES}:
+            if (study, group.protocol) in known and group.seed == seed:
                 for key, observed in group.complete.items():
                     if key in names:
                         found.setdefault(study, {}).setdefault(names[key], []).append(observed)

@@ -109,7 +109,7 @@ def _our_rows(results: Results, request: Request) -> Iterator[Row]:
     yield from _table("4", {name: task_scores(found) for name, found in ours.items()}, tasks)
     for name, found in scores(whole).items():
         theirs = _published("4")[name]["retrieval"]
-        yield _row("4", name, "retrieval", theirs, found["retrieval"], "our data") | {"data": _WHOLE_DATA}
+        yield _row("4", name, "retrieval", theirs, found["retrieval"], "our data, whole") | {"data": _WHOLE_DATA}
     yield from _weights(results.ensembles.contributions)
 
 

@@ -25,19 +25,15 @@ def study(monkeypatch, tmp_path):
 
     monkeypatch.setattr(ifc, "ifc_corpora", corpora)
     monkeypatch.setattr(ifc, "cache_root", lambda: tmp_path)
-    monkeypatch.setattr(ifc, "STEPS", 4)
-    monkeypatch.setattr(ifc, "_REFERENCE", 20)
-    made = FineTuning("huffpost_headlines", "some", lambda: (TEXTS, None), 30)
-    monkeypatch.setattr(ifc, "STUDIES", (made,))
-    monkeypatch.setattr(ifc, "_PROTOCOL", ifc.Ifc(n=10, repetitions=1))
     return trained
 
 
 def test_every_run_is_trained_once_and_kept(study):
-    first = ifc.ifc_plans("jsd@words", 0)
-    assert [plan.sources.name for plan in first] == [f"huffpost_headlines, training run {run}" for run in (1, 2, 3)]
+    small = FineTuning("headlines", "some", lambda: (TEXTS, None), 30, 4, 20, ifc.Ifc(n=10, repetitions=1))
+    first = ifc.ifc_plans("jsd@words", 0, [small])
+    assert [plan.sources.name for plan in first] == [f"headlines, training run {run}" for run in (1, 2, 3)]
     assert study == [(1_000, False), (2_000, False), (3_000, False)]
-    assert [plan.sources.fingerprint for plan in ifc.ifc_plans("jsd@words", 0)] == [
+    assert [plan.sources.fingerprint for plan in ifc.ifc_plans("jsd@words", 0, [small])] == [
         plan.sources.fingerprint for plan in first
     ]
     assert len(study) == RUNS
@@ -56,7 +52,7 @@ def observed(slope, run, ttr=0.01):
 
 def rows(slopes, runs=RUNS):
     groups = [
-        Group(study.data(run), ifc._PROTOCOL, 0, "", {key: observed(slopes[key], run) for key in slopes})
+        Group(study.data(run), study.protocol, 0, "", {key: observed(slopes[key], run) for key in slopes})
         for study in STUDIES
         for run in range(1, runs + 1)
     ]

@@ -6,12 +6,12 @@ from types import SimpleNamespace
 import pytest
 
 from textgauge.evaluate.ensembles import NAMES, Contribution, means_over_embedders
-from textgauge.evaluate.protocols import Clustering, ComparedAlignment, RatedAlignment, Robustness
+from textgauge.evaluate.protocols import Clustering, ComparedAlignment, RatedAlignment, Retrieval, Robustness
 from textgauge.evaluate.protocols.base import Verdict
 from textgauge.evaluate.results import Judged
 from textgauge.metrics import get_pair_metrics
 from textgauge.papers import PAPERS, Request
-from textgauge.papers.usmb import TASK_METRICS
+from textgauge.papers.usmb import TASK_METRICS, WHOLE
 
 KEYS = {metric.name: metric.key for metric in get_pair_metrics(TASK_METRICS)}
 COSINES = [metric.key for metric in get_pair_metrics(TASK_METRICS) if metric.name == "cosine"]
@@ -33,6 +33,9 @@ JUDGED = [
     judged(RatedAlignment(), "summeval", KEYS["rouge"], seed=1, axis=0.3),
     judged(RatedAlignment(), "mine.csv", KEYS["rouge"], axis=0.3),
     judged(Clustering(folds=2), "ag_news", KEYS["rouge"], clustering=0.3),
+    judged(Retrieval(), "cranfield", KEYS["rouge"], retrieval=0.5),
+    judged(WHOLE, "cranfield", KEYS["rouge"], retrieval=0.2),
+    judged(WHOLE, "mine", KEYS["rouge"], retrieval=0.9),
 ]
 CONTRIBUTIONS = [
     *(Contribution(NAMES["task"], "comparisons", f"d{i}", COSINES[0], (0.3, 0.9)[i], 0.0) for i in range(2)),
@@ -42,10 +45,14 @@ CONTRIBUTIONS = [
 
 
 @pytest.fixture
-def rows():
+def made():
     ensembles = SimpleNamespace(contributions=CONTRIBUTIONS)
     results = SimpleNamespace(manifests=[{}], judged=lambda: JUDGED, ensembles=ensembles)
-    made = PAPERS["usmb"].rows(results, Request())
+    return PAPERS["usmb"].rows(results, Request())
+
+
+@pytest.fixture
+def rows(made):
     return [row for row in made if row["source"] == "our data"]
 
 
@@ -96,6 +103,13 @@ def test_the_row_that_table_7_repeats_is_flagged(rows):
 def test_other_seeds_data_and_parameters_do_not_count(rows):
     assert ours(rows, "1", "rouge", "overall") is None
     assert ours(rows, "4", "rouge", "clustering") is None
+
+
+def test_retrieval_from_whole_corpora_has_rows_of_its_own(made, rows):
+    (whole,) = (row for row in made if "whole" in row["source"])
+    assert (whole["table"], whole["metric"], whole["measure"], whole["ours"]) == ("4", "rouge", "retrieval", 0.2)
+    assert whole["data"] == "whole scifact_beir, cranfield, vaswani_npl"
+    assert ours(rows, "4", "rouge", "retrieval") == pytest.approx(0.5)
 
 
 def test_weights_are_those_of_the_task_ensembles(rows):

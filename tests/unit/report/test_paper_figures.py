@@ -22,6 +22,7 @@ LISTED = {
     "usmb": {"1", "2", "3-5"},
     "zwerdling2021": {"1-2"},
     "yamshchikov2020": {"1"},
+    "beyond": {"1", "2"},
 }
 
 
