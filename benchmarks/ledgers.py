@@ -57,7 +57,7 @@ def main(ledger: str, docs: str) -> None:
     """Write the pages, and put the table between the marks."""
     place, page = Path(docs) / "results", Path(docs) / "results.md"
     place.mkdir(exist_ok=True)
-    claims = json.loads(Path(ledger).read_text(encoding="utf-8"))
+    claims = json.loads(Path(ledger).read_text(encoding="utf-8"))["rows"]
     for name in PAPERS:
         if rows := [row for row in claims if row["source"] == name]:
             (place / f"{name}.md").write_text(paper_page(name, rows), encoding="utf-8")

@@ -198,13 +198,18 @@ def _order(
         values = evidence.get(_OUR_CORPUS[corpus], {})
         if any(key not in values for key in (first, *others)):
             return Finding(None, why=_WHY.get(first[1], NOT_RUN))
-        gaps = {" ".join(other): values[first].less(values[other]) for other in others}
-        return below_all(" ".join(first), gaps) if below else above_all(" ".join(first), gaps)
+        gaps = {_named(other): values[first].less(values[other]) for other in others}
+        return below_all(_named(first), gaps) if below else above_all(_named(first), gaps)
 
     needs_vae = "vae" in {model for model, _ in (first, *others)}
     resampled = "over draws at the size of test" if first[1].startswith("drawn") else "of the two values"
     criterion = f"95 % intervals {resampled} do not overlap, in that order, for each comparison"
     return _claim(corpus, claim, shown, criterion, _if_fit(corpus, test) if needs_vae else test)
+
+
+def _named(key: tuple[str, str]) -> str:
+    """A model and its property, in words."""
+    return f"{key[0]} {key[1].removeprefix('drawn.').replace('_', ' ')}"
 
 
 def _if_fit(corpus: str, test: Callable[[Intervals], Finding]) -> Callable[[Intervals], Finding]:
@@ -274,7 +279,7 @@ def _of_people() -> list[Claim[Intervals]]:
         def test(_: Intervals, known: list[tuple[float, float]] = known) -> Finding:
             return _agreement([mark for mark, _ in known], [own for _, own in known])
 
-        claim = f"people's marks for {question} agree with {name.removeprefix('drawn.')}"
+        claim = f"people's marks for {question.replace('_', ' ')} agree with {name.removeprefix('drawn.').replace('_', ' ')}"
         criterion = "one-sided permutation test of Spearman's ρ over the corpora, p ≤ 0.05"
         found.append(Claim(claim, "tables 1 and 2", "published values of the amazon corpora", criterion, test))
     why = "the ratings of single sentences are not published"
