@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from benchmarks.authors import DISTANCES, Side
 from benchmarks.timing import Row, quiet, timed
 from textgauge.evaluate.execute import BatchJob, iter_outcomes
+from textgauge.evaluate.inputs.sources import read_two
 from textgauge.evaluate.protocols import Ksc, Protocol, Size, Sources
 from textgauge.evaluate.protocols.batch import CorpusBatch
-from textgauge.evaluate.sources import read_two
 from textgauge.metrics import get_corpus_metrics
 
 METRICS = get_corpus_metrics(

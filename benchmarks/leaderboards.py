@@ -10,12 +10,12 @@ import argparse
 import numpy as np
 
 from textgauge.data import Corpus
-from textgauge.evaluate.leaderboard import leaderboard
-from textgauge.evaluate.overall import MeasureTable, gaps_of
+from textgauge.evaluate.boards.leaderboard import leaderboard
+from textgauge.evaluate.boards.overall import MeasureTable, gaps_of
+from textgauge.evaluate.inputs.sources import Sources
 from textgauge.evaluate.protocols import Ksc
 from textgauge.evaluate.protocols.base import Measure, Observations
 from textgauge.evaluate.results import Judged
-from textgauge.evaluate.sources import Sources
 from textgauge.metrics import get_metric
 from textgauge.stats.resampling import resampled_sums
 from textgauge.stats.simultaneous import better_than, pair_p_values, rank_ranges

@@ -11,7 +11,7 @@ from textgauge.scoring import Contrast, ScoreReport, contrast, score
 if TYPE_CHECKING:
     from textgauge.describing import CorpusDescription, Description, describe
     from textgauge.evaluate.judge_audit import JudgeAudit, audit_judge
-    from textgauge.evaluate.learned_metric import Stack, ensemble
+    from textgauge.evaluate.learned.stack import Stack, ensemble
     from textgauge.evaluate.recommend import Recommendation, recommend
     from textgauge.loading import SavedResult, load
     from textgauge.running import Run, run
@@ -60,8 +60,8 @@ _ROOMS = {
     "describe": "textgauge.describing",
     "Recommendation": "textgauge.evaluate.recommend",
     "recommend": "textgauge.evaluate.recommend",
-    "Stack": "textgauge.evaluate.learned_metric",
-    "ensemble": "textgauge.evaluate.learned_metric",
+    "Stack": "textgauge.evaluate.learned.stack",
+    "ensemble": "textgauge.evaluate.learned.stack",
     "SavedResult": "textgauge.loading",
     "load": "textgauge.loading",
     "Run": "textgauge.running",

@@ -81,7 +81,7 @@ def _describe_chart(saved: SavedResult) -> Any:
 
 
 def _rank_chart(saved: SavedResult) -> Any:
-    from textgauge.evaluate.leaderboard import rank_chart
+    from textgauge.evaluate.boards.leaderboard import rank_chart
 
     return rank_chart(saved.rows)
 

@@ -16,16 +16,16 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 from textgauge.data.source import Source
 from textgauge.errors import InputError
 from textgauge.evaluate import Store
-from textgauge.evaluate.boards import leaderboards
-from textgauge.evaluate.data_kinds import drop_none
-from textgauge.evaluate.leaderboard import Leaderboard, leaderboard
-from textgauge.evaluate.overall import Scope
+from textgauge.evaluate.boards.grouped import leaderboards
+from textgauge.evaluate.boards.leaderboard import Leaderboard, leaderboard
+from textgauge.evaluate.boards.overall import Scope
+from textgauge.evaluate.boards.verdicts import judging, observed, only, verdict_frame
+from textgauge.evaluate.boards.verdicts import warnings_of as verdict_warnings
+from textgauge.evaluate.inputs.kinds import drop_none
+from textgauge.evaluate.inputs.sources import PairSources, TaskSources
 from textgauge.evaluate.results import Results
 from textgauge.evaluate.run import Progress, compute, warnings_of
-from textgauge.evaluate.sources import PairSources, TaskSources
 from textgauge.evaluate.suites import suite_or_protocol_plans
-from textgauge.evaluate.verdicts import judging, observed, only, verdict_frame
-from textgauge.evaluate.verdicts import warnings_of as verdict_warnings
 from textgauge.papers import SUITES
 from textgauge.result import Result
 
@@ -156,7 +156,7 @@ class Run(Result):
 
         `weights` of measures by name, by default 1; `measures` those that count; the others change how trials of
         `ksc` are judged: `judgements` distinct or paper, `ties` half, right or wrong, `linearity` r2 or r. `scope` is
-        what ranks are about: texts, sources or data (see `textgauge.evaluate.leaderboard`).
+        what ranks are about: texts, sources or data (see `textgauge.evaluate.boards.leaderboard`).
         """
         options = judging(judgements=judgements, ties=ties, linearity=linearity)
         return leaderboard(only(Results(self.store).judged(options), measures), weights, scope=scope)

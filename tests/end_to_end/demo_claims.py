@@ -18,7 +18,7 @@ from textgauge.data import Comparison, Corpus, load_texts
 from textgauge.encode.resource_sources import file_sha256
 from textgauge.encode.resources import resource
 from textgauge.evaluate import Store
-from textgauge.evaluate.boards import leaderboards
+from textgauge.evaluate.boards.grouped import leaderboards
 from textgauge.evaluate.results import Results
 
 EXAMPLES = 5  # that a list of texts shows

@@ -13,7 +13,7 @@ import polars as pl
 from scipy.stats import spearmanr
 
 from textgauge.evaluate import Store
-from textgauge.evaluate.leaderboard import leaderboard
+from textgauge.evaluate.boards.leaderboard import leaderboard
 from textgauge.evaluate.results import judge
 from textgauge.metrics import get_metric
 

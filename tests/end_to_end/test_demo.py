@@ -16,10 +16,10 @@ from tests.end_to_end.demo_standings import cells_of, check_report
 
 from textgauge.encode.resources import available
 from textgauge.evaluate import suites
-from textgauge.evaluate.pair_sources import read_rated
+from textgauge.evaluate.inputs.pair_sources import read_rated
+from textgauge.evaluate.inputs.sources import read_two
 from textgauge.evaluate.plan import make_plans
 from textgauge.evaluate.protocols import Agreement, Ksc, Size, known_protocols
-from textgauge.evaluate.sources import read_two
 from textgauge.evaluate.suites import task_plans
 
 ROOT = Path(__file__).parents[2]

@@ -17,7 +17,7 @@ import pytest
 
 from textgauge.data import Corpus
 from textgauge.evaluate import Plan, Store, run
-from textgauge.evaluate.leaderboard import leaderboard
+from textgauge.evaluate.boards.leaderboard import leaderboard
 from textgauge.evaluate.protocols import Ksc, Sources
 from textgauge.evaluate.results import judge
 from textgauge.metrics import get_corpus_metrics

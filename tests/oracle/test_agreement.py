@@ -8,10 +8,10 @@ import pytest
 
 from textgauge.data import Corpus
 from textgauge.evaluate import Plan, Store, run
-from textgauge.evaluate.leaderboard import leaderboard
+from textgauge.evaluate.boards.leaderboard import leaderboard
+from textgauge.evaluate.boards.verdicts import only
 from textgauge.evaluate.protocols import Agreement, Observations, PairSources
 from textgauge.evaluate.results import judge
-from textgauge.evaluate.verdicts import only
 from textgauge.metrics import PairMetric, Part, registry
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from textgauge import compare, get_metric, score
 from textgauge.errors import MissingExtra
-from textgauge.evaluate.leaderboard import Leaderboard, RankedMetric
+from textgauge.evaluate.boards.leaderboard import Leaderboard, RankedMetric
 from textgauge.metrics import PairScores
 from textgauge.result import Result
 from textgauge.tabular import Tabular, html_table, one_line, printable

@@ -11,10 +11,10 @@ import typer
 from textgauge.cli.output import Format, FormatOption, note, print_answer, print_result, print_table
 from textgauge.errors import InputError
 from textgauge.evaluate import Store
-from textgauge.evaluate.boards import leaderboards
-from textgauge.evaluate.leaderboard import Leaderboard
+from textgauge.evaluate.boards.grouped import leaderboards
+from textgauge.evaluate.boards.leaderboard import Leaderboard
+from textgauge.evaluate.boards.verdicts import detailed, judging, only, warnings_of
 from textgauge.evaluate.results import Results
-from textgauge.evaluate.verdicts import detailed, judging, only, warnings_of
 from textgauge.result import TableResult
 
 

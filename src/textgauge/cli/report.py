@@ -10,8 +10,8 @@ import typer
 from textgauge.cli.output import note
 from textgauge.errors import InputError
 from textgauge.evaluate import Store
+from textgauge.evaluate.boards.verdicts import missing_results
 from textgauge.evaluate.results import Results
-from textgauge.evaluate.verdicts import missing_results
 from textgauge.files import write_atomically
 
 if TYPE_CHECKING:

@@ -24,14 +24,14 @@ from textgauge.cli.output import (
 from textgauge.cli.progress import progress, progress_bar
 from textgauge.errors import InputError
 from textgauge.evaluate import Plan, RunReport, Store
-from textgauge.evaluate.boards import leaderboards
-from textgauge.evaluate.data_kinds import drop_none
+from textgauge.evaluate.boards.grouped import leaderboards
+from textgauge.evaluate.boards.verdicts import warnings_of as verdict_warnings
+from textgauge.evaluate.inputs.kinds import drop_none
 from textgauge.evaluate.judge_audit import MARGIN, audit_judge
 from textgauge.evaluate.protocols.agreement import Agreement
 from textgauge.evaluate.results import Results
 from textgauge.evaluate.run import compute, warnings_of
 from textgauge.evaluate.suites import suite_or_protocol_plans
-from textgauge.evaluate.verdicts import warnings_of as verdict_warnings
 from textgauge.papers import SUITES
 from textgauge.result import TableResult
 from textgauge.tabular import format_cell

@@ -64,9 +64,9 @@ def ensemble(
     Example: textgauge train ensemble --pairs rated.csv --left a --right b --rating score --set part -o model.json
     """
     from textgauge.data.source import brings_columns
-    from textgauge.evaluate.learned_metric import KINDS
-    from textgauge.evaluate.learned_metric import ensemble as stack
-    from textgauge.evaluate.pair_sources import read_rated
+    from textgauge.evaluate.inputs.pair_sources import read_rated
+    from textgauge.evaluate.learned.stack import ensemble as stack
+    from textgauge.evaluate.learned.training import KINDS
     from textgauge.metrics.pair.column import column_names
 
     kind = next((known for known in KINDS if known == model), None)

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from textgauge.errors import ArgumentError, UnknownName
-from textgauge.evaluate.data_kinds import load_data
+from textgauge.evaluate.inputs.kinds import load_data
+from textgauge.evaluate.inputs.sources import Data, PairSources
 from textgauge.evaluate.protocols import Batch, Protocol, protocols_named
-from textgauge.evaluate.sources import Data, PairSources
 from textgauge.metrics import Metric, get_metrics
 from textgauge.metrics.base import versions
 from textgauge.metrics.pair.column import column_names

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from textgauge.errors import InputError, UnknownName
-from textgauge.evaluate.pair_sources import read_paraphrases, read_rated
+from textgauge.evaluate.inputs.pair_sources import read_paraphrases, read_rated
+from textgauge.evaluate.inputs.sources import Sources, learned_steps, read_two
 from textgauge.evaluate.plan import Plan, make_plans, protocol_plans
 from textgauge.evaluate.protocols import (
     Agreement,
@@ -21,7 +22,6 @@ from textgauge.evaluate.protocols import (
     known_tasks,
 )
 from textgauge.evaluate.protocols.base import CORPUS_METRICS
-from textgauge.evaluate.sources import Sources, learned_steps, read_two
 from textgauge.tabular import Row
 
 Metrics = str | Sequence[Any] | None

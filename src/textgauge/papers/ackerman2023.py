@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from textgauge.arrays import Floats
-from textgauge.evaluate.pair_sources import read_paraphrases
+from textgauge.evaluate.inputs.pair_sources import read_paraphrases
 from textgauge.evaluate.plan import Plan, make_plans
 from textgauge.evaluate.protocols import Distributionality, Perturbation
 from textgauge.evaluate.protocols.base import Observations

@@ -13,11 +13,11 @@ import numpy as np
 
 from textgauge.data import Corpus
 from textgauge.data.formats import load_table
+from textgauge.evaluate.inputs.sources import Sources, read_two
 from textgauge.evaluate.plan import Plan, make_plans
 from textgauge.evaluate.protocols import Ksc, Speed
 from textgauge.evaluate.protocols.base import Protocol, Verdict
 from textgauge.evaluate.results import Results
-from textgauge.evaluate.sources import Sources, read_two
 from textgauge.evaluate.suites import Metrics, register_suite
 from textgauge.papers.kour2022_tables import KOUR_METRICS
 from textgauge.papers.ledger import (

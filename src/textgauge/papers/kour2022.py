@@ -11,12 +11,12 @@ import numpy as np
 
 from textgauge.arrays import Floats
 from textgauge.errors import MissingExtra, ResourceError
+from textgauge.evaluate.inputs.sources import read_two
 from textgauge.evaluate.plan import Plan, make_plans
 from textgauge.evaluate.protocols import Ksc, Size, Speed
 from textgauge.evaluate.protocols.base import Observations
 from textgauge.evaluate.protocols.size import ASYMPTOTE, IMBALANCE, SIZE
 from textgauge.evaluate.results import Judged, Results
-from textgauge.evaluate.sources import read_two
 from textgauge.evaluate.suites import Metrics, register_suite
 from textgauge.metrics import get_corpus_metrics
 from textgauge.naming import parse

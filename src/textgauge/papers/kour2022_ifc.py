@@ -17,12 +17,12 @@ from textgauge.data import Corpus
 from textgauge.data.catalogue import published_texts
 from textgauge.data.source import load_corpus
 from textgauge.encode.resources import cache_root
+from textgauge.evaluate.inputs.sources import REFERENCE, Sources, step_files, step_role
 from textgauge.evaluate.plan import Plan, make_plans
 from textgauge.evaluate.protocols import Ifc
 from textgauge.evaluate.protocols.base import Observations
 from textgauge.evaluate.protocols.ifc import SELF, STEP, line
 from textgauge.evaluate.results import Results
-from textgauge.evaluate.sources import REFERENCE, Sources, step_files, step_role
 from textgauge.evaluate.suites import Metrics, register_suite
 from textgauge.files import write_table
 from textgauge.generate import GptSettings, ifc_corpora

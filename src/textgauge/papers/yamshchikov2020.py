@@ -10,7 +10,7 @@ import numpy as np
 
 from textgauge.arrays import Floats
 from textgauge.evaluate.contrasts import pair_columns, rated_groups
-from textgauge.evaluate.pair_sources import read_rated
+from textgauge.evaluate.inputs.pair_sources import read_rated
 from textgauge.evaluate.plan import Plan, make_plans
 from textgauge.evaluate.protocols import Agreement
 from textgauge.evaluate.results import Group, Results

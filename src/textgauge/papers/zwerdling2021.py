@@ -209,7 +209,11 @@ def _order(
 
 def _named(key: tuple[str, str]) -> str:
     """A model and its property, in words."""
-    return f"{key[0]} {key[1].removeprefix('drawn.').replace('_', ' ')}"
+    return f"{key[0]} {_in_words(key[1])}"
+
+
+def _in_words(name: str) -> str:
+    return name.removeprefix("drawn.").replace("_", " ")
 
 
 def _if_fit(corpus: str, test: Callable[[Intervals], Finding]) -> Callable[[Intervals], Finding]:
@@ -279,7 +283,7 @@ def _of_people() -> list[Claim[Intervals]]:
         def test(_: Intervals, known: list[tuple[float, float]] = known) -> Finding:
             return _agreement([mark for mark, _ in known], [own for _, own in known])
 
-        claim = f"people's marks for {question.replace('_', ' ')} agree with {name.removeprefix('drawn.').replace('_', ' ')}"
+        claim = f"people's marks for {_in_words(question)} agree with {_in_words(name)}"
         criterion = "one-sided permutation test of Spearman's ρ over the corpora, p ≤ 0.05"
         found.append(Claim(claim, "tables 1 and 2", "published values of the amazon corpora", criterion, test))
     why = "the ratings of single sentences are not published"

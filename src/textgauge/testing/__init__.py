@@ -14,8 +14,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from textgauge.encode.embedders import Embedder
+from textgauge.evaluate.inputs.sources import Data
 from textgauge.evaluate.protocols import Protocol
-from textgauge.evaluate.sources import Data
 from textgauge.metrics import CorpusMetric, Metric
 from textgauge.metrics.properties import CorpusProperty
 from textgauge.testing.asserts import Undecided, assert_no_near_copies, assert_not_worse, assert_same_source

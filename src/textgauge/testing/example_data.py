@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from textgauge.data import Corpus
-from textgauge.evaluate.data_kinds import DataKind, Paraphrases, RatedPairs, StepsAndReference, TaskTable, TwoCorpora
+from textgauge.evaluate.inputs.kinds import DataKind, Paraphrases, RatedPairs, StepsAndReference, TaskTable, TwoCorpora
+from textgauge.evaluate.inputs.sources import REFERENCE, Column, Data, step_role
 from textgauge.evaluate.protocols import PairSources, Sources
-from textgauge.evaluate.sources import REFERENCE, Column, Data, step_role
 
 _WORDS = ["red", "blue", "old", "new", "cat", "dog", "bird", "train", "sees", "likes", "near", "far", "house", "tree"]
 _OTHERS = ["please", "could", "you", "send", "pay", "money", "card", "bank", "rate", "loan", "fee", "now"]

@@ -14,9 +14,9 @@ import numpy as np
 
 from textgauge.arrays import Floats
 from textgauge.data import Corpus
-from textgauge.evaluate.data_kinds import DataKind
+from textgauge.evaluate.inputs.kinds import DataKind
+from textgauge.evaluate.inputs.sources import Data
 from textgauge.evaluate.protocols import Batch, CorpusBatch, Observations, Protocol, Sources, Verdict, known_protocols
-from textgauge.evaluate.sources import Data
 from textgauge.testing.declared_checks import global_state
 from textgauge.testing.example_data import example_data
 

@@ -8,9 +8,9 @@ import time
 import pytest
 
 from textgauge.evaluate import Store, run
+from textgauge.evaluate.inputs.sources import read_two
 from textgauge.evaluate.plan import make_plans
 from textgauge.evaluate.protocols import Ksc
-from textgauge.evaluate.sources import read_two
 
 METRICS = "jsd@words,cbdf@words,zipf@words"
 SIZES = {"k": 5, "n": 40}

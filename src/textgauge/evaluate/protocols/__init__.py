@@ -1,5 +1,6 @@
 """Protocols: experiments that put metrics to the test; each is declared in a file of its own."""
 
+from textgauge.evaluate.inputs.sources import PairSources, Sources, TaskSources
 from textgauge.evaluate.protocols.agreement import Agreement
 from textgauge.evaluate.protocols.alignment import ComparedAlignment, RatedAlignment
 from textgauge.evaluate.protocols.base import (
@@ -23,7 +24,6 @@ from textgauge.evaluate.protocols.sensitivity import Sensitivity
 from textgauge.evaluate.protocols.size import Size
 from textgauge.evaluate.protocols.speed import Speed
 from textgauge.evaluate.protocols.task import Task, known_tasks
-from textgauge.evaluate.sources import PairSources, Sources, TaskSources
 
 __all__ = [
     "Agreement",

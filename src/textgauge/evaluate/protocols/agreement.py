@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from textgauge.arrays import Floats
 from textgauge.errors import InputError
-from textgauge.evaluate.data_kinds import RatedPairs
+from textgauge.evaluate.inputs.kinds import RatedPairs
 from textgauge.evaluate.protocols.base import (
     PAIR_METRICS,
     RESAMPLES,

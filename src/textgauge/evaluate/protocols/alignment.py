@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from textgauge.arrays import Floats
 from textgauge.data import Corpus, Pairs
 from textgauge.errors import InputError
-from textgauge.evaluate.data_kinds import TaskTable
+from textgauge.evaluate.inputs.kinds import TaskTable
 from textgauge.evaluate.protocols.base import Measure, TaskSources, register_protocol
 from textgauge.evaluate.protocols.batch import PairBatch
 from textgauge.evaluate.protocols.task import Columns, Examples, Task, Units, ratio

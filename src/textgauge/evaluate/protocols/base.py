@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from textgauge.arrays import Floats
 from textgauge.data import Comparison
 from textgauge.errors import InputError, UnknownName
-from textgauge.evaluate.data_kinds import DataKind
+from textgauge.evaluate.inputs.kinds import DataKind
+from textgauge.evaluate.inputs.sources import Column, Data, PairSources, Sources, TaskSources
 from textgauge.evaluate.protocols.batch import Batch
-from textgauge.evaluate.sources import Column, Data, PairSources, Sources, TaskSources
 from textgauge.metrics import Metric, get_corpus_metrics, get_pair_metrics
 from textgauge.plugins import load_plugins
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.data import Comparison, Corpus, Draws, Pairs, Pool
-from textgauge.evaluate.sources import Column
+from textgauge.evaluate.inputs.sources import Column
 from textgauge.metrics import CorpusMetric, PairMetric
 from textgauge.metrics.base import VALUE
 

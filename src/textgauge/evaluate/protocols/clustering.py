@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from textgauge.arrays import Floats
 from textgauge.data import Corpus
 from textgauge.errors import InputError
-from textgauge.evaluate.data_kinds import TaskTable
+from textgauge.evaluate.inputs.kinds import TaskTable
 from textgauge.evaluate.protocols.base import Measure, TaskSources, generator, register_protocol
 from textgauge.evaluate.protocols.batch import MatrixBatch
 from textgauge.evaluate.protocols.models import Forest

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from textgauge.arrays import Floats, Ints
 from textgauge.data import Corpus, Draws
 from textgauge.errors import InputError
-from textgauge.evaluate.data_kinds import Paraphrases
+from textgauge.evaluate.inputs.kinds import Paraphrases
 from textgauge.evaluate.protocols.base import (
     Measure,
     Observations,

@@ -10,7 +10,8 @@ import numpy as np
 from textgauge.arrays import Floats, Ints
 from textgauge.data import Corpus, Draws
 from textgauge.errors import InputError
-from textgauge.evaluate.data_kinds import StepsAndReference
+from textgauge.evaluate.inputs.kinds import StepsAndReference
+from textgauge.evaluate.inputs.sources import REFERENCE
 from textgauge.evaluate.protocols.base import (
     Measure,
     Observations,
@@ -24,7 +25,6 @@ from textgauge.evaluate.protocols.base import (
     why_undefined,
 )
 from textgauge.evaluate.protocols.batch import CorpusBatch
-from textgauge.evaluate.sources import REFERENCE
 from textgauge.stats.correlation import spearman
 
 SELF, STEP = "self", "step"

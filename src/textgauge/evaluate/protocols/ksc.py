@@ -13,7 +13,7 @@ import numpy as np
 from textgauge.arrays import Floats, Ints
 from textgauge.data import Corpus, Draws
 from textgauge.errors import InputError
-from textgauge.evaluate.data_kinds import TwoCorpora
+from textgauge.evaluate.inputs.kinds import TwoCorpora
 from textgauge.evaluate.protocols.base import (
     Measure,
     Observations,

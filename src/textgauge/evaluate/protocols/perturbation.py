@@ -11,7 +11,8 @@ import numpy as np
 from textgauge.arrays import Floats, Ints
 from textgauge.data import GIVEN, Corpus, Draws
 from textgauge.errors import InputError
-from textgauge.evaluate.data_kinds import OwnPoints
+from textgauge.evaluate.inputs.kinds import OwnPoints
+from textgauge.evaluate.inputs.sources import Data
 from textgauge.evaluate.protocols.base import (
     RESAMPLES,
     Measure,
@@ -25,7 +26,6 @@ from textgauge.evaluate.protocols.base import (
     why_undefined,
 )
 from textgauge.evaluate.protocols.batch import CorpusBatch
-from textgauge.evaluate.sources import Data
 from textgauge.metrics import CorpusMetric, Metric, get_corpus_metrics
 from textgauge.stats.resampling import percentile_interval, resampled_sums
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from textgauge.arrays import Floats
 from textgauge.data import Pairs
 from textgauge.errors import InputError
-from textgauge.evaluate.data_kinds import TaskTable
+from textgauge.evaluate.inputs.kinds import TaskTable
 from textgauge.evaluate.protocols.alignment import one_pool
 from textgauge.evaluate.protocols.base import Measure, TaskSources, generator, register_protocol
 from textgauge.evaluate.protocols.batch import PairBatch

@@ -11,7 +11,7 @@ import numpy as np
 from textgauge.arrays import Ints
 from textgauge.data import Corpus, Draws
 from textgauge.errors import InputError
-from textgauge.evaluate.data_kinds import TwoCorpora
+from textgauge.evaluate.inputs.kinds import TwoCorpora
 from textgauge.evaluate.protocols.base import (
     Measure,
     Observations,

@@ -9,7 +9,7 @@ import numpy as np
 
 from textgauge.data import Draws
 from textgauge.errors import InputError
-from textgauge.evaluate.data_kinds import TwoCorpora
+from textgauge.evaluate.inputs.kinds import TwoCorpora
 from textgauge.evaluate.protocols.base import (
     Measure,
     Observations,

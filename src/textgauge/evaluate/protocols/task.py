@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.arrays import Floats
-from textgauge.evaluate.data_kinds import TaskTable
+from textgauge.evaluate.inputs.kinds import TaskTable
+from textgauge.evaluate.inputs.sources import Column
 from textgauge.evaluate.protocols.base import RESAMPLES, Observations, Protocol, Verdict, known_protocols, why_undefined
 from textgauge.evaluate.protocols.models import Forest
-from textgauge.evaluate.sources import Column
 
 Keys = NDArray[np.uint64]
 Columns = Mapping[str, Column]

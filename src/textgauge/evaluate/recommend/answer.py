@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from textgauge.evaluate.leaderboard import Leaderboard
+from textgauge.evaluate.boards.leaderboard import Leaderboard
 from textgauge.result import Result
 from textgauge.tabular import plain, plain_row
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from textgauge.arrays import Ints
 from textgauge.data import Comparison
-from textgauge.evaluate.leaderboard import Leaderboard, leaderboard
+from textgauge.evaluate.boards.leaderboard import Leaderboard, leaderboard
 from textgauge.evaluate.protocols import Measure, Protocol, Sources, Verdict
 from textgauge.evaluate.protocols.base import RESAMPLES
 from textgauge.evaluate.recommend.budget import Clock

@@ -12,6 +12,7 @@ import numpy as np
 from textgauge.arrays import Ints
 from textgauge.data import Pairs, Pool
 from textgauge.errors import InputError
+from textgauge.evaluate.inputs.sources import Data
 from textgauge.evaluate.protocols import (
     Agreement,
     Ksc,
@@ -24,7 +25,6 @@ from textgauge.evaluate.protocols import (
     TaskSources,
 )
 from textgauge.evaluate.protocols.batch import Batch, CorpusBatch
-from textgauge.evaluate.sources import Data
 from textgauge.metrics import Metric
 
 _MIXTURES = (100, 70, 50, 30, 20, 12)  # texts of a mixture

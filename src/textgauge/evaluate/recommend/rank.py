@@ -16,7 +16,7 @@ import numpy as np
 
 from textgauge.errors import MissingExtra, ResourceError
 from textgauge.evaluate import Plan, Store, run
-from textgauge.evaluate.leaderboard import Leaderboard, leaderboard
+from textgauge.evaluate.boards.leaderboard import Leaderboard, leaderboard
 from textgauge.evaluate.protocols import Batch, Observations
 from textgauge.evaluate.recommend.answer import LeftOut
 from textgauge.evaluate.recommend.budget import Clock, Embeddings, Line, embedder_of, embedders_of

@@ -15,8 +15,8 @@ from textgauge.data import Comparison, load_corpus
 from textgauge.data.source import Source, source_name
 from textgauge.errors import InputError, UnknownName
 from textgauge.evaluate import Store
-from textgauge.evaluate.leaderboard import Leaderboard
-from textgauge.evaluate.pair_sources import read_rated
+from textgauge.evaluate.boards.leaderboard import Leaderboard
+from textgauge.evaluate.inputs.pair_sources import read_rated
 from textgauge.evaluate.protocols import (
     Agreement,
     Observations,

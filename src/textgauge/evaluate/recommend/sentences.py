@@ -13,7 +13,7 @@ from textgauge.stats.decisions import standing
 from textgauge.tabular import count_of, format_about, format_duration, format_percent, listed
 
 if TYPE_CHECKING:
-    from textgauge.evaluate.leaderboard import RankedMetric
+    from textgauge.evaluate.boards.leaderboard import RankedMetric
     from textgauge.evaluate.recommend.answer import Answer, LeftOut, MetricCost, Recommendation
 
 _NAMED = 5  # tied metrics in a sentence; the table has all

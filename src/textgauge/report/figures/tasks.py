@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 
 from textgauge.arrays import Floats
+from textgauge.evaluate.boards.leaderboard import leaderboard
 from textgauge.evaluate.ensembles import Contribution
-from textgauge.evaluate.leaderboard import leaderboard
 from textgauge.evaluate.protocols import Sensitivity
 from textgauge.evaluate.protocols.base import RESAMPLES, Verdict
 from textgauge.evaluate.protocols.sensitivity import ideal_similarity

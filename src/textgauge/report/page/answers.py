@@ -8,7 +8,7 @@ from typing import Literal
 
 from textgauge.describing.findings import WorseThanReal
 from textgauge.errors import TextgaugeError
-from textgauge.evaluate.boards import Board
+from textgauge.evaluate.boards.grouped import Board
 from textgauge.metrics import get_metric
 from textgauge.report.page.result_files import ResultFile, texts_anchor
 from textgauge.stats.decisions import leader, split_answer

@@ -6,11 +6,11 @@ import math
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
-from textgauge.evaluate.boards import Board
-from textgauge.evaluate.leaderboard import RankedMetric
+from textgauge.evaluate.boards.grouped import Board
+from textgauge.evaluate.boards.leaderboard import RankedMetric
+from textgauge.evaluate.boards.verdicts import NUMBERS, detailed
 from textgauge.evaluate.protocols.base import Measure
 from textgauge.evaluate.results import Judged, Results
-from textgauge.evaluate.verdicts import NUMBERS, detailed
 from textgauge.report.page.tables import Mark, Order, PageCell, PageColumn, PageTable, Span, axis_of, cell
 from textgauge.tabular import count_of, format_decimals, listed, plain
 

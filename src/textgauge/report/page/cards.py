@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from textgauge.errors import TextgaugeError
-from textgauge.evaluate.boards import Board
-from textgauge.evaluate.leaderboard import RankedMetric
+from textgauge.evaluate.boards.grouped import Board
+from textgauge.evaluate.boards.leaderboard import RankedMetric
 from textgauge.evaluate.results import MetricTime
 from textgauge.metrics import CorpusMetric, Metric, get_metric
 from textgauge.metrics.base import parameters

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from textgauge.evaluate.boards import Board
+from textgauge.evaluate.boards.grouped import Board
 from textgauge.evaluate.results import Group
 from textgauge.report.figures import KINDS, Figure, FigureKind, figures
 from textgauge.tabular import format_decimals

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from textgauge.charts import library
 from textgauge.errors import InputError
-from textgauge.evaluate.boards import Board, grouped_boards
+from textgauge.evaluate.boards.grouped import Board, grouped_boards
 from textgauge.evaluate.results import Results, total_times
 from textgauge.evaluate.store import Store
 from textgauge.report.figures import Figure

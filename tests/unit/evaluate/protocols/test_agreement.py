@@ -8,7 +8,7 @@ from scipy import stats
 
 from textgauge.data import Corpus
 from textgauge.errors import InputError
-from textgauge.evaluate.pair_sources import read_rated
+from textgauge.evaluate.inputs.pair_sources import read_rated
 from textgauge.evaluate.protocols import Agreement, Observations, PairSources
 from textgauge.evaluate.protocols.base import RESAMPLES
 from textgauge.stats import kendall as pair_sums

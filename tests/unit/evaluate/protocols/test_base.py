@@ -10,7 +10,7 @@ import pytest
 import textgauge
 from textgauge.data import Draws
 from textgauge.errors import UnknownName
-from textgauge.evaluate.data_kinds import TwoCorpora
+from textgauge.evaluate.inputs.kinds import TwoCorpora
 from textgauge.evaluate.protocols import (
     CorpusBatch,
     Ksc,

@@ -7,10 +7,10 @@ import pytest
 from textgauge.data import Corpus
 from textgauge.errors import InputError
 from textgauge.evaluate import Plan, Store, run
+from textgauge.evaluate.inputs.sources import learned_steps, natural, read_steps, step_role
 from textgauge.evaluate.protocols.base import Observations, Sources
 from textgauge.evaluate.protocols.ifc import SELF, STEP, Ifc, type_token_ratio
 from textgauge.evaluate.results import Group
-from textgauge.evaluate.sources import learned_steps, natural, read_steps, step_role
 from textgauge.metrics import get_corpus_metrics
 from textgauge.report.figures.ifc import FIGURES, ifc_figure, ifc_line, ifc_points, ttr_points
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from textgauge.data import Corpus
-from textgauge.evaluate.leaderboard import Leaderboard, RankedMetric
+from textgauge.evaluate.boards.leaderboard import Leaderboard, RankedMetric
 from textgauge.evaluate.protocols import Sources
 from textgauge.evaluate.recommend import Answer, MetricCost, Recommendation, budget
 from textgauge.evaluate.recommend.budget import Clock

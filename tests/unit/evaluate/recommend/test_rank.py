@@ -4,7 +4,7 @@ import pytest
 
 from textgauge.data import Comparison, Corpus
 from textgauge.evaluate import Store
-from textgauge.evaluate.pair_sources import read_rated
+from textgauge.evaluate.inputs.pair_sources import read_rated
 from textgauge.evaluate.protocols import Agreement, Clustering, CorpusBatch, Ksc, MatrixBatch, PairBatch
 from textgauge.evaluate.recommend.budget import Embeddings, Line
 from textgauge.evaluate.recommend.experiments import Experiment

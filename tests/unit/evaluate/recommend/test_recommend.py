@@ -7,8 +7,8 @@ import pytest
 
 from textgauge.errors import InputError, ResourceError, UnknownName
 from textgauge.evaluate import Plan, Store, run
-from textgauge.evaluate.leaderboard import leaderboard
-from textgauge.evaluate.pair_sources import read_rated
+from textgauge.evaluate.boards.leaderboard import leaderboard
+from textgauge.evaluate.inputs.pair_sources import read_rated
 from textgauge.evaluate.protocols import Agreement
 from textgauge.evaluate.recommend import recommend
 from textgauge.evaluate.recommend.experiments import corpora_ladder

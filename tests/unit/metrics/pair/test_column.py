@@ -8,8 +8,8 @@ import pytest
 import textgauge
 from textgauge.data import Pairs
 from textgauge.errors import InputError, ParameterError, UnknownName
-from textgauge.evaluate.learned_metric import ensemble
-from textgauge.evaluate.pair_sources import read_rated
+from textgauge.evaluate.inputs.pair_sources import read_rated
+from textgauge.evaluate.learned.stack import ensemble
 from textgauge.metrics import get_metric, get_pair_metrics
 from textgauge.metrics.pair.column import column_names
 from textgauge.metrics.registry import get_metrics

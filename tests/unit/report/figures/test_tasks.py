@@ -10,8 +10,8 @@ from scipy import stats
 
 from textgauge.errors import InputError
 from textgauge.evaluate import Plan, Store, run
+from textgauge.evaluate.boards.leaderboard import leaderboard
 from textgauge.evaluate.ensembles import NAMES, Contribution, train_ensembles
-from textgauge.evaluate.leaderboard import leaderboard
 from textgauge.evaluate.protocols import Clustering, Ksc, Retrieval, Robustness, Sensitivity
 from textgauge.evaluate.protocols.base import Verdict
 from textgauge.evaluate.results import Group, Judged, Results, judge

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from textgauge.evaluate.boards import grouped_boards
+from textgauge.evaluate.boards.grouped import grouped_boards
 from textgauge.evaluate.protocols import Distributionality, Ksc, Size, Speed
 from textgauge.evaluate.protocols.base import Verdict, over_repetitions
 from textgauge.evaluate.results import Judged

@@ -14,8 +14,8 @@ import pytest
 from textgauge.data import Corpus, load_texts
 from textgauge.errors import InputError
 from textgauge.evaluate import Plan, Store, run
-from textgauge.evaluate.boards import grouped_boards
-from textgauge.evaluate.leaderboard import leaderboard
+from textgauge.evaluate.boards.grouped import grouped_boards
+from textgauge.evaluate.boards.leaderboard import leaderboard
 from textgauge.evaluate.protocols import Ksc, Size, Sources
 from textgauge.evaluate.results import Results, judge, total_times
 from textgauge.metrics import get_corpus_metrics

@@ -7,7 +7,7 @@ import pytest
 
 from textgauge.data import Pairs
 from textgauge.errors import InputError
-from textgauge.evaluate.pair_sources import read_rated
+from textgauge.evaluate.inputs.pair_sources import read_rated
 from textgauge.evaluate.protocols.agreement import Agreement
 from textgauge.metrics import get_metric
 

@@ -3,7 +3,7 @@
 import pytest
 
 from textgauge.errors import ArgumentError, InputError
-from textgauge.evaluate.data_kinds import Paraphrases, RatedPairs, StepsAndReference, TwoCorpora, drop_none, load_data
+from textgauge.evaluate.inputs.kinds import Paraphrases, RatedPairs, StepsAndReference, TwoCorpora, drop_none, load_data
 from textgauge.evaluate.protocols import known_protocols, protocols_named
 
 TEXTS = {"left": ["a cat", "a dog"], "right": ["one cat", "a cow"]}

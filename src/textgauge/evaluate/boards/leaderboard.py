@@ -12,7 +12,7 @@ import numpy as np
 from textgauge.arrays import Floats
 from textgauge.charts import without_network
 from textgauge.errors import ArgumentError, InputError
-from textgauge.evaluate.overall import (
+from textgauge.evaluate.boards.overall import (
     SCOPES,
     Gaps,
     MeasureTable,

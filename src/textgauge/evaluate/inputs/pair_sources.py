@@ -18,7 +18,7 @@ from textgauge.data.metric_folder import is_metric_folder, load_metric_folder
 from textgauge.data.source import brings_columns
 from textgauge.data.tables import TextTable, number
 from textgauge.errors import ArgumentError, InputError, ResourceError
-from textgauge.evaluate.sources import PairSources
+from textgauge.evaluate.inputs.sources import PairSources
 
 GROUPS = ("set", "system", "item")
 # What the parts of a published dataset or sample are; the parts of others are splits, which mean nothing here.

@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 
 from textgauge.data import tasks as cards
 from textgauge.errors import ArgumentError, InputError
-from textgauge.evaluate.pair_sources import GROUPS, given_pairs, read_paraphrases, read_rated
-from textgauge.evaluate.sources import Data, PairSources, Sources, TaskSources, read_steps, read_two
+from textgauge.evaluate.inputs.pair_sources import GROUPS, given_pairs, read_paraphrases, read_rated
+from textgauge.evaluate.inputs.sources import Data, PairSources, Sources, TaskSources, read_steps, read_two
 
 Given = Mapping[str, Any]
 

@@ -9,10 +9,10 @@ from scipy.stats import spearmanr
 import textgauge
 from textgauge import Pairs, get_metric, list_metrics
 from textgauge.errors import InputError
-from textgauge.evaluate import learned_metric as ensemble
-from textgauge.evaluate import rated_features as rated_data
-from textgauge.evaluate.learned_metric import cross_validated, train
-from textgauge.evaluate.rated_features import RatedFeatures, TrainingPairs, all_features, rated_features
+from textgauge.evaluate.learned import features as rated_data
+from textgauge.evaluate.learned import training as ensemble
+from textgauge.evaluate.learned.features import RatedFeatures, TrainingPairs, all_features, rated_features
+from textgauge.evaluate.learned.training import cross_validated, train
 
 METRICS = "jaccard,chrf,rouge1.recall"
 NAMES = ("jaccard", "chrf", "rouge1", "ter")

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from textgauge.errors import InputError
-from textgauge.evaluate.leaderboard import Leaderboard, RankedMetric, leaderboard
-from textgauge.evaluate.overall import Scope
+from textgauge.evaluate.boards.leaderboard import Leaderboard, RankedMetric, leaderboard
+from textgauge.evaluate.boards.overall import Scope
 from textgauge.evaluate.protocols.base import Measure
 from textgauge.evaluate.results import Judged
 

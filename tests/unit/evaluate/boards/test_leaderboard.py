@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from textgauge.errors import InputError
-from textgauge.evaluate.leaderboard import leaderboard
+from textgauge.evaluate.boards.leaderboard import leaderboard
 from textgauge.evaluate.protocols import Distributionality, Ksc, Size, Speed
 from textgauge.evaluate.protocols.base import Verdict, over_repetitions
 from textgauge.evaluate.results import Judged

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr, t
 
-from textgauge.evaluate.rating_agreement import _draws, best_single, ensemble_contrast
+from textgauge.evaluate.learned.agreement import _draws, best_single, ensemble_contrast
 
 PAIRS = 60
 

@@ -3,7 +3,7 @@
 import pytest
 
 from textgauge.errors import InputError
-from textgauge.evaluate.boards import leaderboards
+from textgauge.evaluate.boards.grouped import leaderboards
 from textgauge.evaluate.protocols import Clustering, Ksc, Size, Speed
 from textgauge.evaluate.protocols.base import over_repetitions
 from textgauge.evaluate.results import Judged
