@@ -1,12 +1,13 @@
 """How often do the 95 % intervals of corpus metrics hold what they are for? Simulated on real and synthetic texts.
 
     python -m benchmarks.coverage run FILE [--metrics energy,fid] [--simulations 400] [--sources ...] [--cases ...]
-                                           [--sizes 100/100,200/50]
+                                           [--sizes 100/100,200/50] [--seed 0]
     python -m benchmarks.coverage table FILE ...
 
 `run` adds a line of JSON to the file for each metric, source, case and pair of sizes that it does not hold yet, so that
 it can be stopped and called again; all metrics see the same samples. Intervals are simulated at all sizes, also where
-they are not offered; `table` prints the file as Markdown. The truth is the mean of the metric over fresh samples of
+they are not offered; `table` prints the files as Markdown, simulations of one cell with several seeds (a file each)
+taken together. The truth is the mean of the metric over fresh samples of
 these sizes: the simulated ones, and as many more.
 """
 
@@ -205,13 +206,13 @@ def _cell(place: tuple[str, str, str, int, int], values: Floats, intervals: Floa
 
 
 def run(
-    file: Path, names: Sequence[str], cells: Iterable[tuple[str, str, tuple[int, int]]], *, simulations: int
+    file: Path, names: Sequence[str], cells: Iterable[tuple[str, str, tuple[int, int]]], *, simulations: int, seed: int
 ) -> None:
     """Simulate what the file does not hold yet."""
     done = {(cell.metric, cell.source, cell.case, cell.n, cell.m) for cell in stored(file)}
     for source, case, sizes in cells:
         missing = [name for name in names if (name, source, case, *sizes) not in done]
-        found = coverage(missing, source, case, sizes, simulations=simulations) if missing else []
+        found = coverage(missing, source, case, sizes, simulations=simulations, seed=seed) if missing else []
         with file.open("a") as lines:
             lines.writelines(json.dumps(asdict(cell)) + "\n" for cell in found)
 
@@ -220,6 +221,22 @@ def stored(file: Path) -> list[Cell]:
     """The cells of a file."""
     lines = file.read_text().splitlines() if file.exists() else []
     return [Cell(**json.loads(line)) for line in lines]
+
+
+def together(cells: Iterable[Cell]) -> list[Cell]:
+    """Simulations of the same cell as one."""
+    found: dict[tuple[str, str, str, int, int], list[Cell]] = defaultdict(list)
+    for cell in cells:
+        found[cell.metric, cell.source, cell.case, cell.n, cell.m].append(cell)
+    return [_together(place, some) for place, some in found.items()]
+
+
+def _together(place: tuple[str, str, str, int, int], cells: Sequence[Cell]) -> Cell:
+    counts = [cell.simulations for cell in cells]
+    if len(cells) == 1 or not all(counts):
+        return cells[0]
+    rates = [np.average([getattr(cell, name) for cell in cells], weights=counts) for name in ("coverage", "width")]
+    return Cell(*place, sum(counts), *map(float, rates))
 
 
 def compatible(cell: Cell) -> bool:
@@ -241,7 +258,7 @@ def table(cells: Iterable[Cell]) -> str:
     Brackets: simulated, not offered. Stars mark what is not compatible with 93 to 97 %.
     """
     rows: dict[tuple[str, str], dict[tuple[int, int], dict[str, Cell]]] = defaultdict(lambda: defaultdict(dict))
-    for cell in cells:
+    for cell in together(cells):
         rows[cell.metric, cell.source][cell.n, cell.m][cell.case] = cell
     head = ["metric", "source", *(f"{n}/{m}" for n, m in SIZES), "simulations"]
     lines = [head, ["---"] * len(head)]
@@ -275,13 +292,14 @@ def main() -> None:
     options.add_argument("--cases", default=",".join(CASES))
     options.add_argument("--sizes", default=",".join(f"{n}/{m}" for n, m in SIZES))
     options.add_argument("--simulations", type=int, default=400)
+    options.add_argument("--seed", type=int, default=0)
     chosen = options.parse_args()
     if chosen.action == "table":
         print(table(cell for file in chosen.file for cell in stored(file)))
         return
     sizes = [tuple(map(int, pair.split("/"))) for pair in chosen.sizes.split(",")]
     names, sources, cases = (text.split(",") for text in (chosen.metrics, chosen.sources, chosen.cases))
-    run(chosen.file[0], names, product(sources, cases, sizes), simulations=chosen.simulations)
+    run(chosen.file[0], names, product(sources, cases, sizes), simulations=chosen.simulations, seed=chosen.seed)
 
 
 if __name__ == "__main__":
