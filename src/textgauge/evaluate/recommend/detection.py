@@ -24,6 +24,7 @@ from textgauge.evaluate.recommend.power import LEVEL, MOST, PERMUTATIONS, SizeSe
 from textgauge.evaluate.results import Judged
 from textgauge.metrics import CorpusMetric
 from textgauge.metrics.base import Undefined
+from textgauge.metrics.null_values import PERMUTATION
 from textgauge.parallel import map_threads, one_blas_thread
 from textgauge.stats.decisions import different
 from textgauge.tabular import plain_row
@@ -32,6 +33,7 @@ _WARM, _FIRST = 8, 32  # texts a side of a sample that loads things, and of the 
 _BLOCK, _FEWEST = 10, 5  # samples between two estimates
 _SURE_ENOUGH, _TOO_UNSURE = 0.08, 0.22  # deviation of log n*: intervals of a sixth to either side, of a factor 1.5
 _MOST_TESTS = 300
+_EXCHANGES, _TOGETHER = 199, 200  # and texts a side, that say how metrics tested together share their level
 _FARTHEST = 3.0  # times the largest sample: further out, or too unsure, only a lower bound is given
 
 
@@ -39,8 +41,9 @@ _FARTHEST = 3.0  # times the largest sample: further out, or too unsure, only a 
 class TextsNeeded:
     """How many texts a side a metric needs (`count`), tested alone; NaN where only the lower end is known.
 
-    `together` is the number where all recommended metrics are tested at once and p-values are adjusted: an upper
-    bound, by Bonferroni. `largest` is the largest sample that was simulated, `tests` the number of simulated tests.
+    `together` is the number where all recommended metrics are tested at once and p-values are adjusted by max-T, if it
+    is the first to be rejected; later ones need less. `largest` is the largest sample that was simulated, `tests` the
+    number of simulated tests.
     An answer beyond the largest sample is `extrapolated`.
     """
 
@@ -53,14 +56,23 @@ class TextsNeeded:
     together: float = float("nan")
 
     @classmethod
-    def found(cls, metric: str, search: SizeSearch, metrics_tested: int = 1) -> TextsNeeded:
-        """What a search found; `together` is for this many metrics."""
+    def found(cls, metric: str, search: SizeSearch, level: float = LEVEL) -> TextsNeeded:
+        """What a search found; `together` is for a test at this level."""
         estimate = search.estimate()
         far = estimate.spread > _TOO_UNSURE or estimate.texts > _FARTHEST * search.largest
         count, high = (np.nan, np.nan) if far else (round(estimate.texts), round(estimate.high))
         low = round(estimate.low) if search.tests else np.nan
-        together = np.nan if far else max(round(search.at_level(LEVEL / metrics_tested)), count)
+        together = np.nan if far else max(round(search.at_level(level)), count)
         return cls(metric, count, low, high, search.largest, search.tests, together)
+
+    @classmethod
+    def tested_together(
+        cls, searches: Mapping[str, SizeSearch], tested: Sequence[CorpusMetric], samples: Contaminated
+    ) -> list[TextsNeeded]:
+        """What searches found, if the metrics `tested` are tested at once."""
+        sample = samples.sample(min(_TOGETHER, samples.most), 0)
+        level = level_together(tested, sample, seed=samples.seed) if len(tested) > 1 else LEVEL
+        return [cls.found(metric, search, level) for metric, search in searches.items()]
 
     @property
     def known(self) -> bool:
@@ -124,6 +136,23 @@ def rejects(
         except Undefined:
             return False
     return different(p_value, level)
+
+
+def level_together(metrics: Sequence[CorpusMetric], comparison: Comparison, *, seed: int = 0) -> float:
+    """The level of one of these tests if `compare` adjusts all for each other, before any is rejected.
+
+    Metrics that share exchanges: how often one of them lies beyond the 95 % point of the largest of all (max-T). Others
+    take their share by Holm's correction.
+    """
+    with one_blas_thread():
+        nulls = [metric.null_values(comparison, permutations=_EXCHANGES, seed=seed) for metric in metrics]
+    shared = [null.ranked() for null in nulls if null.method == PERMUTATION and np.isfinite(null.observed)]
+    least = LEVEL / max(len(nulls), 1)
+    if not shared:
+        return least
+    ranks = np.column_stack(shared)
+    critical = np.quantile(ranks.max(axis=1), 1.0 - least * len(shared), method="higher")
+    return float(np.clip((ranks >= critical).mean(), least, LEVEL))
 
 
 def simulate_tests(

@@ -282,8 +282,8 @@ class Recommender:
             return None, [], [f"power was not simulated: too little time, or too few texts ({a:,} and {b:,})"]
         purpose = f"detect {format_percent(samples.effect)} of foreign texts"
         answer = Answer(purpose, top_tier(board) if board else (), board or Leaderboard((), ()))
-        tested = len({*ranked.top, *answer.choice})
-        rows = [TextsNeeded.found(metric, search, tested) for metric, search in searches.items()]
+        tested = [metric for metric in known if metric.key in {*ranked.top, *answer.choice}]
+        rows = TextsNeeded.tested_together(searches, tested, samples)
         order = [row.metric for row in answer.board]
         rows.sort(key=lambda row: (order.index(row.metric), 0.0) if row.known else (len(order), row.low))
         late = [metric.key for metric in known if metric.key not in searches]

@@ -6,7 +6,14 @@ import pytest
 from textgauge import get_metric
 from textgauge.data import Corpus
 from textgauge.evaluate.protocols import Sources
-from textgauge.evaluate.recommend.detection import Contaminated, TextsNeeded, detection_board, rejects, simulate_tests
+from textgauge.evaluate.recommend.detection import (
+    Contaminated,
+    TextsNeeded,
+    detection_board,
+    level_together,
+    rejects,
+    simulate_tests,
+)
 from textgauge.evaluate.recommend.power import needed_shift, rejection_rate
 from textgauge.evaluate.recommend.rank import top_tier
 
@@ -30,7 +37,7 @@ def needs(make_sources, make_clock, hands):
 
     def call(*metrics, budget=100.0):
         found = simulate_tests(metrics, samples, power=0.8, clock=make_clock(budget))
-        return [TextsNeeded.found(metric, search, 4) for metric, search in found.items()]
+        return [TextsNeeded.found(metric, search, 0.05 / 4) for metric, search in found.items()]
 
     return call
 
@@ -150,3 +157,12 @@ def test_power_is_high_for_far_corpora_and_the_level_for_equal_ones(make_sources
 
     assert power(2.0) == 1.0
     assert power(0.0) < 0.2
+
+
+def test_metrics_tested_together_share_the_level_by_how_alike_they_are(make_sources):
+    comparison = Contaminated(make_sources(2_000), 0.1).sample(60, 0)
+    energy, medoid, fid = (get_metric(f"{name}@given") for name in ("energy", "medoid", "fid"))
+    assert level_together([energy, energy], comparison) == pytest.approx(0.05, abs=0.006)
+    assert 0.05 / 3 < level_together([energy, medoid, fid], comparison) < 0.05
+    classifier = get_metric("c2st@given")
+    assert level_together([classifier, classifier], comparison) == 0.025
