@@ -58,8 +58,7 @@ class ManyReport(Result):
     def answer(self) -> str:
         """Which candidate is nearest, by which metrics."""
         leaders = {metric: [self.names[place] for place in found.unbeaten()] for metric, found in self.rankings.items()}
-        nobody = "No candidate is nearer than all others"
-        return leaders_sentence("Nearest to the reference", nobody, leaders, len(self), self.level)
+        return leaders_sentence("candidate", leaders, len(self), self.level)
 
     @property
     def warnings(self) -> tuple[str, ...]:

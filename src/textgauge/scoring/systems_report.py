@@ -62,7 +62,7 @@ class SystemsReport(Result):
     def answer(self) -> str:
         """Which system is best, by which metrics."""
         leaders = {metric: [self.names[place] for place in found.unbeaten()] for metric, found in self.rankings.items()}
-        return leaders_sentence("Best", "No system is better than all others", leaders, len(self), self.level)
+        return leaders_sentence("system", leaders, len(self), self.level)
 
     @property
     def warnings(self) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 ALPHA = 0.05
 _ROUNDING = 1e-12
@@ -74,13 +75,22 @@ def properties_sentence(worse: Sequence[str], *, copies_said: bool) -> str:
     return f"Nothing{' else' if copies_said else ''} is worse than in real texts."
 
 
+def ahead(low: Any) -> Any:
+    """Whether an interval of a difference with this low end, or each of many, lies above 0; one that is NaN does not.
+
+    >>> ahead(0.1), ahead(0.0), ahead(float("nan"))
+    (True, False, False)
+    """
+    return low > 0
+
+
 def better(*intervals: tuple[float, float]) -> bool:
     """Whether every interval of a difference lies above 0; an interval that does not exist (NaN) does not.
 
     >>> better((0.1, 0.4), (0.01, 0.5)), better((0.1, 0.4), (-0.01, 0.5)), better((0.1, 0.4), (float("nan"),) * 2)
     (True, False, False)
     """
-    return all(low > 0 for low, _ in intervals)
+    return all(ahead(low) for low, _ in intervals)
 
 
 def verdict(*intervals: tuple[float, float]) -> str:
@@ -158,17 +168,21 @@ def _listed(names: Sequence[str], most: int = 4) -> str:
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
-def leaders_sentence(
-    best: str, nobody: str, leaders: Mapping[str, Sequence[str]], count: int, level: float = 0.95
-) -> str:
-    """The answer of a board with several metrics: by each, the things that no other is better than.
+_LEADING = {  # what may be said of the first, and where there is none
+    "system": ("Best", "No system is better than all others"),
+    "candidate": ("Nearest to the reference", "No candidate is nearer than all others"),
+}
 
-    >>> nobody = "No system is better than all others"
-    >>> leaders_sentence("Best", nobody, {"bleu": ["a"], "chrf": ["a"], "ter": ["a", "b"]}, 3)
+
+def leaders_sentence(what: str, leaders: Mapping[str, Sequence[str]], count: int, level: float = 0.95) -> str:
+    """The answer of a board with several metrics: by each, the systems or candidates that no other is better than.
+
+    >>> leaders_sentence("system", {"bleu": ["a"], "chrf": ["a"], "ter": ["a", "b"]}, 3)
     'Best: a by bleu and chrf; a and b tied by ter (95 % for all together).'
-    >>> leaders_sentence("Best", nobody, {"bleu": ["a", "b"]}, 2)
-    'No system is better than all others: a and b tied by bleu (95 % for all together).'
+    >>> leaders_sentence("candidate", {"pr": ["a", "b"]}, 2)
+    'No candidate is nearer than all others: a and b tied by pr (95 % for all together).'
     """
+    best, nobody = _LEADING[what]
     if not leaders:
         return f"{nobody}: no metric has errors for these sizes."
     metrics_of: dict[tuple[str, ...], list[str]] = {}

@@ -14,6 +14,7 @@ import numpy as np
 
 from textgauge.arrays import Floats, Ints, Masks
 from textgauge.stats import simultaneous
+from textgauge.stats.decisions import ahead
 from textgauge.tabular import plain
 
 _MULTIPLIERS = 4_000
@@ -31,7 +32,7 @@ class Ranking:
     @property
     def better(self) -> Masks:
         """Which row is better than which column."""
-        return np.asarray(self.low > 0)
+        return np.asarray(ahead(self.low))
 
     @property
     def order(self) -> list[int]:

@@ -18,6 +18,7 @@ from textgauge.metrics import Metric, PairMetric, get_metric
 from textgauge.metrics.ensemble_file import Trained
 from textgauge.result import Result
 from textgauge.scoring.score import References, checked_pairs
+from textgauge.stats.decisions import verdict
 from textgauge.tabular import format_cell, format_interval, plain_row
 
 Rated: TypeAlias = tuple[TextsLike, References, Iterable[float], Iterable[Any] | None]
@@ -39,27 +40,21 @@ class Stack(Result):
     def answer(self) -> str:
         """Whether the learned metric is better than the best single one on new sources, in one sentence."""
         row = self.judged.contrasts[0]
-        gap = format_cell(row.difference)
+        where, said, ends, beware = "new sources", row.verdict, (row.sources_low, row.sources_high), ""
         if np.isnan(row.sources_low):
-            pairs = format_interval(row.pairs_low, row.pairs_high)
-            found = (
-                f"differs from {row.best} by {gap} on new pairs of these sets ({pairs}); new sources were not tested"
-            )
-        else:
-            sources = format_interval(row.sources_low, row.sources_high)
-            found = f"is {row.verdict} {row.best} on new sources (difference {gap}, {sources})"
-        return f"The learned metric {found}; {self.trained.about['share']:.0%} of it is learned."
+            where, beware = "new pairs of these sets", "new sources were not tested; "
+            ends = row.pairs_low, row.pairs_high
+            said = verdict(ends)
+        gap = f"(difference {format_cell(row.difference)}, {format_interval(*ends)})"
+        learned = f"{self.trained.about['share']:.0%} of it is learned"
+        return f"The learned metric is {said} {row.best} on {where} {gap}; {beware}{learned}."
 
     @cached_property
     def warnings(self) -> tuple[str, ...]:
         """What is not known of it, or speaks against it."""
-        rows = self.judged.left_out
-        if not rows:
-            return ("all pairs are of one source: how it does on texts of other sources is not known",)
-        gap = float(np.nanmean([row.difference for row in rows]))
-        if gap >= 0:
+        if self.judged.left_out:
             return ()
-        return (f"on sources left out it agrees less than the best single metric, by {-gap:.3f} on average",)
+        return ("all pairs are of one source: how it does on texts of other sources is not known",)
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """One row per measure, then one per source left out."""
