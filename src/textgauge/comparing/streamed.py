@@ -98,15 +98,16 @@ def _of_sums(read: Read, metrics: Sequence[CorpusMetric], options: UncertaintyOp
         )
         return {key: (_without_uncertainty(score, reason), None) for key, score in scores.items()}
     units = grouped.units(*read.sums)
-    if options.ci:
-        on_step("intervals from groups of texts")
-        parts, reach = Parts.of(units, trials=grouped.TRIALS, seed=options.seed), student_reach(options.level, units)
-        for metric, values in zip(defined, grouped.values_of_draws(defined, read.sums, parts.draws), strict=True):
-            scores[metric.key] = grouped.interval(metric, scores[metric.key], values, parts, reach)
     on_step("exchanging groups of texts")
     draws = grouped.exchanges(units, options.permutations, options.seed)
     found = grouped.values_of_draws(defined, read.sums, draws)
     nulls = {metric.key: grouped.null_of(metric, values) for metric, values in zip(defined, found, strict=True)}
+    if options.ci:
+        on_step("intervals from groups of texts")
+        parts, reach = Parts.of(units, trials=grouped.TRIALS, seed=options.seed), student_reach(options.level, units)
+        for metric, values in zip(defined, grouped.values_of_draws(defined, read.sums, parts.draws), strict=True):
+            score, null = scores[metric.key], nulls[metric.key]
+            scores[metric.key] = grouped.interval(metric, score, values, parts, reach, null)
     for metric in defined:
         null = nulls[metric.key]
         score = add_null_range(scores[metric.key], null, has_times=metric.has_times)

@@ -6,6 +6,7 @@ import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -46,6 +47,7 @@ class CorpusMetric(Metric):
     min_texts_interval: ClassVar[int] = 100  # of each corpus: from there on simulated coverage is 93 to 97 %
     most_unequal: ClassVar[float] = float("inf")  # how many times as large one corpus may be for an interval
     no_interval: ClassVar[str | None] = None  # why there is no interval at any size
+    from_null: ClassVar[bool] = False  # whether the variance grows with the value as that of a squared length does
     on_scale: ClassVar[bool] = False  # whether values are on the scale of the ground, not merely ordered by it
 
     @property
@@ -120,11 +122,6 @@ class CorpusMetric(Metric):
         rows = [self.values_or_nan(comparison) for comparison in draws.comparisons(joint)]
         return {name: np.array([row[name] for row in rows]) for name in names}
 
-    def standard_error(self, comparison: Comparison, *, seed: int) -> tuple[float, str]:
-        """Standard deviation of the value over samples of these sizes, and the method's name."""
-        parts = uncertainty.Parts.of(comparison, trials=self.interval_trials, seed=seed)
-        return parts.error(self.select(self.compute_many(parts.joint, parts.draws))), uncertainty.DISJOINT
-
     def interval(self, comparison: Comparison, score: Score, *, level: float, seed: int) -> tuple[float, float, str]:
         """Low and high end for the expected value at these sizes, and the method's name.
 
@@ -144,9 +141,20 @@ class CorpusMetric(Metric):
         self, comparison: Comparison, score: Score, *, level: float, seed: int
     ) -> tuple[float, float, str]:
         """What `interval` gives for corpora of enough texts; families override this."""
-        error, method = self.standard_error(comparison, seed=seed)
-        reach = uncertainty.student_reach(level, comparison) * error
-        return (*uncertainty.around(score.value, reach, self.bounds), method)
+        parts = uncertainty.Parts.of(comparison, trials=self.interval_trials, seed=seed)
+        values = self.compute_many(parts.joint, parts.draws)
+        null = partial(self.null_values, comparison, permutations=uncertainty.EXCHANGES, seed=seed)
+        ends = self.ends_from_parts(score, values, parts, uncertainty.student_reach(level, comparison), null)
+        return (*ends, uncertainty.DISJOINT)
+
+    def ends_from_parts(
+        self, score: Score, values: ManyValues, parts: uncertainty.Parts, reach: float, null: Callable[[], NullValues]
+    ) -> tuple[float, float]:
+        """Low and high end, `reach` standard errors to either side, from the values on disjoint parts."""
+        error = parts.error(self.select(values))
+        if self.from_null:
+            return uncertainty.inverted(score.value, error, null(), reach, self.bounds)
+        return uncertainty.around(score.value, reach * error, self.bounds)
 
     def null_values(self, comparison: Comparison, *, permutations: int, seed: int) -> NullValues:
         """The value, and its values when texts are exchanged between the corpora: null range, p-value and effect."""
@@ -285,17 +293,14 @@ class TokenMetric(CorpusMetric):
 class GapMetric(CorpusMetric):
     """The absolute difference of a number of each corpus, its parts `reference` and `candidate`."""
 
-    def interval_ends(
-        self, comparison: Comparison, score: Score, *, level: float, seed: int
-    ) -> tuple[float, float, str]:
-        """Low and high end for the expected absolute difference at these sizes, and the method's name."""
+    def ends_from_parts(
+        self, score: Score, values: ManyValues, parts: uncertainty.Parts, reach: float, null: Callable[[], NullValues]
+    ) -> tuple[float, float]:
+        """Low and high end for the expected absolute difference, from the values on disjoint parts."""
         if self.part:
-            return super().interval_ends(comparison, score, level=level, seed=seed)
-        parts = uncertainty.Parts.of(comparison, trials=self.interval_trials, seed=seed)
-        error = parts.error(self.difference(self.compute_many(parts.joint, parts.draws)))
+            return super().ends_from_parts(score, values, parts, reach, null)
         difference = float(self.difference({name: np.array(value) for name, value in score.parts.items()}))
-        reach = uncertainty.student_reach(level, comparison)
-        return (*uncertainty.folded_interval(difference, error, reach), uncertainty.DISJOINT)
+        return uncertainty.folded_interval(difference, parts.error(self.difference(values)), reach)
 
     def difference(self, values: ManyValues) -> NDArray[np.float64]:
         """The difference whose absolute value is the headline."""

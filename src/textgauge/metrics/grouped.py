@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 from textgauge.data import Comparison, Draws
 from textgauge.metrics.base import VALUE, Undefined
-from textgauge.metrics.corpus_metric import CorpusMetric, GapMetric, ManyValues
+from textgauge.metrics.corpus_metric import CorpusMetric, ManyValues
 from textgauge.metrics.null_values import PERMUTATION, NullValues
 from textgauge.metrics.score import Score
 from textgauge.metrics.sums import CorpusSums, Sums
-from textgauge.metrics.uncertainty import Parts, around, folded_interval
+from textgauge.metrics.uncertainty import Parts
 
 GROUPS = 128  # of both corpora together
 TRIALS = 12  # cuts into quarters
@@ -71,20 +71,16 @@ def _values_or_nan(metric: CorpusMetric, P: Sums, Q: Sums) -> dict[str, float]:
         return {}
 
 
-def interval(metric: CorpusMetric, score: Score, values: ManyValues, parts: Parts, reach: float) -> Score:
+def interval(
+    metric: CorpusMetric, score: Score, values: ManyValues, parts: Parts, reach: float, null: NullValues
+) -> Score:
     """The score with an interval, from values on quarters and halves of the groups, `reach` errors to either side."""
-    folded = isinstance(metric, GapMetric) and metric.part is None
     if metric.no_interval is not None:
         return replace(score, no_interval=f"{metric.key} has no interval: {metric.no_interval}")
     try:
-        error = parts.error(metric.difference(values) if folded else metric.select(values))  # type: ignore[attr-defined]
+        low, high = metric.ends_from_parts(score, values, parts, reach, lambda: null)
     except Undefined as undefined:
         return replace(score, no_interval=str(undefined))
-    if folded:
-        difference = float(metric.difference({name: np.array(value) for name, value in score.parts.items()}))  # type: ignore[attr-defined]
-        low, high = folded_interval(difference, error, reach)
-    else:
-        low, high = around(score.value, reach * error, metric.bounds)
     return replace(score, low=low, high=high, interval=METHOD)
 
 

@@ -64,6 +64,11 @@ class NullValues:
         return float(self._defined.mean()) if len(self._defined) else float("nan")
 
     @property
+    def deviation(self) -> float:
+        """Standard deviation of the values after exchanging texts; 0 where fewer than two are defined."""
+        return float(self._defined.std(ddof=1)) if len(self._defined) > 1 else 0.0
+
+    @property
     def range(self) -> tuple[float, float]:
         """The middle 95 % of the values after exchanging texts.
 
@@ -77,10 +82,9 @@ class NullValues:
     @property
     def effect(self) -> float:
         """Standard deviations from the null's mean to the value, positive where farther; NaN where all are equal."""
-        spread = self._defined.std(ddof=1) if len(self._defined) > 1 else 0.0
-        if spread <= _ROUNDING * abs(self.mean):
+        if self.deviation <= _ROUNDING * abs(self.mean):
             return float("nan")
-        return float(self.farther * (self.observed - self.mean) / spread)
+        return float(self.farther * (self.observed - self.mean) / self.deviation)
 
     def ranked(self) -> Floats:
         """Observed and permuted values on a scale that metrics have in common: their rank, farther is larger.

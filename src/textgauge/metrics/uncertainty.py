@@ -15,7 +15,7 @@ import numpy as np
 from textgauge.arrays import Floats
 from textgauge.data import Comparison, Corpus, Draws
 from textgauge.metrics.base import Undefined
-from textgauge.metrics.null_values import in_content_order
+from textgauge.metrics.null_values import NullValues, in_content_order
 from textgauge.numerics.held_out import SCORES, HeldOut, scores
 
 _PAIRINGS = ((0, 1), (2, 3), (0, 2), (1, 3), (0, 3), (1, 2))  # quarters that make halves; two by two disjoint
@@ -27,6 +27,7 @@ _RATIOS = (1 / 8, 4.0)  # variance per doubling: n⁻³ at the fastest, n² for 
 _TRAINING = 0.2
 _ALIKE = 0.35
 
+EXCHANGES = 60  # of texts between the corpora, for the variance under "same source"
 FEWEST_FOR_U_STATISTIC = 4  # texts of a corpus from which the variance of a U-statistic can be estimated
 DISJOINT = "disjoint parts"
 NOT_SHOWN = "none was shown to hold the expected value in 93 to 97 % of samples"
@@ -91,6 +92,38 @@ def _quarters_and_halves(comparison: Comparison, trials: int, seed: int) -> Draw
 def around(value: float, reach: float, bounds: tuple[float, float]) -> tuple[float, float]:
     """Value ± reach, kept within the metric's bounds."""
     return max(value - reach, bounds[0]), min(value + reach, bounds[1])
+
+
+def inverted(
+    value: float, error: float, null: NullValues, reach: float, bounds: tuple[float, float]
+) -> tuple[float, float]:
+    """The expected values from which a distance of this value is at most `reach` standard errors away.
+
+    The variance of a distance grows with the distance, and its estimate with the value: around a value that is low by
+    chance an interval of the error alone would be too short. V(E) = error² + c·(E − value), where c = 2·V₀/E₀ is that
+    of a squared length whose directions vary alike, with mean E₀ and variance V₀ of exchanged texts.
+
+    >>> null = NullValues(1.0, np.array([0.9, 1.0, 1.1]), "permutation")
+    >>> [round(end, 3) for end in inverted(1.0, 0.1, null, 2.0, (0.0, np.inf))]
+    [0.836, 1.244]
+    """
+    shift = reach**2 * null.deviation**2 / null.mean if null.mean > 0 else 0.0
+    half = float(np.hypot(shift, reach * error))
+    return max(value + shift - half, bounds[0]), min(value + shift + half, bounds[1])
+
+
+def cut_mean(centre: float, error: float, cut: float) -> float:
+    """E max(N(centre, error²), cut).
+
+    >>> cut_mean(2.0, 0.0, 1.0), round(cut_mean(0.0, 1.0, 0.0), 4)
+    (2.0, 0.3989)
+    """
+    from scipy.special import ndtr
+
+    if error == 0:
+        return max(centre, cut)
+    z = (centre - cut) / error
+    return float(cut + error * (np.exp(-z * z / 2) / np.sqrt(2 * np.pi) + z * ndtr(z)))
 
 
 def folded_interval(difference: float, error: float, reach: float) -> tuple[float, float]:

@@ -118,7 +118,12 @@ def test_intervals_cover_the_expected_value():
         P, Q = (side.total() for side in sides)
         values.append([metric.of_sums(P, Q)["value"] for metric in METRICS])
         scores = [Score(metric=metric.key, value=value) for metric, value in zip(METRICS, values[-1], strict=True)]
-        found = [grouped.interval(*one, parts, reach) for one in zip(METRICS, scores, drawn, strict=True)]
+        exchanged = grouped.values_of_draws(METRICS, sides, grouped.exchanges(units, 60, run))
+        nulls = [grouped.null_of(*one) for one in zip(METRICS, exchanged, strict=True)]
+        found = [
+            grouped.interval(metric, score, some, parts, reach, null)
+            for metric, score, some, null in zip(METRICS, scores, drawn, nulls, strict=True)
+        ]
         ends.append([(score.low, score.high) for score in found])
     expected, offered = np.mean(values, axis=0), ~np.isnan(np.array(ends)[0, :, 0])
     inside = (np.array(ends)[:, :, 0] <= expected) & (expected <= np.array(ends)[:, :, 1])

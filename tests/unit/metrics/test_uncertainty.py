@@ -9,13 +9,17 @@ from textgauge import get_metric
 from textgauge.data import Comparison, Corpus, Draws
 from textgauge.metrics import CorpusMetric
 from textgauge.metrics.base import Undefined
+from textgauge.metrics.corpus.balls import DensityCoverage
 from textgauge.metrics.corpus.frequency import JensenShannon, Zipf
 from textgauge.metrics.corpus.nearest import AverageHausdorff, NearestPrecisionRecall
+from textgauge.metrics.null_values import NullValues
 from textgauge.metrics.uncertainty import (
     DISJOINT,
     Parts,
+    cut_mean,
     folded_interval,
     folded_mean,
+    inverted,
     student_reach,
 )
 
@@ -121,6 +125,33 @@ def test_folded_interval_starts_at_0_until_the_difference_is_clear() -> None:
     assert folded_interval(-9.0, 1.0, 1.96) == pytest.approx((9 - 1.96, 9 + 1.96), abs=1e-6)
     draws = np.abs(np.random.default_rng(0).normal(0.7, 1.3, size=200_000))
     assert folded_mean(0.7, 1.3) == pytest.approx(draws.mean(), abs=0.01)
+
+
+@pytest.mark.parametrize("value", [0.2, 1.0, 30.0])
+def test_inverted_ends_are_as_far_as_their_own_error_reaches(value: float) -> None:
+    null = NullValues(value, np.array([0.9, 1.0, 1.1]), "permutation")
+    for end in inverted(value, 0.3, null, 1.96, (-np.inf, np.inf)):
+        variance = 0.3**2 + 2 * 0.1**2 / 1.0 * (end - value)
+        assert abs(value - end) == pytest.approx(1.96 * np.sqrt(variance))
+    assert inverted(value, 99.0, null, 1.96, (0.0, 31.0)) == (0.0, 31.0)
+
+
+def test_the_mean_of_a_cut_normal_is_that_of_draws() -> None:
+    draws = np.maximum(np.random.default_rng(0).normal(0.7, 1.3, size=200_000), 0.5)
+    assert cut_mean(0.7, 1.3, 0.5) == pytest.approx(draws.mean(), abs=0.01)
+
+
+def test_dc_has_the_interval_of_its_density_below_1_and_of_its_coverage_above() -> None:
+    rng = np.random.default_rng(0)
+    metric = DensityCoverage(on="given:euclidean")
+    for shift, part in ((2.0, "density"), (0.0, "coverage")):
+        rows = rng.normal(size=(400, 3)) * ([1.0] * 3 if part == "density" else [0.3] * 3)
+        comparison = Comparison(rng.normal(size=(400, 3)), rows + shift)
+        score = metric.measure(comparison)
+        assert (score.parts["density"] < 0.9) == (part == "density")
+        low, high, _ = metric.interval_ends(comparison, score, level=0.95, seed=0)
+        assert low < score.value < high
+        assert high - low < 0.3
 
 
 @pytest.mark.slow

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -16,8 +17,10 @@ from textgauge.metrics.contributions import Contributions, SideTerms
 from textgauge.metrics.corpus_metric import ManyValues, Values
 from textgauge.metrics.ground_matrix import BallCounts
 from textgauge.metrics.neighbours import NeighbourMetric, ball_counts, harmonic_mean, pair_passes, side_shares
+from textgauge.metrics.null_values import NullValues
 from textgauge.metrics.registry import register
-from textgauge.metrics.uncertainty import NOT_SHOWN
+from textgauge.metrics.score import Score
+from textgauge.metrics.uncertainty import NOT_SHOWN, Parts, cut_mean
 from textgauge.numerics import neighbour_lists as many
 from textgauge.numerics.neighbour_lists import Lists
 from textgauge.numerics.neighbour_sides import ManyShares
@@ -195,6 +198,19 @@ class DensityCoverage(_BallMetric):
         candidate = SideTerms(adds[1], {"balls": held.of_candidate})
         return Contributions(self.part or VALUE, formula, reference, candidate)
 
+    def ends_from_parts(
+        self, score: Score, values: ManyValues, parts: Parts, reach: float, null: Callable[[], NullValues]
+    ) -> tuple[float, float]:
+        """The value is the larger of that of an uncut density and of a density of 1: both have an error."""
+        if self.part:
+            return super().ends_from_parts(score, values, parts, reach, null)
+        uncut, least = (float(one) for one in _uncut_and_least(score.parts))
+        errors = [parts.error(one) for one in _uncut_and_least(values)]
+        low, high = (
+            cut_mean(uncut + side * errors[0], errors[0], least + side * errors[1]) for side in (-reach, reach)
+        )
+        return max(low, 0.0), min(high, 1.0)
+
     def of_draws(self, lists: Lists, P: Masks, Q: Masks) -> ManyValues:
         """Values from neighbour lists."""
         held = self._held(lists, P, Q)
@@ -206,3 +222,8 @@ class DensityCoverage(_BallMetric):
     def _values(self, density: Floats, coverage: Floats) -> ManyValues:
         value = 1.0 - harmonic_mean(np.minimum(density, 1.0), coverage)
         return {VALUE: value, "density": density, "coverage": coverage}
+
+
+def _uncut_and_least(parts: Mapping[str, Any]) -> tuple[Any, Any]:
+    """1 − F1 of density and coverage with the density as it is, and with a density of 1."""
+    return 1.0 - harmonic_mean(parts["density"], parts["coverage"]), 1.0 - harmonic_mean(1.0, parts["coverage"])

@@ -18,7 +18,8 @@ from textgauge.metrics.base import DEFAULT_SEED, VALUE, Part
 from textgauge.metrics.corpus_metric import EmbeddingMetric, ManyValues, Values
 from textgauge.metrics.neighbours import gram_of
 from textgauge.metrics.registry import register
-from textgauge.metrics.uncertainty import NOT_SHOWN
+from textgauge.metrics.score import Score
+from textgauge.metrics.uncertainty import NOT_SHOWN, around, student_reach
 from textgauge.numerics.kmeans import kmeans
 from textgauge.numerics.spectral import Directions, Spread, components, spread_of_directions
 from textgauge.numerics.subsets import Subsets
@@ -28,7 +29,6 @@ Spreading = Callable[[Ints, Floats], Spread]  # of rows with weights
 _ENDS = 1e-6  # the mixtures run from this share of P to this share of Q, so that no divergence is infinite
 _CLUSTERINGS = 8  # for the standard error
 _UNSHARED = 1 / 3  # how much of a clustering's own jackknife variance is due to samples, at distance 1
-_ERROR_METHOD = "jackknife over clusterings"
 _CELLS = 1 << 20  # numbers held at a time while many curves are drawn
 _TEXTS = 1 << 15  # texts clustered at a time
 
@@ -183,7 +183,14 @@ class Mauve(EmbeddingMetric):
                 for X, union in zip(scores, unions, strict=True)
             ]
 
-    def standard_error(self, comparison: Comparison, *, seed: int) -> tuple[float, str]:
+    def interval_ends(
+        self, comparison: Comparison, score: Score, *, level: float, seed: int
+    ) -> tuple[float, float, str]:
+        """From the jackknife over clusterings."""
+        reach = student_reach(level, comparison) * self.standard_error(comparison, seed=seed)
+        return (*around(score.value, reach, self.bounds), "jackknife over clusterings")
+
+    def standard_error(self, comparison: Comparison, *, seed: int) -> float:
         """Standard deviation of the shown value over fresh samples and seeds, by the law of total variance.
 
         Re-clustering without a text changes every bucket, so a plain jackknife would measure the clustering. Instead
@@ -208,9 +215,9 @@ class Mauve(EmbeddingMetric):
         clustering = np.var(shown, ddof=1) / self.seeds
         variance = shared + clustering + _UNSHARED * np.mean(distances) * (whole - shared) / self.seeds
         if clustering == 0:
-            return float(np.sqrt(variance)), _ERROR_METHOD
+            return float(np.sqrt(variance))
         degrees = (len(shown) - 1) * (variance / clustering) ** 2
-        return float(np.sqrt(variance) * stdtrit(degrees, 0.975) / stdtrit(1e9, 0.975)), _ERROR_METHOD
+        return float(np.sqrt(variance) * stdtrit(degrees, 0.975) / stdtrit(1e9, 0.975))
 
     def _influence(self, left: Floats, right: Floats, side: int) -> Floats:
         """How a text less in each bucket of a side changes the shown value, scaled to sum to the jackknife variance."""

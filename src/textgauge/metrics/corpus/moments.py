@@ -93,6 +93,7 @@ class Frechet(EmbeddingMetric):
     version = 2
     label = "Fréchet embedding distance"
     no_interval = NOT_SHOWN
+    from_null = True
     source = "Heusel et al. 2017"
     headline = Part(VALUE, bounds=(0.0, float("inf")))
     interval_trials: ClassVar[int] = 12
@@ -181,7 +182,8 @@ class Medoid(CentreDistance):
 
     name = "medoid"
     label = "Mean vector distance"
-    no_interval = "of low-dimensional vectors it covers too little where the corpora are close"
+    no_interval = NOT_SHOWN
+    from_null = True
 
     def compute(self, comparison: Comparison) -> Values:
         """Cosine distance of the means."""
@@ -215,7 +217,9 @@ class Median(CentreDistance):
 
     name = "median"
     label = "Median vector distance"
+    interval_trials = 12
     no_interval = NOT_SHOWN
+    from_null = True
 
     def compute(self, comparison: Comparison) -> Values:
         """Cosine distance of the medians."""

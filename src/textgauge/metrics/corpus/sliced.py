@@ -52,6 +52,7 @@ class SlicedWasserstein(EmbeddingMetric):
     name = "sliced_wasserstein"
     label = "Sliced Wasserstein"
     no_interval = NOT_SHOWN
+    interval_trials = 12
     source = "Bonneel et al. 2015"
     headline = Part(VALUE, bounds=(0.0, float("inf")))
 

@@ -62,6 +62,7 @@ class VendiGap(GapMetric, EmbeddingMetric):
     name = "vendi_gap"
     label = "Vendi score gap"
     no_interval = NOT_SHOWN
+    interval_trials = 12
     source = "Friedman and Dieng 2023"
     headline = Part(VALUE, bounds=(0.0, float("inf")))
     parts = (
