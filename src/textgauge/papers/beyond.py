@@ -281,7 +281,7 @@ def ledger_rows(results: Results, request: Request) -> list[Row]:
 
 _FIGURES = (
     PaperFigure("1", "distance", "How distance follows the share of machine text, or of the other source."),
-    PaperFigure("2", "box", "Measures over repetitions: boxes that overlap are no difference."),
+    PaperFigure("2", "box", "Measures over repetitions. Boxes that overlap do not show that metrics are equal."),
 )
 _TABLES = (*(study.name for study in STUDIES), _SAMPLED)
 PAPER = Paper("beyond", _TABLES, ("definition",), plans, rows, ledger_rows, _FIGURES)

@@ -14,7 +14,7 @@ from textgauge.stats.decisions import better, comparison_sentence, different, ve
 
 SOURCES = Path(textgauge.__file__).parent
 SAYS = re.compile(
-    r"\b(better than|worse than|tied with|statistically tied|nearer than|differs from|agrees (less|more)|"
+    r"\b(better than|worse than|tied with|statistically tied|is nearer than|differs from|agrees (less|more)|"
     r"beats|significantly|[Dd]ifferent: |No difference|no difference)\b"
 )
 # Definitions, which say what a word means and nothing about data.
