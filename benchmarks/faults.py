@@ -2,24 +2,23 @@
 
 python -m benchmarks.faults [CASES [COMMAND [FAULT]]]    command and fault by a part of their names
 
-CASES (30 unless told) is how often a command is killed; the other faults are tried a fifth as often.
+CASES (30 by default) is how often a command is killed; the other faults are tried a tenth as often.
 
 A case disturbs a command once and then runs the same command again, undisturbed, in its folder. It is `right` where
 the second run ends well and its numbers are those of a run that was never disturbed. It is `lost` otherwise, `torn`
 where a file that the disturbed run left is neither whole nor absent, and `noisy` where the disturbed run printed a
-traceback, or refused with more than one line.
+traceback, or refused without one clear line.
 Commands run in forked children of one process, which has imported everything and computed nothing.
 """
 
 from __future__ import annotations
 
 import contextlib
+import gc
 import json
 import os
 import random
-import resource
 import shutil
-import signal
 import sys
 import tempfile
 import time
@@ -27,6 +26,7 @@ import traceback
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
 from pkgutil import walk_packages
@@ -35,34 +35,46 @@ from typing import Any
 import numpy as np
 
 import textgauge
+from benchmarks import fault_kinds
+from benchmarks.fault_kinds import Endpoint, Started
 from textgauge import cli
-from textgauge.encode.resources import cache_root
+from textgauge.encode.resources import cache_root, cached_folder, locate
 
 KINDS = ("right", "lost", "torn", "noisy")
 WORDS = "red blue old new cat dog bird train sees likes near far house tree"
 MODELS = cache_root() / "resources"
+RESOURCE = "ovos-skill-date-time"  # a small one
+HEAVY = ["polars", "scipy.stats", "scipy.sparse", "sklearn.svm", "sklearn.ensemble", "altair", "jinja2", "httpx"]
 CHANGING = ("seconds", "version", "checksum", "cost")  # members of results that no two runs share
-Fault = Callable[[list[str], Path, float, random.Random], str]
 
 
 @dataclass(frozen=True)
 class Command:
-    """A command that writes: its arguments, with OUT for what it writes, and the file of a result in its folder."""
+    """A command that writes: its arguments, with OUT for what it writes, and that file or folder."""
 
     name: str
     arguments: str
     out: str
+    faults: tuple[str, ...] = ()  # only those with such a name; the others where it is empty
 
 
+_RUN = "run ksc --source-a A --source-b B -m jsd@words,zipf@words -k 4 -n 8 --repetitions 12 --out OUT"
+_ENDPOINT = "compare A B -m energy@api:fake --no-test -o OUT"
 COMMANDS = (
-    Command(
-        "run", "run ksc --source-a A --source-b B -m jsd@words,zipf@words -k 4 -n 8 --repetitions 12 --out OUT", "run"
-    ),
-    Command("compare", "compare A B -m jsd@words,cbdf@words --ci --test -o OUT", "compared.json"),
+    Command("run", _RUN, "run"),
+    Command("run -j 2", f"{_RUN} -j 2", "run"),
+    Command("compare -o", "compare A B -m jsd@words,cbdf@words --ci --test -o OUT", "compared.json"),
+    Command("compare, vectors cached", "compare A B -m energy@wordllama -o OUT", "compared.json"),
+    Command("compare --explain-to", "compare A B -m jsd@words --explain-to OUT", "explained.json"),
+    Command("score -o", "score A B -m jaccard,chrf -o OUT", "scores.json"),
     Command("describe", "describe A --train B --test C --grammar none --embedder wordllama --per-text OUT", "made.csv"),
-    Command("generate", "generate eda A -n 60 -o OUT", "made.csv"),
+    Command("generate eda", "generate eda A -n 60 -o OUT", "made.csv"),
     Command("train", "train ensemble --pairs P.csv --rating rating -m jaccard,chrf,levenshtein -o OUT", "model.json"),
     Command("report", "report R.json -o OUT", "report.html"),
+    Command("check --update", "check drift A B -m jsd@words --max-ratio 9 --baselines OUT --update", "baselines.json"),
+    Command("resources fetch", f"resources fetch {RESOURCE}", f"cache/resources/{cached_folder(RESOURCE).name}"),
+    Command("compare, an endpoint", _ENDPOINT, "compared.json", ("endpoint",)),
+    Command("run, a cluster", f"{_RUN} --scheduler SCHEDULER", "run", ("worker",)),
 )
 
 
@@ -72,17 +84,10 @@ def import_all() -> None:
         if not module.name.endswith("__main__"):
             with contextlib.suppress(ImportError):
                 import_module(module.name)
-    for name in (
-        "polars",
-        "scipy.stats",
-        "scipy.sparse",
-        "sklearn.svm",
-        "sklearn.ensemble",
-        "altair",
-        "jinja2",
-        "rich.progress",
-    ):
+    for name in HEAVY:
         import_module(name)
+    gc.collect()
+    gc.freeze()  # children share this memory as long as nobody writes to it
 
 
 def child(arguments: list[str], folder: Path, before: Callable[[], object] = lambda: None) -> int:
@@ -92,10 +97,10 @@ def child(arguments: list[str], folder: Path, before: Callable[[], object] = lam
         return number
     try:
         os.chdir(folder)
-        os.environ |= {"TEXTGAUGE_CACHE": str(_cache(folder)), "TEXTGAUGE_OFFLINE": "1"}
         with (folder / "stdout").open("wb") as out, (folder / "stderr").open("wb") as err:
             os.dup2(out.fileno(), 1)
             os.dup2(err.fileno(), 2)
+        os.environ |= {"TEXTGAUGE_CACHE": str(_cache(folder, arguments)), "TEXTGAUGE_OFFLINE": "1"}
         before()
         sys.argv = ["textgauge", *arguments]
         cli.main()
@@ -110,12 +115,18 @@ def child(arguments: list[str], folder: Path, before: Callable[[], object] = lam
     os._exit(code)
 
 
-def _cache(folder: Path) -> Path:
-    """A cache of its own, but for the models, which are those of the user."""
+def _cache(folder: Path, arguments: list[str]) -> Path:
+    """A cache of its own, but for the models, which are those of the user; what is fetched has a source of its own."""
     cache = folder / "cache"
-    cache.mkdir(exist_ok=True)
-    with contextlib.suppress(FileExistsError):
-        (cache / "resources").symlink_to(MODELS)
+    if arguments[0] == "resources":
+        os.environ["TEXTGAUGE_RESOURCES"] = str(folder / "source")
+        return cache
+    link = cache / "resources"
+    with contextlib.suppress(OSError):
+        if not link.is_symlink():
+            shutil.rmtree(link, ignore_errors=True)  # an empty one, made after the cache vanished
+        cache.mkdir(exist_ok=True)
+        link.symlink_to(MODELS)
     return cache
 
 
@@ -126,6 +137,9 @@ def ended(number: int) -> int:
 
 def content(path: Path, folder: Path) -> Any:
     """What a command wrote, without what changes from run to run; None where it is missing or not whole."""
+    if path.parent.name == "resources":
+        files = sorted(one for one in path.rglob("*") if one.is_file())
+        return [(one.relative_to(path).as_posix(), sha256(one.read_bytes()).hexdigest()) for one in files] or None
     if path.is_dir():
         if ended(child(["leaderboard", path.name, "-f", "json"], folder)):
             return None
@@ -146,124 +160,45 @@ def _plain(value: Any) -> Any:
     return [_plain(inner) for inner in value] if isinstance(value, list) else value
 
 
-def at_random(kill: int) -> Fault:
-    """A signal at a random moment."""
-
-    def fault(arguments: list[str], folder: Path, seconds: float, rng: random.Random) -> str:
-        number = child(arguments, folder)
-        time.sleep(rng.uniform(0, seconds))
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(number, kill)
-        ended(number)
-        return _said(folder)
-
-    return fault
-
-
-def no_room(arguments: list[str], folder: Path, seconds: float, rng: random.Random) -> str:
-    """No file may grow beyond some bytes, as on a disk that is nearly full."""
-    most = rng.choice([0, 10, 100, 1_000, 3_000])
-
-    def limit() -> None:
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (most, most + 10**6))
-
-    ended(child(arguments, folder, limit))
-    return _said(folder)
-
-
-def vanishing(arguments: list[str], folder: Path, seconds: float, rng: random.Random) -> str:
-    """The folder of the results is removed at a random moment."""
-    number = child(arguments, folder)
-    time.sleep(rng.uniform(0, seconds))
-    for path in (folder / "run", folder / "cache"):
-        shutil.rmtree(path, ignore_errors=True)
-    ended(number)
-    return _said(folder)
-
-
-def backwards(arguments: list[str], folder: Path, seconds: float, rng: random.Random) -> str:
-    """A clock that goes back a day at a time."""
-    ended(child(arguments, folder, _turn_clock))
-    return _said(folder)
-
-
-def _turn_clock() -> None:
-    start, calls = time.time_ns(), iter(range(10**9))
-    time.time_ns = lambda: start - next(calls) * 86_400 * 10**9  # type: ignore[assignment]
-    time.time = lambda: time.time_ns() / 1e9  # type: ignore[assignment]
-
-
-def several(writers: int) -> Fault:
-    """As many processes that write the same at the same time."""
-
-    def fault(arguments: list[str], folder: Path, seconds: float, rng: random.Random) -> str:
-        codes = [ended(number) for number in [child(arguments, folder) for _ in range(writers)]]
-        return "" if not any(codes) else f"Traceback: exit codes {codes}"
-
-    return fault
-
-
-def damaged(arguments: list[str], folder: Path, seconds: float, rng: random.Random) -> str:
-    """A finished run, of which one file is cut off or has a bit turned."""
-    ended(child(arguments, folder))
-    walked = [place for name in ("run", "cache") for place in os.walk(folder / name, followlinks=False)]
-    files = sorted(Path(place, name) for place, _, names in walked for name in names)
-    if files:
-        path = rng.choice(files)
-        whole = path.read_bytes()
-        place = rng.randrange(len(whole)) if whole else 0
-        turned = whole[:place] + bytes([whole[place] ^ (1 << rng.randrange(8))]) + whole[place + 1 :] if whole else b"x"
-        path.write_bytes(rng.choice([whole[:place], turned]))
-    return ""
-
-
-FAULTS: dict[str, Fault] = {
-    "kill -9": at_random(signal.SIGKILL),
-    "SIGTERM": at_random(signal.SIGTERM),
-    "Ctrl-C": at_random(signal.SIGINT),
-    "no room": no_room,
-    "vanishing folder": vanishing,
-    "clock going back": backwards,
-    "two writers": several(2),
-    "five writers": several(5),
-    "cut off or bit turned": damaged,
-}
-
-
-def _said(folder: Path) -> str:
+def said(folder: Path) -> str:
+    """What a command printed on standard error."""
     return (folder / "stderr").read_text(errors="replace")
+
+
+def is_noisy(code: int, text: str) -> bool:
+    """Whether a disturbed command printed a traceback, or refused without one line that says why."""
+    refusals = [line for line in text.splitlines() if line.startswith("textgauge: ")]
+    return "Traceback" in text or (code in (1, 2, 70) and len(refusals) != 1)
 
 
 def fresh(root: Path, inputs: Path, name: str) -> Path:
     """A folder with the inputs."""
     folder = root / name
     shutil.rmtree(folder, ignore_errors=True)
-    shutil.copytree(inputs, folder)
+    shutil.copytree(inputs, folder, symlinks=True)
     return folder
 
 
-def tried(command: Command, fault: Fault, folder: Path, expected: Any, seconds: float, rng: random.Random) -> list[str]:
+def tried(command: Command, fault: fault_kinds.Fault, case: Started, expected: Any) -> list[str]:
     """How a case ended; what is not right is said on standard error."""
-    arguments = command.arguments.replace("OUT", command.out).split()
-    said = fault(arguments, folder, seconds, rng)
-    found = []
-    left = folder / command.out
-    if left.is_file() and content(left, folder) != expected:
+    code = fault(case)
+    noise = said(case.folder) if is_noisy(code, said(case.folder)) else ""
+    found, left = [], case.folder / command.out
+    if left.is_file() and content(left, case.folder) != expected:
         found.append("torn")
-    code = ended(child(arguments, folder))
-    again = content(left, folder)
-    if code or again != expected:
+    case.calm()
+    code = ended(case.start())
+    if code or content(left, case.folder) != expected:
         found.append("lost")
-        print(f"{command.name}: exit code {code}: {_said(folder)[-300:]}", file=sys.stderr)
-    if "Traceback" in said:
+        print(f"{command.name}: exit code {code}: {said(case.folder)[-300:]}", file=sys.stderr)
+    if noise:
         found.append("noisy")
-        print(f"{command.name}: {said[-300:]}", file=sys.stderr)
+        print(f"{command.name}: {noise[-300:]}", file=sys.stderr)
     return found or ["right"]
 
 
 def write_inputs(folder: Path) -> None:
-    """Small corpora, rated pairs and a saved result."""
+    """Small corpora, rated pairs, a source of a resource and a saved result."""
     rng = np.random.default_rng(0)
     words = WORDS.split()
     for name in "ABC":
@@ -271,6 +206,29 @@ def write_inputs(folder: Path) -> None:
         (folder / name).write_text("\n".join(texts))
     rows = [f"{' '.join(rng.choice(words, 5))},{' '.join(rng.choice(words, 5))},{rng.integers(6)}" for _ in range(60)]
     (folder / "P.csv").write_text("\n".join(["left,right,rating", *rows]))
+    shutil.copytree(locate(RESOURCE), folder / "source" / RESOURCE)
+    ended(child(["compare", "A", "B", "-m", "jsd@words", "-o", "R.json"], folder))
+    shutil.rmtree(folder / "cache")
+
+
+def table(command: Command, faulty: str, cases: int, root: Path, inputs: Path, endpoint: Endpoint) -> None:
+    """The lines of a command."""
+    arguments = command.arguments.replace("OUT", command.out).split()
+    folder, start = fresh(root, inputs, "undisturbed"), time.perf_counter()
+    if ended(Started(arguments, folder, 0.0, random.Random(0), endpoint, child, ended).start()):
+        raise SystemExit(f"{command.name}: {said(folder)}")
+    seconds, expected = time.perf_counter() - start, content(folder / command.out, folder)
+    for kind, fault in fault_kinds.FAULTS.items():
+        special = kind.startswith(("endpoint", "worker"))
+        if faulty not in kind or (kind.startswith(command.faults) if command.faults else not special) is False:
+            continue
+        tries = cases if kind == "kill -9" else max(cases // 10, 1)
+        found: Counter[str] = Counter()
+        for number in range(tries):
+            folder = fresh(root, inputs, "case")
+            case = Started(arguments, folder, seconds, random.Random(number), endpoint, child, ended)
+            found.update(tried(command, fault, case, expected))
+        print(f"| `{command.name}` | {kind} | {tries} | {' | '.join(str(found[end]) for end in KINDS)} |", flush=True)
 
 
 def main() -> None:
@@ -279,29 +237,13 @@ def main() -> None:
     wanted, faulty = [*sys.argv[2:4], "", ""][:2]
     print(f"| command | fault | cases | {' | '.join(KINDS)} |\n|---|---|---|{'---|' * len(KINDS)}", flush=True)
     import_all()
-    with tempfile.TemporaryDirectory() as name:
+    with tempfile.TemporaryDirectory() as name, Endpoint() as endpoint:
         root = Path(name)
         inputs = root / "inputs"
         inputs.mkdir()
         write_inputs(inputs)
-        ended(child(["compare", "A", "B", "-m", "jsd@words", "-o", "R.json"], inputs))
         for command in (one for one in COMMANDS if wanted in one.name):
-            folder = fresh(root, inputs, "undisturbed")
-            arguments = command.arguments.replace("OUT", command.out).split()
-            start = time.perf_counter()
-            if ended(child(arguments, folder)):
-                raise SystemExit(f"{command.name}: {_said(folder)}")
-            seconds = time.perf_counter() - start
-            expected = content(folder / command.out, folder)
-            for kind, fault in ((kind, fault) for kind, fault in FAULTS.items() if faulty in kind):
-                found: Counter[str] = Counter()
-                tries = cases if kind == "kill -9" else max(cases // 5, 1)
-                for case in range(tries):
-                    found.update(
-                        tried(command, fault, fresh(root, inputs, "case"), expected, seconds, random.Random(case))
-                    )
-                line = " | ".join(str(found[end]) for end in KINDS)
-                print(f"| `{command.name}` | {kind} | {tries} | {line} |", flush=True)
+            table(command, faulty, cases, root, inputs, endpoint)
 
 
 if __name__ == "__main__":

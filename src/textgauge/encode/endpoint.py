@@ -7,6 +7,7 @@ endpoint repeats it.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -22,6 +23,7 @@ from urllib.parse import urlsplit
 
 from textgauge.encode.resources import cache_root, make_cache_folder
 from textgauge.errors import MissingExtra, ResourceError, UnknownName
+from textgauge.sealed import seal_json, unsealed_json
 from textgauge.tabular import one_line
 
 ATTEMPTS = 6
@@ -198,7 +200,7 @@ class Chat:
 
 @dataclass
 class Answers:
-    """Answers by the key of their request, one JSON line each; damaged lines are passed over, first ones stay."""
+    """Answers by the key of their request, one JSON line with a checksum each; damaged lines are passed over."""
 
     file: Path | None
     known: dict[str, str]
@@ -222,7 +224,7 @@ class Answers:
                 make_cache_folder(self.file.parent)
                 with self.file.open("ab") as stream:
                     # Its own line even after a torn one.
-                    stream.write(f"\n{json.dumps({'key': key, 'answer': answer})}\n".encode())
+                    stream.write(f"\n{json.dumps(seal_json({'key': key, 'answer': answer}))}\n".encode())
             except OSError as error:
                 message = f"cannot write the answers {self.file.parent} ({error.strerror}); going on without them"
                 self.file = None
@@ -236,13 +238,9 @@ def _read(file: Path) -> dict[str, str]:
         return {}
     known: dict[str, str] = {}
     for line in filter(None, lines):
-        try:
-            entry = json.loads(line)
-            key, answer = entry["key"], entry["answer"]
-        except (ValueError, KeyError, TypeError):
-            continue
-        if isinstance(key, str) and isinstance(answer, str):
-            known.setdefault(key, answer)
+        with contextlib.suppress(ValueError, KeyError):
+            entry = unsealed_json(line.decode())
+            known.setdefault(entry["key"], entry["answer"])
     return known
 
 

@@ -51,8 +51,8 @@ __all__ = [
     "verify",
 ]
 
-_STAMP = ".checked"
 _STALE_SECONDS = 86_400
+_checked: dict[Path, list[tuple[int, int]]] = {}  # folders whose bytes are right: size and time of each file
 
 
 def declared(source: str) -> tuple[Resource, ...]:
@@ -109,7 +109,7 @@ def resource(name: str) -> Resource:
 def locate(name: str) -> Path:
     """Give the folder that holds the checked files of a resource, fetching them if they are not there.
 
-    The bytes are checked when they enter the cache; afterwards a change of size or time makes them be checked again.
+    The bytes are checked once by every process that uses them, and again where size or time of a file changes.
     Raises ResourceError, in one line that says what to do, where they cannot be had.
     """
     entry = resource(name)
@@ -157,28 +157,15 @@ def _folder(entry: Resource) -> Path:
 
 
 def _in_order(folder: Path, entry: Resource) -> bool:
-    if not folder.is_dir():
+    try:
+        stats = [path.stat() for path in sorted(folder.rglob("*")) if path.is_file()]
+    except OSError:  # another process puts it right
         return False
-    with contextlib.suppress(OSError, ValueError):
-        if json.loads((folder / _STAMP).read_text()) == _stamp(folder):
-            return True
-    if wrong_files(folder, entry.files):
+    stamp = [(stat.st_size, stat.st_mtime_ns) for stat in stats]
+    if not stamp or (_checked.get(folder) != stamp and wrong_files(folder, entry.files)):
         return False
-    with contextlib.suppress(OSError):
-        _write_stamp(folder)
+    _checked[folder] = stamp
     return True
-
-
-def _stamp(folder: Path) -> dict[str, list[int]]:
-    files = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != _STAMP)
-    stats = ((path.relative_to(folder).as_posix(), path.stat()) for path in files)
-    return {name: [stat.st_size, stat.st_mtime_ns] for name, stat in stats}
-
-
-def _write_stamp(folder: Path) -> None:
-    with tempfile.NamedTemporaryFile("w", dir=folder.parent, delete=False) as stream:
-        json.dump(_stamp(folder), stream)
-    os.replace(stream.name, folder / _STAMP)
 
 
 def _bring(entry: Resource, folder: Path) -> None:
@@ -187,7 +174,6 @@ def _bring(entry: Resource, folder: Path) -> None:
             reason = _try(entry, scratch / entry.name, network=True)
             if reason is not None:
                 raise ResourceError(_complaint(entry, reason))
-            _write_stamp(scratch / entry.name)
             _install(scratch / entry.name, folder, entry)
     except OSError as error:
         raise ResourceError(f"cannot keep resource {entry.name!r} in {folder.parent}: {error.strerror}") from error

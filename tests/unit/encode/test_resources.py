@@ -1,11 +1,11 @@
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -187,22 +187,29 @@ def test_a_damaged_copy_is_replaced(tiny_here: Resource, damage: str) -> None:
     assert resources.verify("tiny")
 
 
-def test_fetch_notices_damage_that_kept_size_and_time(tiny_here: Resource) -> None:
+@pytest.mark.parametrize("how", [resources.fetch, resources.locate])
+def test_a_new_process_notices_damage_that_kept_size_and_time(tiny_here: Resource, how: Callable[[str], Path]) -> None:
     path = resources.locate("tiny") / "data" / "a.txt"
     stat = path.stat()
     path.write_bytes(b"alphA")
     os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
     assert not resources.verify("tiny")
-    assert read(resources.fetch("tiny")) == FILES
+    resources._checked.clear()
+    assert read(how("tiny")) == FILES
 
 
-def test_a_moved_cache_is_checked_again_and_works(tiny_here: Resource, tmp_path: Path) -> None:
-    folder = resources.locate("tiny")
+def test_bytes_are_checked_once_and_again_when_a_time_changes(
+    tiny_here: Resource, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, read_again = resources.locate("tiny"), []
+    monkeypatch.setattr(resources, "wrong_files", lambda *_: read_again.append(1))
+    for _ in range(3):
+        assert resources.locate("tiny") == folder
     for path in folder.rglob("*.txt"):
         os.utime(path, ns=(1, 1))
-    assert resources.locate("tiny") == folder
-    stamp = json.loads((folder / ".checked").read_text())
-    assert stamp["data/a.txt"] == [5, 1]
+    for _ in range(3):
+        assert resources.locate("tiny") == folder
+    assert len(read_again) == 2
 
 
 def test_a_cache_that_cannot_be_written_is_an_error_in_one_line(

@@ -109,6 +109,17 @@ def test_damaged_answers_are_asked_for_again(server: Server, tmp_path: Path) -> 
     assert len(server.requests) == 3
 
 
+def test_an_answer_with_a_turned_bit_is_asked_for_again(server: Server, tmp_path: Path) -> None:
+    metric = get_metric("judge@api:small")
+    metric(left=["a"], right=["x"])
+    (file,) = (tmp_path / "cache" / "answers").iterdir()
+    whole = file.read_bytes()
+    for place in range(1, len(whole) - 1):
+        file.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+        assert metric(left=["a"], right=["x"]).values.tolist() == [0.01], f"byte {place}"
+    assert len(server.requests) > 1
+
+
 def test_without_a_cache(server: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("TEXTGAUGE_NO_CACHE", "1")
     for _ in range(2):
