@@ -212,7 +212,21 @@ class Answers:
         if os.environ.get("TEXTGAUGE_NO_CACHE", "") not in {"", "0"}:
             return cls(None, {})
         file = cache_root() / "answers" / f"{hashlib.blake2b(identity.encode(), digest_size=12).hexdigest()}.jsonl"
-        return cls(file, _read(file))
+        return cls(file, cls.read(file))
+
+    @staticmethod
+    def read(file: Path) -> dict[str, str]:
+        """The whole answers of a file; the first one where a request has several."""
+        try:
+            lines = file.read_bytes().split(b"\n")
+        except OSError:
+            return {}
+        known: dict[str, str] = {}
+        for line in filter(None, lines):
+            with contextlib.suppress(ValueError, KeyError):
+                entry = unsealed_json(line.decode())
+                known.setdefault(entry["key"], entry["answer"])
+        return known
 
     def keep(self, key: str, answer: str) -> None:
         """Add an answer, on disk as well where that can be written."""
@@ -229,19 +243,6 @@ class Answers:
                 message = f"cannot write the answers {self.file.parent} ({error.strerror}); going on without them"
                 self.file = None
                 warnings.warn(message, RuntimeWarning, stacklevel=2)
-
-
-def _read(file: Path) -> dict[str, str]:
-    try:
-        lines = file.read_bytes().split(b"\n")
-    except OSError:
-        return {}
-    known: dict[str, str] = {}
-    for line in filter(None, lines):
-        with contextlib.suppress(ValueError, KeyError):
-            entry = unsealed_json(line.decode())
-            known.setdefault(entry["key"], entry["answer"])
-    return known
 
 
 def _key(body: dict[str, Any]) -> str:

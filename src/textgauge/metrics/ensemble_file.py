@@ -23,6 +23,7 @@ from textgauge.files import replacing
 from textgauge.metrics.pair_metric import BROUGHT, PairMetric
 from textgauge.metrics.text_sketch import TextSketch, parse_sketch
 from textgauge.numerics.regression import MAX_DEPTH, Boosting, Ridge
+from textgauge.sealed import Damaged, seal_json, unsealed_json
 
 Model: TypeAlias = Ridge | Boosting
 
@@ -72,7 +73,7 @@ class Trained:
             "parameters": parameters,
             "trained": dict(self.about),
         } | ({} if self.texts is None else {"texts": self.texts.to_dict()})
-        return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+        return json.dumps(seal_json(content), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model file, whole or not at all."""
@@ -153,10 +154,13 @@ def is_feature(metric: PairMetric) -> bool:
 def _document(data: bytes | str) -> dict[str, Any]:
     _check_nesting(data.encode(errors="surrogatepass") if isinstance(data, str) else data)
     try:
-        content = json.loads(data, parse_constant=_refuse)
+        json.loads(data, parse_constant=_refuse)
+        content = unsealed_json(data if isinstance(data, str) else data.decode())
+    except Damaged as error:
+        raise InputError(f"not a model file, or a damaged one: {error}") from None
     except ValueError as error:
         raise InputError(f"not a model file: bad JSON ({str(error)[:80]})") from None
-    if not isinstance(content, dict) or content.get("format") != FORMAT:
+    if content.get("format") != FORMAT:
         raise InputError(f"not a model file of this version ({FORMAT!r})")
     return content
 

@@ -25,6 +25,7 @@ from textgauge.numerics.regression import (
     fit_ridge,
     one_scale,
 )
+from textgauge.sealed import unsealed_json
 from textgauge.testing import check_metric
 
 METRICS = tuple(map(get_metric, ("jaccard", "chrf", "rouge1.precision", "ter")))
@@ -49,7 +50,7 @@ def trained(kind, gaps=True, scale=(-4.0, 8.0)):
 
 @pytest.fixture(params=["ridge", "boosting"])
 def content(request):
-    return json.loads(trained(request.param).to_json())
+    return unsealed_json(trained(request.param).to_json())
 
 
 def standardised(features):
@@ -308,6 +309,12 @@ def test_newer_packages_are_no_change(tmp_path):
     older = tuple(f"{signature.rpartition('|scipy=')[0]}|scipy=1.0" for signature in model.signatures)
     Trained(METRICS, older, model.model, 0.0, 1.0).save(tmp_path / "model.json")
     get_metric(f"ensemble@{tmp_path / 'model.json'}")(left=["a b"], right=["a c"])
+
+
+def test_a_changed_number_is_noticed():
+    whole = trained("ridge").to_json()
+    with pytest.raises(InputError, match="damaged one: its checksum does not match"):
+        parse(whole.replace('"pairs": 400', '"pairs": 401'))
 
 
 def test_no_file():
