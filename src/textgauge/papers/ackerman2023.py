@@ -21,7 +21,18 @@ from textgauge.evaluate.protocols.perturbation import POINTS
 from textgauge.evaluate.results import Judged, Results
 from textgauge.evaluate.suites import Metrics, register_suite
 from textgauge.metrics import get_corpus_metrics, get_metric
-from textgauge.papers.ledger import NOT_RUN, Claim, Finding, above, above_all, ledger, of_values, paired
+from textgauge.papers.ledger import (
+    INCLUDES_ZERO,
+    NOT_RUN,
+    OPPOSITE,
+    Claim,
+    Finding,
+    above,
+    above_all,
+    ledger,
+    of_values,
+    paired,
+)
 from textgauge.papers.paper import Paper, PaperFigure, Request
 from textgauge.tabular import Row, plain_row
 
@@ -160,7 +171,7 @@ def _nearer(rule: str, key: str) -> Claim[AckermanEvidence]:
             return Finding(None, why=verdict.reason or NOT_RUN)
         sign = 1.0 if side == "energy" else -1.0
         low, high = sorted((sign * verdict.low, sign * verdict.high))
-        why = "" if low > 0 else "the interval includes 0" if high > 0 else "the other side"
+        why = "" if low > 0 else INCLUDES_ZERO if high > 0 else OPPOSITE
         return Finding(low > 0, f"score {verdict.value:+.3f}", f"{verdict.low:+.3f} to {verdict.high:+.3f}", why)
 
     criterion = f"the 95 % interval of the score over samples of pairs is {'above' if side == 'energy' else 'below'} 0"

@@ -75,16 +75,21 @@ def _row(claim: Claim[Evidence], found: Finding) -> Row:
 
 
 def counts(rows: Sequence[Row]) -> str:
-    """One line over a ledger.
+    """One line over a ledger; of what was not replicated, how much is the opposite of the claim.
 
     >>> counts([{"verdict": "replicated"}, {"verdict": "not replicated"}, {"verdict": "replicated"}])
     '1 not replicated, 2 replicated, 0 not testable here (3 claims)'
+    >>> counts([{"verdict": "not replicated", "why": OPPOSITE}, {"verdict": "not replicated", "why": INCLUDES_ZERO}])
+    '2 not replicated (1 the other way round), 0 replicated, 0 not testable here (2 claims)'
     """
     parts = [f"{sum(row['verdict'] == ruling for row in rows)} {ruling}" for ruling in RULINGS]
+    opposite = sum(row.get("why") == OPPOSITE for row in rows)
+    parts[0] += f" ({opposite} {OPPOSITE})" if opposite else ""
     return f"{', '.join(parts)} ({len(rows)} claims)"
 
 
 NOT_RUN = "the run has no results for it"
+INCLUDES_ZERO, OPPOSITE = "the interval includes 0", "the other way round"
 
 
 @dataclass(frozen=True)
@@ -133,7 +138,7 @@ def above(name: str, other: str, gap: MeasuredDifference) -> Finding:
     """Whether the first is above the second: the whole interval of the difference is."""
     if not gap.known:
         return Finding(None, why=NOT_RUN)
-    why = "" if gap.low > 0 else "the interval includes 0" if gap.high > 0 else "the other way round"
+    why = "" if gap.low > 0 else INCLUDES_ZERO if gap.high > 0 else OPPOSITE
     return Finding(gap.low > 0, f"{name} − {other} = {gap.value:+.3g}", gap.interval, why)
 
 

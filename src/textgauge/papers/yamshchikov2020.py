@@ -16,7 +16,9 @@ from textgauge.evaluate.protocols import Agreement
 from textgauge.evaluate.results import Group, Results
 from textgauge.evaluate.suites import Metrics, register_suite
 from textgauge.papers.ledger import (
+    INCLUDES_ZERO,
     NOT_RUN,
+    OPPOSITE,
     Claim,
     Finding,
     MeasuredDifference,
@@ -134,7 +136,7 @@ def _inequality(name: str, theirs: Numbers, request: Request) -> Claim[Yamshchik
         if not found.known:
             return Finding(None, why=NOT_RUN)
         holds = found.low > 0 if passes else found.high < 0
-        why = "" if holds else "the interval includes 0" if found.low <= 0 <= found.high else "the other side"
+        why = "" if holds else INCLUDES_ZERO if found.low <= 0 <= found.high else OPPOSITE
         return Finding(holds, f"{found.value:+.3f}", found.interval, why)
 
     claim = f"{name} {'puts every' if passes else 'does not put every'} random set below all others (inequality 1)"
@@ -234,7 +236,7 @@ def _variability_order(names: list[str]) -> Claim[YamshchikovEvidence]:
         own = np.array([[value(name, evidence.ours), *evidence.resampled(value, name)] for name in names])
         found = of_draws(spearman(said, own[:, 0]), np.array([spearman(said, o) for o in own.T[1:]]), _PAIRS)
         holds = found.low > 0
-        return Finding(holds, f"Spearman's ρ {found.value:.2f}", found.interval, "" if holds else "includes 0")
+        return Finding(holds, f"Spearman's ρ {found.value:.2f}", found.interval, "" if holds else INCLUDES_ZERO)
 
     criterion = (
         "95 % interval of Spearman's ρ of published and our variability over metrics, pairs resampled, is above 0"

@@ -69,7 +69,7 @@ def test_a_class_is_replicated_where_its_whole_interval_is_on_its_side(paper):
         "not replicated",
         "the interval includes 0",
     )
-    assert own["mauve is nearer to energy"]["why"] == "the other side"
+    assert own["mauve is nearer to energy"]["why"] == "the other way round"
     assert own["dc@cosine is less distributional than fid"]["verdict"] == "not replicated"
 
 
