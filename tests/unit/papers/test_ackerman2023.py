@@ -33,7 +33,7 @@ def paper():
     def found(rules, points=(), groups=()):
         everything = {rule: list(items) for rule, items in rules.items()}
         results = SimpleNamespace(
-            judged=lambda options=None: everything.get(options["prototypes"], []) if options else list(points),
+            judged=lambda options=None: everything.get((options or {}).get("prototypes", "own"), []) + list(points),
             groups=lambda: list(groups),
         )
         request = Request(("own", "paper", "code"))
