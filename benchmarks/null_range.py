@@ -37,10 +37,14 @@ FAMILY_METRICS = f"{DEFAULT_METRICS},fid,ahd"
 
 @dataclass(frozen=True)
 class RangeCheck:
-    """How values of equal sources lie to their null: ratio of means, mean effect, and the share inside the range."""
+    """How values of equal sources lie to their null: ratio of means, mean effect, and the share inside the range.
+
+    Texts of equal sources can be exchanged, so that the ratio is 1 but for chance; `error` is its standard error.
+    """
 
     simulations: int
     ratio: float
+    error: float
     effect: float
     inside: float
 
@@ -62,7 +66,9 @@ def check_ranges(names: Sequence[str], sizes: tuple[int, int], *, simulations: i
 def _check(column: Floats) -> RangeCheck:
     value, mean, effect, low, high = column.T
     inside = float(((low <= value) & (value <= high)).mean())
-    return RangeCheck(len(value), float(value.mean() / mean.mean()), float(np.nan_to_num(effect).mean()), inside)
+    ratio = float(value.mean() / mean.mean())
+    error = float(np.std(value - ratio * mean) / np.sqrt(len(value)) / abs(mean.mean()))
+    return RangeCheck(len(value), ratio, error, float(np.nan_to_num(effect).mean()), inside)
 
 
 def family(texts: Corpus, *, metrics: str, sizes: tuple[int, int], simulations: int) -> Iterator[tuple[bool, bool]]:
@@ -130,7 +136,8 @@ def print_ranges(names: list[str], sizes: list[tuple[int, int]], simulations: in
 
 
 def _cells(check: RangeCheck, *, signed: bool) -> tuple[str, str]:
-    return f"effect {check.effect:.2f}" if signed else f"{check.ratio:.2f}", f"{check.inside:.3f}"
+    ratio = f"effect {check.effect:.2f}" if signed else f"{check.ratio:.2f} ± {check.error:.2f}"
+    return ratio, f"{check.inside:.3f}"
 
 
 def print_family(specs: list[str], sizes: list[tuple[int, int]], simulations: int) -> None:

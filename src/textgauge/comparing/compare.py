@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, Unpack, overload
 from textgauge.comparing.report import CompareReport
 from textgauge.comparing.terms import Terms, separating_terms
 from textgauge.comparing.warnings import confounds, undefined
-from textgauge.data import Comparison, Corpus, load_corpus
+from textgauge.data import Comparison, load_corpus
 from textgauge.data.source import Source, stream_of
 from textgauge.data.stream import Stream, is_large
-from textgauge.data.view import in_one_pool
 from textgauge.errors import InputError, MissingExtra, ResourceError
 from textgauge.metrics import CorpusMetric, Score, get_corpus_metrics
 from textgauge.metrics.base import Undefined
@@ -148,7 +147,7 @@ def compare(
     if scheduler is not None:
         raise InputError("a scheduler needs files, lists or arrays, which are read in parts, and no foreign or explain")
     comparison, chosen, missing = prepared(reference, candidate, metrics, seed, on_step, column=column)
-    scores, nulls = [], []
+    scores, nulls, notes = list[Score](), list[NullValues | None](), list[str]()
     for metric in chosen:
         if metric.key not in missing:
             metric.ask_pairs(comparison)
@@ -165,11 +164,14 @@ def compare(
         if test:
             scores = adjust(scores, nulls)
         if foreign is not None:
+            from textgauge.comparing.foreign_share import add_shares
+
             third = load_corpus(foreign, role="foreign", column=column)
-            scores = _add_foreign(scores, chosen, comparison, third, options, on_step)
+            scores, notes = add_shares(scores, chosen, comparison, third, options, on_step)
         usable = [metric for metric in chosen if metric.key not in missing]
         terms = separating_terms(comparison) if len(comparison.joint) <= _WORTH_WORDS or explain else Terms.none()
-        report = CompareReport(tuple(scores), (*undefined(scores), *confounds(comparison, usable)), terms=terms)
+        warned = (*undefined(scores), *notes, *confounds(comparison, usable))
+        report = CompareReport(tuple(scores), warned, terms=terms)
         return _explained(report, comparison, chosen, on_step) if explain else report
 
 
@@ -198,7 +200,7 @@ def prepared(
     known = {"reference": reference, "candidate": candidate}
     comparison = Comparison(*(load_corpus(source, role=role, column=column) for role, source in known.items()))
     chosen = [metric.with_default_seed(seed).on_given(comparison) for metric in get_corpus_metrics(metrics)]
-    errors = _prepare(comparison, chosen, on_step)
+    errors = prepare(comparison, chosen, on_step)
     if len(errors) == len(chosen):
         raise next(iter(errors.values()))
     return comparison, chosen, {key: str(error) for key, error in errors.items()}
@@ -225,7 +227,7 @@ def _explained(
     return replace(report, explanations=found)
 
 
-def _prepare(comparison: Comparison, metrics: list[CorpusMetric], on_step: Step) -> dict[str, Missing]:
+def prepare(comparison: Comparison, metrics: Sequence[CorpusMetric], on_step: Step) -> dict[str, Missing]:
     """Compute rows first, so that models run once and a metric's time is its own; give what is missing, by metric."""
     errors: dict[str, Missing] = {}
     tried: dict[str, Missing] = {}  # by input, so that a model is not looked for again
@@ -307,33 +309,6 @@ def add_null_range(score: Score, null: NullValues, *, has_times: bool) -> Score:
     low, high = null.range
     times = score.value / null.mean if has_times and null.mean > 0 else float("nan")
     return replace(score, null=null.mean, null_low=low, null_high=high, times=times, effect=null.effect)
-
-
-def _add_foreign(
-    scores: Sequence[Score],
-    metrics: list[CorpusMetric],
-    comparison: Comparison,
-    foreign: Corpus,
-    options: UncertaintyOptions,
-    on_step: Step,
-) -> list[Score]:
-    from textgauge.comparing.foreign_share import foreign_share
-
-    joint, foreign = in_one_pool(comparison.joint, foreign)
-    defined = [metric for metric, score in zip(metrics, scores, strict=True) if score.reason is None]
-    _prepare(Comparison(joint, foreign), defined, on_step)
-    n = len(comparison.reference)
-    moved = Comparison(joint.take(range(n)), joint.take(range(n, len(joint))))
-    found = list(scores)
-    for number, metric in enumerate(metrics):
-        if scores[number].reason is None:
-            on_step(Stage(metric.key, number, len(metrics), "share of foreign texts"))
-            with counting(on_step, f"{metric.key}: mixtures"):
-                share = foreign_share(metric, moved, foreign, level=options.level, seed=options.seed)
-            found[number] = replace(
-                scores[number], foreign_share=share.share, foreign_low=share.low, foreign_high=share.high
-            )
-    return found
 
 
 def adjust(scores: Sequence[Score], nulls: Sequence[NullValues | None]) -> list[Score]:

@@ -7,15 +7,21 @@ come from a third source: mixtures with the candidate's own texts reach its dist
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from textgauge.arrays import Floats, Ints, Masks
+from textgauge.comparing.compare import UncertaintyOptions, prepare
 from textgauge.data import Comparison, Corpus, Draws
-from textgauge.metrics import CorpusMetric
+from textgauge.data.view import in_one_pool
+from textgauge.metrics import CorpusMetric, Score
+from textgauge.progress import Stage, Step, counting
 from textgauge.stats.resampling import grouped, halves
+from textgauge.tabular import listed
 
+SHOWN = ("energy", "jsd", "medoid")  # metrics whose interval holds the share in simulations (docs/reliability.md)
 _SHARES = np.array([0.0, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0])
 _FINE = np.linspace(0.0, 1.0, 201)
 _SPLITS = 10  # of the reference into halves
@@ -33,6 +39,32 @@ class ForeignShare:
     share: float
     low: float
     high: float
+
+
+def add_shares(
+    scores: Sequence[Score],
+    metrics: Sequence[CorpusMetric],
+    comparison: Comparison,
+    foreign: Corpus,
+    options: UncertaintyOptions,
+    on_step: Step,
+) -> tuple[list[Score], list[str]]:
+    """The scores with shares of foreign texts, where the interval is shown to hold, and what to say of the others."""
+    joint, foreign = in_one_pool(comparison.joint, foreign)
+    found, others = list(scores), [metric.key for metric in metrics if metric.name not in SHOWN]
+    chosen = [
+        (place, metric) for place, metric in enumerate(metrics) if metric.name in SHOWN and not scores[place].reason
+    ]
+    prepare(Comparison(joint, foreign), [metric for _, metric in chosen], on_step)
+    n = len(comparison.reference)
+    moved = Comparison(joint.take(range(n)), joint.take(range(n, len(joint))))
+    for number, (place, metric) in enumerate(chosen):
+        on_step(Stage(metric.key, number, len(chosen), "share of foreign texts"))
+        with counting(on_step, f"{metric.key}: mixtures"):
+            share = foreign_share(metric, moved, foreign, level=options.level, seed=options.seed)
+        found[place] = replace(scores[place], foreign_share=share.share, foreign_low=share.low, foreign_high=share.high)
+    said = f"no share of foreign texts by {listed(others)}: its interval is shown to hold for {listed(SHOWN)}"
+    return found, [said] if others else []
 
 
 def foreign_share(

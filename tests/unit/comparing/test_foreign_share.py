@@ -83,6 +83,12 @@ def test_compare_gives_the_share_beside_the_distance():
     assert report.to_dicts()[0]["foreign_share"] == report["energy@given"].foreign_share
 
 
+def test_metrics_whose_interval_is_not_shown_to_hold_have_no_share():
+    report = compare(rows(0, 40), mixture(1, 40, 0.3), foreign=rows(3, 40, 1.0), metrics="energy,fid")
+    assert np.isnan(report["fid@given"].foreign_share)
+    assert any(text.startswith("no share of foreign texts by fid@given") for text in report.warnings)
+
+
 def test_the_command_reads_the_foreign_texts(tmp_path, run):
     for name, values in (("a", rows(0, 80)), ("b", mixture(1, 80, 0.3)), ("c", rows(3, 80, 1.0))):
         np.save(tmp_path / f"{name}.npy", values)
