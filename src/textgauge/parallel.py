@@ -74,12 +74,22 @@ def map_ordered(executor: Executor, function: Callable[[T], R], items: Iterable[
         yield waiting.popleft().result()
 
 
+def map_parts(executor: Executor | None, function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
+    """`function` of each item in the items' order, by the workers of a cluster, or here where there is none."""
+    if executor is None:
+        return map(function, items)
+    return map_ordered(executor, function, items, ahead=2 * workers_of(executor))
+
+
 @contextmanager
-def dask_executor(address: str) -> Iterator[Executor]:
+def dask_executor(address: str | None) -> Iterator[Executor | None]:
     """The workers of a Dask scheduler (`tcp://HOST:PORT`), or N processes of a cluster on this machine (`local:N`).
 
-    Tasks of a worker that is lost run again. A scheduler that is lost is one clear error.
+    Tasks of a worker that is lost run again. A scheduler that is lost is one clear error. None stands for no cluster.
     """
+    if address is None:
+        yield None
+        return
     try:
         import dask
         from distributed import Client, KilledWorker

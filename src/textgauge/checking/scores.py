@@ -15,7 +15,7 @@ from textgauge.data.source import Source
 from textgauge.errors import InputError
 from textgauge.metrics import PairMetric, get_pair_metrics
 from textgauge.scoring.contrast import resampled_differences
-from textgauge.scoring.report import Bootstrap, Summed, item_statistics
+from textgauge.scoring.report import Bootstrap, Summed, item_counts, item_statistics
 from textgauge.scoring.score import References, all_references, checked_pairs, require_texts
 from textgauge.stats.resampling import percentile_interval
 from textgauge.tabular import one_line, plain
@@ -85,7 +85,7 @@ class ScoreCheck(Check):
             raise InputError(f"{self.label} takes one metric, not {len(found)}: {self.metric}")
         require_texts(pairs, found)
         values = found[0].measure(pairs).values
-        statistics = item_statistics(found[0], pairs, values)
+        statistics = item_statistics(found[0], item_counts(found[0], pairs), values)
         return _Scored(found[0], pairs, values, statistics.whole or statistics.mean)
 
 

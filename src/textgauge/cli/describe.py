@@ -15,6 +15,7 @@ from textgauge.cli.output import (
     LevelOption,
     OutputOption,
     Row,
+    SchedulerOption,
     SeedOption,
     check_output,
     print_next,
@@ -87,6 +88,7 @@ def describe(
     limit: Annotated[int | None, typer.Option(min=1, help="Use a random sample of this many generated texts.")] = None,
     level: LevelOption = 0.95,
     seed: SeedOption = 0,
+    scheduler: SchedulerOption = None,
     form: FormatOption = Format.table,
 ) -> None:
     """Describe texts by themselves, or generated texts next to train and test.
@@ -112,6 +114,7 @@ def describe(
             ci=ci,
             level=level,
             seed=seed,
+            scheduler=scheduler,
             on_step=step,
             **others,
             **chosen,

@@ -13,6 +13,7 @@ from textgauge.cli.output import (
     FormatOption,
     LevelOption,
     OutputOption,
+    SchedulerOption,
     SeedOption,
     check_output,
     print_next,
@@ -79,6 +80,7 @@ def score(
     level: LevelOption = 0.95,
     resamples: Annotated[int, typer.Option(min=100, help="Resamples of bootstrap and test.")] = 1_000,
     seed: SeedOption = 0,
+    scheduler: SchedulerOption = None,
     output: OutputOption = None,
     form: FormatOption = Format.table,
 ) -> None:
@@ -90,6 +92,8 @@ def score(
     textgauge score --reference ref.txt out/*.txt -m bleu,chrf
     """
     check_output(output)
+    if scheduler is not None and (reference or system or segments or baseline):
+        raise InputError("--scheduler is for one system, without --reference, --system and --baseline")
     if reference or system or segments:
         files = [*([left] if left else []), *(right or [])]
         if not reference or pairs or baseline or background:
@@ -119,7 +123,7 @@ def score(
             mean = float(scores.defined.mean()) if len(scores.defined) else None
             step.row({"metric": scores.metric, "mean": format_cell(mean)})
 
-        given: dict[str, Any] = {"metrics": names, "background": fitted, "columns": scores}
+        given: dict[str, Any] = {"metrics": names, "background": fitted, "columns": scores, "scheduler": scheduler}
         report = run_score(left=texts, right=references, on_step=step, on_score=keep, **given, **options)
         if summary or form.for_people:
             report.summary()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, Unpack, overload
 
@@ -133,7 +133,7 @@ def compare(
     if streams is not None:
         from textgauge.comparing.streamed import compare_streams
 
-        with nullcontext() if scheduler is None else dask_executor(scheduler) as cluster:
+        with dask_executor(scheduler) as cluster:
             return compare_streams(
                 streams,
                 get_corpus_metrics(metrics),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -44,18 +45,19 @@ def describe_alone(
     level: float,
     ci: bool,
     on_step: Step,
+    cluster: Executor | None = None,
 ) -> CorpusDescription:
     """The properties of corpora that have no train and no test; see `describe`."""
     by_default = (plausibility or "").startswith("kneser-ney") and representative is None
     model = GENERAL if by_default else plausibility
     beware: tuple[str, ...] = ()
-    measuring = Measuring(sets, embedder, grammar, model, representative, on_step)
+    measuring = Measuring(sets, embedder, grammar, model, representative, on_step, cluster=cluster)
     try:
         signatures = measuring.signatures()
     except (ResourceError, MissingExtra) as error:
         if not by_default:
             raise
-        measuring = Measuring(sets, embedder, grammar, None, representative, on_step)
+        measuring = replace(measuring, plausibility=None)
         signatures, beware = measuring.signatures(), (f"plausibility is left out: {error}",)
     measuring.embed()
     corpora = measuring.generated()

@@ -21,6 +21,7 @@ from textgauge.describing.warnings import find_warnings
 from textgauge.encode.tokenizers import without_surrogates
 from textgauge.errors import ArgumentError, InputError
 from textgauge.metrics.properties.base import NEAR_COPY
+from textgauge.parallel import dask_executor
 from textgauge.progress import Step, show_in_notebook
 
 Ratings: TypeAlias = "Sequence[float] | NDArray[np.floating]"
@@ -44,6 +45,7 @@ class _Options(TypedDict, total=False):
     ci: bool
     level: float
     seed: int
+    scheduler: str | None
     on_step: Step
 
 
@@ -72,6 +74,7 @@ def describe(
     ci: bool = True,
     level: float = 0.95,
     seed: int = 0,
+    scheduler: str | None = None,
     on_step: Step = show_in_notebook,
 ) -> Description | CorpusDescription:
     """Describe texts by themselves, or generated texts next to train and test.
@@ -84,7 +87,8 @@ def describe(
     and with the same property of test and train. Without `test`, what needs it is empty, with the reason.
     `representative` texts are what plausibility is judged by; the default is train and validation. `ratings` are
     people's, one for each generated text. A text is a near copy from the similarity of wording `near_copy` on. A
-    backend of None is left out.
+    backend of None is left out. `scheduler` is the address of a Dask scheduler whose workers embed the texts and run
+    grammar checker and language model, or `local:N` for N processes here; the numbers are those of one process.
 
     >>> found = describe(generated=["A red dog.", "a cat"], train=["a cat"], embedder=None, grammar=None,
     ...                  plausibility=None)
@@ -100,15 +104,19 @@ def describe(
         _refuse_without_train(test=test, validation=validation, ratings=ratings)
         alone = gather(generated, None, None, None, against=against, column=column)
         backends: dict[str, Any] = {"embedder": embedder, "grammar": grammar, "plausibility": plausibility}
-        return describe_alone(alone, representative=known, level=level, ci=ci, on_step=on_step, **backends)
+        with dask_executor(scheduler) as cluster:
+            return describe_alone(
+                alone, representative=known, level=level, ci=ci, on_step=on_step, cluster=cluster, **backends
+            )
     if against is not None:
         raise ArgumentError("{against} is for texts that are described by themselves, without {train}")
     check_threshold(near_copy)
     sets = gather(generated, train, test, validation, column=column)
     rated = _rated(sets, ratings)
-    measuring = Measuring(sets, embedder, grammar, plausibility, known, on_step, near_copy)
-    corpora, held_out, learned = measuring.generated(), measuring.test(), measuring.train
-    rows = property_rows(corpora, held_out, learned, signatures=measuring.signatures(), level=level, ci=ci)
+    with dask_executor(scheduler) as cluster:
+        measuring = Measuring(sets, embedder, grammar, plausibility, known, on_step, near_copy, cluster=cluster)
+        corpora, held_out, learned = measuring.generated(), measuring.test(), measuring.train
+        rows = property_rows(corpora, held_out, learned, signatures=measuring.signatures(), level=level, ci=ci)
     return Description(
         properties=tuple(rows),
         generated=corpora,

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.arrays import Floats, Ints
 from textgauge.data import Corpus
+from textgauge.data.blocks import BLOCK, EncodedTexts, embed_blocks
 from textgauge.data.pool import Pool
 from textgauge.errors import InputError
 from textgauge.metrics.properties.base import NEAR_COPY, TOKENIZER, MeasuredCorpus, NearestMatches
 from textgauge.metrics.properties.nearest import nearest_meaning, nearest_wording
 from textgauge.metrics.properties.uniqueness import numbered
+from textgauge.parallel import map_parts
 from textgauge.progress import Stage, Step, counting, report
 
 Columns = tuple[Floats | Ints, Floats | Ints]
@@ -56,6 +59,7 @@ class Measuring:
     near_copy: float = NEAR_COPY
     train_sample: int = 5_000
     """Train texts enough for a mean: its standard error is a seventieth of their deviation."""
+    cluster: Executor | None = None
 
     def generated(self) -> tuple[MeasuredCorpus, ...]:
         """Each generated corpus, compared with test and train."""
@@ -133,12 +137,8 @@ class Measuring:
             return None
         from textgauge.encode.grammar import get_grammar_checker
 
-        checker = get_grammar_checker(self.grammar)
-
-        def compute(texts: Sequence[str]) -> Columns:
-            return checker.errors(texts), checker.lengths(texts)
-
-        return self._rows(self._modelled(with_train=True), compute, "grammar", checker.signature)
+        signature = get_grammar_checker(self.grammar).signature
+        return self._rows(self._modelled(with_train=True), partial(_errors, self.grammar), "grammar", signature)
 
     @cached_property
     def _surprise(self) -> Rows | None:
@@ -152,7 +152,9 @@ class Measuring:
         learned = () if self.sets.train is None else self.sets.train.texts
         known = [*learned, *self.sets.validation] if own else self.representative
         model = get_language_model(self.plausibility, representative=known)
-        return self._rows(self._modelled(with_train=not own), model.surprise, "plausibility", model.signature)
+        # A model that was made here, from texts, is not sent to workers.
+        surprise = model.surprise if model.name.startswith("kneser-ney") else partial(_surprise, self.plausibility)
+        return self._rows(self._modelled(with_train=not own), surprise, "plausibility", model.signature)
 
     def _modelled(self, *, with_train: bool) -> list[Corpus]:
         """The corpora that models see: of a large train, or of corpora without one, a sample."""
@@ -176,9 +178,9 @@ class Measuring:
         _, first, inverse = np.unique(pool.keys[wanted], return_index=True, return_inverse=True)
         texts = [pool.texts[row] for row in wanted[first].tolist()]
         parts = []
-        for start in range(0, len(texts), _PORTION):
-            self.on_step(Stage(f"{doing}: texts", start, len(texts), doing))
-            parts.append([np.asarray(column, dtype=np.float64) for column in compute(texts[start : start + _PORTION])])
+        for columns in map_parts(self._workers_of(compute), compute, _portions(texts, _PORTION)):
+            parts.append([np.asarray(column, dtype=np.float64) for column in columns])
+            self.on_step(Stage(f"{doing}: texts", min(len(parts) * _PORTION, len(texts)), len(texts), doing))
         found = np.full((2, pool.size), np.nan)
         found[:, wanted] = np.concatenate(parts, axis=1)[:, inverse]
         return found, backend
@@ -188,9 +190,24 @@ class Measuring:
         from textgauge.data.cache import encode_cached
         from textgauge.encode.embedders import embedder
 
+        if self.cluster is not None:
+            return self._vectors_of_workers(self.embedder or "")
         self.on_step(f"embedding with {self.embedder}")
         with counting(self.on_step, f"texts embedded with {self.embedder}"):
             return encode_cached(embedder(self.embedder or ""), self.sets.pool.texts, progress=report)
+
+    def _vectors_of_workers(self, name: str) -> NDArray[np.float32]:
+        """The vectors of the different texts, which workers compute and keep block by block."""
+        pool = self.sets.pool
+        _, first, inverse = np.unique(pool.keys, return_index=True, return_inverse=True)
+        texts, parts = [pool.texts[row] for row in first.tolist()], []
+        for rows in map_parts(self.cluster, partial(_embedded, name), _portions(texts, BLOCK)):
+            parts.append(rows)
+            self.on_step(Stage("embedding texts", min(len(parts) * BLOCK, len(texts)), len(texts), "embedding"))
+        return np.asarray(np.concatenate(parts)[inverse])
+
+    def _workers_of(self, compute: Callable[[Sequence[str]], Columns]) -> Executor | None:
+        return self.cluster if isinstance(compute, partial) else None
 
     def embed(self) -> None:
         """Embed all texts, with progress, so that whoever asks the pool for their vectors finds them."""
@@ -209,6 +226,29 @@ class Measuring:
     def _wording(self, name: str, queries: Corpus, documents: Corpus) -> NearestMatches:
         self.on_step(Stage(f"nearest texts of {name} by wording", 0, 0, "nearest texts by wording"))
         return nearest_wording(queries.tokens(TOKENIZER), documents.tokens(TOKENIZER))
+
+
+def _portions(texts: Sequence[str], size: int) -> list[Sequence[str]]:
+    return [texts[start : start + size] for start in range(0, len(texts), size)]
+
+
+def _errors(checker: str, texts: Sequence[str]) -> Columns:
+    from textgauge.encode.grammar import get_grammar_checker
+
+    found = get_grammar_checker(checker)
+    return found.errors(texts), found.lengths(texts)
+
+
+def _surprise(model: str, texts: Sequence[str]) -> Columns:
+    from textgauge.encode.language_models import get_language_model
+
+    return get_language_model(model).surprise(texts)
+
+
+def _embedded(name: str, texts: Sequence[str]) -> NDArray[np.float32]:
+    from textgauge.encode.embedders import embedder
+
+    return embed_blocks(embedder(name), texts, EncodedTexts.of(texts))
 
 
 def _columns(rows: Rows | None, corpus: Corpus) -> tuple[Floats, Floats] | None:

@@ -16,7 +16,7 @@ from textgauge.errors import InputError
 from textgauge.metrics import Metric, PairMetric, get_pair_metrics
 from textgauge.progress import Stage, Step, show_in_notebook
 from textgauge.result import Result
-from textgauge.scoring.report import Bootstrap, Summed, canonical_order, item_statistics
+from textgauge.scoring.report import Bootstrap, Summed, canonical_order, item_counts, item_statistics
 from textgauge.scoring.score import References, all_references, checked_pairs, require_texts
 from textgauge.stats.decisions import baseline_sentence
 from textgauge.stats.resampling import percentile_interval, permutation_p, resampled_sums, swapped_sums
@@ -156,7 +156,7 @@ def resampled_differences(mine: Summed, yours: Summed, how: Bootstrap) -> Floats
 
 def _statistics(metric: PairMetric, systems: list[Pairs]) -> tuple[str, Summed, Summed]:
     """What is compared, for both systems, items in an order of their own; undefined for one is left out for both."""
-    sides = [item_statistics(metric, pairs, metric.measure(pairs).values) for pairs in systems]
+    sides = [item_statistics(metric, item_counts(metric, pairs), metric.measure(pairs).values) for pairs in systems]
     order = canonical_order(*systems)
     wholes = [side.whole.ordered(order) for side in sides if side.whole is not None]
     if len(wholes) == 2:

@@ -87,11 +87,15 @@ class ItemStatistics:
     whole: Summed | None
 
 
-def item_statistics(metric: PairMetric, pairs: Pairs, values: Floats) -> ItemStatistics:
-    """Statistics of a metric whose values on these pairs are known."""
+def item_counts(metric: PairMetric, pairs: Pairs) -> Floats | None:
+    """What the score of a whole set adds up, one row an item; None where there is no such score."""
+    return metric.statistics(pairs) if metric.part is None else None
+
+
+def item_statistics(metric: PairMetric, counts: Floats | None, values: Floats) -> ItemStatistics:
+    """Statistics of a metric whose values and counts are known."""
     defined = ~np.isnan(values)
     mean = Summed(np.column_stack([np.where(defined, values, 0.0), defined]), _ratio, metric.bounds)
-    counts = metric.statistics(pairs) if metric.part is None else None
     return ItemStatistics(mean, None if counts is None else Summed(counts, metric.of_statistics, metric.bounds))
 
 

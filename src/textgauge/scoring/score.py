@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TypeAlias
+import itertools
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from textgauge.arrays import Floats
-from textgauge.data import Corpus, Pairs, load_aligned
+from textgauge.arrays import Floats, Ints
+from textgauge.data import GIVEN, Corpus, Pairs, load_aligned
 from textgauge.data.source import Source
 from textgauge.data.view import TextsLike
 from textgauge.errors import InputError, MissingExtra, ResourceError
 from textgauge.metrics import Metric, PairMetric, PairScores, get_pair_metrics
+from textgauge.parallel import dask_executor, map_parts
 from textgauge.progress import Stage, Step, show_in_notebook
 from textgauge.scoring.report import (
     Bootstrap,
     ScoreReport,
     canonical_order,
+    item_counts,
     item_statistics,
     undefined_statistics,
 )
 
 References: TypeAlias = "Source | Sequence[Sequence[str]]"
 
+_PART = 4_096  # items that a worker of a cluster scores at once
 DEFAULT_METRICS = "levenshtein,jaccard,chrf,bleu,rouge1,rougeL,cosine,bertscore"
 
 
@@ -38,6 +46,7 @@ def score(
     level: float = 0.95,
     resamples: int = 1_000,
     seed: int = 0,
+    scheduler: str | None = None,
     on_step: Step = show_in_notebook,
     on_score: Callable[[PairScores], None] = lambda _: None,
 ) -> ScoreReport:
@@ -51,6 +60,8 @@ def score(
     `summary()` their means with bootstrap intervals at `level`, and the score of the whole set where one exists.
     `on_step` is called with the name of each step, `on_score` with the values of each metric as soon as they are known.
     A metric whose model or package is missing has no values and a reason; if that is every metric, the error is raised.
+    `scheduler` is the address of a Dask scheduler whose workers score the pairs, or `local:N` for N processes here;
+    metrics that are fitted on all texts are computed here in any case. The numbers are those of one process.
 
     >>> report = score(["a red cat", "one dog"], ["a red dog", "one dog"], metrics="jaccard,levenshtein")
     >>> report["jaccard"].values.round(3).tolist()
@@ -62,19 +73,65 @@ def score(
     require_texts(pairs, chosen)
     found, statistics = [], {}
     missing: list[ResourceError | MissingExtra] = []
-    for number, metric in enumerate(chosen):
-        on_step(Stage(metric.key, number, len(chosen), "scoring"))
-        try:
-            found.append(metric.measure(pairs))
-            statistics[metric.key] = item_statistics(metric, pairs, found[-1].values)
-        except (ResourceError, MissingExtra) as error:
-            missing.append(error)
-            found.append(_not_measured(metric, pairs.n_items, str(error)))
-            statistics[metric.key] = undefined_statistics(pairs.n_items)
-        on_score(found[-1])
+    with dask_executor(scheduler) as cluster:
+        for number, metric in enumerate(chosen):
+            on_step(Stage(metric.key, number, len(chosen), "scoring"))
+            try:
+                scores, counts = _measured(metric, pairs, cluster)
+                found.append(scores)
+                statistics[metric.key] = item_statistics(metric, counts, scores.values)
+            except (ResourceError, MissingExtra) as error:
+                missing.append(error)
+                found.append(_not_measured(metric, pairs.n_items, str(error)))
+                statistics[metric.key] = undefined_statistics(pairs.n_items)
+            on_score(found[-1])
     if len(missing) == len(chosen):
         raise missing[0]
     return ScoreReport(tuple(found), statistics, canonical_order(pairs), how)
+
+
+class PairsPart(NamedTuple):
+    """Some items of pairs with what a worker needs of them: texts or embeddings, and given scores."""
+
+    left: Any
+    right: Any
+    items: Ints
+    columns: dict[str, Floats]
+
+
+def _measured(metric: PairMetric, pairs: Pairs, cluster: Executor | None) -> tuple[PairScores, Floats | None]:
+    """The scores of a metric, and what the score of the whole set adds up, item by item."""
+    if cluster is None or metric.fitted:
+        return metric.measure(pairs), item_counts(metric, pairs)
+    start = time.perf_counter()
+    parts = list(map_parts(cluster, partial(_score_part, metric), _parts(pairs)))
+    scores = [part for part, _ in parts]
+    whole = replace(
+        scores[0],
+        values=np.concatenate([part.values for part in scores]),
+        parts={name: np.concatenate([part.parts[name] for part in scores]) for name in scores[0].parts},
+        reason=next((part.reason for part in scores if part.reason), None),
+        seconds=time.perf_counter() - start,
+        warnings=metric.warnings(pairs),
+    )
+    counts = [count for _, count in parts if count is not None]
+    return whole, np.concatenate(counts) if counts else None
+
+
+def _parts(pairs: Pairs) -> Iterator[PairsPart]:
+    starts = np.searchsorted(pairs.items, np.arange(0, pairs.n_items + _PART, _PART))
+    for start, stop in itertools.pairwise(starts.tolist()):
+        rows = np.arange(start, stop)
+        sides = (side.take(rows) for side in (pairs.left, pairs.right))
+        left, right = (side.texts if side.pool.has_texts else side.embeddings(GIVEN) for side in sides)
+        columns = {name: column[rows] for name, column in pairs.columns.items()}
+        yield PairsPart(left, right, pairs.items[rows] - pairs.items[start], columns)
+
+
+def _score_part(metric: PairMetric, part: PairsPart) -> tuple[PairScores, Floats | None]:
+    """What a worker does."""
+    pairs = Pairs(part.left, part.right, items=part.items, columns=part.columns)
+    return metric.measure(pairs), item_counts(metric, pairs)
 
 
 def _not_measured(metric: PairMetric, n: int, reason: str) -> PairScores:

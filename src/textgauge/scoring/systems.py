@@ -13,7 +13,7 @@ from textgauge.data.source import Source
 from textgauge.errors import InputError, MissingExtra, ResourceError
 from textgauge.metrics import Metric, PairMetric, PairScores, get_pair_metrics
 from textgauge.progress import Stage
-from textgauge.scoring.report import Bootstrap, Summed, canonical_order, item_statistics
+from textgauge.scoring.report import Bootstrap, Summed, canonical_order, item_counts, item_statistics
 from textgauge.scoring.score import DEFAULT_METRICS, References, all_references, checked_pairs, require_texts
 from textgauge.scoring.systems_report import SystemScore, SystemsReport
 from textgauge.stats.rankings import Ranking, ranking
@@ -88,7 +88,10 @@ def _statistics(
     metric: PairMetric, pairs: Sequence[Pairs], scores: Sequence[PairScores]
 ) -> tuple[str, Sequence[Summed]]:
     """What is scored, and the statistics of every system; an item without a value for one is left out for all."""
-    found = [item_statistics(metric, one, values.values) for one, values in zip(pairs, scores, strict=True)]
+    found = [
+        item_statistics(metric, item_counts(metric, one), values.values)
+        for one, values in zip(pairs, scores, strict=True)
+    ]
     wholes = [one.whole for one in found if one.whole is not None]
     if len(wholes) == len(found):
         return "whole set", wholes

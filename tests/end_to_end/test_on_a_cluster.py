@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import signal
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from textgauge import compare
+from textgauge import compare, describe, score
 from textgauge.data import blocks, stream
+from textgauge.describing import measure
 from textgauge.errors import InputError, ResourceError
 
+scoring = importlib.import_module("textgauge.scoring.score")  # the package has a function of that name
 distributed = pytest.importorskip("distributed")
 pytestmark = pytest.mark.filterwarnings("ignore")  # of the cluster, about connections that are closed under it
 
@@ -35,12 +39,14 @@ def corpora(tmp_path, monkeypatch):
     rng = np.random.default_rng(0)
     library = Tokenizer(WordLevel({"[UNK]": 0} | {word: i + 1 for i, word in enumerate(WORDS)}, unk_token="[UNK]"))
     library.pre_tokenizer = Whitespace()
-    library.save(str(tmp_path / "tokenizer.json"))
-    save_file({"embeddings": rng.normal(size=(41, 6)).astype(np.float32)}, tmp_path / "model.safetensors")
-    (tmp_path / "config.json").write_text(json.dumps({"normalize": False}))
+    model = tmp_path / "model"
+    model.mkdir()
+    library.save(str(model / "tokenizer.json"))
+    save_file({"embeddings": rng.normal(size=(41, 6)).astype(np.float32)}, model / "model.safetensors")
+    (model / "config.json").write_text(json.dumps({"normalize": False}))
     for name, size in (("a.txt", 700), ("b.txt", 600)):
         (tmp_path / name).write_text("\n".join(" ".join(rng.choice(WORDS, 8)) for _ in range(size)))
-    return [str(tmp_path / "a.txt"), str(tmp_path / "b.txt")], f"static:{tmp_path}"
+    return [str(tmp_path / "a.txt"), str(tmp_path / "b.txt")], f"static:{model}"
 
 
 def numbers(report):
@@ -100,3 +106,65 @@ def test_a_scheduler_that_is_lost_is_one_line_and_the_next_run_goes_on(corpora, 
     assert "\n" not in str(error.value)
     monkeypatch.setattr(stream.TextStream, "partitions", read)
     np.testing.assert_array_equal(measured(corpora, "local:1"), measured(corpora))
+
+
+def scored(corpora, scheduler=None):
+    paths, model = corpora
+    left, right = (Path(path).read_text().split("\n")[:600] for path in paths)
+    right = [[one, left[0]] for one in right]
+    report = score(left, right, metrics=f"cosine@{model},bleu,chrf,rouge1,tfidf,levenshtein", scheduler=scheduler)
+    return report.to_dicts(parts=True), [row.to_dict() for row in report.summary()], report.warnings
+
+
+def described(corpora, scheduler=None):
+    paths, model = corpora
+    options = {"embedder": model, "grammar": None, "plausibility": "kneser-ney", "scheduler": scheduler}
+    alone = describe(paths[0], against=paths[1], representative=paths[1], **options)
+    train, test = (Path(path).read_text().split("\n")[:100] for path in reversed(paths))
+    beside = describe({"one": paths[0], "two": paths[1]}, train=train, test=test, **options)
+    return [repr([row.to_dict() for row in found]) for found in (alone, beside)]
+
+
+@pytest.mark.parametrize("work", [scored, described])
+def test_two_workers_score_and_describe_with_the_bits_of_one_process(corpora, work, monkeypatch):
+    monkeypatch.setattr(scoring, "_PART", 70)
+    monkeypatch.setattr(measure, "_PORTION", 70)
+    monkeypatch.setattr(measure, "BLOCK", 70)
+    here, there = work(corpora), work(corpora, "local:2")
+    assert repr(without_times(here)) == repr(without_times(there))
+
+
+def without_times(found):
+    if isinstance(found, dict):
+        return {name: without_times(value) for name, value in found.items() if name != "seconds"}
+    return [without_times(one) for one in found] if isinstance(found, list | tuple) else found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("work", [scored, described])
+def test_a_worker_that_is_killed_while_scoring_or_describing_changes_no_bit(corpora, work, monkeypatch):
+    monkeypatch.setattr(scoring, "_PART", 5)
+    monkeypatch.setattr(measure, "BLOCK", 5)
+    expected = work(corpora)
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        victim = next(iter(cluster.workers.values())).pid
+        threading.Timer(0.5, lambda: os.kill(victim, signal.SIGKILL)).start()
+        found = work(corpora, cluster.scheduler_address)
+        assert victim not in [worker.pid for worker in cluster.workers.values()]
+    assert repr(without_times(found)) == repr(without_times(expected))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("work", [scored, described])
+def test_a_scheduler_that_is_lost_while_scoring_or_describing_is_one_line(corpora, work, monkeypatch):
+    import dask
+
+    monkeypatch.setattr(scoring, "_PART", 5)
+    monkeypatch.setattr(measure, "BLOCK", 5)
+    cluster = distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None)
+    threading.Timer(0.5, cluster.close).start()
+    soon = {"distributed.comm.timeouts.connect": "1s", "distributed.deploy.lost-worker-timeout": "1s"}
+    with dask.config.set(soon), pytest.raises(ResourceError, match="the same command resumes") as error:
+        work(corpora, cluster.scheduler_address)
+    assert "\n" not in str(error.value)
+    assert repr(without_times(work(corpora, "local:1"))) == repr(without_times(work(corpora)))
