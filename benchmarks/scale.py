@@ -1,12 +1,15 @@
 """Corpora of a million texts: CPU seconds and memory of whole jobs, each in a process of its own.
 
-    python -m benchmarks.scale texts|arrays|pairs|growth [N]
+    python -m benchmarks.scale texts|arrays|pairs [N]
+    python -m benchmarks.scale growth [sums|blocks|fitted|search|peer ...]
 
 `texts` writes two files of N short synthetic texts (1,000,000) and compares them by energy@wordllama, fid@wordllama and
 jsd with nothing cached; `arrays` two memory-mapped .npy files of N × 384 by fid, energy, medoid and ttest; `pairs` two
 of N × 384 (100,000) by pr, dc, irpr, ahd and mmd, with the matrix products alone. `growth` measures every corpus
-metric by itself from 100 texts up to N (1,000,000; metrics of pairs up to 30,000): CPU seconds without those of 100
-texts, the exponent between the two largest sizes, the most memory.
+metric by itself from 100 texts up to 1,000,000 (of pairs 30,000, of fitted ones 100,000), values alone: CPU
+seconds, the exponent by which they grow, the most memory. It keeps what it found in growth.json, and draws
+docs/images/growth.svg. With TEXTGAUGE_PEERS, the Python of an environment with prdc, mauve-text, hyppo and semhash,
+these are measured on the same data, with 2 minutes and 6 GB each.
 """
 
 from __future__ import annotations
@@ -17,7 +20,9 @@ import resource
 import subprocess
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -43,6 +48,14 @@ def write_texts(path: Path, n: int, seed: int) -> None:
             drawn = words[rng.choice(WORDS, sizes.sum(), p=weights / weights.sum())]
             ends = np.cumsum(sizes)
             file.writelines(" ".join(drawn[a:b]) + "\n" for a, b in zip(ends - sizes, ends, strict=True))
+
+
+def write_copies(path: Path, n: int, seed: int) -> None:
+    """Texts of which every second is the one before with another last word: near duplicates where they are long."""
+    write_texts(path, n, seed)
+    lines = path.read_text().splitlines()
+    lines[1::2] = [f"{line.rpartition(' ')[0]} zzz{place}" for place, line in enumerate(lines[: n - 1 : 2])]
+    path.write_text("\n".join(lines) + "\n")
 
 
 def write_rows(path: Path, n: int, seed: int) -> None:
@@ -93,35 +106,128 @@ def _multiplied(left: np.ndarray, right: np.ndarray) -> float:
     return later.ru_utime + later.ru_stime - usage.ru_utime - usage.ru_stime
 
 
-def growth(most: int) -> None:
-    """One line per corpus metric: its path, CPU seconds by size, exponent, memory."""
+KINDS = {"texts": (".txt", write_texts), "copies": (".copies.txt", write_copies), "rows": (".npy", write_rows)}
+STEPS = (100, 1_000, 10_000, 30_000, 100_000, 1_000_000)
+MOST = {"sums": 1_000_000, "blocks": 30_000, "fitted": 100_000}  # of a metric of each path
+PEERS = {"prdc": "pr", "hyppo": "mmd", "mauve-text": "mauve", "semhash": ""}  # and the metric they are compared with
+NOTICEABLE = 0.25  # CPU seconds above those of 100 texts; less is not fitted
+
+
+def growth(found_at: Path, picture: Path, paths: list[str]) -> None:
+    """Measure every corpus metric and every peer by itself; what the file has is not measured again."""
     from textgauge.metrics import list_metrics
 
-    limits = {"sums": most, "blocks": min(most, 30_000), "fitted": min(most, 100_000)}
-    steps = [100, 1_000, 10_000, 30_000, 100_000, 1_000_000]
-    print("| metric | path | " + " | ".join(f"{n:,}" for n in steps) + " | exponent | GB |")
-    print("|---" * (len(steps) + 4) + "|")
+    python = os.environ.get("TEXTGAUGE_PEERS")  # the Python of an environment that has the peers
     with tempfile.TemporaryDirectory() as folder:
         run(["compare", "sample:banking", "sample:travel", "-m", "jsd,self_bleu_gap"], folder)  # fetches the models
-        for metric in list_metrics():
-            if metric.scope != "corpus":
-                continue
-            sizes = [n for n in steps if n <= limits[metric.grows]]
-            took = {n: _one(metric.key, n, Path(folder), texts=metric.reads_texts) for n in sizes}
-            seconds = [max(took[n][0] - took[100][0], 0.01) for n in sizes[1:]]
-            slope = np.log(seconds[-1] / seconds[-2]) / np.log(sizes[-1] / sizes[-2])
-            cells = ["0", *(f"{second:.2f}" for second in seconds), *[""] * (len(steps) - len(sizes))]
-            memory = took[sizes[-1]][1]
-            print(f"| {metric.name} | {metric.grows} | {' | '.join(cells)} | {slope:.2f} | {memory:.2f} |", flush=True)
+        peers = {f"{name} (peer)": partial(_peer, python, name) for name in PEERS} if python else {}
+        ours = {
+            m.name: m
+            for m in sorted(list_metrics(kind="corpus"), key=lambda m: ("sums blocks fitted".find(m.grows), m.name))
+        }
+        jobs = {
+            name: (m.grows, "texts" if m.reads_texts else "rows", partial(_metric, m.key)) for name, m in ours.items()
+        }
+        jobs |= {"near duplicates": ("search", "copies", _duplicates)}
+        jobs |= {
+            name: ("peer", "copies" if name.startswith("semhash") else "rows", measure)
+            for name, measure in peers.items()
+        }
+        for name, (path, kind, measure) in jobs.items():
+            row = _kept(found_at).get(name, {"path": path, "sizes": {}})
+            steps = [n for n in STEPS if n <= MOST.get(path, 100_000) and str(n) not in row["sizes"]]
+            for n in steps if not paths or path in paths else ():
+                took = measure(_pair(Path(folder), n, kind), folder)
+                if took is None:  # a peer that did not survive
+                    break
+                row["sizes"][str(n)] = took
+                found_at.write_text(json.dumps(_kept(found_at) | {name: row}, indent=1))
+            print(_line(name, row), flush=True)
+    draw(_kept(found_at), picture)
 
 
-def _one(metric: str, n: int, folder: Path, *, texts: bool) -> tuple[float, float]:
-    ending, write = (".txt", write_texts) if texts else (".npy", write_rows)
+def _kept(path: Path) -> dict[str, Any]:
+    return json.loads(path.read_text()) if path.exists() else {}  # type: ignore[no-any-return]
+
+
+def _metric(key: str, paths: list[Path], cache: str) -> tuple[float, float, dict[str, Any]]:
+    rows, seconds, gigabytes = run(["compare", *map(str, paths), "-m", key, "--no-test"], cache)
+    return seconds, gigabytes, {"value": rows[0]["value"]}
+
+
+def _duplicates(paths: list[Path], cache: str) -> tuple[float, float, dict[str, Any]]:
+    options = ["--embedder", "none", "--grammar", "none", "--plausibility", "none", "--no-ci"]
+    rows, seconds, gigabytes = run(["describe", str(paths[0]), *options], cache)
+    return (
+        seconds,
+        gigabytes,
+        {str(row["property"]): row["value"] for row in rows if "duplicate" in str(row["property"])},
+    )
+
+
+def _peer(python: str, name: str, paths: list[Path], cache: str) -> tuple[float, float, dict[str, Any]] | None:
+    command = [python, "-m", "benchmarks.scale_peers", name, *map(str, paths[: 1 if name == "semhash" else 2])]
+    with tempfile.TemporaryFile() as out, open(os.devnull, "wb") as nowhere:
+        child = subprocess.Popen(command, stdout=out, stderr=nowhere)
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        out.seek(0)
+        lines = out.read().decode().splitlines()
+    if child.returncode:
+        return None
+    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1e6, json.loads(lines[-1])
+
+
+def exponent(sizes: dict[str, Any]) -> float | None:
+    """The slope of log time over log size, above the time of 100 texts, by least squares; None for one point."""
+    base = sizes["100"][0]
+    points = [(int(n), took[0] - base) for n, took in sizes.items() if took[0] - base > NOTICEABLE]
+    if len(points) < 2:
+        return None
+    x, y = np.log(np.array(points)).T
+    return float(np.polyfit(x, y, 1)[0])
+
+
+def _line(name: str, row: dict[str, Any]) -> str:
+    cells = [f"{row['sizes'][str(n)][0]:.1f}" if str(n) in row["sizes"] else "" for n in STEPS]
+    slope = exponent(row["sizes"]) if "100" in row["sizes"] else None
+    memory = max((took[1] for took in row["sizes"].values()), default=float("nan"))
+    return (
+        f"| {name} | {row['path']} | {' | '.join(cells)} | {'–' if slope is None else f'{slope:.2f}'} | {memory:.2f} |"
+    )
+
+
+def draw(found: dict[str, Any], picture: Path) -> None:
+    """CPU seconds over texts of each corpus, both logarithmic, one panel a path."""
+    import altair as alt
+
+    rows = [
+        {"texts": int(n), "seconds": took[0], "metric": name, "path": row["path"]}
+        for name, row in found.items()
+        for n, took in row["sizes"].items()
+    ]
+    log = alt.Scale(type="log")
+    base = alt.Chart(alt.Data(values=rows)).encode(
+        x=alt.X("texts:Q", scale=log, title="texts of each corpus", axis=alt.Axis(format="~s", values=list(STEPS))),
+        y=alt.Y("seconds:Q", scale=log, title="CPU seconds"),
+        detail="metric:N",
+    )
+    names = base.transform_window(
+        sort=[alt.SortField("texts", order="descending")], rank="rank()", groupby=["metric"]
+    ).transform_filter("datum.rank == 1")
+    panel = alt.layer(
+        base.mark_line(opacity=0.7), names.mark_text(align="left", dx=3, fontSize=8).encode(text="metric:N")
+    )
+    panel.properties(width=250, height=330).facet(column=alt.Column("path:N", title=None)).save(str(picture))
+
+
+def _pair(folder: Path, n: int, kind: str) -> list[Path]:
+    ending, write = KINDS[kind]
     paths = [folder / f"{role}-{n}{ending}" for role in ("reference", "candidate")]
     for seed, path in enumerate(paths):
         if not path.exists():
             write(path, n, seed)
-    return run(["compare", *map(str, paths), "-m", metric], str(folder))[1:]
+    return paths
 
 
 def main(job: str, n: int) -> None:
@@ -146,6 +252,6 @@ def main(job: str, n: int) -> None:
 
 if __name__ == "__main__":
     if sys.argv[1] == "growth":
-        growth(int(sys.argv[2]) if len(sys.argv) > 2 else 1_000_000)
+        growth(Path("growth.json"), Path("docs/images/growth.svg"), sys.argv[2:])
     else:
         main(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else JOBS[sys.argv[1]][0])
