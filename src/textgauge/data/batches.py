@@ -1,4 +1,4 @@
-"""Files of texts read in batches, for corpora larger than memory: text, CSV, TSV, JSON Lines, Parquet.
+"""Files of texts read in batches, for corpora larger than memory: text, CSV, TSV, JSON Lines, Parquet, Arrow.
 
 Each batch is a `TextTable` that remembers where its rows stand in the file. Errors are those of whole files
 (`textgauge.data.formats`): one line that names the file and the place.
@@ -7,52 +7,69 @@ Each batch is a `TextTable` that remembers where its rows stand in the file. Err
 from __future__ import annotations
 
 import io
+import itertools
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from textgauge.data.delimited import csv_records, find_delimiter, header_of, records_table, split_lines, tsv_record
 from textgauge.data.formats import format_of, json_lines_table
-from textgauge.data.frames import scan_parquet
+from textgauge.data.frames import scan_arrow, scan_parquet
 from textgauge.data.packing import PathLike, check_text, read_pieces, show
 from textgauge.data.tables import TextTable
 from textgauge.errors import InputError
 from textgauge.limits import TEXT_CHARACTERS
 
-_BYTES = 2**22  # read at a time
-_ROWS = 2**14  # of a table, in a batch
-_PARQUET_ROWS = 2**16  # a row group is unpacked for each batch of it
+if TYPE_CHECKING:
+    import polars
+
+Records = Iterator[tuple[int, list[str]]]  # the number of the first line, and cells
 Lines = Iterator[tuple[int, list[str]]]  # the number of the first line, and lines without their ends
+
+
+@dataclass(frozen=True)
+class BatchSize:
+    """How much is read at a time: bytes of text, rows of CSV and TSV, rows of tables that polars reads."""
+
+    bytes: int = 2**22
+    rows: int = 2**14
+    table_rows: int = 2**16
 
 
 def has_batches(path: PathLike) -> bool:
     """Whether files of this kind can be read in batches."""
-    return format_of(path).ending in _READERS
+    return format_of(path).ending in (*_READERS, ".parquet", ".arrow")
 
 
-def read_batches(path: PathLike, *, column: str | None = None) -> Iterator[TextTable]:
-    """The rows of one file, some thousand at a time; of a Parquet file only `column` is read where it is named."""
+def read_batches(path: PathLike, *, column: str | None = None, size: BatchSize = BatchSize()) -> Iterator[TextTable]:
+    """The rows of one file, some thousand at a time; of Parquet and Arrow files one `column` if it is named."""
     ending = format_of(path).ending
-    yield from _parquet(path, column) if ending == ".parquet" else _READERS[ending](path)
+    if ending == ".parquet":
+        yield from _frames(path, scan_parquet(Path(path), size.table_rows, column))
+    elif ending == ".arrow":
+        yield from _frames(path, scan_arrow(path, size.table_rows, column))
+    else:
+        yield from _READERS[ending](path, size)
 
 
-def text_lines(path: PathLike) -> Lines:
+def text_lines(path: PathLike, size: BatchSize = BatchSize()) -> Lines:
     """The lines of a UTF-8 file (unpacked, without byte-order mark), some megabytes at a time."""
     number = 1
-    for text in _texts(path):
+    for text in _texts(path, size):
         lines = split_lines(text)
         yield number, lines
         number += len(lines)
 
 
-def _texts(path: PathLike) -> Iterator[str]:
+def _texts(path: PathLike, size: BatchSize) -> Iterator[str]:
     """Pieces of a file that end with a line."""
     name, number, rest = show(path), 1, b""
-    for data in read_pieces(path, _BYTES):
+    for data in read_pieces(path, size.bytes):
         whole, rest = _cut(rest + data)
-        if len(rest) > 4 * TEXT_CHARACTERS.most + _BYTES:
+        if len(rest) > 4 * TEXT_CHARACTERS.most + size.bytes:
             raise InputError(f"{name}: too long a text from line {number} on; {TEXT_CHARACTERS.advice}")
         if whole:
             yield check_text(whole, name, first_line=number)
@@ -67,57 +84,52 @@ def _cut(data: bytes) -> tuple[bytes, bytes]:
     return data[:place], data[place:]
 
 
-def _plain(path: PathLike) -> Iterator[TextTable]:
-    for number, lines in text_lines(path):
+def _plain(path: PathLike, size: BatchSize) -> Iterator[TextTable]:
+    for number, lines in text_lines(path, size):
         yield TextTable(show(path), {"text": list(lines)}, range(number, number + len(lines)))
 
 
-def _jsonl(path: PathLike) -> Iterator[TextTable]:
-    for number, lines in text_lines(path):
+def _jsonl(path: PathLike, size: BatchSize) -> Iterator[TextTable]:
+    for number, lines in text_lines(path, size):
         yield json_lines_table(lines, show(path), first_line=number)
 
 
-def _delimited(records: Callable[[PathLike], Iterator[tuple[int, list[str]]]], path: PathLike) -> Iterator[TextTable]:
+def _delimited(
+    records: Callable[[PathLike, BatchSize], Records], path: PathLike, size: BatchSize
+) -> Iterator[TextTable]:
     """A table with a header line, from an iterator over its records."""
-    name, found = show(path), records(path)
+    name, found = show(path), records(path, size)
     header = header_of(name, found)
     batch: list[tuple[int, list[str]]] = []
     for record in found:
         batch.append(record)
-        if len(batch) == _ROWS:
+        if len(batch) == size.rows:
             yield records_table(name, header, batch)
             batch = []
     yield records_table(name, header, batch)
 
 
-def _csv_records(path: PathLike) -> Iterator[tuple[int, list[str]]]:
-    texts = _texts(path)
+def _csv_records(path: PathLike, size: BatchSize) -> Records:
+    texts = _texts(path, size)
     first = next(texts, "")
-    lines = (line for text in _chain(first, texts) for line in io.StringIO(text, newline=""))
+    lines = (line for text in itertools.chain([first], texts) for line in io.StringIO(text, newline=""))
     return csv_records(lines, show(path), delimiter=find_delimiter(first))
 
 
-def _chain(first: str, rest: Iterator[str]) -> Iterator[str]:
-    yield first
-    yield from rest
-
-
-def _tsv_records(path: PathLike) -> Iterator[tuple[int, list[str]]]:
-    for number, lines in text_lines(path):
+def _tsv_records(path: PathLike, size: BatchSize) -> Records:
+    for number, lines in text_lines(path, size):
         yield from ((n, tsv_record(line)) for n, line in enumerate(lines, number) if line)
 
 
-def _parquet(path: PathLike, column: str | None = None) -> Iterator[TextTable]:
-    name = show(path)
-    for start, frame in scan_parquet(Path(path), _PARQUET_ROWS, column):
+def _frames(path: PathLike, frames: Iterator[tuple[int, polars.DataFrame]]) -> Iterator[TextTable]:
+    for start, frame in frames:
         columns: dict[str, list[Any]] = {title: frame[title].to_list() for title in frame.columns}
-        yield TextTable(name, columns, range(start + 1, start + len(frame) + 1), unit="row")
+        yield TextTable(show(path), columns, range(start + 1, start + len(frame) + 1), unit="row")
 
 
-_READERS: dict[str, Callable[[PathLike], Iterator[TextTable]]] = {
+_READERS: dict[str, Callable[[PathLike, BatchSize], Iterator[TextTable]]] = {
     ".txt": _plain,
     ".csv": partial(_delimited, _csv_records),
     ".tsv": partial(_delimited, _tsv_records),
     ".jsonl": _jsonl,
-    ".parquet": _parquet,
 }

@@ -6,6 +6,7 @@ import contextlib
 import functools
 import importlib
 import io
+import mmap
 import os
 import re
 import struct
@@ -14,10 +15,11 @@ import tempfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from textgauge.data.packing import show
+from textgauge.data.packing import PathLike, packing, read_bytes, show
 from textgauge.errors import InputError, MissingExtra
 from textgauge.limits import FILE_BYTES, TABLE_CELLS
 from textgauge.tabular import one_line
@@ -63,12 +65,19 @@ def scan_parquet(path: Path, rows: int, column: str | None) -> Iterator[tuple[in
                 raise InputError(f"{name}: not a whole Parquet file")
     except OSError as error:
         raise InputError(f"{name}: {error.strerror or error}") from None
+    yield from _slices("Parquet", name, lambda: polars.scan_parquet(path), rows, column)
+
+
+def _slices(
+    kind: str, name: str, scan: Callable[[], polars.LazyFrame], rows: int, column: str | None
+) -> Iterator[tuple[int, polars.DataFrame]]:
+    import polars
+
     first = 0
     chosen = polars.all() if column is None else polars.col(column)
     while True:
-        part = polars.scan_parquet(path).select(chosen).slice(first, rows)
         try:
-            frame = _read("Parquet", part.collect)
+            frame = _read(kind, scan().select(chosen).slice(first, rows).collect)
         except InputError as error:
             raise InputError(f"{name}: rows {first + 1} to {first + rows}: {error}") from None
         if not len(frame):
@@ -88,6 +97,63 @@ def arrow_frame(data: bytes) -> polars.DataFrame:
         raise InputError("not a whole Arrow file") from None
     read = polars.read_ipc if is_file else polars.read_ipc_stream
     return _read("Arrow", lambda: read(io.BytesIO(data)))
+
+
+def scan_arrow(path: PathLike, rows: int, column: str | None) -> Iterator[tuple[int, polars.DataFrame]]:
+    """An Arrow file, some rows at a time, each with the number of rows before it; damage is named by its rows.
+
+    The file is mapped, not read: a Feather file is read by rows, a stream by its own batches.
+    """
+    import polars
+
+    name = show(path)
+    data = memoryview(read_bytes(path) if packing(path) else _mapped(path, name))
+    if bytes(data[:6]) != b"ARROW1":
+        yield from _stream_batches(name, data, column)
+        return
+    try:
+        _check_arrow(_arrow_file(data))
+    except (struct.error, IndexError, OverflowError, InputError):
+        raise InputError(f"{name}: not a whole Arrow file") from None
+    source = io.BytesIO(data) if packing(path) else Path(path)
+    yield from _slices("Arrow", name, lambda: polars.scan_ipc(source), rows, column)
+
+
+def _stream_batches(name: str, data: memoryview, column: str | None) -> Iterator[tuple[int, polars.DataFrame]]:
+    """A batch is a stream of its own once schema and dictionaries stand before it."""
+    import polars
+
+    first, before = 0, list[memoryview]()
+    try:
+        for head, body in _arrow_stream(data):
+            _check_arrow([(head, body)])
+            if _Flat(head[8:]).number(1, "B") != _BATCH:
+                before += head, body
+                continue
+            part = io.BytesIO(b"".join([*before, head, body, struct.pack("<Ii", _MARK, 0)]))
+            frame = _read("Arrow", partial(polars.read_ipc_stream, part, columns=None if column is None else [column]))
+            yield first, frame
+            first += len(frame)
+    except (struct.error, IndexError, OverflowError):
+        raise InputError(f"{name}: not a whole Arrow file from row {first + 1} on") from None
+    except InputError as error:
+        raise InputError(f"{name}: from row {first + 1} on: {error}") from None
+    if not before:
+        raise InputError(f"{name}: not a whole Arrow file")
+
+
+def arrow_rows(path: PathLike) -> int:
+    """The number of rows that the heads of an Arrow stream's batches say."""
+    heads = (_Flat(head[8:]) for head, _ in _arrow_stream(memoryview(_mapped(path, show(path)))))
+    return sum(head.table(2).number(0, "q") for head in heads if head.number(1, "B") == _BATCH)
+
+
+def _mapped(path: PathLike, name: str) -> mmap.mmap:
+    try:
+        with open(path, "rb") as stream:
+            return mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
+    except (OSError, ValueError) as error:
+        raise InputError(f"{name}: {getattr(error, 'strerror', None) or 'the file is empty (0 bytes)'}") from None
 
 
 def _check_arrow(messages: Iterable[tuple[memoryview, memoryview]]) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from textgauge.data.formats import load_table
+from textgauge.data.frames import arrow_rows
 from textgauge.data.tables import TextTable
 from textgauge.encode.resource_sources import offline
 from textgauge.errors import InputError, MissingExtra
@@ -28,10 +29,29 @@ def hub_file(spec: str) -> str | None:
     return found["path"] if found else None
 
 
+def hub_files(spec: str) -> tuple[str, ...] | None:
+    """The files here, once fetched, of a file or split of the hub; None where its rows are not just those of files."""
+    if found := _FILE.fullmatch(spec):
+        return (str(_fetched(spec, found)),)
+    rows = _split(spec)
+    files = tuple(str(part["filename"]) for part in getattr(rows, "cache_files", ()))
+    whole = getattr(rows, "_indices", None) is None and files
+    return files if whole and sum(map(arrow_rows, files)) == len(rows) else None
+
+
 def hub_table(spec: str) -> TextTable:
     """The whole file or split as a table."""
     if found := _FILE.fullmatch(spec):
         return replace(load_table(_fetched(spec, found)), name=spec)
+    rows = _split(spec)
+    try:
+        return TextTable.of(spec, {column: rows[column] for column in rows.column_names})
+    except Exception as error:
+        raise _failed(spec, error) from None
+
+
+def _split(spec: str) -> Any:
+    """A split as the package `datasets` has it."""
     name, _, split = spec.removeprefix(HUB_PREFIX).partition(":")
     if not name or name.startswith("datasets/"):
         raise InputError(
@@ -41,8 +61,7 @@ def hub_table(spec: str) -> TextTable:
     advice = "or name a file of it, as in hf://datasets/owner/name@main/data.parquet"
     package = _package("datasets", spec, advice)
     try:
-        rows = package.load_dataset(name, split=split or "train")
-        return TextTable.of(spec, {column: rows[column] for column in rows.column_names})
+        return package.load_dataset(name, split=split or "train")
     except Exception as error:
         raise _failed(spec, error) from None
 

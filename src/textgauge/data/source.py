@@ -19,10 +19,11 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from textgauge.data.arrays import map_embeddings, read_embeddings
+from textgauge.data.batches import has_batches
 from textgauge.data.card import LabelledTexts, TextPairs, draw_rows
 from textgauge.data.catalogue import list_published, published_pairs, published_texts
 from textgauge.data.formats import endings, format_of, load_table
-from textgauge.data.hub import HUB_PREFIX, hub_file, hub_table
+from textgauge.data.hub import HUB_PREFIX, hub_file, hub_files, hub_table
 from textgauge.data.packing import PACKINGS, STDIN, show, similar_files, suffix
 from textgauge.data.pool import Embeddings
 from textgauge.data.samples import PREFIX, list_samples, sample, sample_pairs
@@ -61,8 +62,9 @@ def load_corpus(
 def stream_of(source: object, *, column: str | None = None) -> Stream | None:
     """A source as a stream, which is read when it is needed; None where it can only be read whole.
 
-    Text, CSV, TSV, JSON Lines, Parquet and .npy files are streams, a glob and a folder of tables too, and lists of
-    texts and arrays in memory. Standard input, samples, published datasets and other formats are not.
+    Text, CSV, TSV, JSON Lines, Parquet, Arrow and .npy files are streams, a glob and a folder of tables too, files and
+    splits of the hub once they are fetched, and lists of texts and arrays in memory. Standard input, samples, published
+    datasets and other formats are not.
     """
     if isinstance(source, np.ndarray) and source.ndim == 2 and source.dtype.kind in "fiu":
         return ArrayStream("the embeddings", source)
@@ -73,8 +75,8 @@ def stream_of(source: object, *, column: str | None = None) -> Stream | None:
     if format_of(source).holds == "embeddings":
         return ArrayStream(show(source), map_embeddings(source))
     path, column = _place(os.fspath(source), column)
-    files = source_files(path)
-    return None if files is None else TextStream(show(path), files, column)
+    files = hub_files(path) if path.startswith(HUB_PREFIX) else source_files(path)
+    return None if files is None or not all(map(has_batches, files)) else TextStream(show(path), files, column)
 
 
 def load_texts(
@@ -263,7 +265,8 @@ def check_different(corpus: Corpus, role: str) -> None:
 
 def _is_one(path: str) -> bool:
     """Whether a path is not several tables: a glob, or a folder of them."""
-    return os.path.isfile(path) or len(source_files(path) or (path,)) == 1 or path == STDIN
+    files = source_files(path) or (path,)
+    return len(files) == 1 or path == STDIN or (os.path.isdir(path) and format_of(files[0]).ending == ".arrow")
 
 
 def _joined_tables(path: str) -> TextTable:

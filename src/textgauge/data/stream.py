@@ -66,7 +66,7 @@ class TextStream:
         """Whether there are more texts than that, blank ones counted; no more of them are read."""
         if self.texts is not None:
             return len(self.texts) > count
-        packed = any(packing(path) or format_of(path).ending == ".parquet" for path in self.paths)
+        packed = any(packing(path) or format_of(path).ending in (".parquet", ".arrow") for path in self.paths)
         if not packed and sum(os.path.getsize(path) for path in self.paths if os.path.isfile(path)) < 2 * count:
             return False
         return any(total > count for total in accumulate(map(len, self._batches())))

@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 import gzip
+import io
 
 import polars
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from textgauge.data import batches
-from textgauge.data.batches import read_batches
+from textgauge.data.batches import BatchSize, read_batches
 from textgauge.data.formats import load_table
+from textgauge.data.frames import _arrow_stream, arrow_rows
 from textgauge.errors import InputError
 
-
-@pytest.fixture
-def small(monkeypatch):
-    monkeypatch.setattr(batches, "_BYTES", 7)
-    monkeypatch.setattr(batches, "_ROWS", 2)
-    monkeypatch.setattr(batches, "_PARQUET_ROWS", 3)
+SMALL = BatchSize(bytes=7, rows=2, table_rows=3)
 
 
-def rows(path):
-    return [pair for table in read_batches(path) for pair in zip(table.rows, table.texts(None), strict=True)]
+def rows(path, size=SMALL):
+    return [pair for table in read_batches(path, size=size) for pair in zip(table.rows, table.texts(None), strict=True)]
 
 
 @pytest.mark.parametrize(
@@ -37,7 +33,7 @@ def rows(path):
         ("a.jsonl", '{"text": "one"}\n\n{"text": "two", "n": 2}\n"three"\n{"text": null}\n'),
     ],
 )
-def test_batches_are_the_whole_file(file, small, name, content):
+def test_batches_are_the_whole_file(file, name, content):
     path = file(name, content)
     whole = load_table(path)
     assert rows(path) == list(zip(whole.rows, whole.texts(None), strict=True))
@@ -50,19 +46,64 @@ def test_batches_are_the_whole_file(file, small, name, content):
 def test_any_text_in_any_pieces(tmp_path_factory, text, size):
     path = tmp_path_factory.mktemp("pieces") / "a.txt"
     path.write_bytes(text.encode())
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(batches, "_BYTES", size)
-        assert [cell for _, cell in rows(path)] == load_table(path).columns["text"]
+    assert [cell for _, cell in rows(path, BatchSize(bytes=size))] == load_table(path).columns["text"]
 
 
-def test_parquet_by_rows_and_one_column(tmp_path, small):
+def test_parquet_by_rows_and_one_column(tmp_path):
     path = tmp_path / "a.parquet"
     polars.DataFrame({"n": range(8), "text": [f"text {i}" for i in range(8)]}).write_parquet(path)
     assert rows(path) == [(i + 1, f"text {i}") for i in range(8)]
-    assert [list(table.columns) for table in read_batches(path, column="text")] == [["text"]] * 3
+    assert [list(table.columns) for table in read_batches(path, column="text", size=SMALL)] == [["text"]] * 3
 
 
-def test_a_byte_that_is_no_text_is_named_by_its_line(file, small):
+ARROW_TEXTS = [f"a text with the number {i}" for i in range(25)]
+
+
+def write_arrow(path, kind, **options):
+    """A stream or a Feather file of three batches, with a column of repeated words, which Arrow keeps by number."""
+    words = polars.Series(["red", "blue", "red", "green", "blue"] * 5, dtype=polars.Categorical)
+    polars.DataFrame({"text": ARROW_TEXTS, "colour": words}).write_ipc(path, record_batch_size=10, **options)
+    if kind == "stream":  # the batches of three streams after the schema and dictionaries of the first
+        found = [polars.DataFrame({"text": ARROW_TEXTS, "colour": words})[at : at + 10] for at in (0, 10, 20)]
+        streams = [io.BytesIO() for _ in found]
+        for frame, stream in zip(found, streams, strict=True):
+            frame.write_ipc_stream(stream, **options)
+        messages = [list(_arrow_stream(memoryview(stream.getvalue()))) for stream in streams]
+        together = [*messages[0], *(some[-1] for some in messages[1:])]
+        path.write_bytes(b"".join(part for pair in together for part in pair) + b"\xff\xff\xff\xff\0\0\0\0")
+
+
+@pytest.mark.parametrize("kind", ["stream", "file"])
+@pytest.mark.parametrize("compression", ["uncompressed", "lz4", "zstd"])
+def test_arrow_by_its_batches_and_one_column(tmp_path, kind, compression):
+    path = tmp_path / "a.arrow"
+    write_arrow(path, kind, compression=compression)
+    whole = load_table(path)
+    found = list(read_batches(path, size=BatchSize(table_rows=10)))
+    assert [len(table.rows) for table in found] == [10, 10, 5]
+    assert [row for table in found for row in table.rows] == list(whole.rows) == list(range(1, 26))
+    assert [cell for table in found for cell in table.columns["colour"]] == whole.columns["colour"]
+    one = [cell for table in read_batches(path, column="text") for cell in table.texts("text")]
+    assert one == ARROW_TEXTS
+    assert kind == "file" or arrow_rows(path) == 25
+
+
+def test_an_arrow_file_that_is_cut_short_or_damaged_is_one_line(tmp_path):
+    path = tmp_path / "a.arrow"
+    write_arrow(path, "stream")
+    data = path.read_bytes()
+    for content, match in (
+        (data[: len(data) * 2 // 3], r"from row \d+ on"),
+        (b"", "empty"),
+        (b"nothing of Arrow", "not a whole Arrow file"),
+    ):
+        path.write_bytes(content)
+        with pytest.raises(InputError, match=match) as error:
+            rows(path)
+        assert "\n" not in str(error.value)
+
+
+def test_a_byte_that_is_no_text_is_named_by_its_line(file):
     path = file("a.txt", b"one\ntwo\nthree\nfour \xff\nfive\n")
     with pytest.raises(InputError, match=r"line 4 is not UTF-8 \(byte 0xff\)"):
         rows(path)
@@ -71,12 +112,11 @@ def test_a_byte_that_is_no_text_is_named_by_its_line(file, small):
 def test_a_text_of_ten_megabytes_is_refused_in_one_line(file):
     path = file("a.txt", b"short\n" + b"x" * 10_000_000 + b"\nshort\n")
     with pytest.raises(InputError, match="1,000,000") as error:
-        rows(path)
+        rows(path, BatchSize())
     assert "\n" not in str(error.value)
 
 
-def test_a_broken_row_in_the_middle_of_a_parquet_file_is_named(tmp_path, monkeypatch):
-    monkeypatch.setattr(batches, "_PARQUET_ROWS", 100)
+def test_a_broken_row_in_the_middle_of_a_parquet_file_is_named(tmp_path):
     path = tmp_path / "a.parquet"
     texts = [f"a text with the number {i} of its own" for i in range(400)]
     polars.DataFrame({"text": texts}).write_parquet(path, row_group_size=100, compression="zstd", statistics=False)
@@ -86,8 +126,10 @@ def test_a_broken_row_in_the_middle_of_a_parquet_file_is_named(tmp_path, monkeyp
     path.write_bytes(data)
     found = []
     with pytest.raises(InputError, match=r"a\.parquet: rows \d+ to \d+: bad Parquet") as error:
-        found.extend(cell for table in read_batches(path) for cell in table.texts(None))
+        found.extend(cell for table in read_batches(path, size=BatchSize(table_rows=100)) for cell in table.texts(None))
     assert "\n" not in str(error.value)
+    assert found == texts[: len(found)]
+    assert len(found) >= 100
 
 
 def test_a_file_that_vanishes_is_one_line(tmp_path):

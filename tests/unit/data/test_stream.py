@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from types import SimpleNamespace
+
 import numpy as np
 import polars
 import pytest
@@ -40,6 +43,37 @@ def test_a_folder_of_tables_and_a_glob_with_a_column(parts, tmp_path):
     assert load_corpus(f"{tmp_path}/*.parquet:body").texts == tuple(expected[0] + expected[1])
     with pytest.raises(InputError, match="no file has such a name"):
         stream_of(f"{tmp_path}/*.csv")
+
+
+def test_an_arrow_file_and_a_saved_dataset(parts, tmp_path):
+    for number in range(2):
+        frame = polars.DataFrame({"text": [f"{number}{i}" for i in range(3)]})
+        frame.write_ipc_stream(tmp_path / f"data-{number}.arrow")
+    (tmp_path / "state.json").write_text("{}")
+    assert parts(tmp_path / "data-0.arrow") == [["00", "01", "02"]]
+    assert parts(tmp_path) == [["00", "01", "02", "10"], ["11", "12"]]
+    assert load_corpus(str(tmp_path)).texts == ("00", "01", "02", "10", "11", "12")
+
+
+def test_files_and_splits_of_the_hub(parts, tmp_path, monkeypatch):
+    polars.DataFrame({"text": [f"{i}" for i in range(6)]}).write_ipc_stream(tmp_path / "a.arrow")
+    polars.DataFrame({"body": [f"{i}" for i in range(6)]}).write_parquet(tmp_path / "a.parquet")
+
+    class Split:
+        def __init__(self, size):
+            self.cache_files, self.size = [{"filename": str(tmp_path / "a.arrow")}], size
+
+        def __len__(self):
+            return self.size
+
+    known = {"train": Split(6), "train[:50%]": Split(3)}
+    datasets = SimpleNamespace(load_dataset=lambda name, split: known[split])
+    download = SimpleNamespace(hf_hub_download=lambda *_, **__: str(tmp_path / "a.parquet"))
+    monkeypatch.setitem(sys.modules, "datasets", datasets)
+    monkeypatch.setitem(sys.modules, "huggingface_hub", download)
+    assert parts("hf://owner/name") == [["0", "1", "2", "3"], ["4", "5"]]
+    assert stream_of("hf://owner/name:train[:50%]") is None  # its rows are some of the file's
+    assert parts("hf://datasets/owner/name@main/a.parquet", column="body") == [["0", "1", "2", "3"], ["4", "5"]]
 
 
 def test_blank_texts_are_left_out_and_counted(file, parts):

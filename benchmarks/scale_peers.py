@@ -1,0 +1,84 @@
+"""Peers of the growth table, each run in a process of its own by the Python that has them (no textgauge needed).
+
+    python -m benchmarks.scale_peers prdc|mauve-text|hyppo|semhash REFERENCE [CANDIDATE]
+
+Prints one JSON object: the value to compare, and the version.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import sys
+import zlib
+from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+SECONDS, BYTES = 120, 6 * 2**30  # of CPU time and of memory: what a peer may take
+
+
+def prdc(reference: str, candidate: str) -> dict[str, Any]:
+    """Precision, recall, density and coverage of the 5 nearest neighbours."""
+    from prdc import compute_prdc
+
+    found = compute_prdc(np.load(reference), np.load(candidate), nearest_k=5)
+    return {name: float(value) for name, value in found.items()}
+
+
+def mauve_text(reference: str, candidate: str) -> dict[str, Any]:
+    """MAUVE of ready-made features, with the package's defaults."""
+    import mauve
+
+    found = mauve.compute_mauve(p_features=np.load(reference), q_features=np.load(candidate), verbose=False)
+    return {"value": float(found.mauve)}
+
+
+def hyppo(reference: str, candidate: str) -> dict[str, Any]:
+    """The kernel statistic of the package's two-sample test, which is MMD divided by norms of the kernel matrices."""
+    from hyppo.ksample import MMD
+
+    return {"value": float(MMD().statistic(np.load(reference).astype(float), np.load(candidate).astype(float)))}
+
+
+class RandomWords:
+    """An encoder for SemHash that needs no model: the sum of one random vector per different word."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, np.ndarray] = {}
+
+    def encode(self, texts: list[str], **_: Any) -> np.ndarray:
+        """One vector per text."""
+        return np.stack([np.sum([self._vector(word) for word in set(text.split())], axis=0) for text in texts])
+
+    def _vector(self, word: str) -> np.ndarray:
+        if word not in self._known:
+            rng = np.random.default_rng(zlib.crc32(word.encode()))
+            self._known[word] = rng.normal(size=256).astype(np.float32)
+        return self._known[word]
+
+
+def semhash(texts: str) -> dict[str, Any]:
+    """How many texts remain when near duplicates (cosine 0.9) are removed."""
+    from semhash import SemHash
+
+    lines = Path(texts).read_text().splitlines()
+    found = SemHash.from_records(records=lines, model=RandomWords()).self_deduplicate(threshold=0.9)
+    return {"kept": len(found.selected)}
+
+
+PEERS: dict[str, Callable[..., dict[str, Any]]] = {
+    "prdc": prdc,
+    "mauve-text": mauve_text,
+    "hyppo": hyppo,
+    "semhash": semhash,
+}
+
+if __name__ == "__main__":
+    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
+    resource.setrlimit(resource.RLIMIT_AS, (BYTES, BYTES))
+    name, *paths = sys.argv[1:]
+    print(json.dumps({"version": version(name), **PEERS[name](*paths)}))
