@@ -35,7 +35,7 @@ from textgauge.loading import load
 from textgauge.metrics import ensemble_file, get_corpus_metrics, get_metric, get_metrics
 from textgauge.report.page import page, read_result
 from textgauge.result import TableResult
-from textgauge.testing.example_data import example_data
+from textgauge.testing.protocol_checks import example_data
 
 Read = Callable[[Path], object]
 

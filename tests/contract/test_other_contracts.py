@@ -12,9 +12,8 @@ from textgauge.evaluate.protocols import base as protocols
 from textgauge.metrics.properties import PropertyValue, list_properties
 from textgauge.testing import check_embedder, check_metric, check_property, check_protocol
 from textgauge.testing.embedder_checks import EMBEDDER_CHECKS
-from textgauge.testing.example_data import SMALL
 from textgauge.testing.property_checks import PROPERTY_CHECKS
-from textgauge.testing.protocol_checks import PROTOCOL_CHECKS, ProtocolCase
+from textgauge.testing.protocol_checks import PROTOCOL_CHECKS, SMALL, ProtocolCase
 
 
 @pytest.mark.parametrize("check", PROPERTY_CHECKS, ids=lambda check: check.__name__)

@@ -16,8 +16,7 @@ import numpy as np
 from textgauge import compare, describe, get_metric, list_metrics, score
 from textgauge.evaluate.protocols import known_protocols
 from textgauge.metrics.properties import list_properties
-from textgauge.testing.example_data import SMALL
-from textgauge.testing.protocol_checks import ProtocolCase
+from textgauge.testing.protocol_checks import SMALL, ProtocolCase
 
 FILE = Path(__file__).with_suffix(".json")
 HOSTED = ("model", "service", "column")  # have no value of their own

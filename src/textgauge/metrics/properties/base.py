@@ -1,6 +1,6 @@
 """What a property of a generated corpus is: a declaration, how it is computed, and the registry that `describe` lists.
 
-A property is added by one `register_property(CorpusProperty(...))` in a file of this folder.
+A property is added by one `declare(...)` in a file of this folder; elsewhere by `register_property`.
 """
 
 from __future__ import annotations
@@ -149,6 +149,21 @@ def register_property(declared: CorpusProperty) -> CorpusProperty:
         raise UnknownName(f"a property named {declared.name!r} is registered already")
     _registry[declared.name] = declared
     return declared
+
+
+def declare(
+    name: str,
+    about: str,
+    compute: Callable[[MeasuredCorpus, float], PropertyValue],
+    *,
+    better: Literal["higher", "lower"] | None = None,
+    bounds: tuple[float, float] = (0.0, 1.0),
+    needs: tuple[Need, ...] = (),
+    **others: Any,
+) -> None:
+    """Register a property, by itself a share that needs nothing but the texts; `others` are fields of its class."""
+    about_it = {"name": name, "about": about, "better": better, "bounds": bounds, "needs": needs, **others}
+    register_property(CorpusProperty(compute=compute, **about_it))
 
 
 def list_properties(*, alone: bool | None = None) -> list[CorpusProperty]:

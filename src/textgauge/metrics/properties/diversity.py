@@ -10,13 +10,7 @@ import numpy as np
 
 from textgauge.arrays import Ints
 from textgauge.encode.tokenizers import Tokens
-from textgauge.metrics.properties.base import (
-    TOKENIZER,
-    CorpusProperty,
-    MeasuredCorpus,
-    PropertyValue,
-    register_property,
-)
+from textgauge.metrics.properties.base import TOKENIZER, MeasuredCorpus, PropertyValue, declare
 from textgauge.metrics.properties.intervals import share
 
 ORDERS = (1, 2, 3)
@@ -86,42 +80,28 @@ def _distinct(measured: MeasuredCorpus, _: float, *, n: int) -> PropertyValue:
     return PropertyValue(distinct_share(measured.corpus.tokens(TOKENIZER), n))
 
 
-for _order in ORDERS:
-    register_property(
-        CorpusProperty(
-            name=f"distinct_{_order}",
-            about=f"different {('words', 'pairs of words', 'runs of three words')[_order - 1]} over all of them",
-            better="higher",
-            bounds=(0.0, 1.0),
-            needs=("tokens",),
-            compute=partial(_distinct, n=_order),
-            backend=TOKENIZER,
-            alone=True,
-            no_interval=_SHRINKS,
-        )
-    )
-register_property(
-    CorpusProperty(
-        name="compression",
-        about="bytes of the texts over their bytes once compressed: larger is more repetitive",
-        better="lower",
-        bounds=(0.0, math.inf),
-        needs=(),
-        compute=lambda measured, _: PropertyValue(compression_ratio(tuple(measured.corpus.texts))),
-        backend="zlib(level=9)",
-        alone=True,
+_declare = partial(declare, needs=("tokens",), backend=TOKENIZER, alone=True)
+for _order, _what in zip(ORDERS, ("words", "pairs of words", "runs of three words"), strict=True):
+    _declare(
+        f"distinct_{_order}",
+        f"different {_what} over all of them",
+        partial(_distinct, n=_order),
+        better="higher",
         no_interval=_SHRINKS,
     )
+_declare(
+    "compression",
+    "bytes of the texts over their bytes once compressed: larger is more repetitive",
+    lambda measured, _: PropertyValue(compression_ratio(tuple(measured.corpus.texts))),
+    better="lower",
+    bounds=(0.0, math.inf),
+    needs=(),
+    backend="zlib(level=9)",
+    no_interval=_SHRINKS,
 )
-register_property(
-    CorpusProperty(
-        name="templates",
-        about=f"share of the texts with a run of {RUN} words that {100 * COMMON:g} % of the texts hold",
-        better="lower",
-        bounds=(0.0, 1.0),
-        needs=("tokens",),
-        compute=_templated,
-        backend=TOKENIZER,
-        alone=True,
-    )
+_declare(
+    "templates",
+    f"share of the texts with a run of {RUN} words that {100 * COMMON:g} % of the texts hold",
+    _templated,
+    better="lower",
 )

@@ -12,13 +12,7 @@ import numpy as np
 
 from textgauge.data import Corpus
 from textgauge.encode.tokenizers import Tokens
-from textgauge.metrics.properties.base import (
-    TOKENIZER,
-    CorpusProperty,
-    MeasuredCorpus,
-    PropertyValue,
-    register_property,
-)
+from textgauge.metrics.properties.base import TOKENIZER, MeasuredCorpus, PropertyValue, declare
 from textgauge.metrics.properties.intervals import share
 from textgauge.numerics.set_search import SetMatches, nearest_sets
 
@@ -62,28 +56,14 @@ def _repeated(measured: MeasuredCorpus, _: float) -> PropertyValue:
     return PropertyValue(float((measured.derive(duplicates_within).index >= 0).mean()))
 
 
-_declared = partial(
-    CorpusProperty,
-    better="lower",
-    bounds=(0.0, 1.0),
-    backend=f"jaccard>={NEAR_DUPLICATE:g}@{TOKENIZER}",
-    alone=True,
+_declare = partial(declare, better="lower", backend=f"jaccard>={NEAR_DUPLICATE:g}@{TOKENIZER}", alone=True)
+_declare(
+    "near_duplicates",
+    f"share of the texts that have {100 * NEAR_DUPLICATE:g} % of their words in common with another one",
+    _repeated,
+    needs=("tokens",),
+    no_interval="no interval: the share grows with the number of texts",
 )
-
-register_property(
-    _declared(
-        name="near_duplicates",
-        about=f"share of the texts that have {100 * NEAR_DUPLICATE:g} % of their words in common with another one",
-        needs=("tokens",),
-        compute=_repeated,
-        no_interval="no interval: the share grows with the number of texts",
-    )
-)
-register_property(
-    _declared(
-        name="shared",
-        about="share of the texts that have a near duplicate in the other file",
-        needs=("tokens", "against"),
-        compute=_shared,
-    )
+_declare(
+    "shared", "share of the texts that have a near duplicate in the other file", _shared, needs=("tokens", "against")
 )

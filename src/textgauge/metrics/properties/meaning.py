@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,13 +11,7 @@ from numpy.typing import NDArray
 from textgauge.arrays import Floats
 from textgauge.encode.grounds import unit_rows
 from textgauge.metrics.corpus.vendi import left_out_vendi, vendi
-from textgauge.metrics.properties.base import (
-    CorpusProperty,
-    MeasuredCorpus,
-    NearestMatches,
-    PropertyValue,
-    register_property,
-)
+from textgauge.metrics.properties.base import MeasuredCorpus, NearestMatches, PropertyValue, declare
 from textgauge.metrics.properties.intervals import share, student
 from textgauge.metrics.properties.nearest import nearest_meaning
 from textgauge.stats.resampling import grouped, jackknife_variance
@@ -92,65 +87,38 @@ def _self_similarity(measured: MeasuredCorpus, level: float) -> PropertyValue:
     return PropertyValue(value, max(found.low, -1.0), min(found.high, 1.0))
 
 
-register_property(
-    CorpusProperty(
-        name="vendi",
-        about="Vendi score: how many unrelated texts would be as diverse in meaning",
-        better="higher",
-        bounds=(1.0, math.inf),
-        needs=("embeddings",),
-        compute=_vendi,
-        backend="cosine@{embeddings}",
-        alone=True,
-    )
+_declare = partial(declare, needs=("embeddings",), backend="cosine@{embeddings}", alone=True)
+_declare(
+    "vendi",
+    "Vendi score: how many unrelated texts would be as diverse in meaning",
+    _vendi,
+    better="higher",
+    bounds=(1.0, math.inf),
 )
-register_property(
-    CorpusProperty(
-        name="self_similarity",
-        about="cosine of two texts drawn from the corpus, mean",
-        better="lower",
-        bounds=(-1.0, 1.0),
-        needs=("embeddings",),
-        compute=_self_similarity,
-        backend="cosine@{embeddings}",
-        alone=True,
-    )
+_declare(
+    "self_similarity",
+    "cosine of two texts drawn from the corpus, mean",
+    _self_similarity,
+    better="lower",
+    bounds=(-1.0, 1.0),
 )
-register_property(
-    CorpusProperty(
-        name="restated",
-        about=f"share of the texts that say the same as another one: a cosine of {SAME:g} or more",
-        better="lower",
-        bounds=(0.0, 1.0),
-        needs=("embeddings",),
-        compute=_restated,
-        backend="cosine@{embeddings}",
-        alone=True,
-        no_interval="no interval: the share grows with the number of texts",
-    )
+_declare(
+    "restated",
+    f"share of the texts that say the same as another one: a cosine of {SAME:g} or more",
+    _restated,
+    better="lower",
+    no_interval="no interval: the share grows with the number of texts",
 )
-register_property(
-    CorpusProperty(
-        name="shared_meaning",
-        about=f"share of the texts that say the same as one in the other file: a cosine of {SAME:g} or more",
-        better="lower",
-        bounds=(0.0, 1.0),
-        needs=("embeddings", "against"),
-        compute=lambda measured, level: share(measured.derive(nearest_against).similarity >= SAME, level=level),
-        backend="cosine@{embeddings}",
-        alone=True,
-    )
+_declare(
+    "shared_meaning",
+    f"share of the texts that say the same as one in the other file: a cosine of {SAME:g} or more",
+    lambda measured, level: share(measured.derive(nearest_against).similarity >= SAME, level=level),
+    better="lower",
+    needs=("embeddings", "against"),
 )
-register_property(
-    CorpusProperty(
-        name="outliers",
-        about="share of the texts that are unlike all others: the cosine to the nearest is unusually small",
-        better=None,
-        bounds=(0.0, 1.0),
-        needs=("embeddings",),
-        compute=lambda measured, _: PropertyValue(float(measured.derive(outlying).mean())),
-        backend="cosine@{embeddings}",
-        alone=True,
-        no_interval="no interval: which texts are outliers depends on all others",
-    )
+_declare(
+    "outliers",
+    "share of the texts that are unlike all others: the cosine to the nearest is unusually small",
+    lambda measured, _: PropertyValue(float(measured.derive(outlying).mean())),
+    no_interval="no interval: which texts are outliers depends on all others",
 )

@@ -25,11 +25,10 @@ from textgauge.metrics.properties.base import (
     NOT_FOR_TEST,
     NOT_FOR_TRAIN,
     TOKENIZER,
-    CorpusProperty,
     MeasuredCorpus,
     NearestMatches,
     PropertyValue,
-    register_property,
+    declare,
 )
 from textgauge.metrics.properties.intervals import mean, share, standard_error, student
 from textgauge.numerics.edit_search import best_matches
@@ -144,39 +143,28 @@ def _mean_of(side: Callable[[MeasuredCorpus], Floats]) -> Callable[[MeasuredCorp
     return compute
 
 
-def _register(
+def _declare_both_ways(
     kind: str, other: str, similarity: str, bounds: tuple[float, float], sides: tuple[Any, Any], **shared: Any
 ) -> None:
     """Precision, recall and F1 of one kind of similarity."""
     forth, back = sides
-    register_property(
-        CorpusProperty(
-            name=f"{kind}_precision",
-            about=f"mean over the generated texts of the {similarity} to the nearest {other} text",
-            bounds=bounds,
-            compute=_mean_of(forth),
-            per_text=forth,
-            text_name=kind,
-            **shared,
-        )
+    declare(
+        f"{kind}_precision",
+        f"mean over the generated texts of the {similarity} to the nearest {other} text",
+        _mean_of(forth),
+        bounds=bounds,
+        per_text=forth,
+        text_name=kind,
+        **shared,
     )
-    register_property(
-        CorpusProperty(
-            name=f"{kind}_recall",
-            about=f"mean over the {other} texts of the {similarity} to the nearest generated text",
-            bounds=bounds,
-            compute=_mean_of(back),
-            **shared,
-        )
-    )
-    register_property(
-        CorpusProperty(
-            name=f"{kind}_f1",
-            about="harmonic mean of both",
-            bounds=bounds,
-            compute=lambda measured, level: f1(forth(measured), back(measured), level=level),
-            **shared,
-        )
+    about = f"mean over the {other} texts of the {similarity} to the nearest generated text"
+    declare(f"{kind}_recall", about, _mean_of(back), bounds=bounds, **shared)
+    declare(
+        f"{kind}_f1",
+        "harmonic mean of both",
+        lambda measured, level: f1(forth(measured), back(measured), level=level),
+        bounds=bounds,
+        **shared,
     )
 
 
@@ -193,7 +181,7 @@ _SYNTACTIC: dict[str, Any] = {
     "backend": f"synsim@{TOKENIZER}({','.join(versions('rapidfuzz'))})",
 }
 
-_register(
+_declare_both_ways(
     "semantic",
     "test",
     "cosine",
@@ -201,18 +189,13 @@ _register(
     (lambda measured: _similarities(measured.semantic), lambda measured: _similarities(measured.covered)),
     **_SEMANTIC,
 )
-register_property(
-    CorpusProperty(
-        name="covered",
-        about=f"share of the test texts that have a generated text as near as train has to {1 - COVERED:.0%} of them",
-        bounds=(0.0, 1.0),
-        compute=lambda measured, level: share(
-            _similarities(measured.covered) >= measured.derive(reach_of_train), level=level
-        ),
-        **_SEMANTIC,
-    )
+declare(
+    "covered",
+    f"share of the test texts that have a generated text as near as train has to {1 - COVERED:.0%} of them",
+    lambda measured, level: share(_similarities(measured.covered) >= measured.derive(reach_of_train), level=level),
+    **_SEMANTIC,
 )
-_register(
+_declare_both_ways(
     "syntactic",
     "train",
     "similarity of wording",
@@ -220,12 +203,9 @@ _register(
     (lambda measured: _similarities(measured.syntactic), lambda measured: _similarities(measured.echoed)),
     **_SYNTACTIC,
 )
-register_property(
-    CorpusProperty(
-        name="near_copies",
-        about=f"share of the generated texts worded like a train text (similarity {NEAR_COPY:g} or as asked, or more)",
-        bounds=(0.0, 1.0),
-        compute=lambda measured, level: share(_similarities(measured.syntactic) >= measured.near_copy, level=level),
-        **_SYNTACTIC,
-    )
+declare(
+    "near_copies",
+    f"share of the generated texts worded like a train text (similarity {NEAR_COPY:g} or as asked, or more)",
+    lambda measured, level: share(_similarities(measured.syntactic) >= measured.near_copy, level=level),
+    **_SYNTACTIC,
 )

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from textgauge.arrays import Floats
-from textgauge.metrics.properties.base import CorpusProperty, MeasuredCorpus, PropertyValue, register_property
+from textgauge.metrics.properties.base import MeasuredCorpus, PropertyValue, declare
 from textgauge.metrics.properties.intervals import mean, student
 
 
@@ -60,27 +61,20 @@ def _exp(value: float) -> float:
     return math.exp(min(value, 700.0))  # beyond, there is no such float
 
 
-register_property(
-    CorpusProperty(
-        name="grammar",
-        about="errors per word, mean over the texts",
-        better="lower",
-        bounds=(0.0, math.inf),
-        needs=("grammar",),
-        compute=_grammar,
-        backend="{grammar}",
-        per_text=errors_per_word,
-    )
+_declare = partial(declare, better="lower", bounds=(0.0, math.inf))
+_declare(
+    "grammar",
+    "errors per word, mean over the texts",
+    _grammar,
+    needs=("grammar",),
+    backend="{grammar}",
+    per_text=errors_per_word,
 )
-register_property(
-    CorpusProperty(
-        name="plausibility",
-        about="perplexity of the corpus under the language model; smaller is more plausible",
-        better="lower",
-        bounds=(0.0, math.inf),
-        needs=("plausibility",),
-        compute=_plausibility,
-        backend="{plausibility}",
-        per_text=surprise_per_token,
-    )
+_declare(
+    "plausibility",
+    "perplexity of the corpus under the language model; smaller is more plausible",
+    _plausibility,
+    needs=("plausibility",),
+    backend="{plausibility}",
+    per_text=surprise_per_token,
 )

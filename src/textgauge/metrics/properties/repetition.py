@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from textgauge.arrays import Ints
 from textgauge.encode.tokenizers import Tokens, tokenizer
-from textgauge.metrics.properties.base import CorpusProperty, MeasuredCorpus, PropertyValue, register_property
+from textgauge.metrics.properties.base import MeasuredCorpus, PropertyValue, declare
 from textgauge.metrics.properties.uniqueness import FORM, form
 
 Keys = NDArray[np.uint64]
@@ -107,15 +107,11 @@ def _keys(words: Tokens) -> tuple[Keys, Ints]:
     return np.concatenate([whole, without]), np.concatenate([np.arange(len(words)), rows])
 
 
-register_property(
-    CorpusProperty(
-        name="repetition",
-        about="chance that two texts drawn from the corpus are the same, or differ by one word",
-        better="lower",
-        bounds=(0.0, 1.0),
-        needs=(),
-        compute=lambda measured, _: PropertyValue(repetition(measured.derive(modes).sizes)),
-        backend=FORM,
-        no_interval="no interval: none that was tried holds its level",
-    )
+declare(
+    "repetition",
+    "chance that two texts drawn from the corpus are the same, or differ by one word",
+    lambda measured, _: PropertyValue(repetition(measured.derive(modes).sizes)),
+    better="lower",
+    backend=FORM,
+    no_interval="no interval: none that was tried holds its level",
 )

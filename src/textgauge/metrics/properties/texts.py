@@ -5,18 +5,13 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from textgauge.arrays import Floats
 from textgauge.encode.languages import UNKNOWN, language_of
-from textgauge.metrics.properties.base import (
-    TOKENIZER,
-    CorpusProperty,
-    MeasuredCorpus,
-    PropertyValue,
-    register_property,
-)
+from textgauge.metrics.properties.base import TOKENIZER, MeasuredCorpus, PropertyValue, declare
 from textgauge.metrics.properties.intervals import mean, share
 from textgauge.metrics.readable import scripts
 
@@ -51,41 +46,21 @@ def _main_language(measured: MeasuredCorpus, level: float) -> PropertyValue:
     return share(np.arange(len(measured.corpus)) < max(known.values(), default=0), level=level)
 
 
-register_property(
-    CorpusProperty(
-        name="texts",
-        about="number of texts",
-        better=None,
-        bounds=(0.0, math.inf),
-        needs=(),
-        compute=lambda measured, _: PropertyValue(float(len(measured.corpus))),
-        backend="count",
-        alone=True,
-        no_interval="no interval: a count of what is there",
-    )
+_declare = partial(declare, backend=TOKENIZER, alone=True)
+_declare(
+    "texts",
+    "number of texts",
+    lambda measured, _: PropertyValue(float(len(measured.corpus))),
+    bounds=(0.0, math.inf),
+    backend="count",
+    no_interval="no interval: a count of what is there",
 )
-register_property(
-    CorpusProperty(
-        name="words",
-        about="words of a text, signs among them: mean",
-        better=None,
-        bounds=(0.0, math.inf),
-        needs=("tokens",),
-        compute=_words,
-        backend=TOKENIZER,
-        alone=True,
-        per_text=lengths,
-    )
+_declare(
+    "words",
+    "words of a text, signs among them: mean",
+    _words,
+    bounds=(0.0, math.inf),
+    needs=("tokens",),
+    per_text=lengths,
 )
-register_property(
-    CorpusProperty(
-        name="main_language",
-        about="share of the texts in the commonest language, by script and common words",
-        better=None,
-        bounds=(0.0, 1.0),
-        needs=(),
-        compute=_main_language,
-        backend=TOKENIZER,
-        alone=True,
-    )
-)
+_declare("main_language", "share of the texts in the commonest language, by script and common words", _main_language)

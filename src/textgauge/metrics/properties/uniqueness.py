@@ -19,12 +19,12 @@ import sys
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 
 from textgauge.arrays import Floats, Ints
-from textgauge.metrics.properties.base import CorpusProperty, MeasuredCorpus, PropertyValue, register_property
+from textgauge.metrics.properties.base import MeasuredCorpus, PropertyValue, declare
 from textgauge.metrics.properties.intervals import Interval, share_interval
 
 STEPS = 10
@@ -158,25 +158,10 @@ def _distinct(measured: MeasuredCorpus, level: float) -> PropertyValue:
     return PropertyValue(counts.distinct, *distinct_interval(counts, level=level))
 
 
-register_property(
-    CorpusProperty(
-        name="unique",
-        about="share of the texts that equal no other text of the corpus, or of train, but for case and punctuation",
-        better="higher",
-        bounds=(0.0, 1.0),
-        needs=(),
-        compute=_unique,
-        backend=FORM,
-    )
+_declare = partial(declare, better="higher", backend=FORM)
+_declare(
+    "unique",
+    "share of the texts that equal no other text of the corpus, or of train, but for case and punctuation",
+    _unique,
 )
-register_property(
-    CorpusProperty(
-        name="distinct",
-        about="share of different texts, each counted once, those of train left out",
-        better="higher",
-        bounds=(0.0, 1.0),
-        needs=(),
-        compute=_distinct,
-        backend=FORM,
-    )
-)
+_declare("distinct", "share of different texts, each counted once, those of train left out", _distinct)

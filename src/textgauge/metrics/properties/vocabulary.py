@@ -9,13 +9,7 @@ import numpy as np
 
 from textgauge.arrays import Ints
 from textgauge.encode.tokenizers import Tokens
-from textgauge.metrics.properties.base import (
-    TOKENIZER,
-    CorpusProperty,
-    MeasuredCorpus,
-    PropertyValue,
-    register_property,
-)
+from textgauge.metrics.properties.base import TOKENIZER, MeasuredCorpus, PropertyValue, declare
 from textgauge.metrics.properties.intervals import Interval, count_interval
 
 
@@ -85,14 +79,11 @@ def _worded(token: str) -> bool:
     return any(map(str.isalnum, token))
 
 
-register_property(
-    CorpusProperty(
-        name="vocab",
-        about="number of different words, those of train left out",
-        better=None,
-        bounds=(0.0, math.inf),
-        needs=("tokens",),
-        compute=_vocab,
-        backend=TOKENIZER,
-    )
+declare(
+    "vocab",
+    "number of different words, those of train left out",
+    _vocab,
+    bounds=(0.0, math.inf),
+    needs=("tokens",),
+    backend=TOKENIZER,
 )
