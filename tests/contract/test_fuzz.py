@@ -1,4 +1,4 @@
-"""Any texts at all: every pair metric gives a number within bounds, or NaN with a reason, and never an error."""
+"""Any texts and vectors at all: every metric and property gives a number within bounds or a reason, never an error."""
 
 import numpy as np
 import pytest
@@ -6,9 +6,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from textgauge import Pairs, list_metrics
+from textgauge.data import Comparison
+from textgauge.describing.describe import gather
+from textgauge.describing.measure import Measuring
+from textgauge.errors import InputError
+from textgauge.metrics.properties import list_properties
+from textgauge.testing import without_models
 
 HOSTED = ("model", "service", "column")
 METRICS = [metric for metric in list_metrics(kind="pair") if metric.needs not in HOSTED]
+CORPUS_METRICS = list(map(without_models, list_metrics(kind="corpus")))
 
 FRAGMENTS = st.sampled_from(
     ["the", "The", "cat", "cats", "don't", "3.5%", "$1,200", "e.g.", "नमस्ते", "你好", "世界", "مرحبا", "ありがとう",
@@ -18,6 +25,9 @@ FRAGMENTS = st.sampled_from(
 SIDE = st.one_of(
     st.text(max_size=12), st.lists(FRAGMENTS, max_size=8).map(" ".join), st.lists(FRAGMENTS, max_size=5).map("".join)
 )
+CORPUS = st.lists(SIDE, min_size=1, max_size=8)
+NUMBER = st.one_of(st.floats(-10, 10), st.floats(-1e19, 1e19), st.floats(allow_nan=False, allow_infinity=False))
+ROWS = st.lists(st.lists(NUMBER, min_size=3, max_size=3), min_size=1, max_size=8)
 SOME_PAIRS = st.lists(st.tuples(SIDE, SIDE), min_size=100, max_size=100)
 
 
@@ -46,3 +56,48 @@ def test_some_odd_pairs(metric, some):
 @given(SOME_PAIRS)
 def test_ten_thousand_odd_pairs(metric, some):
     _check(metric, some)
+
+
+def _check_corpora(metric, sides):
+    try:
+        score = metric.measure(Comparison(*sides))
+    except InputError:
+        return
+    low, high = metric.bounds
+    assert low - 1e-9 <= score.value <= high + 1e-9 or (np.isnan(score.value) and score.reason)
+
+
+def _sides(metric, texts, rows):
+    return texts if metric.reads_texts else tuple(map(np.array, rows))
+
+
+@pytest.mark.parametrize("metric", CORPUS_METRICS, ids=str)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@settings(max_examples=15, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@given(st.tuples(CORPUS, CORPUS), st.tuples(ROWS, ROWS))
+def test_some_odd_corpora(metric, texts, rows):
+    _check_corpora(metric, _sides(metric, texts, rows))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("metric", CORPUS_METRICS, ids=str)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@settings(max_examples=1_000, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.tuples(CORPUS, CORPUS), st.tuples(ROWS, ROWS))
+def test_a_thousand_odd_corpora(metric, texts, rows):
+    _check_corpora(metric, _sides(metric, texts, rows))
+
+
+@pytest.mark.filterwarnings("ignore")
+@settings(max_examples=10, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@given(CORPUS, CORPUS, CORPUS)
+def test_every_property_of_odd_corpora(generated, train, test):
+    try:
+        sets = gather(generated, train, test, None)
+    except InputError:
+        return
+    (corpus,) = Measuring(sets, "wordllama", None, "kneser-ney", None, lambda _: None).generated()
+    for known in list_properties():
+        found, reason = known.of(corpus, 0.95)
+        low, high = known.bounds
+        assert reason or low - 1e-9 <= found.value <= high + 1e-9, known.name
