@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-SECONDS, BYTES = 120, 6 * 2**30  # of CPU time and of memory: what a peer may take
+SECONDS, BYTES = 60, 6 * 2**30  # of CPU time and of memory: what a peer may take
 
 
 def prdc(reference: str, candidate: str) -> dict[str, Any]:
