@@ -15,8 +15,7 @@ from textgauge.data import GIVEN, Comparison, Corpus
 from textgauge.data.blocks import BLOCK, EncodedTexts, embed_blocks
 from textgauge.data.pool import PADDED
 from textgauge.data.source import check_different
-from textgauge.data.stored import RowFile, StoredPool
-from textgauge.data.stream import ArrayStream, Stream, StreamPart
+from textgauge.data.stream import ArrayStream, RowFile, StoredPool, Stream, StreamPart
 from textgauge.encode.embedders import embedder
 from textgauge.encode.tokenizers import tokenizer
 from textgauge.errors import InputError, MissingExtra, ResourceError

@@ -1,28 +1,33 @@
 """Corpora larger than memory: texts or embeddings that are read in partitions, once, and never held together.
 
 Partitions have a fixed number of texts, whatever the files and the batches in which they are read, so that sums over
-them are the same numbers. Blank and missing texts are left out with a warning that counts them.
+them are the same numbers. Blank and missing texts are left out with a warning that counts them. What is left of streams
+once they are read is a pool whose rows are on disk.
 """
 
 from __future__ import annotations
 
 import glob
 import os
+import tempfile
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import TypeAlias
+from pathlib import Path
+from typing import IO, Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from textgauge.arrays import Ints
 from textgauge.data.batches import has_batches, read_batches
 from textgauge.data.blocks import BLOCK
 from textgauge.data.formats import format_of, is_table
 from textgauge.data.packing import packing, show
-from textgauge.data.pool import Embeddings, checked_embeddings
-from textgauge.errors import InputError
+from textgauge.data.pool import GIVEN, Embeddings, Pool, checked_embeddings
+from textgauge.encode.resources import cache_root
+from textgauge.errors import InputError, ResourceError
 
 STREAMED = 50_000  # texts; larger sources are streamed
 PARTITION = 8 * BLOCK
@@ -144,3 +149,88 @@ def source_files(path: str) -> tuple[str, ...] | None:
     else:
         return None
     return files if files and all(map(has_batches, files)) else None
+
+
+class RowFile:
+    """Embedding rows in a nameless file of the cache folder, which goes when the array goes."""
+
+    def __init__(self) -> None:
+        folder = cache_root() / "grounds"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            self._file: IO[bytes] = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115, closed with the array
+        except OSError as error:
+            raise _unwritable(folder, error) from None
+        self._folder, self._width, self._dtype = folder, 0, np.dtype(np.float32)
+
+    def append(self, rows: Embeddings) -> None:
+        """Add rows at the end; all have the width and the type of the first ones."""
+        if not self._width:
+            self._width, self._dtype = rows.shape[1], rows.dtype
+        if rows.shape[1] != self._width:
+            raise InputError(
+                f"embeddings of different dimensions cannot be compared: {self._width} and {rows.shape[1]}"
+            )
+        try:
+            self._file.write(np.ascontiguousarray(rows, dtype=self._dtype).tobytes())
+        except OSError as error:
+            raise _unwritable(self._folder, error) from None
+
+    def array(self) -> Embeddings:
+        """All rows, memory-mapped."""
+        try:
+            self._file.flush()
+        except OSError as error:
+            raise _unwritable(self._folder, error) from None
+        with self._file:
+            rows: Embeddings = np.memmap(self._file, dtype=self._dtype, mode="r").reshape(-1, self._width)
+        return rows
+
+
+def _unwritable(folder: Path, error: OSError) -> ResourceError:
+    return ResourceError(f"cannot write {folder}: {error.strerror or error}")
+
+
+class StoredPool(Pool):
+    """The rows of streams that follow each other; texts are read again where they are asked for."""
+
+    def __init__(
+        self,
+        streams: tuple[Stream, ...],
+        keys: NDArray[np.uint64],
+        embeddings: dict[str, Embeddings],
+        dimensions: dict[str, int],
+    ) -> None:
+        self._texts = None
+        self._streams, self._dimensions = streams, dimensions
+        self._rows: dict[tuple[str, str], Any] = {("embeddings", name): rows for name, rows in embeddings.items()}
+        self._parents = ()
+        self.size = len(keys)
+        self.__dict__["keys"] = keys
+
+    @property
+    def has_texts(self) -> bool:
+        """Whether the streams are of texts."""
+        return all(isinstance(stream, TextStream) for stream in self._streams)
+
+    @property
+    def has_given(self) -> bool:
+        """Whether the streams are of embeddings."""
+        return not self.has_texts
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The texts, read again."""
+        if not self.has_texts:
+            return super().texts
+        parts = (part.texts or [] for stream in self._streams for part in stream.partitions())
+        return tuple(text for part in parts for text in part)
+
+    def dimension(self, embedder: str) -> int:
+        """The length of an embedder's vectors."""
+        return self._dimensions.get(embedder) or super().dimension(embedder)
+
+    def _embed(self, embedder: str) -> Embeddings:
+        if embedder == GIVEN:
+            raise InputError("no ready-made embeddings were given with these texts")
+        raise InputError(f"the vectors of {embedder} were not kept")

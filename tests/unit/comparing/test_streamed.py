@@ -216,11 +216,7 @@ def bad_bytes(folder):
     ("damage", "complaint"),
     [(broken_parquet, "bad Parquet"), (long_text, "1,000,000 characters"), (bad_bytes, "line 201 is not UTF-8")],
 )
-def test_damage_is_one_clear_line_before_anything_is_embedded(
-    run, letters, small, tmp_path, monkeypatch, damage, complaint
-):
-    monkeypatch.setattr("textgauge.data.batches._PARQUET_ROWS", 50)
-    monkeypatch.setattr("textgauge.data.batches._BYTES", 2_000)
+def test_damage_is_one_clear_line_before_anything_is_embedded(run, letters, small, tmp_path, damage, complaint):
     reference = write(tmp_path, (made(150, 1), made(120, 2)))[0]
     code, out, err = run("compare", reference, damage(tmp_path), "-m", "energy@letters")
     assert (code, out) == (2, "")

@@ -7,8 +7,8 @@ from textgauge.data import Comparison, Corpus, Draws
 from textgauge.metrics import get_metric, neighbours
 from textgauge.metrics.corpus import mauve
 from textgauge.metrics.corpus_metric import CorpusMetric
+from textgauge.numerics import frechet as _frechet
 from textgauge.numerics import neighbour_sides as _neighbour_sides
-from textgauge.numerics import spectral as _frechet
 from textgauge.numerics import subsets as _gram
 from textgauge.numerics import subsets as _sides
 from textgauge.numerics.neighbour_lists import Joint

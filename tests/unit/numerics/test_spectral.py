@@ -1,9 +1,7 @@
 import numpy as np
 import pytest
 
-from textgauge.numerics.spectral import components, frechet, frechet_many, spread_of
-from textgauge.numerics.subsets import Subsets
-from textgauge.stats.resampling import permuted
+from textgauge.numerics.spectral import components, spread_of
 
 
 @pytest.mark.parametrize("shape", [(50, 8), (8, 50)])
@@ -23,13 +21,3 @@ def test_keeps_the_share():
     assert 0.9 <= (kept**2).sum() / (centred**2).sum() < 1
     everything = components(spread_of(X, np.ones(200)), 1.0)
     assert (everything**2).sum() == pytest.approx((centred**2).sum())
-
-
-@pytest.mark.parametrize("sizes", [(40, 40), (12, 70)])
-@pytest.mark.parametrize("constant", [False, True])
-def test_permuted_splits_of_many_rows_have_the_distance_of_each_split(sizes, constant):
-    rows = np.random.default_rng(0).normal(size=(sum(sizes), 8)) * np.arange(1, 9) + 3.0
-    rows[:, 0] = 1.0 if constant else rows[:, 0]  # a singular covariance has no plain Cholesky factor
-    left, right = permuted(*sizes, trials=6, seed=0)
-    expected = [frechet(rows[a], rows[b]) for a, b in zip(left, right, strict=True)]
-    assert frechet_many(rows, Subsets.of(left, right)) == pytest.approx(expected, rel=1e-9)

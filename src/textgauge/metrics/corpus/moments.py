@@ -19,7 +19,7 @@ from textgauge.metrics.null_values import PERMUTATION, NullValues
 from textgauge.metrics.registry import register
 from textgauge.metrics.sums import SCATTER, SQUARES, SUM, Sums
 from textgauge.metrics.uncertainty import NOT_SHOWN
-from textgauge.numerics.spectral import frechet, frechet_from_gram, frechet_many, frechet_of_sums
+from textgauge.numerics.frechet import frechet, frechet_from_gram, frechet_many, frechet_of_sums
 from textgauge.numerics.subsets import Subsets
 
 UNBOUNDED = (float("-inf"), float("inf"))
