@@ -149,3 +149,19 @@ def test_people_with_few_items_are_left_out():
     none = alternative_annotator_test(people[:, :10], judge[:10])
     assert np.isnan(none.winning_rate)
     assert not none.passed
+
+
+def test_people_without_a_common_item_have_no_p_value():
+    people = np.tile([[1.0, 2.0]], (3, 20))
+    people[2] = np.nan
+    found = alternative_annotator_test(people, people[0])
+    assert np.isfinite(found.p_values).tolist() == [True, True, False]
+    assert np.isnan(found.advantages[2])
+    assert (found.winning_rate, found.advantage) == (1.0, 1.0)
+
+
+def test_nobody_with_enough_items_means_no_answer():
+    found = alternative_annotator_test(np.ones((3, 29)), np.ones(29))
+    assert np.isnan([found.winning_rate, found.advantage, *found.p_values]).all()
+    assert not found.passed
+    assert alternative_annotator_test(np.ones((3, 30)), np.ones(30)).passed

@@ -61,3 +61,7 @@ def test_constant_and_infinite_columns_have_no_relation(column):
 def test_fewer_than_two_values_have_no_relation():
     assert np.isnan(spearman(np.array([1.0]), np.array([2.0])))
     assert np.isnan(omega_squared(np.array([1.0]), np.array([0])))
+
+
+def test_columns_whose_squares_vanish_have_no_relation():
+    assert np.isnan(pearson(np.array([0.0, 1e-200]), np.array([0.0, 1e-200])))

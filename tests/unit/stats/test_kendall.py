@@ -11,7 +11,17 @@ from scipy import stats
 from tests.unit.stats.columns import NAN, columns, related, rows
 
 from textgauge.stats.correlation import averaged, complete, pearson, spearman
-from textgauge.stats.kendall import PairCounts, accuracy_eq, calibrate_ties, kendall_b, kendall_c, pair_counts
+from textgauge.stats.kendall import (
+    PairCounts,
+    accuracy_eq,
+    calibrate_ties,
+    kendall_b,
+    kendall_b_draws,
+    kendall_c,
+    pair_counts,
+    row_counts,
+    share_draws,
+)
 
 epsilons = st.one_of(st.just(0.0), st.integers(1, 30).map(lambda tenths: tenths / 10))
 
@@ -98,3 +108,47 @@ def test_one_row_has_no_correlation():
     one = np.ones(1)
     assert np.isnan([f(one, one) for f in (pearson, spearman, kendall_b, kendall_c, accuracy_eq)]).all()
     assert np.isnan(calibrate_ties(one, one)).all()
+
+
+def signs(column, epsilon=0.0):
+    gaps = column[:, None] - column
+    return np.where(np.abs(gaps) <= epsilon, 0.0, np.sign(gaps))
+
+
+@settings(deadline=None, max_examples=60)
+@given(rows, epsilons)
+def test_counts_of_a_row_are_its_pairs_with_the_others(pairs, epsilon):
+    gold, metric = columns(pairs)
+    h, m, others = signs(gold), signs(metric, epsilon), ~np.eye(len(gold), dtype=bool)
+    found = row_counts(gold, metric, epsilon=epsilon)
+    for name, plain in {
+        "concordant": h * m > 0,
+        "discordant": h * m < 0,
+        "untied_gold": h != 0,
+        "untied_metric": m != 0,
+        "agreed": h == m,
+    }.items():
+        np.testing.assert_array_equal(getattr(found, name), (plain & others).sum(axis=1))
+
+
+def test_resampled_counts_are_those_of_all_rows_and_move_with_the_weights():
+    """To first order: a row that is drawn once more counts twice with every other, itself not among them."""
+    gold, metric = related(30, 5, levels=2)
+    counted = row_counts(gold, metric)
+    once = np.ones((1, 30))
+    assert kendall_b_draws(counted, once)[0] == pytest.approx(kendall_b(gold, metric))
+    assert share_draws(counted.agreed, 30 * 29, once)[0] == pytest.approx(accuracy_eq(gold, metric))
+    weights = once + np.eye(30)
+    score, untied_gold, untied_metric = (
+        (s.sum() + 2 * s.sum(axis=1)) for s in (signs(gold) * signs(metric), signs(gold) != 0, signs(metric) != 0)
+    )
+    np.testing.assert_allclose(kendall_b_draws(counted, weights), score / np.sqrt(untied_gold * untied_metric))
+    agreed = ((signs(gold) == signs(metric)) & ~np.eye(30, dtype=bool)).sum(axis=1)
+    np.testing.assert_allclose(share_draws(counted.agreed, 870.0, weights), (agreed.sum() + 2 * agreed) / 870)
+
+
+def test_a_resample_without_untied_rows_has_no_correlation():
+    counted = row_counts(np.array([1.0, 1, 2]), np.array([1.0, 2, 3]))
+    found = kendall_b_draws(counted, np.array([[1, 1, 1], [0, 0, 0]]))
+    assert found[0] == pytest.approx(kendall_b(np.array([1.0, 1, 2]), np.array([1.0, 2, 3])))
+    assert np.isnan(found[1])

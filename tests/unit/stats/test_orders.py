@@ -10,7 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from textgauge.stats.correlation import pearson
-from textgauge.stats.orders import coinciding, inversions, order_correlations, ranks, swaps, variability
+from textgauge.stats.orders import (
+    coinciding,
+    inversions,
+    order_correlations,
+    ranks,
+    set_deviations,
+    set_means,
+    swaps,
+    variability,
+)
 
 PUBLISHED = files("textgauge.papers") / "published"
 TABLE_3 = "yamshchikov2020_table3_ranks.csv"
@@ -124,3 +133,16 @@ def test_an_order_with_a_gap_is_not_compared():
 @pytest.mark.parametrize(("means", "random"), [([1, 1], [1, 0]), ([1, 2], [0, 0]), ([1, NAN], [1, 0]), ([], [])])
 def test_variability_without_a_range_does_not_exist(means, random):
     assert np.isnan(variability(np.array(means, dtype=float), np.array(random, dtype=bool)))
+
+
+def test_deviations_of_sets_are_over_their_finite_values():
+    values = np.array([1.0, 3.0, NAN, 7.0, NAN])
+    sets = np.array(["a", "a", "a", "b", "c"])
+    np.testing.assert_array_equal(set_means(values, sets, ["c", "a", "b"]), [NAN, 2, 7])
+    np.testing.assert_array_equal(set_deviations(values, sets, ["c", "a", "b"]), [NAN, 1, 0])
+
+
+def test_one_set_has_nothing_to_swap():
+    one = np.ones(1)
+    assert (coinciding(one, one), swaps(one, one), inversions(one, one)) == (1, 0, 0)
+    assert order_correlations(np.empty((0, 3))).shape == (0, 0)

@@ -10,11 +10,18 @@ from tests.unit.stats.columns import NAN, columns, related, rows
 
 from textgauge.stats.correlation import pearson, spearman
 from textgauge.stats.kendall import accuracy_eq, kendall_b
+from textgauge.stats.orders import inversions
 from textgauge.stats.resampled_correlation import (
+    accuracy_rows,
     correlation_draws,
     correlation_interval,
     draws,
+    inversion_rows,
+    kendall_rows,
+    pearson_rows,
+    rank_rows,
     resampled,
+    spearman_rows,
 )
 
 
@@ -82,3 +89,40 @@ def test_bootstrap_intervals_cover_as_they_say(correlation, n):
     trials = 1_000 if correlation is not kendall_b else 300
     found = coverage(correlation, TRUTH[correlation], n, trials, partial(correlation_interval, resamples=500))
     assert 0.92 <= found <= 0.985
+
+
+OF_ROWS = {
+    pearson_rows: pearson,
+    spearman_rows: spearman,
+    kendall_rows: kendall_b,
+    accuracy_rows: accuracy_eq,
+    inversion_rows: inversions,
+}
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.integers(1, 6), st.integers(2, 9), st.integers(0, 10_000))
+def test_rows_at_once_are_rows_one_by_one(count, size, seed):
+    x, y = np.random.default_rng(seed).integers(0, 4, size=(2, count, size)).astype(float)
+    for of_rows, of_one in OF_ROWS.items():
+        np.testing.assert_allclose(of_rows(x, y), [of_one(*row) for row in zip(x, y, strict=True)], atol=1e-12)
+
+
+def test_rows_with_a_gap_have_no_correlation_and_do_not_touch_the_others():
+    x, y = np.array([[1.0, 2, 3], [1, NAN, 3]]), np.array([[1.0, 3, 2], [1, 2, 3]])
+    for of_rows, of_one in OF_ROWS.items():
+        assert np.isnan(of_rows(x, y)[1])
+        assert np.isnan(of_rows(y, x)[1])
+        assert of_rows(x, y)[0] == pytest.approx(of_one(x[0], y[0]))
+    np.testing.assert_array_equal(rank_rows(x), [[3, 2, 1], [NAN, NAN, NAN]])
+
+
+def test_one_column_has_no_pairs():
+    one = np.ones((2, 1))
+    assert np.isnan([pearson_rows(one, one), kendall_rows(one, one), accuracy_rows(one, one)]).all()
+    assert inversion_rows(one, one).tolist() == [0.0, 0.0]
+
+
+def test_rows_that_are_taken_some_at_a_time_are_all_there():
+    x, y = np.random.default_rng(8).normal(size=(2, 5, 1_500))  # two rows fill a block
+    np.testing.assert_allclose(inversion_rows(x, y), [inversions(*row) for row in zip(x, y, strict=True)])

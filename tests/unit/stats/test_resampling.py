@@ -2,9 +2,19 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import kstest
+from scipy.stats import kstest, norm
+from scipy.stats import t as student
 
-from textgauge.stats.resampling import percentile_interval, permutation_p, resampled_sums, swapped_sums
+from textgauge.stats.resampling import (
+    grouped,
+    halves,
+    jackknife_variance,
+    percentile_interval,
+    permutation_p,
+    permuted,
+    resampled_sums,
+    swapped_sums,
+)
 
 
 def test_resampled_sums_are_sums_of_n_rows_drawn_with_replacement():
@@ -56,3 +66,64 @@ def test_randomisation_p_values_are_uniform_under_the_null():
         left, right = swapped_sums(a, b, 199, seed=trial)
         p_values.append(permutation_p(abs(a.sum() - b.sum()), np.abs(left - right)[:, 0]))
     assert kstest(p_values, "uniform").pvalue > 0.01
+
+
+def test_swapping_moves_about_half_of_the_items():
+    left, right = swapped_sums(np.zeros((40, 1)), np.ones((40, 1)), 300, seed=1)
+    assert (left + right == 40).all()
+    assert left.mean() == pytest.approx(20, abs=1)
+    assert left.var() == pytest.approx(10, abs=3)
+
+
+@pytest.mark.parametrize("n", [2, 4])
+def test_few_items_have_students_interval_of_their_resamples(n):
+    values = np.array([0.0, 1.0, 2.0, 5.0, np.nan])
+    low, high = percentile_interval(values, n, 0.95)
+    reach = student.ppf(0.975, n - 1) * np.sqrt(n / (n - 1)) * values[:4].std()
+    assert (low, high) == pytest.approx((2.0 - reach, 2.0 + reach))
+
+
+def test_the_percentiles_of_many_items_are_widened_for_their_number():
+    values = np.arange(10_001.0)
+    low, high = percentile_interval(values, 20, 0.9)
+    tail = norm.cdf(np.sqrt(20 / 19) * student.ppf(0.05, 19))
+    assert (low, high) == pytest.approx((10_000 * tail, 10_000 * (1 - tail)))
+    assert percentile_interval(np.append(values, np.nan), 20, 0.9) == (low, high)
+    assert np.isnan(percentile_interval(np.array([np.nan]), 20, 0.9)).all()
+
+
+@pytest.mark.parametrize("n", [7, 8])
+def test_halves_are_disjoint_and_as_large_as_they_can_be(n):
+    left, right = halves(n, 200, seed=0)
+    assert (left.sum(axis=1) == n // 2).all()
+    assert (right.sum(axis=1) == n // 2).all()
+    assert not (left & right).any()
+    assert (left.mean(axis=0) > 0.3).all()
+    assert (right.mean(axis=0) > 0.3).all()
+
+
+def test_groups_leave_every_row_out_once():
+    kept = grouped(11, 4, seed=0)
+    assert sorted((~kept).sum(axis=1).tolist()) == [2, 3, 3, 3]
+    assert ((~kept).sum(axis=0) == 1).all()
+    assert (grouped(11, 4, seed=1) != kept).any()
+    assert grouped(3, 50, seed=0).sum(axis=1).tolist() == [2, 2, 2]
+
+
+def test_the_jackknife_of_means_is_the_variance_of_the_mean():
+    sample = np.random.default_rng(4).normal(size=12)
+    left_out = np.array([np.delete(sample, place).mean() for place in range(12)])
+    assert jackknife_variance(left_out) == pytest.approx(sample.var(ddof=1) / 12)
+
+
+def test_splits_exchange_all_rows():
+    left, right = permuted(5, 3, trials=300, seed=2)
+    assert (left.sum(axis=1) == 5).all()
+    assert (left ^ right).all()
+    assert abs(left.mean(axis=0) - 5 / 8).max() < 0.12
+
+
+def test_p_values_count_ties_up_to_rounding_and_never_reach_0():
+    assert permutation_p(1.0, np.zeros(99)) == 0.01
+    assert permutation_p(0.1 + 0.2, np.array([0.3, 0.1, 0.2])) == 0.5
+    assert permutation_p(-1.0, np.array([-1.0, -2.0, 0.0])) == 0.75

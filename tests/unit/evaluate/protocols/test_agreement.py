@@ -13,9 +13,8 @@ from textgauge.evaluate.protocols import Agreement, Observations, PairSources
 from textgauge.evaluate.protocols.base import RESAMPLES
 from textgauge.stats import kendall as pair_sums
 from textgauge.stats import orders
-from textgauge.stats import resampled_correlation as rows
 from textgauge.stats.correlation import pearson, spearman
-from textgauge.stats.kendall import accuracy_eq, kendall_b, pair_counts
+from textgauge.stats.kendall import accuracy_eq, kendall_b
 from textgauge.stats.resampled_correlation import draws
 
 
@@ -111,35 +110,6 @@ def test_means_of_groups(sets):
     assert found["disqualified"].value == (ranks[0][random].min() < ranks[0][~random].max())
 
 
-def test_rows_equal_their_namesakes():
-    rng = np.random.default_rng(2)
-    x, y = rng.integers(0, 5, (40, 7)).astype(float), rng.integers(0, 5, (40, 7)).astype(float)
-    x[0], y[1] = 2.0, 3.0
-    x[2, 3] = np.nan
-    pairs = list(zip(x, y, strict=True))
-    for made, plain in (
-        (rows.pearson_rows, pearson),
-        (rows.kendall_rows, lambda a, b: kendall_b(b, a)),
-        (rows.accuracy_rows, lambda a, b: accuracy_eq(b, a)),
-    ):
-        assert made(x, y) == pytest.approx([plain(a, b) for a, b in pairs], nan_ok=True)
-    whole = np.delete(np.arange(40), 2)
-    ranked = [orders.ranks(row) for row in x[whole]]
-    assert rows.rank_rows(x[whole]).tolist() == [row.tolist() for row in ranked]
-    inverted = [orders.inversions(orders.ranks(a), orders.ranks(b)) for a, b in (pairs[i] for i in whole)]
-    assert rows.inversion_rows(x[whole], y[whole]).tolist() == inverted
-
-
-@pytest.mark.parametrize("epsilon", [0.0, 0.3, 2.0])
-def test_counts_of_rows_sum_up_to_counts_of_pairs(epsilon):
-    rng = np.random.default_rng(3)
-    gold, metric = rng.integers(0, 6, 80).astype(float), np.round(rng.normal(size=80), 1)
-    of_rows, of_pairs = pair_sums.row_counts(gold, metric, epsilon=epsilon), pair_counts(gold, metric, epsilon=epsilon)
-    assert of_rows.concordant.sum() == 2 * of_pairs.concordant
-    assert of_rows.discordant.sum() == 2 * of_pairs.discordant
-    assert of_rows.agreed.sum() == 2 * (of_pairs.concordant + of_pairs.tied_both)
-
-
 def test_first_order_draws_follow_exact_ones():
     seen = observed(300)
     gold, metric = seen.columns["rating"], -seen.value
@@ -215,3 +185,23 @@ def test_samples_bring_their_own_ratings():
         read_rated("sample:cooking")
     with pytest.raises(InputError, match="brings its own ratings"):
         read_rated("sample:graded", ratings=["r"])
+
+
+def test_a_metric_without_any_value_is_a_reason_at_every_level():
+    n = np.arange(12)
+    seen = Observations(np.full(12, np.nan), np.zeros(12, np.int64), {"rating": n % 5 * 1.0, "item": n // 3})
+    found = verdicts(seen)
+    assert "pearson" in found
+    assert "within_item_pearson" not in found
+    for verdict in found.values():
+        assert math.isnan(verdict.value)
+        assert verdict.reason
+
+
+def test_items_of_one_pair_have_no_chance_level():
+    n = np.arange(12)
+    seen = Observations(-np.arange(12.0), np.zeros(12, np.int64), {"rating": n % 5 * 1.0, "item": n})
+    found = verdicts(seen)["within_item_kendall"]
+    assert math.isnan(found.value)
+    assert math.isnan(found.chance)
+    assert found.reason

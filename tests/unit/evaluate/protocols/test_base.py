@@ -8,14 +8,15 @@ import numpy as np
 import pytest
 
 import textgauge
-from textgauge.data import Draws
-from textgauge.errors import UnknownName
+from textgauge.data import Corpus, Draws
+from textgauge.errors import InputError, UnknownName
 from textgauge.evaluate.inputs.kinds import TwoCorpora
 from textgauge.evaluate.protocols import (
     CorpusBatch,
     Ksc,
     Measure,
     Protocol,
+    Sources,
     base,
     known_protocols,
     protocols_named,
@@ -99,3 +100,28 @@ def test_packages_name_their_protocols_by_entry_point(monkeypatch):
     monkeypatch.setattr(EntryPoint, "load", lambda self: Halves)
     base._load_protocols.cache_clear()
     assert known_protocols()["halves"] is Halves
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfVectors(Halves):
+    name = "of_vectors"
+
+
+def given(texts):
+    vectors = np.eye(4)
+    sides = [Corpus.of(texts and texts[place : place + 2], embeddings=vectors[place : place + 2]) for place in (0, 2)]
+    return Sources("a,b", dict(zip("ab", sides, strict=True)))
+
+
+def test_metrics_read_the_embeddings_that_are_given():
+    found = OfVectors.metrics_for("energy,pr@wordllama", given(list("abcd")))
+    assert [metric.embedder for metric in found] == ["given", "wordllama"]
+    assert [metric.key for metric in OfVectors.metrics_for("energy,jsd", given(list("abcd")))] == [
+        "energy@given",
+        "jsd",
+    ]
+
+
+def test_metrics_of_texts_are_refused_where_only_embeddings_are_given():
+    with pytest.raises(InputError, match="jsd needs texts, but the corpora were given as embeddings"):
+        OfVectors.metrics_for("energy,jsd", given(None))

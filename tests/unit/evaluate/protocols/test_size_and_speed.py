@@ -127,3 +127,18 @@ def test_growth_of_one_size_is_undefined():
     rate, growth = Speed(n=10, largest=10).judge(Observations(np.array([1e-3]), np.zeros(1), {"size": np.array([10])}))
     assert rate.value == pytest.approx(10.0)
     assert growth.reason == "fewer than two sizes took any time"
+
+
+def test_as_many_texts_as_the_largest_size_are_enough():
+    speed = Speed(n=5, largest=20)
+    assert speed.check(sources(20)) is None
+    few = Sources("a,b", {"a": sources(20).corpora["a"], "b": sources(19).corpora["b"]})
+    with pytest.raises(InputError, match="source b has 19 different texts, but timing needs 20"):
+        speed.check(few)
+
+
+def test_a_comparison_that_takes_no_time_has_no_rate():
+    columns = {"size": np.array([10, 20])}
+    rate, growth = Speed(n=10, largest=20).judge(Observations(np.array([0.0, 1e-3]), np.zeros(2), columns))
+    assert rate.reason == "one comparison took no measurable time"
+    assert growth.reason == "fewer than two sizes took any time"

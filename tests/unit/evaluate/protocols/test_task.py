@@ -2,11 +2,13 @@
 
 import random
 from dataclasses import fields, replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from textgauge.data import Corpus, Pairs
+from textgauge.errors import InputError
 from textgauge.evaluate import Plan, Store, run
 from textgauge.evaluate.execute import open_executor
 from textgauge.evaluate.protocols import (
@@ -17,6 +19,7 @@ from textgauge.evaluate.protocols import (
     Robustness,
     Sensitivity,
     TaskSources,
+    known_tasks,
 )
 from textgauge.evaluate.protocols.batch import MatrixBatch
 from textgauge.evaluate.protocols.retrieval import found_at_top
@@ -181,3 +184,69 @@ def test_models_run_on_the_texts_that_are_drawn_only():
     keys = [batch.rows.keys for batch in batches]
     assert len(np.unique(np.concatenate(keys))) == 60
     assert all(np.array_equal(found, np.sort(found)) for found in keys)
+
+
+def test_tasks_are_the_six_of_the_five_places():
+    tasks = known_tasks()
+    assert set(tasks) == {type(task) for task in SAMPLES}
+    assert sorted({kind.place for kind in tasks}) == [1, 2, 3, 4, 5]
+
+
+def test_ensembles_are_filed_under_the_names_of_the_two_alignments():
+    assert [repr(task) for task in (RatedAlignment(), ComparedAlignment())] == ["Axis()", "Comparisons()"]
+
+
+LONG = " ".join(f"word{number}" for number in range(400))
+
+
+@pytest.mark.parametrize(
+    ("task", "data", "complaint"),
+    [
+        (RatedAlignment(), {"summaries": ["a", "b"]}, "alignment needs at least three rated summaries"),
+        (ComparedAlignment(), {"chosen": [1]}, "alignment needs at least two comparisons of summaries"),
+        (Robustness(), {"summaries": None}, "robustness needs documents with summaries"),
+        (Sensitivity(), {"texts": [LONG, LONG, "short"]}, "sensitivity needs at least two different documents of"),
+        (Clustering(), {"texts": list("abc"), "labels": ["x"] * 3}, "clustering needs texts of at least two labels"),
+        (Clustering(), {"texts": list("abcda"), "labels": list("xyxyx")}, "4 different texts are too few for 5 folds"),
+        (
+            Retrieval(),
+            {"queries": (), "texts": list("ab")},
+            "retrieval needs a query with at least one relevant document",
+        ),
+        (Retrieval(), {"queries": ("q",), "texts": list("ab")}, "2 documents are too few for 5 folds"),
+    ],
+)
+def test_data_that_do_not_fit_are_refused_with_what_is_needed(task, data, complaint):
+    with pytest.raises(InputError, match=f"^mine: {complaint}"):
+        task.check(SimpleNamespace(name="mine", data=SimpleNamespace(**data)))
+
+
+def test_documents_shorter_than_a_needle_are_counted_in_a_note():
+    data = SimpleNamespace(texts=[LONG, f"{LONG} more", "short", "short too"])
+    sources = SimpleNamespace(name="mine", data=data, notes=("read",))
+    assert Sensitivity().check(sources) is None
+    assert Sensitivity().notes(sources) == ("read", "mine: 2 of 4 documents are shorter than one needle: left out")
+    data.texts = data.texts[:2]
+    assert Sensitivity().notes(sources) == ("read",)
+
+
+def test_a_fold_without_all_values_is_left_out_of_clustering():
+    task = Clustering(n=12, folds=3)
+    batches = list(task.trials(task.data.read("sample:intents"), 0))
+    columns = {name: np.concatenate([batch.columns[name] for batch in batches]) for name in batches[0].columns}
+    value = task.targets(columns)
+    value[np.flatnonzero(columns["fold"] == 1)[0]] = np.nan
+    assert task.units(value, columns).sums[:, 0].tolist() == [1.0, 0.0, 1.0]
+    assert task.of_sums(task.units(value, columns).sums.sum(axis=0, keepdims=True)) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("task", [Robustness(), Clustering()], ids=lambda task: task.name)
+def test_examples_of_pairs_are_those_of_the_task_unless_it_has_others(task):
+    columns = {"kind": np.array(["summary", "shuffled"]), "label": np.array([1, 2]), "other_label": np.array([1, 1])}
+    features = np.array([[0.5, 0.1], [0.2, np.nan]])
+    found = task.pair_examples(features, columns, 0)
+    assert found.features.tolist() == [[0.5, 0.1]]
+    assert found.targets.tolist() == task.targets(columns)[:1].tolist()
+    assert found.trials.tolist() == [0]
+    assert task.inputs(features, columns) is features
+    assert task.values_of(features[:, 0], columns).tolist() == [0.5, 0.2]
