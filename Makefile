@@ -17,7 +17,7 @@ DEMO := demo
 RESULTS ?= runs
 TEST_RESOURCES := minilm minilm-int8 wordllama paraphrase-minilm bible-web bible-kjv bible-asv bible-ylt home-assistant-intents ovos-skill-weather ovos-skill-date-time wordnet pos-en
 
-.PHONY: bench-scale demo test test-fast test-slow test-lowest check quality wheel sanitize bench results docs clean
+.PHONY: bench-scale demo test test-fast test-slow test-lowest check quality mutation wheel sanitize bench results docs clean
 
 demo: $(VENV)/.core ## compare corpora, put metrics to the test on built-in data, describe a generated corpus, write a report
 	@mkdir -p $(DEMO)
@@ -58,13 +58,24 @@ check: $(VENV)/.dev ## style, types, direction of imports
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-quality: $(VENV)/.dev $(VENV)/.docs ## branch coverage, security of code and dependencies, spelling, links and the site
-	$(BIN)/python -m pip install -q '.[quality]'
-	$(BIN)/python -m pytest -q -n auto --cov --cov-report=term:skip-covered --cov-report=json:build/coverage.json
+quality: $(VENV)/.dev $(VENV)/.docs ## security of code and dependencies, spelling, links and the site, branch coverage
+	$(BIN)/python -m pip install -q -e '.[quality]'
 	$(BIN)/bandit -q -ll -r src -x src/textgauge/testing
-	$(BIN)/codespell README.md CONTRIBUTING.md SECURITY.md CHANGELOG.md docs src
+	$(BIN)/codespell README.md CONTRIBUTING.md SECURITY.md CHANGELOG.md docs src examples
 	$(BIN)/pip-audit --skip-editable
 	$(MAKE) docs
+	$(BIN)/textgauge resources fetch $(TEST_RESOURCES)
+	$(BIN)/coverage erase
+	$(BIN)/coverage run -m pytest -q -n auto
+	$(BIN)/coverage combine -q
+	$(BIN)/coverage report --skip-covered --fail-under=90
+	$(BIN)/coverage report --include='src/textgauge/stats/*,src/textgauge/evaluate/protocols/*' --show-missing --fail-under=100
+
+SHARE ?= 1.0
+mutation: $(VENV)/.dev ## change the code in small ways and see whether the tests notice; SHARE=0.1 tries a tenth
+	$(BIN)/python -m pip install -q -e '.[quality]'
+	$(BIN)/python -m benchmarks.mutation run $(SHARE)
+	$(BIN)/python -m benchmarks.mutation table
 
 wheel: ## source archive, a wheel for this platform and one for all, checked
 	rm -rf dist && $(PYTHON) -m venv build/wheel-venv
@@ -133,4 +144,4 @@ results: $(VENV)/.core ## check the claims of the papers and write docs/results/
 	$(BIN)/python -m benchmarks.ledgers $(RESULTS)/ledgers.json docs
 
 clean:
-	rm -rf $(VENV) $(BENCH) $(DEMO) site dist build src/*.egg-info src/textgauge/vega.js src/textgauge/numerics/native/*.so .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(BENCH) $(DEMO) site dist build src/*.egg-info src/textgauge/vega.js src/textgauge/numerics/native/*.so .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage* mutants
