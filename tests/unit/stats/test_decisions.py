@@ -124,12 +124,10 @@ SENTENCES = {
     ranking_sentence(["fid", "pr", "dc", "chi"], ["pr"], "new texts"): (
         "Best: fid, statistically tied with pr; better than the other 2 metrics (95 % for all together, new texts)."
     ),
-    leaders_sentence("Best", NOBODY, {}, 3): f"{NOBODY}: no metric has errors for these sizes.",
-    leaders_sentence("Best", NOBODY, {"fid": list("abc")}, 3, 0.9): (
-        f"{NOBODY}: all 3 tied by fid (90 % for all together)."
-    ),
-    leaders_sentence("Best", NOBODY, {"fid": list("abc"), "pr": ["a"]}, 4): (
-        "Best: a by pr; a, b and c tied by fid (95 % for all together)."
+    leaders_sentence("system", {}, 3): f"{NOBODY}: no metric has errors for these sizes.",
+    leaders_sentence("system", {"fid": list("abc")}, 3, 0.9): (f"{NOBODY}: all 3 tied by fid (90 % for all together)."),
+    leaders_sentence("candidate", {"fid": list("abc"), "pr": ["a"]}, 4): (
+        "Nearest to the reference: a by pr; a, b and c tied by fid (95 % for all together)."
     ),
     slices_sentence(["news"], 3): (
         "1 of 3 slices differs (false discovery rate 5 %): news. In the others no difference was found."
