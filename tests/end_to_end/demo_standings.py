@@ -20,6 +20,7 @@ from textgauge.metrics import get_metric
 # What is resampled, where it is not documents: pairs, folds, queries.
 UNITS = {"agreement": None, "clustering": ["fold"], "retrieval": ["query"]}
 
+FIRST = ": metrics, best first"
 SENTENCES = re.compile(
     r"(?P<title>[^:]+): (?P<answer>.*?\.)"
     r"(?: (?P<unranked>`[^.]*) ha(?:s|ve) no overall score here\.)?"
@@ -132,13 +133,14 @@ def check_report(folder: Path, lines: list[str]) -> None:
     assert size == f"{(folder / 'report.html').stat().st_size / 1e6:.1f} MB; open it in any browser"
     cells, judged, tables = cells_of(store), judge(Store(store)), Tables(page)
     *boards, compared, found = said
-    titles = [name.removeprefix("Leaderboard: ") for name in tables.found if name.startswith("Leaderboard: ")]
-    groups = [title for title in titles if title.endswith(" together") or title == "agreement"]
+    titles = [name.removesuffix(FIRST) for name in tables.found if name.endswith(FIRST)]
+    called = {item.protocol.heading: item.protocol.name for item in judged}
+    groups = [title for title in titles if title not in called or called[title] == "agreement"]
     for line, title in zip(boards, groups, strict=True):
         said = SENTENCES.fullmatch(line)
         assert said, f"nothing checks this line: {line}"
-        _check_sentences(said.groupdict(), title, cells, judged, tables)
-    assert sorted(title for title in titles if not title.endswith(" together")) == sorted(cells)
+        _check_sentences(said.groupdict(), title, called, cells, judged, tables)
+    assert sorted(called[title] for title in titles if title in called) == sorted(cells)
     tested = [row for row in tables.rows("compare") if row["p_adjusted"]]
     rejecting = sum(float(row["p_adjusted"]) <= 0.05 for row in tested)
     assert compared.startswith(f"Two corpora (compare.json): Different: {rejecting} of {len(tested)} metrics reject")
@@ -147,13 +149,15 @@ def check_report(folder: Path, lines: list[str]) -> None:
     assert f"{100 * float(copies['value']):.3g} %" in found
     assert float(copies["low"]) > float(copies["test"])
     if "ksc" in cells:
-        _check_ksc(cells["ksc"], tables.rows("All verdicts: ksc"))
+        _check_ksc(cells["ksc"], tables.rows("Known mixtures: all numbers"))
     if "agreement" in cells:
-        _check_agreement(cells["agreement"], tables.rows("All verdicts: agreement"))
+        _check_agreement(cells["agreement"], tables.rows("Agreement with people: all numbers"))
 
 
-def _check_sentences(said: dict[str, str | None], title: str, cells: dict, judged: list, tables: Tables) -> None:
-    protocols = title.removesuffix(" together").replace(" and ", ", ").split(", ")
+def _check_sentences(
+    said: dict[str, str | None], title: str, called: dict, cells: dict, judged: list, tables: Tables
+) -> None:
+    protocols = [name for heading, name in called.items() if heading.lower() in title.lower()]
     mine = [item for item in judged if item.protocol.name in protocols]
     overall, board = standings(mine), leaderboard(mine)
     ranked = [row for row in board if row.rank is not None]
@@ -169,7 +173,7 @@ def _check_sentences(said: dict[str, str | None], title: str, cells: dict, judge
     repeated = ["repetitions" in cells[name][0][0]["parameters"] for name in protocols]
     assert {"repetitions": all(repeated), "resampled units": not any(repeated)}[said["things"]]
     assert set(names(said["data"])) == {about["data"] for name in protocols for about, _ in cells[name]}
-    rows = tables.rows(f"Leaderboard: {title}")
+    rows = tables.rows(f"{title}{FIRST}")
     assert [(line["metric"], int(line["tier"])) for line in rows[: len(ranked)]] == [
         (row.metric, row.tier) for row in ranked
     ]

@@ -13,7 +13,6 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from textgauge.cli import (
-    cache,
     check,
     compare,
     datasets,
@@ -56,7 +55,7 @@ app.command("doctor")(doctor.doctor)
 app.add_typer(check.app, name="check")
 app.add_typer(datasets.app, name="datasets")
 app.add_typer(resources.app, name="resources")
-app.add_typer(cache.app, name="cache")
+app.add_typer(resources.cache_app, name="cache")
 app.add_typer(train.app, name="train")
 app.add_typer(generate.app, name="generate")
 

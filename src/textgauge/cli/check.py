@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,7 +22,7 @@ from textgauge.checking import (
     read_checks,
     run_checks,
 )
-from textgauge.cli.output import ColumnOption, Format, FormatOption, LevelOption, SeedOption, print_result
+from textgauge.cli.output import ColumnOption, Format, FormatOption, LevelOption, SeedOption, print_result, with_options
 from textgauge.cli.progress import progress
 from textgauge.data.source import accepted, load_references
 from textgauge.errors import InputError
@@ -45,85 +46,84 @@ app = typer.Typer(
     "Exit code 0: pass, 1: fail, 3: cannot be decided with these numbers of texts, 2: wrong use.",
 )
 
+
+def _bound(text: str, metavar: str = "X") -> Any:
+    return typer.Option(metavar=metavar, show_default=False, help=text)
+
+
+_OF = "PROPERTY=X"
 MaxRatio = Annotated[
     str | None,
-    typer.Option(
-        metavar="X",
-        show_default=False,
-        help="The largest distance allowed, in times the mean distance of corpora of these sizes from one source.",
-    ),
+    _bound("The largest distance allowed, in times the mean distance of corpora of these sizes from one source."),
 ]
-Max = Annotated[
-    str | None,
-    typer.Option(metavar="X", show_default=False, help="The largest value allowed, as 0.05 or 5%."),
-]
-Min = Annotated[
-    str | None,
-    typer.Option(metavar="X", show_default=False, help="The smallest value allowed, as 0.6 or 60%."),
-]
-MaxRise = Annotated[
-    str | None,
-    typer.Option(metavar="X", show_default=False, help="The largest rise over the stored baseline."),
-]
-MaxDrop = Annotated[
-    str | None,
-    typer.Option(
-        metavar="X", show_default=False, help="The largest drop behind the baseline, in the unit of the metric."
-    ),
-]
-MaxOf = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="PROPERTY=X", show_default=False, help="The largest value allowed of a property; repeated for several."
-    ),
-]
-MinOf = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="PROPERTY=X", show_default=False, help="The smallest value allowed of a property; repeated for several."
-    ),
-]
-MaxRiseOf = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="PROPERTY=X", show_default=False, help="The largest rise of a property over the stored baseline."
-    ),
-]
-MaxDropOf = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="PROPERTY=X", show_default=False, help="The largest drop of a property behind the stored baseline."
-    ),
-]
-JunitOption = Annotated[Path | None, typer.Option(help="Write the outcomes as JUnit XML to this file.")]
-MarkdownOption = Annotated[
-    Path | None, typer.Option(help="Write answer, table and evidence as Markdown to this file, for a build's summary.")
-]
-BaselinesOption = Annotated[
-    Path | None, typer.Option(help="The file of stored baselines, for bounds on a change.", show_default=False)
-]
-UpdateOption = Annotated[
-    bool, typer.Option("--update", help="Store the present numbers as baselines in place of comparing with them.")
-]
+Max = Annotated[str | None, _bound("The largest value allowed, as 0.05 or 5%.")]
+Min = Annotated[str | None, _bound("The smallest value allowed, as 0.6 or 60%.")]
+MaxRise = Annotated[str | None, _bound("The largest rise over the stored baseline.")]
+MaxDrop = Annotated[str | None, _bound("The largest drop below the baseline, in the unit of the metric.")]
+MaxOf = Annotated[list[str] | None, _bound("The largest value allowed of a property; repeated for several.", _OF)]
+MinOf = Annotated[list[str] | None, _bound("The smallest value allowed of a property; repeated for several.", _OF)]
+MaxRiseOf = Annotated[list[str] | None, _bound("The largest rise of a property over the stored baseline.", _OF)]
+MaxDropOf = Annotated[list[str] | None, _bound("The largest drop of a property below the stored baseline.", _OF)]
+
+
+@dataclass(frozen=True)
+class _Files:
+    """What every check takes besides its bounds."""
+
+    junit: Annotated[Path | None, typer.Option(help="Write the outcomes as JUnit XML to this file.")] = None
+    markdown: Annotated[
+        Path | None,
+        typer.Option(help="Write answer, table and evidence as Markdown to this file, for a build's summary."),
+    ] = None
+    baselines: Annotated[
+        Path | None, typer.Option(help="The file of stored baselines, for bounds on a change.", show_default=False)
+    ] = None
+    update: Annotated[
+        bool, typer.Option("--update", help="Store the present numbers as baselines in place of comparing with them.")
+    ] = False
+    form: FormatOption = Format.table
+
+    def run(self, checks: Sequence[Check], level: float, seed: int, baselines: Path | None = None) -> None:
+        """Run checks, print and write the outcomes; the exit code says what came out."""
+        stored = self.baselines or baselines
+        with progress() as watch:
+            report = run_checks(checks, level=level, seed=seed, baselines=stored, update=self.update, on_step=watch)
+        if self.junit is not None:
+            write_atomically(self.junit, report.to_junit())
+        if self.markdown is not None:
+            write_atomically(self.markdown, report.to_markdown())
+        _print(report, self.form)
+        if report.outcome is not Outcome.passed:
+            raise typer.Exit(report.exit_code)
+
+
+@dataclass(frozen=True)
+class _One(_Files):
+    """What a single check takes besides."""
+
+    column: ColumnOption = None
+    level: LevelOption = 0.95
+    seed: SeedOption = 0
+
+    def check(self, kind: Callable[..., Check], **given: Any) -> None:
+        """Run one check."""
+        self.run([kind(column=self.column, **given)], self.level, self.seed)
 
 
 @app.command("file")
+@with_options
 def file(
     path: Annotated[Path, typer.Argument(metavar="FILE.toml", help="A file with a table [check.NAME] per check.")],
-    junit: JunitOption = None,
-    markdown: MarkdownOption = None,
-    baselines: BaselinesOption = None,
-    update: UpdateOption = False,
-    form: FormatOption = Format.table,
+    *,
+    how: _Files,
 ) -> None:
     """Run all checks of a file; `textgauge check FILE.toml` is short for it."""
     read = read_checks(path)
-    stored = baselines or read.baselines
-    how = {"level": read.level, "seed": read.seed, "baselines": stored, "update": update}
-    _run(read.checks, how, form, junit, markdown)
+    how.run(read.checks, read.level, read.seed, read.baselines)
 
 
 @app.command("drift")
+@with_options
 def drift(
     reference: Annotated[str, typer.Argument(help=f"The reference corpus. {accepted(embeddings=True)}")],
     candidate: Annotated[str, typer.Argument(help="The new texts.")],
@@ -132,50 +132,38 @@ def drift(
     max: Max = None,  # noqa: A002
     min: Min = None,  # noqa: A002
     max_rise: MaxRise = None,
-    column: ColumnOption = None,
-    level: LevelOption = 0.95,
-    seed: SeedOption = 0,
-    junit: JunitOption = None,
-    markdown: MarkdownOption = None,
-    baselines: BaselinesOption = None,
-    update: UpdateOption = False,
-    form: FormatOption = Format.table,
+    *,
+    how: _One,
 ) -> None:
     """New texts may not be far from a reference.
 
     Example: textgauge check drift sample:banking sample:travel --max-ratio 3
     """
     limits = _numbers(max_ratio=max_ratio, max=max, min=min, max_rise=max_rise)
-    check = DriftCheck(name="drift", reference=reference, candidate=candidate, metric=metric, column=column, **limits)
-    _run([check], _how(level, seed, baselines, update), form, junit, markdown)
+    how.check(DriftCheck, name="drift", reference=reference, candidate=candidate, metric=metric, **limits)
 
 
 @app.command("copies")
+@with_options
 def copies(
     generated: Annotated[str, typer.Argument(help=f"The generated texts. {accepted()}")],
     train: Annotated[str, typer.Option(help="The texts the generator learned from.")],
     max: Max = None,  # noqa: A002
     max_rise: MaxRise = None,
     threshold: Annotated[float, typer.Option(help="Similarity by wording from which a text is a near copy.")] = 0.9,
-    column: ColumnOption = None,
-    level: LevelOption = 0.95,
-    seed: SeedOption = 0,
-    junit: JunitOption = None,
-    markdown: MarkdownOption = None,
-    baselines: BaselinesOption = None,
-    update: UpdateOption = False,
-    form: FormatOption = Format.table,
+    *,
+    how: _One,
 ) -> None:
     """Few generated texts may be near copies of train texts: at most the share --max, as 5% or 0.05.
 
     Example: textgauge check copies generated.txt --train train.txt --max 5%
     """
     limits = _numbers(max=max, max_rise=max_rise)
-    check = CopiesCheck(name="copies", generated=generated, train=train, threshold=threshold, column=column, **limits)
-    _run([check], _how(level, seed, baselines, update), form, junit, markdown)
+    how.check(CopiesCheck, name="copies", generated=generated, train=train, threshold=threshold, **limits)
 
 
 @app.command("score")
+@with_options
 def score(
     candidate: Annotated[str, typer.Argument(help=f"The texts of the system. {accepted()}")],
     reference: Annotated[list[str], typer.Argument(help="Their references; several files give several references.")],
@@ -184,28 +172,21 @@ def score(
     max_drop: MaxDrop = None,
     max: Max = None,  # noqa: A002
     min: Min = None,  # noqa: A002
-    column: ColumnOption = None,
-    level: LevelOption = 0.95,
-    seed: SeedOption = 0,
-    junit: JunitOption = None,
-    markdown: MarkdownOption = None,
-    baselines: BaselinesOption = None,
-    update: UpdateOption = False,
-    form: FormatOption = Format.table,
+    *,
+    how: _One,
 ) -> None:
     """A system's score may not drop: by at most --max-drop behind --baseline, or behind the stored baseline.
 
     Example: textgauge check score out.txt ref.txt --baseline old.txt -m chrf --max-drop 0.005
     """
     limits = _numbers(max_drop=max_drop, max=max, min=min)
-    right = load_references(reference, column=column)
-    check = ScoreCheck(
-        name="score", candidate=candidate, reference=right, metric=metric, baseline=baseline, column=column, **limits
-    )
-    _run([check], _how(level, seed, baselines, update), form, junit, markdown)
+    right = load_references(reference, column=how.column)
+    given = {"candidate": candidate, "reference": right, "metric": metric, "baseline": baseline}
+    how.check(ScoreCheck, name="score", **given, **limits)
 
 
 @app.command("describe")
+@with_options
 def describe(
     generated: Annotated[str, typer.Argument(help=f"The generated texts. {accepted()}")],
     train: Annotated[str, typer.Option(help="The texts the generator learned from.")],
@@ -217,21 +198,16 @@ def describe(
     embedder: Annotated[str, typer.Option(help="The embedder of meaning.")] = "minilm",
     grammar: Annotated[str, typer.Option(help="The grammar checker.")] = "harper",
     plausibility: Annotated[str, typer.Option(help="The language model.")] = "kneser-ney",
-    column: ColumnOption = None,
-    level: LevelOption = 0.95,
-    seed: SeedOption = 0,
-    junit: JunitOption = None,
-    markdown: MarkdownOption = None,
-    baselines: BaselinesOption = None,
-    update: UpdateOption = False,
-    form: FormatOption = Format.table,
+    *,
+    how: _One,
 ) -> None:
     """Properties of a generated corpus, those of `textgauge describe`, keep limits given as PROPERTY=X, repeated.
 
     Example: textgauge check describe generated.txt --train train.txt --test test.txt --min semantic_recall=0.6
     """
     limits = {"min": min, "max": max, "max_drop": max_drop, "max_rise": max_rise}
-    check = DescribeCheck(
+    how.check(
+        DescribeCheck,
         name="describe",
         generated=generated,
         train=train,
@@ -239,14 +215,8 @@ def describe(
         embedder=embedder,
         grammar=grammar,
         plausibility=plausibility,
-        column=column,
         **{name: _by_property(name, given) for name, given in limits.items() if given},
     )
-    _run([check], _how(level, seed, baselines, update), form, junit, markdown)
-
-
-def _how(level: float, seed: int, baselines: Path | None, update: bool) -> dict[str, Any]:
-    return {"level": level, "seed": seed, "baselines": baselines, "update": update}
 
 
 def _numbers(**given: str | None) -> dict[str, Any]:
@@ -261,18 +231,6 @@ def _by_property(option: str, given: Sequence[str]) -> dict[str, float]:
             raise InputError(f"--{option.replace('_', '-')} takes PROPERTY=X, not {one!r}")
         found[name] = parse_number(limit, name)
     return found
-
-
-def _run(checks: Sequence[Check], how: dict[str, Any], form: Format, junit: Path | None, markdown: Path | None) -> None:
-    with progress() as watch:
-        report = run_checks(checks, on_step=watch, **how)
-    if junit is not None:
-        write_atomically(junit, report.to_junit())
-    if markdown is not None:
-        write_atomically(markdown, report.to_markdown())
-    _print(report, form)
-    if report.outcome is not Outcome.passed:
-        raise typer.Exit(report.exit_code)
 
 
 def _print(report: CheckReport, form: Format) -> None:

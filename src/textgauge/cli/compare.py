@@ -8,7 +8,6 @@ from typing import Annotated, Any
 
 import typer
 
-from textgauge.cli.candidates import print_candidates, print_slices
 from textgauge.cli.explanations import FILES, explanation_rows, print_explanations, write_explanations
 from textgauge.cli.output import (
     Format,
@@ -24,6 +23,7 @@ from textgauge.cli.output import (
     this_command,
 )
 from textgauge.cli.progress import progress
+from textgauge.cli.several import print_candidates, print_slices
 from textgauge.comparing import DEFAULT_METRICS, PERMUTATIONS, CompareReport
 from textgauge.comparing import compare as run_compare
 from textgauge.comparing.report import readable_row
@@ -155,9 +155,7 @@ def compare(
         )
     printed = explain and explain_to is None
     result = _result(report, parts=parts, explained=printed)
-    if output is not None:
-        result.save(output)
-    print_result(result, form)
+    print_result(result, form, output)
     if printed and form.for_people:
         print_explanations(report, top, form)
     print_next(_next_commands(explained=explain, saved=output), form)

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from textgauge.cli.datasets import dataset_rows
-from textgauge.cli.output import Format, FormatOption, Row, print_result
+from textgauge.cli.output import Format, FormatOption, Row, print_next, print_result
 from textgauge.cli.resources import resource_rows
 from textgauge.result import TableResult
 
@@ -45,7 +45,8 @@ def ls(
     shown = [{name: value for name, value in row.items() if name not in _LONG} for row in kept]
     of = f" of {len(rows)}" if words else ""
     said = f"{len(kept)}{of} {what.replace('-', ' ')}."
-    print_result(TableResult("ls", kept, said, shown=shown), form, next_commands=_NEXT.get(what, ()))
+    print_result(TableResult("ls", kept, said, shown=shown), form)
+    print_next(_NEXT.get(what, ()), form)
 
 
 def _has(row: Row, word: str) -> bool:

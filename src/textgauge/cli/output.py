@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import inspect
 import io
 import json
 import shlex
@@ -11,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -23,7 +24,7 @@ from textgauge.tabular import TEXT_WIDTH, Row, latex_table, markdown_table, rich
 __all__ = [
     "DETAIL", "ColumnOption", "Format", "FormatOption", "LevelOption", "OutputOption", "Row", "SchedulerOption",
     "SeedOption", "check_output", "note", "option_name", "print_answer", "print_next", "print_result", "print_table",
-    "this_command",
+    "this_command", "with_options",
 ]  # fmt: skip
 
 
@@ -59,17 +60,35 @@ OutputOption = Annotated[
 ColumnOption = Annotated[str | None, typer.Option(help="The column that holds the texts, for tables.")]
 
 
+def with_options(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with the fields of its argument `how`, a dataclass, as options of its own."""
+    own = dict(inspect.signature(command, eval_str=True).parameters)
+    kind = own.pop("how").annotation
+    shared = inspect.signature(kind, eval_str=True).parameters
+
+    def run(**given: Any) -> None:
+        command(**{name: given[name] for name in own}, how=kind(**{name: given[name] for name in shared}))
+
+    parameters = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in (*own.values(), *shared.values())]
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {one.name: one.annotation for one in parameters}
+    run.__name__, run.__doc__ = command.__name__, command.__doc__
+    return run
+
+
 def check_output(path: Path | None) -> None:
     """Refuse a file that no result is saved to, before anything is computed."""
     if path is not None and path.suffix.lower() != ".json":
         raise InputError(f"{path}: a result is saved to a .json file")
 
 
-def print_result(result: Result, form: Format, *, next_commands: Sequence[str] = ()) -> None:
-    """Print a result: JSON is the whole of it, JSON lines and CSV are its rows; people get answer, table, what next.
+def print_result(result: Result, form: Format, output: Path | None = None) -> None:
+    """Save a result, where a file is named, and print it: JSON is the whole of it, JSON lines and CSV are its rows.
 
-    Warnings go to standard error too.
+    People get answer and table. Warnings go to standard error too.
     """
+    if output is not None:
+        result.save(output)
     if form is Format.json:
         typer.echo(result.to_json())
     elif form is Format.jsonl:
@@ -82,7 +101,6 @@ def print_result(result: Result, form: Format, *, next_commands: Sequence[str] =
         print_table(result.readable(), form)
     for text in result.warnings:
         note(f"warning: {text}")
-    print_next(next_commands, form)
 
 
 def print_answer(answer: str | None, form: Format) -> None:

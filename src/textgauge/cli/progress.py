@@ -146,6 +146,7 @@ def progress_bar() -> Iterator[Callable[[int, int, str], None]]:
     """The same for results of runs, which are counted; their command says itself what Ctrl-C leaves."""
     watch = _watch()
     try:
-        yield lambda done, total, what: watch(Stage(what or "results", done, total, "results" if total else what))
+        kinds = ("preparing", "results")
+        yield lambda done, total, what: watch(Stage(what or "results", done, total, kinds[bool(total)]))
     finally:
         watch.stop()

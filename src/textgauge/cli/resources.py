@@ -1,4 +1,4 @@
-"""`textgauge resources ls|fetch|verify`: the models and data files textgauge reads."""
+"""`textgauge resources`, the models and data files that are read, and `textgauge cache`, the folder of them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from textgauge.cli.output import Format, FormatOption, Row, print_result
+from textgauge.data.cache_folder import Removable, cache_use, clean_cache
 from textgauge.encode import resources as store
 from textgauge.result import TableResult
 from textgauge.tabular import count_of, listed
@@ -67,3 +68,33 @@ def resource_rows() -> list[Row]:
         }
         for entry in store.resources()
     ]
+
+
+cache_app = typer.Typer(help="Show and empty the folder of models and embeddings.", no_args_is_help=True)
+
+
+@cache_app.command("ls")
+def list_cache(form: FormatOption = Format.table) -> None:
+    """List what the cache holds, its size, and which option of `textgauge cache clean` removes it."""
+    rows = [use.to_dict() for use in cache_use()]
+    total = sum(row["megabytes"] for row in rows)
+    print_result(TableResult("cache ls", rows, f"{total:.1f} MB in {store.cache_root()}"), form)
+
+
+@cache_app.command("path")
+def print_path() -> None:
+    """Print the cache folder; the variable TEXTGAUGE_CACHE sets it."""
+    typer.echo(store.cache_root())
+
+
+@cache_app.command("clean")
+def clean(
+    embeddings: Annotated[
+        bool, typer.Option("--embeddings", help="Remove embeddings; they are computed again.")
+    ] = False,
+    models: Annotated[bool, typer.Option("--models", help="Remove models; they are fetched again.")] = False,
+) -> None:
+    """Remove embeddings and models, or one of both, from the cache folder without asking; results and datasets stay."""
+    kinds: dict[Removable, bool] = {"embeddings": embeddings, "models": models}
+    freed = clean_cache(*(kind for kind, wanted in kinds.items() if wanted))
+    typer.echo(f"Freed {freed / 1e6:.1f} MB in {store.cache_root()}")

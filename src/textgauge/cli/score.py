@@ -22,7 +22,7 @@ from textgauge.cli.output import (
     this_command,
 )
 from textgauge.cli.progress import progress
-from textgauge.cli.systems import print_systems
+from textgauge.cli.several import print_systems
 from textgauge.data.source import accepted, load_aligned, load_pairs
 from textgauge.errors import InputError
 from textgauge.metrics import PairScores
@@ -113,9 +113,7 @@ def score(
         if baseline is not None:
             other = load_aligned(baseline, column=column)
             found = run_contrast(left=texts, baseline=other, right=references, metrics=names, on_step=step, **options)
-            if output is not None:
-                found.save(output)
-            print_result(found, form)
+            print_result(found, form, output)
             return
         fitted = None if background is None else load_aligned(background, column=column)
 

@@ -13,6 +13,7 @@ from textgauge.evaluate.boards.leaderboard import Leaderboard, RankedMetric, lea
 from textgauge.evaluate.boards.overall import Scope
 from textgauge.evaluate.protocols.base import Measure
 from textgauge.evaluate.results import Judged
+from textgauge.tabular import listed
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,17 +26,14 @@ class Board:
 
     @property
     def title(self) -> str:
-        """What is ranked, in words."""
-        *first, last = self.protocols
-        return f"{', '.join(first)} and {last} together" if first else last
+        """What is ranked: the protocol as people call it, or what several are for, and which they are."""
+        one, *more = dict.fromkeys(item.protocol.heading or item.protocol.name for item in self.judged)
+        return f"{self.purpose} ({listed(name[:1].lower() + name[1:] for name in (one, *more))})" if more else one
 
     @property
     def heading(self) -> str:
-        """What people call it: the protocol, or what several protocols are for."""
-        kinds = dict.fromkeys(type(item.protocol) for item in self.judged)
-        if len(kinds) == 1:
-            return next(iter(kinds)).heading or self.title
-        return self.purpose
+        """The same in short."""
+        return self.title if len(self.protocols) == 1 else self.purpose
 
     @property
     def purpose(self) -> str:

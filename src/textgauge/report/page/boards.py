@@ -48,7 +48,7 @@ def board_table(board: Board) -> PageTable:
         for place, row in enumerate(rows)
     )
     starts = frozenset(n for n in range(1, len(rows)) if rows[n].tier != rows[n - 1].tier)
-    return PageTable(f"Leaderboard: {board.title}", columns, cells, _reading(board), starts, "rank")
+    return PageTable(f"{board.title}: metrics, best first", columns, cells, _reading(board), starts, "rank")
 
 
 def verdict_table(board: Board) -> PageTable:
@@ -56,7 +56,7 @@ def verdict_table(board: Board) -> PageTable:
     names = ("data", "protocol", "metric", "measure", *NUMBERS, "repetitions", "reason")
     rows = tuple(tuple(cell(row[name]) for name in names) for row in detailed(board.judged))
     columns = tuple(PageColumn(name, first="descending" if name in NUMBERS else "ascending") for name in names)
-    return PageTable(f"All verdicts: {board.title}", columns, rows)
+    return PageTable(f"{board.title}: all numbers", columns, rows)
 
 
 def anchor(metric: str) -> str:

@@ -31,14 +31,14 @@ def test_one_kind_of_metrics_has_one_board_and_throughput_stands_on_it():
 
 def test_metrics_of_two_kinds_are_ranked_apart():
     found = leaderboards([*CORPORA, *PAIRS])
-    assert list(found) == ["ksc, size and speed together", "clustering"]
+    assert list(found) == ["Comparing corpora (known mixtures, sample size and speed)", "Clustering"]
     assert [[row.metric for row in board] for board in found.values()] == [["fid", "pr"], ["chrf", "bleu"]]
     assert [row.rank for board in found.values() for row in board] == [1, 2, 1, 2]
-    assert "clustering" not in found["ksc, size and speed together"].measures
+    assert "clustering" not in found["Comparing corpora (known mixtures, sample size and speed)"].measures
 
 
 def test_what_ranks_nothing_and_shares_no_metric_has_a_board_of_its_own():
-    assert list(leaderboards([judged("jsd", Speed(), 0.5), *PAIRS])) == ["clustering", "speed"]
+    assert list(leaderboards([judged("jsd", Speed(), 0.5), *PAIRS])) == ["Clustering", "Speed"]
 
 
 def test_weights_count_on_the_boards_that_have_the_measure():

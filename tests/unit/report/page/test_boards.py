@@ -60,11 +60,12 @@ def sized(metric, value):
 def test_protocols_that_rank_the_same_metrics_are_also_ranked_together():
     ranked = [judged("energy", 0.9), judged("fid", 0.5), judged("zipf", 0.2)]
     ((board, single),) = grouped_boards([*ranked, sized("energy", 0.5), sized("fid", 0.9)])
-    assert (board.title, board.heading) == ("ksc and size together", "Comparing corpora")
-    assert [(one.title, one.heading) for one in single] == [("ksc", "Known mixtures"), ("size", "Sample size")]
+    assert (board.title, board.heading) == ("Comparing corpora (known mixtures and sample size)", "Comparing corpora")
+    assert [(one.title, one.heading) for one in single] == [("Known mixtures",) * 2, ("Sample size",) * 2]
     assert [row.metric for row in board.ranking if math.isnan(row.overall)] == ["zipf"]
     apart = grouped_boards([*ranked, sized("energy", 0.5)])
-    assert [(board.title, single) for board, single in apart] == [("ksc", (apart[0][0],)), ("size", (apart[1][0],))]
+    assert [board.title for board, _ in apart] == ["Known mixtures", "Sample size"]
+    assert [single for _, single in apart] == [(board,) for board, _ in apart]
 
 
 def test_a_board_names_the_measures_that_its_overall_score_is_a_mean_of():
@@ -74,7 +75,7 @@ def test_a_board_names_the_measures_that_its_overall_score_is_a_mean_of():
 
     likes = [like("energy", 0.9), like("fid", -0.2)]
     together = first_board([*likes, judged("energy", 0.9), judged("fid", 0.5)])
-    assert together.title == "distributionality and ksc together"
+    assert together.title == "Comparing corpora (distribution or neighbours and known mixtures)"
     assert set(together.averaged) == set(MEASURES)
     row = next(row for row in together.ranking if row.metric == "fid")
     assert row.overall == pytest.approx(np.mean([m.share(row.measures[m.name]) for m in Ksc.measures]))

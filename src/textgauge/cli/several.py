@@ -1,4 +1,4 @@
-"""`textgauge compare` with several candidates, and with slices."""
+"""Several of a kind: candidates and slices of `textgauge compare`, systems of `textgauge score --reference`."""
 
 from __future__ import annotations
 
@@ -8,14 +8,16 @@ from typing import Any
 
 import typer
 
-from textgauge.cli.output import Format, print_result
+from textgauge.cli.output import Format, note, print_result
 from textgauge.cli.progress import progress
 from textgauge.comparing import compare
 from textgauge.comparing.many import MANY_METRICS
 from textgauge.comparing.slices import compare_slices
 from textgauge.data import Corpus, load_aligned, load_corpus
-from textgauge.data.source import split_column
+from textgauge.data.source import load_references, split_column
 from textgauge.errors import InputError
+from textgauge.files import check_table_path, write_table
+from textgauge.scoring.systems import score_systems
 
 
 def names_of(sources: Sequence[str]) -> dict[str, str]:
@@ -54,9 +56,7 @@ def print_candidates(
     corpora = {name: load(source) for name, source in names_of(candidates).items()}
     with progress() as watch:
         report = compare(load(reference), corpora, metrics=metrics or MANY_METRICS, on_step=watch, **options)
-    if output is not None:
-        report.save(output)
-    print_result(report, form)
+    print_result(report, form, output)
     if all(score.reason for found in report.reports.values() for score in found):
         raise typer.Exit(1)
 
@@ -73,6 +73,46 @@ def print_slices(
     """Say which labels differ; `options` are those of `compare_slices`."""
     with progress() as watch:
         report = compare_slices(reference, names_of(candidates), metrics=metrics or "energy", on_step=watch, **options)
-    if output is not None:
-        report.save(output)
-    print_result(report, form)
+    print_result(report, form, output)
+
+
+def print_systems(
+    files: Sequence[str],
+    named: Sequence[str],
+    references: Sequence[str],
+    metrics: str | Sequence[str],
+    options: dict[str, Any],
+    form: Format,
+    *,
+    segments: Path | None,
+    output: Path | None,
+) -> None:
+    """Rank systems by references; `options` are those of `score_systems`."""
+    if segments is not None:
+        check_table_path(segments)
+        if segments.suffix.lower() == ".txt":
+            raise InputError(f"{segments}: values go to a .csv, .jsonl or .parquet file")
+    column = options["column"]
+    sources = _systems(files, named)
+    right = load_references(list(references), column=column)
+    with progress() as watch:
+        systems = {name: load_aligned(path, column=column) for name, path in sources.items()}
+        report = score_systems(systems, right, metrics=metrics, on_step=watch, **options)
+    if segments is not None:
+        write_table(segments, report.items())
+        note(f"values of every item: {segments}")
+    print_result(report, form, output)
+
+
+def _systems(files: Sequence[str], named: Sequence[str]) -> dict[str, str]:
+    found = names_of(files)
+    for one in named:
+        name, equals, path = one.partition("=")
+        if not (name and equals and path):
+            raise InputError(f"--system takes NAME=FILE, not {one!r}")
+        if name in found:
+            raise InputError(f"two systems are called {name!r}")
+        found[name] = path
+    if not found:
+        raise InputError("give the files of the systems, or --system NAME=FILE")
+    return found
