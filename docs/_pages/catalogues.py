@@ -23,7 +23,7 @@ def properties_page() -> str:
     )
     rows = [[code(known.name), known.about, known.better or "", ", ".join(known.needs)] for known in list_properties()]
     wording = (
-        "Texts that are equal but for case and punctuation are one text. "
+        "Texts that are equal except for case and punctuation are one text. "
         "Similarity of wording is 1/(1 + d/m), d the word edits between two texts and m the words of the longer one: "
         "1 for the same words, ½ for none in common."
     )

@@ -141,10 +141,10 @@ def check_report(folder: Path, lines: list[str]) -> None:
         assert said, f"nothing checks this line: {line}"
         _check_sentences(said.groupdict(), title, called, cells, judged, tables)
     assert sorted(called[title] for title in titles if title in called) == sorted(cells)
-    tested = [row for row in tables.rows("compare") if row["p_adjusted"]]
+    tested = [row for row in tables.rows("Distances, metric by metric") if row["p_adjusted"]]
     rejecting = sum(float(row["p_adjusted"]) <= 0.05 for row in tested)
     assert compared.startswith(f"Two corpora (compare.json): Different: {rejecting} of {len(tested)} metrics reject")
-    copies = next(row for row in tables.rows("describe") if row["property"] == "near_copies")
+    copies = next(row for row in tables.rows("Properties") if row["property"] == "near_copies")
     assert found.startswith("Generated texts (describe.json): ")
     assert f"{100 * float(copies['value']):.3g} %" in found
     assert float(copies["low"]) > float(copies["test"])

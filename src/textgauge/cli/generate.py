@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from textgauge.cli.output import ColumnOption, SeedOption, note
+from textgauge.cli.output import ColumnOption, SeedOption, note, with_options
 from textgauge.cli.progress import progress
 from textgauge.data import load_texts
 from textgauge.data.source import accepted
@@ -17,6 +18,7 @@ from textgauge.errors import InputError
 from textgauge.files import check_table_path, write_table
 from textgauge.generate import GptSettings, Sampling, VaeSettings
 from textgauge.generate.settings import settings_of
+from textgauge.progress import Step
 
 app = typer.Typer(help="Make corpora: EDA, sentence VAE, language models, texts of a label.", no_args_is_help=True)
 
@@ -24,16 +26,64 @@ Train = Annotated[str, typer.Argument(metavar="TRAIN", help=f"The texts to learn
 Out = Annotated[Path, typer.Option("--output", "-o", help="The file to write: .txt, .csv, .jsonl or .parquet.")]
 Number = Annotated[int | None, typer.Option("--n", "-n", min=1, help="How many texts; as many as TRAIN has.")]
 Epochs = Annotated[int, typer.Option(min=1, help="How often the texts are learned, those of a checkpoint included.")]
-Checkpoint = Annotated[
-    Path | None, typer.Option(help="A folder that keeps the training; run the same command again to resume.")
-]
 Model = Annotated[str | None, typer.Option(help="A transformers model to train further: hub name or folder.")]
-Settings = Annotated[
-    list[str] | None, typer.Option("--param", "-p", help="A size or rate of the model, name=value; repeat for several.")
-]
 Temperature = Annotated[float, typer.Option(min=0, help="Lower is safer, 0 always takes the likeliest.")]
 TopK = Annotated[int, typer.Option(min=0, help="Draw from this many likeliest tokens; 0: from all.")]
 TopP = Annotated[float, typer.Option(help="Draw from the fewest tokens that have this much probability.")]
+
+
+@dataclass(frozen=True)
+class _Training:
+    """How a model is trained, and how it draws words."""
+
+    seed: SeedOption = 0
+    checkpoint: Annotated[
+        Path | None, typer.Option(help="A folder that keeps the training; run the same command again to resume.")
+    ] = None
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--param", "-p", help="A size or rate of the model, name=value; repeat for several."),
+    ] = None
+    temperature: Temperature = 1.0
+    top_k: TopK = 100
+    top_p: TopP = 0.95
+    column: ColumnOption = None
+
+    def __post_init__(self) -> None:
+        _ = self.sampling  # refuses numbers that no word can be drawn by, before a long training
+
+    @property
+    def sampling(self) -> Sampling:
+        """How words are drawn."""
+        return Sampling(temperature=self.temperature, top_k=self.top_k, top_p=self.top_p)
+
+    def gpt(self, model: str | None) -> GptSettings | None:
+        """The sizes of the small GPT; a model that is named brings its own."""
+        if model is not None and self.settings:
+            raise InputError("--param is for the small GPT; a model that is named brings its own sizes")
+        return None if model is not None else settings_of(GptSettings, self.settings or [])
+
+    def given(self, step: Step) -> dict[str, Any]:
+        """What functions that train take of it."""
+        common: dict[str, Any] = {"seed": self.seed, "checkpoint": self.checkpoint, "sampling": self.sampling}
+        return common | {"on_step": step, "on_note": note}
+
+    def learn_and_write(self, learn: Callable[..., Any], train: str, out: Path, n: int | None) -> None:
+        """Train a model and write texts of it."""
+        _check_out(out)
+        texts = load_texts(train, column=self.column).texts
+        with progress() as step:
+            model = learn(texts, checkpoint=self.checkpoint, seed=self.seed, on_step=step, on_note=note)
+            step("writing texts")
+            made = model.generate(n or len(texts), seed=self.seed, sampling=self.sampling)
+        _write(out, [{"text": text} for text in made])
+
+
+@dataclass(frozen=True)
+class _VaeTraining(_Training):
+    temperature: Temperature = 0.3
+    top_k: TopK = 0
+    top_p: TopP = 1.0
 
 
 @app.command("eda")
@@ -63,18 +113,14 @@ def eda_command(
 
 
 @app.command("vae")
+@with_options
 def vae_command(
     train: Train,
     out: Out,
     n: Number = None,
-    seed: SeedOption = 0,
     epochs: Epochs = 15,
-    checkpoint: Checkpoint = None,
-    settings: Settings = None,
-    temperature: Temperature = 0.3,
-    top_k: TopK = 0,
-    top_p: TopP = 1.0,
-    column: ColumnOption = None,
+    *,
+    how: _VaeTraining,
 ) -> None:
     """Train a sentence VAE and write texts from noise (extra `generate`).
 
@@ -82,25 +128,20 @@ def vae_command(
     """
     from textgauge.generate import train_vae
 
-    sampling = Sampling(temperature=temperature, top_k=top_k, top_p=top_p)
-    learn = partial(train_vae, epochs=epochs, settings=settings_of(VaeSettings, settings or []), checkpoint=checkpoint)
-    _learn_and_write(learn, train, column, out, n, seed, sampling)
+    learn = partial(train_vae, epochs=epochs, settings=settings_of(VaeSettings, how.settings or []))
+    how.learn_and_write(learn, train, out, n)
 
 
 @app.command("lm")
+@with_options
 def lm_command(
     train: Train,
     out: Out,
     n: Number = None,
-    seed: SeedOption = 0,
     epochs: Epochs = 10,
-    checkpoint: Checkpoint = None,
     model: Model = None,
-    settings: Settings = None,
-    temperature: Temperature = 1.0,
-    top_k: TopK = 100,
-    top_p: TopP = 0.95,
-    column: ColumnOption = None,
+    *,
+    how: _Training,
 ) -> None:
     """Train a causal language model, a small GPT unless one is named, and write texts (extra `generate`, `hf`).
 
@@ -108,29 +149,23 @@ def lm_command(
     """
     from textgauge.generate import train_language_model
 
-    sampling = Sampling(temperature=temperature, top_k=top_k, top_p=top_p)
-    how: dict[str, Any] = {"epochs": epochs, "settings": _gpt(model, settings), "checkpoint": checkpoint}
-    learn = partial(train_language_model, model=model, **how)
-    _learn_and_write(learn, train, column, out, n, seed, sampling)
+    learn = partial(train_language_model, model=model, epochs=epochs, settings=how.gpt(model))
+    how.learn_and_write(learn, train, out, n)
 
 
 @app.command("conditional")
+@with_options
 def conditional_command(
     train: Train,
     out: Out,
     n: Annotated[int, typer.Option("--n", "-n", min=1, help="How many texts for each label.")],
     label: Annotated[str | None, typer.Option(help="The column of labels, for tables.")] = None,
-    seed: SeedOption = 0,
     epochs: Epochs = 10,
     candidates: Annotated[float, typer.Option(min=1, help="How many texts are written for each one kept.")] = 5.0,
     embedder: Annotated[str, typer.Option(help="What the classifier sees of a text.")] = "minilm",
-    checkpoint: Checkpoint = None,
     model: Model = None,
-    settings: Settings = None,
-    temperature: Temperature = 1.0,
-    top_k: TopK = 100,
-    top_p: TopP = 0.95,
-    column: ColumnOption = None,
+    *,
+    how: _Training,
 ) -> None:
     """Write texts of every label, and keep those that a classifier finds right (LAMBADA; extra `generate`, `hf`).
 
@@ -139,19 +174,18 @@ def conditional_command(
     from textgauge.generate import conditional
 
     _check_out(out)
-    sampling = Sampling(temperature=temperature, top_k=top_k, top_p=top_p)
-    chosen = _gpt(model, settings)
-    found = load_texts(train, column=column, labels=label)
+    chosen = how.gpt(model)
+    found = load_texts(train, column=how.column, labels=label)
     if found.labels is None:
         raise InputError(f"{train} has no labels: name their column with --label")
     with progress() as step:
-        how: dict[str, Any] = {"on_step": step, "on_note": note, "checkpoint": checkpoint, "model": model}
-        how |= {"candidates": candidates, "embedder": embedder, "settings": chosen, "sampling": sampling}
-        made = conditional(found.texts, found.labels, n=n, epochs=epochs, seed=seed, **how)
+        given: dict[str, Any] = {"model": model, "candidates": candidates, "embedder": embedder, "settings": chosen}
+        made = conditional(found.texts, found.labels, n=n, epochs=epochs, **given, **how.given(step))
     _write(out, [{"text": row.text, "label": row.label, "confidence": row.confidence} for row in made])
 
 
 @app.command("steps")
+@with_options
 def steps_command(
     train: Train,
     out: Annotated[Path, typer.Option("--folder", help="The folder to write step-001.txt, … into.")],
@@ -164,13 +198,8 @@ def steps_command(
     ] = None,
     candidates: Annotated[float, typer.Option(min=1, help="With --labels: texts written for each one kept.")] = 3.0,
     model: Annotated[str, typer.Option(help="gpt (small, from scratch), ngram, or hf:NAME.")] = "gpt",
-    seed: SeedOption = 0,
-    checkpoint: Checkpoint = None,
-    settings: Settings = None,
-    temperature: Temperature = 1.0,
-    top_k: TopK = 100,
-    top_p: TopP = 0.95,
-    column: ColumnOption = None,
+    *,
+    how: _Training,
 ) -> None:
     """Write what a model writes after every step of its training: the data of `textgauge run ifc`.
 
@@ -179,42 +208,16 @@ def steps_command(
     """
     from textgauge.generate import ifc_corpora
 
-    sampling = Sampling(temperature=temperature, top_k=top_k, top_p=top_p)
-    chosen = settings_of(GptSettings, settings or [])
-    found = load_texts(train, column=column, labels=labels)
+    chosen = settings_of(GptSettings, how.settings or [])
+    found = load_texts(train, column=how.column, labels=labels)
     if labels is not None and found.labels is None:
         raise InputError(f"{train} has no labels: --labels names their column in a table")
     out.mkdir(parents=True, exist_ok=True)
     with progress() as step:
-        how: dict[str, Any] = {"on_step": step, "on_note": note, "checkpoint": checkpoint, "sampling": sampling}
-        how |= {"passes": passes, "n": n, "model": model, "seed": seed, "settings": chosen}
-        how |= {"labels": found.labels if labels else None, "candidates": candidates}
-        for number, corpus in ifc_corpora(found.texts, steps=steps, per_step=per_step, **how):
+        given: dict[str, Any] = {"passes": passes, "n": n, "model": model, "settings": chosen, "candidates": candidates}
+        given |= {"labels": found.labels if labels else None, **how.given(step)}
+        for number, corpus in ifc_corpora(found.texts, steps=steps, per_step=per_step, **given):
             _write(out / f"step-{number:03d}.txt", [{"text": text} for text in corpus])
-
-
-def _learn_and_write(
-    learn: Callable[..., Any],
-    train: str,
-    column: str | None,
-    out: Path,
-    n: int | None,
-    seed: int,
-    sampling: Sampling,
-) -> None:
-    _check_out(out)
-    texts = load_texts(train, column=column).texts
-    with progress() as step:
-        model = learn(texts, seed=seed, on_step=step, on_note=note)
-        step("writing texts")
-        made = model.generate(n or len(texts), seed=seed, sampling=sampling)
-    _write(out, [{"text": text} for text in made])
-
-
-def _gpt(model: str | None, settings: list[str] | None) -> GptSettings | None:
-    if model is not None and settings:
-        raise InputError("--param is for the small GPT; a model that is named brings its own sizes")
-    return None if model is not None else settings_of(GptSettings, settings or [])
 
 
 def _check_out(out: Path) -> None:

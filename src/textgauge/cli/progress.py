@@ -32,9 +32,14 @@ class Watch:
         if isinstance(step, Stage) and step.part:
             return
         kind = _kind(step)
-        if kind != self.doing and time.perf_counter() - self.start >= QUIET_SECONDS and not DETAIL.quiet:
+        if kind != self.doing and self.seconds >= QUIET_SECONDS and not DETAIL.quiet:
             note(f"{kind} …")
         self.doing = kind
+
+    @property
+    def seconds(self) -> float:
+        """Since the start."""
+        return time.perf_counter() - self.start
 
     def row(self, cells: Row) -> None:
         """A row that is finished."""
@@ -48,10 +53,10 @@ class _Verbose(Watch):
         if isinstance(step, Stage) and step.part:
             return
         self.doing = step
-        note(f"{time.perf_counter() - self.start:8.2f} s  {step}")
+        note(f"{self.seconds:8.2f} s  {step}")
 
     def stop(self) -> None:
-        note(f"{time.perf_counter() - self.start:8.2f} s  done")
+        note(f"{self.seconds:8.2f} s  done")
 
 
 class _Terminal(Watch):
@@ -130,7 +135,7 @@ def progress(on_interrupt: Callable[[], None] | None = None) -> Iterator[Watch]:
     except KeyboardInterrupt:
         watch.stop()
         if on_interrupt is None:
-            spent = format_duration(time.perf_counter() - watch.start)
+            spent = format_duration(watch.seconds)
             note(f"interrupted after {spent}{f' while {watch.doing}' if watch.doing else ''}; nothing was kept")
         else:
             on_interrupt()
@@ -147,6 +152,8 @@ def progress_bar() -> Iterator[Callable[[int, int, str], None]]:
     watch = _watch()
     try:
         kinds = ("preparing", "results")
-        yield lambda done, total, what: watch(Stage(what or "results", done, total, kinds[bool(total)]))
+        yield lambda done, total, what: watch(
+            what if isinstance(what, Stage) else Stage(what or "results", done, total, kinds[bool(total)])
+        )
     finally:
         watch.stop()

@@ -12,6 +12,7 @@ from textgauge.cli.output import Format, FormatOption, note, print_result, print
 from textgauge.cli.progress import progress
 from textgauge.errors import InputError
 from textgauge.files import write_atomically
+from textgauge.progress import Stage
 
 if TYPE_CHECKING:
     from textgauge.evaluate.recommend import Recommendation
@@ -49,11 +50,13 @@ def recommend(
     --data sample:intents
     """
     from textgauge.evaluate.recommend import recommend as run_recommend
+    from textgauge.evaluate.recommend.budget import seconds_of
 
     if to is not None and to.suffix not in _WRITERS:
         raise InputError(f"{to}: the answer is written to a file that ends in {', '.join(_WRITERS)}")
+    seconds = seconds_of(budget)
     given: dict[str, Any] = {"budget": budget, "effect": effect, "power": power, "seed": seed, "out": out}
-    with progress() as step:
+    with progress() as watch:
         answer = run_recommend(
             reference=reference,
             candidate=candidate,
@@ -64,7 +67,7 @@ def recommend(
             task=task,
             data=data,
             metrics=metrics,
-            on_step=step,
+            on_step=lambda step: watch(Stage(step, int(watch.seconds), int(seconds), "trying metrics, seconds")),
             **given,
         )
     if to is not None:

@@ -135,7 +135,7 @@ def _of_pairs(read: Read, metrics: Sequence[CorpusMetric], options: UncertaintyO
             score = metric.measure(comparison)
         if options.ci or options.test:
             score = _without_uncertainty(
-                score, "no interval and no null range from all pairs of so many texts; approx gives them"
+                score, "no interval and no null range from all pairs of this many texts; approx gives them"
             )
         results[metric.key] = score, None
     return results

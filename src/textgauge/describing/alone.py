@@ -133,7 +133,7 @@ class CorpusDescription(PropertyTable):
                     "grammar, plausibility and the built-in embedders are for English"
                 )
             if not one.derive(duplicates_within).complete:
-                found.append(f"{one.name}: so many texts are alike that some near duplicates may not be listed")
+                found.append(f"{one.name}: too many texts are alike to list all near duplicates")
         return tuple(found)
 
     def readable(self) -> list[dict[str, Any]]:

@@ -59,7 +59,8 @@ def _few(measured: MeasuredCorpus) -> Iterator[str]:
 def _copies(measured: MeasuredCorpus, train: MeasuredCorpus) -> Iterator[str]:
     copied = int(np.isin(measured.forms, train.forms).sum())
     if copied >= _COPIED * len(measured.corpus):
-        yield f"{measured.name}: {copied} of {len(measured.corpus)} texts are train texts, but for case and punctuation"
+        among = f"{copied} of {len(measured.corpus)} texts"
+        yield f"{measured.name}: {among} equal train texts, except for case and punctuation"
 
 
 def _collapse(measured: MeasuredCorpus, train: MeasuredCorpus) -> Iterator[str]:

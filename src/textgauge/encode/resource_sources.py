@@ -76,9 +76,9 @@ class Resource:
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """Where the files may come from, in the order tried, in words."""
+        """Where the files may come from, in the order tried, in words; packages of others come last."""
         hub = [f"hub {self.hub.repo}@{self.hub.revision[:8]}"] if self.hub else []
-        return ("folder", *hub, *(f"{package.name}=={package.version}" for package in self.packages))
+        return ("your folder", *hub, *(f"package {package.name}=={package.version}" for package in self.packages))
 
 
 class SourceError(Exception):

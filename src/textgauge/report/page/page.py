@@ -35,21 +35,9 @@ Summary = list[tuple[str, list[str]]]
 _SCRIPTS = ("theme.js", "tables.js", "figures.js")
 
 
-def page(
-    stores: Sequence[Store] = (),
-    results: Sequence[ResultFile] = (),
-    texts: Sequence[PageTable] = (),
-    *,
-    title: str | None = None,
-    lead: Sequence[str] = (),
-    charts: Iterable[Figure] = (),
-) -> str:
-    """An HTML page of runs, of other results, and of tables of single texts.
-
-    `lead` are sentences put before those that the runs give, `charts` are further figures. The same content gives
-    the same bytes. Whatever comes from a corpus is escaped; the page's policy lets no other script run, nothing load.
-    """
-    return page_and_summary(stores, results, texts, title=title, lead=lead, charts=charts)[0]
+def page(*content: Any, **options: Any) -> str:
+    """The page alone; arguments as for `page_and_summary`."""
+    return page_and_summary(*content, **options)[0]
 
 
 def page_and_summary(
@@ -61,7 +49,11 @@ def page_and_summary(
     lead: Sequence[str] = (),
     charts: Iterable[Figure] = (),
 ) -> tuple[str, Summary]:
-    """The page of `page`, and the sentences of its summary under what they are about."""
+    """An HTML page of runs, of other results, and of tables of single texts; and the sentences of its summary.
+
+    `lead` are sentences put before those that the runs give, `charts` are further figures. The same content gives
+    the same bytes. Whatever comes from a corpus is escaped; the page's policy lets no other script run, nothing load.
+    """
     if not (stores or results or texts):
         raise InputError("there is nothing to report: give the folder of a run or a JSON file of results")
     runs = [Results(store) for store in stores]

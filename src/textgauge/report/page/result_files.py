@@ -87,7 +87,8 @@ def read_result(path: str | os.PathLike[str]) -> ResultFile:
         *(comparison_sentences(compared) if compared else []),
         *score_sentences([row for row in rows if is_summary(row)]),
     ]
-    tables = [_table(title or Path(path).stem, about, rows) for title, about, rows in found]
+    named = "Properties" if described else "Distances, metric by metric" if compared else Path(path).stem
+    tables = [_table(title or named, about, rows) for title, about, rows in found]
     return ResultFile(
         name,
         f"Generated texts ({name})" if described else f"Two corpora ({name})" if compared else name,
