@@ -6,20 +6,22 @@
 `texts` writes two files of N short synthetic texts (1,000,000) and compares them by energy@wordllama, fid@wordllama and
 jsd with nothing cached; `arrays` two memory-mapped .npy files of N × 384 by fid, energy, medoid and ttest; `pairs` two
 of N × 384 (100,000) by pr, dc, irpr, ahd and mmd, with the matrix products alone. `growth` measures every corpus
-metric by itself from 100 texts up to 1,000,000 (of pairs 20,000, of fitted ones 100,000), values alone: CPU
-seconds, the exponent by which they grow, the most memory. It keeps what it found in growth.json, and draws
+metric by itself from 100 texts up to 1,000,000 (of pairs 20,000, of fitted ones 100,000), values alone: CPU seconds
+without imports, the exponent by which they grow, the most memory. It keeps what it found in growth.json, and draws
 docs/images/growth.svg. With TEXTGAUGE_PEERS, the Python of an environment with prdc, mauve-text, hyppo and semhash,
 these are measured on the same data, with a minute and 6 GB each.
 """
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import resource
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -110,6 +112,15 @@ KINDS = {"texts": (".txt", write_texts), "copies": (".copies.txt", write_copies)
 STEPS = (100, 1_000, 10_000, 20_000, 100_000, 1_000_000)
 MOST = {"sums": 1_000_000, "blocks": 20_000, "fitted": 100_000}  # of a metric of each path
 PEERS = {"prdc": "pr", "hyppo": "mmd", "mauve-text": "mauve", "semhash": ""}  # and the metric they are compared with
+IMPORTED = (
+    "polars",
+    "sklearn.ensemble",
+    "sklearn.svm",
+    "sklearn.linear_model",
+    "scipy.linalg",
+    "scipy.sparse",
+    "tokenizers",
+)
 NOTICEABLE = 0.25  # CPU seconds above those of 100 texts; less is not fitted
 
 
@@ -117,9 +128,10 @@ def growth(found_at: Path, picture: Path, paths: list[str]) -> None:
     """Measure every corpus metric and every peer by itself; what the file has is not measured again."""
     from textgauge.metrics import list_metrics
 
+    for module in IMPORTED:  # children have them; nothing is run here, whose threads a child would lack
+        importlib.import_module(module)
     python = os.environ.get("TEXTGAUGE_PEERS")  # the Python of an environment that has the peers
     with tempfile.TemporaryDirectory() as folder:
-        run(["compare", "sample:banking", "sample:travel", "-m", "jsd,self_bleu_gap"], folder)  # fetches the models
         peers = {f"{name} (peer)": partial(_peer, python, name) for name in PEERS} if python else {}
         ours = {
             m.name: m
@@ -139,7 +151,7 @@ def growth(found_at: Path, picture: Path, paths: list[str]) -> None:
             for n in steps if not paths or path in paths else ():
                 if str(n) in row["sizes"]:
                     continue
-                took = measure(_pair(Path(folder), n, kind), folder)
+                took = measure(_pair(Path(folder), n, kind))
                 if took is None:  # a peer that did not survive
                     break
                 row["sizes"][str(n)] = took
@@ -152,22 +164,47 @@ def _kept(path: Path) -> dict[str, Any]:
     return json.loads(path.read_text()) if path.exists() else {}  # type: ignore[no-any-return]
 
 
-def _metric(key: str, paths: list[Path], cache: str) -> tuple[float, float, dict[str, Any]]:
-    rows, seconds, gigabytes = run(["compare", *map(str, paths), "-m", key, "--no-test"], cache)
-    return seconds, gigabytes, {"value": rows[0]["value"]}
+def forked(work: Callable[[], dict[str, Any]]) -> tuple[float, float, dict[str, Any]]:
+    """CPU seconds, most gigabytes and result of some work in a child that has this process's imports."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            os.write(writing, json.dumps(work()).encode())
+            status = 0
+        finally:
+            os._exit(status)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as answers:
+        answer = answers.read()
+    _, status, usage = os.wait4(child, 0)
+    if status:
+        sys.exit(f"a child ended with {os.waitstatus_to_exitcode(status)}")
+    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1e6, json.loads(answer)
 
 
-def _duplicates(paths: list[Path], cache: str) -> tuple[float, float, dict[str, Any]]:
-    options = ["--embedder", "none", "--grammar", "none", "--plausibility", "none", "--no-ci"]
-    rows, seconds, gigabytes = run(["describe", str(paths[0]), *options], cache)
-    return (
-        seconds,
-        gigabytes,
-        {str(row["property"]): row["value"] for row in rows if "duplicate" in str(row["property"])},
-    )
+def _metric(key: str, paths: list[Path]) -> tuple[float, float, dict[str, Any]]:
+    def work() -> dict[str, Any]:
+        from textgauge import compare
+
+        (score,) = compare(str(paths[0]), str(paths[1]), metrics=key, test=False)
+        return {"value": score.value} | score.parts
+
+    return forked(work)
 
 
-def _peer(python: str, name: str, paths: list[Path], cache: str) -> tuple[float, float, dict[str, Any]] | None:
+def _duplicates(paths: list[Path]) -> tuple[float, float, dict[str, Any]]:
+    def work() -> dict[str, Any]:
+        from textgauge import describe
+
+        found = describe(str(paths[0]), embedder=None, grammar=None, plausibility=None, ci=False)
+        return {"near_duplicates": found["near_duplicates"].value}
+
+    return forked(work)
+
+
+def _peer(python: str, name: str, paths: list[Path]) -> tuple[float, float, dict[str, Any]] | None:
     command = [python, "-m", "benchmarks.scale_peers", name, *map(str, paths[: 1 if name == "semhash" else 2])]
     with tempfile.TemporaryFile() as out, open(os.devnull, "wb") as nowhere:
         child = subprocess.Popen(command, stdout=out, stderr=nowhere)
