@@ -44,27 +44,30 @@ class EncodedTexts:
         """A content key per text."""
         return content_keys(self.data)
 
-    def digest(self, start: int, stop: int) -> str:
-        """The name of the texts from `start` to `stop`."""
-        rows = self.data[start:stop]
+    def digest(self, place: slice) -> str:
+        """The name of the texts in this place."""
+        rows = self.data[place]
         lengths = np.fromiter(map(len, rows), dtype="<u8", count=len(rows))
         return hashlib.blake2b(lengths.tobytes() + b"".join(rows), digest_size=16).hexdigest()
 
 
-def embed_blocks(embedder: Embedder, texts: Sequence[str], encoded: EncodedTexts) -> Floats32:
-    """The vectors of texts, block by block: from disk where a block is there, else computed and kept."""
+def embed_blocks(
+    embedder: Embedder, texts: Sequence[str], encoded: EncodedTexts, *, size: int | None = None
+) -> Floats32:
+    """The vectors of texts, by blocks of `size`: from disk where a block is there, else computed and kept."""
     folder = EmbeddingStore.of(embedder, None).folder if keeps_cache() else None
-    found = [_block(embedder, folder, texts, encoded, start) for start in range(0, len(texts), BLOCK)]
+    starts = range(0, len(texts), size or BLOCK)
+    found = [_block(embedder, folder, texts, encoded, slice(start, start + starts.step)) for start in starts]
     if len({vectors.shape[1] for vectors in found}) > 1:  # the model behind this identity has changed its dimension
         found = [encode_rows(embedder, texts)]
     return found[0] if len(found) == 1 else np.concatenate(found)
 
 
 def _block(
-    embedder: Embedder, folder: Path | None, texts: Sequence[str], encoded: EncodedTexts, start: int
+    embedder: Embedder, folder: Path | None, texts: Sequence[str], encoded: EncodedTexts, place: slice
 ) -> Floats32:
-    some = texts[start : start + BLOCK]
-    path = None if folder is None else folder / f"{encoded.digest(start, start + BLOCK)}.blk"
+    some = texts[place]
+    path = None if folder is None else folder / f"{encoded.digest(place)}.blk"
     vectors = None if path is None else read_block(path, len(some))
     if vectors is None:
         vectors = encode_cached(embedder, some, keep=False)

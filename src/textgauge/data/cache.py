@@ -30,8 +30,6 @@ from textgauge.errors import InputError
 from textgauge.files import replacing
 
 CHUNK = 1024  # texts computed between two writes: what an interrupted run can lose
-MOST_SEGMENTS = 64
-MERGED_AT_ONCE = 48  # the smallest ones, so that large segments are seldom rewritten
 Keys = NDArray[np.void]
 _MAGIC = b"TGVEC001"
 _HEADER = struct.Struct("<8sIQI")
@@ -45,8 +43,9 @@ def encode_cached(
     progress: Progress | None = None,
     cache_dir: Path | None = None,
     keep: bool = True,
+    chunk: int = CHUNK,
 ) -> Floats32:
-    """The vectors of `texts`, from the cache where it has them; the new ones are kept, or not (`keep`).
+    """The vectors of `texts`, from the cache where it has them; the new ones are kept, or not (`keep`), by chunks.
 
     The result is that of `embedder.encode`, cache or not; equal texts are computed once. A cache that cannot be
     written is reported by one warning and not used. What is computed faster than looked up is not looked up.
@@ -58,7 +57,7 @@ def encode_cached(
     store = EmbeddingStore.of(embedder, cache_dir) if keeps_cache() else None
     if store is not None:
         store.writable = keep
-    return _vectors(embedder, list(places), store, batch_size, progress)[inverse]
+    return _vectors(embedder, list(places), store, batch_size, progress, chunk)[inverse]
 
 
 def keeps_cache() -> bool:
@@ -72,6 +71,7 @@ def _vectors(
     store: EmbeddingStore | None,
     batch_size: int | None,
     progress: Progress | None,
+    chunk: int,
 ) -> Floats32:
     if not texts:
         return np.empty((0, embedder.dimension), dtype=np.float32)
@@ -81,15 +81,15 @@ def _vectors(
     missing = sorted(np.flatnonzero(~found).tolist(), key=lambda row: len(texts[row]))
     if progress is not None and found.any():
         progress(int(found.sum()), len(texts))
-    for start in range(0, len(missing), CHUNK):
-        rows = missing[start : start + CHUNK]
+    for start in range(0, len(missing), chunk):
+        rows = missing[start : start + chunk]
         report = _shifted(progress, len(texts) - len(missing) + start, len(texts))
         fresh = encode_rows(embedder, [texts[row] for row in rows], batch_size=batch_size, progress=report)
         if not vectors.shape[1]:
             vectors = np.empty((len(texts), fresh.shape[1]), dtype=np.float32)
         if fresh.shape[1] != vectors.shape[1]:
             # The model behind this identity has changed its dimension: nothing kept under it can be used.
-            return _vectors(embedder, texts, None, batch_size, progress)
+            return _vectors(embedder, texts, None, batch_size, progress, chunk)
         vectors[rows] = fresh
         if store:
             store.write(keys[rows], fresh)
@@ -123,10 +123,12 @@ def text_keys(texts: Sequence[str]) -> Keys:
 
 @dataclass
 class EmbeddingStore:
-    """The segments of one embedder identity."""
+    """The segments of one embedder identity; from `most_segments` on, the smallest `merged_at_once` become one."""
 
     folder: Path
     writable: bool = True
+    most_segments: int = 64
+    merged_at_once: int = 48
 
     @classmethod
     def of(cls, embedder: Embedder, cache_dir: Path | None) -> EmbeddingStore:
@@ -173,10 +175,10 @@ class EmbeddingStore:
 
     def _merge(self) -> None:
         paths = self._names()
-        if len(paths) <= MOST_SEGMENTS:
+        if len(paths) <= self.most_segments:
             return
         self._sweep()
-        smallest = sorted(paths, key=lambda path: path.stat().st_size)[:MERGED_AT_ONCE]
+        smallest = sorted(paths, key=lambda path: path.stat().st_size)[: self.merged_at_once]
         segments = [segment for segment in map(read_segment, smallest) if segment is not None]
         if not all(path.exists() for path in smallest):
             return  # another process is merging

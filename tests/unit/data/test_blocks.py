@@ -12,7 +12,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from textgauge.data import blocks
 from textgauge.data.blocks import EncodedTexts, embed_blocks
 from textgauge.data.pool import Pool
 from textgauge.errors import ResourceError
@@ -35,12 +34,11 @@ class Lengths:
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.setenv("TEXTGAUGE_CACHE", str(tmp_path))
-    monkeypatch.setattr(blocks, "BLOCK", 4)
     return tmp_path
 
 
 def embedded(model, texts=TEXTS):
-    return embed_blocks(model, texts, EncodedTexts.of(texts))
+    return embed_blocks(model, texts, EncodedTexts.of(texts), size=4)
 
 
 def test_vectors_are_computed_once_and_read_back(folder):
@@ -89,7 +87,6 @@ def test_a_full_disk_is_one_line_and_finished_blocks_stay(folder, monkeypatch):
     assert "\n" not in str(error.value)
     monkeypatch.undo()
     monkeypatch.setenv("TEXTGAUGE_CACHE", str(folder))
-    monkeypatch.setattr(blocks, "BLOCK", 4)
     again = Lengths()
     embedded(again)
     assert sorted(again.asked) == sorted(TEXTS[8:])
@@ -100,9 +97,7 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path):
     script = f"""
 import os, signal, sys
 import numpy as np
-from textgauge.data import blocks
 from textgauge.data.blocks import EncodedTexts, embed_blocks
-blocks.BLOCK = 4
 class Slow:
     name = identity = "slow"
     dimension = 1
@@ -113,7 +108,7 @@ class Slow:
             os.kill(os.getpid(), signal.SIGKILL)
         return np.array([[float(text)] for text in texts], dtype=np.float32)
 texts = [str(number) for number in range(22)]
-found = embed_blocks(Slow(), texts, EncodedTexts.of(texts))
+found = embed_blocks(Slow(), texts, EncodedTexts.of(texts), size=4)
 assert found[:, 0].tolist() == [float(text) for text in texts]
 """
     environment = os.environ | {"TEXTGAUGE_CACHE": str(tmp_path / "cache")}

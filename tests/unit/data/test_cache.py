@@ -89,9 +89,7 @@ def test_no_texts(tmp_path: Path) -> None:
     assert encode_cached(Letters(), [], cache_dir=tmp_path).shape == (0, 26)
 
 
-def test_an_interrupted_run_keeps_what_it_finished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cache, "CHUNK", 4)
-
+def test_an_interrupted_run_keeps_what_it_finished(tmp_path: Path) -> None:
     class Interrupted(Letters):
         def encode(self, texts: Sequence[str], **options: Any) -> np.ndarray:
             if len(self.asked) == 12:
@@ -100,17 +98,17 @@ def test_an_interrupted_run_keeps_what_it_finished(tmp_path: Path, monkeypatch: 
 
     first, second = Interrupted(), Letters()
     with pytest.raises(KeyboardInterrupt):
-        encode_cached(first, TEXTS, cache_dir=tmp_path)
+        encode_cached(first, TEXTS, cache_dir=tmp_path, chunk=4)
     np.testing.assert_array_equal(encode_cached(second, TEXTS, cache_dir=tmp_path), plain())
     assert len(first.asked) == 12
     assert sorted(first.asked + second.asked) == sorted(set(TEXTS))
 
 
-def test_progress_counts_what_the_cache_had(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cache, "CHUNK", 4)
+def test_progress_counts_what_the_cache_had(tmp_path: Path) -> None:
     encode_cached(Letters(), TEXTS[:6], cache_dir=tmp_path)
     seen: list[tuple[int, int]] = []
-    encode_cached(Letters(), TEXTS[:12], cache_dir=tmp_path, progress=lambda done, total: seen.append((done, total)))
+    progress = lambda done, total: seen.append((done, total))  # noqa: E731
+    encode_cached(Letters(), TEXTS[:12], cache_dir=tmp_path, progress=progress, chunk=4)
     assert seen == [(6, 12), (10, 12), (12, 12)]
 
 
@@ -153,11 +151,10 @@ def test_a_folder_in_place_of_a_segment_is_passed_over(tmp_path: Path) -> None:
     np.testing.assert_array_equal(encode_cached(Letters(), TEXTS, cache_dir=tmp_path), plain())
 
 
-def test_the_number_of_files_stays_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cache, "CHUNK", 1)
-    monkeypatch.setattr(cache, "MOST_SEGMENTS", 6)
-    monkeypatch.setattr(cache, "MERGED_AT_ONCE", 4)
-    encode_cached(Letters(), TEXTS, cache_dir=tmp_path)
+def test_the_number_of_files_stays_bounded(tmp_path: Path) -> None:
+    store = EmbeddingStore(EmbeddingStore.of(Letters(), tmp_path).folder, most_segments=6, merged_at_once=4)
+    for text in TEXTS:
+        store.write(text_keys([text]), plain([text]))
     assert len(files(tmp_path)) <= 6
     assert list(tmp_path.rglob(".new-*")) == []
     warm = Letters()
@@ -165,14 +162,13 @@ def test_the_number_of_files_stays_bounded(tmp_path: Path, monkeypatch: pytest.M
     assert warm.asked == []
 
 
-def test_a_merge_drops_damage_and_repetitions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    store = EmbeddingStore(tmp_path)
+def test_a_merge_drops_damage_and_repetitions(tmp_path: Path) -> None:
+    store = EmbeddingStore(tmp_path, most_segments=3)
     keys, vectors = text_keys(["a", "b"]), plain(["a", "b"])
     for _ in range(3):
         write_segment(tmp_path, keys, vectors)
     damaged = files(tmp_path)[0]
     damaged.write_bytes(damaged.read_bytes()[:-1])
-    monkeypatch.setattr(cache, "MOST_SEGMENTS", 3)
     store.write(text_keys(["c"]), plain(["c"]))
     (merged,) = files(tmp_path)
     segment = read_segment(merged)
@@ -217,10 +213,9 @@ def test_a_full_disk_is_one_warning_and_leaves_nothing(tmp_path: Path, monkeypat
     def full(*args: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(cache, "CHUNK", 4)
     monkeypatch.setattr("textgauge.data.cache.os.replace", full)
     with pytest.warns(RuntimeWarning, match="No space left on device") as caught:
-        got = encode_cached(Letters(), TEXTS, cache_dir=tmp_path)
+        got = encode_cached(Letters(), TEXTS, cache_dir=tmp_path, chunk=4)
     assert len(caught) == 1
     np.testing.assert_array_equal(got, plain())
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
