@@ -20,14 +20,32 @@ from textgauge.arrays import Floats, Floats32
 Index = NDArray[np.intp]
 Rows = NDArray[np.floating[Any]]
 
-_BLOCK = 256  # rows of a large kernel made at a time
 _STRIP = 32  # rows of distances made from products at a time, which stay in the second cache
 ABOVE_ONE = np.float32(1.0 + 1e-6)  # keeps the curvature between two equal texts above zero
-KERNEL_ROWS = 16_384  # a matrix of 1 GiB; beyond it libsvm works on the rows, slowly but in bounded memory
-SMALL_TRAIN = 512  # up to here tasks share distances
-SHARED_ROWS = 4_096  # this many rows have their distances, 64 MiB, computed once for all small tasks
 TOLERANCE = 1e-3
 _INF = np.float32(np.inf)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Up to which sizes what is done.
+
+    Tasks of `small_train` rows share distances, of which those of `shared_rows` (64 MiB) are computed once for all. A
+    large kernel is made `block` rows at a time, up to `kernel_rows` (1 GiB); beyond it libsvm works on the rows, slowly
+    but in bounded memory.
+    """
+
+    small_train: int = 512
+    shared_rows: int = 4_096
+    kernel_rows: int = 16_384
+    block: int = 256
+
+    def small(self, task: TrainTest) -> bool:
+        """Whether a task shares distances with other tasks."""
+        return len(task.train) <= self.small_train and len(task.test) <= self.shared_rows // 2
+
+
+LIMITS = Limits()
 
 
 @dataclass(frozen=True)
@@ -131,22 +149,22 @@ def scaled(train: Rows, test: Rows) -> tuple[Floats32, Floats32]:
     return left, right
 
 
-def curvatures(rows: Floats32) -> Floats32:
+def curvatures(rows: Floats32, block: int = LIMITS.block) -> Floats32:
     """1 − k(x, y) between all rows: the lower triangle by blocks, mirrored, so exactly symmetric."""
     n, (left, right) = len(rows), (_as_left(rows), _as_right(rows))
     matrix = np.empty((n, n), dtype=np.float32)
-    for start in range(0, n, _BLOCK):
-        stop = min(start + _BLOCK, n)
+    for start in range(0, n, block):
+        stop = min(start + block, n)
         matrix[start:stop, :stop] = rbf(left[start:stop] @ right[:stop].T, 1.0, ABOVE_ONE, np.float32(-1.0))
-        for first in range(0, start, _BLOCK):
-            matrix[first : first + _BLOCK, start:stop] = matrix[start:stop, first : first + _BLOCK].T
+        for first in range(0, start, block):
+            matrix[first : first + block, start:stop] = matrix[start:stop, first : first + block].T
     return matrix
 
 
-def weighted(test: Floats32, support: Floats32, weight: Floats) -> Floats:
+def weighted(test: Floats32, support: Floats32, weight: Floats, block: int = LIMITS.block) -> Floats:
     """Σ weight · k(support, x) for each test row x, by blocks."""
     left, right = _as_left(test), _as_right(support)
-    parts = (left[start : start + _BLOCK] @ right.T for start in range(0, len(test), _BLOCK))
+    parts = (left[start : start + block] @ right.T for start in range(0, len(test), block))
     return np.concatenate([rbf(part, 1.0, np.float32(0.0), np.float32(1.0)) @ weight for part in parts])
 
 
@@ -170,27 +188,28 @@ class TrainTest:
     labels: Floats32
     test: Index
 
-    @property
-    def small(self) -> bool:
-        """Whether the task shares distances with other tasks."""
-        return len(self.train) <= SMALL_TRAIN and len(self.test) <= SHARED_ROWS // 2
 
-
-def decide(rows: Rows, tasks: Sequence[TrainTest], products: Products | None = None) -> list[Floats]:
+def decide(
+    rows: Rows, tasks: Sequence[TrainTest], products: Products | None = None, limits: Limits | None = None
+) -> list[Floats]:
     """Decision values of the test rows of each task, positive for label 1.
 
     They do not depend on the other tasks, nor on rows that the task does not use. Products of the rows, about any
     origin, save time if there are some already.
     """
+    limits = limits or LIMITS
     unit = magnitude(rows)
     rows = rows / rows.dtype.type(unit)
-    small = [task for task in tasks if task.small]
+    small = [task for task in tasks if limits.small(task)]
     distances = None
-    if small and len(rows) <= SHARED_ROWS:
+    if small and len(rows) <= limits.shared_rows:
         distances = Distances.of(rows, products and products.over(unit))
         if 2 * sum(len(task.train) ** 2 for task in small) > len(rows) ** 2:
             distances = distances.prepared()
-    return [_decide_small(rows, task, distances) if task.small else _decide_large(rows, task) for task in tasks]
+    return [
+        _decide_small(rows, task, distances) if limits.small(task) else _decide_large(rows, task, limits)
+        for task in tasks
+    ]
 
 
 def magnitude(rows: Rows) -> float:
@@ -210,20 +229,20 @@ def _decide_small(rows: Rows, task: TrainTest, distances: Distances | None) -> F
     return distances.kernel(task.test, support, gamma) @ weight + intercept
 
 
-def _decide_large(rows: Rows, task: TrainTest) -> Floats:
-    if len(task.train) > KERNEL_ROWS:
+def _decide_large(rows: Rows, task: TrainTest, limits: Limits) -> Floats:
+    if len(task.train) > limits.kernel_rows:
         from sklearn.svm import SVC
 
         found: Floats = SVC().fit(rows[task.train], task.labels).decision_function(rows[task.test])
         return found
     train, test = scaled(rows[task.train], rows[task.test])
     distinct, first, place = np.unique(task.train, return_index=True, return_inverse=True)
-    curvature = curvatures(train[first])
+    curvature = curvatures(train[first], limits.block)
     if not np.array_equal(distinct, task.train):
         curvature = curvature[np.ix_(place, place)]
     beta, intercept = solve(curvature, task.labels)
     support, weight = _support(place, beta)
-    return weighted(test, train[first[support]], weight) + intercept
+    return weighted(test, train[first[support]], weight, limits.block) + intercept
 
 
 def _support(train: Index, beta: Floats) -> tuple[Index, Floats]:

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from textgauge.numerics import svm
-from textgauge.numerics.svm import TrainTest, curvatures, rbf, scaled, solve
+from textgauge.numerics.svm import Limits, TrainTest, curvatures, rbf, scaled, solve
 
 
 def cloud(seed, n, shift=0.0, d=12):
@@ -33,27 +33,23 @@ class TestSolver:
         assert np.abs(slack[(beta != 0) & (np.abs(beta) < 1)]).max() < 2e-3
 
     @pytest.mark.parametrize(
-        ("limit", "value"),
-        [("SMALL_TRAIN", 10), ("SHARED_ROWS", 10), ("_BLOCK", 7)],
+        "limits", [Limits(small_train=10), Limits(shared_rows=10), Limits(block=7, small_train=10)], ids=str
     )
-    def test_ways_agree(self, monkeypatch, limit, value):
+    def test_ways_agree(self, limits):
         tasks = [task_of(self.rows, seed) for seed in range(3)]
         expected = svm.decide(self.rows, tasks)
-        monkeypatch.setattr(svm, limit, value)
-        if limit == "_BLOCK":
-            monkeypatch.setattr(svm, "SMALL_TRAIN", 10)
-        for ours, theirs in zip(svm.decide(self.rows, tasks), expected, strict=True):
+        for ours, theirs in zip(svm.decide(self.rows, tasks, limits=limits), expected, strict=True):
             np.testing.assert_allclose(ours, theirs, atol=5e-3)
 
-    def test_a_task_does_not_depend_on_the_others(self, monkeypatch):
-        monkeypatch.setattr(svm, "SMALL_TRAIN", 150)
+    def test_a_task_does_not_depend_on_the_others(self):
+        limits = Limits(small_train=150)
         tasks = [task_of(self.rows, seed, cut) for seed, cut in enumerate((0.3, 0.8, 0.5, 0.7))]
-        assert [task.small for task in tasks] == [True, False, True, False]
-        for task, found in zip(tasks, svm.decide(self.rows, tasks), strict=True):
-            np.testing.assert_array_equal(svm.decide(self.rows, [task])[0], found)
+        assert [limits.small(task) for task in tasks] == [True, False, True, False]
+        for task, found in zip(tasks, svm.decide(self.rows, tasks, limits=limits), strict=True):
+            np.testing.assert_array_equal(svm.decide(self.rows, [task], limits=limits)[0], found)
 
-    def test_large_tasks_are_equal_to_the_bit_among_others(self, monkeypatch):
-        monkeypatch.setattr(svm, "SMALL_TRAIN", 10)
+    def test_large_tasks_are_equal_to_the_bit_among_others(self):
+        limits = Limits(small_train=10)
         copies = np.random.default_rng(0).integers(0, 120, 150)
         labels = np.where(np.arange(150) % 4, 1, -1).astype(np.float32)
         tasks = [task_of(self.rows, seed, cut) for seed, cut in enumerate((0.3, 0.8, 0.5))]
@@ -61,39 +57,36 @@ class TestSolver:
             TrainTest(copies, labels, np.arange(120, 190)),
             TrainTest(np.arange(240)[::-1], np.tile(labels[:60], 4), copies),
         ]
-        expected = [svm.decide(self.rows, [task])[0] for task in tasks]
+        expected = [svm.decide(self.rows, [task], limits=limits)[0] for task in tasks]
         many = np.vstack([cloud(7, 33, shift=0.5), self.rows, cloud(8, 7)])
         moved = [TrainTest(task.train + 33, task.labels, task.test + 33) for task in tasks]
         far = TrainTest(np.arange(33), labels[:33], np.arange(33, 280))
         for found in (
-            svm.decide(self.rows, tasks),
-            svm.decide(many, [*moved, far]),
-            svm.decide(many, moved[::-1])[::-1],
+            svm.decide(self.rows, tasks, limits=limits),
+            svm.decide(many, [*moved, far], limits=limits),
+            svm.decide(many, moved[::-1], limits=limits)[::-1],
         ):
             for ours, theirs in zip(found, expected, strict=False):
                 np.testing.assert_array_equal(ours, theirs)
 
     @pytest.mark.parametrize("offset", [0.1, 1.0, 30.0, 1000.0])
-    def test_large_tasks_far_from_the_origin(self, monkeypatch, offset):
+    def test_large_tasks_far_from_the_origin(self, offset):
         rows = self.rows.astype(np.float64) + offset
         (expected,) = svm.decide(rows, [task_of(rows)])
-        monkeypatch.setattr(svm, "SMALL_TRAIN", 10)
-        np.testing.assert_allclose(svm.decide(rows, [task_of(rows)])[0], expected, atol=5e-3)
+        found = svm.decide(rows, [task_of(rows)], limits=Limits(small_train=10))[0]
+        np.testing.assert_allclose(found, expected, atol=5e-3)
 
-    def test_libsvm_beyond_the_limit(self, monkeypatch):
+    def test_libsvm_beyond_the_limit(self):
         task = task_of(self.rows)
         (expected,) = svm.decide(self.rows, [task])
-        monkeypatch.setattr(svm, "SMALL_TRAIN", 10)
-        monkeypatch.setattr(svm, "KERNEL_ROWS", 10)
-        np.testing.assert_allclose(svm.decide(self.rows, [task])[0], expected, atol=5e-3)
+        found = svm.decide(self.rows, [task], limits=Limits(small_train=10, kernel_rows=10))[0]
+        np.testing.assert_allclose(found, expected, atol=5e-3)
 
     @pytest.mark.parametrize("small", [10, 512])
-    def test_contradicting_copies_cancel(self, monkeypatch, small):
-        monkeypatch.setattr(svm, "SMALL_TRAIN", small)
+    def test_contradicting_copies_cancel(self, small):
         train = np.repeat(np.arange(40), 2)
-        (decision,) = svm.decide(
-            self.rows, [TrainTest(train, np.tile([-1, 1], 40).astype(np.float32), np.arange(50, 60))]
-        )
+        task = TrainTest(train, np.tile([-1, 1], 40).astype(np.float32), np.arange(50, 60))
+        (decision,) = svm.decide(self.rows, [task], limits=Limits(small_train=small))
         assert (decision == 0.0).all()
 
     @pytest.mark.parametrize("label", [-1, 1])

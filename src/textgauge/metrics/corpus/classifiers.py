@@ -220,7 +220,7 @@ class Classifier(HeldOutMetric):
     def _products(self, joint: Corpus, place: Index, draws: Draws) -> Products | None:
         """Products of the different rows, from those that other metrics use too; None for large draws."""
         smallest = (draws.left.sum(axis=1) + draws.right.sum(axis=1)).min(initial=len(joint))
-        if smallest > _svm.SMALL_TRAIN:
+        if smallest > _svm.LIMITS.small_train:
             return None
         gram = gram_of(joint, self.embedder, Subsets.of(draws.left, draws.right))
         if gram is None:

@@ -96,7 +96,7 @@ def test_many_equals_loop(metric):
 
 
 def test_many_large_equal_loop(monkeypatch):
-    monkeypatch.setattr(_svm, "SMALL_TRAIN", 30)
+    monkeypatch.setattr(_svm, "LIMITS", _svm.Limits(small_train=30))
     joint = Corpus.of(np.vstack([cloud(1, 90), cloud(2, 90, shift=1.5), cloud(1, 20)]))
     left, right = (np.random.default_rng(seed).random((8, 200)) < np.linspace(0.1, 0.9, 8)[:, None] for seed in (0, 1))
     draws, metric = Draws(left, right), Classifier(on="given", repeats=2)
