@@ -18,15 +18,19 @@ OfRows = Callable[[Floats, Floats], Floats]
 _ROW_CELLS = 4_000_000  # pairs of columns of all rows in memory at once
 
 
-def draws(n: int, resamples: int, seed: int, cluster: NDArray[Any] | None = None) -> Iterator[Ints]:
+def draws(
+    n: int, resamples: int, seed: int, cluster: NDArray[Any] | None = None, *, cells: int = _CELLS
+) -> Iterator[Ints]:
     """Weights of rows drawn with replacement, some resamples at a time; whole clusters are drawn where given.
+
+    `cells` is how many weights are in memory at once; the draws do not depend on it.
 
     >>> [w.sum(axis=1).tolist() for w in draws(5, resamples=2, seed=0)]
     [[5, 5]]
     """
     place = None if cluster is None else np.unique(cluster, return_inverse=True)[1]
     units = n if place is None else int(place.max(initial=-1)) + 1
-    rng, step = np.random.default_rng([seed, 7]), max(1, _CELLS // max(n, 1))
+    rng, step = np.random.default_rng([seed, 7]), max(1, cells // max(n, 1))
     for start in range(0, resamples if units else 0, step):
         size = min(step, resamples - start)
         cells = rng.integers(units, size=(size, units)) + np.arange(size)[:, None] * units

@@ -13,7 +13,6 @@ from textgauge.stats.kendall import accuracy_eq, kendall_b
 from textgauge.stats.orders import inversions
 from textgauge.stats.resampled_correlation import (
     accuracy_rows,
-    correlation_draws,
     correlation_interval,
     draws,
     inversion_rows,
@@ -46,11 +45,11 @@ def test_draws_take_n_rows_or_whole_clusters():
     assert (weights[:, [0, 2, 3]].sum(axis=1) == 3).all()
 
 
-def test_draws_do_not_depend_on_how_many_are_held_at_once(monkeypatch):
-    gold, metric = related(40, 3)
-    whole = correlation_draws(spearman, gold, metric, resamples=50)
-    monkeypatch.setattr("textgauge.stats.resampled_correlation._CELLS", 300)
-    np.testing.assert_array_equal(correlation_draws(spearman, gold, metric, resamples=50), whole)
+def test_draws_do_not_depend_on_how_many_are_held_at_once():
+    (whole,) = draws(40, 50, seed=3)
+    cut = list(draws(40, 50, seed=3, cells=300))
+    assert len(cut) > 1
+    np.testing.assert_array_equal(np.concatenate(cut), whole)
 
 
 def test_intervals_hold_the_correlation_and_widen_with_clusters():
