@@ -13,6 +13,7 @@ import numpy as np
 
 from textgauge.data import Corpus
 from textgauge.errors import InputError
+from textgauge.stats.simultaneous import difference_interval
 from textgauge.tabular import format_about, format_cell, format_interval
 
 _STEP = 1.05  # between numbers of texts that are tried
@@ -168,8 +169,7 @@ def fingerprint(corpus: Corpus) -> str:
 def change(measured: Measured, stored: Mapping[str, Any], *, rise: bool) -> Measured:
     """The rise, or drop, of a number since it was stored.
 
-    Paired where it can be; else of two samples that have nothing in common: an end is as far from the difference
-    as √(a² + b²) of the half-widths on that side (Zou and Donner 2008).
+    Paired where it can be; else of two samples that have nothing in common.
 
     >>> now = Measured(what="share", value=0.5, low=0.4, high=0.6, n=100)
     >>> found = change(now, {"value": 0.3, "low": 0.2, "high": 0.4}, rise=True)
@@ -178,10 +178,9 @@ def change(measured: Measured, stored: Mapping[str, Any], *, rise: bool) -> Meas
     """
     if measured.paired_drop is not None and not rise:
         return measured.paired_drop(stored)
-    old, old_low, old_high = (float(stored[name]) for name in ("value", "low", "high"))
-    difference = measured.value - old
-    low = difference - ((measured.value - measured.low) ** 2 + (old_high - old) ** 2) ** 0.5
-    high = difference + ((measured.high - measured.value) ** 2 + (old - old_low) ** 2) ** 0.5
+    old = [float(stored[name]) for name in ("value", "low", "high")]
+    difference = measured.value - old[0]
+    low, high = difference_interval((measured.value, measured.low, measured.high), old)
     value, low, high = (difference, low, high) if rise else (-difference, -high, -low)
     what = f"{'rise' if rise else 'drop'} of {measured.what}"
     return replace(measured, what=what, value=value, low=low, high=high, null=None)

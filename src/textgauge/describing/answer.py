@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from dataclasses import astuple
 
-from textgauge.metrics.properties.base import list_properties
-from textgauge.stats.decisions import better, properties_sentence
+from textgauge.metrics.properties.base import PropertyValue, list_properties
+from textgauge.metrics.uncertainty import normal_reach
+from textgauge.stats.decisions import ALPHA, better, properties_sentence
+from textgauge.stats.simultaneous import difference_interval
 from textgauge.tabular import Row, count_of, format_cell
 
-_YARDSTICKS = ("test", "train")
 _PARTS = ("_precision", "_recall", "syntactic_f1")  # what F1 and near_copies say in short
 
 
 def description_sentence(rows: Sequence[Row], sizes: dict[str, int]) -> str:
     """The answer of `describe`, from its rows and the number of texts of each corpus.
-
-    A property is worse where its whole interval is on the worse side of test, or of train where test has no value.
 
     >>> row = dict.fromkeys(("low", "high", "test", "train")) | {"corpus": "generated", "property": "near_copies"}
     >>> row |= {"value": 0.55, "low": 0.48, "high": 0.62, "test": 0.115}
@@ -43,21 +43,31 @@ def _said(rows: Sequence[Row], size: int) -> Iterator[str]:
 
 
 def _worse(row: Row) -> str | None:
-    against = None if row["property"].endswith(_PARTS) else worse_than(row)
+    against = None if row["property"].endswith(_PARTS) else row.get("worse_than")
     if against is None:
         return None
     return f"{row['property']} {format_cell(row['value'])} ({against} {format_cell(row[against])})"
 
 
-def worse_than(row: Mapping[str, Any]) -> str | None:
-    """The texts, `test` or `train`, that the whole interval of a property is worse than; None where it is not."""
-    wanted = {known.name: known.better for known in list_properties()}.get(row["property"])
-    against = next((name for name in _YARDSTICKS if _known(row.get(name))), None)
-    if against is None or wanted is None or not all(_known(row.get(name)) for name in ("value", "low", "high")):
-        return None
-    low, high = row["low"] - row[against], row["high"] - row[against]
-    return against if better((low, high) if wanted == "lower" else (-high, -low)) else None
+def worse_than_real(
+    found: Mapping[str, PropertyValue], real: Mapping[str, Mapping[str, PropertyValue]], level: float
+) -> dict[str, str]:
+    """The properties that are worse than in real texts, and which ones: `test`, or `train` where test has no value.
+
+    `real` are test and train. A property is worse where the interval of its difference lies on the worse side of 0; the
+    intervals, given at `level`, are widened so that those of all properties hold together at 95 %.
+    """
+    wanted = {known.name: known.better for known in list_properties()}
+    pairs = {name: pair for name in found if wanted.get(name) and (pair := _yardstick(name, real)) is not None}
+    times = normal_reach(1.0 - ALPHA / max(len(pairs), 1)) / normal_reach(level)
+    worse = {}
+    for name, (against, yardstick) in pairs.items():
+        low, high = difference_interval(astuple(found[name]), astuple(yardstick), times)
+        if better((low, high) if wanted[name] == "lower" else (-high, -low)):
+            worse[name] = against
+    return worse
 
 
-def _known(value: object) -> bool:
-    return isinstance(value, int | float)
+def _yardstick(name: str, real: Mapping[str, Mapping[str, PropertyValue]]) -> tuple[str, PropertyValue] | None:
+    known = ((against, values[name]) for against, values in real.items() if name in values)
+    return next((pair for pair in known if not math.isnan(pair[1].value)), None)

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from textgauge.describing.answer import worse_than
 from textgauge.metrics.properties.base import CorpusProperty, list_properties
 from textgauge.tabular import format_cell, format_percent
 
@@ -23,7 +22,7 @@ _SAID = {
 
 @dataclass(frozen=True)
 class WorseThanReal:
-    """A property whose whole interval is worse than its value on real texts: in a few letters, and as a sentence."""
+    """A property that is worse than in real texts: in a few letters, and as a sentence."""
 
     corpus: str
     property: str
@@ -39,7 +38,7 @@ def findings(rows: Sequence[Mapping[str, Any]]) -> list[WorseThanReal]:
 
 
 def _finding(known: CorpusProperty, row: Mapping[str, Any]) -> WorseThanReal | None:
-    against = worse_than(row)
+    against = row.get("worse_than")
     if against is None:
         return None
     show = _percent if known.bounds == (0.0, 1.0) else format_cell

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from textgauge.charts import without_network
 from textgauge.data import Corpus
 from textgauge.describing import lists
-from textgauge.describing.answer import description_sentence
+from textgauge.describing.answer import description_sentence, worse_than_real
 from textgauge.describing.measure import NO_TEST
 from textgauge.describing.significance import Difference, RatingLink, differences
 from textgauge.errors import InputError, UnknownName
-from textgauge.metrics.properties.base import CorpusProperty, MeasuredCorpus, list_properties
+from textgauge.metrics.properties.base import CorpusProperty, MeasuredCorpus, PropertyValue, list_properties
 from textgauge.metrics.properties.nearest import reach_of_train
 from textgauge.metrics.properties.uniqueness import curve, form_counts
 from textgauge.result import Result
@@ -36,6 +36,7 @@ class Property(FlatRow):
     """One property of one corpus; `test` and `train` are the same property of the yardsticks.
 
     `reason` says why the value, or its interval, is missing; `test_reason` and `train_reason` why a yardstick is.
+    `worse_than` names the yardstick, test or train, that the property is worse than, for all properties together.
     """
 
     corpus: str
@@ -49,6 +50,7 @@ class Property(FlatRow):
     reason: str | None = None
     test_reason: str | None = None
     train_reason: str | None = None
+    worse_than: str | None = None
 
 
 def property_rows(
@@ -62,31 +64,38 @@ def property_rows(
 ) -> Iterator[Property]:
     """All registered properties of all generated corpora; `signatures` are those of the backends, by need."""
     declared = list_properties(alone=False)
-    yardsticks = {known.name: (_yardstick(known, test), _yardstick(known, train)) for known in declared}
+    tested, trained = (
+        {known.name: _yardstick(known, measured, level) for known in declared} for measured in (test, train)
+    )
+    real = {
+        name: {key: one for key, (one, _) in values.items()} for name, values in (("test", tested), ("train", trained))
+    }
     for measured in generated:
+        values = {known.name: known.of(measured, level) for known in declared}
+        worse = worse_than_real({name: found for name, (found, _) in values.items()}, real, level) if ci else {}
         for known in declared:
-            found, reason = known.of(measured, level)
-            on_test, on_train = yardsticks[known.name]
+            found, reason = values[known.name]
+            (on_test, test_reason), (on_train, train_reason) = tested[known.name], trained[known.name]
             yield Property(
                 corpus=measured.name,
                 property=known.name,
                 value=found.value,
                 low=found.low if ci else math.nan,
                 high=found.high if ci else math.nan,
-                test=on_test[0],
-                train=on_train[0],
+                test=on_test.value,
+                train=on_train.value,
                 backend=known.backend_of(signatures),
                 reason=reason or known.no_interval,
-                test_reason=on_test[1],
-                train_reason=on_train[1],
+                test_reason=test_reason,
+                train_reason=train_reason,
+                worse_than=worse.get(known.name),
             )
 
 
-def _yardstick(known: CorpusProperty, measured: MeasuredCorpus | None) -> tuple[float, str | None]:
-    if measured is None:
-        return math.nan, NO_TEST
-    found, reason = known.of(measured, 0.95)
-    return found.value, reason
+def _yardstick(
+    known: CorpusProperty, measured: MeasuredCorpus | None, level: float
+) -> tuple[PropertyValue, str | None]:
+    return (PropertyValue(), NO_TEST) if measured is None else known.of(measured, level)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

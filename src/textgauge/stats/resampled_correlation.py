@@ -33,8 +33,8 @@ def draws(
     rng, step = np.random.default_rng([seed, 7]), max(1, cells // max(n, 1))
     for start in range(0, resamples if units else 0, step):
         size = min(step, resamples - start)
-        cells = rng.integers(units, size=(size, units)) + np.arange(size)[:, None] * units
-        weights = np.bincount(cells.ravel(), minlength=size * units).reshape(size, units)
+        drawn = rng.integers(units, size=(size, units)) + np.arange(size)[:, None] * units
+        weights = np.bincount(drawn.ravel(), minlength=size * units).reshape(size, units)
         yield weights if place is None else weights[:, place]
 
 

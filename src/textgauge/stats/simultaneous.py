@@ -86,6 +86,20 @@ def student_interval(value: float, error: float, freedom: float, level: float) -
     return value - reach, value + reach
 
 
+def difference_interval(first: Sequence[float], second: Sequence[float], times: float = 1.0) -> tuple[float, float]:
+    """The interval of first − second, each a value with both ends, of samples that have nothing in common.
+
+    An end is as far from the difference as √(a² + b²) of the half-widths on that side (Zou and Donner 2008), `times`
+    as far for another level.
+
+    >>> [round(end, 3) for end in difference_interval((0.5, 0.4, 0.6), (0.3, 0.2, 0.4))]
+    [0.059, 0.341]
+    """
+    (value, low, high), (other, other_low, other_high) = first, second
+    below, above = np.hypot(value - low, other_high - other), np.hypot(high - value, other - other_low)
+    return float(value - other - times * below), float(value - other + times * above)
+
+
 def better_than(gaps: Floats, errors: Floats, freedom: Floats, *, alpha: float = ALPHA) -> Masks:
     """Which row is better than which column, at family-wise level `alpha` over all pairs.
 

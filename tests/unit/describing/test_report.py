@@ -47,7 +47,7 @@ def test_several_corpora_share_a_table():
 def test_rows_as_json_frame_and_text():
     found = describe()
     assert json.loads(found.to_json())["rows"] == found.to_dicts()
-    assert found.to_polars().shape == (N, 11)
+    assert found.to_polars().shape == (N, 12)
     assert "syntactic_f1" in str(found)
     assert "not asked for" in str(describe(grammar=None))
 

@@ -79,9 +79,9 @@ def test_too_many_tables_are_refused(tmp_path):
 
 DESCRIBED = [
     {"corpus": "generated", "property": "near_copies", "value": 0.55, "low": 0.48, "high": 0.62, "test": 0.115,
-     "train": None, "backend": "synsim", "reason": None},
+     "train": None, "backend": "synsim", "reason": None, "worse_than": "test"},
     {"corpus": "generated", "property": "unique", "value": 1.0, "low": 0.96, "high": 1.0, "test": 1.0, "train": 1.0,
-     "backend": "form", "reason": None},
+     "backend": "form", "reason": None, "worse_than": None},
 ]  # fmt: skip
 
 
