@@ -199,7 +199,7 @@ def _biased(pair: Comparison) -> str:
 
 def table_of(lines: list[str]) -> list[str]:
     """The lines of a comparison without typical words, next commands, and notes on missing intervals."""
-    left_out = re.compile(r" has no interval|^(next: )?textgauge (compare|report) ")
+    left_out = re.compile(r" ha(s|ve) no interval|^(next: )?textgauge (compare|report) ")
     return [line.partition(" Typical words: ")[0] for line in lines if not left_out.search(line)]
 
 
