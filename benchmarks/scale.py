@@ -218,18 +218,17 @@ def _peer(python: str, name: str, paths: list[Path]) -> tuple[float, float, dict
 
 
 def exponent(sizes: dict[str, Any]) -> float | None:
-    """The slope of log time over log size, above the time of 100 texts, by least squares; None for one point."""
-    base = sizes["100"][0]
-    points = [(int(n), took[0] - base) for n, took in sizes.items() if took[0] - base > NOTICEABLE]
-    if len(points) < 2:
-        return None
-    x, y = np.log(np.array(points)).T
-    return float(np.polyfit(x, y, 1)[0])
+    """The slope of log time over log size between the two largest sizes, above the time of 100 texts.
+
+    None where the smaller of the two takes too little to be told: fixed costs would pass for slow growth.
+    """
+    (small, less), (large, more) = sorted((int(n), took[0] - sizes["100"][0]) for n, took in sizes.items())[-2:]
+    return float(np.log(more / less) / np.log(large / small)) if less > NOTICEABLE else None
 
 
 def _line(name: str, row: dict[str, Any]) -> str:
     cells = [f"{row['sizes'][str(n)][0]:.1f}" if str(n) in row["sizes"] else "" for n in STEPS]
-    slope = exponent(row["sizes"]) if "100" in row["sizes"] else None
+    slope = exponent(row["sizes"]) if len(row["sizes"]) > 1 else None
     memory = max((took[1] for took in row["sizes"].values()), default=float("nan"))
     return (
         f"| {name} | {row['path']} | {' | '.join(cells)} | {'–' if slope is None else f'{slope:.2f}'} | {memory:.2f} |"
@@ -237,27 +236,27 @@ def _line(name: str, row: dict[str, Any]) -> str:
 
 
 def draw(found: dict[str, Any], picture: Path) -> None:
-    """CPU seconds over texts of each corpus, both logarithmic, one panel a path."""
+    """CPU seconds over texts of each corpus, both logarithmic, a panel for each path."""
     import altair as alt
 
-    rows = [
-        {"texts": int(n), "seconds": took[0], "metric": name, "path": row["path"]}
-        for name, row in found.items()
-        for n, took in row["sizes"].items()
-    ]
-    log = alt.Scale(type="log")
-    base = alt.Chart(alt.Data(values=rows)).encode(
-        x=alt.X("texts:Q", scale=log, title="texts of each corpus", axis=alt.Axis(format="~s", values=list(STEPS))),
-        y=alt.Y("seconds:Q", scale=log, title="CPU seconds"),
-        detail="metric:N",
-    )
-    names = base.transform_window(
-        sort=[alt.SortField("texts", order="descending")], rank="rank()", groupby=["metric"]
-    ).transform_filter("datum.rank == 1")
-    panel = alt.layer(
-        base.mark_line(opacity=0.7), names.mark_text(align="left", dx=3, fontSize=8).encode(text="metric:N")
-    )
-    panel.properties(width=250, height=330).facet(column=alt.Column("path:N", title=None)).save(str(picture))
+    panels = []
+    for path in dict.fromkeys(row["path"] for row in found.values()):
+        rows = [
+            {"texts": int(n), "seconds": took[0], "metric": name}
+            for name, row in found.items()
+            for n, took in row["sizes"].items()
+            if row["path"] == path
+        ]
+        texts = alt.X("texts:Q", title="texts of each corpus", axis=alt.Axis(format="~s", values=list(STEPS)))
+        marks = alt.Chart(alt.Data(values=rows), title=path, width=230, height=300).mark_line(point=True)
+        panels.append(
+            marks.encode(
+                x=texts.scale(type="log", domain=[STEPS[0], STEPS[-1]]),
+                y=alt.Y("seconds:Q", title="CPU seconds").scale(type="log", domain=[0.03, 100]),
+                color=alt.Color("metric:N", title=None, legend=alt.Legend(orient="bottom", columns=3)),
+            )
+        )
+    alt.hconcat(*panels).resolve_scale(color="independent").save(str(picture))
 
 
 def _pair(folder: Path, n: int, kind: str) -> list[Path]:
