@@ -113,6 +113,10 @@ MISTAKES = {
     "a download cut short": (("compare", "A.txt", "cut.txt.gz"), "not a whole .gz file"),
     "splits of a dataset": (("compare", "A.txt", "splits"), "give one of them: splits/test, splits/train"),
     "sides of unequal length": (("score", "A.txt", "short.txt"), "pairs need equal numbers"),
+    "an option misspelt": (("score", "A.txt", "A.txt", "--sumary"), "--summary"),
+    "a command misspelt": (("compar", "A.txt", "A.txt"), "Did you mean 'compare'"),
+    "an option left out": (("figures", "A.txt"), "missing option '--folder' (see textgauge figures -h)"),
+    "a file left out": (("compare", "A.txt"), "(see textgauge compare -h)"),
     "embeddings for texts": (("describe", "a.npy", "--train", "A.txt"), "holds embeddings, not texts"),
 }
 

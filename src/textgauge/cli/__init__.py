@@ -34,6 +34,8 @@ from textgauge.cli.output import DETAIL, note, option_name
 from textgauge.cli.panels import put_into_panels
 from textgauge.errors import ArgumentError, TextgaugeError
 
+WrongUse: type[Exception] = typer.BadParameter.__bases__[0]  # the parser's error of a wrong option or argument
+
 app = typer.Typer(
     name="textgauge",
     help="Measure text, and measure the measures.",
@@ -135,10 +137,23 @@ def main() -> None:
     warnings.showwarning = lambda message, *_, **__: note(f"warning: {message}")
     try:
         whole = command()
-        whole(prog_name="textgauge", default_map=read_config(whole, Path.cwd()))
+        code = whole(prog_name="textgauge", default_map=read_config(whole, Path.cwd()), standalone_mode=False)
+    except WrongUse as error:
+        typer.echo(_advice(error), err=True)
+        sys.exit(2)
     except TextgaugeError as error:
         message = error.worded(option_name) if isinstance(error, ArgumentError) else str(error)
         typer.echo(f"textgauge: {message}", err=True)
         sys.exit(2)
     except BrokenPipeError:
         sys.exit(1)
+    sys.exit(code or 0)
+
+
+def _advice(error: Any) -> str:
+    """One line about a wrong option or argument; the whole help where no command was named."""
+    if type(error).__name__ == "NoArgsIsHelpError":
+        return str(error.ctx.get_help())
+    name = error.ctx.command_path if error.ctx else "textgauge"
+    said = " ".join(error.format_message().split()).removesuffix(".")
+    return f"textgauge: {said[:1].lower()}{said[1:]} (see {name} -h)"

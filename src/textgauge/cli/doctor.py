@@ -89,4 +89,4 @@ def _encoder() -> str:
     near, same, far = embedder("minilm").encode(["A cat sat down.", "A cat was sitting.", "Stocks fell sharply."])
     if not float(near @ same) > float(near @ far) + 0.3 or not np.isclose(np.linalg.norm(near), 1.0, atol=1e-5):
         raise ResourceError("the encoder runs but its vectors make no sense; run `textgauge resources verify minilm`")
-    return "runs, and tells a paraphrase from another sentence"
+    return "runs, and finds a paraphrase closer than another sentence"
