@@ -60,7 +60,7 @@ def compare(
     foreign: Annotated[
         str | None,
         typer.Option(
-            help="A third corpus: add which share of its texts, mixed into the reference, would give the same distance."
+            help="A third corpus: add which share of its texts, mixed into the reference, would give the same energy."
         ),
     ] = None,
     explain: Annotated[

@@ -100,7 +100,7 @@ def compare(
     frames. Blank texts are left out with a warning. The result begins with an answer: whether the corpora differ.
     `test` gives every value a permutation p-value for "same source", raw and adjusted for all metrics, `ci` an
     interval; either adds the null range, which holds the values to expect if both corpora came from one source.
-    `foreign`, a third corpus, adds which share of its texts, mixed into the reference, would give the same distance.
+    `foreign`, a third corpus, adds which share of its texts, mixed into the reference, would give the same `energy`.
     `explain` adds what each text contributes, for metrics that are sums over texts (see `textgauge.comparing.explain`).
     Several candidates, by name, are ranked (see `textgauge.comparing.many`); `paired` is for those. `on_step` is called
     with the name of each step, `on_score` with each score before p-values are adjusted. A metric

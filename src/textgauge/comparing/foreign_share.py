@@ -21,7 +21,7 @@ from textgauge.progress import Stage, Step, counting
 from textgauge.stats.resampling import grouped, halves
 from textgauge.tabular import listed
 
-SHOWN = ("energy", "jsd", "medoid")  # metrics whose interval holds the share in simulations (docs/reliability.md)
+SHOWN = ("energy",)  # metrics whose interval holds the share in simulations (docs/reliability.md)
 _SHARES = np.array([0.0, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0])
 _FINE = np.linspace(0.0, 1.0, 201)
 _SPLITS = 10  # of the reference into halves
