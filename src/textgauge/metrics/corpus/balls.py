@@ -20,7 +20,7 @@ from textgauge.metrics.neighbours import NeighbourMetric, ball_counts, harmonic_
 from textgauge.metrics.null_values import NullValues
 from textgauge.metrics.registry import register
 from textgauge.metrics.score import Score
-from textgauge.metrics.uncertainty import NOT_SHOWN, Parts, cut_mean
+from textgauge.metrics.uncertainty import Parts, cut_mean
 from textgauge.numerics import neighbour_lists as many
 from textgauge.numerics.neighbour_lists import Lists
 from textgauge.numerics.neighbour_sides import ManyShares
@@ -53,7 +53,7 @@ class _BallMetric(NeighbourMetric):
 
     default_on = "minilm:euclidean"
     on_scale = False
-    no_interval = NOT_SHOWN
+    min_texts_interval = 300
 
     k: int = 5
     ties: Literal["closed", "open"] = "closed"

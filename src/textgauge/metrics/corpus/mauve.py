@@ -19,7 +19,7 @@ from textgauge.metrics.corpus_metric import EmbeddingMetric, ManyValues, Values
 from textgauge.metrics.neighbours import gram_of
 from textgauge.metrics.registry import register
 from textgauge.metrics.score import Score
-from textgauge.metrics.uncertainty import NOT_SHOWN, around, student_reach
+from textgauge.metrics.uncertainty import around, student_reach
 from textgauge.numerics.kmeans import kmeans
 from textgauge.numerics.spectral import Directions, Spread, components, spread_of_directions
 from textgauge.numerics.subsets import Subsets
@@ -109,7 +109,7 @@ class Mauve(EmbeddingMetric):
     label: ClassVar[str] = "1 − MAUVE"
     source: ClassVar[str] = "Pillutla et al. 2021"
     compiled: ClassVar[bool] = True
-    no_interval: ClassVar[str | None] = NOT_SHOWN
+    min_texts_interval: ClassVar[int] = 300
     headline: ClassVar[Part] = Part(VALUE)
     parts: ClassVar[tuple[Part, ...]] = (Part("frontier_integral"), Part("mauve_star", closer="larger"))
 

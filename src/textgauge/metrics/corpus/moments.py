@@ -92,7 +92,7 @@ class Frechet(EmbeddingMetric):
     name = "fid"
     version = 2
     label = "Fréchet embedding distance"
-    no_interval = NOT_SHOWN
+    min_texts_interval = 300
     from_null = True
     source = "Heusel et al. 2017"
     headline = Part(VALUE, bounds=(0.0, float("inf")))
@@ -182,7 +182,7 @@ class Medoid(CentreDistance):
 
     name = "medoid"
     label = "Mean vector distance"
-    no_interval = NOT_SHOWN
+    min_texts_interval = 300
     from_null = True
 
     def compute(self, comparison: Comparison) -> Values:
