@@ -320,4 +320,9 @@ def _named(path: Path) -> object:
 
 
 def _configured(path: Path) -> object:
-    return read_config(get_command(app), path.parent)
+    return read_config(_command(), path.parent)
+
+
+@cache
+def _command() -> Any:
+    return get_command(app)
