@@ -20,8 +20,12 @@ from textgauge.metrics.uncertainty import (
     folded_interval,
     folded_mean,
     inverted,
+    likely_range,
+    normal_reach,
     student_reach,
+    wilson,
 )
+from textgauge.numerics.held_out import HeldOut
 
 
 def texts(n: int, exponent: float, seed: int) -> list[str]:
@@ -152,6 +156,59 @@ def test_dc_has_the_interval_of_its_density_below_1_and_of_its_coverage_above() 
         low, high, _ = metric.interval_ends(comparison, score, level=0.95, seed=0)
         assert low < score.value < high
         assert high - low < 0.3
+
+
+def test_corpora_of_one_size_are_cut_alike_by_place() -> None:
+    reference, first, second = (np.random.default_rng(seed).normal(size=(40, 2)) for seed in range(3))
+    one, two = (Parts.of_rows(Comparison(reference, other), trials=3, seed=0) for other in (first, second))
+    assert np.array_equal(one.draws.left, two.draws.left)
+    assert np.array_equal(one.draws.left[:, :40], one.draws.right[:, 40:])
+    assert not one.draws.left[:, 40:].any()
+    assert np.array_equal(one.joint.embeddings("given")[:40], reference)
+    unequal = Parts.of_rows(Comparison(reference, first[:30]), trials=3, seed=0).draws
+    assert unequal.left[:12].sum(axis=0).tolist() == [3] * 40 + [0] * 30  # in one quarter of each cut
+    assert unequal.right[:12].sum(axis=0).tolist() == [0] * 40 + [3] * 30
+
+
+def test_differences_are_those_of_disjoint_halves() -> None:
+    parts = Parts.of(Comparison(np.zeros((8, 1)), np.zeros((8, 1))), trials=2, seed=0)
+    values = np.arange(20.0).reshape(10, 2) ** 2  # quarters 1 to 4, then six halves; a column for each trial
+    halves = values[4:]
+    expected = [halves[a] - halves[a + 1] for a in (0, 2, 4)]
+    assert parts.half_differences(values.reshape(-1)).tolist() == np.concatenate(expected).tolist()
+    assert parts.half_differences(np.stack([values.reshape(-1)] * 3)).shape == (3, 6)
+    members = [(parts.draws.left | parts.draws.right)[place::2] for place in range(2)]
+    for cut in members:
+        assert (cut[4::2] ^ cut[5::2]).all()
+
+
+@pytest.mark.parametrize(("right", "n"), [(7, 10), (10, 10), (0, 10), (350, 1_000)])
+def test_wilsons_ends_are_as_far_as_their_own_error_reaches(right: int, n: int) -> None:
+    value, (low, high) = right / n, wilson(right / n, n, 1.96)
+    assert 0 <= low <= value <= high <= 1
+    for end in (end for end in (low, high) if 0 < end < 1):
+        assert abs(value - end) == pytest.approx(1.96 * np.sqrt(end * (1 - end) / n))
+
+
+def held_out(right_reference: int, right_candidate: int, n: int) -> HeldOut:
+    predicted = np.concatenate([np.arange(n) >= right_reference, np.arange(n) < right_candidate])
+    return HeldOut(np.arange(2 * n) >= n, predicted.astype(float))
+
+
+def test_one_split_has_wilsons_interval_widened_for_other_training_texts() -> None:
+    low, high = likely_range([held_out(30, 36, 40)], "accuracy", share=0.5, reach=1.96)
+    rates = (np.array([30, 36]) + 0.5) / 41
+    variance = 1.2 * (rates * (1 - rates)).sum() / 40 / 4  # accuracy is the mean of both; training adds a fifth
+    level = rates.mean()
+    assert (low, high) == pytest.approx(wilson(66 / 80, level * (1 - level) / variance, 1.96), rel=1e-5)
+
+
+def test_more_splits_narrow_the_interval_as_far_as_they_are_not_alike() -> None:
+    one, many = (
+        likely_range([held_out(30, 36, 40)] * count, "balanced", share=0.2, reach=1.96) for count in (1, 1_000)
+    )
+    assert np.ptp(many) / np.ptp(one) == pytest.approx(np.sqrt(0.2), abs=0.02)  # a fifth held out: alike by 0.2
+    assert normal_reach(0.95) == pytest.approx(1.959964, abs=1e-6)
 
 
 @pytest.mark.slow

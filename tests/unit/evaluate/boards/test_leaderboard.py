@@ -1,12 +1,13 @@
 """Leaderboards of verdicts that are made up, so that ranks, intervals and tiers are known."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from textgauge.errors import InputError
+from textgauge.errors import ArgumentError, InputError
 from textgauge.evaluate.boards.leaderboard import leaderboard
 from textgauge.evaluate.protocols import Distributionality, Ksc, Size, Speed
 from textgauge.evaluate.protocols.base import Verdict, over_repetitions
@@ -255,3 +256,94 @@ def test_rows_are_flat_dictionaries():
     (row,) = leaderboard([judged("a", accuracy=[0.5, 0.7])]).to_dicts()
     ends = ["overall_low", "overall_high"]
     assert list(row) == ["metric", "accuracy", "overall", *ends, "rank", "rank_low", "rank_high", "tier"]
+
+
+def three_data_sets(share=None):
+    """Two metrics on three data sets, whose texts each repetition uses in this share."""
+    return [
+        replace(judged(name, data, accuracy=spread(mean + shift, seed=i)), pool_share=share)
+        for i, (data, shift) in enumerate({"x": 0.0, "y": 0.1, "z": 0.2}.items())
+        for name, mean in (("good", 0.7), ("bad", 0.2))
+    ]
+
+
+def test_three_data_sets_have_an_interval_for_new_ones():
+    board = leaderboard(three_data_sets())
+    for row, overall in zip(board, (0.8, 0.3), strict=True):
+        reach = stats.t.ppf(0.975, 2) * 0.1 / np.sqrt(3)
+        assert (row.new_data_low, row.new_data_high) == pytest.approx(
+            (overall - reach, min(overall + reach, 1)), abs=0.01
+        )
+        assert row.high - row.low < 0.01
+    flat, shown = board.to_dicts()[0], board.readable()[0]
+    assert flat["new_data_low"] == pytest.approx(board.rows[0].new_data_low)
+    assert list(shown) == ["rank", "metric", "accuracy", "overall", "interval", "new data sets", "tier"]
+    assert shown["rank"] == "1 (1–1)"
+    assert "new data sets" not in leaderboard(three_data_sets()[:4]).readable()[0]
+
+
+def test_a_scope_widens_the_interval_and_is_said():
+    texts, sources, data = (leaderboard(three_data_sets(0.5), scope=scope) for scope in ("texts", "sources", "data"))
+    widths = [board.rows[0].high - board.rows[0].low for board in (texts, sources, data)]
+    assert widths == sorted(widths)
+    assert len(set(widths)) == 3
+    assert [board.scope for board in (texts, sources, data)] == [
+        "these texts",
+        "new texts from these sources",
+        "new data sets",
+    ]
+    assert leaderboard(three_data_sets(0.5)).scope == sources.scope
+    assert (
+        sources.answer
+        == "Best: good, better than the other metric (95 % for all together, new texts from these sources)."
+    )
+
+
+@pytest.mark.parametrize(
+    ("scope", "complaint"),
+    [
+        ("sources", "does not support statements about new texts"),
+        ("data", "three or more data sets"),
+        ("world", "one of texts, sources, data"),
+    ],
+)
+def test_a_scope_that_the_run_does_not_support_is_refused(scope, complaint):
+    with pytest.raises((InputError, ArgumentError), match=complaint):
+        leaderboard([judged(name, every=spread(0.5)) for name in "ab"], scope=scope)
+
+
+def test_the_note_on_overall_says_mean_weighted_mean_or_the_one_measure():
+    both = [judged(name, accuracy=spread(0.5), linearity=spread(0.4)) for name in "ab"]
+    assert leaderboard(both).notes[0] == "overall is the mean of accuracy and linearity"
+    assert leaderboard(both, {"accuracy": 2}).notes[0] == "overall is the weighted mean of accuracy and linearity"
+    assert leaderboard([judged(name, accuracy=spread(0.5)) for name in "ab"]).notes[0] == "overall is accuracy"
+    again = leaderboard([*both, *(judged(name, "c,d", accuracy=spread(0.5), linearity=spread(0.4)) for name in "ab")])
+    assert again.notes[0] == "overall is the mean of accuracy and linearity"
+
+
+def test_the_chart_shows_ranked_metrics_with_their_ranges():
+    board = leaderboard([*(judged(name, accuracy=spread(0.5)) for name in "ab"), judged("none", linearity=[math.nan])])
+    chart = board.plot().to_dict()
+    rows = next(iter(chart["datasets"].values())) if "datasets" in chart else chart["layer"][0]["data"]["values"]
+    assert [row["metric"] for row in rows] == ["a", "b"]
+    assert rows[0] == {
+        key: board.to_dicts()[0][key] for key in ("metric", "overall", "rank", "rank_low", "rank_high", "tier")
+    }
+    span, point = chart["layer"]
+    assert (span["encoding"]["x"]["field"], span["encoding"]["x2"]["field"]) == ("rank_low", "rank_high")
+    assert point["encoding"]["x"]["field"] == "rank"
+    assert point["encoding"]["x"]["scale"] == {"domain": [0.5, 2.5], "nice": False}
+    assert [mark["mark"]["type"] for mark in (span, point)] == ["rule", "point"]
+    for layer in (span, point):
+        assert layer["encoding"]["y"]["field"] == "metric"
+        assert layer["encoding"]["color"]["field"] == "tier"
+        assert [tip["field"] for tip in layer["encoding"]["tooltip"]] == list(rows[0])
+    assert chart["height"] == 36
+
+
+def test_a_board_is_its_answer_its_table_and_its_notes():
+    board = leaderboard([judged("good", accuracy=spread(0.9)), judged("bad", accuracy=spread(0.1, seed=1))])
+    lines = str(board).splitlines()
+    assert lines[0] == board.answer
+    assert [line for line in lines if line.startswith("note: ")] == [f"note: {note}" for note in board.notes]
+    assert len(board) == 2
