@@ -1,10 +1,10 @@
 """Do the tests notice a fault? Small changes of the code ("mutants", made by mutmut), each under the module's tests.
 
-    python -m benchmarks.mutation run [SHARE]    try a random share of the mutants of each module, the same every time
-    python -m benchmarks.mutation table          what was killed, and the changes that no test noticed
+    python -m benchmarks.mutation run [SHARE [SEED]]    try a random share of the mutants of each module
+    python -m benchmarks.mutation table                 what was killed, and the changes that no test noticed
 
 `[tool.mutmut]` in pyproject.toml names modules and tests. A mutant that makes the tests run out of time counts as
-killed. Mutants of one module are drawn by a fixed seed, so a larger share holds those of a smaller one.
+killed. A share of the mutants is the same every time for one seed, and a larger one holds a smaller one.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import subprocess
 import sys
 from collections import Counter
 
-SEED = 0
 FIRST = "textgauge.stats.orders.x_ranks__mutmut_1"
 KILLED = ("killed", "timeout", "segfault")
 
@@ -36,22 +35,22 @@ def module_of(mutant: str) -> str:
     return mutant.split(".x", 1)[0]
 
 
-def sampled(mutants: list[str], share: float) -> list[str]:
+def sampled(mutants: list[str], share: float, seed: int) -> list[str]:
     chosen = []
     for module in sorted(set(map(module_of, mutants))):
         own = sorted(mutant for mutant in mutants if module_of(mutant) == module)
-        random.Random(f"{SEED} {module}").shuffle(own)
+        random.Random(f"{seed} {module}").shuffle(own)
         chosen += own[: round(share * len(own))]
     return chosen
 
 
-def run(share: float) -> None:
+def run(share: float = 1.0, seed: float = 0) -> None:
     if not states():
         mutmut("run", FIRST)
     found = states()
-    chosen = [mutant for mutant in sampled(list(found), share) if found[mutant] == "not checked"]
-    for start in range(0, len(chosen), 100):  # what is finished is kept
-        mutmut("run", "--max-children", "1", *chosen[start : start + 100])
+    chosen = [mutant for mutant in sampled(list(found), share, int(seed)) if found[mutant] == "not checked"]
+    if chosen:  # what is finished is kept if this is stopped
+        mutmut("run", "--max-children", "1", *chosen)
 
 
 def change(mutant: str) -> str:
@@ -76,4 +75,4 @@ def table() -> None:
 
 
 if __name__ == "__main__":
-    table() if sys.argv[1:] == ["table"] else run(float(sys.argv[2]) if len(sys.argv) > 2 else 1.0)
+    table() if sys.argv[1:] == ["table"] else run(*map(float, sys.argv[2:]))

@@ -108,3 +108,11 @@ def test_max_t_is_the_step_down_rule(tests, seed):
         running = max(running, (1 + sum(reached)) / 20)
         expected[column] = running
     assert max_t(values) == pytest.approx(expected)
+
+
+def test_two_repetitions_can_be_tested_and_one_cannot():
+    first, second = np.array([0.1, 0.4]), np.array([0.2, 0.9])
+    gap, error = (first - second).mean(), (first - second).std(ddof=1) / np.sqrt(2)
+    found = pair_p_values(np.array([gap, gap, 0.0]), np.array([error, error, np.nan]), np.array([1.0, 0.0, 4.0]))
+    assert found[0] == pytest.approx(stats.ttest_rel(first, second).pvalue)
+    assert np.isnan(found[1:]).all()  # no gap, but nothing is known about its error
