@@ -295,7 +295,9 @@ _FIGURES = (
     PaperFigure("2-bottom", "imbalance", "Which way unequal sizes bend each metric."),
     PaperFigure("3", "tree", "Red lines are judgements that the metric gets wrong; fewer is better.", ("-k-7-",)),
     PaperFigure("4", "radar", "The fuller the shape, the better the metric by all measures together."),
-    PaperFigure("5", "steps", "Distances that fall to the dashed line cannot see the generated texts any more."),
+    PaperFigure(
+        "5", "steps", "Where points reach the dashed line, the metric does not see the generated texts any more."
+    ),
     PaperFigure("6", "box", "Measures over repetitions. Boxes that overlap do not show that metrics are equal."),
 )
 PAPER = Paper("kour2022", ("3",), ("definition", "paper"), plans, rows, ledger_rows, _FIGURES)

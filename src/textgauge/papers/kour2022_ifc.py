@@ -149,31 +149,35 @@ def ifc_claims() -> Iterator[Claim[IfcEvidence]]:
     for study in STUDIES:
         for name in ("FID", "PR", "DC", "MAUVE", "CLASSIFIER", "IRPR"):
             claim = f"{name} falls with the steps"
-            yield _claim(study, claim, "Spearman's ρ of step and distance is below 0", _minus(name, _trend))
+            rule = "Spearman's ρ of step and distance is below 0"
+            yield _claim(study, claim, rule, "−ρ", _minus(name, _trend))
         yield _claim(
             study,
             "CHI is less effective than the others",
             "CHI's Spearman's ρ of step and distance less the mean of the other seven is above 0",
+            "ρ of CHI less theirs",
             _chi_behind,
         )
         for name in ("FID", "IRPR"):
             claim = f"{name} still sees generated texts after {STEPS} steps"
             rule = "the distance of the last step less the self-distance is above 0"
-            yield _claim(study, claim, rule, _over_runs(name, _left))
-        yield _claim(study, "ZIPF rises with the steps", "its slope is above 0", _over_runs("ZIPF", _slope))
+            yield _claim(study, claim, rule, "distance left", _over_runs(name, _left))
+        yield _claim(study, "ZIPF rises with the steps", "its slope is above 0", "slope", _over_runs("ZIPF", _slope))
         claim, rule = "the type–token ratio grows with the steps", "its slope is above 0"
-        yield _claim(study, claim, rule, _over_runs("FID", _ttr_slope), ".295, .299, .322")
+        yield _claim(study, claim, rule, "slope", _over_runs("FID", _ttr_slope), ".295, .299, .322")
 
 
 Measured = Callable[[Observations], float]
 Found = Callable[[Mapping[str, Sequence[Observations]]], list[float]]
 
 
-def _claim(study: FineTuning, claim: str, rule: str, values: Found, paper: str = "figure 5") -> Claim[IfcEvidence]:
+def _claim(
+    study: FineTuning, claim: str, rule: str, what: str, values: Found, paper: str = "figure 5"
+) -> Claim[IfcEvidence]:
     def test(evidence: IfcEvidence) -> Finding:
         runs = evidence.runs.get(study.name, {})
         found = values(runs)
-        return above("value", "0", of_values(found)) if len(found) == RUNS else Finding(None, why=_WHY)
+        return above(what, "", of_values(found)) if len(found) == RUNS else Finding(None, why=_WHY)
 
     criterion = f"the 95 % interval over {RUNS} training runs: {rule}"
     return Claim(f"{claim} ({study.about})", paper, study.about, criterion, test, study.deviation)

@@ -135,11 +135,12 @@ def paired(first: Verdict, second: Verdict) -> MeasuredDifference:
 
 
 def above(name: str, other: str, gap: MeasuredDifference) -> Finding:
-    """Whether the first is above the second: the whole interval of the difference is."""
+    """Whether the first is above the second, or above 0 where no other is named: the whole interval of the gap is."""
     if not gap.known:
         return Finding(None, why=NOT_RUN)
     why = "" if gap.low > 0 else INCLUDES_ZERO if gap.high > 0 else OPPOSITE
-    return Finding(gap.low > 0, f"{name} − {other} = {gap.value:+.3g}", gap.interval, why)
+    said = f"{name} − {other}" if other else name
+    return Finding(gap.low > 0, f"{said} = {gap.value:+.3g}", gap.interval, why)
 
 
 def above_all(name: str, gaps: Mapping[str, MeasuredDifference]) -> Finding:

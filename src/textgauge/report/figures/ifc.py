@@ -35,12 +35,12 @@ TTR = "type–token ratio"
 _RUN = re.compile(r",? ?(?:training )?run[ _-]?\d+")
 _BAND = {
     False: (
-        "Points: repetitions on the texts of one training run; line: least squares through the means of the steps, "
-        "with its 95 % band for this run; dashed: the reference against itself."
+        "Points: repetitions on the texts of one training run; dashed: the reference against itself.",
+        "Line: least squares through the means of the steps, with its 95 % band for this run.",
     ),
     True: (
-        "Points: repetitions on the texts of each training run; line: mean of the runs' least-squares lines, "
-        "with its 95 % band for new runs; dashed: the reference against itself."
+        "Points: the texts of each training run; dashed: the reference against itself.",
+        "Line: mean of the runs' least-squares lines, with its 95 % band for new runs.",
     ),
 }
 
@@ -104,9 +104,8 @@ def ifc_figure(groups: Sequence[Group]) -> alt.ConcatChart:
     words = ttr_points(groups)
     if _steps_known(words) > 1:
         panels.append(_panel(TTR, words, "different words ÷ words", "dashed: the reference's"))
-    said = about(groups[0]) if len(groups) == 1 else f"{len(groups)} training runs, {about(groups[0])}"
-    line = _BAND[len(groups) > 1]
-    return finished(panels, "Distance to the training texts, step by step", said, line, missing)
+    said = about(groups[0]) if len(groups) == 1 else f"{len(groups)} training runs, {_RUN.sub('', about(groups[0]))}"
+    return finished(panels, "Distance to the training texts, step by step", said, *_BAND[len(groups) > 1], missing)
 
 
 def _drawn(groups: Sequence[Group], _: int) -> Iterator[Drawn]:
