@@ -136,7 +136,7 @@ $(BENCH)/.done: $(BUILD)
 	$(BENCH)/bin/python -m pip install -q -e '.[oracles]' $(PEERS)
 	@touch $@
 
-results: $(VENV)/.core ## check the claims of the papers and write docs/results/; an hour, needs TEXTGAUGE_DATA
+results: $(VENV)/.core ## check the claims of the papers and write docs/results/; over an hour, resumes, needs TEXTGAUGE_DATA
 	@mkdir -p $(RESULTS)
 	$(BIN)/python -m pip install -q $(TORCH) -e '.[generate,figures]'
 	$(BIN)/textgauge reproduce --all --out $(RESULTS) --figures $(RESULTS)/figures --format json > $(RESULTS)/ledgers.json

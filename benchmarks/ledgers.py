@@ -2,7 +2,8 @@
 
 python -m benchmarks.ledgers RUNS/ledgers.json docs
 
-The ledger is what `textgauge reproduce --all --format json` prints. A paper that is not in it keeps its page.
+A ledger is what `textgauge reproduce --format json` prints, of one paper or of all; several files may be given. A paper
+that is in none of them keeps its page.
 """
 
 from __future__ import annotations
@@ -53,11 +54,11 @@ def overview(pages: Path) -> str:
     return table(("paper", "claims"), rows)
 
 
-def main(ledger: str, docs: str) -> None:
+def main(*ledgers: str, docs: str) -> None:
     """Write the pages, and put the table between the marks."""
     place, page = Path(docs) / "results", Path(docs) / "results.md"
     place.mkdir(exist_ok=True)
-    claims = json.loads(Path(ledger).read_text(encoding="utf-8"))["rows"]
+    claims = [row for path in ledgers for row in json.loads(Path(path).read_text(encoding="utf-8"))["rows"]]
     for name in PAPERS:
         if rows := [row for row in claims if row["source"] == name]:
             (place / f"{name}.md").write_text(paper_page(name, rows), encoding="utf-8")
@@ -67,4 +68,4 @@ def main(ledger: str, docs: str) -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:3])
+    main(*sys.argv[1:-1], docs=sys.argv[-1])

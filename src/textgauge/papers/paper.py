@@ -8,6 +8,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from textgauge.evaluate.plan import Plan
+from textgauge.evaluate.protocols.base import Protocol
 from textgauge.evaluate.results import Results
 from textgauge.tabular import Row
 
@@ -45,6 +46,7 @@ class Paper:
 
     `fed` says that rows also hold the paper's own numbers fed through our formulas, which needs no data. `program`
     has the parameters of the suite of that name where that suite, not plans, makes what rows are read from.
+    `not_drawn` are protocols of the suite that the paper's figures do not have.
     """
 
     name: str
@@ -56,6 +58,7 @@ class Paper:
     figures: tuple[PaperFigure, ...] = ()
     fed: bool = False
     program: Mapping[str, str] | None = None
+    not_drawn: tuple[Protocol, ...] = ()
 
 
 def published(name: str) -> pl.DataFrame:

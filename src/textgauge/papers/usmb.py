@@ -323,4 +323,6 @@ _FIGURES = (
         "3-5", "sensitivity", "Lines on the dashed curve answer a change in proportion; flat lines do not see it."
     ),
 )
-PAPER = Paper("usmb", (*_TABLES, _WEIGHTS), ("definition",), plans, rows, ledger_rows, _FIGURES, fed=True)
+PAPER = Paper(
+    "usmb", (*_TABLES, _WEIGHTS), ("definition",), plans, rows, ledger_rows, _FIGURES, fed=True, not_drawn=(WHOLE,)
+)

@@ -31,7 +31,7 @@ class NumberedFigure:
 
 def paper_figures(paper: Paper, results: Results) -> Iterator[NumberedFigure]:
     """Every figure of a paper that the run has data for."""
-    groups = results.groups()
+    groups = [group for group in results.groups() if group.protocol not in paper.not_drawn]
     for wanted in paper.figures:
         only = {metric.key for metric in get_metrics(wanted.metrics)} if wanted.metrics else None
         drawn = figures(groups, kinds=[wanted.kind], metrics=only) if wanted.kind != PLANE else None

@@ -16,7 +16,7 @@ def docs(tmp_path, monkeypatch):
     (tmp_path / "docs" / "results.md").write_text("# Results\n\n<!-- ledgers -->\nold\n<!-- /ledgers -->\n\nMore.\n")
     (tmp_path / "docs" / "results" / "second.md").write_text("# second\n\n3 replicated (3 claims).\n")
     (tmp_path / "ledgers.json").write_text(json.dumps({"rows": [{"source": "first", **row} for row in ROWS]}))
-    ledgers.main(str(tmp_path / "ledgers.json"), str(tmp_path / "docs"))
+    ledgers.main(str(tmp_path / "ledgers.json"), docs=str(tmp_path / "docs"))
     return tmp_path / "docs"
 
 
