@@ -114,7 +114,7 @@ def test_a_copy_of_train(describe, corpora):
     _, out, err = describe(corpora / "train.txt", "--grammar", "none", "-f", "json")
     rows = {row["property"]: row["value"] for row in json.loads(out)["rows"]}
     assert (rows["unique"], rows["vocab"], rows["syntactic_f1"]) == (0, 0, 1)
-    assert "80 of 80 texts are train texts" in err
+    assert "80 of 80 texts equal train texts" in err
 
 
 def test_shuffled_words_lose_on_plausibility(describe, corpora, tmp_path):
