@@ -102,7 +102,7 @@ def test_a_copy_of_train_is_all_copied():
     found = describe(generated=TRAIN)
     assert found["unique"].value == found["distinct"].value == found["vocab"].value == 0
     assert found["syntactic_f1"].value == found["near_copies"].value == 1
-    assert any("4 of 4 texts are train texts" in text for text in found.warnings)
+    assert any("4 of 4 texts equal train texts" in text for text in found.warnings)
 
 
 def test_one_text():
