@@ -92,6 +92,10 @@ def _draw(paper: Paper, results: Results, folder: Path) -> None:
 
     drawn = list(write_figures(paper, results, folder))
     note(f"{drawn[-1]} shows {len(drawn) - 1} figures" if drawn else f"{paper.name}: the run holds nothing to draw")
+    numbers = dict.fromkeys(figure.number for figure in paper.figures)
+    missing = [one for one in numbers if not any(path.name.startswith(f"figure-{one}-") for path in drawn)]
+    if drawn and missing:
+        note(f"not drawn, because the run has no data for it: figure {', '.join(missing)}")
 
 
 def _print_ledger(rows: list[Row], form: Format) -> None:

@@ -57,6 +57,18 @@ def test_charts_are_chosen_by_kind_name_and_metric(results):
     assert len(one.figure.chart.to_dict()["concat"]) == 1
 
 
+def test_kour_draws_trees_of_seven_corpora(tmp_path):
+    names = {"a": "banking", "b": "travel"}
+    corpora = {role: Corpus.of(load_texts(f"sample:{name}", limit=80).texts) for role, name in names.items()}
+    store = Store(tmp_path)
+    run(
+        [Plan(Ksc(k=k, n=10, repetitions=1), Sources("a,b", corpora), get_corpus_metrics("jsd")) for k in (5, 7)], store
+    )
+    listed = [figure for figure in PAPERS["kour2022"].figures if figure.number == "3"]
+    (one,) = paper_figures(figures_of(*listed), Results(store))
+    assert "k7" in one.figure.name
+
+
 def test_files_are_numbered_and_one_page_shows_them_with_captions(results, tmp_path):
     listed = PaperFigure("2", "distance", "Red & <b>blue</b>."), PaperFigure("6", "box", "Boxes.")
     files = list(write_figures(figures_of(*listed), results, tmp_path))
