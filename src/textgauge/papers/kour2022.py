@@ -293,7 +293,7 @@ _FIGURES = (
     PaperFigure("2-top", "distance", "How straight and how narrow each metric's distance rises with ℓ."),
     PaperFigure("2-middle", "size", "From which size on a metric is within its value for large samples."),
     PaperFigure("2-bottom", "imbalance", "Which way unequal sizes bend each metric."),
-    PaperFigure("3", "tree", "Red lines are judgements that the metric gets wrong; fewer is better.", ("-k7-",)),
+    PaperFigure("3", "tree", "Orange lines are judgements that the metric gets wrong; fewer is better.", ("-k7-",)),
     PaperFigure("4", "radar", "The fuller the shape, the better the metric by all measures together."),
     PaperFigure(
         "5", "steps", "Where points reach the dashed line, the metric does not see the generated texts any more."
