@@ -272,7 +272,7 @@ def test_every_declaration_is_whole(entry: Resource) -> None:
     assert entry.purpose
     assert entry.licence
     assert entry.size > 0
-    assert entry.sources[0] == "folder"
+    assert entry.sources[0] == "your folder"
     digests = [*entry.files.values(), *(package.wheel_sha256 for package in entry.packages)]
     assert all(len(digest) == 64 and set(digest) <= set("0123456789abcdef") for digest in digests)
     assert entry.packages or entry.hub

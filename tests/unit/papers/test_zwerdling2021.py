@@ -91,7 +91,7 @@ def test_plausibility_by_a_large_model_is_of_a_draw_of_each_corpus(run, torchles
     judged = []
 
     class Counting:
-        signature = "counting"
+        name = signature = "counting"
 
         def surprise(self, texts):
             judged.extend(texts)

@@ -5,7 +5,15 @@ import json
 from textgauge.report.page import page, read_result, read_texts
 
 DESCRIBED = [
-    {"corpus": "generated", "property": "near_copies", "value": 0.55, "low": 0.48, "high": 0.62, "test": 0.115},
+    {
+        "corpus": "generated",
+        "property": "near_copies",
+        "value": 0.55,
+        "low": 0.48,
+        "high": 0.62,
+        "test": 0.115,
+        "worse_than": "test",
+    },
 ]
 COMPARED = [
     {"metric": "jsd@words", "value": 0.25, "p_value": 0.01, "n_reference": 30, "n_candidate": 30, "reason": None},
