@@ -1,4 +1,4 @@
-"""All pairs of two clouds of rows in bounded memory: each block of products is made once and serves all who asked.
+"""All pairs of two clouds of rows in bounded memory: each block of products is made once and serves all requests.
 
 Products are float32. Neighbours are exact: the products leave few pairs, and float64 decides among them. Sums of
 kernels and of distances are for means over many pairs, which float32 moves by less than 1e-7.
@@ -60,7 +60,7 @@ class Reduction(Protocol):
 
 
 class PairPasses:
-    """Two clouds and what is asked of their pairs; the first answer that is needed computes all that was asked for.
+    """Two clouds and requests about their pairs; the first answer that is needed serves all requests made so far.
 
     `reaches`, the clouds' distances to their neighbours, may serve several comparisons. A block has at most `shape`.
     """
@@ -76,7 +76,7 @@ class PairPasses:
             self._asked[request] = None
 
     def answer(self, request: Request) -> tuple[Any, ...]:
-        """What was found, in the same passes as all else that was asked for."""
+        """What was found, in the same passes as all other requests."""
         self.ask(request)
         if request not in self._answers:
             self._run(list(self._asked))
