@@ -112,7 +112,7 @@ class Verdict:
     draws: tuple[float, ...] = field(default=(), repr=False)
     n: int | None = None
     units: int = 0
-    chance: float = float("nan")
+    chance: float = field(default=float("nan"), compare=False)  # NaN is not equal to itself
 
 
 @dataclass(frozen=True)
