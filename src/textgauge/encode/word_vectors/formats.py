@@ -126,8 +126,8 @@ def _parsed(lines: list[bytes], dimension: int, number: int) -> Block:
 
 def _numbers(texts: list[bytes], dimension: int) -> NDArray[np.float32] | None:
     """Read numbers between white space, one row a text; None where there is anything else."""
-    with suppress(ValueError), warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # what an older numpy says instead of an error
+    with suppress(ValueError, DeprecationWarning), warnings.catch_warnings():
+        warnings.simplefilter("error", DeprecationWarning)  # what an older numpy says instead of an error
         flat = np.fromstring(b" ".join(texts), dtype=np.float64, sep=" ")
         if flat.size == len(texts) * dimension:
             with np.errstate(over="ignore"):
