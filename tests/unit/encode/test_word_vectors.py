@@ -91,6 +91,10 @@ def test_the_size_of_a_block_does_not_matter(written, monkeypatch, name, chunk):
 DAMAGED = {
     "a number too few": (text().replace(b"4.0 5.0 6.0", b"4.0 5.0"), "line 3: expected a word and 3 numbers, found 2"),
     "not a number": (text().replace(b"7.0 8.0", b"7.0 x8"), "line 5 holds something that is not a finite number"),
+    "a damaged digit": (
+        text().replace(b"7.0 8.0", b"7.0 8.\x91"),
+        "line 5 holds something that is not a finite number",
+    ),
     "nan": (text(header=True).replace(b"7.0 8.0", b"nan 8.0"), "line 6 holds something that is not a finite number"),
     "infinity": (text().replace(b"7.0 8.0", b"7.0 1e60"), "line 5 holds"),
     "a blank line inside": (text().replace(b"\nCat", b"\n\nCat"), "line 3: expected"),
