@@ -3,9 +3,8 @@
 import pkgutil
 from importlib import import_module
 
-import pytest
-
 import benchmarks
+import pytest
 
 MODULES = sorted(module.name for module in pkgutil.iter_modules(benchmarks.__path__))
 
