@@ -22,9 +22,7 @@ from textgauge.evaluate.results import Judged, Results
 from textgauge.evaluate.suites import Metrics, register_suite
 from textgauge.metrics import get_corpus_metrics, get_metric
 from textgauge.papers.ledger import (
-    INCLUDES_ZERO,
     NOT_RUN,
-    OPPOSITE,
     Claim,
     Finding,
     above,
@@ -32,8 +30,10 @@ from textgauge.papers.ledger import (
     ledger,
     of_values,
     paired,
+    why_not_above,
 )
 from textgauge.papers.paper import Paper, PaperFigure, Request
+from textgauge.stats.decisions import ahead
 from textgauge.tabular import Row, plain_row
 
 # The metrics, and the parts of two of them (§5.4). IRPR is of cosine distances by the text, of angles by the code.
@@ -171,8 +171,8 @@ def _nearer(rule: str, key: str) -> Claim[AckermanEvidence]:
             return Finding(None, why=verdict.reason or NOT_RUN)
         sign = 1.0 if side == "energy" else -1.0
         low, high = sorted((sign * verdict.low, sign * verdict.high))
-        why = "" if low > 0 else INCLUDES_ZERO if high > 0 else OPPOSITE
-        return Finding(low > 0, f"score {verdict.value:+.3f}", f"{verdict.low:+.3f} to {verdict.high:+.3f}", why)
+        interval = f"{verdict.low:+.3f} to {verdict.high:+.3f}"
+        return Finding(ahead(low), f"score {verdict.value:+.3f}", interval, why_not_above(low, high))
 
     criterion = f"the 95 % interval of the score over samples of pairs is {'above' if side == 'energy' else 'below'} 0"
     claim = f"{key} is nearer to {side}, by prototypes={rule}"

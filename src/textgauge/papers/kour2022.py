@@ -30,6 +30,7 @@ from textgauge.papers.ledger import (
     above,
     above_all,
     all_hold,
+    by_test,
     failures_first,
     ledger,
     of_values,
@@ -37,6 +38,7 @@ from textgauge.papers.ledger import (
 )
 from textgauge.papers.paper import Paper, PaperFigure, Request, published
 from textgauge.stats.correlation import spearman
+from textgauge.stats.decisions import ahead
 from textgauge.tabular import Row
 
 _AS = {"definition": "metrics and measures as defined", "paper": "metrics and measures as in the authors' code"}
@@ -239,13 +241,10 @@ def _other(theirs: tuple[str, str]) -> list[str]:
 def _first_settled(observed: Observations) -> float:
     """The first size from which on no deviation from large samples shows; infinity where there is none."""
     sizes = sorted(set(observed.of("kind", SIZE).columns["size_a"].tolist()))
-    shows = [not _includes_zero(_deviation(observed, SIZE, size)) for size in sizes]
+    gaps = [_deviation(observed, SIZE, size) for size in sizes]
+    shows = [ahead(gap.low) or ahead(-gap.high) for gap in gaps]
     last = max((place for place, seen in enumerate(shows) if seen), default=-1)
     return float(sizes[last + 1]) if last + 1 < len(sizes) else float("inf")
-
-
-def _includes_zero(gap: MeasuredDifference) -> bool:
-    return gap.low <= 0 <= gap.high
 
 
 def _deviation(observed: Observations, kind: str, size: int) -> MeasuredDifference:
@@ -277,11 +276,11 @@ def _throughput(theirs: tuple[str, str], ours: str) -> Claim[KourEvidence]:
             return Finding(None, why=NOT_RUN)
         own = np.array([found[name].verdict("throughput").value for name in printed])
         said = np.array(list(printed.values()))
-        tested = permutation_test(
+        test_of_order = permutation_test(
             (own,), lambda x: spearman(x, said), permutation_type="pairings", alternative="greater", n_resamples=20_000
         )
-        value, p = spearman(own, said), float(tested.pvalue)
-        return Finding(p <= 0.05, f"Spearman's ρ = {value:.2f}", f"p = {p:.3f}", "" if p <= 0.05 else "p above 0.05")
+        value, p = spearman(own, said), float(test_of_order.pvalue)
+        return by_test(f"Spearman's ρ = {value:.2f}", p)
 
     shown = ", ".join(f"{name} {value:g}" for name, value in _printed(theirs, 7, "time_100ops").items())
     criterion = "one-sided permutation test of Spearman's ρ of our and the published throughput, p ≤ 0.05"

@@ -14,6 +14,7 @@ import numpy as np
 
 from textgauge.arrays import Floats
 from textgauge.evaluate.protocols.base import Verdict, over_repetitions
+from textgauge.stats.decisions import ALPHA, ahead, different
 from textgauge.stats.resampling import percentile_interval
 from textgauge.tabular import Row
 
@@ -138,9 +139,23 @@ def above(name: str, other: str, gap: MeasuredDifference) -> Finding:
     """Whether the first is above the second, or above 0 where no other is named: the whole interval of the gap is."""
     if not gap.known:
         return Finding(None, why=NOT_RUN)
-    why = "" if gap.low > 0 else INCLUDES_ZERO if gap.high > 0 else OPPOSITE
     said = f"{name} − {other}" if other else name
-    return Finding(gap.low > 0, f"{said} = {gap.value:+.3g}", gap.interval, why)
+    return Finding(ahead(gap.low), f"{said} = {gap.value:+.3g}", gap.interval, why_not_above(gap.low, gap.high))
+
+
+def why_not_above(low: float, high: float) -> str:
+    """Why an interval of a difference does not show that it is above 0; empty where it does.
+
+    >>> why_not_above(0.1, 0.2), why_not_above(-0.1, 0.2), why_not_above(-0.2, -0.1)
+    ('', 'the interval includes 0', 'the other way round')
+    """
+    return "" if ahead(low) else OPPOSITE if ahead(-high) else INCLUDES_ZERO
+
+
+def by_test(said: str, p: float) -> Finding:
+    """What one test with this p-value shows."""
+    shown = different(p)
+    return Finding(shown, said, f"p = {p:.3f}", "" if shown else f"p above {ALPHA:g}")
 
 
 def above_all(name: str, gaps: Mapping[str, MeasuredDifference]) -> Finding:

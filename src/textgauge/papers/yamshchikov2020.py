@@ -16,9 +16,7 @@ from textgauge.evaluate.protocols import Agreement
 from textgauge.evaluate.results import Group, Results
 from textgauge.evaluate.suites import Metrics, register_suite
 from textgauge.papers.ledger import (
-    INCLUDES_ZERO,
     NOT_RUN,
-    OPPOSITE,
     Claim,
     Finding,
     MeasuredDifference,
@@ -27,6 +25,7 @@ from textgauge.papers.ledger import (
     below_all,
     ledger,
     of_draws,
+    why_not_above,
 )
 from textgauge.papers.paper import Paper, PaperFigure, Request
 from textgauge.papers.yamshchikov2020_tables import (
@@ -48,6 +47,7 @@ from textgauge.papers.yamshchikov2020_tables import (
 )
 from textgauge.stats import orders
 from textgauge.stats.correlation import spearman
+from textgauge.stats.decisions import ahead
 from textgauge.stats.resampling import resampled_sums
 from textgauge.tabular import Row
 
@@ -135,9 +135,8 @@ def _inequality(name: str, theirs: Numbers, request: Request) -> Claim[Yamshchik
         found = evidence.of_resamples(_gap, name)
         if not found.known:
             return Finding(None, why=NOT_RUN)
-        holds = found.low > 0 if passes else found.high < 0
-        why = "" if holds else INCLUDES_ZERO if found.low <= 0 <= found.high else OPPOSITE
-        return Finding(holds, f"{found.value:+.3f}", found.interval, why)
+        low, high = (found.low, found.high) if passes else (-found.high, -found.low)
+        return Finding(ahead(low), f"{found.value:+.3f}", found.interval, why_not_above(low, high))
 
     claim = f"{name} {'puts every' if passes else 'does not put every'} random set below all others (inequality 1)"
     side = "above" if passes else "below"
@@ -235,8 +234,8 @@ def _variability_order(names: list[str]) -> Claim[YamshchikovEvidence]:
         said = np.array([printed_value(name, measure) for name in names])
         own = np.array([[value(name, evidence.ours), *evidence.resampled(value, name)] for name in names])
         found = of_draws(spearman(said, own[:, 0]), np.array([spearman(said, o) for o in own.T[1:]]), _PAIRS)
-        holds = found.low > 0
-        return Finding(holds, f"Spearman's ρ {found.value:.2f}", found.interval, "" if holds else INCLUDES_ZERO)
+        why = why_not_above(found.low, found.high)
+        return Finding(ahead(found.low), f"Spearman's ρ {found.value:.2f}", found.interval, why)
 
     criterion = (
         "95 % interval of Spearman's ρ of published and our variability over metrics, pairs resampled, is above 0"

@@ -18,7 +18,17 @@ import numpy as np
 from textgauge.evaluate.plan import Plan
 from textgauge.evaluate.results import Results
 from textgauge.evaluate.suites import SUITES
-from textgauge.papers.ledger import NOT_RUN, Claim, Finding, MeasuredDifference, above, above_all, below_all, ledger
+from textgauge.papers.ledger import (
+    NOT_RUN,
+    Claim,
+    Finding,
+    MeasuredDifference,
+    above,
+    above_all,
+    below_all,
+    by_test,
+    ledger,
+)
 from textgauge.papers.paper import Paper, PaperFigure, Request, compared, published
 from textgauge.papers.zwerdling_suite import Described, Zwerdling2021
 from textgauge.stats.correlation import spearman
@@ -300,9 +310,7 @@ def _agreement(said: list[float], own: list[float]) -> Finding:
     value = spearman(np.array(said), np.array(own))
     every = [spearman(np.array(said), np.array(order)) for order in permutations(own)]
     p = float(np.mean(np.array(every) >= value - 1e-12))
-    return Finding(
-        p <= 0.05, f"ρ = {value:.2f} over {len(own)} corpora", f"p = {p:.3f}", "" if p <= 0.05 else "p > 0.05"
-    )
+    return by_test(f"ρ = {value:.2f} over {len(own)} corpora", p)
 
 
 def _number(cell: object) -> float:

@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 
 from textgauge.arrays import Floats, Masks
 from textgauge.stats.correlation import Correlation
+from textgauge.stats.decisions import different
 
 Scale = Literal["nominal", "ordinal", "interval"]
 Closeness = Literal["accuracy", "rmse"]
 
 PASSES = 0.5  # share of the people that the judge must be as good as
 MIN_ITEMS = 30  # of a person
-_LEVEL = 0.05
 _EQUAL = 1e-12  # a disagreement expected below this is rounding
 
 
@@ -147,6 +147,8 @@ def alternative_annotator_test(
     >>> found.winning_rate, found.advantage, found.passed
     (1.0, 1.0, True)
     """
+    from scipy.stats import false_discovery_control
+
     rated = np.isfinite(people) & np.isfinite(judge)
     rated &= rated.sum(axis=0) > 1
     found = [_against_person(people, judge, rated, person, margin, closeness) for person in range(len(people))]
@@ -154,8 +156,8 @@ def alternative_annotator_test(
     p, advantage = (np.where(enough, [row[place] for row in found], np.nan) for place in range(2))
     if not enough.any():
         return AlternativeAnnotator(float("nan"), float("nan"), p, advantage)
-    wins = _rejected(p[enough])
-    return AlternativeAnnotator(float(wins.mean()), float(advantage[enough].mean()), p, advantage)
+    wins = [different(one) for one in false_discovery_control(p[enough], method="by")]
+    return AlternativeAnnotator(float(np.mean(wins)), float(advantage[enough].mean()), p, advantage)
 
 
 def _against_person(
@@ -187,14 +189,3 @@ def _p_less(values: Floats, bound: float) -> float:
     if error == 0:
         return 0.0 if gap < 0 else 1.0
     return float(stdtr(len(values) - 1, gap / error))
-
-
-def _rejected(p: Floats) -> Masks:
-    """Which hypotheses fall at a false discovery rate of 5 %, whatever their dependence."""
-    m = len(p)
-    order = np.argsort(p, kind="stable")
-    bounds = np.arange(1, m + 1) / m * _LEVEL / (1.0 / np.arange(1, m + 1)).sum()
-    below = np.flatnonzero(p[order] <= bounds)
-    found = np.zeros(m, dtype=bool)
-    found[order[: below[-1] + 1 if len(below) else 0]] = True
-    return found

@@ -92,6 +92,25 @@ def spoken(path: Path) -> Iterator[str]:
             yield node.value
 
 
+DECIDES = re.compile(
+    r"(?<!self)\.(low|high) *[<>]=? *0\b"  # an end of a difference's interval
+    r"|\bp(_\w+)? *<=? *(0\.\d|alpha|ALPHA)"
+)
+
+
+def test_numbers_that_decide_are_compared_in_one_module():
+    deciding = [
+        f"{path.relative_to(SOURCES)}: {line.strip()}"
+        for path in SOURCES.rglob("*.py")
+        if path.name != "decisions.py"
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if DECIDES.search(line)
+    ]
+    assert deciding == []
+    assert DECIDES.search("holds = gap.low > 0")
+    assert DECIDES.search("shown = p <= 0.05")
+
+
 def test_sentences_that_decide_stand_in_one_module():
     modules = [path for path in SOURCES.rglob("*.py") if path.name != "decisions.py"]
     found = [(path.name, text) for path in modules for text in spoken(path) if SAYS.search(text)]
