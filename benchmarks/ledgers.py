@@ -1,9 +1,9 @@
-"""Writes a page for every paper whose claims are in a ledger, and the table over all papers in docs/results.md.
+"""Writes a page for every paper whose claims are in a ledger, and what holds of all papers into docs/results.md.
 
 python -m benchmarks.ledgers RUNS/ledgers.json docs
 
 A ledger is what `textgauge reproduce --format json` prints, of one paper or of all; several files may be given. A paper
-that is in none of them keeps its page.
+that is in none of them keeps its page and what is said of it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 from textgauge.papers import PAPERS
-from textgauge.papers.ledger import RULINGS, counts
+from textgauge.papers.ledger import RULINGS, counts, summary
 from textgauge.tabular import Row
 
 COLUMNS = ("claim", "paper", "ours", "interval", "why", "deviation", "data")
@@ -31,10 +31,11 @@ def table(columns: tuple[str, ...], rows: list[Row]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def paper_page(name: str, rows: list[Row]) -> str:
-    """The ledger of one paper: what failed, what held, what was not tested, each with its criteria."""
-    parts = [f"# {name}\n\n{counts(rows)}.\n\nCriteria:\n"]
-    parts += [f"- {criterion}" for criterion in dict.fromkeys(row["criterion"] for row in rows)]
+def paper_page(name: str, rows: list[Row], seconds: float | None) -> str:
+    """The ledger of one paper: what holds in short, then what failed, what held, what was not tested, with criteria."""
+    took = f" The run took {seconds / 60:.0f} minutes of processor time." if seconds else ""
+    parts = [f"# {name}\n\n{counts(rows)}.{took}\n", table(("finding", "holds", "does not hold"), summary(rows))]
+    parts += ["\nCriteria:\n", *(f"- {rule}" for rule in dict.fromkeys(row["criterion"] for row in rows))]
     for ruling in RULINGS:
         own = [row for row in rows if row["verdict"] == ruling]
         parts += [f"\n## {ruling.capitalize()}\n", table(COLUMNS, own)] if own else []
@@ -42,26 +43,31 @@ def paper_page(name: str, rows: list[Row]) -> str:
 
 
 def overview(pages: Path) -> str:
-    """One row per paper that has a page: what its first line says."""
-    rows = []
+    """What the pages say first: counts and time in one table, then what holds of each paper."""
+    rows, parts = [], []
     for name in PAPERS:
         path = pages / f"{name}.md"
-        if path.is_file():
-            said = path.read_text(encoding="utf-8").splitlines()[2]
-            rows.append({"paper": f"[{name}](results/{name}.md)", "claims": said.removesuffix(".")})
-        else:
-            rows.append({"paper": name, "claims": "not run"})
-    return table(("paper", "claims"), rows)
+        if not path.is_file():
+            rows.append({"paper": name, "claims": "not run", "took": None})
+            continue
+        counted, short = [*path.read_text(encoding="utf-8").strip().split("\n\n"), ""][1:3]
+        said, _, took = counted.partition(". The run took ")
+        link = f"[{name}](results/{name}.md)"
+        rows.append({"paper": link, "claims": said.removesuffix("."), "took": took.removesuffix(".") or None})
+        parts.append(f"## {name}\n\n{short}")
+    return "\n\n".join([table(("paper", "claims", "took"), rows), *parts])
 
 
 def main(*ledgers: str, docs: str) -> None:
-    """Write the pages, and put the table between the marks."""
+    """Write the pages, and put what they say first between the marks."""
     place, page = Path(docs) / "results", Path(docs) / "results.md"
     place.mkdir(exist_ok=True)
-    claims = [row for path in ledgers for row in json.loads(Path(path).read_text(encoding="utf-8"))["rows"]]
+    found = [json.loads(Path(path).read_text(encoding="utf-8")) for path in ledgers]
+    took = {name: seconds for one in found for name, seconds in one.get("details", {}).get("seconds", {}).items()}
+    claims = [row for one in found for row in one["rows"]]
     for name in PAPERS:
         if rows := [row for row in claims if row["source"] == name]:
-            (place / f"{name}.md").write_text(paper_page(name, rows), encoding="utf-8")
+            (place / f"{name}.md").write_text(paper_page(name, rows, took.get(name)), encoding="utf-8")
     before, _, rest = page.read_text(encoding="utf-8").partition(BEGIN)
     after = rest.partition(END)[2]
     page.write_text(f"{before}{BEGIN}\n\n{overview(place)}\n\n{END}{after}", encoding="utf-8")

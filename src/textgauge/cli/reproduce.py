@@ -39,7 +39,10 @@ def reproduce(
     word_vectors: Annotated[
         str, typer.Option(help="Vectors in place of fastText's: wordvec, glove-50d, or a file of yours.")
     ] = "wordvec",
-    out: Annotated[Path | None, typer.Option("--out", help="The folder that keeps the run.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", help="The folder that keeps the run; with --all, it has one folder for each paper."),
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
     jobs: Annotated[int, typer.Option("-j", "--jobs", min=1, help="Local processes.")] = 1,
     form: FormatOption = Format.table,
@@ -60,29 +63,33 @@ def reproduce(
     if table is not None and table not in chosen[0].tables:
         raise InputError(f"{paper} has no table {table!r} here; the tables are {', '.join(chosen[0].tables)}")
     ledgers: list[Row] = []
+    took: dict[str, float] = {}
     failed = False
     for one in chosen:
         request = Request(_variants(variant, one.variants), seed, word_vectors)
         folder = out or cache_root() / "runs"
-        store = Store(folder / one.name if every or out is None else folder)
+        apart = every or out is None or (folder / one.name).is_dir()
+        store = Store(folder / one.name if apart else folder)
         try:
-            failed |= _compute(one, request, store, jobs)
+            with store.timed():
+                failed |= _compute(one, request, store, jobs)
         except ResourceError as error:
             if not every:
                 raise
             note(f"warning: {one.name} is left out: {error}")
             continue
-        results = Results(store)
+        results = Results(store, seed=seed)
+        took[one.name] = store.seconds
         if not tables and table is None:
             ledgers += [{"source": one.name, **row} for row in one.ledger(results, request)]
         if not every and (tables or table is not None or form.for_people):
-            _print_ledger(ledgers, form)
+            _print_ledger(ledgers, took, form)
             rows = [row for row in one.rows(results, request) if table in (None, row["table"])]
             print_result(TableResult("reproduce", rows, shown=[_readable(row) for row in rows]), form)
             ledgers = []
         if figures is not None:
             _draw(one, results, figures / one.name if every else figures)
-    _print_ledger(ledgers, form)
+    _print_ledger(ledgers, took, form)
     if failed:
         raise typer.Exit(1)
 
@@ -98,21 +105,36 @@ def _draw(paper: Paper, results: Results, folder: Path) -> None:
         note(f"not drawn, because the run has no data for it: figure {', '.join(missing)}")
 
 
-def _print_ledger(rows: list[Row], form: Format) -> None:
-    from textgauge.papers.ledger import counts
+def _print_ledger(rows: list[Row], took: dict[str, float], form: Format) -> None:
+    from textgauge.papers.ledger import counts, summary
 
     if not rows:
         return
-    own = {
-        source: [row for row in rows if row["source"] == source] for source in dict.fromkeys(r["source"] for r in rows)
-    }
-    answers = {source: f"{source}: {counts(part)}" for source, part in own.items()}
+    own: dict[str, list[Row]] = {}
+    for row in rows:
+        own.setdefault(row["source"], []).append(row)
+    answers = [f"{source}: {counts(part)}{_time(took[source])}" for source, part in own.items()]
     if not form.for_people:
-        print_result(TableResult("reproduce", rows, " ".join(answers.values())), form)
+        known = {source: round(seconds, 1) for source, seconds in took.items() if seconds}
+        print_result(
+            TableResult("reproduce", rows, " ".join(answers), extra={"seconds": known} if known else None), form
+        )
         return
+    for answer in answers:
+        print_answer(answer, form)
     for source, part in own.items():
-        print_answer(answers[source], form)
-        print_table([{name: row[name] for name in _SHORT if row[name] is not None} for row in part], form)
+        if len(own) > 1:
+            print_answer(source, form)
+        print_table([_known(row) for row in summary(part)], form)
+        print_table([_known({name: row[name] for name in _SHORT}) for row in part], form)
+
+
+def _time(seconds: float) -> str:
+    return f", {seconds / 60:.1f} minutes of processor time" if seconds else ""
+
+
+def _known(row: Row) -> Row:
+    return {name: value for name, value in row.items() if value is not None}
 
 
 def _compute(paper: Paper, request: Request, store: Store, jobs: int) -> bool:
@@ -147,4 +169,4 @@ def _plans(paper: Paper, request: Request) -> list[Plan]:
 
 
 def _readable(row: Row) -> Row:
-    return {name: format_cell(value) for name, value in row.items() if value is not None}
+    return {name: format_cell(value) for name, value in _known(row).items()}

@@ -94,10 +94,11 @@ class MetricTime:
 
 
 class Results:
-    """What a store holds when it is first read: observations, verdicts, ensembles, times."""
+    """What a store holds when it is first read: observations, verdicts, ensembles, times; of one `seed`, or of all."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, *, seed: int | None = None) -> None:
         self.store = store
+        self._seed = seed
         self._frames: dict[str, pl.DataFrame | None] = {}
         self._groups: dict[Key, list[Group]] = {}
         self._judged: dict[Key, list[Judged]] = {}
@@ -105,7 +106,8 @@ class Results:
     @cached_property
     def manifests(self) -> list[dict[str, Any]]:
         """The manifests of the runs, the latest last."""
-        return self.store.manifests()
+        every = self.store.manifests()
+        return [one for one in every if self._seed is None or all(c["seed"] == self._seed for c in one["cells"])]
 
     @cached_property
     def metrics(self) -> set[str]:

@@ -7,7 +7,7 @@ paper's text) and `code` (angles and the root of energy, its authors' code), on 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -23,17 +23,19 @@ from textgauge.evaluate.suites import Metrics, register_suite
 from textgauge.metrics import get_corpus_metrics, get_metric
 from textgauge.papers.ledger import (
     NOT_RUN,
+    UNKNOWN,
     Claim,
     Finding,
+    MeasuredDifference,
+    about,
     above,
     above_all,
     ledger,
     of_values,
+    on_side,
     paired,
-    why_not_above,
 )
-from textgauge.papers.paper import Paper, PaperFigure, Request
-from textgauge.stats.decisions import ahead
+from textgauge.papers.paper import Paper, PaperFigure, Request, plans_of
 from textgauge.tabular import Row, plain_row
 
 # The metrics, and the parts of two of them (§5.4). IRPR is of cosine distances by the text, of angles by the code.
@@ -59,28 +61,23 @@ def suite(metrics: Metrics = None, seed: int = 0) -> list[Plan]:
     return [*texts, *points]
 
 
-def plans(request: Request) -> list[Plan]:
-    """The suite: one run serves all prototypes."""
-    return suite(None, request.seed)
-
-
 def rows(results: Results, request: Request) -> list[Row]:
     """The paper's class of every metric next to ours, by each rule for prototypes."""
     return [
         plain_row({"table": "class", "variant": rule, **_class(key, item)})
         for rule in request.variants
-        for key, item in _judged(results, request, rule).items()
+        for key, item in _judged(results, rule).items()
     ]
 
 
-def _judged(results: Results, request: Request, rule: str) -> dict[str, Judged]:
+def _judged(results: Results, rule: str) -> dict[str, Judged]:
     """The judged metrics together with the prototypes of a rule."""
     protocol = Distributionality(samples=_SAMPLES, prototypes=rule)  # type: ignore[arg-type]
     keys = [metric.key for metric in get_corpus_metrics(ACKERMAN_METRICS)]
     found = {
         item.metric: item
         for item in results.judged({} if rule == Distributionality.prototypes else {"prototypes": rule})
-        if (item.data, item.protocol, item.seed) == (_DATA, protocol, request.seed) and item.verdicts
+        if (item.data, item.protocol) == (_DATA, protocol) and item.verdicts
     }
     return {key: found[key] for key in keys if key in found}
 
@@ -121,11 +118,11 @@ class AckermanEvidence:
 
 def ledger_rows(results: Results, request: Request) -> list[Row]:
     """The ledger."""
-    classes = {rule: _judged(results, request, rule) for rule in _RULES}
+    classes = {rule: _judged(results, rule) for rule in _RULES}
     points = {
         item.metric.replace("@given:euclidean", "").replace("@given", ""): item
         for item in results.judged()
-        if (item.protocol, item.seed) == (Perturbation(), request.seed) and item.verdicts
+        if item.protocol == Perturbation() and item.verdicts
     }
     components = {
         key: observed
@@ -139,9 +136,15 @@ def ledger_rows(results: Results, request: Request) -> list[Row]:
 
 def claims(request: Request) -> list[Claim[AckermanEvidence]]:
     """Classes by each rule, the illustration, components."""
-    classes = [_nearer(rule, name) for rule in request.variants for name in _judged_names(rule)]
-    weak = [_weak(rule, key) for rule in request.variants for key in _ball_keys()]
-    return [*classes, *weak, *_illustration(), *_flat(), *_untested()]
+    names = [(rule, key) for rule in request.variants for key in _judged_names(rule)]
+    return [
+        *about("IRPR is nearer to AHD", *(_nearer(*of) for of in names if _published(of[1]) == "ahd")),
+        *about("all others are nearer to energy", *(_nearer(*of) for of in names if _published(of[1]) == "energy")),
+        *about("PR and DC are weak", *(_weak(rule, key) for rule in request.variants for key in _ball_keys())),
+        *about("IRPR rises early, low k before high k, FID late", *_illustration()),
+        *about("parts of PR and DC are flat for k > 3", *_flat()),
+        *about("distances over dimensions", *_untested()),
+    ]
 
 
 def _judged_names(rule: str) -> list[str]:
@@ -164,15 +167,10 @@ def _nearer(rule: str, key: str) -> Claim[AckermanEvidence]:
 
     def test(evidence: AckermanEvidence) -> Finding:
         item = evidence.classes[rule].get(key)
-        if item is None:
-            return Finding(None, why=NOT_RUN)
-        verdict = item.verdict(SCORE)
-        if np.isnan(verdict.value):
-            return Finding(None, why=verdict.reason or NOT_RUN)
-        sign = 1.0 if side == "energy" else -1.0
-        low, high = sorted((sign * verdict.low, sign * verdict.high))
-        interval = f"{verdict.low:+.3f} to {verdict.high:+.3f}"
-        return Finding(ahead(low), f"score {verdict.value:+.3f}", interval, why_not_above(low, high))
+        verdict = None if item is None else item.verdict(SCORE)
+        score = UNKNOWN if verdict is None else MeasuredDifference(verdict.value, verdict.low, verdict.high)
+        found = on_side("score", score, below=side == "ahd")
+        return replace(found, why=verdict.reason) if verdict is not None and verdict.reason else found
 
     criterion = f"the 95 % interval of the score over samples of pairs is {'above' if side == 'energy' else 'below'} 0"
     claim = f"{key} is nearer to {side}, by prototypes={rule}"
@@ -270,4 +268,4 @@ _FIGURES = (
         ("-components-",),
     ),
 )
-PAPER = Paper("ackerman2023", ("class",), _RULES, plans, rows, ledger_rows, _FIGURES)
+PAPER = Paper("ackerman2023", ("class",), _RULES, plans_of(suite), rows, ledger_rows, _FIGURES)

@@ -22,16 +22,19 @@ from textgauge.evaluate.suites import Metrics, register_suite
 from textgauge.papers.kour2022_tables import KOUR_METRICS
 from textgauge.papers.ledger import (
     NOT_RUN,
+    UNKNOWN,
     Claim,
     Finding,
     MeasuredDifference,
+    about,
     above,
     all_hold,
     ledger,
     of_values,
     paired,
+    welch,
 )
-from textgauge.papers.paper import Paper, PaperFigure, Request
+from textgauge.papers.paper import Paper, PaperFigure, Request, plans_of
 from textgauge.papers.zwerdling_corpora import draw, find, sentences
 from textgauge.tabular import Row, plain_row
 
@@ -133,10 +136,10 @@ class BeyondEvidence:
     found: Mapping[tuple[str, int], Mapping[str, Verdict]]
 
     @classmethod
-    def of(cls, results: Results, seed: int) -> BeyondEvidence:
+    def of(cls, results: Results) -> BeyondEvidence:
         """What a run has."""
         found: dict[tuple[str, int], dict[str, Verdict]] = {}
-        groups = {(group.data, group.protocol): group for group in results.groups() if group.seed == seed}
+        groups = {(group.data, group.protocol): group for group in results.groups()}
         for study in STUDIES:
             for place, data in enumerate((study.seen().name, study.new().name)):
                 group = groups.get((data, study.protocol))
@@ -153,15 +156,14 @@ class BeyondEvidence:
             return MeasuredDifference(-other.value, -other.high, -other.low)
         one = self.found.get((first[0], place), {}).get(first[1])
         if isinstance(second, float):
-            return _NONE if one is None else of_values(np.array(one.values) - second)
+            return UNKNOWN if one is None else of_values(np.array(one.values) - second)
         two = self.found.get((second[0], place), {}).get(second[1])
         if one is None or two is None:
-            return _NONE
+            return UNKNOWN
         prompts = {first[0], second[0]} == {SAME.name, OTHER.name}
-        return _welch(one, two) if prompts else paired(one, two)
+        return welch(np.array(one.values), np.array(two.values)) if prompts else paired(one, two)
 
 
-_NONE = MeasuredDifference(np.nan, np.nan, np.nan)
 _SAMPLED = "sampled"
 
 
@@ -171,51 +173,66 @@ def _judges(study: Study) -> Iterator[tuple[str, Protocol]]:
         yield _SAMPLED, replace(study.protocol, sample=_SAMPLE)
 
 
-def _welch(one: Verdict, other: Verdict) -> MeasuredDifference:
-    from scipy.stats import ttest_ind
-
-    ends = ttest_ind(one.values, other.values, equal_var=False).confidence_interval(0.95)
-    return MeasuredDifference(one.value - other.value, float(ends.low), float(ends.high))
-
-
-def claims() -> Iterator[Claim[BeyondEvidence]]:
+def claims() -> list[Claim[BeyondEvidence]]:
     """What was seen on the first data sets."""
-    authors, prompts = "essays of people and ChatGPT, news of people and Claude", "the same prompts on both sides"
+    return [
+        *about("topics and authors on shared prompts", *_of_authors()),
+        *about("which metrics depend on the encoder", *_of_encoders()),
+        *about("a sample of judgements is enough", _of_sampling()),
+        *about("how time grows", *_of_growth()),
+    ]
+
+
+def _of_authors() -> Iterator[Claim[BeyondEvidence]]:
+    data, prompts = "essays of people and ChatGPT, news of people and Claude", "the same prompts on both sides"
     for name in ("fid", "irpr"):
         claim = f"with {prompts} the accuracy of {name} is below chance: shared topics look nearer than shared authors"
-        yield _claim(claim, authors, "0.5 less it is above 0", _more(0.5, (AUTHORS.name, name)))
+        yield _claim(claim, data, "0.5 less it is above 0", _more(0.5, (AUTHORS.name, name)))
         claim = f"the accuracy of {name} rises when people and machine write on other prompts"
-        yield _claim(claim, authors, "the rise (Welch) is above 0", _more((OTHER.name, name), (SAME.name, name)))
+        yield _claim(claim, data, "the rise (Welch) is above 0", _more((OTHER.name, name), (SAME.name, name)))
     claim = f"with {prompts} the accuracy of energy is above chance"
-    yield _claim(claim, authors, "it less 0.5 is above 0", _more((AUTHORS.name, "energy"), 0.5))
+    yield _claim(claim, data, "it less 0.5 is above 0", _more((AUTHORS.name, "energy"), 0.5))
     claim = f"with {prompts} the accuracy of energy is above that of mauve"
-    yield _claim(
-        claim, authors, "their difference is above 0", _more((AUTHORS.name, "energy"), (AUTHORS.name, "mauve"))
-    )
-    titles = "titles of Stack Overflow and PubMed, AG News and headlines"
+    yield _claim(claim, data, "their difference is above 0", _more((AUTHORS.name, "energy"), (AUTHORS.name, "mauve")))
+
+
+def _of_encoders() -> Iterator[Claim[BeyondEvidence]]:
+    data = "titles of Stack Overflow and PubMed, AG News and headlines"
     for name in ("fid", "dc"):
         claim = f"the accuracy of {name} is higher on minilm than on the static wordllama"
-        rule = "the paired difference is above 0"
-        yield _claim(claim, titles, rule, _more((ENCODERS.name, name), (ENCODERS.name, f"{name}@wordllama")))
+        yield _claim(claim, data, "the paired difference is above 0", _more(*_on_both_encoders(name)))
     for name in ("energy", "mauve"):
         claim = f"the accuracy of {name} does not depend on the encoder: minilm and wordllama differ by less than 0.02"
-        rule = "the paired difference lies within ±0.02"
         yield _claim(
-            claim, titles, rule, _within(0.02, {name: ((ENCODERS.name, name), (ENCODERS.name, f"{name}@wordllama"))})
+            claim, data, "the paired difference lies within ±0.02", _within(0.02, {name: _on_both_encoders(name)})
         )
+
+
+def _on_both_encoders(name: str) -> tuple[Side, Side]:
+    return (ENCODERS.name, name), (ENCODERS.name, f"{name}@wordllama")
+
+
+_MIXED = "clinc150 and banking77, AG News and headlines"
+
+
+def _of_sampling() -> Claim[BeyondEvidence]:
     claim = f"{_SAMPLE:,} judgements drawn at random give the accuracy of all for k = 20, within 0.01"
-    pairs = {name: ((_SAMPLED, name), (MANY.name, name)) for name in KOUR_METRICS.split(",")}
-    data = "clinc150 and banking77, AG News and headlines"
-    yield _claim(claim, data, "for each metric the paired difference lies within ±0.01", _within(0.01, pairs))
+    pairs: dict[str, tuple[Side, Side]] = {
+        name: ((_SAMPLED, name), (MANY.name, name)) for name in KOUR_METRICS.split(",")
+    }
+    return _claim(claim, _MIXED, "for each metric the paired difference lies within ±0.01", _within(0.01, pairs))
+
+
+def _of_growth() -> Iterator[Claim[BeyondEvidence]]:
     sizes = "from 150 to 1,200 texts"
     for name in ("pr", "dc"):
         claim = f"the time of {name} grows faster than the number of texts, {sizes}"
-        yield _claim(claim, data, "the exponent less 1 is above 0", _more((GROWTH.name, name), 1.0))
+        yield _claim(claim, _MIXED, "the exponent less 1 is above 0", _more((GROWTH.name, name), 1.0))
     for name in ("chi", "zipf", "jsd"):
         claim = f"the time of {name} grows slower than the number of texts, {sizes}"
-        yield _claim(claim, data, "1 less the exponent is above 0", _more(1.0, (GROWTH.name, name)))
+        yield _claim(claim, _MIXED, "1 less the exponent is above 0", _more(1.0, (GROWTH.name, name)))
     claim = f"no metric's time grows as the square of the number of texts, {sizes}"
-    yield _claim(claim, data, "for each metric 2 less the exponent is above 0", _none_squared)
+    yield _claim(claim, _MIXED, "for each metric 2 less the exponent is above 0", _none_squared)
 
 
 def _claim(claim: str, data: str, rule: str, test: Test) -> Claim[BeyondEvidence]:
@@ -259,7 +276,7 @@ def _none_squared(evidence: BeyondEvidence) -> Finding:
 
 def rows(results: Results, request: Request) -> list[Row]:
     """Every value on both data sets."""
-    found = BeyondEvidence.of(results, request.seed).found
+    found = BeyondEvidence.of(results).found
     made = []
     for name in dict.fromkeys(name for name, _ in found):
         seen, new = (found.get((name, place), {}) for place in (0, 1))
@@ -269,14 +286,9 @@ def rows(results: Results, request: Request) -> list[Row]:
     return made
 
 
-def plans(request: Request) -> list[Plan]:
-    """The suite."""
-    return suite(None, request.seed)
-
-
 def ledger_rows(results: Results, request: Request) -> list[Row]:
     """The ledger."""
-    return ledger(claims(), BeyondEvidence.of(results, request.seed))
+    return ledger(claims(), BeyondEvidence.of(results))
 
 
 _FIGURES = (
@@ -284,4 +296,4 @@ _FIGURES = (
     PaperFigure("2", "box", "Measures over repetitions. Boxes that overlap do not show that metrics are equal."),
 )
 _TABLES = (*(study.name for study in STUDIES), _SAMPLED)
-PAPER = Paper("beyond", _TABLES, ("definition",), plans, rows, ledger_rows, _FIGURES)
+PAPER = Paper("beyond", _TABLES, ("definition",), plans_of(suite), rows, ledger_rows, _FIGURES)

@@ -28,7 +28,7 @@ from textgauge.files import write_table
 from textgauge.generate import GptSettings, ifc_corpora
 from textgauge.generate.settings import fingerprint
 from textgauge.papers.kour2022_tables import KOUR_METRICS
-from textgauge.papers.ledger import Claim, Finding, above, of_values
+from textgauge.papers.ledger import Claim, Finding, about, of_values, on_side
 from textgauge.papers.zwerdling_corpora import draw, sentences
 from textgauge.stats.correlation import spearman
 
@@ -131,13 +131,13 @@ class IfcEvidence:
     runs: Mapping[str, Mapping[str, Sequence[Observations]]]
 
     @classmethod
-    def of(cls, results: Results, names: Mapping[str, str], seed: int) -> IfcEvidence:
+    def of(cls, results: Results, names: Mapping[str, str]) -> IfcEvidence:
         """What a run has; `names` are the printed names of metrics by key."""
         found: dict[str, dict[str, list[Observations]]] = {}
         known = {(study.name, study.protocol) for study in STUDIES}
         for group in results.groups():
             study = group.data.partition(",")[0]
-            if (study, group.protocol) in known and group.seed == seed:
+            if (study, group.protocol) in known:
                 for key, observed in group.complete.items():
                     if key in names:
                         found.setdefault(study, {}).setdefault(names[key], []).append(observed)
@@ -146,38 +146,40 @@ class IfcEvidence:
 
 def ifc_claims() -> Iterator[Claim[IfcEvidence]]:
     """What figure 5 and section 5 say, for each way of training."""
-    for study in STUDIES:
-        for name in ("FID", "PR", "DC", "MAUVE", "CLASSIFIER", "IRPR"):
-            claim = f"{name} falls with the steps"
-            rule = "Spearman's ρ of step and distance is below 0"
-            yield _claim(study, claim, rule, "−ρ", _minus(name, _trend))
-        yield _claim(
-            study,
-            "CHI is less effective than the others",
-            "CHI's Spearman's ρ of step and distance less the mean of the other seven is above 0",
-            "ρ of CHI less theirs",
-            _chi_behind,
+    for name in ("FID", "PR", "DC", "MAUVE", "CLASSIFIER", "IRPR"):
+        rule = "Spearman's ρ of step and distance is below 0"
+        yield from _claims(
+            "distances fall with fine-tuning", f"{name} falls with the steps", rule, "−ρ", _minus(name, _trend)
         )
-        for name in ("FID", "IRPR"):
-            claim = f"{name} still sees generated texts after {STEPS} steps"
-            rule = "the distance of the last step less the self-distance is above 0"
-            yield _claim(study, claim, rule, "distance left", _over_runs(name, _left))
-        yield _claim(study, "ZIPF rises with the steps", "its slope is above 0", "slope", _over_runs("ZIPF", _slope))
-        claim, rule = "the type–token ratio grows with the steps", "its slope is above 0"
-        yield _claim(study, claim, rule, "slope", _over_runs("FID", _ttr_slope), ".295, .299, .322")
+    claim = "CHI is less effective than the others"
+    rule = "CHI's Spearman's ρ of step and distance less the mean of the other seven is above 0"
+    yield from _claims("CHI is less effective with fine-tuning", claim, rule, "ρ of CHI less theirs", _chi_behind)
+    for name in ("FID", "IRPR"):
+        claim = f"{name} still sees generated texts after {STEPS} steps"
+        rule = "the distance of the last step less the self-distance is above 0"
+        found = _over_runs(name, _left)
+        yield from _claims("FID and IRPR see generated texts after many steps", claim, rule, "distance left", found)
+    claim, rule = "ZIPF rises with the steps", "its slope is above 0"
+    yield from _claims("ZIPF rises with fine-tuning", claim, rule, "slope", _over_runs("ZIPF", _slope))
+    claim, found = "the type–token ratio grows with the steps", _over_runs("FID", _ttr_slope)
+    yield from _claims("the type–token ratio grows with fine-tuning", claim, rule, "slope", found, ".295, .299, .322")
+
+
+def _claims(
+    topic: str, claim: str, rule: str, what: str, values: Found, paper: str = "figure 5"
+) -> list[Claim[IfcEvidence]]:
+    return about(topic, *(_claim(study, claim, rule, what, values, paper) for study in STUDIES))
 
 
 Measured = Callable[[Observations], float]
 Found = Callable[[Mapping[str, Sequence[Observations]]], list[float]]
 
 
-def _claim(
-    study: FineTuning, claim: str, rule: str, what: str, values: Found, paper: str = "figure 5"
-) -> Claim[IfcEvidence]:
+def _claim(study: FineTuning, claim: str, rule: str, what: str, values: Found, paper: str) -> Claim[IfcEvidence]:
     def test(evidence: IfcEvidence) -> Finding:
         runs = evidence.runs.get(study.name, {})
         found = values(runs)
-        return above(what, "", of_values(found)) if len(found) == RUNS else Finding(None, why=_WHY)
+        return on_side(what, of_values(found)) if len(found) == RUNS else Finding(None, why=_WHY)
 
     criterion = f"the 95 % interval over {RUNS} training runs: {rule}"
     return Claim(f"{claim} ({study.about})", paper, study.about, criterion, test, study.deviation)

@@ -1,20 +1,22 @@
 """A ledger of claims: what a paper says, what we compute for it, by which criterion it holds, and whether it does.
 
 Claims are written down with their criterion; a verdict follows from an interval or a test that a run's results give.
-A claim whose interval includes 0 is not replicated: the data do not show it.
+A claim whose interval includes 0 is not replicated: the data do not show it. Claims on one finding share a `topic`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import permutations
 from typing import Generic, Literal, TypeVar
 
 import numpy as np
 
 from textgauge.arrays import Floats
 from textgauge.evaluate.protocols.base import Verdict, over_repetitions
-from textgauge.stats.decisions import ALPHA, ahead, different
+from textgauge.stats.correlation import spearman
+from textgauge.stats.decisions import ALPHA, ahead, different, verdict
 from textgauge.stats.resampling import percentile_interval
 from textgauge.tabular import Row
 
@@ -48,6 +50,12 @@ class Claim(Generic[Evidence]):
     test: Callable[[Evidence], Finding] | None = None
     deviation: str = ""
     why: str = ""
+    topic: str = ""
+
+
+def about(topic: str, *claims: Claim[Evidence]) -> list[Claim[Evidence]]:
+    """Claims on one finding of the paper."""
+    return [replace(claim, topic=topic) for claim in claims]
 
 
 def ledger(claims: Iterable[Claim[Evidence]], evidence: Evidence) -> list[Row]:
@@ -64,6 +72,7 @@ def _row(claim: Claim[Evidence], found: Finding) -> Row:
     ruling: Ruling = "not testable here" if found.holds is None else "replicated" if found.holds else "not replicated"
     return {
         "verdict": ruling,
+        "topic": claim.topic,
         "claim": claim.claim,
         "paper": claim.paper,
         "ours": found.ours or None,
@@ -89,6 +98,30 @@ def counts(rows: Sequence[Row]) -> str:
     return f"{', '.join(parts)} ({len(rows)} claims)"
 
 
+def summary(rows: Iterable[Row]) -> list[Row]:
+    """How many claims on each finding hold, findings of which some do not first; of up to three failures, what we see.
+
+    >>> held = {"topic": "WMD is first", "verdict": "replicated"}
+    >>> failed = held | {"verdict": "not replicated", "claim": "in order", "ours": "-0.04", "interval": "-0.08 to 0.02"}
+    >>> summary([failed, held])
+    [{'finding': 'WMD is first', 'holds': '1 of 2', 'does not hold': 'in order: -0.04 (-0.08 to 0.02)'}]
+    """
+    by_topic: dict[str, list[Row]] = {}
+    for row in failures_first(rows):
+        by_topic.setdefault(row["topic"], []).append(row)
+    return [_summary_row(topic, own) for topic, own in by_topic.items()]
+
+
+def _summary_row(topic: str, rows: Sequence[Row]) -> Row:
+    of = {ruling: [row for row in rows if row["verdict"] == ruling] for ruling in RULINGS}
+    failed = of["not replicated"]
+    shown = [f"{row['claim']}: {row['ours']}" + (f" ({row['interval']})" if row["interval"] else "") for row in failed]
+    tested = len(rows) - len(of["not testable here"])
+    holds = f"{len(of['replicated'])} of {tested}" if tested else "not testable here"
+    return {"finding": topic, "holds": holds, "does not hold": "; ".join(shown if len(shown) <= _NAMED else []) or None}
+
+
+_NAMED = 3  # failures of one finding that a summary names
 NOT_RUN = "the run has no results for it"
 INCLUDES_ZERO, OPPOSITE = "the interval includes 0", "the other way round"
 
@@ -110,6 +143,9 @@ class MeasuredDifference:
     def known(self) -> bool:
         """Whether the interval exists."""
         return bool(np.isfinite([self.value, self.low, self.high]).all())
+
+
+UNKNOWN = MeasuredDifference(np.nan, np.nan, np.nan)
 
 
 def of_values(values: Sequence[float] | Floats) -> MeasuredDifference:
@@ -135,27 +171,33 @@ def paired(first: Verdict, second: Verdict) -> MeasuredDifference:
     return of_values(np.subtract(first.values, second.values))
 
 
-def above(name: str, other: str, gap: MeasuredDifference) -> Finding:
-    """Whether the first is above the second, or above 0 where no other is named: the whole interval of the gap is."""
+def welch(first: Floats, second: Floats) -> MeasuredDifference:
+    """Mean of the first less that of the second, of repetitions that two sides do not share.
+
+    >>> welch(np.array([2.0, 2.0]), np.array([1.0, 1.0])).interval
+    '+1 to +1'
+    """
+    from scipy.stats import ttest_ind
+
+    value = float(np.mean(first) - np.mean(second))
+    if np.ptp(first) == 0 and np.ptp(second) == 0:
+        return MeasuredDifference(value, value, value)
+    ends = ttest_ind(first, second, equal_var=False).confidence_interval(0.95)
+    return MeasuredDifference(value, float(ends.low), float(ends.high))
+
+
+def on_side(what: str, gap: MeasuredDifference, *, below: bool = False) -> Finding:
+    """Whether a value is above 0, or below it: its whole interval is."""
     if not gap.known:
         return Finding(None, why=NOT_RUN)
-    said = f"{name} − {other}" if other else name
-    return Finding(ahead(gap.low), f"{said} = {gap.value:+.3g}", gap.interval, why_not_above(gap.low, gap.high))
+    ends = (-gap.high, -gap.low) if below else (gap.low, gap.high)
+    why = {"better than": "", "tied with": INCLUDES_ZERO, "worse than": OPPOSITE}[verdict(ends)]
+    return Finding(ahead(ends[0]), f"{what} = {gap.value:+.3g}", gap.interval, why)
 
 
-def why_not_above(low: float, high: float) -> str:
-    """Why an interval of a difference does not show that it is above 0; empty where it does.
-
-    >>> why_not_above(0.1, 0.2), why_not_above(-0.1, 0.2), why_not_above(-0.2, -0.1)
-    ('', 'the interval includes 0', 'the other way round')
-    """
-    return "" if ahead(low) else OPPOSITE if ahead(-high) else INCLUDES_ZERO
-
-
-def by_test(said: str, p: float) -> Finding:
-    """What one test with this p-value shows."""
-    shown = different(p)
-    return Finding(shown, said, f"p = {p:.3f}", "" if shown else f"p above {ALPHA:g}")
+def above(name: str, other: str, gap: MeasuredDifference) -> Finding:
+    """Whether the first is above the second: the whole interval of their difference is above 0."""
+    return on_side(f"{name} − {other}", gap)
 
 
 def above_all(name: str, gaps: Mapping[str, MeasuredDifference]) -> Finding:
@@ -177,6 +219,22 @@ def below_all(name: str, gaps: Mapping[str, MeasuredDifference]) -> Finding:
     rival = max(gaps, key=lambda other: gaps[other].high)
     gap = gaps[rival]
     return above(rival, name, MeasuredDifference(-gap.value, -gap.high, -gap.low))
+
+
+def rank_agreement(said: Sequence[float], own: Sequence[float]) -> Finding:
+    """Whether two orders of a few things agree: exact one-sided permutation test of Spearman's ρ.
+
+    >>> rank_agreement([1, 2, 3, 4], [10, 20, 30, 40]).interval
+    'p = 0.042'
+    """
+    from scipy.stats import rankdata
+
+    theirs, ours = rankdata(said) - (len(said) + 1) / 2, rankdata(own) - (len(own) + 1) / 2
+    every = ours[np.array(list(permutations(range(len(ours)))))] @ theirs
+    p = float(np.mean(every >= ours @ theirs - 1e-9))
+    value = spearman(np.array(said), np.array(own))
+    why = "" if different(p) else f"p above {ALPHA:g}"
+    return Finding(different(p), f"Spearman's ρ = {value:.2f} of {len(own)}", f"p = {p:.3f}", why)
 
 
 def all_hold(findings: Mapping[str, Finding]) -> Finding:

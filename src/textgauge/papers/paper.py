@@ -44,9 +44,9 @@ class PaperFigure:
 class Paper:
     """A paper that can be reproduced: `rows` of its tables, and the `ledger` of its claims.
 
-    `fed` says that rows also hold the paper's own numbers fed through our formulas, which needs no data. `program`
-    has the parameters of the suite of that name where that suite, not plans, makes what rows are read from.
-    `not_drawn` are protocols of the suite that the paper's figures do not have.
+    Both are given results with the seed of the request alone. `fed` says that rows also hold the paper's own numbers
+    fed through our formulas, which needs no data. `program` has the parameters of the suite of that name where that
+    suite, not plans, makes what rows are read from. `not_drawn` are protocols that the paper's figures do not have.
     """
 
     name: str
@@ -59,6 +59,11 @@ class Paper:
     fed: bool = False
     program: Mapping[str, str] | None = None
     not_drawn: tuple[Protocol, ...] = ()
+
+
+def plans_of(suite: Callable[[None, int], list[Plan]]) -> Callable[[Request], list[Plan]]:
+    """A suite with its own metrics and the seed of a request."""
+    return lambda request: suite(None, request.seed)
 
 
 def published(name: str) -> pl.DataFrame:

@@ -19,8 +19,19 @@ from textgauge.evaluate.protocols.task import WORD_METRICS
 from textgauge.evaluate.results import Group, Judged, Results
 from textgauge.evaluate.suites import Metrics, register_suite, task_plans
 from textgauge.metrics import get_pair_metrics
-from textgauge.papers.ledger import NOT_RUN, Claim, Finding, MeasuredDifference, above_all, below_all, ledger, of_draws
-from textgauge.papers.paper import Paper, PaperFigure, Request, compared, published
+from textgauge.papers.ledger import (
+    NOT_RUN,
+    UNKNOWN,
+    Claim,
+    Finding,
+    MeasuredDifference,
+    about,
+    above_all,
+    below_all,
+    ledger,
+    of_draws,
+)
+from textgauge.papers.paper import Paper, PaperFigure, Request, compared, plans_of, published
 from textgauge.tabular import Row, plain_row
 
 # The five metrics of the benchmark; cosine on several encoders would count as their mean. A static encoder sees whole
@@ -67,14 +78,9 @@ def suite(metrics: Metrics = None, seed: int = 0) -> list[Plan]:
     ]
 
 
-def plans(request: Request) -> list[Plan]:
-    """The suite."""
-    return suite(None, request.seed)
-
-
-def rows(results: Results, request: Request) -> list[Row]:
+def rows(results: Results, _: Request) -> list[Row]:
     """All tables: published numbers next to ours, and to what our formulas make of theirs."""
-    found = [*_our_rows(results, request), *_fed_rows()] if results.manifests else list(_fed_rows())
+    found = [*_our_rows(results), *_fed_rows()] if results.manifests else list(_fed_rows())
     return [plain_row(row) for row in found]
 
 
@@ -98,8 +104,8 @@ def task_scores(found: Mapping[str, float]) -> dict[str, float]:
     return {**columns, "overall": _mean(list(columns.values()))}
 
 
-def _our_rows(results: Results, request: Request) -> Iterator[Row]:
-    judged, whole = _own(results.judged(), request)
+def _our_rows(results: Results) -> Iterator[Row]:
+    judged, whole = _own(results.judged())
     ours, sets = scores(judged), _data(judged)
     for table, measures in _MEASURES.items():
         data = {column: sets.get(measure, "") for column, measure in measures.items()}
@@ -113,12 +119,11 @@ def _our_rows(results: Results, request: Request) -> Iterator[Row]:
     yield from _weights(results.ensembles.contributions)
 
 
-def _own(judged: Sequence[Judged], request: Request) -> tuple[list[Judged], list[Judged]]:
+def _own(judged: Sequence[Judged]) -> tuple[list[Judged], list[Judged]]:
     """What the suite gives, and nothing else that a run may hold: its tasks, and retrieval from whole corpora."""
     tasks = {(kind(), name) for kind in known_tasks() for name in kind.data.published}
-    seeded = [item for item in judged if item.seed == request.seed]
-    whole = [item for item in seeded if item.protocol == WHOLE and item.data in Retrieval.data.published]
-    return [item for item in seeded if (item.protocol, item.data) in tasks], whole
+    whole = [item for item in judged if item.protocol == WHOLE and item.data in Retrieval.data.published]
+    return [item for item in judged if (item.protocol, item.data) in tasks], whole
 
 
 def _data(judged: Sequence[Judged]) -> dict[str, str]:
@@ -218,16 +223,16 @@ class UsmbEvidence:
     def _gap(self, name: str, other: str, measures: Sequence[str]) -> MeasuredDifference:
         both = [[self.found.get(one, {}).get(measure) for measure in measures] for one in (name, other)]
         if any(part is None for side in both for part in side):
-            return MeasuredDifference(np.nan, np.nan, np.nan)
+            return UNKNOWN
         parts = [(a, b) for a, b in zip(*both, strict=True) if a is not None and b is not None]
         value = np.mean([a[0] - b[0] for a, b in parts])
         draws = np.mean([a[1] - b[1] for a, b in parts], axis=0)
         return of_draws(float(value), draws, min(part[2] for pair in parts for part in pair))
 
 
-def ledger_rows(results: Results, request: Request) -> list[Row]:
+def ledger_rows(results: Results, _: Request) -> list[Row]:
     """The ledger."""
-    judged, whole = _own(results.judged(), request)
+    judged, whole = _own(results.judged())
     found = _resampled(judged)
     for name, measures in _resampled(whole).items():
         found[name][_WHOLE_MEASURE] = measures[Retrieval.name]
@@ -262,12 +267,19 @@ def _resampled(judged: Sequence[Judged]) -> dict[str, dict[str, tuple[float, Flo
 def claims() -> list[Claim[UsmbEvidence]]:
     """The paper's findings on the five tasks."""
     singles = [name for name in _published("4") if name != _ENSEMBLE]
-    found = [_extreme(_ENSEMBLE, task, singles, best=True) for task in _PARTS]
-    found += [_extreme(_COSINE, "overall", [n for n in singles if n != _COSINE], best=True)]
-    found += [_extreme(_COSINE, "overall", [n for n in singles if n != _COSINE], best=True, whole=True)]
-    for name, task, best in _EXTREMES:
-        found.append(_extreme(name, task, [n for n in singles if n != name], best=best))
-    return [*found, *_same_order(singles), _axis_weights()]
+
+    def others(name: str) -> list[str]:
+        return [one for one in singles if one != name]
+
+    cosine = (_extreme(_COSINE, "overall", others(_COSINE), best=True, whole=whole) for whole in (False, True))
+    extremes = (_extreme(name, task, others(name), best=best) for name, task, best in _EXTREMES)
+    return [
+        *about("the ensemble is above all on each task", *(_extreme(_ENSEMBLE, t, singles, best=True) for t in _PARTS)),
+        *about("cosine is best overall", *cosine),
+        *about("Jaccard best and BM25+ worst on sensitivity, BM25+ worst on clustering", *extremes),
+        *about("other ideal curves keep the order", *_same_order(singles)),
+        *about("weights of the ensembles", _axis_weights()),
+    ]
 
 
 _EXTREMES = (("jaccard", "sensitivity", True), ("bm25plus", "sensitivity", False), ("bm25plus", "clustering", False))
@@ -324,5 +336,13 @@ _FIGURES = (
     ),
 )
 PAPER = Paper(
-    "usmb", (*_TABLES, _WEIGHTS), ("definition",), plans, rows, ledger_rows, _FIGURES, fed=True, not_drawn=(WHOLE,)
+    "usmb",
+    (*_TABLES, _WEIGHTS),
+    ("definition",),
+    plans_of(suite),
+    rows,
+    ledger_rows,
+    _FIGURES,
+    fed=True,
+    not_drawn=(WHOLE,),
 )

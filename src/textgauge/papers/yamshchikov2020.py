@@ -17,15 +17,16 @@ from textgauge.evaluate.results import Group, Results
 from textgauge.evaluate.suites import Metrics, register_suite
 from textgauge.papers.ledger import (
     NOT_RUN,
+    UNKNOWN,
     Claim,
     Finding,
     MeasuredDifference,
-    above,
+    about,
     above_all,
     below_all,
     ledger,
     of_draws,
-    why_not_above,
+    on_side,
 )
 from textgauge.papers.paper import Paper, PaperFigure, Request
 from textgauge.papers.yamshchikov2020_tables import (
@@ -47,7 +48,6 @@ from textgauge.papers.yamshchikov2020_tables import (
 )
 from textgauge.stats import orders
 from textgauge.stats.correlation import spearman
-from textgauge.stats.decisions import ahead
 from textgauge.stats.resampling import resampled_sums
 from textgauge.tabular import Row
 
@@ -81,7 +81,7 @@ class YamshchikovEvidence:
     def of_resamples(self, measure: Callable[[str, Numbers], float], name: str) -> MeasuredDifference:
         """A measure of one metric with its interval over resampled pairs."""
         if name not in self.drawn or HUMAN not in self.drawn:
-            return MeasuredDifference(np.nan, np.nan, np.nan)
+            return UNKNOWN
         return of_draws(measure(name, self.ours), self.resampled(measure, name), _PAIRS)
 
     def resampled(self, measure: Callable[[str, Numbers], float], name: str) -> Floats:
@@ -109,13 +109,19 @@ def claims(request: Request) -> list[Claim[YamshchikovEvidence]]:
     """Claims on our data, and those that follow from the published ranks and means."""
     theirs = published_numbers(corrected=True)
     names = [name for name in theirs.ranks if name != HUMAN]
+    first, last = _correlations(names, request)
     return [
-        *(_inequality(name, theirs, request) for name in names),
-        *_correlations(names, request),
-        *(_within_a_swap(name, request) for name in names),
-        _sentiment(),
-        _variability_order(names),
-        *_exact(theirs, names),
+        *about("inequality 1: random sets below all others", *(_inequality(name, theirs, request) for name in names)),
+        *about("WMD is first in both correlations with people", *first),
+        *about("word2vec and fastText are last in both", *last),
+        *about("swaps to the order of people", *(_counted(name, "swaps", _swaps, request) for name in names)),
+        *about(
+            "ranks that coincide with people's",
+            *(_counted(name, "coinciding_ranks", _coinciding, request) for name in names),
+        ),
+        *about("sentiment rewrites are rated least similar", _sentiment()),
+        *about("order by variability", _variability_order(names)),
+        *about("what follows from the published ranks", *_exact(theirs, names)),
     ]
 
 
@@ -132,11 +138,7 @@ def _inequality(name: str, theirs: Numbers, request: Request) -> Claim[Yamshchik
     passes = ranks[~random].max() < ranks[random].min()
 
     def test(evidence: YamshchikovEvidence) -> Finding:
-        found = evidence.of_resamples(_gap, name)
-        if not found.known:
-            return Finding(None, why=NOT_RUN)
-        low, high = (found.low, found.high) if passes else (-found.high, -found.low)
-        return Finding(ahead(low), f"{found.value:+.3f}", found.interval, why_not_above(low, high))
+        return on_side("gap", evidence.of_resamples(_gap, name), below=not passes)
 
     claim = f"{name} {'puts every' if passes else 'does not put every'} random set below all others (inequality 1)"
     side = "above" if passes else "below"
@@ -149,8 +151,9 @@ def _instead(name: str, request: Request) -> str:
     return said.format(wordvec="wordvec", vectors=Path(request.word_vectors).name)
 
 
-def _correlations(names: list[str], request: Request) -> Iterator[Claim[YamshchikovEvidence]]:
+def _correlations(names: list[str], request: Request) -> tuple[list[Claim[YamshchikovEvidence]], ...]:
     """WMD first, vectors of word2vec and fastText last, in both correlations with people."""
+    found: tuple[list[Claim[YamshchikovEvidence]], ...] = ([], [])
     for kind in ("correlation", "order"):
         measure, value = TABLE4[kind]
 
@@ -160,7 +163,8 @@ def _correlations(names: list[str], request: Request) -> Iterator[Claim[Yamshchi
         criterion = "95 % interval of its difference with every other metric, pairs resampled within sets, is above 0"
         shown = f"{printed_value('wmd', measure):g}"
         instead = _instead("wmd", request)
-        yield Claim(f"wmd has the highest {measure.replace('_', ' ')}", shown, DATA, criterion, first, instead)
+        claim = f"wmd has the highest {measure.replace('_', ' ')}"
+        found[0].append(Claim(claim, shown, DATA, criterion, first, instead))
         for last in ("cosine_word2vec", "cosine_fasttext"):
 
             def lowest(
@@ -171,14 +175,16 @@ def _correlations(names: list[str], request: Request) -> Iterator[Claim[Yamshchi
 
             criterion = "95 % interval of the difference of every other metric with it, pairs resampled, is above 0"
             claim = f"{last} has the lowest {measure.replace('_', ' ')}"
-            yield Claim(claim, f"{printed_value(last, measure):g}", DATA, criterion, lowest, _instead(last, request))
+            shown = f"{printed_value(last, measure):g}"
+            found[1].append(Claim(claim, shown, DATA, criterion, lowest, _instead(last, request)))
+    return found
 
 
 def _gaps(
     evidence: YamshchikovEvidence, value: Callable[[str, Numbers], float], name: str, others: list[str]
 ) -> dict[str, MeasuredDifference]:
     if any(one not in evidence.drawn for one in (name, HUMAN, *others)):
-        return {"": MeasuredDifference(np.nan, np.nan, np.nan)}
+        return {"": UNKNOWN}
     own, drawn = value(name, evidence.ours), evidence.resampled(value, name)
     return {
         other: of_draws(own - value(other, evidence.ours), drawn - evidence.resampled(value, other), _PAIRS)
@@ -186,23 +192,29 @@ def _gaps(
     }
 
 
-def _within_a_swap(name: str, request: Request) -> Claim[YamshchikovEvidence]:
-    printed = printed_value(name, "swaps")
+def _counted(
+    name: str, measure: str, count: Callable[[str, Numbers], float], request: Request
+) -> Claim[YamshchikovEvidence]:
+    printed = printed_value(name, measure)
 
     def test(evidence: YamshchikovEvidence) -> Finding:
-        found = evidence.of_resamples(_swaps, name)
+        found = evidence.of_resamples(count, name)
         if not found.known:
             return Finding(None, why=NOT_RUN)
         holds = found.low <= printed <= found.high
         return Finding(holds, f"{found.value:g}", f"{found.low:g} to {found.high:g}", "" if holds else "outside")
 
-    claim = f"{name} needs {printed:g} swaps to the order of people"
+    claim = f"the order by {name} has {printed:g} {measure.replace('_', ' ')} with that of people"
     criterion = "the published number is inside the 95 % interval of ours, pairs resampled within sets"
     return Claim(claim, f"{printed:g}", DATA, criterion, test, _instead(name, request))
 
 
 def _swaps(name: str, numbers: Numbers) -> float:
-    return float(orders.swaps(numbers.ranks[name], numbers.ranks[HUMAN]))
+    return orders.swaps(numbers.ranks[name], numbers.ranks[HUMAN])
+
+
+def _coinciding(name: str, numbers: Numbers) -> float:
+    return orders.coinciding(numbers.ranks[name], numbers.ranks[HUMAN])
 
 
 def _sentiment() -> Claim[YamshchikovEvidence]:
@@ -213,12 +225,11 @@ def _sentiment() -> Claim[YamshchikovEvidence]:
             return Finding(None, why=NOT_RUN)
         means, drawn = evidence.ours.means[HUMAN], evidence.drawn[HUMAN]
         gaps = {
-            name: of_draws(float(means[place] - means[at]), drawn[:, place] - drawn[:, at], _PAIRS)
+            name: of_draws(float(means[at] - means[place]), drawn[:, at] - drawn[:, place], _PAIRS)
             for place, name in enumerate(SETS)
             if place != at and not random[place]
         }
-        rival = min(gaps, key=lambda name: gaps[name].low)
-        return above(rival, "yelp_rewrite", gaps[rival])
+        return below_all("yelp_rewrite", gaps)
 
     criterion = "95 % interval of every other set's mean rating less its own, pairs resampled, is above 0"
     claim = "people rate sentiment rewrites (yelp) least similar of the sets that are not random"
@@ -234,8 +245,7 @@ def _variability_order(names: list[str]) -> Claim[YamshchikovEvidence]:
         said = np.array([printed_value(name, measure) for name in names])
         own = np.array([[value(name, evidence.ours), *evidence.resampled(value, name)] for name in names])
         found = of_draws(spearman(said, own[:, 0]), np.array([spearman(said, o) for o in own.T[1:]]), _PAIRS)
-        why = why_not_above(found.low, found.high)
-        return Finding(ahead(found.low), f"Spearman's ρ {found.value:.2f}", found.interval, why)
+        return on_side("Spearman's ρ", found)
 
     criterion = (
         "95 % interval of Spearman's ρ of published and our variability over metrics, pairs resampled, is above 0"
@@ -246,15 +256,20 @@ def _variability_order(names: list[str]) -> Claim[YamshchikovEvidence]:
 def _exact(theirs: Numbers, names: list[str]) -> Iterator[Claim[YamshchikovEvidence]]:
     """What follows from the paper's own ranks must follow to the printed digit."""
     for measure, digits, of in (
-        ("coinciding_ranks", 0, lambda name: orders.coinciding(theirs.ranks[name], theirs.ranks[HUMAN])),
-        ("swaps", 0, lambda name: orders.swaps(theirs.ranks[name], theirs.ranks[HUMAN])),
-        ("order_correlation_with_human", 2, lambda name: order_correlation(name, theirs)),
+        ("coinciding_ranks", 0, _coinciding),
+        ("swaps", 0, _swaps),
+        ("order_correlation_with_human", 2, order_correlation),
     ):
 
         def test(
-            _: YamshchikovEvidence, measure: str = measure, digits: int = digits, of: Callable[[str], float] = of
+            _: YamshchikovEvidence,
+            measure: str = measure,
+            digits: int = digits,
+            of: Callable[[str, Numbers], float] = of,
         ) -> Finding:
-            wrong = [name for name in names if round(of(name), digits) != round(printed_value(name, measure), digits)]
+            wrong = [
+                name for name in names if round(of(name, theirs), digits) != round(printed_value(name, measure), digits)
+            ]
             shown = f"{len(names) - len(wrong)} of {len(names)}"
             return Finding(not wrong, shown, "exact", f"not for {', '.join(wrong)}" if wrong else "")
 

@@ -38,6 +38,14 @@ def test_a_missing_result_is_counted_and_the_metric_is_incomplete(results):
     assert len(group.complete) == len(group.observed) - 1
 
 
+def test_results_of_one_seed_are_those_of_a_store_that_has_no_other(results, tmp_path, make_plan):
+    alone = judge(results.store)
+    run([make_plan(seed=1)], results.store)
+    assert len(judge(results.store)) == 2 * len(alone)
+    assert Results(results.store, seed=0).judged() == alone
+    assert {item.seed for item in Results(results.store, seed=1).judged()} == {1}
+
+
 def test_times_of_several_runs_add_up(results):
     once = total_times(results.times())
     twice = total_times([*results.times(), *results.times()])

@@ -1,9 +1,9 @@
 """A store of cells: whole files or none, and one clear error where it cannot be written."""
 
+import contextlib
 import errno
 import json
 import os
-from contextlib import contextmanager
 from tempfile import TemporaryDirectory
 
 import numpy as np
@@ -121,7 +121,7 @@ def test_a_folder_that_is_a_file_is_one_clear_error(tmp_path, make_plan):
         run([make_plan()], Store(tmp_path / "file"))
 
 
-@contextmanager
+@contextlib.contextmanager
 def an_ordinary_user():
     """The superuser may write anywhere: be nobody for a while."""
     if not hasattr(os, "geteuid"):
@@ -252,3 +252,20 @@ def test_changed_extras_are_refused_and_named(tmp_path):
     path.write_text(path.read_text().replace("0.25", "0.35"))
     with pytest.warns(RuntimeWarning, match=r"x\.json: damaged"):
         assert store.read_extra("x") is None
+
+
+def test_processor_time_adds_up_over_runs_and_reading_takes_none(tmp_path, make_plan, monkeypatch):
+    clock = iter(range(0, 100, 10))
+    monkeypatch.setattr("textgauge.evaluate.store._processor_seconds", lambda: next(clock))
+    store = Store(tmp_path / "run")
+    assert store.seconds == 0.0
+    with store.timed():
+        run([make_plan()], store)
+    assert store.seconds == 10.0
+    with store.timed():
+        run([make_plan()], store)
+    assert store.seconds == 10.0
+    with contextlib.suppress(KeyboardInterrupt), store.timed():
+        run([make_plan(seed=1)], store)
+        raise KeyboardInterrupt
+    assert store.seconds == 20.0

@@ -131,3 +131,18 @@ def test_imbalance_is_judged_by_welchs_interval():
     assert verdict["MAUVE underestimates the distance of unbalanced samples"] == "not replicated"
     assert verdict["CLASSIFIER underestimates the distance of unbalanced samples"] == "replicated"
     assert verdict["with imbalance PR diverges where DC converges"] == "replicated"
+
+
+def test_padding_is_told_by_chi_with_and_without_it_on_the_same_corpora():
+    def chi(key, separability):
+        noise = 0.01 * np.arange(5)
+        verdicts = [over_repetitions(m.name, (separability + noise).tolist()) for m in Ksc.measures]
+        return Judged("clinc150,banking77", Ksc(k=7, order="paper"), 0, key, tuple(verdicts))
+
+    items = [chi("chi(padding=source,df=paper)", 0.6), chi("chi(df=paper)", 0.95)]
+    results = SimpleNamespace(judged=lambda _: items, groups=list)
+    found = {row["claim"]: row for row in PAPERS["kour2022"].ledger(results, Request(("paper",)))}
+    row = found["padding=source brings CHI's separability nearer to the published on clinc150, banking77 at k = 7"]
+    assert (row["verdict"], row["paper"], row["ours"]) == ("replicated", "0.684", "0.97 without, 0.62 with padding")
+    far = found["padding=source brings CHI's linearity nearer to the published on clinc150, banking77 at k = 7"]
+    assert far["verdict"] == "not replicated"

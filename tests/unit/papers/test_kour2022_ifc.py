@@ -62,7 +62,7 @@ def rows(slopes, runs=RUNS):
         def groups():
             return groups
 
-    evidence = IfcEvidence.of(Results(), NAMES, 0)
+    evidence = IfcEvidence.of(Results(), NAMES)
     return {row["claim"].partition(" (")[0]: row["verdict"] for row in ledger(ifc_claims(), evidence)}
 
 

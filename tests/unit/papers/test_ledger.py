@@ -10,12 +10,17 @@ from textgauge.papers.ledger import (
     Claim,
     Finding,
     MeasuredDifference,
+    about,
     above_all,
     all_hold,
     counts,
     ledger,
     of_values,
+    on_side,
     paired,
+    rank_agreement,
+    summary,
+    welch,
 )
 
 
@@ -64,3 +69,40 @@ def test_differences_are_paired():
     one, two = (Verdict("m", v, draws=tuple(draws + v), units=50) for v in (0.5, 0.2))
     assert (paired(one, two).low, paired(one, two).high) == pytest.approx((0.3, 0.3))
     assert not of_values([1.0]).known
+
+
+def test_a_claim_below_0_shows_the_value_as_it_is():
+    found = on_side("score", MeasuredDifference(-0.3, -0.5, -0.1), below=True)
+    assert (found.holds, found.ours, found.interval) == (True, "score = -0.3", "-0.5 to -0.1")
+    assert on_side("score", MeasuredDifference(0.3, 0.1, 0.5), below=True).why == "the other way round"
+
+
+def test_welchs_interval_is_scipys():
+    from scipy.stats import ttest_ind
+
+    rng = np.random.default_rng(0)
+    one, other = rng.normal(1.0, 0.3, 10), rng.normal(0.0, 1.0, 7)
+    ends = ttest_ind(one, other, equal_var=False).confidence_interval()
+    assert (welch(one, other).low, welch(one, other).high) == pytest.approx((ends.low, ends.high))
+
+
+def test_agreement_of_orders_is_exact_and_the_same_every_time():
+    said, own = [1.0, 2, 3, 4, 5, 6, 7, 8], [2.0, 1, 4, 3, 6, 5, 8, 7]
+    found = {rank_agreement(said, own).interval for _ in range(3)}
+    assert found == {"p = 0.002"}  # 92 of 40,320 orders
+    assert rank_agreement(said, own[::-1]).why == "p above 0.05"
+    assert rank_agreement([1, 1, 2], [1, 2, 3]).interval == "p = 0.333"
+
+
+def test_a_summary_counts_by_finding_and_names_few_failures():
+    few = about("few", claim("a", Finding(False, "0.1", "-1 to 1")), claim("b", Finding(True)), claim("c", None))
+    many = about("many", *(claim(f"m{i}", Finding(False, "0", "0 to 0")) for i in range(4)))
+    found = summary(
+        ledger([*about("held", claim("d", Finding(True))), *few, *many, *about("no", claim("e", None))], None)
+    )
+    assert [(row["finding"], row["holds"], row["does not hold"]) for row in found] == [
+        ("few", "1 of 2", "a: 0.1 (-1 to 1)"),
+        ("many", "0 of 4", None),
+        ("held", "1 of 1", None),
+        ("no", "not testable here", None),
+    ]
