@@ -139,6 +139,7 @@ $(BENCH)/.done: $(BUILD)
 results: $(VENV)/.core ## check the claims of the papers and write docs/results/; over an hour, resumes, needs TEXTGAUGE_DATA
 	@mkdir -p $(RESULTS)
 	$(BIN)/python -m pip install -q $(TORCH) -e '.[generate,figures]'
+	$(BIN)/textgauge resources fetch smollm2
 	$(BIN)/textgauge reproduce --all --out $(RESULTS) --figures $(RESULTS)/figures --format json > $(RESULTS)/ledgers.json
 	$(BIN)/textgauge report $(RESULTS)/ledgers.json -o $(RESULTS)/ledgers.html --title "Five papers, claim by claim"
 	$(BIN)/python -m benchmarks.ledgers $(RESULTS)/ledgers.json docs

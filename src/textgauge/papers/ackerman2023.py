@@ -170,7 +170,8 @@ def _nearer(rule: str, key: str) -> Claim[AckermanEvidence]:
         verdict = None if item is None else item.verdict(SCORE)
         score = UNKNOWN if verdict is None else MeasuredDifference(verdict.value, verdict.low, verdict.high)
         found = on_side("score", score, below=side == "ahd")
-        return replace(found, why=verdict.reason) if verdict is not None and verdict.reason else found
+        undefined = found.holds is None and verdict is not None and verdict.reason
+        return replace(found, why=undefined) if undefined else found
 
     criterion = f"the 95 % interval of the score over samples of pairs is {'above' if side == 'energy' else 'below'} 0"
     claim = f"{key} is nearer to {side}, by prototypes={rule}"

@@ -12,7 +12,7 @@ from textgauge.charts import in_script, page
 from textgauge.data import Corpus, load_texts
 from textgauge.errors import InputError
 from textgauge.evaluate import Plan, Store, run
-from textgauge.evaluate.protocols import Ksc, Size, Sources
+from textgauge.evaluate.protocols import Ksc, Size, Sources, Speed
 from textgauge.evaluate.protocols.base import Observations
 from textgauge.evaluate.results import Group, Results
 from textgauge.metrics import get_corpus_metrics
@@ -29,7 +29,7 @@ from textgauge.report.figures.ksc import (
     tree_nodes,
     z_scores,
 )
-from textgauge.report.figures.measures import box_points, box_rows, placed, radar_figure, radar_values
+from textgauge.report.figures.measures import box_figure, box_points, box_rows, placed, radar_figure, radar_values
 from textgauge.report.figures.size import asymptote, sweep_means, sweep_points
 from textgauge.report.figures.style import chart_data, own_values, printable
 
@@ -219,6 +219,14 @@ def test_boxes_have_the_quartiles_of_the_repetitions(found):
     assert (row["smallest"], row["median"], row["largest"]) == (min(values), np.median(values), max(values))
     assert row["mean"] == pytest.approx(np.mean(values))
     assert box_points(group).height == 2 * 5 * 3
+
+
+def test_large_numbers_of_boxes_are_written_out():
+    rate, sizes = np.repeat([10_000, 20_000, 30_000], 2), np.tile([100, 200], 3)
+    seen = Observations(sizes / 100 / (100 * rate), np.repeat([0, 1, 2], 2), {"size": sizes})
+    svg = draw.rendered(box_figure(Group("a,b", Speed(n=100), 0, observed={"jsd": seen})), "svg")
+    assert b"20,000" in svg
+    assert b"e+" not in svg
 
 
 def test_boxes_of_an_undefined_measure_have_the_reason():

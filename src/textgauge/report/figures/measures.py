@@ -202,7 +202,7 @@ def _box_panel(
     numbers = ("mean", "low", "high", *_QUARTILES)
     titles = (alt.Tooltip(f"{name}:Q", title=name.replace("_", " "), format=".6g") for name in numbers)
     known = known.encode(tooltip=[*tips("metric:N", "repetitions:Q"), *titles])
-    least = alt.X("smallest:Q", title=None, scale=across, axis=alt.Axis(tickCount=4, format="~g", labelOverlap=True))
+    least = alt.X("smallest:Q", title=None, scale=across, axis=alt.Axis(tickCount=4, format=",~r", labelOverlap=True))
     whisker = known.mark_rule(color=DARK).encode(least, alt.X2("largest"))
     box = known.mark_bar(color="#9CC8E3", size=10).encode(alt.X("lower_quartile:Q"), alt.X2("upper_quartile"))
     median = known.mark_tick(color=DARK, size=10, thickness=1.5).encode(alt.X("median:Q"))
