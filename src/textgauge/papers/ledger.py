@@ -16,7 +16,7 @@ import numpy as np
 from textgauge.arrays import Floats
 from textgauge.evaluate.protocols.base import Verdict, over_repetitions
 from textgauge.stats.correlation import spearman
-from textgauge.stats.decisions import ALPHA, ahead, different, verdict
+from textgauge.stats.decisions import ALPHA, ahead, different
 from textgauge.stats.resampling import percentile_interval
 from textgauge.tabular import Row
 
@@ -191,7 +191,7 @@ def on_side(what: str, gap: MeasuredDifference, *, below: bool = False) -> Findi
     if not gap.known:
         return Finding(None, why=NOT_RUN)
     ends = (-gap.high, -gap.low) if below else (gap.low, gap.high)
-    why = {"better than": "", "tied with": INCLUDES_ZERO, "worse than": OPPOSITE}[verdict(ends)]
+    why = "" if ahead(ends[0]) else OPPOSITE if ahead(-ends[1]) else INCLUDES_ZERO
     return Finding(ahead(ends[0]), f"{what} = {gap.value:+.3g}", gap.interval, why)
 
 
