@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
 import signal
@@ -14,11 +13,10 @@ import numpy as np
 import pytest
 
 from textgauge import compare, describe, score
-from textgauge.data import blocks, stream
-from textgauge.describing import measure
+from textgauge.data import stream
 from textgauge.errors import InputError, ResourceError
+from textgauge.sizes import cap_sizes
 
-scoring = importlib.import_module("textgauge.scoring.score")  # the package has a function of that name
 distributed = pytest.importorskip("distributed")
 pytestmark = pytest.mark.filterwarnings("ignore")  # of the cluster, about connections that are closed under it
 
@@ -35,7 +33,6 @@ def corpora(tmp_path, monkeypatch):
     from tokenizers.pre_tokenizers import Whitespace
 
     monkeypatch.setenv("TEXTGAUGE_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(stream, "PARTITION", 50)
     rng = np.random.default_rng(0)
     library = Tokenizer(WordLevel({"[UNK]": 0} | {word: i + 1 for i, word in enumerate(WORDS)}, unk_token="[UNK]"))
     library.pre_tokenizer = Whitespace()
@@ -46,7 +43,8 @@ def corpora(tmp_path, monkeypatch):
     (model / "config.json").write_text(json.dumps({"normalize": False}))
     for name, size in (("a.txt", 700), ("b.txt", 600)):
         (tmp_path / name).write_text("\n".join(" ".join(rng.choice(WORDS, 8)) for _ in range(size)))
-    return [str(tmp_path / "a.txt"), str(tmp_path / "b.txt")], f"static:{model}"
+    with cap_sizes(50):  # so many texts are streamed, and tasks are small
+        yield [str(tmp_path / "a.txt"), str(tmp_path / "b.txt")], f"static:{model}"
 
 
 def numbers(report):
@@ -57,10 +55,6 @@ def measured(corpora, scheduler=None):
     paths, model = corpora
     metrics = f"energy@{model},fid@{model},ttest@{model},jsd@words"
     options = {"ci": True, "test": True, "permutations": 9, "metrics": metrics}
-    if scheduler is None:
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(stream, "STREAMED", 10)
-            return numbers(compare(*paths, **options))
     return numbers(compare(*paths, scheduler=scheduler, **options))
 
 
@@ -88,7 +82,6 @@ def test_a_worker_that_is_killed_changes_no_bit(corpora):
 def test_a_scheduler_that_is_lost_is_one_line_and_the_next_run_goes_on(corpora, monkeypatch):
     import dask
 
-    monkeypatch.setattr(blocks, "BLOCK", 10)
     cluster = distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None)
     read, parts = stream.TextStream.partitions, []
 
@@ -126,10 +119,7 @@ def described(corpora, scheduler=None):
 
 
 @pytest.mark.parametrize("work", [scored, described])
-def test_two_workers_score_and_describe_with_the_bits_of_one_process(corpora, work, monkeypatch):
-    monkeypatch.setattr(scoring, "_PART", 70)
-    monkeypatch.setattr(measure, "_PORTION", 70)
-    monkeypatch.setattr(measure, "BLOCK", 70)
+def test_two_workers_score_and_describe_with_the_bits_of_one_process(corpora, work):
     here, there = work(corpora), work(corpora, "local:2")
     assert repr(without_times(here)) == repr(without_times(there))
 
@@ -142,11 +132,9 @@ def without_times(found):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("work", [scored, described])
-def test_a_worker_that_is_killed_while_scoring_or_describing_changes_no_bit(corpora, work, monkeypatch):
-    monkeypatch.setattr(scoring, "_PART", 5)
-    monkeypatch.setattr(measure, "BLOCK", 5)
+def test_a_worker_that_is_killed_while_scoring_or_describing_changes_no_bit(corpora, work):
     expected = work(corpora)
-    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+    with cap_sizes(5), distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
         victim = next(iter(cluster.workers.values())).pid
         threading.Timer(0.5, lambda: os.kill(victim, signal.SIGKILL)).start()
         found = work(corpora, cluster.scheduler_address)
@@ -156,15 +144,14 @@ def test_a_worker_that_is_killed_while_scoring_or_describing_changes_no_bit(corp
 
 @pytest.mark.slow
 @pytest.mark.parametrize("work", [scored, described])
-def test_a_scheduler_that_is_lost_while_scoring_or_describing_is_one_line(corpora, work, monkeypatch):
+def test_a_scheduler_that_is_lost_while_scoring_or_describing_is_one_line(corpora, work):
     import dask
 
-    monkeypatch.setattr(scoring, "_PART", 5)
-    monkeypatch.setattr(measure, "BLOCK", 5)
     cluster = distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None)
     threading.Timer(0.5, cluster.close).start()
     soon = {"distributed.comm.timeouts.connect": "1s", "distributed.deploy.lost-worker-timeout": "1s"}
-    with dask.config.set(soon), pytest.raises(ResourceError, match="the same command resumes") as error:
+    resumed = pytest.raises(ResourceError, match="the same command resumes")
+    with cap_sizes(5), dask.config.set(soon), resumed as error:
         work(corpora, cluster.scheduler_address)
     assert "\n" not in str(error.value)
     assert repr(without_times(work(corpora, "local:1"))) == repr(without_times(work(corpora)))

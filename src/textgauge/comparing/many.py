@@ -161,7 +161,7 @@ def rank_candidates(
     `paired`: text i of every candidate belongs together. Raises `Undefined` with the reason where the corpora are too
     small for this metric's errors.
     """
-    fewest = min(min(len(one.reference), len(one.candidate)) for one in comparisons)
+    fewest = min(one.smaller for one in comparisons)
     if fewest < MIN_TEXTS:
         raise Undefined(f"corpora are ranked from {MIN_TEXTS} texts on; one has {fewest}")
     cut = Parts.of_rows if paired else Parts.of

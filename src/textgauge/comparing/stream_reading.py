@@ -24,6 +24,7 @@ from textgauge.metrics.readable import PIECES, reads_pieces
 from textgauge.metrics.sums import COUNTS, KEYS, SCRIPTS, UNKNOWN, WORDS, CorpusSums, SumsWanted, sum_partition
 from textgauge.parallel import map_ordered, one_blas_thread, workers, workers_of
 from textgauge.progress import Stage, Step
+from textgauge.sizes import capped
 
 Streams = tuple[Stream, Stream]
 
@@ -76,9 +77,9 @@ def _centre(first: StreamPart, name: str) -> Floats:
     elif first.texts is None:
         raise InputError("the corpora were given as embeddings; their texts are not known")
     else:
-        texts = first.texts[:BLOCK]
+        texts = first.texts[: capped(BLOCK)]
         rows = embed_blocks(embedder(name), texts, EncodedTexts.of(texts))
-    return np.asarray(rows[:BLOCK].mean(axis=0, dtype=np.float64))  # type: ignore[index]
+    return np.asarray(rows[: capped(BLOCK)].mean(axis=0, dtype=np.float64))  # type: ignore[index]
 
 
 @dataclass(frozen=True)

@@ -68,7 +68,7 @@ def _repeated(comparison: Comparison) -> list[str]:
 
 
 def _lengths(comparison: Comparison) -> list[str]:
-    means = [_mean_words(side) for side in (comparison.reference, comparison.candidate)]
+    means = [_mean_words(side) for side in comparison.sides]
     if max(means) <= _LENGTH_RATIO * max(min(means), 1.0):
         return []
     return [f"very different lengths (mean {means[0]:.1f} and {means[1]:.1f} words): part of the distance is length"]
@@ -108,7 +108,7 @@ def _fid_bias(comparison: Comparison, metrics: Sequence[CorpusMetric]) -> list[s
     plain = next((m for m in metrics if m.name == "fid" and getattr(m, "correct", "") == "none"), None)
     if plain is None:
         return []
-    smaller = min(len(comparison.reference), len(comparison.candidate))
+    smaller = comparison.smaller
     dimension = comparison.reference.pool.dimension(plain.embedder)
     if smaller >= 5 * dimension:
         return []

@@ -14,6 +14,7 @@ from textgauge.data.packing import show
 from textgauge.data.pool import Embeddings
 from textgauge.errors import InputError
 from textgauge.limits import ARRAY_BYTES
+from textgauge.sizes import blocks
 
 _BLOCK_CELLS = 2**22
 
@@ -44,11 +45,10 @@ def map_embeddings(path: str | os.PathLike[str]) -> Embeddings:
 
 def check_finite(rows: Embeddings, name: str) -> None:
     """Refuse NaN and infinity, and name the first row that holds one (counted from 0, as numpy does)."""
-    step = max(1, _BLOCK_CELLS // rows.shape[1])
-    for start in range(0, len(rows), step):
-        good = np.isfinite(rows[start : start + step]).all(axis=1)
+    for block in blocks(len(rows), _BLOCK_CELLS, rows.shape[1]):
+        good = np.isfinite(rows[block]).all(axis=1)
         if not good.all():
-            row = start + int(np.argmin(good))
+            row = block.start + int(np.argmin(good))
             value = "NaN" if np.isnan(rows[row]).any() else "an infinite value"
             raise InputError(f"{name}: row {row} holds {value}")
 

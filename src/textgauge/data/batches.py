@@ -10,7 +10,6 @@ import io
 import itertools
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +21,7 @@ from textgauge.data.packing import PathLike, check_text, read_pieces, show
 from textgauge.data.tables import TextTable
 from textgauge.errors import InputError
 from textgauge.limits import TEXT_CHARACTERS
+from textgauge.sizes import capped
 
 if TYPE_CHECKING:
     import polars
@@ -30,13 +30,7 @@ Records = Iterator[tuple[int, list[str]]]  # the number of the first line, and c
 Lines = Iterator[tuple[int, list[str]]]  # the number of the first line, and lines without their ends
 
 
-@dataclass(frozen=True)
-class BatchSize:
-    """How much is read at a time: bytes of text, rows of CSV and TSV, rows of tables that polars reads."""
-
-    bytes: int = 2**22
-    rows: int = 2**14
-    table_rows: int = 2**16
+_BYTES, _ROWS, _TABLE_ROWS = 2**22, 2**14, 2**16  # of text, of CSV and TSV, of tables that polars reads
 
 
 def has_batches(path: PathLike) -> bool:
@@ -44,32 +38,32 @@ def has_batches(path: PathLike) -> bool:
     return format_of(path).ending in (*_READERS, ".parquet", ".arrow")
 
 
-def read_batches(path: PathLike, *, column: str | None = None, size: BatchSize = BatchSize()) -> Iterator[TextTable]:
+def read_batches(path: PathLike, *, column: str | None = None) -> Iterator[TextTable]:
     """The rows of one file, some thousand at a time; of Parquet and Arrow files one `column` if it is named."""
     ending = format_of(path).ending
     if ending == ".parquet":
-        yield from _frames(path, scan_parquet(Path(path), size.table_rows, column))
+        yield from _frames(path, scan_parquet(Path(path), capped(_TABLE_ROWS), column))
     elif ending == ".arrow":
-        yield from _frames(path, scan_arrow(path, size.table_rows, column))
+        yield from _frames(path, scan_arrow(path, capped(_TABLE_ROWS), column))
     else:
-        yield from _READERS[ending](path, size)
+        yield from _READERS[ending](path)
 
 
-def text_lines(path: PathLike, size: BatchSize = BatchSize()) -> Lines:
+def text_lines(path: PathLike) -> Lines:
     """The lines of a UTF-8 file (unpacked, without byte-order mark), some megabytes at a time."""
     number = 1
-    for text in _texts(path, size):
+    for text in _texts(path):
         lines = split_lines(text)
         yield number, lines
         number += len(lines)
 
 
-def _texts(path: PathLike, size: BatchSize) -> Iterator[str]:
+def _texts(path: PathLike) -> Iterator[str]:
     """Pieces of a file that end with a line."""
     name, number, rest = show(path), 1, b""
-    for data in read_pieces(path, size.bytes):
+    for data in read_pieces(path, capped(_BYTES)):
         whole, rest = _cut(rest + data)
-        if len(rest) > 4 * TEXT_CHARACTERS.most + size.bytes:
+        if len(rest) > 4 * TEXT_CHARACTERS.most + _BYTES:
             raise InputError(f"{name}: too long a text from line {number} on; {TEXT_CHARACTERS.advice}")
         if whole:
             yield check_text(whole, name, first_line=number)
@@ -84,40 +78,33 @@ def _cut(data: bytes) -> tuple[bytes, bytes]:
     return data[:place], data[place:]
 
 
-def _plain(path: PathLike, size: BatchSize) -> Iterator[TextTable]:
-    for number, lines in text_lines(path, size):
+def _plain(path: PathLike) -> Iterator[TextTable]:
+    for number, lines in text_lines(path):
         yield TextTable(show(path), {"text": list(lines)}, range(number, number + len(lines)))
 
 
-def _jsonl(path: PathLike, size: BatchSize) -> Iterator[TextTable]:
-    for number, lines in text_lines(path, size):
+def _jsonl(path: PathLike) -> Iterator[TextTable]:
+    for number, lines in text_lines(path):
         yield json_lines_table(lines, show(path), first_line=number)
 
 
-def _delimited(
-    records: Callable[[PathLike, BatchSize], Records], path: PathLike, size: BatchSize
-) -> Iterator[TextTable]:
+def _delimited(records: Callable[[PathLike], Records], path: PathLike) -> Iterator[TextTable]:
     """A table with a header line, from an iterator over its records."""
-    name, found = show(path), records(path, size)
+    name, found = show(path), records(path)
     header = header_of(name, found)
-    batch: list[tuple[int, list[str]]] = []
-    for record in found:
-        batch.append(record)
-        if len(batch) == size.rows:
-            yield records_table(name, header, batch)
-            batch = []
-    yield records_table(name, header, batch)
+    while batch := list(itertools.islice(found, capped(_ROWS))):
+        yield records_table(name, header, batch)
 
 
-def _csv_records(path: PathLike, size: BatchSize) -> Records:
-    texts = _texts(path, size)
+def _csv_records(path: PathLike) -> Records:
+    texts = _texts(path)
     first = next(texts, "")
     lines = (line for text in itertools.chain([first], texts) for line in io.StringIO(text, newline=""))
     return csv_records(lines, show(path), delimiter=find_delimiter(first))
 
 
-def _tsv_records(path: PathLike, size: BatchSize) -> Records:
-    for number, lines in text_lines(path, size):
+def _tsv_records(path: PathLike) -> Records:
+    for number, lines in text_lines(path):
         yield from ((n, tsv_record(line)) for n, line in enumerate(lines, number) if line)
 
 
@@ -127,7 +114,7 @@ def _frames(path: PathLike, frames: Iterator[tuple[int, polars.DataFrame]]) -> I
         yield TextTable(show(path), columns, range(start + 1, start + len(frame) + 1), unit="row")
 
 
-_READERS: dict[str, Callable[[PathLike, BatchSize], Iterator[TextTable]]] = {
+_READERS: dict[str, Callable[[PathLike], Iterator[TextTable]]] = {
     ".txt": _plain,
     ".csv": partial(_delimited, _csv_records),
     ".tsv": partial(_delimited, _tsv_records),

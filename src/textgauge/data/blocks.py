@@ -23,6 +23,7 @@ from textgauge.data.pool import content_keys
 from textgauge.encode.embedders import Embedder
 from textgauge.errors import ResourceError
 from textgauge.files import replacing
+from textgauge.sizes import blocks
 
 BLOCK = 4_096  # texts: what a killed run can lose
 _MAGIC = b"TGBLK001"
@@ -51,13 +52,10 @@ class EncodedTexts:
         return hashlib.blake2b(lengths.tobytes() + b"".join(rows), digest_size=16).hexdigest()
 
 
-def embed_blocks(
-    embedder: Embedder, texts: Sequence[str], encoded: EncodedTexts, *, size: int | None = None
-) -> Floats32:
-    """The vectors of texts, by blocks of `size`: from disk where a block is there, else computed and kept."""
+def embed_blocks(embedder: Embedder, texts: Sequence[str], encoded: EncodedTexts) -> Floats32:
+    """The vectors of texts, by blocks: from disk where a block is there, else computed and kept."""
     folder = EmbeddingStore.of(embedder, None).folder if keeps_cache() else None
-    starts = range(0, len(texts), size or BLOCK)
-    found = [_block(embedder, folder, texts, encoded, slice(start, start + starts.step)) for start in starts]
+    found = [_block(embedder, folder, texts, encoded, some) for some in blocks(len(texts), BLOCK)]
     if len({vectors.shape[1] for vectors in found}) > 1:  # the model behind this identity has changed its dimension
         found = [encode_rows(embedder, texts)]
     return found[0] if len(found) == 1 else np.concatenate(found)

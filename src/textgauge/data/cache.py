@@ -28,8 +28,9 @@ from textgauge.encode.embedders import Embedder, Progress
 from textgauge.encode.resources import cache_root, make_cache_folder
 from textgauge.errors import InputError
 from textgauge.files import replacing
+from textgauge.sizes import blocks
 
-CHUNK = 1024  # texts computed between two writes: what an interrupted run can lose
+_CHUNK = 1024  # texts computed between two writes: what an interrupted run can lose
 Keys = NDArray[np.void]
 _MAGIC = b"TGVEC001"
 _HEADER = struct.Struct("<8sIQI")
@@ -43,7 +44,6 @@ def encode_cached(
     progress: Progress | None = None,
     cache_dir: Path | None = None,
     keep: bool = True,
-    chunk: int = CHUNK,
 ) -> Floats32:
     """The vectors of `texts`, from the cache where it has them; the new ones are kept, or not (`keep`), by chunks.
 
@@ -57,7 +57,7 @@ def encode_cached(
     store = EmbeddingStore.of(embedder, cache_dir) if keeps_cache() else None
     if store is not None:
         store.writable = keep
-    return _vectors(embedder, list(places), store, batch_size, progress, chunk)[inverse]
+    return _vectors(embedder, list(places), store, batch_size, progress)[inverse]
 
 
 def keeps_cache() -> bool:
@@ -71,7 +71,6 @@ def _vectors(
     store: EmbeddingStore | None,
     batch_size: int | None,
     progress: Progress | None,
-    chunk: int,
 ) -> Floats32:
     if not texts:
         return np.empty((0, embedder.dimension), dtype=np.float32)
@@ -81,15 +80,15 @@ def _vectors(
     missing = sorted(np.flatnonzero(~found).tolist(), key=lambda row: len(texts[row]))
     if progress is not None and found.any():
         progress(int(found.sum()), len(texts))
-    for start in range(0, len(missing), chunk):
-        rows = missing[start : start + chunk]
-        report = _shifted(progress, len(texts) - len(missing) + start, len(texts))
+    for some in blocks(len(missing), _CHUNK):
+        rows = missing[some]
+        report = _shifted(progress, len(texts) - len(missing) + some.start, len(texts))
         fresh = encode_rows(embedder, [texts[row] for row in rows], batch_size=batch_size, progress=report)
         if not vectors.shape[1]:
             vectors = np.empty((len(texts), fresh.shape[1]), dtype=np.float32)
         if fresh.shape[1] != vectors.shape[1]:
             # The model behind this identity has changed its dimension: nothing kept under it can be used.
-            return _vectors(embedder, texts, None, batch_size, progress, chunk)
+            return _vectors(embedder, texts, None, batch_size, progress)
         vectors[rows] = fresh
         if store:
             store.write(keys[rows], fresh)

@@ -22,6 +22,7 @@ from typing import IO, Any
 
 from textgauge.errors import InputError, MissingExtra
 from textgauge.limits import EXPANSION, FILE_BYTES
+from textgauge.sizes import capped
 
 STDIN = "-"
 _BLOCK = 2**20
@@ -146,7 +147,7 @@ def _open_zstd(stream: IO[bytes]) -> Any:
 def _limited(stream: IO[bytes], name: str, expected: int | None = None) -> bytes:
     """All bytes of a stream, read in blocks, so that no more memory is taken than the limits allow."""
     data = bytearray()
-    while block := stream.read(_BLOCK):
+    while block := stream.read(capped(_BLOCK)):
         data += block
         if len(data) > FILE_BYTES.most:
             raise InputError(f"{name}: too large; {FILE_BYTES.advice}")

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from textgauge.errors import InputError
 from textgauge.progress import report
+from textgauge.sizes import blocks
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -181,8 +182,8 @@ def content_keys(rows: Iterable[bytes]) -> NDArray[np.uint64]:
 
 def row_keys(embeddings: Embeddings) -> NDArray[np.uint64]:
     """A 64-bit key of each embedding, whatever its precision."""
-    starts = range(0, len(embeddings), _KEYS_AT_ONCE)
-    parts = (np.ascontiguousarray(embeddings[at : at + _KEYS_AT_ONCE], dtype=np.float64) for at in starts)
+    some = (embeddings[block] for block in blocks(len(embeddings), _KEYS_AT_ONCE))
+    parts = (np.ascontiguousarray(rows, dtype=np.float64) for rows in some)
     return content_keys(row.tobytes() for part in parts for row in part)
 
 

@@ -28,9 +28,10 @@ from textgauge.data.packing import packing, show
 from textgauge.data.pool import GIVEN, Embeddings, Pool, checked_embeddings
 from textgauge.encode.resources import cache_root
 from textgauge.errors import InputError, ResourceError
+from textgauge.sizes import blocks, capped
 
-STREAMED = 50_000  # texts; larger sources are streamed
-PARTITION = 8 * BLOCK
+_STREAMED = 50_000  # texts; larger sources are streamed
+_PARTITION = 8 * BLOCK
 
 
 @dataclass(frozen=True)
@@ -53,11 +54,12 @@ class TextStream:
     def partitions(self) -> Iterator[StreamPart]:
         """The texts that are not blank, so many at a time."""
         waiting: list[str] = []
+        size = capped(_PARTITION)
         for some in self._filled():
             waiting += some
-            while len(waiting) >= PARTITION:
-                yield StreamPart(texts=waiting[:PARTITION])
-                waiting = waiting[PARTITION:]
+            while len(waiting) >= size:
+                yield StreamPart(texts=waiting[:size])
+                waiting = waiting[size:]
         if waiting:
             yield StreamPart(texts=waiting)
 
@@ -123,8 +125,8 @@ class ArrayStream:
 
     def partitions(self) -> Iterator[StreamPart]:
         """The rows, so many at a time."""
-        for start in range(0, len(self.array), PARTITION):
-            yield StreamPart(rows=checked_embeddings(self.array[start : start + PARTITION], first=start))
+        for some in blocks(len(self.array), _PARTITION):
+            yield StreamPart(rows=checked_embeddings(self.array[some], first=some.start))
 
 
 Stream: TypeAlias = TextStream | ArrayStream
@@ -132,7 +134,8 @@ Stream: TypeAlias = TextStream | ArrayStream
 
 def is_large(stream: Stream) -> bool:
     """Whether a stream has more texts than are held in memory by default."""
-    return len(stream.array) > STREAMED if isinstance(stream, ArrayStream) else stream.exceeds(STREAMED)
+    most = capped(_STREAMED)
+    return len(stream.array) > most if isinstance(stream, ArrayStream) else stream.exceeds(most)
 
 
 def source_files(path: str) -> tuple[str, ...] | None:

@@ -15,6 +15,7 @@ from textgauge.data.pool import Embeddings, Pool
 from textgauge.data.tables import cells_of
 from textgauge.errors import InputError
 from textgauge.progress import report
+from textgauge.sizes import blocks
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -117,6 +118,16 @@ class Comparison:
         self.reference, self.candidate = in_one_pool(Corpus.of(reference), Corpus.of(candidate))
         self._remembered: dict[tuple[Any, ...], Any] = {}
 
+    @property
+    def sides(self) -> tuple[Corpus, Corpus]:
+        """Reference and candidate."""
+        return self.reference, self.candidate
+
+    @property
+    def smaller(self) -> int:
+        """The number of texts of the smaller corpus."""
+        return min(map(len, self.sides))
+
     @cached_property
     def joint(self) -> Corpus:
         """Reference rows, then candidate rows."""
@@ -125,6 +136,11 @@ class Comparison:
     def swapped(self) -> Comparison:
         """The same two corpora with their roles exchanged."""
         return Comparison(self.candidate, self.reference)
+
+    def as_draw(self) -> Draws:
+        """The comparison as the one draw of its joint corpus."""
+        reference = np.arange(len(self.joint)) < len(self.reference)
+        return Draws(reference[None], ~reference[None])
 
     def derive(self, statistic: Callable[..., T], *args: Any) -> T:
         """`statistic(self, *args)`, computed once and remembered by this comparison."""
@@ -144,11 +160,16 @@ class Draws:
     def __len__(self) -> int:
         return len(self.left)
 
-    def chunks(self, size: int) -> Iterator[Draws]:
-        """The draws, at most `size` at a time."""
-        for start in range(0, len(self), size):
-            report(start, len(self))
-            yield Draws(self.left[start : start + size], self.right[start : start + size])
+    @property
+    def smaller(self) -> Ints:
+        """The number of texts of the smaller side of each draw."""
+        return np.asarray(np.minimum(self.left.sum(axis=1), self.right.sum(axis=1)))
+
+    def chunks(self, size: int, width: int = 1) -> Iterator[Draws]:
+        """The draws in pieces of at most `size` numbers where a draw has `width`; one piece at least."""
+        for some in blocks(len(self), size, width) or [slice(0, 0)]:
+            report(some.start, len(self))
+            yield Draws(self.left[some], self.right[some])
 
     def comparisons(self, joint: Corpus) -> Iterator[Comparison]:
         """Each draw as a comparison of views."""

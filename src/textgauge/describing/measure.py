@@ -20,6 +20,7 @@ from textgauge.metrics.properties.nearest import nearest_meaning, nearest_wordin
 from textgauge.metrics.properties.uniqueness import numbered
 from textgauge.parallel import map_parts
 from textgauge.progress import Stage, Step, counting, report
+from textgauge.sizes import blocks
 
 Columns = tuple[Floats | Ints, Floats | Ints]
 Rows = tuple[Floats, str]  # two numbers for each text of a pool, NaN where not needed, and the backend's signature
@@ -178,9 +179,11 @@ class Measuring:
         _, first, inverse = np.unique(pool.keys[wanted], return_index=True, return_inverse=True)
         texts = [pool.texts[row] for row in wanted[first].tolist()]
         parts = []
-        for columns in map_parts(self._workers_of(compute), compute, _portions(texts, _PORTION)):
+        places = blocks(len(texts), _PORTION)
+        portions = [texts[place] for place in places]
+        for place, columns in zip(places, map_parts(self._workers_of(compute), compute, portions), strict=True):
             parts.append([np.asarray(column, dtype=np.float64) for column in columns])
-            self.on_step(Stage(f"{doing}: texts", min(len(parts) * _PORTION, len(texts)), len(texts), doing))
+            self.on_step(Stage(f"{doing}: texts", place.stop, len(texts), doing))
         found = np.full((2, pool.size), np.nan)
         found[:, wanted] = np.concatenate(parts, axis=1)[:, inverse]
         return found, backend
@@ -201,9 +204,11 @@ class Measuring:
         pool = self.sets.pool
         _, first, inverse = np.unique(pool.keys, return_index=True, return_inverse=True)
         texts, parts = [pool.texts[row] for row in first.tolist()], []
-        for rows in map_parts(self.cluster, partial(_embedded, name), _portions(texts, BLOCK)):
+        places = blocks(len(texts), BLOCK)
+        portions = [texts[place] for place in places]
+        for place, rows in zip(places, map_parts(self.cluster, partial(_embedded, name), portions), strict=True):
             parts.append(rows)
-            self.on_step(Stage("embedding texts", min(len(parts) * BLOCK, len(texts)), len(texts), "embedding"))
+            self.on_step(Stage("embedding texts", place.stop, len(texts), "embedding"))
         return np.asarray(np.concatenate(parts)[inverse])
 
     def _workers_of(self, compute: Callable[[Sequence[str]], Columns]) -> Executor | None:
@@ -226,10 +231,6 @@ class Measuring:
     def _wording(self, name: str, queries: Corpus, documents: Corpus) -> NearestMatches:
         self.on_step(Stage(f"nearest texts of {name} by wording", 0, 0, "nearest texts by wording"))
         return nearest_wording(queries.tokens(TOKENIZER), documents.tokens(TOKENIZER))
-
-
-def _portions(texts: Sequence[str], size: int) -> list[Sequence[str]]:
-    return [texts[start : start + size] for start in range(0, len(texts), size)]
 
 
 def _errors(checker: str, texts: Sequence[str]) -> Columns:

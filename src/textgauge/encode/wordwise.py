@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.arrays import Ints
+from textgauge.sizes import capped
 
 _MOST_WORDS = 300_000  # remembered: some 60 MB
 
@@ -72,7 +73,7 @@ class WordwiseTokenizer:
     def _of_words(self, cut: list[list[str]]) -> tuple[IdArray, Ints]:
         counts = np.fromiter(map(len, cut), dtype=np.int64, count=len(cut))
         with self._lock:  # threads share the memory
-            if len(self._memory[0].numbers) > _MOST_WORDS:
+            if len(self._memory[0].numbers) > capped(_MOST_WORDS):
                 self._memory[0] = _Memory()
             memory = self._memory[0]
             flat = map(memory.numbers.__getitem__, chain.from_iterable(cut))

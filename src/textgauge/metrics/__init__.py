@@ -1,6 +1,6 @@
 """Metrics: declared values over pure functions."""
 
-from textgauge.metrics.base import Metric, Part, Undefined
+from textgauge.metrics.base import Metric, Part, Range, Undefined
 from textgauge.metrics.corpus_metric import CorpusMetric, EmbeddingMetric, GroundMetric, TokenMetric
 from textgauge.metrics.pair_metric import PairMetric
 from textgauge.metrics.registry import (
@@ -21,6 +21,7 @@ __all__ = [
     "PairMetric",
     "PairScores",
     "Part",
+    "Range",
     "Score",
     "TokenMetric",
     "Undefined",

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+import sys
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
-from typing import Any, ClassVar, Literal, Self, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Literal, NamedTuple, Self, get_args, get_origin, get_type_hints
 
 from textgauge.encode.tokenizers import LIBRARIES
 from textgauge.errors import ParameterError, UnknownName
@@ -15,6 +17,7 @@ Closer = Literal["smaller", "larger"]
 Scope = Literal["corpus", "pair"]  # two corpora, or two texts
 
 VALUE = "value"  # the headline number among a metric's values
+INFINITY, POSITIVE = math.inf, sys.float_info.min  # ends of ranges: no end, and above 0
 PACKAGES = ("textgauge", "numpy", "scipy")  # whose versions every signature ends with
 
 
@@ -38,6 +41,21 @@ class Part:
     bounds: tuple[float, float] = (0.0, 1.0)
 
 
+class Range(NamedTuple):
+    """The values that a parameter may have: finite numbers, both ends included."""
+
+    name: str
+    least: float
+    most: float = INFINITY
+
+    def check(self, metric: str, value: float) -> None:
+        """Refuse a value outside."""
+        if not self.least <= value <= self.most or value == INFINITY:
+            least = "above 0" if self.least == POSITIVE else f"at least {self.least:g}"
+            most = f" and at most {self.most:g}" if self.most < INFINITY else ""
+            raise ParameterError(f"{metric}: {self.name}={value} must be {least}{most}")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Metric:
     """Base of pair and corpus metrics: subclasses declare the class variables.
@@ -58,6 +76,7 @@ class Metric:
     compiled: ClassVar[bool] = False  # whether the compiled library rounds otherwise than NumPy
     value_at_identity: ClassVar[float] = 0.0
     version: ClassVar[int] = 1
+    ranges: ClassVar[tuple[Range, ...]] = ()  # of parameters; a seed is at least 0
 
     part: str | None = None
     on: str = field(default="")
@@ -68,15 +87,26 @@ class Metric:
             raise UnknownName.among(f"part of {self.name}", self.part, [part.name for part in self.parts] or ["(none)"])
         for name, kind in parameters(type(self)).items():
             _check_choice(self.name, name, kind, getattr(self, name))
+        for known in (*self.ranges, *([Range("seed", 0)] if self.seeded else [])):
+            known.check(self.name, getattr(self, known.name))
         self.check()
 
     def check(self) -> None:
-        """Refuse parameter values that make no sense; overridden where there are such."""
+        """Refuse parameter values that make no sense, where `ranges` cannot say it."""
 
     @property
     def shown(self) -> Part:
         """The part whose number is the metric's value."""
         return next((part for part in self.parts if part.name == self.part), self.headline)
+
+    @property
+    def value_names(self) -> tuple[str, ...]:
+        """The names of headline and parts, as `compute` gives them."""
+        return VALUE, *(part.name for part in self.parts)
+
+    def select(self, values: Mapping[str, Any]) -> Any:
+        """The number this metric shows, out of headline and parts."""
+        return values[self.part or VALUE]
 
     @property
     def shown_label(self) -> str:

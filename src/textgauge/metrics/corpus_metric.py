@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +42,7 @@ class CorpusMetric(Metric):
     """
 
     scope = "corpus"
+    min_texts: ClassVar[int] = 2  # that each corpus must have
     interval_trials: ClassVar[int] = 40  # how often the corpora are cut into quarters for the standard error
     fitted: ClassVar[bool] = False  # whether something is fitted to the texts: clusters, a classifier
     min_texts_interval: ClassVar[int] = 100  # of each corpus: from there on simulated coverage is 93 to 97 %
@@ -49,11 +50,6 @@ class CorpusMetric(Metric):
     no_interval: ClassVar[str | None] = None  # why there is no interval at any size
     from_null: ClassVar[bool] = False  # whether the variance grows with the value as that of a squared length does
     on_scale: ClassVar[bool] = False  # whether values are on the scale of the ground, not merely ordered by it
-
-    @property
-    def min_texts(self) -> int:
-        """The fewest texts each corpus must have."""
-        return 2
 
     @property
     def pair_ground(self) -> str | None:
@@ -118,9 +114,8 @@ class CorpusMetric(Metric):
 
         Families override this with a path that shares work between draws; the numbers are the same.
         """
-        names = [VALUE, *(part.name for part in self.parts)]
         rows = [self.values_or_nan(comparison) for comparison in draws.comparisons(joint)]
-        return {name: np.array([row[name] for row in rows]) for name in names}
+        return {name: np.array([row[name] for row in rows]) for name in self.value_names}
 
     def interval(self, comparison: Comparison, score: Score, *, level: float, seed: int) -> tuple[float, float, str]:
         """Low and high end for the expected value at these sizes, and the method's name.
@@ -216,10 +211,6 @@ class CorpusMetric(Metric):
             signature=self.signature,
         )
 
-    def select(self, values: Mapping[str, Any]) -> Any:
-        """The number this metric shows, out of headline and parts."""
-        return values[self.part or VALUE]
-
     def require(self, comparison: Comparison) -> None:
         """Raise `Undefined` if a corpus has too few texts, or none that the encoder can read."""
         for role, corpus in (("reference", comparison.reference), ("candidate", comparison.candidate)):
@@ -251,7 +242,7 @@ class CorpusMetric(Metric):
             self.require(comparison)
             return self.compute(comparison)
         except Undefined:
-            return dict.fromkeys([VALUE, *(part.name for part in self.parts)], float("nan"))
+            return dict.fromkeys(self.value_names, float("nan"))
 
     def _full_on(self, on: str) -> str:
         if self.needs != "ground":

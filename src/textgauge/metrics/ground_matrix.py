@@ -17,6 +17,7 @@ from textgauge.metrics.pair_metric import PairMetric, distance_of
 from textgauge.metrics.registry import get_metric
 from textgauge.numerics.neighbour_lists import Joint
 from textgauge.numerics.neighbour_rows import inside_ball
+from textgauge.sizes import blocks
 
 if TYPE_CHECKING:
     from textgauge.metrics.corpus_metric import CorpusMetric
@@ -79,7 +80,8 @@ class GroundMatrix:
         grown = _scratch(size)
         grown[:old, :old] = self._distances
         self._keys, self._first = np.concatenate([self._keys, keys]), np.concatenate([self._first, first])
-        corners = [(top, left) for left in _steps(old, size) for top in _steps(0, min(left.stop, size))]
+        new = [slice(old + some.start, old + some.stop) for some in blocks(size - old, _BLOCK)]
+        corners = [(top, left) for left in new for top in blocks(left.stop, _BLOCK)]
         for number, (top, left) in enumerate(corners):
             block = self._compute_block(top, left)
             grown[top, left], grown[left, top] = block, block.T
@@ -135,11 +137,11 @@ def nearest(comparison: Comparison, name: str) -> CrossNearest:
     return nearest_of_blocks(len(comparison.reference), len(comparison.candidate), _across(comparison, name))
 
 
-def nearest_of_blocks(n: int, m: int, blocks: Callable[[slice], Floats]) -> CrossNearest:
+def nearest_of_blocks(n: int, m: int, distances: Callable[[slice], Floats]) -> CrossNearest:
     """The nearest texts of corpora of n and m texts, from distances of some rows to all columns at a time."""
     of_p, at_q, of_q, at_p = np.empty(n), np.empty(n, np.int64), np.full(m, np.inf), np.zeros(m, np.int64)
-    for rows in _steps(0, n):
-        block = blocks(rows)
+    for rows in blocks(n, _BLOCK):
+        block = distances(rows)
         at_q[rows], of_p[rows] = block.argmin(axis=1), block.min(axis=1)
         closest = block.argmin(axis=0)
         found = block[closest, np.arange(m)]
@@ -151,12 +153,12 @@ def nearest_of_blocks(n: int, m: int, blocks: Callable[[slice], Floats]) -> Cros
 def ball_counts(comparison: Comparison, name: str, k: int, ties: str) -> BallCounts:
     """Which balls, reaching to the k-th neighbour, hold which texts."""
     closed = ties == "closed"
-    radius_p, radius_q = (_radii(side, name, k) for side in (comparison.reference, comparison.candidate))
+    radius_p, radius_q = (_radii(side, name, k) for side in comparison.sides)
     n, m = len(radius_p), len(radius_q)
     found = BallCounts(np.zeros(n, np.int64), np.zeros(m, np.int64), np.zeros(n, dtype=bool))
-    blocks = _across(comparison, name)
-    for rows in _steps(0, n):
-        block = blocks(rows)
+    distances = _across(comparison, name)
+    for rows in blocks(n, _BLOCK):
+        block = distances(rows)
         held = inside_ball(block, radius_p[rows, None], closed=closed)
         found.of_candidate[:] += held.sum(axis=0)
         found.of_reference[rows] = inside_ball(block, radius_q, closed=closed).sum(axis=1)
@@ -190,7 +192,7 @@ def _across(comparison: Comparison, name: str) -> Callable[[slice], Floats]:
 def _radii(corpus: Corpus, name: str, k: int) -> Floats:
     matrix = ground_matrix(corpus.pool, name)
     rows, radii = matrix.rows(corpus), np.empty(len(corpus))
-    for some in _steps(0, len(rows)):
+    for some in blocks(len(rows), _BLOCK):
         block = matrix.block(rows[some], rows)
         block[np.arange(len(block)), np.arange(some.start, some.stop)] = np.inf
         radii[some] = np.partition(block, k - 1, axis=1)[:, k - 1]
@@ -206,7 +208,3 @@ def _scratch(size: int) -> Floats32:
     folder = make_cache_folder(cache_root() / "grounds")
     with tempfile.TemporaryFile(dir=folder) as file:
         return np.memmap(file, dtype=np.float32, mode="w+", shape=(size, size))
-
-
-def _steps(start: int, stop: int) -> list[slice]:
-    return [slice(at, min(at + _BLOCK, stop)) for at in range(start, stop, _BLOCK)]

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.data import Comparison, Draws
-from textgauge.metrics.base import VALUE, Undefined
+from textgauge.metrics.base import Undefined
 from textgauge.metrics.corpus_metric import CorpusMetric, ManyValues
 from textgauge.metrics.null_values import PERMUTATION, NullValues
 from textgauge.metrics.score import Score
@@ -49,9 +49,7 @@ def values_of_draws(
 ) -> list[ManyValues]:
     """The values of metrics on draws of groups; NaN where undefined."""
     n = sides[0].wanted.groups
-    found: list[dict[str, list[float]]] = [
-        {name: [] for name in (VALUE, *(part.name for part in metric.parts))} for metric in metrics
-    ]
+    found: list[dict[str, list[float]]] = [{name: [] for name in metric.value_names} for metric in metrics]
     splits = bool((draws.left ^ draws.right).all())
     whole = sides[0].total() + sides[1].total() if splits else None
     for left, right in zip(draws.left, draws.right, strict=True):

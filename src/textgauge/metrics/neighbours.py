@@ -10,7 +10,6 @@ import numpy as np
 from textgauge.arrays import Floats, Masks
 from textgauge.data import Comparison, Corpus, Draws
 from textgauge.metrics import ground_matrix
-from textgauge.metrics.base import VALUE
 from textgauge.metrics.corpus_metric import CorpusMetric, GroundMetric, ManyValues
 from textgauge.metrics.ground_matrix import BallCounts, CrossNearest
 from textgauge.numerics import neighbour_lists as many
@@ -85,8 +84,8 @@ class NeighbourMetric(GroundMetric):
         """
         if loop_is_cheaper(draws):
             return self._one_by_one(joint, draws)
-        values = {name: np.full(len(draws), np.nan) for name in (VALUE, *(part.name for part in self.parts))}
-        enough = np.flatnonzero(np.minimum(draws.left.sum(axis=1), draws.right.sum(axis=1)) >= self.min_texts)
+        values = {name: np.full(len(draws), np.nan) for name in self.value_names}
+        enough = np.flatnonzero(draws.smaller >= self.min_texts)
         if len(enough):
             some = Draws(draws.left[enough], draws.right[enough])
             few = self.of_sides(joint, Subsets.of(some.left, some.right)) if self.pair_ground is None else None
@@ -104,7 +103,7 @@ class NeighbourMetric(GroundMetric):
 
     def _one_by_one(self, joint: Corpus, draws: Draws) -> ManyValues:
         found = [self.values_or_nan(pair) for pair in joint.derive(_comparisons, Subsets.of(draws.left, draws.right))]
-        return {name: np.array([row[name] for row in found]) for name in (VALUE, *(part.name for part in self.parts))}
+        return {name: np.array([row[name] for row in found]) for name in self.value_names}
 
     def _from_lists(self, joint: Corpus, draws: Draws) -> ManyValues:
         if self.pair_ground is not None:
@@ -148,7 +147,7 @@ def _reach(corpus: Corpus, embedder: str, ground: str) -> Reach:
 
 def clouds(comparison: Comparison, embedder: str) -> tuple[Cloud, Cloud]:
     """The different rows of both corpora, and where they stand."""
-    sides = comparison.reference, comparison.candidate
+    sides = comparison.sides
     first, second = (side.derive(_cloud, embedder, "euclidean") for side in sides)
     return first, second
 
@@ -159,7 +158,7 @@ def pair_passes(comparison: Comparison, embedder: str, ground: str) -> PairPasse
 
 
 def _pair_passes(comparison: Comparison, embedder: str, ground: str) -> PairPasses:
-    first, second = (side.derive(_reach, embedder, ground) for side in (comparison.reference, comparison.candidate))
+    first, second = (side.derive(_reach, embedder, ground) for side in comparison.sides)
     return PairPasses((first, second))
 
 
@@ -181,7 +180,7 @@ def _ball_counts(comparison: Comparison, embedder: str, ground: str, k: int, tie
 
 
 def _nearest_counts(comparison: Comparison, tokenizer: str) -> CrossNearest:
-    P, Q = (_unit_counts(side, tokenizer) for side in (comparison.reference, comparison.candidate))
+    P, Q = (_unit_counts(side, tokenizer) for side in comparison.sides)
 
     def cosine_distances(rows: slice) -> Floats:
         return np.maximum(1.0 - np.asarray((P[rows] @ Q.T).toarray()), 0.0)

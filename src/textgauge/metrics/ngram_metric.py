@@ -14,9 +14,9 @@ from textgauge.data import Corpus, Pairs
 from textgauge.data.pool import Pool
 from textgauge.data.view import in_one_pool
 from textgauge.encode.tokenizers import Tokens, tokenizer
-from textgauge.errors import ParameterError
 from textgauge.metrics.pair_metric import Columns, PairMetric
 from textgauge.numerics.ngram_counts import ngram_totals, shared_ngram_matrices, shared_ngrams
+from textgauge.sizes import blocks
 
 _BLOCK_VALUES = 1 << 22  # numbers of a block of a matrix, over all orders
 
@@ -52,9 +52,9 @@ class NgramMetric(PairMetric):
         rows, columns = in_one_pool(rows, columns)
         streams = self.streams(rows.pool)
         orders = sum(n for _, n in streams)
-        step = max(1, _BLOCK_VALUES // max(1, orders * len(columns)))
-        blocks = [rows.index[start : start + step] for start in range(0, len(rows), step)]
-        return np.concatenate([self._block(streams, block, columns.index) for block in blocks] or [_none(columns)])
+        parts = (rows.index[some] for some in blocks(len(rows), _BLOCK_VALUES, orders * len(columns)))
+        found = [self._block(streams, part, columns.index) for part in parts]
+        return np.concatenate(found or [_none(columns)])
 
     def _block(self, streams: Sequence[tuple[Tokens, int]], rows: NDArray[Any], columns: NDArray[Any]) -> Floats:
         shared: list[Floats] = []
@@ -77,12 +77,6 @@ def tokens_of(pool: Pool, name: str, *, lowercase: bool = False) -> Tokens:
 def divided(a: Floats, b: Floats) -> Floats:
     """a / b, and 0 where there is nothing to divide by."""
     return np.divide(a, b, out=np.zeros(np.broadcast_shapes(np.shape(a), np.shape(b))), where=np.asarray(b) > 0)
-
-
-def at_least(metric: str, name: str, value: float, least: float) -> None:
-    """Refuse a parameter below what makes sense."""
-    if not value >= least:
-        raise ParameterError(f"{metric}: {name}={value} must be at least {least:g}")
 
 
 def _none(columns: Corpus) -> Floats:

@@ -16,6 +16,7 @@ from textgauge.data.view import TextsLike
 from textgauge.errors import ParameterError
 from textgauge.metrics.base import VALUE, Metric, Part
 from textgauge.metrics.score import PairScores, Score
+from textgauge.sizes import blocks
 
 Columns = dict[str, Floats]
 Needs = Literal["texts", "tokens", "embeddings", "word vectors", "token vectors", "model", "service", "column"]
@@ -65,18 +66,13 @@ class PairMetric(Metric):
         """The shown value of every row text (left) with every column text (right); the default background is both."""
         background = background if background is not None or not self.fitted else rows | columns
         found = np.empty((len(rows), len(columns)))
-        step = max(1, _BLOCK_PAIRS // max(1, len(columns)))
-        for start in range(0, len(rows), step):
-            block = np.arange(start, min(start + step, len(rows)))
-            left = rows.take(np.repeat(block, len(columns)))
-            right = columns.take(np.tile(np.arange(len(columns)), len(block)))
+        for block in blocks(len(rows), _BLOCK_PAIRS, len(columns)):
+            some = np.arange(block.start, block.stop)
+            left = rows.take(np.repeat(some, len(columns)))
+            right = columns.take(np.tile(np.arange(len(columns)), len(some)))
             pairs = Pairs(left, right, background=background)
-            found[block] = self.select(self.compute(pairs)).reshape(len(block), len(columns))
+            found[block] = self.select(self.compute(pairs)).reshape(len(some), len(columns))
         return found
-
-    def select(self, values: dict[str, Any]) -> Any:
-        """The number this metric shows, out of headline and parts."""
-        return values[self.part or VALUE]
 
     def orient_headline(self, value: Any) -> Any:
         """Headline values turned so that farther is larger, whatever part is shown."""
@@ -165,12 +161,6 @@ def groups(left: Ints, right: Ints, sizes: Ints, *, most: int) -> Iterator[Ints]
         total += more
     if held:
         yield np.arange(start, len(left))
-
-
-def runs(sizes: Ints, *, most: int) -> Iterator[Ints]:
-    """Runs of texts of at most `most` tokens together, or one text."""
-    places = np.arange(len(sizes))
-    return groups(places, places, sizes, most=most)
 
 
 def decided(pairs: Pairs) -> tuple[NDArray[np.float64], NDArray[np.int64]]:

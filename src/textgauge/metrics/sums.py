@@ -25,6 +25,7 @@ from textgauge.encode.tokenizers import Tokens, tokenizer, used_ids
 from textgauge.errors import InputError
 from textgauge.metrics.readable import scripts_of, unknown_shares_of
 from textgauge.parallel import one_blas_thread
+from textgauge.sizes import blocks
 
 KEYS, WORDS, SCRIPTS, UNKNOWN = "keys", "words", "script", "unknown pieces"
 COUNTS, SUM, SQUARES, SCATTER, DIRECTIONS = "counts", "sum", "squares", "scatter", "directions"
@@ -134,7 +135,7 @@ def _embedding_sums(vectors: dict[str, Embeddings], group: Ints, wanted: SumsWan
 def _summed(vectors: Embeddings, rows: Ints, kind: str, centre: Floats) -> Floats:
     """A sum over some rows, some thousand at a time."""
     whole = len(rows) == len(vectors)
-    parts = [slice(at, at + _AT_ONCE) for at in range(0, max(len(rows), 1), _AT_ONCE)]
+    parts = blocks(max(len(rows), 1), _AT_ONCE)
     found = [KINDS[kind](vectors[part] if whole else vectors[rows[part]], centre) for part in parts]
     return found[0] if len(found) == 1 else np.sum(found, axis=0)
 

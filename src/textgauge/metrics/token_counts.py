@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -60,16 +59,15 @@ class CountMetric(TokenMetric):
         """`compute` for many draws: their counts are one product of the masks and the texts' counts."""
         counts = joint.counts(self.token_rows)
         counts = counts[:, np.flatnonzero(token_totals(joint, self.token_rows)[0])]
-        names = [VALUE, *(part.name for part in self.parts)]
-        rows = [self._of_draws(counts, part, names) for part in chunks(draws, counts.shape[1], _CELLS)]
-        return {name: np.concatenate([row[name] for row in rows]) for name in names}
+        rows = [self._of_draws(counts, part) for part in draws.chunks(_CELLS, counts.shape[1])]
+        return {name: np.concatenate([row[name] for row in rows]) for name in self.value_names}
 
-    def _of_draws(self, counts: csr_matrix, draws: Draws, names: list[str]) -> ManyValues:
+    def _of_draws(self, counts: csr_matrix, draws: Draws) -> ManyValues:
         P, Q = summed(counts, draws.left), summed(counts, draws.right)
-        usable = large_enough(draws, self.min_texts) & (P.sum(axis=1) > 0) & (Q.sum(axis=1) > 0)
+        usable = (draws.smaller >= self.min_texts) & (P.sum(axis=1) > 0) & (Q.sum(axis=1) > 0)
         values = self.of_counts(P[usable], Q[usable])
-        values = {name: np.where(np.isnan(values[VALUE]), np.nan, values[name]) for name in names}
-        return {name: _placed(values[name], usable) for name in names}
+        lost = np.isnan(values[VALUE])
+        return {name: _placed(np.where(lost, np.nan, values[name]), usable) for name in self.value_names}
 
 
 def token_totals(corpus: Corpus, tokenizer: str) -> Floats:
@@ -80,17 +78,6 @@ def token_totals(corpus: Corpus, tokenizer: str) -> Floats:
 def summed(counts: csr_matrix, members: NDArray[np.bool_]) -> Floats:
     """The counts of each draw, draws by vocabulary."""
     return np.ascontiguousarray((counts.T @ members.T.astype(np.float64)).T)
-
-
-def chunks(draws: Draws, width: int, cells: int) -> Iterator[Draws]:
-    """The draws in pieces of about `cells` numbers, at `width` numbers a draw; at least one piece."""
-    yield from draws.chunks(max(1, cells // max(width, 1))) if len(draws) else [draws]
-
-
-def large_enough(draws: Draws, fewest: int) -> NDArray[np.bool_]:
-    """Which draws have enough texts on both sides."""
-    enough: NDArray[np.bool_] = np.minimum(draws.left.sum(axis=1), draws.right.sum(axis=1)) >= fewest
-    return enough
 
 
 def require_tokens(sizes: dict[str, float]) -> None:
@@ -134,11 +121,9 @@ def alphabetical(tokens: Tokens) -> Ints:
 
 def compute_as_draw(metric: CorpusMetric, comparison: Comparison) -> Values:
     """One comparison by the metric's path for many; the two corpora must have tokens."""
-    reference, candidate = comparison.reference, comparison.candidate
-    sides = {"reference": reference, "candidate": candidate}
+    sides = dict(zip(("reference", "candidate"), comparison.sides, strict=True))
     require_tokens({role: token_total(corpus, metric.on) for role, corpus in sides.items()})
-    is_reference = np.arange(len(reference) + len(candidate)) < len(reference)
-    values = metric.compute_many(comparison.joint, Draws(is_reference[None], ~is_reference[None]))
+    values = metric.compute_many(comparison.joint, comparison.as_draw())
     return {name: float(column[0]) for name, column in values.items()}
 
 

@@ -158,7 +158,7 @@ def student_reach(level: float, comparison: Comparison) -> float:
     """
     from scipy.special import stdtrit
 
-    return float(stdtrit((min(len(comparison.reference), len(comparison.candidate)) - 1) / 2, 0.5 + level / 2))
+    return float(stdtrit((comparison.smaller - 1) / 2, 0.5 + level / 2))
 
 
 def normal_reach(level: float) -> float:

@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 
 from textgauge.arrays import Floats, Ints
 from textgauge.numerics.ngram_counts import Ragged
+from textgauge.numerics.sequences import as_strings
+from textgauge.sizes import blocks, capped
 
 Text = str | tuple[int, ...]
 Best = tuple[float, int]  # edits per token of the longer text, and the document
 
-_CODES = 0x110000  # code points in Python
 _COMMON = 32  # what more than one document of 32 holds is counted for all of them in one addition
 _SINGLY, _TOGETHER = 32, 512  # documents compared one by one, to stop early, and then at a time
 _MANY = 16  # with more than one document of 16 left, or of 8 at first, comparing all is faster
@@ -64,7 +65,7 @@ def best_matches(queries: Ragged, documents: Ragged) -> tuple[Ints, Ints, Floats
 def _nearest(queries: Ragged, documents: Ragged, wanted: list[Text], given: list[Text]) -> Ints:
     """The index of the most similar document, for distinct texts of which none is on both sides."""
     found = np.full(len(wanted), -1, dtype=np.int64)
-    if len(wanted) >= _FEW_QUERIES and len(documents.ids) >= _FEW_TOKENS:
+    if len(wanted) >= capped(_FEW_QUERIES) and len(documents.ids) >= capped(_FEW_TOKENS):
         ours, theirs = _elements(queries, documents)
         search = _Search.build(theirs, documents.lengths, given, ours)
         failed = 0
@@ -74,9 +75,8 @@ def _nearest(queries: Ragged, documents: Ragged, wanted: list[Text], given: list
             if failed > _PATIENCE and 3 * failed > row:
                 break
     undecided = np.flatnonzero(found < 0)
-    step = max(_CELLS // max(len(given), 1), 1)
-    for start in range(0, len(undecided), step):
-        rows = undecided[start : start + step]
+    for block in blocks(len(undecided), _CELLS, len(given)):
+        rows = undecided[block]
         found[rows] = _gaps([wanted[row] for row in rows.tolist()], given).argmin(axis=1)
     return found
 
@@ -140,10 +140,11 @@ class _Search:
         """Compare what may be better than the best so far, or as good and earlier; document −1 if that is too much."""
         if best[0] < 1:
             rows, longest, bounds = _ahead(rows, longest, bounds, best)
-        size = _SINGLY
+        singly = True
         while len(rows):
+            size = capped(_SINGLY if singly else _TOGETHER)
             now = bounds.argpartition(size)[:size] if len(rows) > size else slice(None)
-            if size == _SINGLY:
+            if singly:
                 best = self._singly(query, rows[now], longest[now], bounds[now], best)
             else:
                 best = min(best, self._together(query, rows[now]))
@@ -151,9 +152,9 @@ class _Search:
                 break
             bounds[now] = np.inf
             rows, longest, bounds = _ahead(rows, longest, bounds, best)
-            if len(rows) * (_MANY if size == _TOGETHER else _MANY // 2) > len(self.given):
+            if len(rows) * (_MANY // 2 if singly else _MANY) > len(self.given):
                 return best[0], -1
-            size = _TOGETHER
+            singly = False
         return best
 
     def _singly(self, query: Text, rows: Ints, longest: Ints, bounds: Floats, best: Best) -> Best:
@@ -187,19 +188,13 @@ def _gaps(wanted: list[Text], given: list[Text]) -> Floats:
 
 
 def _texts(queries: Ragged, documents: Ragged) -> tuple[list[Text], list[Text]]:
-    """Each text as a string with a character for each token, which rapidfuzz reads fastest, frequent ones below 256."""
-    used = np.bincount(np.concatenate([queries.ids, documents.ids]))
-    codes = np.empty(len(used), dtype="<u4")
+    """Each text as a string with a character for each token, frequent ones below 256."""
+    ids = np.concatenate([queries.ids, documents.ids])
+    used = np.bincount(ids)
+    codes = np.empty(len(used), dtype=np.int64)
     codes[np.argsort(-used, kind="stable")] = np.arange(len(used))
-    wanted, given = codes[queries.ids], codes[documents.ids]
-    if np.count_nonzero(used) > _CODES:
-        return _cut(tuple(wanted.tolist()), queries), _cut(tuple(given.tolist()), documents)
-    one, other = (ids.tobytes().decode("utf-32-le", "surrogatepass") for ids in (wanted, given))
-    return _cut(one, queries), _cut(other, documents)
-
-
-def _cut(whole: Any, tokens: Ragged) -> list[Text]:
-    return [whole[start:end] for start, end in pairwise(tokens.offsets.tolist())]
+    texts = as_strings(codes[ids], np.concatenate([queries.offsets, len(queries.ids) + documents.offsets[1:]]))
+    return texts[: len(queries)], texts[len(queries) :]
 
 
 def _elements(queries: Ragged, documents: Ragged) -> tuple[Ints, Ints]:

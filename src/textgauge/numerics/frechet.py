@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from textgauge.arrays import Floats, Ints
 from textgauge.numerics.subsets import Gram, Partition, Subsets
 from textgauge.parallel import map_threads, one_blas_thread
+from textgauge.sizes import blocks
 
 _BLOCK = 1_024  # rows in double precision at a time
 _FEW_SIDES = 64  # this many factors of 1 MB may be kept
@@ -234,12 +235,12 @@ def _scatter(X: NDArray[np.floating], mean: Floats) -> Floats:
         centred = X - mean
         return np.asarray(centred.T @ centred)
     if len(X) > _MOST_ROWS:
-        parts = (X[start : start + _BLOCK] - mean for start in range(0, len(X), _BLOCK))
+        parts = (X[some] - mean for some in blocks(len(X), _BLOCK))
         return np.asarray(sum(part.T @ part for part in parts))
     near = mean.astype(np.float32)
     total = np.zeros((X.shape[1], X.shape[1]))
-    for start in range(0, len(X), _FLOAT32_BLOCK):
-        block = X[start : start + _FLOAT32_BLOCK] - near
+    for some in blocks(len(X), _FLOAT32_BLOCK):
+        block = X[some] - near
         total += block.T @ block
     return total - len(X) * np.outer(mean - near, mean - near)
 

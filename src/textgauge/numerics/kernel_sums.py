@@ -6,7 +6,7 @@ across (energy with k = −δ); so values, draws and standard errors are written
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from textgauge.arrays import Floats, Masks
 from textgauge.progress import PairCount
+from textgauge.sizes import blocks
 
 Kernel = Callable[[Floats, Floats], Floats]
 
@@ -99,8 +100,8 @@ def row_sums(X: Floats, Y: Floats, kernel: Kernel, across: tuple[Floats, Floats]
 
 def _across(X: Floats, Y: Floats, kernel: Kernel, count: PairCount) -> tuple[Floats, Floats]:
     xy, yx = np.zeros(len(X)), np.zeros(len(Y))
-    for a in _blocks(len(X)):
-        for b in _blocks(len(Y)):
+    for a in blocks(len(X), _BLOCK):
+        for b in blocks(len(Y), _BLOCK):
             by_row, by_column = _block_sums(kernel, X[a], Y[b])
             xy[a] += by_row
             yx[b] += by_column
@@ -116,12 +117,12 @@ def _block_sums(kernel: Kernel, X: Floats, Y: Floats) -> tuple[Floats, Floats]:
     return block.sum(axis=1), block.sum(axis=0)
 
 
-def discrepancy_many(X: Floats, left: Masks, right: Masks, kernel: Kernel, *, with_self: bool) -> Floats:
-    """A + B − 2C of many pairs of subsets of the rows, by matrix products with blocks of the kernel matrix."""
+def discrepancy_many(X: Floats, left: Masks, right: Masks, kernel: Kernel, *, with_self: bool) -> tuple[Floats, Floats]:
+    """A + B − 2C and C of many pairs of subsets of the rows, by matrix products with blocks of the kernel matrix."""
     L, R = left.astype(np.float64), right.astype(np.float64)
     sums = np.zeros((3, len(L)))
     diagonal = np.zeros(len(X))
-    for b in _blocks(len(X)):
+    for b in blocks(len(X), _BLOCK):
         columns = kernel(X, X[b])
         diagonal[b] = columns[b].diagonal()
         from_left, from_right = L @ columns, R @ columns
@@ -131,10 +132,10 @@ def discrepancy_many(X: Floats, left: Masks, right: Masks, kernel: Kernel, *, wi
     n, m = L.sum(axis=1), R.sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         if with_self:
-            return np.asarray(sums[0] / n**2 + sums[1] / m**2 - 2.0 * sums[2] / (n * m))
-        a = (sums[0] - L @ diagonal) / (n * (n - 1))
-        b = (sums[1] - R @ diagonal) / (m * (m - 1))
-        return np.asarray(a + b - 2.0 * sums[2] / (n * m))
+            a, b = sums[0] / n**2, sums[1] / m**2
+        else:
+            a, b = (sums[0] - L @ diagonal) / (n * (n - 1)), (sums[1] - R @ diagonal) / (m * (m - 1))
+        return a + b - 2.0 * sums[2] / (n * m), sums[2] / (n * m)
 
 
 def discrepancy_interval(X: Floats, Y: Floats, kernel: Kernel, sums: RowSums, reach: float) -> tuple[float, float]:
@@ -205,14 +206,14 @@ def _centred_square(K: Floats, symmetric: bool = False) -> float:
 def mostly_different(X: NDArray[np.floating[Any]]) -> bool:
     """Whether hardly any rows are equal: the distance of equal rows is where float32 products err most."""
     direction = np.linspace(0.5, 1.5, X.shape[1])
-    return len(np.unique(np.concatenate([X[some] @ direction for some in _blocks(len(X))]))) >= 0.99 * len(X)
+    return len(np.unique(np.concatenate([X[some] @ direction for some in blocks(len(X), _BLOCK)]))) >= 0.99 * len(X)
 
 
 def _within(X: Floats, kernel: Kernel, count: PairCount) -> tuple[Floats, Floats]:
     sums, own = np.zeros(len(X)), np.zeros(len(X))
-    blocks = list(_blocks(len(X)))
-    for i, a in enumerate(blocks):
-        for b in blocks[i:]:
+    parts = blocks(len(X), _BLOCK)
+    for i, a in enumerate(parts):
+        for b in parts[i:]:
             if a == b:
                 block = kernel(X[a], X[b])
                 sums[a] += block.sum(axis=1)
@@ -224,8 +225,3 @@ def _within(X: Floats, kernel: Kernel, count: PairCount) -> tuple[Floats, Floats
         rows, behind = a.stop - a.start, len(X) - a.stop
         count.add(rows * (rows + 1) // 2 + rows * behind)
     return sums - own, own
-
-
-def _blocks(n: int) -> Iterator[slice]:
-    for start in range(0, n, _BLOCK):
-        yield slice(start, min(start + _BLOCK, n))

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from textgauge.arrays import Floats, Floats32, Masks
 from textgauge.numerics import native
+from textgauge.sizes import capped
 
 Labels = NDArray[np.intp]
 Run = tuple[Labels, float]  # labels and objective of a restart
@@ -148,7 +149,7 @@ class _Restarts:
         self.scores = np.full((self.runs, self.n), -np.inf, dtype=np.float32)
         self.others = self.scores.copy()
         self.sums, self.sizes = np.zeros_like(self.centroids), np.zeros(len(self.centroids))
-        self.scratch = np.empty(max(_BLOCK, _FEWEST * self.k * self.runs), dtype=np.float32)
+        self.scratch = np.empty(max(capped(_BLOCK), _FEWEST * self.k * self.runs), dtype=np.float32)
         self._assign(np.arange(self.labels.size))
 
     def run(self, chance: Chance) -> list[Run]:
@@ -209,7 +210,7 @@ class _Restarts:
         runs, last = rivals[first] // self.k, np.append(first[1:], len(rivals))
         narrow, place = self.narrow[rivals], np.full(len(self.centroids), -1)
         place[rivals] = np.arange(len(rivals))
-        step = max(_FEWEST, _BLOCK // len(rivals))
+        step = max(_FEWEST, capped(_BLOCK) // len(rivals))
         for start in range(0, self.n, step):
             part = slice(start, start + step)
             scores, others, mine = self.scores[runs, part], self.others[runs, part], place[self.labels[runs, part]]
@@ -228,7 +229,7 @@ class _Restarts:
     def _assign(self, cells: Labels) -> None:
         """Give cells to their nearest centroids: by float32 where it is clear, or else by float64."""
         cells = np.sort(cells)
-        step = max(_FEWEST, _BLOCK // self.k)
+        step = max(_FEWEST, capped(_BLOCK) // self.k)
         labels, scores, others = self.labels.ravel(), self.scores.ravel(), self.others.ravel()
         for start in range(0, len(cells), step):
             some = cells[start : start + step]

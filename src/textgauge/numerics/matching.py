@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from textgauge.arrays import Floats, Ints
 from textgauge.numerics.spectral import unit
+from textgauge.sizes import blocks, capped
 
 _CELLS = 1 << 21  # numbers of a block that is worked on at once: 16 MB
 _Segments = tuple[Floats, Floats, Ints]
@@ -51,14 +52,12 @@ def match_all(
     precision, recall = np.empty(shape), np.empty(shape)
     lengths = np.diff(offsets)
     height, width = lengths[rows].max(initial=1), lengths[columns].max(initial=1)
-    down = max(1, int(np.sqrt(_CELLS) // height))
-    across = max(1, int(_CELLS // (down * height) // width))
-    for top in range(0, len(rows), down):
-        first = _segments(vectors, weights, offsets, rows[top : top + down])
-        for side in range(0, len(columns), across):
-            second = _segments(vectors, weights, offsets, columns[side : side + across])
-            block = np.s_[top : top + down, side : side + across]
-            precision[block], recall[block] = _match_segments(first, second)
+    down = max(1, int(np.sqrt(capped(_CELLS)) // height))
+    for top in blocks(len(rows), down):
+        first = _segments(vectors, weights, offsets, rows[top])
+        for side in blocks(len(columns), _CELLS, down * height * width):
+            second = _segments(vectors, weights, offsets, columns[side])
+            precision[top, side], recall[top, side] = _match_segments(first, second)
     return precision, recall
 
 
@@ -73,8 +72,7 @@ def _equal_shapes(m: Ints, n: Ints, dimension: int) -> Iterator[Ints]:
     order = np.lexsort((n, m))
     changes = np.flatnonzero((np.diff(m[order]) != 0) | (np.diff(n[order]) != 0)) + 1
     for pairs in np.split(order, changes) if len(order) else []:
-        step = max(1, int(_CELLS // ((m[pairs[0]] + n[pairs[0]]) * dimension)))
-        yield from (pairs[start : start + step] for start in range(0, len(pairs), step))
+        yield from (pairs[some] for some in blocks(len(pairs), _CELLS, (m[pairs[0]] + n[pairs[0]]) * dimension))
 
 
 def _places(offsets: Ints, lengths: Ints, texts: Ints) -> Ints:
@@ -183,11 +181,10 @@ def _blocks(left: Any, right: Any, rows: Ints, words: WordTable) -> Iterator[Blo
     order = np.lexsort(widths)
     rows, m, n = rows[order], widths[0][order], widths[1][order]
     starts = np.flatnonzero(np.diff(m, prepend=-1) | np.diff(n, prepend=-1))
-    for start, end in zip(starts, np.append(starts, len(rows))[1:], strict=True):
-        held = int(m[start]) * int(n[start]) + (int(m[start]) + int(n[start])) * words.vectors.shape[1]
-        step = max(1, _BLOCK_NUMBERS // held)
-        for first in range(start, end, step):
-            block = rows[first : min(first + step, end)]
+    for alike in np.split(np.arange(len(rows)), starts[1:]) if len(rows) else []:
+        tall, wide = int(m[alike[0]]), int(n[alike[0]])
+        for some in blocks(len(alike), _BLOCK_NUMBERS, tall * wide + (tall + wide) * words.vectors.shape[1]):
+            block = rows[alike[some]]
             (x, a), (y, b) = gathered(left, block), gathered(right, block)
             yield block, a, b, _distances(x, y, words)
 
@@ -220,7 +217,7 @@ def _nearest(left: Any, right: Any, words: WordTable) -> float:
     """One direction for two very long texts, some left words at a time."""
     from scipy.spatial.distance import cdist
 
-    targets, step = words.vectors[right.indices].astype(np.float64), max(1, _BLOCK_NUMBERS // right.nnz)
-    parts = (left.indices[start : start + step] for start in range(0, left.nnz, step))
+    targets = words.vectors[right.indices].astype(np.float64)
+    parts = (left.indices[some] for some in blocks(left.nnz, _BLOCK_NUMBERS, right.nnz))
     nearest = np.concatenate([cdist(words.vectors[part].astype(np.float64), targets).min(axis=1) for part in parts])
     return float(left.data @ nearest / left.data.sum())

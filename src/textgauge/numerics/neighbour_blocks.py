@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from textgauge.arrays import Floats, Floats32, Ints
 from textgauge.numerics.neighbour_rows import ROUNDED, Cloud, Filter, below, inside_ball, levels, squared_pairs
+from textgauge.sizes import capped
 
 PairBounds = tuple[Ints, Ints, Floats32]  # rows, columns, and the upper bound of −(squared distance)/2
 
@@ -36,7 +37,7 @@ class _Waiting:
         """Keep more pairs; where there are many, only those that the rows' bounds leave."""
         self._pairs.append(pairs)
         self._count += len(pairs[0])
-        if self._count > _WAITING:
+        if self._count > capped(_WAITING):
             kept = self.still(bound)
             self._pairs, self._count = [kept], -len(kept[0])  # so many are kept in any case
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from textgauge.arrays import Floats, Floats32, Ints, Masks
 from textgauge.numerics.neighbour_rows import Cloud, inside_ball, levels, pieces, squared_pairs
 from textgauge.progress import report
+from textgauge.sizes import blocks, capped
 
 Cell = NDArray[np.int32]
 
@@ -63,10 +64,8 @@ class Joint:
 
     def complete(self, rows: Ints) -> Iterator[tuple[Ints, Lists]]:
         """All neighbours of the given rows, a few rows at a time."""
-        step = max(1, _ENTRIES // self.size)
-        for start in range(0, len(rows), step):
-            some = rows[start : start + step]
-            yield some, self._listed(some, self.size - 1)
+        for block in blocks(len(rows), _ENTRIES, self.size):
+            yield rows[block], self._listed(rows[block], self.size - 1)
 
     def _prepared(self) -> Floats:
         rows = np.concatenate([self._cloud.take(piece) for piece in pieces(len(self._cloud))])
@@ -76,8 +75,7 @@ class Joint:
 
     def _listed(self, rows: Ints, ranks: int) -> Lists:
         index, squares = np.empty((ranks, len(rows)), dtype=np.int32), np.empty((ranks, len(rows)))
-        for start in range(0, len(rows), _ROWS):
-            some = slice(start, start + _ROWS)
+        for some in blocks(len(rows), _ROWS):
             index[:, some], squares[:, some] = self._sorted(rows[some], ranks)
         return Lists(self, index, squares, levels(squares))
 
@@ -163,15 +161,13 @@ def ranks_needed(left: Masks, right: Masks, k: int) -> int:
     rows = int(left.shape[1])
     share = max(min(float(left.mean()), float(right.mean())), 1e-9)
     wanted = math.ceil((k + 4.0 * math.sqrt(k) + 4.0) / share)
-    return max(1, min(wanted, rows - 1, _LIST_ENTRIES // rows))
+    return max(1, min(wanted, rows - 1, capped(_LIST_ENTRIES) // rows))
 
 
 def chunks(left: Masks, right: Masks) -> Iterator[tuple[Masks, Masks]]:
     """The draws, as many at a time as bounded memory allows."""
-    step = max(1, _CELLS // left.shape[1])
-    for start in range(0, len(left), step):
-        report(start, len(left))
-        some = slice(start, start + step)
+    for some in blocks(len(left), _CELLS, left.shape[1]):
+        report(some.start, len(left))
         yield np.ascontiguousarray(left[some]), np.ascontiguousarray(right[some])
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.arrays import Floats, Floats32, Ints
+from textgauge.sizes import blocks
 
 Rows = NDArray[np.floating[Any]]
 
@@ -173,4 +174,4 @@ def _widened(cloud: Cloud, piece: slice, wide: bool) -> Rows:
 
 def pieces(total: int) -> list[slice]:
     """The whole in pieces that stay in the processor's cache as float64 rows."""
-    return [slice(start, start + _AT_ONCE) for start in range(0, total, _AT_ONCE)]
+    return blocks(total, _AT_ONCE)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.arrays import Floats, Ints
+from textgauge.sizes import blocks, capped, runs
 
 _OFTEN = 0.05  # above this share of the texts a dense row is faster than a list of them (measured: 0.03 to 0.1)
 _DENSE_CELLS = 8_000_000  # 64 MB of dense rows at most
@@ -88,7 +89,7 @@ def factor(bags: csr_matrix) -> Factor:
     """Prepare texts to be multiplied with others."""
     by_token = bags.T.tocsr()
     texts = np.diff(by_token.indptr)
-    most = np.argsort(-texts, kind="stable")[: _DENSE_CELLS // max(1, bags.shape[0])]
+    most = np.argsort(-texts, kind="stable")[: capped(_DENSE_CELLS) // max(1, bags.shape[0])]
     often = most[texts[most] > _OFTEN * bags.shape[0]]
     seldom = np.setdiff1d(np.arange(len(texts)), often)
     return Factor(often, by_token[often].toarray(), seldom, by_token[seldom])
@@ -98,9 +99,7 @@ def product(bags: csr_matrix, right: Factor) -> Floats:
     """`bags @ right` as a dense matrix, texts by texts."""
     found = np.empty((bags.shape[0], right.dense.shape[1]))
     often, seldom = bags[:, right.often], bags[:, right.seldom]
-    step = max(1, _BLOCK_CELLS // max(1, found.shape[1]))
-    for start in range(0, len(found), step):
-        block = slice(start, start + step)
+    for block in blocks(len(found), _BLOCK_CELLS, found.shape[1]):
         np.matmul(often[block].toarray(), right.dense, out=found[block])
         rest = seldom[block] @ right.sparse
         for row, (begin, end) in zip(found[block], pairwise(rest.indptr.tolist()), strict=True):
@@ -142,7 +141,7 @@ def shared_ngrams(tokens: Ragged, left: Ints, right: Ints, orders: int) -> Float
            [0., 0., 0.]])
     """
     found = np.zeros((len(left), orders))
-    for block in _blocks(tokens.lengths[left] + tokens.lengths[right]):
+    for block in runs(tokens.lengths[left] + tokens.lengths[right], _BLOCK_TOKENS):
         found[block] = _shared(tokens, left[block], right[block], orders)
     return found
 
@@ -181,13 +180,6 @@ def pack_windows(tokens: Ragged, orders: int) -> Windows:
         pieces[-1] <<= layout.bits
         pieces[-1][: len(separated) - order] |= separated[order:]
     return Windows(tuple(pieces), layout.bits, orders).take(places)
-
-
-def _blocks(sizes: Ints) -> Iterator[slice]:
-    """Slices of consecutive pairs of about `_BLOCK_TOKENS` tokens; a longer pair has a block of its own."""
-    number = np.cumsum(sizes) // _BLOCK_TOKENS
-    edges = [*np.flatnonzero(np.diff(number, prepend=-1)).tolist(), len(sizes)]
-    return (slice(first, last) for first, last in pairwise(edges))
 
 
 def _shared(tokens: Ragged, left: Ints, right: Ints, orders: int) -> Floats:

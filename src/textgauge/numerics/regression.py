@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from textgauge.arrays import Floats, Ints
 from textgauge.errors import ResourceError
+from textgauge.sizes import blocks
 from textgauge.stats.correlation import spearman
 
 PENALTIES = tuple(10.0 ** (step / 2) for step in range(-8, 3))
@@ -231,9 +232,8 @@ class Boosting:
 
     def predict(self, features: Floats) -> Floats:
         """One rating per row; a row depends on itself alone, bit by bit."""
-        step = max(1, _BLOCK_CELLS // len(self.roots))
-        blocks = [self._walk(features[start : start + step]) for start in range(0, len(features), step)]
-        return np.concatenate([np.empty(0), *blocks])
+        parts = (self._walk(features[rows]) for rows in blocks(len(features), _BLOCK_CELLS, len(self.roots)))
+        return np.concatenate([np.empty(0), *parts])
 
     def _walk(self, features: Floats) -> Floats:
         rows = np.arange(len(features))[:, None]

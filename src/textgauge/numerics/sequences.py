@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,14 +28,22 @@ _FARTHEST_SHIFT = 50  # words
 _BEAM = 24
 
 
+def as_strings(ids: NDArray[np.integer], offsets: Ints) -> list[Any]:
+    """Rows of numbers as strings, a character for each, which rapidfuzz reads fastest; tuples if a number is too large.
+
+    >>> as_strings(np.array([97, 98, 99]), np.array([0, 2, 3])), as_strings(np.array([0x110000]), np.array([0, 1]))
+    (['ab', 'c'], [(1114112,)])
+    """
+    whole: Any = tuple(ids.tolist())
+    if int(ids.max(initial=0)) < _CODE_POINTS:
+        whole = ids.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
+    return [whole[start:end] for start, end in pairwise(offsets.tolist())]
+
+
 def sequences(tokens: Ragged, rows: Ints) -> list[Any]:
-    """Token ids of texts as strings, one code point a token, which rapidfuzz reads fastest; lists if there are more."""
+    """The token ids of some texts as strings."""
     used = tokens.take(rows)
-    edges = used.offsets.tolist()
-    whole: Any = used.ids.tolist()
-    if int(used.ids.max(initial=0)) < _CODE_POINTS:
-        whole = used.ids.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
-    return [whole[edges[row] : edges[row + 1]] for row in range(len(used))]
+    return as_strings(used.ids, used.offsets)
 
 
 def common_lengths(tokens: Ragged, left: Ints, right: Ints) -> NDArray[np.float64]:

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from textgauge.arrays import Floats, Ints, Masks
 from textgauge.numerics.ngram_counts import Ragged
+from textgauge.sizes import runs
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -44,11 +45,11 @@ class SetMatches:
     complete: bool
 
 
-def nearest_sets(rows: Ragged, others: Ragged | None = None, *, threshold: float) -> SetMatches:
+def nearest_sets(rows: Ragged, others: Ragged | None = None, *, threshold: float, most: int = _MOST) -> SetMatches:
     """The most similar of the other rows (or of `others`) as sets, if Jaccard's index is the threshold or more.
 
     Of equally similar ones it is the first. A row without numbers is similar to none. The ids of both sides belong to
-    one vocabulary.
+    one vocabulary. More than `most` pairs are not compared.
 
     >>> from textgauge.encode.tokenizers import tokenizer
     >>> tokens = tokenizer("words").encode(["a b c d e", "x y", "a b c d f", "a b c d e f"])
@@ -62,7 +63,7 @@ def nearest_sets(rows: Ragged, others: Ragged | None = None, *, threshold: float
     index, similarity = np.full(len(place), -1), np.zeros(len(place))
     sizes, bits = np.diff(sets.indptr).astype(np.int64), _bits(sets)
     probe, held = (_prefixes(sets, sizes, share) for share in (threshold, 2.0 * threshold / (1.0 + threshold)))
-    common = _common(probe, held)
+    common = _common(probe, held, most)
     asked = np.bincount(asking, minlength=len(place)) > 0
     for pairs in _candidates(probe, held, sizes, common):
         for left, right, values in _similar(sets, bits, sizes, pairs, threshold):
@@ -136,15 +137,11 @@ def _candidates(probe: csr_matrix, held: csr_matrix, sizes: Ints, common: Masks)
     """Pairs of different sets, among them all that are similar enough and share a number that is not too common."""
     columns = held[:, np.flatnonzero(~common)].T.tocsr()
     rare = probe[:, np.flatnonzero(~common)]
-    work = np.append(0, np.cumsum(rare @ np.diff(columns.indptr)))
-    start = 0
-    while start < len(sizes):
-        end = max(int(np.searchsorted(work, work[start] + _BLOCK, side="right")) - 1, start + 1)
-        found = (rare[start:end] @ columns).tocoo()
-        large, small = found.row.astype(np.int64) + start, found.col.astype(np.int64)
+    for block in runs(rare @ np.diff(columns.indptr), _BLOCK):
+        found = (rare[block] @ columns).tocoo()
+        large, small = found.row.astype(np.int64) + block.start, found.col.astype(np.int64)
         kept = (sizes[small] < sizes[large]) | ((sizes[small] == sizes[large]) & (small < large))
         yield large[kept], small[kept]
-        start = end
     for number in np.flatnonzero(common).tolist():
         members = probe[:, [number]].nonzero()[0].astype(np.int64)
         members = members[np.argsort(sizes[members], kind="stable")]
@@ -152,13 +149,13 @@ def _candidates(probe: csr_matrix, held: csr_matrix, sizes: Ints, common: Masks)
             yield members[apart:], members[:-apart]
 
 
-def _common(probe: csr_matrix, held: csr_matrix) -> Masks:
+def _common(probe: csr_matrix, held: csr_matrix, most: int) -> Masks:
     """The numbers that are left out of the search because they alone would make too many candidates."""
     counts = [np.bincount(matrix.indices, minlength=matrix.shape[1]).astype(np.int64) for matrix in (probe, held)]
     pairs = counts[0] * counts[1]
     order = np.argsort(pairs, kind="stable")
     common = np.zeros(len(pairs), dtype=bool)
-    common[order[np.cumsum(pairs[order]) > _MOST]] = True
+    common[order[np.cumsum(pairs[order]) > most]] = True
     return common
 
 

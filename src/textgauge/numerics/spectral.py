@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from textgauge.arrays import Floats, Ints
 from textgauge.numerics.subsets import Gram, Partition, Subsets
+from textgauge.sizes import blocks
 
 Vectors = NDArray[np.floating[Any]]
 
@@ -60,7 +61,7 @@ def spread_of_directions(vectors: Vectors, weights: Floats) -> Spread:
     if n < d:
         return spread_of(unit(vectors), weights)
     scatter, sums, total, lengths = np.zeros((d, d)), np.zeros(d), weights.sum(), np.empty((n, 1))
-    parts = [slice(start, start + _BLOCK) for start in range(0, n, _BLOCK)]
+    parts = blocks(n, _BLOCK)
     for part in parts:
         rows, share = vectors[part].astype(np.float64), weights[part]
         lengths[part] = _lengths(rows)
@@ -93,8 +94,8 @@ def unit(X: Vectors) -> Floats:
 def narrow_unit(X: Vectors) -> NDArray[np.float32]:
     """The same rounded to float32, a block at a time."""
     rows = np.empty(X.shape, dtype=np.float32)
-    for start in range(0, len(X), _BLOCK):
-        rows[start : start + _BLOCK] = unit(X[start : start + _BLOCK])
+    for part in blocks(len(X), _BLOCK):
+        rows[part] = unit(X[part])
     return rows
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.arrays import Floats, Ints, Masks
+from textgauge.sizes import blocks
 
 _MOST_SIDES = 62  # one bit for each side that a text is on
 _PART_ROWS = 1024  # in a part of a partition: a block of numbers between two of them takes 8 MB
@@ -81,7 +82,7 @@ class Partition:
         if len(first) > 2 * len(sides):
             return None
         whole = [used[atom == number] for number in range(len(first))]
-        rows = [texts[at : at + _PART_ROWS] for texts in whole for at in range(0, len(texts), _PART_ROWS)]
+        rows = [texts[part] for texts in whole for part in blocks(len(texts), _PART_ROWS)]
         return cls(rows, sides.masks[:, [texts[0] for texts in rows]])
 
 
@@ -166,12 +167,11 @@ class Gram:
 def _products(X: Floats) -> Floats:
     """All products of rows: one half by blocks, the other copied, so exactly symmetric."""
     products = np.empty((len(X), len(X)))
-    for start in range(0, len(X), _BLOCK):
-        stop = min(start + _BLOCK, len(X))
-        rows = X[start:stop]
-        np.matmul(rows, rows.T, out=products[start:stop, start:stop])
-        np.matmul(rows, X[stop:].T, out=products[start:stop, stop:])
-        products[stop:, start:stop] = products[start:stop, stop:].T
+    for part in blocks(len(X), _BLOCK):
+        rows, after = X[part], slice(part.stop, None)
+        np.matmul(rows, rows.T, out=products[part, part])
+        np.matmul(rows, X[after].T, out=products[part, after])
+        products[after, part] = products[part, after].T
     return products
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.arrays import Floats, Floats32
+from textgauge.sizes import blocks, capped
 
 Index = NDArray[np.intp]
 Rows = NDArray[np.floating[Any]]
@@ -42,7 +43,7 @@ class Limits:
 
     def small(self, task: TrainTest) -> bool:
         """Whether a task shares distances with other tasks."""
-        return len(task.train) <= self.small_train and len(task.test) <= self.shared_rows // 2
+        return len(task.train) <= capped(self.small_train) and len(task.test) <= self.shared_rows // 2
 
 
 LIMITS = Limits()
@@ -96,8 +97,7 @@ class Distances:
         """With all distances at hand, in the order of the products."""
         matrix, factor = self.products.matrix, self.products.unit**-2
         whole, norms = np.empty(matrix.shape, dtype=np.float32), matrix.diagonal()
-        for start in range(0, len(matrix), _STRIP):
-            part = slice(start, start + _STRIP)
+        for part in blocks(len(matrix), _STRIP):
             whole[part] = _squared(matrix[part].copy(), norms[part], norms, factor)
         return replace(self, whole=whole)
 
@@ -153,18 +153,18 @@ def curvatures(rows: Floats32, block: int = LIMITS.block) -> Floats32:
     """1 − k(x, y) between all rows: the lower triangle by blocks, mirrored, so exactly symmetric."""
     n, (left, right) = len(rows), (_as_left(rows), _as_right(rows))
     matrix = np.empty((n, n), dtype=np.float32)
-    for start in range(0, n, block):
-        stop = min(start + block, n)
-        matrix[start:stop, :stop] = rbf(left[start:stop] @ right[:stop].T, 1.0, ABOVE_ONE, np.float32(-1.0))
-        for first in range(0, start, block):
-            matrix[first : first + block, start:stop] = matrix[start:stop, first : first + block].T
+    parts = blocks(n, block)
+    for number, part in enumerate(parts):
+        matrix[part, : part.stop] = rbf(left[part] @ right[: part.stop].T, 1.0, ABOVE_ONE, np.float32(-1.0))
+        for first in parts[:number]:
+            matrix[first, part] = matrix[part, first].T
     return matrix
 
 
 def weighted(test: Floats32, support: Floats32, weight: Floats, block: int = LIMITS.block) -> Floats:
     """Σ weight · k(support, x) for each test row x, by blocks."""
     left, right = _as_left(test), _as_right(support)
-    parts = (left[start : start + block] @ right.T for start in range(0, len(test), block))
+    parts = (left[part] @ right.T for part in blocks(len(test), block))
     return np.concatenate([rbf(part, 1.0, np.float32(0.0), np.float32(1.0)) @ weight for part in parts])
 
 

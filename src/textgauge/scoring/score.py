@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
@@ -28,6 +27,7 @@ from textgauge.scoring.report import (
     item_statistics,
     undefined_statistics,
 )
+from textgauge.sizes import blocks
 
 References: TypeAlias = "Source | Sequence[Sequence[str]]"
 
@@ -119,8 +119,8 @@ def _measured(metric: PairMetric, pairs: Pairs, cluster: Executor | None) -> tup
 
 
 def _parts(pairs: Pairs) -> Iterator[PairsPart]:
-    starts = np.searchsorted(pairs.items, np.arange(0, pairs.n_items + _PART, _PART))
-    for start, stop in itertools.pairwise(starts.tolist()):
+    for some in blocks(pairs.n_items, _PART):
+        start, stop = np.searchsorted(pairs.items, [some.start, some.stop]).tolist()
         rows = np.arange(start, stop)
         sides = (side.take(rows) for side in (pairs.left, pairs.right))
         left, right = (side.texts if side.pool.has_texts else side.embeddings(GIVEN) for side in sides)

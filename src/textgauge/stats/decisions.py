@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from textgauge.tabular import listed
+
 ALPHA = 0.05
 _ROUNDING = 1e-12
 
@@ -165,7 +167,7 @@ def _the_others(count: int) -> str:
 
 def _listed(names: Sequence[str], most: int = 4) -> str:
     shown = [*names[:most], *([f"{len(names) - most} more"] if len(names) > most else [])]
-    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+    return listed(shown)
 
 
 _LEADING = {  # what may be said of the first, and where there is none

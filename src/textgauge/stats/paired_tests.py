@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.arrays import Floats, Masks
+from textgauge.sizes import blocks
 from textgauge.stats.correlation import Correlation, spearman
 from textgauge.stats.resampled_correlation import correlation_draws
 from textgauge.stats.resampling import percentile_interval, permutation_p
@@ -131,9 +132,8 @@ def exchanged(
     [0.0, 0.0, 0.0]
     """
     at_once = _AT_ONCE.get(correlation, _one_by_one(correlation))
-    rng, step = np.random.default_rng([seed, 9]), max(1, _CELLS // len(gold))
-    sizes = [min(step, trials - start) for start in range(0, trials, step)]
-    coins = (rng.random((size, len(gold))) < 0.5 for size in sizes)
+    rng, parts = np.random.default_rng([seed, 9]), blocks(trials, _CELLS, len(gold))
+    coins = (rng.random((some.stop - some.start, len(gold))) < 0.5 for some in parts)
     return np.concatenate([np.empty(0), *(at_once(gold, first, second, kept) for kept in coins)])
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.arrays import Floats, Ints
+from textgauge.sizes import blocks
 from textgauge.stats.correlation import Correlation, pearson, spearman
 from textgauge.stats.resampling import percentile_interval
 
@@ -18,21 +19,17 @@ OfRows = Callable[[Floats, Floats], Floats]
 _ROW_CELLS = 4_000_000  # pairs of columns of all rows in memory at once
 
 
-def draws(
-    n: int, resamples: int, seed: int, cluster: NDArray[Any] | None = None, *, cells: int = _CELLS
-) -> Iterator[Ints]:
+def draws(n: int, resamples: int, seed: int, cluster: NDArray[Any] | None = None) -> Iterator[Ints]:
     """Weights of rows drawn with replacement, some resamples at a time; whole clusters are drawn where given.
-
-    `cells` is how many weights are in memory at once; the draws do not depend on it.
 
     >>> [w.sum(axis=1).tolist() for w in draws(5, resamples=2, seed=0)]
     [[5, 5]]
     """
     place = None if cluster is None else np.unique(cluster, return_inverse=True)[1]
     units = n if place is None else int(place.max(initial=-1)) + 1
-    rng, step = np.random.default_rng([seed, 7]), max(1, cells // max(n, 1))
-    for start in range(0, resamples if units else 0, step):
-        size = min(step, resamples - start)
+    rng = np.random.default_rng([seed, 7])
+    for some in blocks(resamples if units else 0, _CELLS, n):
+        size = some.stop - some.start
         drawn = rng.integers(units, size=(size, units)) + np.arange(size)[:, None] * units
         weights = np.bincount(drawn.ravel(), minlength=size * units).reshape(size, units)
         yield weights if place is None else weights[:, place]
@@ -136,14 +133,13 @@ def inversion_rows(x: Floats, y: Floats) -> Floats:
 
 def _pairs(x: Floats, y: Floats, of: Callable[[Floats, Floats], tuple[NDArray[np.generic], ...]]) -> tuple[Floats, ...]:
     """Sums over all two different columns, in both directions, of what their signs in x and y give; NaN for NaN."""
-    step = max(1, _ROW_CELLS // max(x.shape[1] ** 2, 1))
     off = ~np.eye(x.shape[1], dtype=bool)
-    blocks = []
-    for start in range(0, len(x), step):
-        signs = [np.sign(part[:, :, None] - part[:, None, :]) for part in (z[start : start + step] for z in (x, y))]
-        blocks.append([np.where(off, found, 0.0).sum(axis=(1, 2)) for found in of(*signs)])
+    sums = []
+    for some in blocks(len(x), _ROW_CELLS, x.shape[1] ** 2):
+        signs = [np.sign(part[:, :, None] - part[:, None, :]) for part in (z[some] for z in (x, y))]
+        sums.append([np.where(off, found, 0.0).sum(axis=(1, 2)) for found in of(*signs)])
     known = np.isfinite(x + y).all(axis=1)
-    return tuple(np.where(known, np.concatenate(parts), np.nan) for parts in zip(*blocks, strict=True))
+    return tuple(np.where(known, np.concatenate(parts), np.nan) for parts in zip(*sums, strict=True))
 
 
 def correlation_draws(

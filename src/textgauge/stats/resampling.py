@@ -11,6 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from textgauge.arrays import Floats, Masks
+from textgauge.sizes import blocks
 
 _CELLS = 4_000_000  # weights in memory at once: 32 MB
 
@@ -59,9 +60,7 @@ def percentile_interval(values: Floats, n: int, level: float) -> tuple[float, fl
 
 
 def _chunks(total: int, width: int) -> Iterator[int]:
-    step = max(1, _CELLS // max(width, 1))
-    for start in range(0, total, step):
-        yield min(step, total - start)
+    yield from (some.stop - some.start for some in blocks(total, _CELLS, width))
 
 
 def permuted(n: int, m: int, trials: int, seed: int) -> tuple[Masks, Masks]:

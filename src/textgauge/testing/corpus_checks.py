@@ -63,7 +63,7 @@ def check_order(metric: CorpusMetric) -> None:
     """The order of the texts in a corpus does not matter."""
     comparison = _near_and_far(metric)[1]
     rng = np.random.default_rng(5)
-    sides = (comparison.reference, comparison.candidate)
+    sides = comparison.sides
     shuffled = Comparison(*(side.take(rng.permutation(len(side))) for side in sides))
     _assert_close(metric.measure(comparison).value, metric.measure(shuffled).value, "the order of the texts matters")
 

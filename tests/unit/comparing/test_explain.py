@@ -10,6 +10,7 @@ from textgauge import compare
 from textgauge.comparing import Explanation, explain
 from textgauge.data import Corpus
 from textgauge.errors import InputError
+from textgauge.sizes import cap_sizes
 
 REFERENCE = ["the cat sat", "the cat sat", "a dog ran", "a bird sang", "one cow", "the old cat", "red dogs"]
 CANDIDATE = ["pay the card", "a bank loan", "the cat sat", "<b>bold</b> & [red]x[/red]", "my card", "the loan is due"]
@@ -62,10 +63,10 @@ def test_nearest_texts_of_token_metrics_are_by_their_counts():
     assert found.tokens[0]["contribution"] >= found.tokens[-1]["contribution"]
 
 
-def test_nearest_counts_do_not_depend_on_blocks(monkeypatch):
+def test_nearest_counts_do_not_depend_on_blocks():
     whole = explain(reference=REFERENCE, candidate=CANDIDATE, metric="chi@words").to_dicts()
-    monkeypatch.setattr("textgauge.metrics.ground_matrix._BLOCK", 2)
-    assert explain(reference=REFERENCE, candidate=CANDIDATE, metric="chi@words").to_dicts() == whole
+    with cap_sizes(2):
+        assert explain(reference=REFERENCE, candidate=CANDIDATE, metric="chi@words").to_dicts() == whole
 
 
 def test_embeddings_without_texts_are_named_by_their_place():

@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 from textgauge import compare
-from textgauge.data import Corpus, blocks, stream
+from textgauge.data import Corpus, stream
 from textgauge.encode import embedders
 from textgauge.encode.named import Entry
 from textgauge.errors import InputError
 from textgauge.metrics import get_corpus_metrics, list_metrics
+from textgauge.sizes import cap_sizes
 
 COUNTED = (
     "jsd@words,kl@words,chi@words,chi(padding=source)@words,cbdf@words,zipf@words,vocab_overlap@words,ttr_gap@words"
@@ -49,10 +50,9 @@ def letters(monkeypatch, tmp_path):
 
 
 @pytest.fixture
-def small(monkeypatch):
-    monkeypatch.setattr(stream, "STREAMED", 100)
-    monkeypatch.setattr(stream, "PARTITION", 64)
-    monkeypatch.setattr(blocks, "BLOCK", 16)
+def small():
+    with cap_sizes(64):
+        yield
 
 
 def made(n, seed, weight=1.0):
@@ -95,14 +95,13 @@ def test_values_are_those_in_memory(texts, letters, small, tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore:.*blank texts")
-def test_order_partition_and_block_do_not_matter(texts, letters, small, tmp_path, monkeypatch):
+def test_order_partition_and_block_do_not_matter(texts, letters, small, tmp_path):
     metrics = f"{COUNTED},{SUMMED}"
     options = {"ci": True, "permutations": 19, "test": True}
     first = compare(*write(tmp_path, texts), metrics=metrics, **options)
-    monkeypatch.setattr(stream, "PARTITION", 37)
-    monkeypatch.setattr(blocks, "BLOCK", 5)
     turned = [side[::-1] for side in texts]
-    second = compare(*write(tmp_path, turned), metrics=metrics, **options)
+    with cap_sizes(37):
+        second = compare(*write(tmp_path, turned), metrics=metrics, **options)
     for one, other in zip(first, second, strict=True):
         for name in ("value", "low", "high", "null", "null_low", "p_value", "p_adjusted"):
             assert getattr(one, name) == pytest.approx(getattr(other, name), rel=1e-9, abs=1e-13, nan_ok=True)
@@ -147,19 +146,15 @@ def test_a_far_corpus_has_the_null_range_of_one_source(letters, small):
     assert report["energy@letters"].value > 5 * report["energy@letters"].null_high
 
 
-@pytest.mark.parametrize(
-    ("metric", "approx"), [("classifier@letters", None), ("pr@letters", 60), ("self_bleu_gap", None)]
-)
-def test_samples_are_stated(texts, letters, small, monkeypatch, metric, approx):
-    monkeypatch.setattr("textgauge.comparing.streamed.SAMPLE", 50)
+@pytest.mark.parametrize(("metric", "size"), [("classifier@letters", 50), ("pr@letters", 60), ("self_bleu_gap", 50)])
+def test_samples_are_stated(texts, letters, small, metric, size):
     kept = [[text for text in side if text] for side in texts]
-    report = compare(*kept, metrics=metric, approx=approx)
-    size = approx or 50
+    report = compare(*kept, metrics=metric, approx=size)
     (score,) = report
     assert (score.n_reference, score.n_candidate) == (size, size)
     assert f"|sample={size},seed=0" in score.signature
     assert report.warnings[1] == f"{score.metric}: from a sample of {size} and {size} texts, drawn with seed 0"
-    turned = compare(*(side[::-1] for side in kept), metrics=metric, approx=approx)
+    turned = compare(*(side[::-1] for side in kept), metrics=metric, approx=size)
     assert turned[score.metric].value == pytest.approx(score.value)
 
 

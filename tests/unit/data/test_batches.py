@@ -10,16 +10,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from textgauge.data.batches import BatchSize, read_batches
+from textgauge.data.batches import read_batches
 from textgauge.data.formats import load_table
 from textgauge.data.frames import _arrow_stream, arrow_rows
 from textgauge.errors import InputError
+from textgauge.sizes import cap_sizes
 
-SMALL = BatchSize(bytes=7, rows=2, table_rows=3)
 
-
-def rows(path, size=SMALL):
-    return [pair for table in read_batches(path, size=size) for pair in zip(table.rows, table.texts(None), strict=True)]
+def rows(path, most=3):
+    with cap_sizes(most):
+        tables = list(read_batches(path))
+    return [pair for table in tables for pair in zip(table.rows, table.texts(None), strict=True)]
 
 
 @pytest.mark.parametrize(
@@ -46,14 +47,15 @@ def test_batches_are_the_whole_file(file, name, content):
 def test_any_text_in_any_pieces(tmp_path_factory, text, size):
     path = tmp_path_factory.mktemp("pieces") / "a.txt"
     path.write_bytes(text.encode())
-    assert [cell for _, cell in rows(path, BatchSize(bytes=size))] == load_table(path).columns["text"]
+    assert [cell for _, cell in rows(path, size)] == load_table(path).columns["text"]
 
 
 def test_parquet_by_rows_and_one_column(tmp_path):
     path = tmp_path / "a.parquet"
     polars.DataFrame({"n": range(8), "text": [f"text {i}" for i in range(8)]}).write_parquet(path)
     assert rows(path) == [(i + 1, f"text {i}") for i in range(8)]
-    assert [list(table.columns) for table in read_batches(path, column="text", size=SMALL)] == [["text"]] * 3
+    with cap_sizes(3):
+        assert [list(table.columns) for table in read_batches(path, column="text")] == [["text"]] * 3
 
 
 ARROW_TEXTS = [f"a text with the number {i}" for i in range(25)]
@@ -79,7 +81,8 @@ def test_arrow_by_its_batches_and_one_column(tmp_path, kind, compression):
     path = tmp_path / "a.arrow"
     write_arrow(path, kind, compression=compression)
     whole = load_table(path)
-    found = list(read_batches(path, size=BatchSize(table_rows=10)))
+    with cap_sizes(10):
+        found = list(read_batches(path))
     assert [len(table.rows) for table in found] == [10, 10, 5]
     assert [row for table in found for row in table.rows] == list(whole.rows) == list(range(1, 26))
     assert [cell for table in found for cell in table.columns["colour"]] == whole.columns["colour"]
@@ -112,7 +115,7 @@ def test_a_byte_that_is_no_text_is_named_by_its_line(file):
 def test_a_text_of_ten_megabytes_is_refused_in_one_line(file):
     path = file("a.txt", b"short\n" + b"x" * 10_000_000 + b"\nshort\n")
     with pytest.raises(InputError, match="1,000,000") as error:
-        rows(path, BatchSize())
+        rows(path, 2**22)
     assert "\n" not in str(error.value)
 
 
@@ -125,8 +128,8 @@ def test_a_broken_row_in_the_middle_of_a_parquet_file_is_named(tmp_path):
     data[third - 200 : third] = b"\xff" * 200
     path.write_bytes(data)
     found = []
-    with pytest.raises(InputError, match=r"a\.parquet: rows \d+ to \d+: bad Parquet") as error:
-        found.extend(cell for table in read_batches(path, size=BatchSize(table_rows=100)) for cell in table.texts(None))
+    with cap_sizes(100), pytest.raises(InputError, match=r"a\.parquet: rows \d+ to \d+: bad Parquet") as error:
+        found.extend(cell for table in read_batches(path) for cell in table.texts(None))
     assert "\n" not in str(error.value)
     assert found == texts[: len(found)]
     assert len(found) >= 100

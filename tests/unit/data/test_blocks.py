@@ -15,6 +15,7 @@ import pytest
 from textgauge.data.blocks import EncodedTexts, embed_blocks
 from textgauge.data.pool import Pool
 from textgauge.errors import ResourceError
+from textgauge.sizes import cap_sizes
 
 TEXTS = [f"text {number} of some" for number in range(10)] + ["text 3 of some", "lone \ud800"]
 
@@ -38,7 +39,8 @@ def folder(tmp_path, monkeypatch):
 
 
 def embedded(model, texts=TEXTS):
-    return embed_blocks(model, texts, EncodedTexts.of(texts), size=4)
+    with cap_sizes(4):
+        return embed_blocks(model, texts, EncodedTexts.of(texts))
 
 
 def test_vectors_are_computed_once_and_read_back(folder):
@@ -108,13 +110,14 @@ class Slow:
             os.kill(os.getpid(), signal.SIGKILL)
         return np.array([[float(text)] for text in texts], dtype=np.float32)
 texts = [str(number) for number in range(22)]
-found = embed_blocks(Slow(), texts, EncodedTexts.of(texts), size=4)
+found = embed_blocks(Slow(), texts, EncodedTexts.of(texts))
 assert found[:, 0].tolist() == [float(text) for text in texts]
 """
-    environment = os.environ | {"TEXTGAUGE_CACHE": str(tmp_path / "cache")}
-    first = subprocess.run([sys.executable, "-c", script, "kill"], env=environment, check=False)
-    assert first.returncode == -signal.SIGKILL
-    subprocess.run([sys.executable, "-c", script, "on"], env=environment, check=True)
+    with cap_sizes(4):
+        environment = os.environ | {"TEXTGAUGE_CACHE": str(tmp_path / "cache")}
+        first = subprocess.run([sys.executable, "-c", script, "kill"], env=environment, check=False)
+        assert first.returncode == -signal.SIGKILL
+        subprocess.run([sys.executable, "-c", script, "on"], env=environment, check=True)
     asked = log.read_text().split()
     unfinished = ["12", "13", "14", "15"]  # the block under way
     assert sorted(asked, key=int) == sorted([*map(str, range(22)), *unfinished], key=int)

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from textgauge.data import cache
 from textgauge.data.cache import EmbeddingStore, encode_cached, read_segment, text_keys, write_segment
 from textgauge.errors import InputError
+from textgauge.sizes import cap_sizes
 
 
 class Letters:
@@ -97,8 +98,8 @@ def test_an_interrupted_run_keeps_what_it_finished(tmp_path: Path) -> None:
             return super().encode(texts, **options)
 
     first, second = Interrupted(), Letters()
-    with pytest.raises(KeyboardInterrupt):
-        encode_cached(first, TEXTS, cache_dir=tmp_path, chunk=4)
+    with pytest.raises(KeyboardInterrupt), cap_sizes(4):
+        encode_cached(first, TEXTS, cache_dir=tmp_path)
     np.testing.assert_array_equal(encode_cached(second, TEXTS, cache_dir=tmp_path), plain())
     assert len(first.asked) == 12
     assert sorted(first.asked + second.asked) == sorted(set(TEXTS))
@@ -108,7 +109,8 @@ def test_progress_counts_what_the_cache_had(tmp_path: Path) -> None:
     encode_cached(Letters(), TEXTS[:6], cache_dir=tmp_path)
     seen: list[tuple[int, int]] = []
     progress = lambda done, total: seen.append((done, total))  # noqa: E731
-    encode_cached(Letters(), TEXTS[:12], cache_dir=tmp_path, progress=progress, chunk=4)
+    with cap_sizes(4):
+        encode_cached(Letters(), TEXTS[:12], cache_dir=tmp_path, progress=progress)
     assert seen == [(6, 12), (10, 12), (12, 12)]
 
 
@@ -214,8 +216,8 @@ def test_a_full_disk_is_one_warning_and_leaves_nothing(tmp_path: Path, monkeypat
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("textgauge.data.cache.os.replace", full)
-    with pytest.warns(RuntimeWarning, match="No space left on device") as caught:
-        got = encode_cached(Letters(), TEXTS, cache_dir=tmp_path, chunk=4)
+    with pytest.warns(RuntimeWarning, match="No space left on device") as caught, cap_sizes(4):
+        got = encode_cached(Letters(), TEXTS, cache_dir=tmp_path)
     assert len(caught) == 1
     np.testing.assert_array_equal(got, plain())
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
@@ -253,13 +255,14 @@ def test_an_embedder_with_the_wrong_shape_is_refused(tmp_path: Path) -> None:
 
 
 def work(folder: Path, start: int) -> bool:
-    cache.CHUNK, cache.MOST_SEGMENTS, cache.MERGED_AT_ONCE = 2, 5, 4
     texts = [f"shared {number}" for number in range(start, start + 60)]
     return all(np.array_equal(encode_cached(Letters(), texts, cache_dir=folder), plain(texts)) for _ in range(3))
 
 
 def test_processes_may_share_it(tmp_path: Path) -> None:
     """Writers and mergers at once: every reader gets the right numbers, and the files stay whole."""
-    with multiprocessing.get_context("spawn").Pool(3) as pool:
+    with cap_sizes(1), multiprocessing.get_context("spawn").Pool(3) as pool:  # a segment a text: more than are kept
         assert pool.starmap(work, [(tmp_path, start) for start in (0, 10, 20, 30)]) == [True] * 4
-    assert all(read_segment(path) is not None for path in files(tmp_path))
+    segments = [read_segment(path) for path in files(tmp_path)]
+    assert max(0 if segment is None else len(segment.keys) for segment in segments) > 1  # some were merged
+    assert None not in segments

@@ -9,21 +9,20 @@ import numpy as np
 import polars
 import pytest
 
-from textgauge.data import load_corpus, stream
+from textgauge.data import load_corpus
 from textgauge.data.source import stream_of
 from textgauge.data.stream import ArrayStream, TextStream, is_large
 from textgauge.errors import InputError
+from textgauge.sizes import cap_sizes
 
 
 @pytest.fixture
-def parts(monkeypatch):
-    monkeypatch.setattr(stream, "PARTITION", 4)
-    monkeypatch.setattr(stream, "STREAMED", 6)
-
+def parts():
     def texts(source, **options):
         return [part.texts for part in stream_of(source, **options).partitions()]
 
-    return texts
+    with cap_sizes(4):
+        yield texts
 
 
 def test_partitions_have_one_size_whatever_the_files(file, parts, tmp_path):
@@ -91,10 +90,10 @@ def test_texts_are_found_again(file, parts):
 
 
 def test_what_is_large(file, parts):
-    assert not is_large(stream_of(file("a.txt", "a text\n" * 6)))
-    assert is_large(stream_of(file("b.txt", "a text\n" * 7)))
-    assert is_large(stream_of(np.ones((7, 2))))
-    assert is_large(stream_of(["a text"] * 7))
+    assert not is_large(stream_of(file("a.txt", "a text\n" * 4)))
+    assert is_large(stream_of(file("b.txt", "a text\n" * 5)))
+    assert is_large(stream_of(np.ones((5, 2))))
+    assert is_large(stream_of(["a text"] * 5))
 
 
 @pytest.mark.parametrize("source", ["sample:banking", "-", "missing", ["a", 1], object()])

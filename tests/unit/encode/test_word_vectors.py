@@ -12,9 +12,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from textgauge.encode.word_vectors import formats, list_word_vectors, store, word_vectors
+from textgauge.encode.word_vectors import list_word_vectors, store, word_vectors
 from textgauge.encode.word_vectors.formats import _of_file, read_blocks
 from textgauge.errors import InputError, ResourceError, UnknownName
+from textgauge.sizes import cap_sizes
 
 WORDS = ["the", "cat", "Cat", "naïve", "猫", "new york", "3"]
 MATRIX = np.array([[0.5, -1.25, 3.0], [1, 2, 3], [4, 5, 6], [-1, 0, 1e-5], [7, 8, 9], [0, 0, 0.25], [3, 3, 3]], "f4")
@@ -79,9 +80,9 @@ def test_every_format_gives_the_same_vectors(written, name):
 
 @pytest.mark.parametrize("chunk", [1, 7, 40])
 @pytest.mark.parametrize("name", FILES)
-def test_the_size_of_a_block_does_not_matter(written, monkeypatch, name, chunk):
-    monkeypatch.setattr(formats, "CHUNK", chunk)
-    blocks = list(read_blocks(Path(written(FILES[name], name))))
+def test_the_size_of_a_block_does_not_matter(written, name, chunk):
+    with cap_sizes(chunk):
+        blocks = list(read_blocks(Path(written(FILES[name], name))))
     assert [word for words, _ in blocks for word in words] == [
         (word.replace(" ", "_") if ".bin" in name else word).encode() for word in WORDS
     ]
@@ -124,11 +125,9 @@ def test_damage_is_named_and_nothing_is_kept(written, tmp_path, case):
     assert not [entry for entry in (tmp_path / "cache" / "wordvectors").iterdir() if entry.name != "seen"]
 
 
-def test_a_line_without_end_is_refused(written, monkeypatch):
-    monkeypatch.setattr(formats, "LONGEST", 100)
-    monkeypatch.setattr(formats, "CHUNK", 64)
-    with pytest.raises(InputError, match="line 2 is longer than 100 bytes"):
-        list(read_blocks(Path(written(b"a 1 2\n" + b"b" * 500))))
+def test_a_line_without_end_is_refused(written):
+    with pytest.raises(InputError, match="line 2 is longer than 1048576 bytes"):
+        list(read_blocks(Path(written(b"a 1 2\n" + b"b" * (2**20 + 1)))))
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40, deadline=None)

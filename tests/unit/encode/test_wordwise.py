@@ -10,6 +10,7 @@ from textgauge.encode.resources import locate
 from textgauge.encode.tokenizers import load_pieces
 from textgauge.encode.wordwise import WordwiseTokenizer
 from textgauge.errors import ResourceError
+from textgauge.sizes import cap_sizes
 
 ODD = [
     "", " ", "  two  spaces ", "Don't [CLS] stop!", "<s> hi </s>", "naïve café", "你好 world", "a\tb\nc", "x\x00y\x7fz",
@@ -57,11 +58,11 @@ def test_odd_texts_and_words_seen_before(tokenizers):
             assert by_words(tokenizer, ODD) == by_library(tokenizer.library, ODD)
 
 
-def test_the_memory_of_words_has_an_end(libraries, monkeypatch):
-    monkeypatch.setattr("textgauge.encode.wordwise._MOST_WORDS", 2)
+def test_the_memory_of_words_has_an_end(libraries):
     tokenizer = WordwiseTokenizer.of(libraries[0])
     texts = ["one two three four", "five six", "one two"]
-    assert [by_words(tokenizer, [text])[0] for text in texts] == by_library(libraries[0], texts)
+    with cap_sizes(2):
+        assert [by_words(tokenizer, [text])[0] for text in texts] == by_library(libraries[0], texts)
     assert len(tokenizer._memory[0].numbers) <= 4
 
 

@@ -4,7 +4,8 @@ import pickle
 
 import pytest
 
-from textgauge import get_metric
+from textgauge import get_metric, list_metrics
+from textgauge.errors import ParameterError
 from textgauge.metrics.base import DEFAULT_SEED, DefaultSeed, versions
 from textgauge.numerics.native import Library
 
@@ -48,3 +49,30 @@ def test_a_seed_nobody_chose_survives_copies():
     assert isinstance(metric.seed, DefaultSeed)
     assert metric.with_default_seed(4).seed == 4
     assert (DEFAULT_SEED, hash(DEFAULT_SEED), f"{DEFAULT_SEED}") == (0, hash(0), "0")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("pr(k=0)", "pr: k=0 must be at least 1"),
+        ("kl(alpha=0)", "kl: alpha=0.0 must be above 0"),
+        ("kl(alpha=nan)", "kl: alpha=nan must be above 0"),
+        ("sliced_wasserstein(p=inf)", "sliced_wasserstein: p=inf must be at least 1"),
+        ("meteor(alpha=1.5)", "meteor: alpha=1.5 must be at least 0 and at most 1"),
+        ("mauve(pca=0)", "mauve: pca=0.0 must be above 0 and at most 1"),
+    ],
+)
+def test_a_parameter_out_of_its_range_is_refused(name, message):
+    with pytest.raises(ParameterError) as error:
+        get_metric(name)
+    assert str(error.value) == message
+
+
+@pytest.mark.parametrize("metric", [metric for metric in list_metrics() if metric.seeded], ids=str)
+def test_a_negative_seed_is_refused(metric):
+    with pytest.raises(ParameterError, match="seed=-1 must be at least 0"):
+        type(metric)(seed=-1)
+
+
+def test_a_whole_number_may_be_larger_than_any_float():
+    assert get_metric(f"pr(k={10**400})").k == 10**400

@@ -8,10 +8,9 @@ import pytest
 from textgauge import Corpus, get_metric
 from textgauge.data import Comparison
 from textgauge.errors import InputError
-from textgauge.metrics import ground_matrix
-from textgauge.metrics.corpus import energy
 from textgauge.metrics.registry import explained_metrics
-from textgauge.numerics import kernel_sums as _kernel_sums
+from textgauge.numerics.kernel_sums import MANY_ROWS
+from textgauge.sizes import cap_sizes
 
 EXACT = 1e-9
 WORDS = ["red", "green", "blue", "cat", "dog", "bird", "pay", "card", "bank", "loan"]
@@ -93,12 +92,10 @@ def test_mmd_leaves_out_the_pair_of_a_text_with_itself(comparison):
     np.testing.assert_allclose(found.reference.adds, expected, atol=1e-12)
 
 
-def test_sums_of_many_texts_in_float32_have_one_total(monkeypatch, comparison):
-    for module in (_kernel_sums, energy):
-        monkeypatch.setattr(module, "MANY_ROWS", 10)
-    fresh = Comparison(*(corpus.embeddings("given") for corpus in (comparison.reference, comparison.candidate)))
+def test_sums_of_many_texts_in_float32_have_one_total():
+    many = Comparison(rows(1, MANY_ROWS), rows(2, MANY_ROWS) + 0.5)
     metric = get_metric("energy@given:angular")
-    assert metric.explain(fresh).total == pytest.approx(metric.compute(fresh)["value"], abs=EXACT)
+    assert metric.explain(many).total == pytest.approx(metric.compute(many)["value"], abs=EXACT)
 
 
 def test_nearest_distances_over_twice_the_size(comparison):
@@ -151,11 +148,11 @@ def test_balls_hold_the_texts_they_hold(comparison):
     np.testing.assert_array_equal(dense.reference.detail["covered"], of_x.any(1))
 
 
-def test_balls_of_a_pair_metric_do_not_depend_on_blocks(monkeypatch, comparison):
+def test_balls_of_a_pair_metric_do_not_depend_on_blocks(comparison):
     metric = get_metric("pr(k=3)@levenshtein")
     whole = metric.explain(comparison)
-    monkeypatch.setattr(ground_matrix, "_BLOCK", 7)
-    cut = metric.explain(Comparison(comparison.reference, comparison.candidate))
+    with cap_sizes(7):
+        cut = metric.explain(Comparison(comparison.reference, comparison.candidate))
     np.testing.assert_array_equal(whole.reference.adds, cut.reference.adds)
     np.testing.assert_array_equal(whole.candidate.detail["balls"], cut.candidate.detail["balls"])
 
@@ -199,17 +196,17 @@ def test_chi_is_a_sum_over_tokens_and_over_texts(comparison):
     assert found.of == "statistic"
 
 
-def test_held_out_texts_told_right_add_and_the_others_are_unknown(comparison):
+def test_held_out_texts_classified_right_add_and_the_others_are_unknown(comparison):
     metric = get_metric("classifier@given")
     found = metric.explain(comparison)
     held = [side.detail["held_out"] for side in (found.reference, found.candidate)]
     assert (held[0].sum(), held[1].sum()) == (8, 7)
     for side, away in ((found.reference, held[0] == 0), (found.candidate, held[1] == 0)):
         assert np.isnan(side.adds[away]).all()
-        right = side.detail["told_right"][~away]
+        right = side.detail["classified_right"][~away]
         np.testing.assert_allclose(side.adds[~away], right / 15)
     decided = found.candidate.detail["decision"][held[1] > 0]
-    np.testing.assert_array_equal(decided > 0, found.candidate.detail["told_right"][held[1] > 0] == 1)
+    np.testing.assert_array_equal(decided > 0, found.candidate.detail["classified_right"][held[1] > 0] == 1)
 
 
 def test_copies_share_what_a_split_of_single_copies_gives():

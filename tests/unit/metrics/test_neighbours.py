@@ -14,9 +14,10 @@ from textgauge.data import Comparison, Corpus, Draws
 from textgauge.errors import ParameterError
 from textgauge.metrics.corpus.balls import DensityCoverage, PrecisionRecall
 from textgauge.metrics.corpus.nearest import AverageHausdorff, Hausdorff, NearestPrecisionRecall
-from textgauge.metrics.neighbours import nearest
-from textgauge.numerics import neighbour_lists as many
+from textgauge.metrics.corpus_metric import CorpusMetric
+from textgauge.metrics.neighbours import loop_is_cheaper, nearest
 from textgauge.numerics import pair_blocks
+from textgauge.sizes import cap_sizes
 
 GROUNDS = ("euclidean", "cosine", "angular")
 NEAREST_KINDS = (NearestPrecisionRecall, AverageHausdorff, Hausdorff)
@@ -68,12 +69,10 @@ def draws_of(rng, size, count, shares):
     return Draws(left, right)
 
 
-def both_ways(metric, joint, draws, monkeypatch):
+def both_ways(metric, joint, draws):
     """Values from lists, and by looping over the draws."""
-    monkeypatch.setattr("textgauge.metrics.neighbours.loop_is_cheaper", lambda draws: False)
-    fast = metric.compute_many(joint, draws)
-    monkeypatch.setattr("textgauge.metrics.neighbours.loop_is_cheaper", lambda draws: True)
-    return fast, metric.compute_many(joint, draws)
+    assert not loop_is_cheaper(draws)
+    return metric.compute_many(joint, draws), CorpusMetric.compute_many(metric, joint, draws)
 
 
 small_grids = arrays(np.int64, st.tuples(st.integers(4, 9), st.just(2)), elements=st.integers(-2, 2))
@@ -118,8 +117,7 @@ def test_draws_are_the_loop_on_ties(rows, seed, kind, ground, ties):
     joint, draws = Corpus.of(rows.astype(float)), draws_of(rng, len(rows), 12, [0.3, 0.6, 1.0])
     options = {"k": 2, "ties": ties} if kind in BALL_KINDS else {}
     metric = kind(on=f"given:{ground}", **options)
-    with pytest.MonkeyPatch.context() as patch:
-        fast, loop = both_ways(metric, joint, draws, patch)
+    fast, loop = both_ways(metric, joint, draws)
     for name, numbers in loop.items():
         np.testing.assert_allclose(fast[name], numbers, rtol=0, atol=1e-12, err_msg=name)
 
@@ -127,31 +125,31 @@ def test_draws_are_the_loop_on_ties(rows, seed, kind, ground, ties):
 @pytest.mark.parametrize("ground", GROUNDS)
 @pytest.mark.parametrize("shares", [[0.05], [0.5], [0.1, 0.9]])
 @pytest.mark.parametrize("kind", [*BALL_KINDS, *NEAREST_KINDS])
-def test_draws_are_the_loop_on_embeddings(kind, shares, ground, monkeypatch):
+def test_draws_are_the_loop_on_embeddings(kind, shares, ground):
     rng = np.random.default_rng(7)
     rows = rng.standard_normal((160, 12)).astype(np.float32)
     rows[100:130] = rows[:30]
     joint, draws = Corpus.of(rows), draws_of(rng, len(rows), 25, shares)
-    fast, loop = both_ways(kind(on=f"given:{ground}"), joint, draws, monkeypatch)
+    fast, loop = both_ways(kind(on=f"given:{ground}"), joint, draws)
     for name, numbers in loop.items():
         np.testing.assert_allclose(fast[name], numbers, rtol=0, atol=1e-9, err_msg=name)
     assert shares == [0.05] or np.isfinite(fast["value"]).any()
 
 
-def test_short_lists_are_completed(monkeypatch):
+def test_short_lists_are_completed():
     rng = np.random.default_rng(3)
     joint, draws = Corpus.of(rng.standard_normal((90, 4))), draws_of(rng, 90, 20, [0.4])
-    monkeypatch.setattr(many, "_LIST_ENTRIES", 3 * 90)
     for kind in (*BALL_KINDS, *NEAREST_KINDS):
-        fast, loop = both_ways(kind(on="given"), joint, draws, monkeypatch)
+        with cap_sizes(3 * 90):
+            fast, loop = both_ways(kind(on="given"), joint, draws)
         np.testing.assert_allclose(fast["value"], loop["value"], rtol=0, atol=1e-12)
 
 
-def test_draws_in_several_chunks(monkeypatch):
+def test_draws_in_several_chunks():
     rng = np.random.default_rng(4)
     joint, draws = Corpus.of(rng.standard_normal((60, 4))), draws_of(rng, 60, 30, [0.5])
-    monkeypatch.setattr(many, "_CELLS", 60 * 7)
-    fast, loop = both_ways(PrecisionRecall(on="given"), joint, draws, monkeypatch)
+    with cap_sizes(7):
+        fast, loop = both_ways(PrecisionRecall(on="given"), joint, draws)
     np.testing.assert_allclose(fast["value"], loop["value"], rtol=0, atol=1e-12)
 
 

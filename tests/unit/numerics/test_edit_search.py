@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from textgauge.encode.tokenizers import Tokens, tokenizer
-from textgauge.numerics import edit_search as _best_edit
 from textgauge.numerics.edit_search import best_matches
+from textgauge.sizes import cap_sizes
 
 WORDS = st.lists(st.sampled_from("abcdefgh"), max_size=8)
 CORPUS = st.lists(WORDS.map(" ".join), max_size=30)
@@ -17,13 +19,10 @@ Found = list[tuple[int, int, float]]
 
 
 @pytest.fixture
-def counting(monkeypatch: pytest.MonkeyPatch) -> None:
+def counting() -> Iterator[None]:
     """The search by counting for the smallest corpora too, in small steps."""
-    for name in ("_FEW_TOKENS", "_FEW_QUERIES"):
-        monkeypatch.setattr(_best_edit, name, 0)
-    monkeypatch.setattr(_best_edit, "_SINGLY", 2)
-    monkeypatch.setattr(_best_edit, "_TOGETHER", 3)
-    monkeypatch.setattr(_best_edit, "_CELLS", 20)
+    with cap_sizes(2):
+        yield
 
 
 def edits(s: list[str], t: list[str]) -> int:
@@ -71,14 +70,9 @@ def test_equals_the_plain_loop(queries: list[str], documents: list[str]) -> None
 
 
 @settings(deadline=None)
-@given(CORPUS, CORPUS.filter(bool), st.sampled_from([1, 4, 16]), st.sampled_from([2, 32]))
-def test_counting_equals_the_plain_loop(queries: list[str], documents: list[str], many: int, common: int) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in {
-            "_FEW_TOKENS": 0, "_FEW_QUERIES": 0, "_SINGLY": 2, "_TOGETHER": 3, "_CELLS": 20,
-            "_MANY": many, "_COMMON": common,
-        }.items():  # fmt: skip
-            patch.setattr(_best_edit, name, value)
+@given(CORPUS, CORPUS.filter(bool), st.sampled_from([1, 3, 20]))
+def test_counting_equals_the_plain_loop(queries: list[str], documents: list[str], most: int) -> None:
+    with cap_sizes(most):
         assert found(queries, documents) == plain(queries, documents)
 
 
@@ -91,9 +85,7 @@ def test_counting_on_larger_corpora(counting: None, words: int, length: int) -> 
     assert found(queries, documents) == plain(queries, documents)
 
 
-@pytest.mark.parametrize("code_points", [3, _best_edit._CODES])
-def test_word_salad(counting: None, monkeypatch: pytest.MonkeyPatch, code_points: int) -> None:
-    monkeypatch.setattr(_best_edit, "_CODES", code_points)
+def test_word_salad(counting: None) -> None:
     rng = np.random.default_rng(0)
     texts = [" ".join(rng.choice(list("abcdefghijkl"), 8)) for _ in range(300)]
     assert found(texts[:30], texts[30:]) == plain(texts[:30], texts[30:])
@@ -132,10 +124,9 @@ def test_nothing_to_match() -> None:
         found(["a"], [])
 
 
-def test_counting_is_what_large_corpora_get(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_counting_is_what_large_corpora_get() -> None:
     rng = np.random.default_rng(1)
     documents = zipf(rng, 9_000, words=20_000, length=14)
     queries = zipf(rng, 150, words=20_000, length=14)
-    counted = found(queries, documents)
-    monkeypatch.setattr(_best_edit, "_FEW_QUERIES", len(queries) + 1)
-    assert found(queries, documents) == counted
+    compared = [found(some, documents) for some in (queries[:75], queries[75:])]  # so few are not counted
+    assert found(queries, documents) == [*compared[0], *compared[1]]

@@ -8,6 +8,7 @@ from textgauge.metrics import get_metric
 from textgauge.numerics import kmeans as module
 from textgauge.numerics import native
 from textgauge.numerics.kmeans import Start, by_products, centroids, in_passes, kmeans, split_for_empty
+from textgauge.sizes import cap_sizes
 
 needs_library = pytest.mark.skipif(native.library().compiled is None, reason="there is no compiled library")
 
@@ -74,12 +75,12 @@ class TestPasses:
             assert distances[np.arange(len(X)), labels] == pytest.approx(distances.min(axis=1))
             assert objective == pytest.approx(weights @ distances.min(axis=1))
 
-    def test_ties_and_blocks_do_not_matter(self, monkeypatch):
+    def test_ties_and_blocks_do_not_matter(self):
         X = np.unique(np.random.default_rng(0).integers(0, 5, (400, 4)), axis=0).astype(float)
         weights, start = np.ones(len(X)), Start(20, 2, (1,))
         whole = in_passes(X, weights, start)
-        monkeypatch.setattr(module, "_BLOCK", 64)
-        same(in_passes(X, weights, start), whole)
+        with cap_sizes(64):
+            same(in_passes(X, weights, start), whole)
 
     def test_a_wide_error_bound_changes_nothing(self, monkeypatch):
         X, weights = problem(2, 300, 6)

@@ -9,11 +9,10 @@ from textgauge.metrics.corpus import mauve
 from textgauge.metrics.corpus_metric import CorpusMetric
 from textgauge.numerics import frechet as _frechet
 from textgauge.numerics import neighbour_sides as _neighbour_sides
-from textgauge.numerics import subsets as _gram
-from textgauge.numerics import subsets as _sides
 from textgauge.numerics.neighbour_lists import Joint
 from textgauge.numerics.neighbour_rows import Cloud, levels, squared_pairs
-from textgauge.numerics.subsets import Partition, Subsets
+from textgauge.numerics.subsets import Gram, Partition, Subsets
+from textgauge.sizes import cap_sizes
 
 METRICS = [
     "fid", "medoid", "ttest", "mauve(buckets=5)", "mauve(buckets=4,seeds=2)", "classifier", "pr(k=3)",
@@ -22,14 +21,15 @@ METRICS = [
 ]  # fmt: skip
 
 
-def rows():
-    """Rows with copies, two zero vectors and two of one direction."""
+def rows(*, by_products=True):
+    """Rows with copies, two zero vectors and two of one direction; a very short one is left out of products."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(120, 24)).astype(np.float32)
     X[60:] += 0.5
     X[[7, 33, 75, 110]] = X[3]
     X[[11, 90]] = 0.0
     X[50] = 2.0 * X[20]
+    X[4] *= 1.0 if by_products else 1e-4
     return X
 
 
@@ -56,10 +56,11 @@ def all_pairs(sides):
     return Draws(sides[left], sides[right])
 
 
-def equal_one_by_one(metric, draws):
-    joint = Corpus.of(rows())
+def equal_one_by_one(metric, draws, X):
+    assert not neighbours.loop_is_cheaper(draws)
+    joint = Corpus.of(X)
     metric = metric.on_given(Comparison(joint, joint))
-    together, each = metric.compute_many(joint, draws), CorpusMetric.compute_many(metric, Corpus.of(rows()), draws)
+    together, each = metric.compute_many(joint, draws), CorpusMetric.compute_many(metric, Corpus.of(X), draws)
     for name in each:
         np.testing.assert_allclose(together[name], each[name], rtol=1e-9, atol=1e-12, err_msg=name)
 
@@ -67,21 +68,22 @@ def equal_one_by_one(metric, draws):
 @pytest.mark.parametrize("make", [disjoint, nested, overlapping])
 @pytest.mark.parametrize("name", METRICS)
 @pytest.mark.parametrize("by_products", [True, False])
-def test_equals_one_by_one(monkeypatch, name, make, by_products):
-    monkeypatch.setattr(neighbours, "loop_is_cheaper", lambda draws: False)
-    if not by_products:
-        monkeypatch.setattr(_gram, "MOST_ROWS", 0)
-    equal_one_by_one(get_metric(name), all_pairs(make()))
+def test_equals_one_by_one(name, make, by_products):
+    equal_one_by_one(get_metric(name), all_pairs(make()), rows(by_products=by_products))
+
+
+def test_very_short_rows_have_no_products():
+    order = np.arange(120)
+    assert Gram.fitting(rows(), order) is not None
+    assert Gram.fitting(rows(by_products=False), order) is None
 
 
 @pytest.mark.parametrize("name", ["pr(k=3)", "dc(k=3,ties=open)", "irpr@angular"])
-@pytest.mark.parametrize("most_rows", [_gram.MOST_ROWS, 0])
-@pytest.mark.parametrize("pieces", [2, 7])
-def test_atoms_in_pieces(monkeypatch, name, most_rows, pieces):
-    monkeypatch.setattr(neighbours, "loop_is_cheaper", lambda draws: False)
-    monkeypatch.setattr(_sides, "_PART_ROWS", pieces)
-    monkeypatch.setattr(_gram, "MOST_ROWS", most_rows)
-    equal_one_by_one(get_metric(name), all_pairs(disjoint()))
+@pytest.mark.parametrize("by_products", [True, False])
+@pytest.mark.parametrize("most", [2, 7])
+def test_parts_in_pieces(name, by_products, most):
+    with cap_sizes(most):
+        equal_one_by_one(get_metric(name), all_pairs(disjoint()), rows(by_products=by_products))
 
 
 @pytest.mark.parametrize("make", [disjoint, nested, overlapping])
@@ -103,7 +105,6 @@ def test_nearest_and_radii_are_those_of_all_pairs(make, ground):
 
 
 def test_neighbour_lists_are_not_needed(monkeypatch):
-    monkeypatch.setattr(neighbours, "loop_is_cheaper", lambda draws: False)
     monkeypatch.setattr(neighbours, "_joint_rows", None)
     joint = Corpus.of(rows())
     metric = get_metric("pr").on_given(Comparison(joint, joint))
@@ -111,7 +112,6 @@ def test_neighbour_lists_are_not_needed(monkeypatch):
 
 
 def test_pr_and_dc_look_once(monkeypatch):
-    monkeypatch.setattr(neighbours, "loop_is_cheaper", lambda draws: False)
     looked = []
     block = _neighbour_sides.GramBlocks.block
     monkeypatch.setattr(_neighbour_sides.GramBlocks, "block", lambda *args: looked.append(1) or block(*args))
@@ -130,14 +130,15 @@ def test_nearly_parallel_rows_are_not_reduced_by_products(monkeypatch):
     assert metric.compute_many(Corpus.of(X), draws)["value"] == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("thin", [0, _frechet._THIN])
-def test_fid_of_sides_far_from_each_other(monkeypatch, thin):
-    monkeypatch.setattr(_frechet, "_THIN", thin)
+@pytest.mark.parametrize("more", [0, 60])
+def test_fid_of_sides_far_from_each_other(more):
     X = np.random.default_rng(4).normal(size=(120, 5))
     X[:, 4] = X[:, 3]  # a singular covariance
     far, first = np.arange(120) % 2 == 1, np.arange(120) < 50
     X[far] += 1e5
-    sides = subsets_of(all_pairs(np.stack([far, far & first, ~far, ~far & first])))
+    others = [far & (np.arange(120) != row) for row in range(1, 2 * more, 2)]  # so many sides share no parts
+    sides = subsets_of(all_pairs(np.stack([far, far & first, ~far, ~far & first, *others])))
+    assert (Partition.of(sides) is None) == bool(more)
     pairs = zip(sides.left, sides.right, strict=True)
     expected = [_frechet.frechet(X[sides.masks[a]], X[sides.masks[b]]) for a, b in pairs]
     np.testing.assert_allclose(_frechet.frechet_many(X, sides), expected, rtol=1e-9, atol=1e-9)

@@ -11,12 +11,12 @@ import pytest
 from textgauge.data import Comparison
 from textgauge.encode.grounds import euclidean, squared_euclidean
 from textgauge.metrics.corpus.kernels import Mmd
-from textgauge.numerics import neighbour_blocks
 from textgauge.numerics.kernel_sums import row_sums
 from textgauge.numerics.neighbour_blocks import Balls, Reach
 from textgauge.numerics.neighbour_rows import Cloud
 from textgauge.numerics.pair_blocks import BallsHeld, DistanceSums, GaussianSums, NearestRows, PairPasses
 from textgauge.progress import listening
+from textgauge.sizes import cap_sizes
 
 ASKED = (NearestRows(), GaussianSums(1.5), *(BallsHeld(k, closed) for k in (1, 5) for closed in (True, False)))
 
@@ -37,15 +37,16 @@ def flat(answer):
         yield from vars(one).values() if isinstance(one, Balls) else one if isinstance(one, tuple) else [one]
 
 
-@pytest.mark.parametrize("waiting", [2**21, 50])
-def test_small_blocks_one_by_one_find_what_one_large_block_finds(waiting, monkeypatch):
-    monkeypatch.setattr(neighbour_blocks, "_WAITING", waiting)
+@pytest.mark.parametrize("most", [2**21, 50])
+def test_small_blocks_one_by_one_find_what_one_large_block_finds(most):
     whole, parts = passes_of(*some_rows()), passes_of(*some_rows(), shape=(16, 64))
     for request in ASKED:
         whole.ask(request)
     for request in ASKED:
         exact = not isinstance(request, GaussianSums)
-        for one, other in zip(flat(whole.answer(request)), flat(parts.answer(request)), strict=True):
+        with cap_sizes(most):
+            found = parts.answer(request)
+        for one, other in zip(flat(whole.answer(request)), flat(found), strict=True):
             np.testing.assert_allclose(one, other, rtol=0 if exact else 1e-5)
 
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textgauge.numerics import set_search
 from textgauge.numerics.set_search import nearest_sets
+from textgauge.sizes import cap_sizes
 
 ROWS = st.lists(st.lists(st.integers(0, 9), max_size=8), min_size=1, max_size=25)
 
@@ -46,19 +46,18 @@ def test_every_set_finds_the_one_that_comparing_all_finds(
     assert found.complete
 
 
-def test_blocks_do_not_change_the_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_blocks_do_not_change_the_answer() -> None:
     rng = np.random.default_rng(0)
     rows = ragged([rng.integers(0, 40, rng.integers(1, 12)).tolist() for _ in range(300)])
     whole = nearest_sets(rows, threshold=0.4)
-    monkeypatch.setattr(set_search, "_BLOCK", 50)
-    again = nearest_sets(rows, threshold=0.4)
+    with cap_sizes(50):
+        again = nearest_sets(rows, threshold=0.4)
     assert all(np.array_equal(getattr(whole, name), getattr(again, name)) for name in vars(whole))
 
 
-def test_thousands_of_sets_of_one_template_are_found_without_comparing_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(set_search, "_MOST", 10_000)
+def test_thousands_of_sets_of_one_template_are_found_without_comparing_all() -> None:
     rows = ragged([[*range(20), 20 + number] for number in range(1_000)])
-    found = nearest_sets(rows, threshold=0.8)
+    found = nearest_sets(rows, threshold=0.8, most=10_000)
     assert (found.index >= 0).all()
     assert found.similarity == pytest.approx(20 / 22)
     assert not found.complete

@@ -20,6 +20,7 @@ from textgauge.arrays import Ints
 from textgauge.encode.named import Entry, Named, Prefix, lazy
 from textgauge.errors import InputError, UnknownName
 from textgauge.naming import parse
+from textgauge.sizes import runs
 
 __all__ = ["LanguageModel", "Surprise", "get_language_model", "list_language_models"]
 
@@ -57,14 +58,8 @@ def blocks(texts: Sequence[str]) -> Iterator[Sequence[str]]:
     >>> [len(block) for block in blocks(["a" * 3_000_000, "b", "c" * 2_000_000])]
     [2, 1]
     """
-    start = size = 0
-    for row, text in enumerate(texts):
-        if row > start and size + len(text) > CHARACTERS_AT_ONCE:
-            yield texts[start:row]
-            start, size = row, 0
-        size += len(text)
-    if start < len(texts):
-        yield texts[start:]
+    sizes = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
+    return (texts[some] for some in runs(sizes, CHARACTERS_AT_ONCE))
 
 
 def joined(parts: Sequence[Surprise]) -> Surprise:

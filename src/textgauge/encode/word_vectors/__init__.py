@@ -20,6 +20,7 @@ from textgauge.encode.resources import available, locate, resource
 from textgauge.encode.word_vectors.formats import of_file
 from textgauge.encode.word_vectors.store import Block, WordVectors, as_bytes
 from textgauge.errors import InputError, UnknownName
+from textgauge.sizes import blocks
 
 __all__ = ["WordVectors", "list_word_vectors", "word_vectors"]
 
@@ -64,8 +65,8 @@ def _glove() -> Iterator[Block]:
     folder = locate("glove-50d") / "data"
     words = pl.read_parquet(folder / "glove_6B_index.parquet")["index"]
     matrix = np.load(folder / "glove_6B_50d_emb.npy", mmap_mode="r")
-    for start in range(0, len(words), _BATCH):
-        yield list(map(as_bytes, words[start : start + _BATCH])), matrix[start : start + _BATCH]
+    for some in blocks(len(words), _BATCH):
+        yield list(map(as_bytes, words[some])), matrix[some]
 
 
 BUILT_IN = {

@@ -26,6 +26,7 @@ from textgauge.encode.resources import cache_root, make_cache_folder
 from textgauge.encode.word_vectors.store import Block, WordVectors
 from textgauge.errors import InputError
 from textgauge.files import replacing
+from textgauge.sizes import capped
 
 CHUNK = 1 << 24  # bytes read at once
 LONGEST = 1 << 20  # bytes of a line or a word; 16,384 numbers of 20 characters are a third of it
@@ -88,7 +89,7 @@ def _text_blocks(stream: IO[bytes], dimension: int, count: int | None) -> Iterat
 def _lines(stream: IO[bytes]) -> Iterator[tuple[int, list[bytes]]]:
     """Yield whole lines, and the number of the first of them; blank ones at the end of the file are left out."""
     number, rest = 1, b""
-    while chunk := stream.read(CHUNK):
+    while chunk := stream.read(capped(CHUNK)):
         *lines, rest = (rest + chunk).split(b"\n")
         if len(rest) > LONGEST:
             raise InputError(f"line {number + len(lines)} is longer than {LONGEST} bytes")
@@ -144,7 +145,7 @@ def _binary_blocks(stream: IO[bytes], dimension: int, count: int) -> Iterator[Bl
     """Yield blocks of `word, space, dimension float32 little-endian, perhaps a line feed`."""
     done, buffer = 0, b""
     while done < count:
-        chunk = stream.read(CHUNK)
+        chunk = stream.read(capped(CHUNK))
         words, vectors, used = _unpacked(buffer + chunk, 4 * dimension, count - done)
         buffer = (buffer + chunk)[used:]
         if not words and (not chunk or len(buffer) > LONGEST):

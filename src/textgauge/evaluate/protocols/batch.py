@@ -82,7 +82,7 @@ class CorpusBatch:
     def seconds(self, metric: CorpusMetric, trial: int) -> float:
         """The time of a fresh comparison that has its rows and nothing else."""
         comparison = self._comparison(trial)
-        sides = (compact_corpus(side, [metric]) for side in (comparison.reference, comparison.candidate))
+        sides = (compact_corpus(side, [metric]) for side in comparison.sides)
         fresh = Comparison(*sides)
         if not metric.reads_texts:
             fresh.joint.pool.embeddings(metric.embedder)

@@ -10,9 +10,8 @@ import numpy as np
 
 from textgauge.arrays import Floats, Masks
 from textgauge.data import Comparison, Corpus
-from textgauge.errors import ParameterError
 from textgauge.metrics import ground_matrix
-from textgauge.metrics.base import VALUE, Part
+from textgauge.metrics.base import VALUE, Part, Range
 from textgauge.metrics.contributions import Contributions, SideTerms
 from textgauge.metrics.corpus_metric import ManyValues, Values
 from textgauge.metrics.ground_matrix import BallCounts
@@ -54,23 +53,19 @@ class _BallMetric(NeighbourMetric):
     default_on = "minilm:euclidean"
     on_scale = False
     min_texts_interval = 300
+    ranges = (Range("k", 1),)
 
     k: int = 5
     ties: Literal["closed", "open"] = "closed"
 
-    def check(self) -> None:
-        """A ball reaches to the first neighbour at least."""
-        if self.k < 1:
-            raise ParameterError(f"{self.name}: k={self.k} is not a whole number of at least 1")
-
     @property
-    def min_texts(self) -> int:
+    def min_texts(self) -> int:  # type: ignore[override]
         """A text and its k neighbours."""
         return self.k + 1
 
     def ask_pairs(self, comparison: Comparison) -> None:
         """What balls hold."""
-        if self.pair_ground is None and min(len(comparison.reference), len(comparison.candidate)) >= self.min_texts:
+        if self.pair_ground is None and comparison.smaller >= self.min_texts:
             pair_passes(comparison, self.embedder, self.ground).ask(BallsHeld(self.k, self.ties == "closed"))
 
     def balls(self, comparison: Comparison) -> BallCounts:

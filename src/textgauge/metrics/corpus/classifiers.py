@@ -12,7 +12,7 @@ import numpy as np
 from textgauge.arrays import Floats
 from textgauge.data import GIVEN, Comparison, Corpus, Draws, Pool
 from textgauge.errors import ParameterError
-from textgauge.metrics.base import DEFAULT_SEED, VALUE, Part
+from textgauge.metrics.base import DEFAULT_SEED, VALUE, Part, Range
 from textgauge.metrics.contributions import Contributions, SideTerms
 from textgauge.metrics.corpus_metric import EmbeddingMetric, ManyValues, Values
 from textgauge.metrics.neighbours import gram_of
@@ -68,21 +68,18 @@ class HeldOutMetric(EmbeddingMetric):
     headline = Part(VALUE)
     parts = tuple(Part(name) for name in SCORES)
     value_at_identity = 0.5
+    min_texts = 5  # a fifth of them is one text
     min_texts_interval = 30
+    ranges = (Range("repeats", 1),)
 
     share: float = 0.5
     repeats: int = 1
     seed: int = DEFAULT_SEED
 
     def check(self) -> None:
-        """A share that leaves neither part empty, at least one split."""
-        if not 0.0 < self.share < 1.0 or self.repeats < 1 or self.seed < 0:
-            raise ParameterError(f"{self.name}: share must lie between 0 and 1, repeats be at least 1, seed at least 0")
-
-    @property
-    def min_texts(self) -> int:
-        """So many that a fifth is one text."""
-        return 5
+        """A share that leaves neither part empty."""
+        if not 0.0 < self.share < 1.0:
+            raise ParameterError(f"{self.name}: share={self.share:g} must lie between 0 and 1")
 
     @property
     def decide(self) -> Decide:
@@ -277,7 +274,7 @@ class _Tally:
         seen = held > 0
         decision = np.divide(decision, held, out=np.full(len(held), np.nan), where=seen)
         correct = np.divide(right, held, out=np.full(len(held), np.nan), where=seen)
-        detail = {"held_out": held / copies, "told_right": correct, "decision": decision}
+        detail = {"held_out": held / copies, "classified_right": correct, "decision": decision}
         own_way = decision if number else -decision
         return SideTerms(np.where(seen, adds / (copies * self._splits), np.nan), detail, own_way)
 

@@ -77,7 +77,7 @@ def negated(blocks: Kernel, X: Floats, Y: Floats) -> Floats:
 
 def sums_over_pairs(comparison: Comparison, name: str) -> tuple[Floats, Floats, RowSums]:
     """Rows and row sums of −δ for a pair metric as ground."""
-    X, Y = (ground_matrix.places(side, name) for side in (comparison.reference, comparison.candidate))
+    X, Y = (ground_matrix.places(side, name) for side in comparison.sides)
     return X, Y, row_sums(X, Y, partial(negated, ground_matrix.distances_of(comparison.joint.pool, name)))
 
 
@@ -113,17 +113,13 @@ class Energy(GroundMetric):
 
     name = "energy"
     label = "Energy distance"
+    min_texts = 1  # one text has a distance to another
     min_texts_interval = 30
     source = "Székely and Rizzo 2013; Ackerman et al. 2023"
     headline = Part(VALUE, bounds=(0.0, float("inf")))
     parts = (Part("coefficient"),)
 
     root: bool = False
-
-    @property
-    def min_texts(self) -> int:
-        """One text has a distance to another."""
-        return 1
 
     def ask_pairs(self, comparison: Comparison) -> None:
         """Distances across the corpora, where they are taken from blocks of many texts."""
@@ -158,8 +154,9 @@ class Energy(GroundMetric):
                 a, b = draws.left @ rows / n, draws.right @ rows / m
                 values, across = ((a - b) ** 2).sum(axis=1), 1.0 - (a * b).sum(axis=1)
             else:
-                values = discrepancy_many(rows, draws.left, draws.right, self._kernel(joint), with_self=True)
-                across = _mean_across(rows, draws, ground_blocks(joint.pool, self))
+                kernel = self._kernel(joint)
+                values, across = discrepancy_many(rows, draws.left, draws.right, kernel, with_self=True)
+                across = -across
             values = np.maximum(values, 0.0)
             coefficient = np.where(across > 0, np.minimum(values / (2.0 * across), 1.0), 0.0)
         undefined = np.isnan(values)
@@ -170,7 +167,7 @@ class Energy(GroundMetric):
         self, comparison: Comparison, score: Score, *, level: float, seed: int
     ) -> tuple[float, float, str]:
         """From the variance of the U-statistic, moved by the known share of the self pairs."""
-        if self.part is not None or min(len(comparison.reference), len(comparison.candidate)) < FEWEST_FOR_U_STATISTIC:
+        if self.part is not None or comparison.smaller < FEWEST_FOR_U_STATISTIC:
             return super().interval_ends(comparison, score, level=level, seed=seed)
         X, Y, sums = self._sums(comparison)
         ends = discrepancy_interval(X, Y, self._kernel(comparison.joint), sums, normal_reach(level))
@@ -203,7 +200,7 @@ class Energy(GroundMetric):
         return rows[:n] @ gap / n, rows[n:] @ gap / -(len(rows) - n)
 
     def _cosine(self, comparison: Comparison) -> tuple[float, float]:
-        sides = comparison.reference, comparison.candidate
+        sides = comparison.sides
         a, b = (direction_sum(side.embeddings(self.embedder)) / len(side) for side in sides)
         return float(((a - b) ** 2).sum()), float(1.0 - a @ b)
 
@@ -220,12 +217,3 @@ class Energy(GroundMetric):
     def _blocks(self, comparison: Comparison) -> tuple[float, float]:
         X, Y, sums = self._sums(comparison)
         return max(sums.discrepancy(with_self=True), 0.0), float(-sums.xy.sum() / (len(X) * len(Y)))
-
-
-def _mean_across(rows: Floats, draws: Draws, blocks: Kernel) -> Floats:
-    L, R = draws.left.astype(np.float64), draws.right.astype(np.float64)
-    total = np.zeros(len(L))
-    for start in range(0, len(rows), 1_024):
-        columns = blocks(rows, rows[start : start + 1_024])
-        total += np.einsum("rj,rj->r", L @ columns, R[:, start : start + 1_024])
-    return np.asarray(total / (L.sum(axis=1) * R.sum(axis=1)))

@@ -13,14 +13,12 @@ from numpy.typing import NDArray
 from textgauge.arrays import Floats
 from textgauge.data import Comparison, Corpus
 from textgauge.data.pool import PADDED
-from textgauge.errors import ParameterError
-from textgauge.metrics.base import VALUE, Part
+from textgauge.metrics.base import INFINITY, POSITIVE, VALUE, Part, Range
 from textgauge.metrics.contributions import Contributions, SideTerms
 from textgauge.metrics.corpus_metric import GapMetric, ManyValues
 from textgauge.metrics.registry import register
 from textgauge.metrics.token_counts import CountMetric, token_totals
 
-INF = float("inf")
 _TEXT = "sum over the text's tokens of (observed / expected count of the token in its corpus − 1)"
 
 
@@ -122,14 +120,10 @@ class _PaddedCounts(CountMetric):
 @dataclass(frozen=True, kw_only=True)
 class _ChiSquare(_PaddedCounts):
     per_degree: ClassVar[bool] = False  # whether the value is the statistic per degree of freedom
+    ranges = (Range("top", 2),)
 
     top: int = 5000
     df: Literal["two-sample", "paper"] = "two-sample"
-
-    def check(self) -> None:
-        """Refuse a table of fewer than two tokens."""
-        if self.top < 2:
-            raise ParameterError(f"{self.name}: top={self.top} must be at least 2")
 
     def table(self, P: Floats, Q: Floats) -> tuple[Floats, Floats]:
         """The statistic and its degrees of freedom."""
@@ -143,7 +137,7 @@ class _ChiSquare(_PaddedCounts):
         text adds less than nothing where its tokens are the other corpus's. The value of `chi`, 1 − p, is no sum: its
         part `statistic`, which decides it, is. For `cbdf` all is divided by the degrees of freedom.
         """
-        sides = comparison.reference, comparison.candidate
+        sides = comparison.sides
         P, Q = (token_totals(side, self.token_rows) for side in sides)
         table = ChiTable((P[0], Q[0]), top_weights(P + Q, self.top)[0])
         scale, of, formula = 1.0, "statistic", _TEXT
@@ -174,7 +168,7 @@ class Chi(_ChiSquare):
     label = "χ²"
     source = "Kour et al. 2022"
     headline = Part(VALUE)
-    parts = (Part("statistic", bounds=(0.0, INF)), Part("p", closer="larger"))
+    parts = (Part("statistic", bounds=(0.0, INFINITY)), Part("p", closer="larger"))
     undefined = "a corpus has none of the most frequent tokens"
     no_interval = "1 − p is bounded, and has no spread where it saturates"
 
@@ -200,8 +194,8 @@ class ChiByDf(_ChiSquare):
     label = "χ² by df"
     min_texts_interval = 30
     source = "Kilgarriff 2001"
-    headline = Part(VALUE, bounds=(0.0, INF))
-    parts = (Part("statistic", bounds=(0.0, INF)),)
+    headline = Part(VALUE, bounds=(0.0, INFINITY))
+    parts = (Part("statistic", bounds=(0.0, INFINITY)),)
     undefined = "a corpus has none of the most frequent tokens, or there is one kind of token only"
     per_degree = True
 
@@ -260,16 +254,13 @@ class Zipf(GapMetric, _PaddedCounts):
     name = "zipf"
     label = "Zipf slope"
     source = "Kour et al. 2022"
-    headline = Part(VALUE, bounds=(0.0, INF))
-    parts = (Part("reference", bounds=(-INF, 0.0)), Part("candidate", bounds=(-INF, 0.0)))
+    headline = Part(VALUE, bounds=(0.0, INFINITY))
+    parts = (Part("reference", bounds=(-INFINITY, 0.0)), Part("candidate", bounds=(-INFINITY, 0.0)))
     undefined = "a corpus has too few kinds of token for a slope"
+    ranges = (Range("top", 2),)
+
     top: int = 5000
     ranks: Literal["exact", "paper"] = "exact"
-
-    def check(self) -> None:
-        """Refuse a curve of fewer than two ranks."""
-        if self.top < 2:
-            raise ParameterError(f"zipf: top={self.top} must be at least 2")
 
     def of_counts(self, P: Floats, Q: Floats) -> ManyValues:
         """The absolute difference of the slopes, and both slopes."""
@@ -330,15 +321,12 @@ class KullbackLeibler(CountMetric):
     label = "Kullback–Leibler"
     min_texts_interval = 30
     source = "Kullback & Leibler 1951"
-    headline = Part(VALUE, bounds=(0.0, INF))
-    parts = (Part("reverse", bounds=(0.0, INF)),)
+    headline = Part(VALUE, bounds=(0.0, INFINITY))
+    parts = (Part("reverse", bounds=(0.0, INFINITY)),)
     symmetric = False
-    alpha: float = 0.5
+    ranges = (Range("alpha", POSITIVE),)
 
-    def check(self) -> None:
-        """Refuse smoothing that leaves a probability of 0."""
-        if not 0 < self.alpha < INF:
-            raise ParameterError(f"kl: alpha={self.alpha:g} must be above 0")
+    alpha: float = 0.5
 
     def of_counts(self, P: Floats, Q: Floats) -> ManyValues:
         """Both directions."""

@@ -12,8 +12,7 @@ import numpy as np
 from textgauge.arrays import Floats
 from textgauge.data import Comparison, Corpus, Draws
 from textgauge.encode.grounds import squared_euclidean
-from textgauge.errors import ParameterError
-from textgauge.metrics.base import VALUE, Part, Undefined
+from textgauge.metrics.base import VALUE, Part, Range, Undefined
 from textgauge.metrics.contributions import Contributions, SideTerms
 from textgauge.metrics.corpus_metric import CorpusMetric, EmbeddingMetric, GroundMetric, ManyValues, Values
 from textgauge.metrics.ground_matrix import ground_blocks, ground_rows
@@ -110,7 +109,7 @@ class KernelDiscrepancy(CorpusMetric):
         """Draws over the same texts share one kernel matrix."""
         values = np.full(len(draws), np.nan)
         unions, group = np.unique(draws.left | draws.right, axis=0, return_inverse=True)
-        sizes = np.minimum(draws.left.sum(axis=1), draws.right.sum(axis=1))
+        sizes = draws.smaller
         for number, union in enumerate(unions):
             members = np.flatnonzero((group.reshape(-1) == number) & (sizes >= self.min_texts))
             texts = np.flatnonzero(union)
@@ -119,14 +118,14 @@ class KernelDiscrepancy(CorpusMetric):
                 rows = self.rows(corpus)
                 left, right = draws.left[np.ix_(members, texts)], draws.right[np.ix_(members, texts)]
                 biased = self.estimator == "biased"
-                values[members] = discrepancy_many(rows, left, right, self.kernel(corpus), with_self=biased)
+                values[members], _ = discrepancy_many(rows, left, right, self.kernel(corpus), with_self=biased)
         return {VALUE: values if self.estimator == "unbiased" else np.maximum(values, 0.0)}
 
     def interval_ends(
         self, comparison: Comparison, score: Score, *, level: float, seed: int
     ) -> tuple[float, float, str]:
         """From the variance of the U-statistic, the kernel held fixed."""
-        if min(len(comparison.reference), len(comparison.candidate)) < FEWEST_FOR_U_STATISTIC:
+        if comparison.smaller < FEWEST_FOR_U_STATISTIC:
             return super().interval_ends(comparison, score, level=level, seed=seed)
         X, Y, sums = comparison.derive(_kernel_row_sums, self)
         low, high = discrepancy_interval(X, Y, self.kernel(comparison.joint), sums, normal_reach(level))
@@ -183,7 +182,7 @@ class Mmd(KernelDiscrepancy, GroundMetric):
 
     def shared_width(self, comparison: Comparison) -> float | None:
         """That of Euclidean distances of many texts."""
-        many = min(len(comparison.reference), len(comparison.candidate)) >= MANY_ROWS
+        many = comparison.smaller >= MANY_ROWS
         return self._width(comparison.joint) if many and self._euclidean else None
 
     def rows(self, corpus: Corpus) -> Floats:
@@ -221,11 +220,7 @@ class Kid(KernelDiscrepancy, EmbeddingMetric):
     version = 2
 
     degree: int = 3
-
-    def check(self) -> None:
-        """A polynomial of at least the first degree."""
-        if self.degree < 1:
-            raise ParameterError(f"{self.name}: degree={self.degree} is not a whole number of at least 1")
+    ranges = (Range("degree", 1),)
 
     def compute(self, comparison: Comparison) -> Values:
         """A + B − 2C over blocks, refused where only rounding error remains."""

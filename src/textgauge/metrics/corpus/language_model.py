@@ -9,17 +9,14 @@ import numpy as np
 
 from textgauge.arrays import Floats, Ints
 from textgauge.data import Comparison, Corpus, Draws
-from textgauge.errors import ParameterError
-from textgauge.metrics.base import VALUE, Part
+from textgauge.metrics.base import INFINITY, VALUE, Part, Range
 from textgauge.metrics.corpus_metric import ManyValues, TokenMetric, Values
 from textgauge.metrics.registry import register
-from textgauge.metrics.token_counts import alphabetical, chunks, compute_as_draw, large_enough, numbered
+from textgauge.metrics.token_counts import alphabetical, compute_as_draw, numbered
 from textgauge.metrics.uncertainty import NOT_SHOWN
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
-
-INF = float("inf")
 
 _CELLS = 1_000_000  # draws × n-grams held at once: 8 MB an array, about ten arrays at a time
 
@@ -123,15 +120,12 @@ class CrossEntropy(TokenMetric):
     label = "LM cross-entropy"
     no_interval = NOT_SHOWN
     source = "Witten & Bell 1991"
-    headline = Part(VALUE, bounds=(-INF, INF))
-    parts = (Part("cross_entropy", bounds=(0.0, INF)), Part("own_entropy", bounds=(0.0, INF)))
+    headline = Part(VALUE, bounds=(-INFINITY, INFINITY))
+    parts = (Part("cross_entropy", bounds=(0.0, INFINITY)), Part("own_entropy", bounds=(0.0, INFINITY)))
     symmetric = False
-    order: int = 3
+    ranges = (Range("order", 1),)
 
-    def check(self) -> None:
-        """Refuse n-grams without tokens."""
-        if self.order < 1:
-            raise ParameterError(f"lm_cross_entropy: order={self.order} must be at least 1")
+    order: int = 3
 
     def compute(self, comparison: Comparison) -> Values:
         """The excess, and both entropies."""
@@ -141,9 +135,9 @@ class CrossEntropy(TokenMetric):
         """`compute` for many draws, which share the numbered n-grams."""
         table = joint.derive(ngram_table, self.on, self.order)
         grams = len(table.orders[-1].context)
-        pairs = [entropies(table, part) for part in chunks(draws, grams, _CELLS)]
+        pairs = [entropies(table, part) for part in draws.chunks(_CELLS, grams)]
         crossed, own = (np.concatenate(columns) for columns in zip(*pairs, strict=True))
         tokens = np.minimum(draws.left @ table.lengths, draws.right @ table.lengths)
-        undefined = ~large_enough(draws, self.min_texts) | (tokens == 0)
+        undefined = (draws.smaller < self.min_texts) | (tokens == 0)
         crossed[undefined] = own[undefined] = np.nan
         return {VALUE: crossed - own, "cross_entropy": crossed, "own_entropy": own}

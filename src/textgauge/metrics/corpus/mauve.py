@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from textgauge.arrays import Floats, Ints, Masks
 from textgauge.data import Comparison, Corpus, Draws
 from textgauge.errors import ParameterError
-from textgauge.metrics.base import DEFAULT_SEED, VALUE, Part
+from textgauge.metrics.base import DEFAULT_SEED, POSITIVE, VALUE, Part, Range
 from textgauge.metrics.corpus_metric import EmbeddingMetric, ManyValues, Values
 from textgauge.metrics.neighbours import gram_of
 from textgauge.metrics.registry import register
@@ -23,6 +23,7 @@ from textgauge.metrics.uncertainty import around, student_reach
 from textgauge.numerics.kmeans import kmeans
 from textgauge.numerics.spectral import Directions, Spread, components, spread_of_directions
 from textgauge.numerics.subsets import Subsets
+from textgauge.sizes import blocks, runs
 
 Spreading = Callable[[Ints, Floats], Spread]  # of rows with weights
 
@@ -112,6 +113,13 @@ class Mauve(EmbeddingMetric):
     min_texts_interval: ClassVar[int] = 300
     headline: ClassVar[Part] = Part(VALUE)
     parts: ClassVar[tuple[Part, ...]] = (Part("frontier_integral"), Part("mauve_star", closer="larger"))
+    ranges = (
+        Range("scaling", POSITIVE),
+        Range("pca", POSITIVE, 1.0),
+        Range("restarts", 1),
+        Range("points", 1),
+        Range("seeds", 1),
+    )
 
     buckets: int = 0
     scaling: float = 5.0
@@ -122,23 +130,18 @@ class Mauve(EmbeddingMetric):
     pca: float = 0.9
 
     def check(self) -> None:
-        """Refuse parameters that leave nothing to measure."""
+        """Refuse a single bucket."""
         if self.buckets < 0 or self.buckets == 1:
             raise ParameterError(f"mauve: buckets={self.buckets}; give 0 for automatic, or at least 2")
-        if min(self.restarts, self.points, self.seeds) < 1 or self.seed < 0:
-            raise ParameterError("mauve: restarts, points and seeds must be at least 1, seed at least 0")
-        if not (self.scaling > 0 and 0 < self.pca <= 1):
-            raise ParameterError("mauve: scaling must be positive, pca a share between 0 and 1")
 
     def compute(self, comparison: Comparison) -> Values:
         """Value and parts of one comparison."""
-        sides = np.arange(len(comparison.joint)) < len(comparison.reference)
-        many = self.compute_many(comparison.joint, Draws(sides[None], ~sides[None]))
+        many = self.compute_many(comparison.joint, comparison.as_draw())
         return {name: float(values[0]) for name, values in many.items()}
 
     def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
         """`compute` for many draws; those of the same texts in union share one clustering."""
-        many = {name: np.full(len(draws), np.nan) for name in (VALUE, *(part.name for part in self.parts))}
+        many = {name: np.full(len(draws), np.nan) for name in self.value_names}
         sides = Subsets.of(draws.left, draws.right)
         directions = Directions(joint.embeddings(self.embedder), sides, lambda: gram_of(joint, self.embedder, sides))
         histograms: dict[int, list[tuple[Ints, Floats, Floats]]] = defaultdict(list)
@@ -151,7 +154,8 @@ class Mauve(EmbeddingMetric):
             ]
             for clusterings in self._clustered(unions):
                 for members, union, labels in zip(groups, unions, clusterings, strict=True):
-                    for some in _pieces(members, _CELLS // len(joint)):
+                    for block in blocks(len(members), _CELLS, len(joint)):
+                        some = members[block]
                         left, right = (
                             _counts(sides[some], labels, union.buckets) for sides in (draws.left, draws.right)
                         )
@@ -159,9 +163,9 @@ class Mauve(EmbeddingMetric):
         for buckets, found in histograms.items():
             members = np.concatenate([some for some, _, _ in found])
             left, right = (np.concatenate([counts[side] for counts in found]) for side in (1, 2))
-            for some in _pieces(np.arange(len(members)), _CELLS // (self.points * buckets)):
+            for block in blocks(len(members), _CELLS, self.points * buckets):
                 for name, values in many.items():
-                    np.add.at(values, members[some], self._value(name, left[some], right[some]) / self.seeds)
+                    np.add.at(values, members[block], self._value(name, left[block], right[block]) / self.seeds)
         return many
 
     def _union(self, joint: Corpus, left: Masks, right: Masks, spreading: Spreading | None = None) -> _Union:
@@ -224,7 +228,8 @@ class Mauve(EmbeddingMetric):
         counts = (left, right)[side]
         filled = np.flatnonzero(counts)
         without = np.zeros(len(counts))
-        for some in _pieces(filled, _CELLS // (self.points * len(counts))):
+        for block in blocks(len(filled), _CELLS, self.points * len(counts)):
+            some = filled[block]
             sides = [np.repeat(one[None], len(some), axis=0) for one in (left, right)]
             sides[side][np.arange(len(some)), some] -= 1.0
             without[some] = self._shown(*sides)
@@ -318,7 +323,7 @@ def _shared_variance(influences: Floats) -> tuple[float, float]:
 def _same_union(draws: Draws, fewest: int) -> list[Ints]:
     """Draws that put the same texts on sides of the same sizes, together; draws with too few texts are left out."""
     groups: dict[tuple[int, bytes, bytes], list[int]] = defaultdict(list)
-    smaller = np.minimum(draws.left.sum(axis=1), draws.right.sum(axis=1))
+    smaller = draws.smaller
     union, overlap = np.packbits(draws.left | draws.right, axis=1), np.packbits(draws.left & draws.right, axis=1)
     for draw in np.flatnonzero(smaller >= fewest).tolist():
         groups[int(smaller[draw]), union[draw].tobytes(), overlap[draw].tobytes()].append(draw)
@@ -327,21 +332,9 @@ def _same_union(draws: Draws, fewest: int) -> list[Ints]:
 
 def _of_few_texts(groups: list[Ints], draws: Draws) -> Iterator[list[Ints]]:
     """The groups, as many at a time as leave their unions few texts, or one."""
-    some: list[Ints] = []
-    room = _TEXTS
-    for members in groups:
-        room -= int((draws.left[members[0]] | draws.right[members[0]]).sum())
-        if some and room < 0:
-            yield some
-            some, room = [], _TEXTS
-        some.append(members)
-    if some:
-        yield some
-
-
-def _pieces(members: Ints, size: int) -> Iterator[Ints]:
-    for start in range(0, len(members), max(size, 1)):
-        yield members[start : start + max(size, 1)]
+    first = [members[0] for members in groups]
+    sizes = (draws.left[first] | draws.right[first]).sum(axis=1)
+    return (groups[some] for some in runs(sizes, _TEXTS))
 
 
 def _counts(sides: Masks, labels: Ints, buckets: int) -> Floats:

@@ -21,6 +21,7 @@ from textgauge.metrics.sums import SCATTER, SQUARES, SUM, Sums
 from textgauge.metrics.uncertainty import NOT_SHOWN
 from textgauge.numerics.frechet import frechet, frechet_from_gram, frechet_many, frechet_of_sums
 from textgauge.numerics.subsets import Subsets
+from textgauge.sizes import blocks
 
 UNBOUNDED = (float("-inf"), float("inf"))
 _MOST_PERMUTATIONS = 399  # where each takes an eigenproblem of many dimensions
@@ -64,8 +65,7 @@ def mean_and_variance(X: Floats, mask: NDArray[np.bool_]) -> tuple[Floats, Float
 
 def column_medians(X: Embeddings) -> Floats:
     """The median of each column, a few columns at a time."""
-    step = max(1, _CELLS // max(len(X), 1))
-    parts = (X[:, at : at + step].astype(np.float64) for at in range(0, X.shape[1], step))
+    parts = (X[:, some].astype(np.float64) for some in blocks(X.shape[1], _CELLS, len(X)))
     return np.concatenate([np.median(part, axis=0) for part in parts])
 
 
@@ -101,7 +101,7 @@ class Frechet(EmbeddingMetric):
     correct: Literal["none", "extrapolate"] = "none"
 
     @property
-    def min_texts(self) -> int:
+    def min_texts(self) -> int:  # type: ignore[override]
         """Two texts give a covariance; the extrapolation halves the corpora."""
         return 2 if self.correct == "none" else 8
 
@@ -113,7 +113,7 @@ class Frechet(EmbeddingMetric):
     def compute(self, comparison: Comparison) -> Values:
         """The distance, or its limit for large corpora."""
         if self.correct == "none":
-            X, Y = (side.embeddings(self.embedder) for side in (comparison.reference, comparison.candidate))
+            X, Y = (side.embeddings(self.embedder) for side in comparison.sides)
             return {VALUE: frechet(X, Y)}
         sides = comparison.reference.canonical(), comparison.candidate.canonical()
         X, Y = (side.embeddings(self.embedder) for side in sides)
@@ -165,11 +165,7 @@ class CentreDistance(EmbeddingMetric):
 
     source = "Kour et al. 2022"
     headline = Part(VALUE, bounds=(0.0, 2.0))
-
-    @property
-    def min_texts(self) -> int:
-        """One text has a centre."""
-        return 1
+    min_texts = 1  # one text has a centre
 
 
 @register
@@ -187,7 +183,7 @@ class Medoid(CentreDistance):
 
     def compute(self, comparison: Comparison) -> Values:
         """Cosine distance of the means."""
-        sides = comparison.reference, comparison.candidate
+        sides = comparison.sides
         return {VALUE: float(cosine_distance(*(s.embeddings(self.embedder).mean(axis=0, dtype=float) for s in sides)))}
 
     @property
@@ -223,7 +219,7 @@ class Median(CentreDistance):
 
     def compute(self, comparison: Comparison) -> Values:
         """Cosine distance of the medians."""
-        sides = comparison.reference, comparison.candidate
+        sides = comparison.sides
         medians = (column_medians(side.embeddings(self.embedder)) for side in sides)
         return {VALUE: float(cosine_distance(*medians))}
 
@@ -244,7 +240,7 @@ class TTest(EmbeddingMetric):
 
     def compute(self, comparison: Comparison) -> Values:
         """One minus the mean p-value."""
-        X, Y = (s.embeddings(self.embedder).astype(np.float64) for s in (comparison.reference, comparison.candidate))
+        X, Y = (s.embeddings(self.embedder).astype(np.float64) for s in comparison.sides)
         means, variances = (X.mean(axis=0), Y.mean(axis=0)), (X.var(axis=0, ddof=1), Y.var(axis=0, ddof=1))
         p = student_p(means, variances, (np.array(len(X)), np.array(len(Y))))
         return {VALUE: float(1.0 - p.mean())}

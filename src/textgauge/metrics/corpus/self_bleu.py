@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 
 from textgauge.arrays import Floats, Ints
 from textgauge.data import Comparison, Corpus, Draws
-from textgauge.errors import ParameterError
-from textgauge.metrics.base import VALUE, Part
+from textgauge.metrics.base import VALUE, Part, Range
 from textgauge.metrics.corpus_metric import GapMetric, ManyValues, TokenMetric, Values
 from textgauge.metrics.registry import register
-from textgauge.metrics.token_counts import compute_as_draw, large_enough, numbered
+from textgauge.metrics.token_counts import compute_as_draw, numbered
 from textgauge.metrics.uncertainty import NOT_SHOWN
 
 Smoothing = Literal["floor", "add1", "none"]
@@ -124,13 +123,10 @@ class SelfBleuGap(GapMetric, TokenMetric):
     default_on = "words"
     headline = Part(VALUE)
     parts = (Part("reference"), Part("candidate"))
+    ranges = (Range("n", 1),)
+
     n: int = 4
     smoothing: Smoothing = "floor"
-
-    def check(self) -> None:
-        """Refuse n-grams without tokens."""
-        if self.n < 1:
-            raise ParameterError(f"self_bleu_gap: n={self.n} must be at least 1")
 
     def compute(self, comparison: Comparison) -> Values:
         """The gap, and both corpora's self-BLEU."""
@@ -139,7 +135,7 @@ class SelfBleuGap(GapMetric, TokenMetric):
     def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
         """`compute` for many draws, which share the numbered n-grams."""
         entries = joint.derive(ngram_entries, self.on, self.n)
-        usable = large_enough(draws, self.min_texts)
+        usable = draws.smaller >= self.min_texts
         reference = np.array([self._mean(entries, side, fit) for side, fit in zip(draws.left, usable, strict=True)])
         candidate = np.array([self._mean(entries, side, fit) for side, fit in zip(draws.right, usable, strict=True)])
         gap = np.abs(reference - candidate)

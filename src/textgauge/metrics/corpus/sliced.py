@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from textgauge.arrays import Floats
 from textgauge.data import Comparison, Corpus, Draws
-from textgauge.errors import ParameterError
-from textgauge.metrics.base import DEFAULT_SEED, VALUE, Part
+from textgauge.metrics.base import DEFAULT_SEED, VALUE, Part, Range
 from textgauge.metrics.corpus_metric import EmbeddingMetric, ManyValues, Values
 from textgauge.metrics.registry import register
 from textgauge.metrics.uncertainty import NOT_SHOWN
@@ -51,24 +50,17 @@ class SlicedWasserstein(EmbeddingMetric):
     fitted = True
     name = "sliced_wasserstein"
     label = "Sliced Wasserstein"
+    min_texts = 1  # one text is a distribution
     no_interval = NOT_SHOWN
     interval_trials = 12
     source = "Bonneel et al. 2015"
     headline = Part(VALUE, bounds=(0.0, float("inf")))
 
+    ranges = (Range("p", 1), Range("projections", 1))
+
     p: float = 2.0
     projections: int = 128
     seed: int = DEFAULT_SEED
-
-    def check(self) -> None:
-        """An order of at least one, at least one line."""
-        if self.p < 1 or self.projections < 1:
-            raise ParameterError(f"{self.name} needs p of at least 1 and projections of at least 1")
-
-    @property
-    def min_texts(self) -> int:
-        """One text is a distribution."""
-        return 1
 
     def compute(self, comparison: Comparison) -> Values:
         """Sort the projections and transport them."""
@@ -81,7 +73,7 @@ class SlicedWasserstein(EmbeddingMetric):
         projected = self._project(joint)
         order = np.argsort(projected, axis=0, kind="stable").T
         ordered = np.take_along_axis(projected.T, order, axis=1)
-        sizes = np.minimum(draws.left.sum(axis=1), draws.right.sum(axis=1))
+        sizes = draws.smaller
 
         def one(r: int) -> float:
             if sizes[r] < self.min_texts:

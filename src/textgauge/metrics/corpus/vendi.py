@@ -61,6 +61,7 @@ class VendiGap(GapMetric, EmbeddingMetric):
     fitted = True
     name = "vendi_gap"
     label = "Vendi score gap"
+    min_texts = 1  # one text has a score of 1
     no_interval = NOT_SHOWN
     interval_trials = 12
     source = "Friedman and Dieng 2023"
@@ -70,14 +71,9 @@ class VendiGap(GapMetric, EmbeddingMetric):
         Part("candidate", closer="larger", bounds=(1.0, float("inf"))),
     )
 
-    @property
-    def min_texts(self) -> int:
-        """One text has a score of 1."""
-        return 1
-
     def compute(self, comparison: Comparison) -> Values:
         """Both scores and the gap of their logarithms."""
-        scores = [side.derive(vendi_of, self.embedder) for side in (comparison.reference, comparison.candidate)]
+        scores = [side.derive(vendi_of, self.embedder) for side in comparison.sides]
         return {VALUE: abs(float(np.log(scores[0] / scores[1]))), "reference": scores[0], "candidate": scores[1]}
 
     def difference(self, values: ManyValues) -> Floats:

@@ -13,12 +13,13 @@ from textgauge.data import Corpus, Pairs
 from textgauge.data.view import in_one_pool
 from textgauge.encode.token_vectors import CHOSEN, MINILM_LAYER, Encoding, TokenEncoder, token_encoder
 from textgauge.errors import ParameterError
-from textgauge.metrics.base import VALUE, Part
+from textgauge.metrics.base import VALUE, Part, Range
 from textgauge.metrics.pair.embedding import unread_pairs, without_unread
-from textgauge.metrics.pair_metric import Columns, PairMetric, distinct_texts, groups, runs
+from textgauge.metrics.pair_metric import Columns, PairMetric, distinct_texts, groups
 from textgauge.metrics.readable import UNREAD
 from textgauge.metrics.registry import register
 from textgauge.numerics.matching import f1, match_all, match_pairs
+from textgauge.sizes import capped, runs
 
 _HELD_TOKENS = 1 << 17  # token vectors held at once: 200 MB of 384 dimensions
 
@@ -71,6 +72,7 @@ class BertScore(PairMetric):
     fitted = True
     undefined = UNREAD
     version = 2
+    ranges = (Range("layer", CHOSEN),)
 
     idf: bool = False
     rescale: bool = False
@@ -78,9 +80,7 @@ class BertScore(PairMetric):
     compat: Literal["none", "bert_score"] = "none"
 
     def check(self) -> None:
-        """Refuse negative layers, and rescaling where no baseline is known."""
-        if self.layer < CHOSEN:
-            raise ParameterError(f"bertscore: layer={self.layer} is not a layer")
+        """Refuse rescaling where no baseline is known."""
         if self.rescale:
             self._baseline()
 
@@ -105,7 +105,7 @@ class BertScore(PairMetric):
         table = self._table(pairs.background)
         precision, recall = np.zeros(len(pairs)), np.zeros(len(pairs))
         both = np.flatnonzero((seen.words[left] > 0) & (seen.words[right] > 0))
-        for group in groups(left[both], right[both], np.diff(seen.offsets), most=_HELD_TOKENS):
+        for group in groups(left[both], right[both], np.diff(seen.offsets), most=capped(_HELD_TOKENS)):
             chosen = both[group]
             held = self._held(texts, left[chosen], right[chosen], table)
             precision[chosen], recall[chosen] = match_pairs(*held)
@@ -133,8 +133,8 @@ class BertScore(PairMetric):
         precision, recall = np.zeros((len(rows), len(columns))), np.zeros((len(rows), len(columns)))
         full_rows, full_columns = (np.flatnonzero(seen.words[side] > 0) for side in (left, right))
         sizes = np.diff(seen.offsets)
-        for some in runs(sizes[left[full_rows]], most=_HELD_TOKENS // 2):
-            for others in runs(sizes[right[full_columns]], most=_HELD_TOKENS // 2):
+        for some in runs(sizes[left[full_rows]], _HELD_TOKENS // 2):
+            for others in runs(sizes[right[full_columns]], _HELD_TOKENS // 2):
                 block = np.ix_(full_rows[some], full_columns[others])
                 held = self._held(texts, left[full_rows[some]], right[full_columns[others]], table)
                 precision[block], recall[block] = match_all(*held)

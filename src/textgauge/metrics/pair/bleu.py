@@ -12,9 +12,8 @@ from textgauge.arrays import Floats, Ints
 from textgauge.data import Pairs
 from textgauge.data.pool import Pool
 from textgauge.encode.tokenizers import Tokens
-from textgauge.errors import ParameterError
-from textgauge.metrics.base import VALUE, Part
-from textgauge.metrics.ngram_metric import NgramMetric, at_least, divided, tokens_of
+from textgauge.metrics.base import POSITIVE, VALUE, Part, Range
+from textgauge.metrics.ngram_metric import NgramMetric, divided, tokens_of
 from textgauge.metrics.pair_metric import Columns
 from textgauge.metrics.registry import register
 from textgauge.numerics.ngram_counts import best_rows, gram_counter
@@ -104,6 +103,7 @@ class Bleu(NgramMetric):
     needs = "tokens"
     default_on = "13a"
     symmetric = False
+    ranges = (Range("order", 1), Range("floor", POSITIVE), Range("k", POSITIVE))
 
     smoothing: Smoothing = "exp"
     floor: float = 0.1
@@ -111,12 +111,6 @@ class Bleu(NgramMetric):
     order: int = 4
     lowercase: bool = False
     effective: bool = True
-
-    def check(self) -> None:
-        """Orders and smoothing values must be positive."""
-        at_least(self.name, "order", self.order, 1)
-        if not (self.floor > 0 and self.k > 0):
-            raise ParameterError(f"{self.name}: floor and k must be larger than 0")
 
     def streams(self, pool: Pool) -> Sequence[tuple[Tokens, int]]:
         """One stream of tokens."""
@@ -182,13 +176,10 @@ class Gleu(NgramMetric):
     needs = "tokens"
     default_on = "13a"
     parts = (Part("precision", closer="larger"), Part("recall", closer="larger"))
+    ranges = (Range("order", 1),)
 
     order: int = 4
     lowercase: bool = False
-
-    def check(self) -> None:
-        """The order must be positive."""
-        at_least(self.name, "order", self.order, 1)
 
     def streams(self, pool: Pool) -> Sequence[tuple[Tokens, int]]:
         """One stream of tokens."""

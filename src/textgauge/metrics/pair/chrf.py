@@ -14,9 +14,8 @@ from textgauge.arrays import Floats
 from textgauge.data import Pairs
 from textgauge.data.pool import Pool
 from textgauge.encode.tokenizers import SplitTokenizer, Tokens
-from textgauge.errors import ParameterError
-from textgauge.metrics.base import VALUE, Part
-from textgauge.metrics.ngram_metric import NgramMetric, at_least, divided
+from textgauge.metrics.base import POSITIVE, VALUE, Part, Range
+from textgauge.metrics.ngram_metric import NgramMetric, divided
 from textgauge.metrics.pair_metric import Columns
 from textgauge.metrics.registry import register
 from textgauge.numerics.ngram_counts import best_rows
@@ -113,6 +112,7 @@ class Chrf(NgramMetric):
     default_on = ""
     parts = (Part("precision", closer="larger"), Part("recall", closer="larger"))
     symmetric = False
+    ranges = (Range("order", 1), Range("word_order", 0), Range("beta", POSITIVE))
 
     order: int = 6
     word_order: int = 0
@@ -120,13 +120,6 @@ class Chrf(NgramMetric):
     lowercase: bool = False
     whitespace: bool = False
     smoothing: Literal["none", "epsilon"] = "none"
-
-    def check(self) -> None:
-        """Orders and beta must make sense."""
-        at_least(self.name, "order", self.order, 1)
-        at_least(self.name, "word_order", self.word_order, 0)
-        if not 0 < self.beta < float("inf"):
-            raise ParameterError(f"{self.name}: beta={self.beta} must be larger than 0")
 
     def streams(self, pool: Pool) -> Sequence[tuple[Tokens, int]]:
         """Characters, and words if they count."""

@@ -1,4 +1,4 @@
-"""Cosine of sentence embeddings."""
+"""Similarity by models of whole texts: cosine of embeddings, contextual_l2, cross_encoder."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from textgauge.data.view import in_one_pool
 from textgauge.encode.cross_encoders import cross_encoder
 from textgauge.encode.grounds import unit_rows
 from textgauge.encode.token_vectors import CHOSEN, TokenEncoder, TokenVectors, token_encoder
-from textgauge.errors import ParameterError
-from textgauge.metrics.base import VALUE, Part
-from textgauge.metrics.pair_metric import Columns, PairMetric, decided, distinct_texts, runs
+from textgauge.metrics.base import VALUE, Part, Range
+from textgauge.metrics.pair_metric import Columns, PairMetric, decided, distinct_texts
 from textgauge.metrics.readable import UNREAD, unread
 from textgauge.metrics.registry import register
+from textgauge.sizes import runs
 
 # Vectors are float32: a smaller angle than this between two of them is rounding.
 _SAME_DIRECTION = 1.0 - 1e-14
@@ -141,13 +141,9 @@ class ContextualL2(PairMetric):
     value_at_identity = 0.0
     undefined = f"one of the two texts has no tokens, or {UNREAD}"
     version = 2
+    ranges = (Range("layer", CHOSEN),)
 
     layer: int = CHOSEN
-
-    def check(self) -> None:
-        """Refuse negative layers."""
-        if self.layer < CHOSEN:
-            raise ParameterError(f"contextual_l2: layer={self.layer} is not a layer")
 
     def input_identity(self) -> list[str]:
         """The token encoder with its revision and layer."""
@@ -180,10 +176,8 @@ class ContextualL2(PairMetric):
 
     def _means(self, texts: list[str]) -> Floats:
         sizes = np.diff(self._encoder.tokenize(texts).offsets)
-        blocks = [
-            mean_vectors(self._encoder.encode([texts[row] for row in rows])) for rows in runs(sizes, most=_HELD_TOKENS)
-        ]
-        return np.concatenate(blocks) if blocks else np.empty((0, 1))
+        parts = [mean_vectors(self._encoder.encode(texts[some])) for some in runs(sizes, _HELD_TOKENS)]
+        return np.concatenate(parts) if parts else np.empty((0, 1))
 
 
 @register

@@ -16,7 +16,7 @@ from textgauge.data.packing import read_text
 from textgauge.encode.endpoint import Chat
 from textgauge.encode.tokenizers import without_surrogates
 from textgauge.errors import ParameterError
-from textgauge.metrics.base import VALUE, Part
+from textgauge.metrics.base import VALUE, Part, Range
 from textgauge.metrics.pair_metric import Columns, PairMetric, decided
 from textgauge.metrics.registry import register
 
@@ -76,15 +76,14 @@ class Judge(PairMetric):
     parts = (Part("spread", closer="smaller"),)
     symmetric = False
     undefined = "the judge's answer holds no number from 0 to 100"
+    ranges = (Range("repeats", 1),)
 
     prompt: str = ""
     repeats: int = 1
     swap: bool = False
 
     def check(self) -> None:
-        """At least one question, and a prompt file that can be read."""
-        if self.repeats < 1:
-            raise ParameterError(f"judge: repeats={self.repeats} is less than 1")
+        """A prompt file that can be read."""
         if self.prompt and not Path(self.prompt).is_file():
             raise ParameterError(f"judge: prompt={self.prompt} is no file")
 
@@ -95,13 +94,13 @@ class Judge(PairMetric):
         return [f"judge={Chat.named(self.on).identity}", f"prompt={of}"]
 
     def compute(self, pairs: Pairs) -> Columns:
-        """One number per pair, and how far the answers are apart."""
+        """One number per pair, and how much the answers differ."""
         values, open_rows = decided(pairs)
         sides = [list(side.take(open_rows).texts) for side in (pairs.left, pairs.right)]
-        told, chat = self._instructions(), Chat.named(self.on)
+        instructions, chat = self._instructions(), Chat.named(self.on)
         orders = [sides, sides[::-1]] if self.swap else [sides]
         answers = [
-            [rating(answer) for answer in chat.ask(*_asked(told, *order), turn=turn)]
+            [rating(answer) for answer in chat.ask(*_questions(instructions, *order), turn=turn)]
             for order in orders
             for turn in range(self.repeats)
         ]
@@ -115,11 +114,11 @@ class Judge(PairMetric):
         return read_text(self.prompt).strip() if self.prompt else PROMPT
 
 
-def _asked(told: str, left: Sequence[str], right: Sequence[str]) -> tuple[str | None, list[str]]:
+def _questions(instructions: str, left: Sequence[str], right: Sequence[str]) -> tuple[str | None, list[str]]:
     """The instructions and the questions; instructions with places for the texts are part of each question."""
     pairs = list(zip(left, right, strict=True))
-    if "{left}" not in told or "{right}" not in told:
-        return told, [question(*pair) for pair in pairs]
-    pieces = re.split(r"(\{left\}|\{right\})", told)
+    if "{left}" not in instructions or "{right}" not in instructions:
+        return instructions, [question(*pair) for pair in pairs]
+    pieces = re.split(r"(\{left\}|\{right\})", instructions)
     filled = [{"{left}": without_surrogates(a), "{right}": without_surrogates(b)} for a, b in pairs]
     return None, ["".join(texts.get(piece, piece) for piece in pieces) for texts in filled]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -13,10 +13,10 @@ from textgauge.arrays import Floats, Ints
 from textgauge.data import Pairs
 from textgauge.encode.stems import porter
 from textgauge.encode.tokenizers import Tokens
-from textgauge.errors import ParameterError
-from textgauge.metrics.base import VALUE, Part
+from textgauge.metrics.base import VALUE, Part, Range
 from textgauge.metrics.pair_metric import Columns, PairMetric
 from textgauge.metrics.registry import register
+from textgauge.sizes import runs
 
 _BLOCK_WORDS = 1_000_000  # words of both sides held at once: tens of megabytes
 
@@ -94,6 +94,7 @@ class Meteor(PairMetric):
     default_on = "words"
     parts = (Part("precision", closer="larger"), Part("recall", closer="larger"), Part("fragmentation"))
     symmetric = False
+    ranges = (Range("alpha", 0, 1), Range("beta", 0), Range("gamma", 0, 1))
 
     stages: Literal["exact", "stem", "synonym"] = "synonym"
     lookup: Literal["stems", "words"] = "stems"
@@ -101,11 +102,6 @@ class Meteor(PairMetric):
     alpha: float = 0.9
     beta: float = 3.0
     gamma: float = 0.5
-
-    def check(self) -> None:
-        """Refuse weights that would lead out of [0, 1]."""
-        if not (0 <= self.alpha <= 1 and 0 <= self.gamma <= 1 and self.beta >= 0):
-            raise ParameterError(f"{self.name}: alpha and gamma must be between 0 and 1, beta at least 0")
 
     def input_identity(self) -> list[str]:
         """Which WordNet, where one is used."""
@@ -127,7 +123,7 @@ class Meteor(PairMetric):
         looked_up = words.stems if self.lookup == "stems" else words.words
         relation = synonym_relation(looked_up) if self.stages == "synonym" else None
         counts = np.zeros((2, len(pairs)), dtype=np.int64)
-        for block in _blocks(lengths):
+        for block in runs(lengths, _BLOCK_WORDS):
             left, right = (_side(tokens, rows[block], words) for rows in (pairs.left.index, pairs.right.index))
             counts[:, block] = self._block_counts(left, right, words, relation, block.stop - block.start)
         return counts
@@ -166,13 +162,6 @@ def _side(tokens: Tokens, rows: Ints, words: WordNumbers) -> Side:
     chosen = tokens.take(rows)
     pair = np.repeat(np.arange(len(rows)), chosen.lengths)
     return Side(pair, words.of_token[chosen.ids], np.arange(len(pair)))
-
-
-def _blocks(lengths: Ints) -> Iterator[slice]:
-    """Runs of pairs with few enough words together."""
-    number = np.cumsum(lengths) // _BLOCK_WORDS
-    edges = np.flatnonzero(np.diff(number, prepend=-1, append=-1))
-    yield from (slice(start, stop) for start, stop in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
 
 
 @dataclass(frozen=True)

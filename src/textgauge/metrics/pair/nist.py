@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from textgauge.data import Pairs
-from textgauge.metrics.base import VALUE
-from textgauge.metrics.ngram_metric import at_least, tokens_of
+from textgauge.metrics.base import VALUE, Range
+from textgauge.metrics.ngram_metric import tokens_of
 from textgauge.metrics.pair_metric import Columns, PairMetric
 from textgauge.metrics.registry import register
 from textgauge.numerics.ngram_counts import gram_counter
@@ -88,14 +88,11 @@ class Nist(PairMetric):
     needs = "tokens"
     default_on = "13a"
     symmetric = False
+    ranges = (Range("order", 1),)
 
     order: int = 5
     lowercase: bool = False
     normalise: bool = True
-
-    def check(self) -> None:
-        """The order must be positive."""
-        at_least(self.name, "order", self.order, 1)
 
     @property
     def bounds(self) -> tuple[float, float]:

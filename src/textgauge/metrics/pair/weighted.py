@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from textgauge.arrays import Floats
 from textgauge.data import Corpus, Pairs
 from textgauge.data.view import in_one_pool
-from textgauge.errors import ParameterError
-from textgauge.metrics.base import VALUE
+from textgauge.metrics.base import VALUE, Range
 from textgauge.metrics.pair_metric import Columns, PairMetric
 from textgauge.metrics.registry import register
 from textgauge.numerics.ngram_counts import Factor, factor, per_place, product, row_sums, with_column, with_data
@@ -158,17 +157,13 @@ class Bm25Plus(PairMetric):
     default_on = "words"
     symmetric = False
     fitted = True
+    ranges = (Range("k1", 0), Range("b", 0, 1), Range("delta", 0))
 
     k1: float = 1.5
     b: float = 0.75
     delta: float = 1.0
     normalise: bool = True
     scale: Scale = "self"
-
-    def check(self) -> None:
-        """Refuse values that make scores negative or infinite."""
-        if not (0 <= self.k1 < np.inf and 0 <= self.b <= 1 and 0 <= self.delta < np.inf):
-            raise ParameterError("bm25plus: k1 and delta must be at least 0 and finite, b must lie between 0 and 1")
 
     @property
     def bounds(self) -> tuple[float, float]:

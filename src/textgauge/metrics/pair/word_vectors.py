@@ -18,6 +18,7 @@ from textgauge.metrics.base import VALUE, Part
 from textgauge.metrics.pair_metric import Columns, PairMetric
 from textgauge.metrics.registry import register
 from textgauge.numerics.matching import MOST_CELLS, exact_costs, gathered, relaxed_costs
+from textgauge.sizes import blocks
 
 if TYPE_CHECKING:
     from textgauge.encode.word_vectors import WordVectors
@@ -169,9 +170,8 @@ def pooled(words: WordCounts, rows: NDArray[np.int64], pool: Pooling) -> NDArray
     sizes = np.diff(words.counts.indptr)[rows]
     for size in np.unique(sizes[sizes > 0]):
         alike_long = np.flatnonzero(sizes == size)
-        step = max(1, _BLOCK_NUMBERS // (size * words.vectors.shape[1]))
-        for start in range(0, len(alike_long), step):
-            block = alike_long[start : start + step]
+        for some in blocks(len(alike_long), _BLOCK_NUMBERS, size * words.vectors.shape[1]):
+            block = alike_long[some]
             found[block] = _pooled(*gathered(words.counts, rows[block]), words.vectors, pool)
     found[words.evidence[rows] == 0] = np.nan
     lengths = np.sqrt(np.einsum("td,td->t", found, found))
@@ -209,8 +209,7 @@ class WordvecCosine(WordVectorMetric):
         """Cosine distances; 0 for equal texts."""
         words = self.words(pairs.left.pool)
         values = np.empty(len(pairs))
-        for start in range(0, len(pairs), _BLOCK_PAIRS):
-            block = slice(start, start + _BLOCK_PAIRS)
+        for block in blocks(len(pairs), _BLOCK_PAIRS):
             left, right = (pooled(words, side.index[block], self.pool) for side in (pairs.left, pairs.right))
             values[block] = 1.0 - np.einsum("td,td->t", left, right)
         value = np.where(alike(pairs.left, pairs.right, words), 0.0, np.clip(values, 0.0, 2.0))

@@ -32,6 +32,7 @@ from textgauge.metrics.properties.base import (
 )
 from textgauge.metrics.properties.intervals import mean, share, standard_error, student
 from textgauge.numerics.edit_search import best_matches
+from textgauge.sizes import blocks
 
 Vectors = NDArray[np.floating[Any]]
 
@@ -40,9 +41,7 @@ _CELLS = 1 << 23  # similarities held at a time: 32 MB
 _ROUNDING = 4e-6  # a float32 product of unit vectors is nearer than this to the exact one
 
 
-def nearest_meaning(
-    queries: Vectors, documents: Vectors, *, within: bool = False, cells: int = _CELLS
-) -> NearestMatches:
+def nearest_meaning(queries: Vectors, documents: Vectors, *, within: bool = False) -> NearestMatches:
     """The document of highest cosine for each query; of equal ones the first. `within` one corpus: another than itself.
 
     Products in float32 leave few candidates, which are compared in float64, so that neither blocks nor the other texts
@@ -55,14 +54,12 @@ def nearest_meaning(
     sought, given = _unit(queries), _unit(documents)
     index = np.zeros(len(sought), dtype=np.int64)
     similarity = np.zeros(len(sought))
-    step = max(cells // max(len(given), 1), 1)
-    for start in range(0, len(sought), step):
-        block = slice(start, start + step)
+    for block in blocks(len(sought), _CELLS, len(given)):
         products = sought[block] @ given.T
         if within and len(given) > 1:
-            np.fill_diagonal(products[:, start:], -np.inf)
+            np.fill_diagonal(products[:, block.start :], -np.inf)
         rows, places = np.nonzero(products >= products.max(axis=1, keepdims=True) - _ROUNDING)
-        values = _cosines(queries[block], documents, rows, places, cells)
+        values = _cosines(queries[block], documents, rows, places)
         order = np.lexsort((places, -values, rows))
         first = order[np.flatnonzero(np.diff(rows[order], prepend=-1))]
         index[block], similarity[block] = places[first], values[first]
@@ -113,12 +110,10 @@ def _unit(rows: Vectors) -> NDArray[np.float32]:
     return np.asarray(rows / np.where(norms > 0, norms, 1.0), dtype=np.float32)
 
 
-def _cosines(left: Vectors, right: Vectors, rows: Ints, places: Ints, cells: int) -> Floats:
+def _cosines(left: Vectors, right: Vectors, rows: Ints, places: Ints) -> Floats:
     """Cosines of chosen pairs, some at a time."""
-    step = max(cells // (4 * max(left.shape[1], 1)), 1)
     values = np.zeros(len(rows))
-    for start in range(0, len(rows), step):
-        part = slice(start, start + step)
+    for part in blocks(len(rows), _CELLS, 4 * left.shape[1]):
         a, b = left[rows[part]].astype(np.float64), right[places[part]].astype(np.float64)
         norms = np.sqrt(np.einsum("ij,ij->i", a, a) * np.einsum("ij,ij->i", b, b))
         np.divide(np.einsum("ij,ij->i", a, b), norms, out=values[part], where=norms > 0)

@@ -9,9 +9,9 @@ from textgauge.metrics.corpus_metric import CorpusMetric
 from textgauge.metrics.registry import get_metric
 from textgauge.metrics.uncertainty import likely_range, wilson
 from textgauge.numerics import held_out as _held_out
-from textgauge.numerics import svm as _svm
 from textgauge.numerics.held_out import HeldOut
 from textgauge.numerics.svm import TrainTest
+from textgauge.sizes import cap_sizes
 
 BOTH = [Classifier(on="given"), ClassifierTwoSample(on="given")]
 CHANCE = {"value": 0.5, "accuracy": 0.5, "balanced": 0.5, "f1": 0.5}
@@ -95,12 +95,12 @@ def test_many_equals_loop(metric):
         np.testing.assert_array_equal(many[name], values)
 
 
-def test_many_large_equal_loop(monkeypatch):
-    monkeypatch.setattr(_svm, "LIMITS", _svm.Limits(small_train=30))
+def test_many_large_equal_loop():
     joint = Corpus.of(np.vstack([cloud(1, 90), cloud(2, 90, shift=1.5), cloud(1, 20)]))
     left, right = (np.random.default_rng(seed).random((8, 200)) < np.linspace(0.1, 0.9, 8)[:, None] for seed in (0, 1))
     draws, metric = Draws(left, right), Classifier(on="given", repeats=2)
-    many, loop = metric.compute_many(joint, draws), CorpusMetric.compute_many(metric, joint, draws)
+    with cap_sizes(30):
+        many, loop = metric.compute_many(joint, draws), CorpusMetric.compute_many(metric, joint, draws)
     for name, values in loop.items():
         np.testing.assert_array_equal(many[name], values)
 

@@ -10,6 +10,7 @@ from textgauge.metrics.corpus import mauve
 from textgauge.metrics.corpus.mauve import Mauve, area_under, divergence_curve, frontier_integral, smoothed
 from textgauge.metrics.registry import get_metric
 from textgauge.numerics.kmeans import kmeans
+from textgauge.sizes import cap_sizes
 
 METRIC = Mauve(on="given")
 
@@ -145,13 +146,13 @@ class TestMany:
                 assert many[name][draw] == pytest.approx(expected, abs=1e-12, nan_ok=True)
         assert math.isnan(many["value"][7])
 
-    def test_few_texts_at_a_time_change_nothing(self, monkeypatch):
+    def test_few_texts_at_a_time_change_nothing(self):
         joint = Corpus.of(cloud(1, 120))
         masks = np.array([np.random.default_rng(draw).permutation(120) for draw in range(5)])
         draws = Draws(masks < 40, masks >= 70)
         many = METRIC.compute_many(joint, draws)["value"]
-        monkeypatch.setattr(mauve, "_TEXTS", 150)
-        assert (METRIC.compute_many(joint, draws)["value"] == many).all()
+        with cap_sizes(150):
+            assert (METRIC.compute_many(joint, draws)["value"] == many).all()
 
     def test_permutations_share_one_clustering(self, monkeypatch):
         calls = []

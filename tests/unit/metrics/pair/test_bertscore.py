@@ -13,6 +13,7 @@ from textgauge.errors import ParameterError
 from textgauge.metrics import get_metric
 from textgauge.metrics.pair import bertscore
 from textgauge.numerics import matching as _greedy
+from textgauge.sizes import cap_sizes
 
 TEXT = st.lists(st.sampled_from(["a", "the", "cat", "dogs", "naïve", "猫", "\ud800", "run"]), max_size=6).map(" ".join)
 PAIRS = st.lists(st.tuples(TEXT, TEXT), min_size=1, max_size=8)
@@ -80,15 +81,15 @@ def texts_of(n: int) -> list[str]:
 
 
 @pytest.mark.usefixtures("toy")
-def test_small_blocks_and_groups_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_small_blocks_and_groups_change_nothing() -> None:
     metric = get_metric("bertscore@toy")
     rows, columns = Corpus.of(texts_of(20)), Corpus.of(texts_of(17))
     pairs = Pairs(texts_of(40), texts_of(40)[::-1])
     whole, matrix = metric.compute(pairs)["value"], metric.matrix(rows, columns)
-    monkeypatch.setattr(bertscore, "_HELD_TOKENS", 12)
-    monkeypatch.setattr(_greedy, "_CELLS", 60)
-    np.testing.assert_array_equal(metric.compute(pairs)["value"], whole)
-    np.testing.assert_allclose(metric.matrix(rows, columns), matrix, rtol=0, atol=1e-12)
+    for most in (12, 60):
+        with cap_sizes(most):
+            np.testing.assert_array_equal(metric.compute(pairs)["value"], whole)
+            np.testing.assert_allclose(metric.matrix(rows, columns), matrix, rtol=0, atol=1e-12)
 
 
 def test_texts_that_fit_are_encoded_once(toy) -> None:

@@ -231,7 +231,7 @@ def test_a_prompt_file_is_told_and_its_content_is_signed(server: Server, tmp_pat
     assert str(file) in first.key
     with pytest.raises(ParameterError, match="is no file"):
         get_metric("judge(prompt=nowhere.txt)")
-    with pytest.raises(ParameterError, match="less than 1"):
+    with pytest.raises(ParameterError, match="repeats=0 must be at least 1"):
         get_metric("judge(repeats=0)")
 
 

@@ -14,6 +14,7 @@ from textgauge.errors import ParameterError, ResourceError
 from textgauge.metrics import get_metric
 from textgauge.metrics.pair import meteor
 from textgauge.metrics.pair.meteor import Relation, Side, related_words, same_words
+from textgauge.sizes import cap_sizes
 
 # Groups of synonyms for the tests; `run` leads to `jog`, not the other way, as irregular forms do.
 LEADS = {"car": {"auto"}, "auto": {"car"}, "run": {"jog"}, "big": {"large", "huge"}, "large": {"big"}, "huge": {"big"}}
@@ -109,12 +110,12 @@ def test_recall_weighs_more_than_precision() -> None:
     assert metric(left=[long], right=[short]).values[0] > metric(left=[short], right=[long]).values[0]
 
 
-def test_blocks_do_not_change_values(small_wordnet: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_blocks_do_not_change_values(small_wordnet: None) -> None:
     rng = np.random.default_rng(0)
     left, right = ([" ".join(rng.choice(WORDS, rng.integers(0, 9))) for _ in range(200)] for _ in range(2))
     whole = get_metric("meteor")(left=left, right=right)
-    monkeypatch.setattr(meteor, "_BLOCK_WORDS", 7)
-    np.testing.assert_array_equal(get_metric("meteor")(left=left, right=right).values, whole.values)
+    with cap_sizes(7):
+        np.testing.assert_array_equal(get_metric("meteor")(left=left, right=right).values, whole.values)
 
 
 def test_the_last_free_words_are_matched_first() -> None:

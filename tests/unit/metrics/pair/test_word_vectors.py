@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from textgauge import get_metric
 from textgauge.data import Corpus, Pairs
 from textgauge.errors import ParameterError, UnknownName
+from textgauge.sizes import cap_sizes
 
 TABLE = {
     "a": [1.0, 0.0, 2.0],
@@ -70,14 +71,13 @@ def test_a_text_without_known_words_is_undefined_with_a_reason(on):
     assert "no word with a vector" in scores.reason
 
 
-def test_a_batch_larger_than_a_block_changes_nothing(on, monkeypatch):
+def test_a_batch_larger_than_a_block_changes_nothing(on):
     rng = np.random.default_rng(0)
     texts = [" ".join(rng.choice(list(TABLE)[:4], rng.integers(1, 9))) for _ in range(60)]
     pairs, metric = Pairs(texts[:30], texts[30:]), get_metric(f"wordvec_cosine@{on}")
     whole = metric.measure(pairs).values
-    monkeypatch.setattr("textgauge.metrics.pair.word_vectors._BLOCK_PAIRS", 4)
-    monkeypatch.setattr("textgauge.metrics.pair.word_vectors._BLOCK_NUMBERS", 5)
-    assert metric.measure(Pairs(texts[:30], texts[30:])).values.tolist() == whole.tolist()
+    with cap_sizes(4):
+        assert metric.measure(Pairs(texts[:30], texts[30:])).values.tolist() == whole.tolist()
 
 
 def test_names_and_signatures(on):

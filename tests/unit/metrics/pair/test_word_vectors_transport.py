@@ -1,16 +1,21 @@
 from __future__ import annotations
 
 from collections import Counter
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
+from scipy.sparse import csr_matrix
+from scipy.spatial import KDTree
+from scipy.spatial.distance import cdist
 
 from textgauge import get_metric
 from textgauge.data import Pairs
-from textgauge.numerics import matching as _transport
+from textgauge.numerics.matching import MOST_CELLS, exact_costs, relaxed_costs
+from textgauge.sizes import cap_sizes
 
 RNG = np.random.default_rng(3)
 TABLE = {f"w{place}": row for place, row in enumerate(RNG.normal(size=(40, 6)).astype(np.float32))}
@@ -36,7 +41,10 @@ def problem(left: list[str], right: list[str]):
 
 def plain_wmd(left: list[str], right: list[str]) -> float:
     """The linear programme, as it stands in the definition."""
-    a, b, distances = problem(left, right)
+    return programme(*problem(left, right))
+
+
+def programme(a, b, distances) -> float:
     m, n = distances.shape
     flow_out, flow_in = np.kron(np.eye(m), np.ones(n)), np.kron(np.ones(m), np.eye(n))
     return linprog(distances.ravel(), A_eq=np.vstack([flow_out, flow_in]), b_eq=np.concatenate([a, b])).fun
@@ -87,26 +95,40 @@ def test_company_order_and_sides_change_no_bit(on, name):
 
 
 @pytest.mark.parametrize("name", ["wmd", "rwmd"])
-def test_blocks_and_large_problems_agree_with_small_ones(on, name, monkeypatch):
+def test_blocks_change_no_bit(on, name):
     pairs = Pairs(texts(20, 30), texts(20, 30, seed=1))
     metric = get_metric(f"{name}@{on}")
     whole = metric.measure(pairs).values
-    monkeypatch.setattr(_transport, "_BLOCK_NUMBERS", 1)
-    assert metric.measure(pairs).values.tolist() == whole.tolist()
-    monkeypatch.setattr(_transport, "_LARGE_CELLS", 1)
-    np.testing.assert_allclose(metric.measure(pairs).values, whole, rtol=0, atol=1e-12)
+    with cap_sizes(1):
+        assert metric.measure(pairs).values.tolist() == whole.tolist()
 
 
-def test_very_long_texts_are_bounded_by_rwmd_and_undefined_for_wmd(on, monkeypatch):
-    pairs = Pairs(texts(20, 30), texts(20, 30, seed=1))
-    exact, relaxed = (get_metric(f"{name}@{on}").measure(pairs) for name in ("wmd", "rwmd"))
-    monkeypatch.setattr(_transport, "MOST_CELLS", 30)
-    some, same = (get_metric(f"{name}@{on}").measure(pairs) for name in ("wmd", "rwmd"))
-    undefined = np.isnan(some.values)
-    assert 0 < undefined.sum() < 20
-    assert "pairs of different words" in some.reason
-    np.testing.assert_array_equal(some.values[~undefined], exact.values[~undefined])
-    np.testing.assert_allclose(same.values, relaxed.values, rtol=0, atol=1e-12)
+def test_words_that_are_many_are_matched_as_few_are():
+    rng = np.random.default_rng(4)
+    words = SimpleNamespace(vectors=rng.normal(size=(160, 6)).astype(np.float32))
+    words.squares = (words.vectors.astype(np.float64) ** 2).sum(axis=1)
+    left, right = (csr_matrix(rng.integers(1, 4, (1, 160)) * (np.arange(160) // 80 == side)) for side in (0, 1))
+    distances = cdist(words.vectors[:80].astype(np.float64), words.vectors[80:].astype(np.float64))
+    forward, backward = relaxed_costs(left, right, words)
+    assert forward[0] == pytest.approx(left.data @ distances.min(axis=1) / left.sum())
+    assert backward[0] == pytest.approx(right.data @ distances.min(axis=0) / right.sum())
+    shares = left.data / left.sum(), right.data / right.sum()
+    assert exact_costs(left, right, words)[0] == pytest.approx(programme(*shares, distances))
+
+
+def test_very_long_texts_are_bounded_by_rwmd_and_undefined_for_wmd(tmp_path):
+    size = int(MOST_CELLS**0.5) + 1
+    rows = np.random.default_rng(5).normal(size=(2 * size, 2)).round(3)
+    path = tmp_path / "large.txt"
+    path.write_text("".join(f"w{place} {x} {y}\n" for place, (x, y) in enumerate(rows.tolist())))
+    sides = [" ".join(f"w{place}" for place in side) for side in np.split(np.arange(2 * size), 2)]
+    pairs = Pairs([sides[0], "w0"], [sides[1], "w1"])
+    exact, relaxed = (get_metric(f"{name}@{path}").measure(pairs) for name in ("wmd", "rwmd"))
+    assert np.isnan(exact.values[0])
+    assert "pairs of different words" in exact.reason
+    assert exact.values[1] == pytest.approx(np.linalg.norm(rows[0] - rows[1]), rel=1e-6)
+    near = [KDTree(rows[size:]).query(rows[:size])[0].mean(), KDTree(rows[:size]).query(rows[size:])[0].mean()]
+    assert relaxed.values[0] == pytest.approx(max(near), rel=1e-6)
 
 
 def test_words_with_one_vector_are_at_distance_zero(on):

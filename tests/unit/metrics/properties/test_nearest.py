@@ -9,6 +9,7 @@ from rapidfuzz.distance import Levenshtein
 
 from textgauge.encode.tokenizers import tokenizer
 from textgauge.metrics.properties.nearest import f1, nearest_meaning, nearest_wording
+from textgauge.sizes import cap_sizes
 
 ROWS = arrays(np.float32, st.tuples(st.integers(1, 12), st.just(3)), elements=st.integers(-2, 2).map(float))
 TEXTS = st.lists(st.lists(st.sampled_from("abcd"), max_size=6).map(" ".join), min_size=1, max_size=8)
@@ -21,7 +22,8 @@ def cosine(a, b):
 
 @given(ROWS, ROWS)
 def test_meaning_equals_a_plain_loop(queries, documents):
-    found = nearest_meaning(queries, documents, cells=20)
+    with cap_sizes(2):
+        found = nearest_meaning(queries, documents)
     wide = documents.astype(np.float64)
     for row, (index, similarity) in enumerate(zip(found.index, found.similarity, strict=True)):
         values = np.array([cosine(queries[row].astype(np.float64), document) for document in wide])
@@ -40,7 +42,8 @@ def test_neither_blocks_nor_other_texts_change_a_bit():
     rng = np.random.default_rng(0)
     queries, documents = (rng.normal(size=(n, 384)).astype(np.float32) for n in (200, 90))
     whole = nearest_meaning(queries, documents)
-    parts = nearest_meaning(queries[::-1], documents, cells=1000)
+    with cap_sizes(7):
+        parts = nearest_meaning(queries[::-1], documents)
     np.testing.assert_array_equal(whole.similarity, parts.similarity[::-1])
     np.testing.assert_array_equal(whole.index, parts.index[::-1])
     np.testing.assert_array_equal(nearest_meaning(queries[7:8], documents).similarity, whole.similarity[7:8])
