@@ -3,6 +3,7 @@ from __future__ import annotations
 import builtins
 import re
 import sys
+import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from importlib import metadata
@@ -15,8 +16,8 @@ import numpy as np
 import pytest
 
 from textgauge.encode import embedders
-from textgauge.encode.embedders import EMBEDDERS, Embedder, embedder, list_embedders, register_embedder
-from textgauge.encode.embedders.minilm import load_numpy, minilm
+from textgauge.encode.embedders import EMBEDDERS, Embedder, embedder, list_embedders, register_embedder, transformer
+from textgauge.encode.embedders.minilm import load_numpy, minilm, minilm_int8
 from textgauge.encode.embedders.st import SentenceTransformersEmbedder
 from textgauge.encode.embedders.static import StaticEmbedder
 from textgauge.encode.embedders.transformer import TOKENS_PER_RUN, equal_length_batches
@@ -115,6 +116,28 @@ def test_without_onnxruntime_the_numpy_network_is_chosen(monkeypatch: pytest.Mon
     encoder = minilm()
     assert encoder.load is load_numpy
     assert "runtime=numpy-" in encoder.identity
+
+
+def test_models_that_need_onnxruntime_say_so_where_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(package: str) -> str:
+        raise metadata.PackageNotFoundError(package)
+
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    monkeypatch.setattr(transformer, "version", missing)
+    for use in (minilm_int8, transformer.silent_onnxruntime):
+        with pytest.raises(ResourceError, match="minilm and wordllama run without it"):
+            use()
+
+
+def test_onnxruntime_is_required_but_for_macs_with_intel_processors() -> None:
+    from packaging.requirements import Requirement
+
+    declared = (Path(__file__).parents[3] / "pyproject.toml").read_text("utf-8")
+    required = map(Requirement, tomllib.loads(declared)["project"]["dependencies"])
+    (marker,) = (found.marker for found in required if found.name == "onnxruntime")
+    machines = {("linux", "x86_64"): True, ("darwin", "arm64"): True, ("darwin", "x86_64"): False}
+    for (system, machine), wanted in machines.items():
+        assert marker.evaluate({"sys_platform": system, "platform_machine": machine}) is wanted
 
 
 def test_batches_have_equal_lengths_and_bounded_tokens() -> None:

@@ -11,7 +11,6 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ from numpy.typing import NDArray
 
 from textgauge.arrays import Floats, Floats32, Ints
 from textgauge.encode.embedders import Progress
-from textgauge.encode.embedders.transformer import encode_tokens, onnx_session
+from textgauge.encode.embedders.transformer import encode_tokens, onnx_session, runtime_identity
 from textgauge.encode.embedders.whole import WordSpans, words_of
 from textgauge.encode.hugging_face import LONGEST, model_folder, pinned, readable, short_name
 from textgauge.encode.tokenizers import without_surrogates
@@ -84,7 +83,7 @@ class OnnxEmbedder:
     @cached_property
     def identity(self) -> str:
         """Everything the numbers depend on."""
-        runtime = f"onnxruntime-{version('onnxruntime')}"
+        runtime = runtime_identity()
         return f"onnx:{short_name(str(self.folder))}(files={pinned(self.folder)},dtype=float32,runtime={runtime})"
 
     @cached_property

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import numpy as np
@@ -25,11 +25,15 @@ from textgauge.arrays import Floats32, Ints
 from textgauge.encode.embedders import Progress
 from textgauge.encode.embedders.whole import WordSpans, words_of
 from textgauge.encode.tokenizers import load_pieces, without_surrogates
+from textgauge.errors import ResourceError
 from textgauge.parallel import workers
 
 Run = Callable[[Ints], Floats32]
 """Token ids (texts, length) to the last hidden states (texts, length, dimension)."""
 
+_NO_RUNTIME = (
+    "onnxruntime is not installed; it has no package for some machines, where minilm and wordllama run without it"
+)
 TOKENS_PER_RUN = 2048  # keeps a batch of long texts within tens of megabytes; more is not faster
 
 
@@ -130,8 +134,16 @@ def identity(model: str, digest: str, *, max_length: int, normalise: bool, runti
     """Spell out what the vectors depend on, the runtime's version included, because another may round differently."""
     return (
         f"{model}(weights={digest[:16]},pooling=mean,normalise={str(normalise).lower()},max_length={max_length},"
-        f"dtype=float32,runtime={runtime}-{version(runtime)})"
+        f"dtype=float32,runtime={runtime_identity(runtime)})"
     )
+
+
+def runtime_identity(package: str = "onnxruntime") -> str:
+    """The package that runs a network, with its version."""
+    try:
+        return f"{package}-{version(package)}"
+    except PackageNotFoundError:
+        raise ResourceError(_NO_RUNTIME) from None
 
 
 def silent_onnxruntime() -> Any:
@@ -140,8 +152,10 @@ def silent_onnxruntime() -> Any:
     From version 1.31 on, its import opens a queue of events in the user's home unless the environment forbids it.
     """
     os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
-    import onnxruntime
-
+    try:
+        import onnxruntime
+    except ImportError:
+        raise ResourceError(_NO_RUNTIME) from None
     if hasattr(onnxruntime, "disable_telemetry_events"):
         onnxruntime.disable_telemetry_events()
     return onnxruntime

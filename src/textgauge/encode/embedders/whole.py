@@ -20,6 +20,7 @@ from textgauge.arrays import Floats32, Ints
 from textgauge.encode.embedders import Embedder, Progress, embedder
 from textgauge.encode.tokenizers import without_surrogates
 from textgauge.errors import UnknownName
+from textgauge.sizes import blocks, capped
 
 _KEPT = 20_000  # windows remembered from one call to the next: some 30 MB
 _TEXTS_AT_ONCE = 64  # tokenized together: long ones take memory
@@ -110,9 +111,9 @@ class WholeEmbedder:
         missing = [key for key in by_key if key not in found]
         fresh = self.plain.encode([by_key[key] for key in missing], batch_size=batch_size, progress=progress)
         found |= dict(zip(missing, fresh, strict=True))
-        if len(self._known) + len(missing) > _KEPT:
+        if len(self._known) + len(missing) > capped(_KEPT):
             self._known.clear()
-        self._known.update(list(zip(missing, fresh, strict=True))[:_KEPT])
+        self._known.update(list(zip(missing, fresh, strict=True))[: capped(_KEPT)])
         return found
 
 
@@ -160,8 +161,8 @@ class WordSpans(NamedTuple):
 
 def words_of(tokenizer: Any, texts: Sequence[str]) -> Iterator[WordSpans]:
     """The words of each text, as a tokenizer of the library `tokenizers` has them."""
-    for start in range(0, len(texts), _TEXTS_AT_ONCE):
-        batch = [without_surrogates(text) for text in texts[start : start + _TEXTS_AT_ONCE]]
+    for some in blocks(len(texts), _TEXTS_AT_ONCE):
+        batch = [without_surrogates(text) for text in texts[some]]
         for encoding in tokenizer.encode_batch(batch, add_special_tokens=False):
             yield words(encoding.word_ids, encoding.offsets)
 

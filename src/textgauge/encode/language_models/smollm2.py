@@ -11,14 +11,13 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
-from importlib.metadata import version
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.arrays import Ints
-from textgauge.encode.embedders.transformer import equal_length_batches
+from textgauge.encode.embedders.transformer import equal_length_batches, runtime_identity
 from textgauge.encode.language_models import Surprise, once, windowed
 from textgauge.encode.language_models.gguf import Gguf, read_gguf
 from textgauge.encode.onnx_graph import Network, OnnxGraph, Weights
@@ -48,7 +47,7 @@ class SmolLM2:
     @property
     def signature(self) -> str:
         """Everything the numbers depend on."""
-        settings = f"window={WINDOW},dtype=float32,runtime=onnxruntime-{version('onnxruntime')}"
+        settings = f"window={WINDOW},dtype=float32,runtime={runtime_identity()}"
         return f"smollm2(sha256={resource('smollm2').files[FILE][:16]},{settings},version=1)"
 
     @cached_property
