@@ -1,24 +1,22 @@
 """How often do the 95 % intervals of corpus metrics hold what they are for? Simulated on real and synthetic texts.
 
-    python -m benchmarks.coverage run FILE [--metrics energy,fid] [--simulations 400] [--sources ...] [--cases ...]
-                                           [--sizes 100/100,200/50] [--seed 0]
-    python -m benchmarks.coverage table FILE ...
+    python -m benchmarks.coverage [--metrics energy,fid] [--simulations 400] [--sources ...] [--cases ...]
+                                  [--sizes 100/100,200/50] [--seed 0] [--file benchmarks/simulated/coverage.jsonl]
 
-`run` adds a line of JSON to the file for each metric, source, case and pair of sizes that it does not hold yet, so that
+adds a line of JSON to the file for each metric, source, case, pair of sizes and seed that it does not hold yet, so that
 it can be stopped and called again; all metrics see the same samples. Intervals are simulated at all sizes, also where
-they are not offered; `table` prints the files as Markdown, simulations of one cell with several seeds (a file each)
-taken together. The truth is the mean of the metric over fresh samples of
-these sizes: the simulated ones, and as many more.
+they are not offered. The truth is the mean of the metric over fresh samples of these sizes: the simulated ones, and as
+many more. `python -m benchmarks.reliability` makes the tables; simulations of one cell with several seeds are taken
+together.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -31,6 +29,7 @@ os.environ.setdefault("TEXTGAUGE_THREADS", "1")
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks import simulated
 from textgauge import get_metric, list_metrics
 from textgauge.arrays import Floats
 from textgauge.data import Comparison, Corpus, Pool, load_texts
@@ -62,7 +61,10 @@ TOPICS, DIMENSIONS, WORDS, TILT = 12, 32, 1_000, 0.8
 
 @dataclass(frozen=True)
 class Cell:
-    """What the simulation of one metric showed; `coverage` is None where most samples are offered no interval."""
+    """What the simulation of one metric showed; `coverage` is None where most samples are offered no interval.
+
+    Cells without a seed are those whose raw lines were not kept: they are copied from the printed table.
+    """
 
     metric: str
     source: str
@@ -71,7 +73,8 @@ class Cell:
     m: int
     simulations: int
     coverage: float | None
-    width: float | None  # mean width over the standard deviation of the value; 3.92 would do for a normal one
+    width: float | None = None  # mean, over the standard deviation of the value; 3.92 would do for a normal one
+    seed: int | None = None
 
 
 @dataclass(frozen=True)
@@ -90,14 +93,14 @@ class Population:
 
 
 @cache
-def population(name: str) -> Population:
-    """A synthetic population, or two real sources joined by +."""
+def population(name: str, *, embedded: bool = True) -> Population:
+    """A synthetic population, or two real sources joined by +, with their embeddings or without."""
     if name == SYNTHETIC:
         return _synthetic()
     texts = [_texts(spec) for spec in _specs(name)]
     both = [text for source in texts for text in source]
     first = len(texts[0])
-    pool = Pool(both, embeddings=Pool(both).embeddings("minilm"))
+    pool = Pool(both, embeddings=Pool(both).embeddings("minilm")) if embedded else Pool(both)
     return Population(pool, (np.arange(first), np.arange(first, len(both))))
 
 
@@ -164,13 +167,16 @@ def coverage(
     seed: int = 0,
 ) -> list[Cell]:
     """How often the interval of each metric holds its mean over fresh samples."""
-    found, rng = population(source), np.random.default_rng([crc32(f"{source} {case} {sizes}".encode()), seed])
+    metrics = [get_metric(name) for name in names]
+    found = population(source, embedded=not all(metric.needs == "tokens" for metric in metrics))
+    rng = np.random.default_rng([crc32(f"{source} {case} {sizes}".encode()), seed])
 
     def draw() -> Comparison:
         first, second = (found.sample(share, n, rng) for share, n in zip(CASES[case], sizes, strict=True))
         return Comparison(first, second)
 
-    metrics = [_fitting(get_metric(name), source) for name in names]
+    one = Comparison(Corpus(found.pool, 0), Corpus(found.pool, 1))
+    metrics = [without_models(m) if source == SYNTHETIC else m.on_given(one) for m in metrics]
     values, intervals = [], []
     for number in range(simulations):
         comparison = draw()
@@ -186,14 +192,7 @@ def coverage(
         comparison = draw()
         values.append([metric.measure(comparison).value for metric in metrics])
     columns = zip(names, np.array(values).T, np.array(intervals).swapaxes(0, 1), strict=True)
-    return [_cell((name, source, case, *sizes), truths, both) for name, truths, both in columns]
-
-
-def _fitting(metric: CorpusMetric, source: str) -> CorpusMetric:
-    pool = population(source).pool
-    return (
-        without_models(metric) if source == SYNTHETIC else metric.on_given(Comparison(Corpus(pool, 0), Corpus(pool, 1)))
-    )
+    return [replace(_cell((name, source, case, *sizes), truths, both), seed=seed) for name, truths, both in columns]
 
 
 def _cell(place: tuple[str, str, str, int, int], values: Floats, intervals: Floats) -> Cell:
@@ -209,18 +208,16 @@ def run(
     file: Path, names: Sequence[str], cells: Iterable[tuple[str, str, tuple[int, int]]], *, simulations: int, seed: int
 ) -> None:
     """Simulate what the file does not hold yet."""
-    done = {(cell.metric, cell.source, cell.case, cell.n, cell.m) for cell in stored(file)}
+    done = {(cell.metric, cell.source, cell.case, cell.n, cell.m) for cell in stored(file) if cell.seed == seed}
     for source, case, sizes in cells:
         missing = [name for name in names if (name, source, case, *sizes) not in done]
-        found = coverage(missing, source, case, sizes, simulations=simulations, seed=seed) if missing else []
-        with file.open("a") as lines:
-            lines.writelines(json.dumps(asdict(cell)) + "\n" for cell in found)
+        if missing:
+            simulated.add(file, map(asdict, coverage(missing, source, case, sizes, simulations=simulations, seed=seed)))
 
 
 def stored(file: Path) -> list[Cell]:
     """The cells of a file."""
-    lines = file.read_text().splitlines() if file.exists() else []
-    return [Cell(**json.loads(line)) for line in lines]
+    return [Cell(**cell) for cell in simulated.read(file)]
 
 
 def together(cells: Iterable[Cell]) -> list[Cell]:
@@ -232,11 +229,11 @@ def together(cells: Iterable[Cell]) -> list[Cell]:
 
 
 def _together(place: tuple[str, str, str, int, int], cells: Sequence[Cell]) -> Cell:
-    counts = [cell.simulations for cell in cells]
-    if len(cells) == 1 or not all(counts):
+    counted = [cell for cell in cells if cell.simulations]
+    if not counted:
         return cells[0]
-    rates = [np.average([getattr(cell, name) for cell in cells], weights=counts) for name in ("coverage", "width")]
-    return Cell(*place, sum(counts), *map(float, rates))
+    counts = [cell.simulations for cell in counted]
+    return Cell(*place, sum(counts), float(np.average([cell.coverage for cell in counted], weights=counts)))
 
 
 def compatible(cell: Cell) -> bool:
@@ -250,6 +247,28 @@ def offered(name: str, sizes: tuple[int, int]) -> bool:
     metric = get_metric(name)
     enough = min(sizes) >= max(metric.min_texts_interval, max(sizes) / metric.most_unequal)
     return metric.no_interval is None and enough
+
+
+def summary(cells: Iterable[Cell]) -> str:
+    """Markdown: from how many texts on each metric offers an interval, and how it covers there."""
+    kept = [cell for cell in together(cells) if cell.simulations and offered(cell.metric, (cell.n, cell.m))]
+    lines = [["interval from", "metric", "coverage", "lowest and highest cell", "cells", "simulations"]]
+    lines.append(["---"] * len(lines[0]))
+    metrics = [metric for metric in list_metrics() if metric.scope == "corpus" and metric.no_interval is None]
+    for metric in sorted(metrics, key=lambda metric: (metric.min_texts_interval, metric.name)):
+        own = [cell for cell in kept if cell.metric == metric.name]
+        rates, counts = [cell.coverage or 0.0 for cell in own], [cell.simulations for cell in own]
+        mean = _digits(float(np.average(rates, weights=counts))) if own else ""
+        ends = f"{_digits(min(rates))}–{_digits(max(rates))}" if own else ""
+        size, name = f"{metric.min_texts_interval} texts", f"`{metric.name}`"
+        lines.append([size, name, mean, ends, str(len(own)), f"{sum(counts):,}"])
+    return _markdown(lines)
+
+
+def refusals() -> str:
+    """Markdown: the metrics without an interval at any size, and why."""
+    metrics = [metric for metric in list_metrics() if metric.scope == "corpus" and metric.no_interval is not None]
+    return _markdown([["metric", "why"], ["---"] * 2, *([f"`{m.name}`", str(m.no_interval)] for m in metrics)])
 
 
 def table(cells: Iterable[Cell]) -> str:
@@ -266,6 +285,10 @@ def table(cells: Iterable[Cell]) -> str:
         counts = {cell.simulations for cases in by_size.values() for cell in cases.values()} - {0}
         shown = [_shown(by_size[sizes], offered(metric, sizes)) for sizes in SIZES]
         lines.append([metric, source, *shown, "–".join(map(str, sorted({min(counts), max(counts)}))) if counts else ""])
+    return _markdown(lines)
+
+
+def _markdown(lines: Iterable[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
@@ -279,14 +302,17 @@ def _shown(cases: dict[str, Cell], is_offered: bool) -> str:
 def _rate(cell: Cell) -> str:
     if cell.coverage is None:
         return "–"
-    return f"{cell.coverage:.3f}".lstrip("0") + ("" if compatible(cell) else "\\*")
+    return _digits(cell.coverage) + ("" if compatible(cell) else "\\*")
+
+
+def _digits(rate: float) -> str:
+    return f"{rate:.3f}".lstrip("0")
 
 
 def main() -> None:
-    """Simulate, or print what was simulated."""
+    """Simulate."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("action", choices=["run", "table"])
-    options.add_argument("file", type=Path, nargs="+")
+    options.add_argument("--file", type=Path, default=simulated.file_of("coverage"))
     options.add_argument("--metrics", default=",".join(m.name for m in list_metrics() if m.scope == "corpus"))
     options.add_argument("--sources", default=",".join([*CONFIRMING, SYNTHETIC]))
     options.add_argument("--cases", default=",".join(CASES))
@@ -294,12 +320,9 @@ def main() -> None:
     options.add_argument("--simulations", type=int, default=400)
     options.add_argument("--seed", type=int, default=0)
     chosen = options.parse_args()
-    if chosen.action == "table":
-        print(table(cell for file in chosen.file for cell in stored(file)))
-        return
     sizes = [tuple(map(int, pair.split("/"))) for pair in chosen.sizes.split(",")]
     names, sources, cases = (text.split(",") for text in (chosen.metrics, chosen.sources, chosen.cases))
-    run(chosen.file[0], names, product(sources, cases, sizes), simulations=chosen.simulations, seed=chosen.seed)
+    run(chosen.file, names, product(sources, cases, sizes), simulations=chosen.simulations, seed=chosen.seed)
 
 
 if __name__ == "__main__":

@@ -1,14 +1,17 @@
 """Simulations of leaderboards: false statements among equal metrics, rank ranges, power, and what intervals cover.
 
-`python -m benchmarks.leaderboards` prints the tables of docs/reliability.md; `--boards 100` makes a quick look of it.
+`python -m benchmarks.leaderboards` adds the rows of the tables as lines of JSON to the file leaderboards.jsonl of
+benchmarks/simulated, or to `--file`; `python -m benchmarks.reliability` makes the tables.
 """
 
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 import numpy as np
 
+from benchmarks import simulated
 from textgauge.data import Corpus
 from textgauge.evaluate.boards.leaderboard import leaderboard
 from textgauge.evaluate.boards.overall import MeasureTable, gaps_of
@@ -142,28 +145,30 @@ def data_set_coverage(boards, seed):
         }
 
 
+TABLES = {
+    "equal_metrics": false_statements,
+    "different_metrics": ranges_and_power,
+    "new_texts": pool_coverage,
+    "new_data_sets": data_set_coverage,
+}
+
+
+def table(name, lines):
+    """The rows of one table as Markdown."""
+    rows = [line["row"] for line in lines if line["table"] == name]
+    shown = [{column: f"{v:.3f}" if isinstance(v, float) else v for column, v in row.items()} for row in rows]
+    return markdown_table(shown, list(shown[0]))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--boards", type=int, default=500)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--file", type=Path, default=simulated.file_of("leaderboards"))
     given = parser.parse_args()
-    for title, rows in (
-        ("Any false “better” among equal metrics", false_statements(given.boards, given.seed)),
-        (
-            "All true ranks in their ranges; share of true differences found (without correction)",
-            ranges_and_power(given.boards, given.seed),
-        ),
-        (
-            "Known-similarity corpora: coverage of 95 % intervals of `overall` for new texts",
-            pool_coverage(given.boards, given.seed),
-        ),
-        (
-            "Several data sets: coverage of 95 % intervals for the mean over new data sets",
-            data_set_coverage(given.boards, given.seed),
-        ),
-    ):
-        shown = [{name: f"{v:.3f}" if isinstance(v, float) else v for name, v in row.items()} for row in rows]
-        print(f"\n{title} ({given.boards} simulations a cell)\n\n{markdown_table(shown, list(shown[0]))}", flush=True)
+    for name, rows in TABLES.items():
+        about = {"table": name, "boards": given.boards, "seed": given.seed}
+        simulated.add(given.file, ({**about, "row": row} for row in rows(given.boards, given.seed)))
 
 
 if __name__ == "__main__":

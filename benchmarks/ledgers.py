@@ -17,7 +17,6 @@ from textgauge.papers.ledger import RULINGS, counts, summary
 from textgauge.tabular import Row
 
 COLUMNS = ("claim", "paper", "ours", "interval", "why", "deviation", "data")
-BEGIN, END = "<!-- ledgers -->", "<!-- /ledgers -->"
 
 
 def cell(value: object) -> str:
@@ -58,6 +57,17 @@ def overview(pages: Path) -> str:
     return "\n\n".join([table(("paper", "claims", "took"), rows), *parts])
 
 
+def marked(page: str, name: str, table: str) -> str:
+    """The page with this table between its marks.
+
+    >>> marked("a <!-- t -->old<!-- /t --> b", "t", "new")
+    'a <!-- t -->\\n\\nnew\\n\\n<!-- /t --> b'
+    """
+    begin, end = f"<!-- {name} -->", f"<!-- /{name} -->"
+    before, rest = page.split(begin)
+    return f"{before}{begin}\n\n{table}\n\n{end}{rest.split(end)[1]}"
+
+
 def main(*ledgers: str, docs: str) -> None:
     """Write the pages, and put what they say first between the marks."""
     place, page = Path(docs) / "results", Path(docs) / "results.md"
@@ -68,9 +78,7 @@ def main(*ledgers: str, docs: str) -> None:
     for name in PAPERS:
         if rows := [row for row in claims if row["source"] == name]:
             (place / f"{name}.md").write_text(paper_page(name, rows, took.get(name)), encoding="utf-8")
-    before, _, rest = page.read_text(encoding="utf-8").partition(BEGIN)
-    after = rest.partition(END)[2]
-    page.write_text(f"{before}{BEGIN}\n\n{overview(place)}\n\n{END}{after}", encoding="utf-8")
+    page.write_text(marked(page.read_text(encoding="utf-8"), "ledgers", overview(place)), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -4,21 +4,29 @@
     python -m benchmarks.null_range family [--simulations 500] [--sizes 60/60,200/50] [--texts sample:banking,...]
     python -m benchmarks.null_range foreign [--simulations 100] [--sizes 120/120] [metric ...]
 
-`ranges`: both corpora from the synthetic texts of `benchmarks.coverage`, 39 exchanges of texts, whose smallest and
-largest value are the ends of a 95 % range; all metrics see the same samples. `family`: the default metrics of
-`compare`, fid and ahd on random samples of real texts, 199 exchanges; how often any metric is called different.
-`foreign`: candidates of banking texts with a known share of travel texts; how often the interval of the share holds it.
+`ranges`: both corpora from the synthetic texts of `benchmarks.coverage`; all metrics see the same samples. Texts are
+exchanged 39 times (`--exchanges`), so that the smallest and largest value are the ends of a 95 % range. `family`: the
+default metrics of `compare`, fid and ahd on random samples of real texts, 199 exchanges; how often any metric is called
+different. `foreign`: candidates of banking texts with a known share of travel texts; how often the interval of the
+share holds it.
+
+Each adds lines of JSON to a file of benchmarks/simulated (null_range, family, foreign), or to that of `--file`;
+`python -m benchmarks.reliability` makes the tables. Null ranges simulated with several `--seed` are taken together.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from itertools import product
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from benchmarks import simulated
 from benchmarks.coverage import SYNTHETIC, population
 from textgauge import compare, get_metric, list_metrics
 from textgauge.arrays import Floats
@@ -39,17 +47,27 @@ FAMILY_METRICS = f"{DEFAULT_METRICS},fid,ahd"
 class RangeCheck:
     """How values of equal sources lie to their null: ratio of means, mean effect, and the share inside the range.
 
-    Texts of equal sources can be exchanged, so that the ratio is 1 but for chance; `error` is its standard error.
+    Texts of equal sources can be exchanged, so that the ratio is 1 and the effect 0 but for chance, of which
+    `ratio_error` and `effect_error` are the standard errors. Cells without a seed are copied from an earlier table,
+    which did not have all of these numbers.
     """
 
-    simulations: int
-    ratio: float
-    error: float
-    effect: float
+    metric: str
+    n: int
+    m: int
+    runs: int
+    exchanges: int
+    seed: int | None
+    ratio: float | None
+    ratio_error: float | None
+    effect: float | None
+    effect_error: float | None
     inside: float
 
 
-def check_ranges(names: Sequence[str], sizes: tuple[int, int], *, simulations: int, seed: int = 0) -> list[RangeCheck]:
+def check_ranges(
+    names: Sequence[str], sizes: tuple[int, int], *, simulations: int, exchanges: int = PERMUTATIONS, seed: int = 0
+) -> list[RangeCheck]:
     """Value over null mean, effect and coverage of the null range, for equal sources at these sizes."""
     pool = population(SYNTHETIC).pool
     metrics = [without_models(get_metric(name)) for name in names]
@@ -58,17 +76,60 @@ def check_ranges(names: Sequence[str], sizes: tuple[int, int], *, simulations: i
     for number in range(simulations):
         rows = rng.choice(pool.size, sum(sizes), replace=False)
         comparison = Comparison(*(Corpus(pool, part) for part in np.split(rows, sizes[:1])))
-        nulls = [metric.null_values(comparison, permutations=PERMUTATIONS, seed=number) for metric in metrics]
+        nulls = [metric.null_values(comparison, permutations=exchanges, seed=number) for metric in metrics]
         found.append([(null.observed, null.mean, null.effect, *null.range) for null in nulls])
-    return [_check(np.array(column)) for column in np.swapaxes(found, 0, 1)]
+    columns = zip(names, np.swapaxes(np.array(found), 0, 1), strict=True)
+    return [_check((name, *sizes, simulations, exchanges, seed), column) for name, column in columns]
 
 
-def _check(column: Floats) -> RangeCheck:
+def _check(place: tuple[str, int, int, int, int, int], column: Floats) -> RangeCheck:
     value, mean, effect, low, high = column.T
-    inside = float(((low <= value) & (value <= high)).mean())
-    ratio = float(value.mean() / mean.mean())
-    error = float(np.std(value - ratio * mean) / np.sqrt(len(value)) / abs(mean.mean()))
-    return RangeCheck(len(value), ratio, error, float(np.nan_to_num(effect).mean()), inside)
+    inside, effect = float(((low <= value) & (value <= high)).mean()), np.nan_to_num(effect)
+    ratio, root = float(value.mean() / mean.mean()), np.sqrt(len(value))
+    ratio_error = float(np.std(value - ratio * mean) / root / abs(mean.mean()))
+    return RangeCheck(*place, ratio, ratio_error, float(effect.mean()), float(effect.std() / root), inside)
+
+
+def pooled(checks: Iterable[RangeCheck]) -> dict[tuple[str, int, int], RangeCheck]:
+    """Simulations of the same metric and sizes as one."""
+    found: dict[tuple[str, int, int], list[RangeCheck]] = defaultdict(list)
+    for check in checks:
+        found[check.metric, check.n, check.m].append(check)
+    return {place: _pooled(some) for place, some in found.items()}
+
+
+def _pooled(checks: Sequence[RangeCheck]) -> RangeCheck:
+    if len(checks) == 1:
+        return checks[0]
+    runs = np.array([check.runs for check in checks])
+    shares = runs / runs.sum()
+    means = {name: float(shares @ [getattr(check, name) for check in checks]) for name in ("ratio", "effect", "inside")}
+    errors = {
+        name: float(np.linalg.norm(shares * [getattr(check, name) for check in checks]))
+        for name in ("ratio_error", "effect_error")
+    }
+    return replace(checks[0], runs=int(runs.sum()), seed=None, **means, **errors)
+
+
+def range_table(checks: Iterable[RangeCheck]) -> str:
+    """Markdown: a row per metric, value over null mean, coverage of the null range and runs at every pair of sizes."""
+    found = pooled(checks)
+    heads = [f"{n:,}/{m:,}: {what}" for n, m in SIZES for what in ("value ÷ null", "inside", "runs")]
+    lines = [["metric", *heads], ["---"] * (1 + len(heads))]
+    for name in sorted({metric for metric, _, _ in found}):
+        signed = get_metric(name).bounds[0] < 0
+        cells = [_cells(found.get((name, *sizes)), signed=signed) for sizes in SIZES]
+        lines.append([name, *(part for cell in cells for part in cell)])
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _cells(check: RangeCheck | None, *, signed: bool) -> tuple[str, str, str]:
+    if check is None:
+        return "", "", ""
+    what = "effect " if signed else ""
+    number, error = (check.effect, check.effect_error) if signed else (check.ratio, check.ratio_error)
+    about = "" if error is None else f" ± {error:.2f}"
+    return f"{what}{number:.2f}{about}", f"{check.inside:.3f}", str(check.runs)
 
 
 def family(texts: Corpus, *, metrics: str, sizes: tuple[int, int], simulations: int) -> Iterator[tuple[bool, bool]]:
@@ -106,66 +167,68 @@ def shares_found(metric: CorpusMetric, share: float, *, n: int, simulations: int
     return found
 
 
-def print_shares(names: list[str], n: int, simulations: int) -> None:
-    """A Markdown row per metric and share: mean and deviation of the estimate, coverage and width of the interval."""
-    print(
-        "| metric | n | true share | found | covered | mean width | runs |\n|---|---|---|---|---|---|---|", flush=True
-    )
-    for name in names:
-        for share in (0.0, 0.05, 0.2, 0.5):
-            runs = shares_found(get_metric(name), share, n=n, simulations=simulations)
-            estimate = np.array([run.share for run in runs])
-            covered = np.mean([run.low <= share <= run.high for run in runs])
-            width = np.mean([run.high - run.low for run in runs])
-            print(
-                f"| {name} | {n} | {share} | {estimate.mean():.3f} ± {estimate.std():.3f} "
-                f"| {covered:.2f} | {width:.3f} | {simulations} |",
-                flush=True,
-            )
+def share_cells(names: Sequence[str], n: int, simulations: int) -> Iterator[dict[str, Any]]:
+    """For each metric and share: mean and deviation of the estimate, coverage and width of the interval."""
+    for name, share in product(names, (0.0, 0.05, 0.2, 0.5)):
+        runs = shares_found(get_metric(name), share, n=n, simulations=simulations)
+        estimate = np.array([run.share for run in runs])
+        yield {
+            "metric": name,
+            "n": n,
+            "share": share,
+            "found": float(estimate.mean()),
+            "deviation": float(estimate.std()),
+            "covered": float(np.mean([run.low <= share <= run.high for run in runs])),
+            "width": float(np.mean([run.high - run.low for run in runs])),
+            "runs": simulations,
+        }
 
 
-def print_ranges(names: list[str], sizes: list[tuple[int, int]], simulations: int) -> None:
-    """A Markdown row per metric: value over null mean, and coverage of the null range, at every size."""
-    checks = [check_ranges(names, pair, simulations=simulations) for pair in sizes]
-    heads = [f"{n:,}/{m:,}: {what}" for n, m in sizes for what in ("value ÷ null", "inside")]
-    print(f"| metric | {' | '.join(heads)} | runs |\n|---{'|---' * len(heads)}|---|")
-    for name, *row in zip(names, *checks, strict=True):
-        signed = get_metric(name).bounds[0] < 0
-        cells = [cell for check in row for cell in _cells(check, signed=signed)]
-        print(f"| {name} | {' | '.join(cells)} | {simulations} |")
+def share_table(cells: Iterable[Mapping[str, Any]]) -> str:
+    """Markdown: a row per metric and share."""
+    head = "| metric | n | true share | found | covered | mean width | runs |\n|---|---|---|---|---|---|---|"
+    row = "| {metric} | {n} | {share} | {found:.3f} ± {deviation:.3f} | {covered:.2f} | {width:.3f} | {runs} |"
+    return "\n".join([head, *(row.format(**cell) for cell in cells)])
 
 
-def _cells(check: RangeCheck, *, signed: bool) -> tuple[str, str]:
-    ratio = f"effect {check.effect:.2f}" if signed else f"{check.ratio:.2f} ± {check.error:.2f}"
-    return ratio, f"{check.inside:.3f}"
-
-
-def print_family(specs: list[str], sizes: list[tuple[int, int]], simulations: int) -> None:
-    """A Markdown row per texts and sizes: how often any metric is called different."""
-    print("| texts | sizes | adjusted | raw | runs |\n|---|---|---|---|---|", flush=True)
+def family_cells(specs: Sequence[str], sizes: Sequence[tuple[int, int]], simulations: int) -> Iterator[dict[str, Any]]:
+    """For each source of texts and pair of sizes: how often any metric is called different."""
     for spec, (n, m) in product(specs, sizes):
         adjusted, raw = family_error(load_corpus(spec, role="texts"), sizes=(n, m), simulations=simulations)
-        print(f"| {spec} | {n}/{m} | {adjusted:.3f} | {raw:.3f} | {simulations} |", flush=True)
+        yield {"texts": spec, "n": n, "m": m, "adjusted": float(adjusted), "raw": float(raw), "runs": simulations}
+
+
+def family_table(cells: Iterable[Mapping[str, Any]]) -> str:
+    """Markdown: a row per texts and sizes."""
+    head = "| texts | sizes | adjusted | raw | runs |\n|---|---|---|---|---|"
+    row = "| {texts} | {n}/{m} | {adjusted:.3f} | {raw:.3f} | {runs} |"
+    return "\n".join([head, *(row.format(**cell) for cell in cells)])
 
 
 def main() -> None:
-    """Print the tables of docs/reliability.md."""
+    """Simulate."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("what", choices=("ranges", "family", "foreign"))
     options.add_argument("metrics", nargs="*")
     options.add_argument("--simulations", type=int, default=200)
     options.add_argument("--sizes")
     options.add_argument("--texts", default="sample:banking,sample:travel")
+    options.add_argument("--exchanges", type=int, default=PERMUTATIONS)
+    options.add_argument("--seed", type=int, default=0)
+    options.add_argument("--file", type=Path)
     chosen = options.parse_intermixed_args()
+    file = chosen.file or simulated.file_of({"ranges": "null_range"}.get(chosen.what, chosen.what))
     sizes = chosen.sizes or {"ranges": "200/200,1000/30,50/3000", "family": "60/60,200/50"}.get(chosen.what, "120/120")
     pairs = [(int(n), int(m)) for n, m in (pair.split("/") for pair in sizes.split(","))]
     if chosen.what == "ranges":
-        corpora = [metric.name for metric in list_metrics() if metric.scope == "corpus"]
-        print_ranges(chosen.metrics or corpora, pairs, chosen.simulations)
+        names = chosen.metrics or [metric.name for metric in list_metrics() if metric.scope == "corpus"]
+        how = {"simulations": chosen.simulations, "exchanges": chosen.exchanges, "seed": chosen.seed}
+        for pair in pairs:
+            simulated.add(file, map(asdict, check_ranges(names, pair, **how)))
     elif chosen.what == "family":
-        print_family(chosen.texts.split(","), pairs, chosen.simulations)
+        simulated.add(file, family_cells(chosen.texts.split(","), pairs, chosen.simulations))
     else:
-        print_shares(chosen.metrics or ["energy", "mmd", "jsd"], pairs[0][0], chosen.simulations)
+        simulated.add(file, share_cells(chosen.metrics or ["energy"], pairs[0][0], chosen.simulations))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,44 @@
+"""Writes the tables of docs/reliability.md from what simulations left in benchmarks/simulated.
+
+    python -m benchmarks.reliability [PAGE]
+
+A table NAME stands between the marks `<!-- NAME -->` and `<!-- /NAME -->`.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from benchmarks import coverage, leaderboards, null_range
+from benchmarks.ledgers import marked
+from benchmarks.simulated import file_of, read
+
+PAGE = Path(__file__).parents[1] / "docs" / "reliability.md"
+
+
+def tables() -> dict[str, str]:
+    """Every table by name, as Markdown."""
+    cells, boards = coverage.stored(file_of("coverage")), read(file_of("leaderboards"))
+    ranges = [null_range.RangeCheck(**line) for line in read(file_of("null_range"))]
+    return {
+        "intervals": coverage.summary(cells),
+        "no_intervals": coverage.refusals(),
+        "coverage": coverage.table(cells),
+        "null_range": null_range.range_table(ranges),
+        "family": null_range.family_table(read(file_of("family"))),
+        "foreign": null_range.share_table(read(file_of("foreign"))),
+        **{name: leaderboards.table(name, boards) for name in leaderboards.TABLES},
+    }
+
+
+def main(path: Path = PAGE) -> None:
+    """Put every table into the page."""
+    page = path.read_text(encoding="utf-8")
+    for name, table in tables().items():
+        page = marked(page, name, table)
+    path.write_text(page, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(*map(Path, sys.argv[1:]))
