@@ -39,6 +39,10 @@ class BuildLibrary(build_ext):
         ext.extra_compile_args = MSVC if self.compiler.compiler_type == "msvc" else UNIX
         super().build_extension(ext)
 
+    def get_export_symbols(self, ext: Extension) -> list[str]:
+        """None but those of the C file: on Windows the linker would look in vain for the start of a Python module."""
+        return []
+
     def get_ext_filename(self, ext_name: str) -> str:
         """The file of an extension, with the shortest suffix that this platform has."""
         return str(Path(*ext_name.split("."))) + EXTENSION_SUFFIXES[-1]
