@@ -62,7 +62,7 @@ quality: $(VENV)/.dev $(VENV)/.docs ## security of code and dependencies, spelli
 	$(BIN)/python -m pip install -q -e '.[quality]'
 	$(BIN)/bandit -q -ll -r src -x src/textgauge/testing
 	$(BIN)/codespell README.md CONTRIBUTING.md SECURITY.md CHANGELOG.md docs src examples
-	$(BIN)/pip-audit --skip-editable
+	$(BIN)/python -m benchmarks.audit
 	$(MAKE) docs
 	$(BIN)/textgauge resources fetch $(TEST_RESOURCES)
 	$(BIN)/coverage erase
@@ -84,6 +84,8 @@ wheel: ## source archive, a wheel for this platform and one for all, checked
 	TEXTGAUGE_NATIVE=0 build/wheel-venv/bin/python -m build --wheel
 	build/wheel-venv/bin/twine check --strict dist/*
 	build/wheel-venv/bin/check-wheel-contents dist/*.whl
+	rm -rf build/unpacked && for wheel in dist/*.whl; do build/wheel-venv/bin/python -m zipfile -e $$wheel build/unpacked; done
+	@! grep -rlF -e '$(CURDIR)' -e "$$($(PYTHON) -c 'import sys; print(sys.base_prefix)')/lib" build/unpacked || (echo "a wheel holds paths of this machine" && exit 1)
 
 # Every lower bound of pyproject.toml as the version that is installed.
 test-lowest: ## run the tests on the lowest versions that are allowed

@@ -18,7 +18,7 @@ from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_ext import build_ext
 
 # No contraction: what is computed entry by entry has the same bits as in NumPy.
-UNIX = ["-O3", "-std=c11", "-fopenmp-simd", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"]
+UNIX = ["-O3", "-g0", "-std=c11", "-fopenmp-simd", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"]
 MSVC = ["/O2", "/std:c11", "/fp:precise"]
 
 
@@ -35,8 +35,11 @@ class BuildLibrary(build_ext):
                 path.with_name(f"{path.name}.sha256").write_text(record, encoding="ascii")
 
     def build_extension(self, ext: Extension) -> None:
-        """Compile with the options of the compiler at hand."""
-        ext.extra_compile_args = MSVC if self.compiler.compiler_type == "msvc" else UNIX
+        """Compile with the options of the compiler at hand; no path of this machine goes into the library."""
+        msvc = self.compiler.compiler_type == "msvc"
+        ext.extra_compile_args = MSVC if msvc else UNIX
+        if not msvc:
+            self.compiler.linker_so = [option for option in self.compiler.linker_so if "-rpath" not in option]
         super().build_extension(ext)
 
     def get_export_symbols(self, ext: Extension) -> list[str]:
