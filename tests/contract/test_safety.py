@@ -4,6 +4,7 @@ import ast
 from pathlib import Path
 
 import pytest
+from benchmarks.audit import summary
 
 import textgauge
 from textgauge.data.source import load_corpus
@@ -58,3 +59,11 @@ def test_the_names_of_stored_results_are_hashes(tmp_path):
     path = Store(tmp_path / "run").path(cell).resolve()
     assert (tmp_path / "run").resolve() in path.parents
     assert path.stem.isalnum()
+
+
+def test_an_audit_that_reached_nothing_does_not_look_clean():
+    weak = {"name": "a", "version": "1", "vulns": [{"id": "CVE-1", "fix_versions": ["2"]}]}
+    clean, skipped = {"name": "b", "version": "1", "vulns": []}, {"name": "c", "skip_reason": "not found"}
+    assert summary([skipped]) == summary([]) == (["Not audited: the source of advisories cannot be reached."], False)
+    assert summary([clean, skipped]) == (["Packages: 1 audited, 1 not."], False)
+    assert summary([weak, clean]) == (["Packages: 2 audited, 0 not.", "a 1: CVE-1, mended in 2"], True)

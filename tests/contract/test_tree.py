@@ -1,11 +1,15 @@
-"""A module's tests are found by its name: tests/unit mirrors the package."""
+"""Where things are: a module's tests are found by its name, and pages for contributors name files that exist."""
 
+import re
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 UNIT = Path(__file__).parents[1] / "unit"
+ROOT = Path(__file__).parents[2]
+PAGES = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "docs/architecture.md")
+THEIRS = {"textgauge.toml", "derived/"}  # of users
 
 
 def module_of(test: Path) -> str | None:
@@ -19,3 +23,11 @@ def module_of(test: Path) -> str | None:
 @pytest.mark.parametrize("test", sorted(UNIT.rglob("test_*.py")), ids=lambda path: str(path.relative_to(UNIT)))
 def test_a_test_file_is_named_after_a_module(test):
     assert module_of(test)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_names_files_that_exist(page):
+    text = (ROOT / page).read_text(encoding="utf-8")
+    named = set(re.findall(r"`([\w./-]+(?:\.(?:py|md|toml|json|yml|c)|/))`", text)) - THEIRS
+    folders = [ROOT, ROOT / "src" / "textgauge", ROOT / ".github" / "workflows"]
+    assert [name for name in sorted(named) if not any((folder / name).exists() for folder in folders)] == []
