@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.metadata import version
 from typing import Any
 
 from _pages import all_pages, navigation, notebooks
@@ -10,7 +11,8 @@ from mkdocs.structure.files import File, Files
 
 
 def on_config(config: Any) -> Any:
-    """Fill the sections "Notebooks" and "Reference" of the navigation."""
+    """Fill the sections "Notebooks" and "Reference" of the navigation; every page names the version it is for."""
+    config.copyright = f"textgauge {version('textgauge')}"
     filled = {"Notebooks": notebooks.navigation(), "Reference": navigation()}
     for section in config.nav:
         section.update({title: pages for title, pages in filled.items() if title in section})

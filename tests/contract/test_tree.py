@@ -9,7 +9,7 @@ import pytest
 UNIT = Path(__file__).parents[1] / "unit"
 ROOT = Path(__file__).parents[2]
 PAGES = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "docs/architecture.md")
-THEIRS = {"textgauge.toml", "derived/"}  # of users
+MADE = {"textgauge.toml", "derived/", "site/"}  # by users, runs and make
 
 
 def module_of(test: Path) -> str | None:
@@ -28,6 +28,6 @@ def test_a_test_file_is_named_after_a_module(test):
 @pytest.mark.parametrize("page", PAGES)
 def test_a_page_names_files_that_exist(page):
     text = (ROOT / page).read_text(encoding="utf-8")
-    named = set(re.findall(r"`([\w./-]+(?:\.(?:py|md|toml|json|yml|c)|/))`", text)) - THEIRS
+    named = set(re.findall(r"`([\w./-]+(?:\.(?:py|md|toml|json|yml|c)|/))`", text)) - MADE
     folders = [ROOT, ROOT / "src" / "textgauge", ROOT / ".github" / "workflows"]
     assert [name for name in sorted(named) if not any((folder / name).exists() for folder in folders)] == []
