@@ -14,9 +14,9 @@ def pages() -> dict[str, str]:
     return {f"notebooks/{path.stem}.md": _page(path) for path in sorted(FOLDER.glob("*.ipynb"))}
 
 
-def navigation() -> list[str]:
-    """The paths of the pages."""
-    return list(pages())
+def navigation() -> list[dict[str, str]]:
+    """The paths of the pages by their titles."""
+    return [{text.partition("\n")[0].removeprefix("# "): path} for path, text in pages().items()]
 
 
 def _page(path: Path) -> str:
