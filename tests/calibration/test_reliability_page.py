@@ -12,10 +12,10 @@ def test_the_page_holds_the_table(name):
 
 def test_tables_are_put_between_their_marks(tmp_path):
     page = tmp_path / "page.md"
-    page.write_text("".join(f"{name}\n<!-- {name} -->OUTDATED<!-- /{name} -->\n" for name in tables()), encoding="utf-8")
+    page.write_text("".join(f"{name}\n<!-- {name} -->GONE<!-- /{name} -->\n" for name in tables()), encoding="utf-8")
     main(page)
     written = page.read_text(encoding="utf-8")
-    assert "OUTDATED" not in written
+    assert "GONE" not in written
     assert all(table in written for table in tables().values())
 
 
