@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -99,7 +99,9 @@ class Results:
     def __init__(self, store: Store, *, seed: int | None = None) -> None:
         self.store = store
         self._seed = seed
-        self._frames: dict[str, pl.DataFrame | None] = {}
+        self._costs: dict[str, tuple[int, float, int]] = {}  # by name of a result: its trials, seconds, failures
+        self._observed: dict[tuple[str, ...], tuple[Observations, int]] = {}
+        self._trials: dict[tuple[str, str, int], Observations] = {}  # by protocol, data and seed: of the first metric
         self._groups: dict[Key, list[Group]] = {}
         self._judged: dict[Key, list[Judged]] = {}
 
@@ -152,16 +154,17 @@ class Results:
 
     def times(self) -> list[MetricTime]:
         """What each result of a metric cost under a protocol; models and tokenizers run before the clock starts."""
-        cells = {
-            (metric, str(manifest["protocol"]["name"]), cell.name): cell
+        cells = dict.fromkeys(
+            (metric, str(manifest["protocol"]["name"]), cell.name)
             for manifest in self.manifests
             for metric, of in cells_by_metric(manifest["cells"]).items()
             for cell in of
-        }
+        )
+        self.groups()
         return [
-            MetricTime(metric, protocol, len(frame), float(frame["seconds"].sum()), int(frame["failed"].sum()))
-            for (metric, protocol, _), cell in cells.items()
-            if (frame := self._frame(cell)) is not None and len(frame)
+            MetricTime(metric, protocol, *cost)
+            for (metric, protocol, name) in cells
+            if (cost := self._costs.get(name, (0, 0.0, 0)))[0]
         ]
 
     def _read_groups(self, options: Options) -> list[Group]:
@@ -188,7 +191,15 @@ class Results:
 
     def _observations(self, cells: Sequence[Cell], protocol: Protocol) -> tuple[Observations, int]:
         """What one metric gave, as the protocol judges it, and how many results are missing."""
-        there = [(cell.batch, frame) for cell in cells if (frame := self._frame(cell)) is not None]
+        names = tuple(cell.name for cell in cells)
+        if names not in self._observed:
+            found, lacking = self._read_observations(cells, protocol)
+            trials = self._trials.setdefault((cells[0].protocol, cells[0].fingerprint, cells[0].seed), found)
+            self._observed[names] = _sharing(found, trials), lacking
+        return self._observed[names]
+
+    def _read_observations(self, cells: Sequence[Cell], protocol: Protocol) -> tuple[Observations, int]:
+        there = [(cell.batch, frame) for cell in cells if (frame := self._read(cell)) is not None]
         if not there:
             return Observations(np.empty(0), np.empty(0, np.int64)), len(cells)
         values = np.concatenate([frame["value"].to_numpy() for _, frame in there])
@@ -196,13 +207,35 @@ class Results:
         return Observations(
             _as_judged(get_metric(cells[0].metric), values, protocol),
             np.concatenate([np.full(len(frame), batch) for batch, frame in there]),
-            {name: np.concatenate([frame[name].to_numpy() for _, frame in there]) for name in names},
+            {name: np.concatenate([_column(frame[name]) for _, frame in there]) for name in names},
         ), len(cells) - len(there)
 
-    def _frame(self, cell: Cell) -> pl.DataFrame | None:
-        if cell.name not in self._frames:
-            self._frames[cell.name] = self.store.read(cell)
-        return self._frames[cell.name]
+    def _read(self, cell: Cell) -> pl.DataFrame | None:
+        frame = self.store.read(cell)
+        if frame is not None:
+            self._costs[cell.name] = len(frame), float(frame["seconds"].sum()), int(frame["failed"].sum())
+        return frame
+
+
+def _column(series: pl.Series) -> NDArray[Any]:
+    """A column as an array; equal strings are one object, because a column has millions of cells and few strings."""
+    import polars as pl
+
+    if series.dtype != pl.String or series.null_count():
+        return series.to_numpy()
+    different = series.unique(maintain_order=True)
+    places = series.replace_strict(different, np.arange(len(different)), return_dtype=pl.Int64)
+    return np.array(different.to_list(), dtype=object).take(places.to_numpy())
+
+
+def _sharing(own: Observations, other: Observations) -> Observations:
+    """Observations with the arrays of others where they are the same: all metrics see the same trials."""
+    columns = {name: _one_of(of, other.columns.get(name, of)) for name, of in own.columns.items()}
+    return replace(own, batch=_one_of(own.batch, other.batch), columns=columns)
+
+
+def _one_of(own: NDArray[Any], other: NDArray[Any]) -> NDArray[Any]:
+    return other if np.array_equal(own, other, equal_nan=own.dtype.kind == other.dtype.kind == "f") else own
 
 
 def judge(store: Store, options: Options | None = None) -> list[Judged]:

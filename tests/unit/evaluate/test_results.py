@@ -1,9 +1,10 @@
 """The reader of a store: each result file is opened once, however often and in whatever way it is judged."""
 
+import polars as pl
 import pytest
 
 from textgauge.evaluate import Store, run
-from textgauge.evaluate.results import MetricTime, Results, _protocol, judge, total_times
+from textgauge.evaluate.results import MetricTime, Results, _column, _protocol, judge, total_times
 
 
 @pytest.fixture
@@ -29,6 +30,23 @@ def test_options_change_how_trials_are_judged_and_not_the_trials(results):
     assert (plain.protocol.ties, strict.protocol.ties) == ("half", "wrong")
     assert plain.trials == strict.trials
     assert plain.observed.keys() == plain.complete.keys() == strict.observed.keys() == results.metrics
+
+
+def test_metrics_share_what_is_known_of_their_trials_in_memory(results):
+    (group,) = results.groups()
+    first, *others = group.observed.values()
+    assert others
+    for other in others:
+        assert other.batch is first.batch
+        assert other.columns["i"] is first.columns["i"]
+
+
+def test_equal_strings_of_a_column_are_one_object():
+    column = _column(pl.Series(["abc", "b" * 40, "abc", "b" * 40]))
+    assert column.tolist() == ["abc", "b" * 40, "abc", "b" * 40]
+    assert column[0] is column[2]
+    assert column[1] is column[3]
+    assert _column(pl.Series(["a", None])).tolist() == ["a", None]
 
 
 def test_a_missing_result_is_counted_and_the_metric_is_incomplete(results):
