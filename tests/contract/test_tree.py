@@ -1,15 +1,23 @@
-"""Where things are: a module's tests are found by its name, and pages for contributors name files that exist."""
+"""What docs/architecture.md says of the tree: tests mirror it, pages name files that exist, names are given once."""
 
+import ast
 import re
+from collections import Counter
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
+import textgauge
+from textgauge.evaluate.protocols import known_protocols
+
 UNIT = Path(__file__).parents[1] / "unit"
 ROOT = Path(__file__).parents[2]
 PAGES = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "docs/architecture.md")
 MADE = {"textgauge.toml", "derived/", "site/"}  # by users, runs and make
+PACKAGE = Path(textgauge.__file__).parent
+MODULES = {path.relative_to(PACKAGE).as_posix(): ast.parse(path.read_text("utf-8")) for path in PACKAGE.rglob("*.py")}
+MOST_FILES = 30
 
 
 def module_of(test: Path) -> str | None:
@@ -31,3 +39,45 @@ def test_a_page_names_files_that_exist(page):
     named = set(re.findall(r"`([\w./-]+(?:\.(?:py|md|toml|json|yml|c)|/))`", text)) - MADE
     folders = [ROOT, ROOT / "src" / "textgauge", ROOT / ".github" / "workflows"]
     assert [name for name in sorted(named) if not any((folder / name).exists() for folder in folders)] == []
+
+
+def test_no_two_public_classes_have_the_same_name():
+    classes = (node.name for tree in MODULES.values() for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
+    assert [name for name, count in Counter(classes).items() if count > 1 and not name.startswith("_")] == []
+
+
+def test_no_room_has_more_files_than_a_reader_can_look_over():
+    rooms = Counter(Path(module).parent.as_posix() for module in MODULES)
+    assert {room: count for room, count in rooms.items() if count > MOST_FILES} == {}
+
+
+def asks_for_a_protocol(node: ast.AST) -> bool:
+    """Whether code asks for a certain protocol, by its name or by its class."""
+    classes = {kind.__name__ for kind in known_protocols().values()}
+    if isinstance(node, ast.Compare):
+        sides = [node.left, *node.comparators]
+        written = {ast.unparse(side) for side in sides}
+        constant = any(isinstance(part, ast.Constant) for side in sides for part in ast.walk(side))
+        named = constant and any(side.endswith("protocol.name") for side in written)
+        return named or bool(written & {f"{name}.name" for name in classes})
+    if not isinstance(node, ast.Call) or ast.unparse(node.func) not in ("isinstance", "issubclass"):
+        return False
+    return bool(classes & {part.id for part in ast.walk(node.args[1]) if isinstance(part, ast.Name)})
+
+
+@pytest.mark.parametrize(
+    "code", ["group.protocol.name == 'ksc'", "item.protocol.name in ('a', 'b')", "isinstance(p, Ksc)", "x == Ksc.name"]
+)
+def test_asking_for_a_certain_protocol_is_seen(code):
+    assert asks_for_a_protocol(ast.parse(code, mode="eval").body)
+
+
+def test_nobody_outside_asks_for_a_certain_protocol():
+    """A paper names the protocols of its own suite."""
+    outside = {name: tree for name, tree in MODULES.items() if not name.startswith(("evaluate/protocols/", "papers/"))}
+    assert [
+        f"{name}:{node.lineno}: {ast.unparse(node)}"
+        for name, tree in outside.items()
+        for node in ast.walk(tree)
+        if asks_for_a_protocol(node)
+    ] == []

@@ -84,8 +84,6 @@ _WRITERS: dict[str, Callable[[Recommendation, Path], object]] = {
 
 
 def _show(answer: Recommendation, form: Format) -> None:
-    from textgauge.evaluate.recommend.render import tables
-
     if form is Format.markdown:
         typer.echo(answer.markdown(), nl=False)
         return
@@ -94,7 +92,7 @@ def _show(answer: Recommendation, form: Format) -> None:
         return
     for sentence in answer.sentences:
         typer.echo(sentence)
-    for title, rows in tables(answer):
+    for title, rows in answer.tables():
         typer.echo(f"\n{title}")
         print_table(rows, form)
     for text in answer.warnings:

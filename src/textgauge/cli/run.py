@@ -14,7 +14,6 @@ from textgauge.cli.output import (
     ColumnOption,
     Format,
     FormatOption,
-    Row,
     SchedulerOption,
     SeedOption,
     note,
@@ -28,13 +27,13 @@ from textgauge.evaluate.boards.grouped import leaderboards
 from textgauge.evaluate.boards.verdicts import warnings_of as verdict_warnings
 from textgauge.evaluate.inputs.kinds import drop_none
 from textgauge.evaluate.judge_audit import MARGIN, audit_judge
-from textgauge.evaluate.protocols.agreement import Agreement
+from textgauge.evaluate.protocols import protocols_named
 from textgauge.evaluate.results import Results
 from textgauge.evaluate.run import compute, warnings_of
 from textgauge.evaluate.suites import suite_or_protocol_plans
 from textgauge.papers import SUITES
 from textgauge.result import TableResult
-from textgauge.tabular import format_cell
+from textgauge.tabular import Row, format_cell
 
 
 def _option(help_text: str, *names: str, **more: Any) -> Any:
@@ -125,11 +124,12 @@ def run(
         return
     audit = None
     if judge is not None:
-        if what != "agreement" or pairs is None:
+        rated_kind = next((kind for kind in protocols_named(what) if kind.rated), None)
+        if rated_kind is None or pairs is None:
             raise InputError("--judge is for `run agreement` with --pairs")
         asked: Any = {"repeat": repeat or (), "swapped": swapped, "margin": margin, "seed": seed}
         audit = audit_judge(pairs, rating=rating or (), judge=judge, text=left, **asked)
-        metrics = [*(metrics or [Agreement.default_metrics]), f"column:{judge}"]
+        metrics = [*(metrics or [rated_kind.default_metrics]), f"column:{judge}"]
         given["rated_only"] = True
     plans = suite_or_protocol_plans(what, metrics or None, parameters, seed, given)
     if dry_run:

@@ -33,7 +33,7 @@ def rated_groups(groups: Sequence[Group]) -> list[Group]:
     """Groups of rated pairs, one for each data set; metrics of which results are missing are left out."""
     found: dict[str, Group] = {}
     for group in groups:
-        if group.protocol.name == "agreement":
+        if group.protocol.rated:
             first = found.get(group.fingerprint, group)
             before = first.observed if first is not group else {}
             merged = {**before, **group.complete}

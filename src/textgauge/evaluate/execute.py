@@ -1,4 +1,4 @@
-"""Where batches are computed: here, in local processes, or on a Dask cluster. The numbers are the same bit by bit."""
+"""One metric on one batch; and where it runs: here, in local processes, or on a Dask cluster, with the same bits."""
 
 from __future__ import annotations
 
@@ -8,54 +8,43 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
-from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from textgauge.evaluate.protocols.batch import Batch
+from textgauge.evaluate.protocols.batch import Batch, Values
 from textgauge.metrics.base import VALUE
 from textgauge.parallel import dask_executor, one_blas_thread, workers_of
 
+if TYPE_CHECKING:
+    import polars as pl
 
-@dataclass(frozen=True, eq=False)
-class BatchJob:
-    """A batch cut down to the rows it needs, and the metrics to compute on it."""
-
-    batch: Batch
-    metrics: tuple[Any, ...]
-    timed: bool = False
+Reasons = list[str | None]  # of the trials of a batch
 
 
-@dataclass(frozen=True, eq=False)
-class CellOutcome:
-    """The values of one metric on one batch, with the reason of every value that does not exist.
+def observe(batch: Batch, metric: Any, *, timed: bool = False) -> pl.DataFrame:
+    """The values of one metric on one batch, on one BLAS thread, with the reason of every value that does not exist.
 
-    `failed` marks the trials in which the metric raised an error.
+    `failed` marks the trials in which the metric raised an error. `timed` values are CPU seconds.
     """
+    import polars as pl
 
-    number: int
-    metric: Any
-    values: dict[str, NDArray[np.float64]]
-    reasons: tuple[str | None, ...]
-    failed: tuple[bool, ...]
-    seconds: float
-
-
-def iter_outcomes(job: BatchJob) -> Iterator[CellOutcome]:
-    """The outcome of each metric of a job, on one BLAS thread; what metrics share is computed once."""
-    for metric in job.metrics:
-        with one_blas_thread():
-            outcome = _timed(job.batch, metric) if job.timed else _outcome(job.batch, metric)
-        yield outcome
+    with one_blas_thread():
+        values, reasons, errors, seconds = _times(batch, metric) if timed else _values(batch, metric)
+    columns: dict[str, Any] = {**batch.columns, "value": metric.select(values)}
+    columns |= {f"part.{part.name}": values[part.name] for part in metric.parts if part.name in values}
+    columns["reason"] = pl.Series(reasons, dtype=pl.String)
+    columns["failed"] = [error is not None for error in errors]
+    columns["seconds"] = [seconds / len(batch)] * len(batch)
+    return pl.DataFrame(columns)
 
 
-def _outcome(batch: Batch, metric: Any) -> CellOutcome:
+def _values(batch: Batch, metric: Any) -> tuple[Values, Reasons, Reasons, float]:
+    """Values and parts, why a value does not exist, which errors were raised, and CPU seconds."""
     start = time.process_time()
-    errors: list[str | None] = [None] * len(batch)
+    errors: Reasons = [None] * len(batch)
     try:
         values = batch.compute(metric)
     except Exception:  # one trial may have failed: the others still count
@@ -64,10 +53,10 @@ def _outcome(batch: Batch, metric: Any) -> CellOutcome:
     reasons = list(errors)
     for trial in np.flatnonzero(np.isnan(metric.select(values))):
         reasons[trial] = reasons[trial] or batch.one(metric, int(trial))[1] or "the value is not a number"
-    return CellOutcome(batch.number, metric, values, tuple(reasons), _failed(errors), seconds)
+    return values, reasons, errors, seconds
 
 
-def _timed(batch: Batch, metric: Any) -> CellOutcome:
+def _times(batch: Batch, metric: Any) -> tuple[Values, Reasons, Reasons, float]:
     """CPU seconds of every trial, the better of two."""
     seconds, errors = np.full(len(batch), np.nan), list[str | None]([None] * len(batch))
     for trial in range(len(batch)):
@@ -75,13 +64,12 @@ def _timed(batch: Batch, metric: Any) -> CellOutcome:
             seconds[trial] = min(batch.seconds(metric, trial) for _ in range(2))
         except Exception as error:
             errors[trial] = _said(error)
-    values = dict.fromkeys(_names(metric), seconds)
-    return CellOutcome(batch.number, metric, values, tuple(errors), _failed(errors), float(np.nansum(seconds)))
+    return dict.fromkeys(_names(metric), seconds), errors, errors, float(np.nansum(seconds))
 
 
-def _one_by_one(batch: Batch, metric: Any) -> tuple[dict[str, NDArray[np.float64]], list[str | None]]:
+def _one_by_one(batch: Batch, metric: Any) -> tuple[Values, Reasons]:
     values = {name: np.full(len(batch), np.nan) for name in _names(metric)}
-    errors: list[str | None] = [None] * len(batch)
+    errors: Reasons = [None] * len(batch)
     for trial in range(len(batch)):
         try:
             found, _ = batch.one(metric, trial)
@@ -99,10 +87,6 @@ def _names(metric: Any) -> list[str]:
 
 def _said(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
-
-
-def _failed(errors: Sequence[str | None]) -> tuple[bool, ...]:
-    return tuple(error is not None for error in errors)
 
 
 @contextlib.contextmanager

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from textgauge.errors import ResourceError, TextgaugeError
-from textgauge.evaluate.execute import BatchJob, CellOutcome, iter_outcomes, open_executor, workers
+from textgauge.evaluate.execute import observe, open_executor, workers
 from textgauge.evaluate.plan import Cell, Plan
 from textgauge.evaluate.protocols.batch import Batch
 from textgauge.evaluate.store import Store
+from textgauge.metrics import Metric
 
 if TYPE_CHECKING:
     import polars as pl
@@ -32,10 +33,12 @@ class RunReport:
 
 @dataclass(frozen=True, eq=False)
 class _Work:
-    """A batch with the metrics it lacks, and the cells of these."""
+    """A batch cut down to the rows it needs, the metrics to compute on it, and their cells."""
 
-    job: BatchJob
+    batch: Batch
+    metrics: tuple[Metric, ...]
     cells: tuple[Cell, ...]
+    timed: bool
 
 
 def run(
@@ -104,15 +107,16 @@ def _work(plans: Iterable[Plan], known: set[str], on_progress: Progress) -> Iter
     for plan in plans:
         prepared = False
         for batch in plan.batches():
-            missing = tuple(m for m in plan.metrics if plan.cell(batch.number, m).name not in known)
+            every = ((metric, plan.cell(batch.number, metric)) for metric in plan.metrics)
+            missing = [(metric, cell) for metric, cell in every if cell.name not in known]
             if not missing:
                 continue
-            known.update(plan.cell(batch.number, metric).name for metric in missing)
+            metrics, cells = zip(*missing, strict=True)
+            known.update(cell.name for cell in cells)
             if not prepared:
                 _prepare(plan, batch, on_progress)
                 prepared = True
-            cells = tuple(plan.cell(batch.number, metric) for metric in missing)
-            yield _Work(BatchJob(batch.compact(missing), missing, plan.protocol.timed), cells)
+            yield _Work(batch.compact(metrics), metrics, cells, plan.protocol.timed)
 
 
 def _prepare(plan: Plan, batch: Batch, on_progress: Progress) -> None:
@@ -134,7 +138,7 @@ def _kept(
     local = isinstance(executor, ProcessPoolExecutor)
     running: set[Future[Any]] = set()
     for item in work:
-        if item.job.timed:  # here, and alone
+        if item.timed:  # here, and alone
             while running:
                 yield from _finished(running, store, local)
             yield from _keep(item, store)
@@ -156,7 +160,7 @@ def _finished(running: set[Future[Any]], store: Store, local: bool) -> Iterator[
         except Exception as error:  # metrics' own errors are caught where they run: this one is the worker's
             reason = f"a worker process ended early ({type(error).__name__}: {error})"
             raise ResourceError(f"{reason}; run the same command again to resume") from error
-        yield from found if local else _written(found, store)
+        yield from found if local else (_written(cell, frame, store) for cell, frame in found)
 
 
 def _keep_all(work: _Work, store: Store) -> list[tuple[Cell, list[str]]]:
@@ -164,35 +168,21 @@ def _keep_all(work: _Work, store: Store) -> list[tuple[Cell, list[str]]]:
 
 
 def _keep(work: _Work, store: Store) -> Iterator[tuple[Cell, list[str]]]:
-    return _written(_observe(work), store)
+    return (_written(cell, frame, store) for cell, frame in _observed(work))
 
 
 def _observe_all(work: _Work) -> list[tuple[Cell, pl.DataFrame]]:
-    return list(_observe(work))
+    return list(_observed(work))
 
 
-def _observe(work: _Work) -> Iterator[tuple[Cell, pl.DataFrame]]:
-    for cell, outcome in zip(work.cells, iter_outcomes(work.job), strict=True):
-        yield cell, _frame(work.job.batch, outcome)
+def _observed(work: _Work) -> Iterator[tuple[Cell, pl.DataFrame]]:
+    for cell, metric in zip(work.cells, work.metrics, strict=True):
+        yield cell, observe(work.batch, metric, timed=work.timed)
 
 
-def _written(observed: Iterable[tuple[Cell, pl.DataFrame]], store: Store) -> Iterator[tuple[Cell, list[str]]]:
-    for cell, frame in observed:
-        store.write(cell, frame)
-        yield cell, _failures(cell, frame)
-
-
-def _frame(batch: Batch, outcome: CellOutcome) -> pl.DataFrame:
-    import polars as pl
-
-    columns: dict[str, Any] = dict(batch.columns)
-    columns["value"] = outcome.metric.select(outcome.values)
-    parts = (part.name for part in outcome.metric.parts if part.name in outcome.values)
-    columns |= {f"part.{name}": outcome.values[name] for name in parts}
-    columns["reason"] = pl.Series(outcome.reasons, dtype=pl.String)
-    columns["failed"] = list(outcome.failed)
-    columns["seconds"] = [outcome.seconds / len(batch)] * len(batch)
-    return pl.DataFrame(columns)
+def _written(cell: Cell, frame: pl.DataFrame, store: Store) -> tuple[Cell, list[str]]:
+    store.write(cell, frame)
+    return cell, _failures(cell, frame)
 
 
 def _failures(cell: Cell, frame: pl.DataFrame) -> list[str]:

@@ -21,11 +21,15 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from textgauge.data.frames import parquet_frame
-from textgauge.errors import InputError, ResourceError
-from textgauge.evaluate.invariants import broken_invariant
+from textgauge.errors import InputError, ResourceError, TextgaugeError
 from textgauge.evaluate.plan import Cell
+from textgauge.evaluate.protocols import protocols_named
 from textgauge.files import replacing
+from textgauge.metrics import Metric, get_metric
+from textgauge.metrics.neighbours import harmonic_mean
 from textgauge.sealed import Damaged, seal_json, seal_parquet, unsealed_json, unsealed_parquet
 
 if TYPE_CHECKING:
@@ -33,6 +37,8 @@ if TYPE_CHECKING:
 
 _FORMAT = 1
 _TIME = "time"
+_ROUNDING = 1e-6
+_OF_F1 = {"pr": lambda f1: 1.0 - f1, "irpr": lambda f1: f1}  # metrics whose value is F1 of precision and recall
 _COLUMNS = {"value", "reason", "failed", "seconds"}  # what every cell has besides its trials
 
 
@@ -165,3 +171,36 @@ def _manifest(path: Path) -> dict[str, Any]:
 def _warn_damaged(path: Path, error: Exception) -> None:
     message = f"{path}: damaged ({error}); it counts as missing, run the same command again to compute it"
     warnings.warn(message, RuntimeWarning, stacklevel=3)
+
+
+def broken_invariant(cell: Cell, frame: pl.DataFrame) -> str | None:
+    """What cannot be in the results of a cell, in words; None where all may be so."""
+    kinds = protocols_named(cell.protocol.partition("|")[0].partition("(")[0])
+    if any(kind.timed for kind in kinds):  # values are seconds
+        return None
+    try:
+        metric = get_metric(cell.metric)
+    except TextgaugeError:  # of a plug-in that is not here
+        return None
+    return _outside(metric, frame) or _not_f1(metric, frame)
+
+
+def _outside(metric: Metric, frame: pl.DataFrame) -> str | None:
+    bounds = {"value": metric.bounds, **{f"part.{part.name}": part.bounds for part in metric.parts}}
+    for name, (low, high) in bounds.items():
+        if name in frame.columns:
+            values = frame[name].to_numpy()
+            wrong = values[(values < low - _ROUNDING) | (values > high + _ROUNDING)]
+            if len(wrong):
+                return f"{name} {wrong[0]:g} is outside {low:g}…{high:g}"
+    return None
+
+
+def _not_f1(metric: Metric, frame: pl.DataFrame) -> str | None:
+    parts = ["part.precision", "part.recall"]
+    if metric.name not in _OF_F1 or metric.part is not None or not set(parts) <= set(frame.columns):
+        return None
+    precision, recall, values = (frame[name].to_numpy() for name in (*parts, "value"))
+    expected = _OF_F1[metric.name](harmonic_mean(precision, recall))
+    wrong = np.abs(values - expected) > _ROUNDING
+    return f"value {values[wrong][0]:g} is not made of its precision and recall" if wrong.any() else None

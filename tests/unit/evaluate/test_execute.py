@@ -110,14 +110,14 @@ class _Gone(BaseException):
 def test_a_worker_keeps_every_metric_of_a_batch_as_soon_as_it_is_there(tmp_path, make_plan, monkeypatch):
     plan, store = make_plan("jsd@words,zipf@words"), Store(tmp_path)
     work = next(run_module._work([plan], set(), lambda *_: None))
-    real = run_module._frame
+    real = run_module.observe
 
-    def killed(batch, outcome):
-        if outcome.metric.name == "zipf":
+    def killed(batch, metric, **how):
+        if metric.name == "zipf":
             raise _Gone
-        return real(batch, outcome)
+        return real(batch, metric, **how)
 
-    monkeypatch.setattr(run_module, "_frame", killed)
+    monkeypatch.setattr(run_module, "observe", killed)
     with pytest.raises(_Gone):
         run_module._keep_all(work, store)
     assert [store.has(cell) for cell in work.cells] == [True, False]

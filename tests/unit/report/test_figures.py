@@ -170,7 +170,7 @@ def test_distances_that_differ_by_rounding_are_tied():
 def test_tree_refuses_what_it_cannot_show(found):
     with pytest.raises(InputError, match="no repetition 4"):
         tree_figure(of(found, KSC), "jsd@words", repetition=3)
-    with pytest.raises(InputError, match="the figure is of ksc, not of size"):
+    with pytest.raises(InputError, match="needs a protocol with judgements, which size"):
         tree_figure(of(found, SIZE), "jsd@words")
     large = group_of(np.arange(300), k=25)
     with pytest.raises(InputError, match="up to 20"):

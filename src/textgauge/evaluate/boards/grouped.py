@@ -13,7 +13,7 @@ from textgauge.evaluate.boards.leaderboard import Leaderboard, RankedMetric, lea
 from textgauge.evaluate.boards.overall import Scope
 from textgauge.evaluate.protocols.base import Measure
 from textgauge.evaluate.results import Judged
-from textgauge.tabular import listed
+from textgauge.tabular import Row, listed
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,3 +150,18 @@ def leaderboards(
         )
         for board in found
     }
+
+
+def boards_answer(boards: Mapping[str, Leaderboard]) -> str:
+    """The answers of leaderboards, each after its title."""
+    return " ".join(titled(title, board.answer) for title, board in boards.items())
+
+
+def boards_rows(rows: Mapping[str, Sequence[Row]]) -> list[Row]:
+    """The rows of leaderboards by title, one after the other; `board` is the title where there are several."""
+    return [({"board": title} if title else {}) | row for title, own in rows.items() for row in own]
+
+
+def titled(title: str, text: str) -> str:
+    """A text after a title, if there is one."""
+    return f"{title}: {text}" if title else text

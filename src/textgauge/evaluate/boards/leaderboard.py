@@ -311,6 +311,15 @@ def _check_weights(weights: Mapping[str, float], names: list[str]) -> None:
         raise InputError("weights are finite numbers, zero or more")
 
 
+def rank_charts(rows: Sequence[dict[str, Any]]) -> alt.VConcatChart:
+    """A chart for each board that rows name."""
+    import altair as alt
+
+    boards = dict.fromkeys(row.get("board", "") for row in rows)
+    parts = {board: [row for row in rows if row.get("board", "") == board] for board in boards}
+    return alt.vconcat(*(rank_chart(own).properties(title=board) for board, own in parts.items()))
+
+
 def rank_chart(rows: Sequence[dict[str, Any]]) -> alt.LayerChart:
     """One line per metric, best first: rank with its interval, coloured by tier."""
     import altair as alt

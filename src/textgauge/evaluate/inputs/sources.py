@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.arrays import Ints
 from textgauge.data import Corpus, Pairs, load_texts
 from textgauge.data.formats import endings, holds_texts
 from textgauge.data.source import Source, load_corpus, source_name
@@ -48,6 +49,27 @@ class Sources:
     def joint(self) -> Corpus:
         """All corpora, one after the other, in one pool: rows are computed once for all trials."""
         return reduce(or_, self.corpora.values())
+
+    def distinct(self, role: str) -> Ints:
+        """One row of each different text of a corpus, in an order of their content alone."""
+        return np.asarray(np.unique(self.corpora[role].keys, return_index=True)[1])
+
+    @cached_property
+    def sides(self) -> tuple[Ints, Ints]:
+        """The same for `a` and for `b`, as rows of the joint corpus."""
+        return self.distinct("a"), self.distinct("b") + len(self.corpora["a"])
+
+    @property
+    def fewest(self) -> int:
+        """How many different texts the corpus has that has the fewest."""
+        return min(len(self.distinct(role)) for role in self.corpora)
+
+    def check_different(self, needed: Mapping[str, int], who: str) -> None:
+        """Refuse a source with fewer different texts than are needed; `who` needs them, verb included."""
+        for role, count in needed.items():
+            have = len(self.distinct(role))
+            if have < count:
+                raise InputError(f"source {role} has {have} different texts, but {who} {count}")
 
     @cached_property
     def fingerprint(self) -> str:

@@ -33,7 +33,6 @@ from textgauge.evaluate.protocols.levels import (
     within_groups,
 )
 from textgauge.stats.resampled_correlation import draws, inversion_rows, pearson_rows, rank_rows
-from textgauge.stats.resampling import percentile_interval
 
 _BATCH = 5_000  # pairs: every batch carries the texts of all pairs, for metrics that are fitted on them
 _GROUPS = ("set", "system", "item")
@@ -83,6 +82,7 @@ class Agreement(Protocol):
     data = RatedPairs()
     default_metrics = PAIR_METRICS
     figures = ("order", "bump", "scatter")
+    rated = True
     measures = (
         _correlation("pearson", "pairs: Pearson's r"),
         _correlation("spearman", f"pairs: Spearman's ρ; {_MEAN_RANKS}"),
@@ -203,24 +203,8 @@ def _variability(means: Floats, is_random: NDArray[np.bool_]) -> Floats:
 def _verdicts(level: AgreementLevel, drawn: Floats, units: int, left_out: str | None) -> Iterator[Verdict]:
     columns = zip(level.names, level.values, level.chance, level.reasons, drawn.T, strict=True)
     for name, value, chance, reason, column in columns:
-        if np.isnan(value):
-            why = "; ".join(filter(None, (reason, left_out)))
-            yield Verdict(name, value, values=(value,), reason=why, n=level.n, units=units)
-            continue
-        interval = percentile_interval(column, units, 0.95)
-        yield Verdict(
-            name,
-            value,
-            float("nan"),
-            *interval,
-            *interval,
-            values=(value,),
-            reason="; ".join(filter(None, (reason, left_out))) or None,
-            draws=tuple(column.tolist()),
-            n=level.n,
-            units=units,
-            chance=chance,
-        )
+        why = "; ".join(filter(None, (reason, left_out))) or None
+        yield Verdict.of_draws(name, value, column, units, reason=why, n=level.n, chance=chance)
 
 
 def _why_left_out(observations: Observations) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
@@ -45,6 +45,7 @@ RESAMPLES = 1_000  # of repetitions or of pairs: one number, so that measures of
 CORPUS_METRICS = "energy,mmd,fid,pr,dc,irpr,medoid,ttest,classifier,cbdf,jsd,zipf"
 PAIR_METRICS = "cosine,chrf,bleu,rouge1,jaccard,levenshtein,wmd"
 _PACKAGE = "textgauge.evaluate.protocols"
+_ANY = (-float("inf"), float("inf"))
 
 
 @dataclass(frozen=True)
@@ -114,6 +115,20 @@ class Verdict:
     units: int = 0
     chance: float = field(default=float("nan"), compare=False)  # NaN is not equal to itself
 
+    @classmethod
+    def of_draws(
+        cls, measure: str, value: float, drawn: Floats, units: int, *, bounds: tuple[float, float] = _ANY, **more: Any
+    ) -> Verdict:
+        """A verdict from one value and its resamples; without interval, draws and chance where there is no value."""
+        from textgauge.stats.resampling import percentile_interval
+
+        made = cls(measure, value, values=(value,), units=units, **more)
+        if np.isnan(value):
+            return replace(made, chance=float("nan"))
+        low, high = percentile_interval(drawn, units, 0.95)
+        low, high = max(low, bounds[0]), min(high, bounds[1])
+        return replace(made, low=low, high=high, boot_low=low, boot_high=high, draws=tuple(drawn.tolist()))
+
 
 @dataclass(frozen=True)
 class Observations:
@@ -153,6 +168,7 @@ class Protocol:
     timed: ClassVar[bool] = False  # whether the value of a trial is its time, alone and cold
     similarities: ClassVar[bool] = False  # whether trials are judged as similarities, not as distances
     ensembles: ClassVar[bool] = False  # whether runs train ensembles of their metrics
+    rated: ClassVar[bool] = False  # whether trials are pairs with people's ratings
     former: ClassVar[Mapping[str, Mapping[str, str]]] = MappingProxyType(
         {}
     )  # what stored values are called here; "": absent

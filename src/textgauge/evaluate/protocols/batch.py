@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,37 +19,46 @@ from textgauge.metrics.base import VALUE
 Values = dict[str, NDArray[np.float64]]
 
 
-class Batch(Protocol):
-    """What a batch has to offer."""
+class Batch(ABC):
+    """Base of all batches: `number` is its place in a plan, `columns` are what is known about each trial."""
 
-    @property
-    def number(self) -> int:
-        """Its number among the batches of a plan."""
+    number: int
+    columns: Mapping[str, Column]
 
-    @property
-    def columns(self) -> Mapping[str, Column]:
-        """What is known about each trial."""
-
+    @abstractmethod
     def __len__(self) -> int: ...
 
-    def prepare(self, metric: Any) -> str | None:
-        """Run the model a metric needs, if any, on all texts; gives its name."""
+    @property
+    @abstractmethod
+    def pool(self) -> Pool:
+        """The pool of all its texts."""
 
+    @abstractmethod
     def compact(self, metrics: Sequence[Any]) -> Batch:
         """The batch as a pool of its own, with the rows the metrics need: small enough to send."""
 
+    @abstractmethod
     def compute(self, metric: Any) -> Values:
         """Values and parts of all trials; NaN where undefined."""
 
+    @abstractmethod
     def one(self, metric: Any, trial: int) -> tuple[dict[str, float], str | None]:
         """Values and parts of one trial, and the reason where there is none."""
 
+    def prepare(self, metric: Any) -> None:
+        """Run the model a metric needs, if any, on all texts, so that it runs once and in one process."""
+        if metric.needs == "embeddings":
+            self.pool.embeddings(metric.on)
+
     def seconds(self, metric: Any, trial: int) -> float:
         """CPU seconds of one trial with nothing prepared but rows."""
+        start = time.process_time()
+        self.one(metric, trial)
+        return time.process_time() - start
 
 
 @dataclass(frozen=True, eq=False)
-class CorpusBatch:
+class CorpusBatch(Batch):
     """Trials over one corpus: which texts are on which side."""
 
     number: int
@@ -59,12 +69,15 @@ class CorpusBatch:
     def __len__(self) -> int:
         return len(self.draws)
 
-    def prepare(self, metric: CorpusMetric) -> str | None:
-        """Embed all texts of the pool, so that models run once and in one process."""
-        if metric.reads_texts:
-            return None
-        self.joint.pool.embeddings(metric.embedder)
-        return metric.embedder
+    @property
+    def pool(self) -> Pool:
+        """That of the corpus."""
+        return self.joint.pool
+
+    def prepare(self, metric: CorpusMetric) -> None:
+        """Embed all texts of the pool."""
+        if not metric.reads_texts:
+            self.pool.embeddings(metric.embedder)
 
     def compact(self, metrics: Sequence[CorpusMetric]) -> CorpusBatch:
         """The same trials over a pool of just these texts."""
@@ -98,7 +111,7 @@ class CorpusBatch:
 
 
 @dataclass(frozen=True, eq=False)
-class PairBatch:
+class PairBatch(Batch):
     """Trials over pairs of texts: each candidate, with its reference or references, is one."""
 
     number: int
@@ -108,12 +121,10 @@ class PairBatch:
     def __len__(self) -> int:
         return self.pairs.n_items
 
-    def prepare(self, metric: PairMetric) -> str | None:
-        """Embed all texts of the pool, so that models run once and in one process."""
-        if metric.needs != "embeddings":
-            return None
-        self.pairs.left.pool.embeddings(metric.on)
-        return metric.on
+    @property
+    def pool(self) -> Pool:
+        """That of the pairs."""
+        return self.pairs.left.pool
 
     def compact(self, metrics: Sequence[PairMetric]) -> PairBatch:
         """The same pairs over a pool of just these texts; fitted weights stay those of the whole background."""
@@ -138,15 +149,9 @@ class PairBatch:
         plain = {name: float(column[0]) for name, column in values.items()}
         return plain, metric.undefined if np.isnan(metric.select(plain)) else None
 
-    def seconds(self, metric: PairMetric, trial: int) -> float:
-        """The time of one pair."""
-        start = time.process_time()
-        self.one(metric, trial)
-        return time.process_time() - start
-
 
 @dataclass(frozen=True, eq=False)
-class MatrixBatch:
+class MatrixBatch(Batch):
     """Trials over every row text with every column text, or over the pairs of one corpus where no columns are given.
 
     Trials run through the matrix row by row; of one corpus, over the places right of the diagonal. A metric whose two
@@ -163,12 +168,10 @@ class MatrixBatch:
         n = len(self.rows)
         return n * (n - 1) // 2 if self.others is None else n * len(self.others)
 
-    def prepare(self, metric: PairMetric) -> str | None:
-        """Embed all texts of the pool, so that models run once and in one process."""
-        if metric.needs != "embeddings":
-            return None
-        self.rows.pool.embeddings(metric.on)
-        return metric.on
+    @property
+    def pool(self) -> Pool:
+        """That of the rows."""
+        return self.rows.pool
 
     def compact(self, metrics: Sequence[PairMetric]) -> MatrixBatch:
         """The same trials over a pool of just these texts."""
@@ -195,12 +198,6 @@ class MatrixBatch:
             some = MatrixBatch(0, self.rows.take([row]), self.others.take([column]), {}, self.background)
         value = float(metric.select(some.compute(metric))[0])
         return {metric.part or VALUE: value}, metric.undefined if np.isnan(value) else None
-
-    def seconds(self, metric: PairMetric, trial: int) -> float:
-        """The time of one trial."""
-        start = time.process_time()
-        self.one(metric, trial)
-        return time.process_time() - start
 
 
 def _embedders(metrics: Sequence[PairMetric]) -> list[str]:

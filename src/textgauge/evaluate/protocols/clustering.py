@@ -61,6 +61,8 @@ class Clustering(Task):
     forest = Forest(trees=200, leaf=20, tried=1.0, balanced=False, grown_from=1_200, even=True)
     folded = True
     ranked = True
+    size = "n"
+    smallest = 35  # of fewer, hardly two share a label
     measures = (
         Measure("clustering", about="V-measure, mean over folds"),
         Measure("homogeneity", detail=True, about="clusters hold one label only, mean over folds"),

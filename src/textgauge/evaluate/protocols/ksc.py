@@ -115,17 +115,12 @@ class Ksc(Protocol):
             raise InputError(f"at least 1 repetition is needed, not {self.repetitions}")
         if self.sample < 0:
             raise InputError(f"a sample of judgements has 1 or more, or 0 for all of them, not {self.sample}")
-        for role, needed in self._needed().items():
-            have = len(_distinct(sources.corpora[role]))
-            if have < needed:
-                raise InputError(
-                    f"source {role} has {have} different texts, but k={self.k} corpora of n={self.n} need {needed}"
-                )
+        sources.check_different(self._needed(), f"k={self.k} corpora of n={self.n} need")
 
     def pool_share(self, sources: Sources) -> float:
         """The larger share of both sources; of a lottery, the share that at least one corpus draws."""
         first = shares(self.k, self.n)
-        counts = {role: len(_distinct(sources.corpora[role])) for role in ("a", "b")}
+        counts = {role: len(sources.distinct(role)) for role in ("a", "b")}
         if self.draw == "disjoint":
             return max(needed / counts[role] for role, needed in self._needed().items())
         taken = {"a": first, "b": self.n - first}
@@ -133,11 +128,9 @@ class Ksc(Protocol):
 
     def trials(self, sources: Sources, seed: int) -> Iterator[CorpusBatch]:
         """One batch per repetition: all pairs of the k corpora."""
-        rows = [_distinct(sources.corpora[role]) for role in ("a", "b")]
-        sides = rows[0], rows[1] + len(sources.corpora["a"])
         same = replace(self, order="definition")  # the texts drawn do not depend on the order
         for number in range(self.repetitions):
-            members = self._members(sides, generator(same, sources, seed, number))
+            members = self._members(sources.sides, generator(same, sources, seed, number))
             yield _batch(number, sources.joint, members[::-1] if self.order == "paper" else members)
 
     def judge(self, observations: Observations) -> list[Verdict]:
@@ -222,11 +215,6 @@ def _batch(number: int, joint: Corpus, members: list[Ints]) -> CorpusBatch:
     for mask, rows in zip(masks, members, strict=True):
         mask[np.searchsorted(used, rows)] = True
     return CorpusBatch(number, joint.take(used), Draws(masks[i], masks[j]), {"i": i, "j": j})
-
-
-def _distinct(corpus: Corpus) -> Ints:
-    """One row of each different text, in an order of their content alone."""
-    return np.asarray(np.unique(corpus.keys, return_index=True)[1])
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,7 +27,7 @@ from textgauge.evaluate.protocols.base import (
 )
 from textgauge.evaluate.protocols.batch import CorpusBatch
 from textgauge.metrics import CorpusMetric, Metric, get_corpus_metrics
-from textgauge.stats.resampling import percentile_interval, resampled_sums
+from textgauge.stats.resampling import resampled_sums
 
 POINTS = Sources("gaussian blobs", {})  # the protocol draws its points itself
 TENTH = 0.1  # of the largest rise: the share at which a rise begins
@@ -195,7 +195,8 @@ class Perturbation(Protocol):
         stays = _STAYS if np.isnan(values[-1]) else None
         reason = "; ".join(filter(None, (stays, left_out))) or None
         names = [measure.name for measure in self.measures]
-        return [_verdict(*of, int(whole.sum()), reason) for of in zip(names, values.tolist(), drawn, strict=True)]
+        columns = zip(names, values.tolist(), drawn, strict=True)
+        return [Verdict.of_draws(*column, int(whole.sum()), reason=reason) for column in columns]
 
     def _number(self, q: int, repetition: int) -> int:
         return (q - self.q) * self.repetitions + repetition
@@ -291,11 +292,3 @@ def _crossings(rise: Floats, level: Floats, deltas: Floats) -> Floats:
     low, high = rise[rows, first - 1], rise[rows, first]
     share = (level - low) / np.where(high > low, high - low, 1.0)
     return np.asarray(deltas[first - 1] + share * (deltas[first] - deltas[first - 1]))
-
-
-def _verdict(name: str, value: float, drawn: Floats, units: int, reason: str | None) -> Verdict:
-    if np.isnan(value):
-        return Verdict(name, value, values=(value,), reason=reason, units=units)
-    ends = percentile_interval(drawn, units, 0.95)
-    draws = tuple(drawn.tolist())
-    return Verdict(name, value, float("nan"), *ends, *ends, values=(value,), reason=reason, draws=draws, units=units)

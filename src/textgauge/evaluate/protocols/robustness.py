@@ -50,6 +50,8 @@ class Robustness(Task):
         published=("scitldr", "bbc_news", "legal_summ"),
     )
     model = "linear"
+    size = "documents_drawn"
+    smallest = 10
     former = MappingProxyType({"numerals": {"": "digits"}})
     measures = (
         Measure("robustness", about="mean of the three rates"),

@@ -86,29 +86,21 @@ class Size(Protocol):
         if self.repetitions < 1 or self.draws < 1:
             raise InputError("at least 1 draw and 1 repetition are needed")
         needed = max(self.large, *self.sizes, self.total - self.smallest)
-        for role in ("a", "b"):
-            have = len(np.unique(sources.corpora[role].keys))
-            if have < needed:
-                raise InputError(f"source {role} has {have} different texts, but the size protocol needs {needed}")
+        sources.check_different(dict.fromkeys("ab", needed), "the size protocol needs")
 
     def trials(self, sources: Sources, seed: int) -> Iterator[CorpusBatch]:
         """A batch for each large sample, then one per repetition of both sweeps.
 
         The samples of one repetition grow out of each other: each is a fair draw, and all share one set of rows.
         """
-        sides = [np.unique(sources.corpora[role].keys, return_index=True)[1] for role in ("a", "b")]
-        sides[1] = sides[1] + len(sources.corpora["a"])
+        sides = sources.sides
         whole = self.asymptote == "whole"
         large = [(ASYMPTOTE, len(sides[0]), len(sides[1])) if whole else (ASYMPTOTE, self.large, self.large)]
         sweep = [(SIZE, s, s) for s in self.sizes] + [(IMBALANCE, s, self.total - s) for s in self.sizes]
         for number in [*range(1 if whole else self.draws), *range(self.draws, self.draws + self.repetitions)]:
             rng = generator(self, sources, seed, number)
-            yield _batch(
-                number,
-                sources.joint,
-                [rng.permutation(side) for side in sides],
-                large if number < self.draws else sweep,
-            )
+            drawn = [rng.permutation(side) for side in sides]
+            yield _batch(number, sources.joint, drawn, large if number < self.draws else sweep)
 
     def judge(self, observations: Observations) -> list[Verdict]:
         """Both measures, each from its values in single repetitions."""

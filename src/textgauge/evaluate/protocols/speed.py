@@ -62,18 +62,14 @@ class Speed(Protocol):
         """Enough different texts for the largest size."""
         if self.n < 2 or self.largest < self.n or self.repetitions < 1:
             raise InputError("speed needs n of at least 2, largest of at least n, and at least 1 repetition")
-        for role in ("a", "b"):
-            have = len(np.unique(sources.corpora[role].keys))
-            if have < self.sizes[-1]:
-                raise InputError(f"source {role} has {have} different texts, but timing needs {self.sizes[-1]}")
+        sources.check_different(dict.fromkeys("ab", self.sizes[-1]), "timing needs")
 
     def trials(self, sources: Sources, seed: int) -> Iterator[CorpusBatch]:
         """One batch per repetition: a draw of each size."""
-        sides = [np.unique(sources.corpora[role].keys, return_index=True)[1] for role in ("a", "b")]
         for number in range(self.repetitions):
             rng = generator(self, sources, seed, number)
-            a, b = (rng.permutation(side)[: self.sizes[-1]] for side in sides)
-            joint = sources.joint.take(np.concatenate([a, b + len(sources.corpora["a"])]))
+            a, b = (rng.permutation(side)[: self.sizes[-1]] for side in sources.sides)
+            joint = sources.joint.take(np.concatenate([a, b]))
             place = np.arange(len(joint))
             masks = [(place < s, (place >= len(a)) & (place < len(a) + s)) for s in self.sizes]
             left, right = (np.array(side) for side in zip(*masks, strict=True))

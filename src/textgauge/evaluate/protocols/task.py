@@ -62,6 +62,9 @@ class Task(Protocol):
     forest: ClassVar[Forest] = Forest()  # of the tuned ensemble, where the model is one
     folded: ClassVar[bool] = False  # whether ensembles leave out whole folds, not documents
     ranked: ClassVar[bool] = False  # whether `ranked_inputs` hold more than the similarities
+    size: ClassVar[str] = ""  # the parameter that says how many texts are drawn
+    smallest: ClassVar[int] = 1  # texts that still separate metrics
+    in_fold: ClassVar[int] = 0  # texts that a fold needs; of fewer texts there are fewer folds
 
     def units(self, value: Floats, columns: Columns) -> Units:
         """The statistics of every unit."""
@@ -86,29 +89,12 @@ class Task(Protocol):
 
     def with_intervals(self, value: Floats, drawn: Floats, units: int, reason: str | None) -> Iterator[Verdict]:
         """A verdict for every measure from its value and its resamples; details that do not exist are left out."""
-        from textgauge.stats.resampling import percentile_interval
-
         for measure, number, column in zip(self.measures, value, drawn.T, strict=True):
             if np.isnan(number) and measure.detail:
                 continue  # the data do not have what it is about
-            if np.isnan(number):
-                why = reason or f"{measure.name} does not exist for these values"
-                yield Verdict(measure.name, float("nan"), values=(float("nan"),), reason=why, n=units, units=units)
-                continue
-            low, high = percentile_interval(column, units, 0.95)
-            interval = max(low, measure.low), min(high, measure.high)
-            yield Verdict(
-                measure.name,
-                float(number),
-                float("nan"),
-                *interval,
-                *interval,
-                values=(float(number),),
-                reason=reason,
-                draws=tuple(column.tolist()),
-                n=units,
-                units=units,
-            )
+            why = reason or (f"{measure.name} does not exist for these values" if np.isnan(number) else None)
+            ends = measure.low, measure.high
+            yield Verdict.of_draws(measure.name, float(number), column, units, bounds=ends, reason=why, n=units)
 
     def documents(self, columns: Columns) -> Keys:
         """Content keys of the documents of each trial, one column for each."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import html
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from textgauge.evaluate.boards.leaderboard import Leaderboard
 from textgauge.result import Result
-from textgauge.tabular import plain, plain_row
+from textgauge.tabular import STATIC_PAGE_POLICY, FlatRow, Row, html_table, markdown_table, plain, printable
 
 if TYPE_CHECKING:
     from textgauge.evaluate.recommend.detection import TextsNeeded
@@ -16,9 +18,15 @@ if TYPE_CHECKING:
 
 Kind = Literal["corpora", "pairs", "task"]
 
+_STYLE = (
+    ":root{color-scheme:light dark}body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;"
+    "padding:0 1rem}table{border-collapse:collapse;margin:1rem 0}td,th{padding:.25rem .6rem;text-align:right;"
+    "border-bottom:1px solid #8884}"
+)
+
 
 @dataclass(frozen=True)
-class MetricCost:
+class MetricCost(FlatRow):
     """CPU seconds of a comparison of `size` texts a side, or of `size` pairs.
 
     `seconds` are without embedding the texts, `embedding_seconds` are for embedding them where they are not cached.
@@ -30,21 +38,13 @@ class MetricCost:
     embedding_seconds: float = 0.0
     embedder: str | None = None
 
-    def to_dict(self) -> dict[str, Any]:
-        """A flat row."""
-        return plain_row({name: getattr(self, name) for name in self.__dataclass_fields__})
-
 
 @dataclass(frozen=True)
-class LeftOut:
+class LeftOut(FlatRow):
     """A metric that the budget had no room for; `seconds` is about the budget that would have, NaN where unknown."""
 
     metric: str
     seconds: float = float("nan")
-
-    def to_dict(self) -> dict[str, Any]:
-        """A flat row."""
-        return plain_row({name: getattr(self, name) for name in self.__dataclass_fields__})
 
 
 @dataclass(frozen=True)
@@ -146,22 +146,64 @@ class Recommendation(Result):
             "about": {name: plain(value) for name, value in self.about.items()},
         }
 
-    def markdown(self) -> str:
-        """The answer as a Markdown page."""
-        from textgauge.evaluate.recommend.render import markdown
+    def tables(self) -> list[tuple[str, list[Row]]]:
+        """A table for each purpose, in the order of its answer, and the cost; each with its title."""
+        first, *others = self.answers
+        found = [(f"To {first.purpose}, best first", first.board.readable())]
+        if self.power:
+            purposes = [f"To {one.purpose}: texts needed a side, fewest first" for one in others]
+            found.append(((purposes or ["Rated pairs needed"])[0], [row.to_dict() for row in self.power]))
+        if self.costs:
+            found.append(("Cost, CPU seconds", [row.to_dict() for row in self.costs]))
+        return found
 
-        return markdown(self)
+    @property
+    def _title(self) -> str:
+        return f"Which metric for {' and '.join(self.data)}"
+
+    def _lists(self) -> list[tuple[str, tuple[str, ...]]]:
+        """What stands before and after the tables."""
+        return [("Warnings", self.warnings), ("How this was found", self.notes)]
+
+    def markdown(self) -> str:
+        """The answer as a Markdown page: sentences, warnings, tables, and how it was found."""
+        warned, found = (
+            [f"## {title}", "\n".join(f"- {_markdown(item)}" for item in items)] if items else []
+            for title, items in self._lists()
+        )
+        tables = [part for title, rows in self.tables() for part in (f"## {title}", _markdown_table(rows))]
+        said = [f"# {_markdown(self._title)}", *map(_markdown, self.sentences)]
+        return "\n\n".join([*said, *warned, *tables, *found]) + "\n"
 
     def html(self) -> str:
         """The answer as an HTML page of its own."""
-        from textgauge.evaluate.recommend.render import html_page
-
-        return html_page(self)
+        title = html.escape(printable(self._title))
+        head = f'<meta charset="utf-8"><title>{title}</title><meta name="viewport" content="width=device-width">'
+        return (
+            f'<!doctype html><html lang="en"><head>{STATIC_PAGE_POLICY}{head}<style>{_STYLE}</style></head>'
+            f"<body><main><h1>{title}</h1>{self._repr_html_()}</main></body></html>\n"
+        )
 
     def _repr_html_(self) -> str:
-        from textgauge.evaluate.recommend.render import html_body
-
-        return html_body(self)
+        said = "".join(f"<p>{html.escape(printable(text))}</p>" for text in self.sentences)
+        warned, found = (_html_list(title, items) for title, items in self._lists())
+        tables = "".join(f"<h2>{title}</h2>{html_table(rows)}" for title, rows in self.tables())
+        return f"{said}{warned}{tables}{found}"
 
     def __str__(self) -> str:
         return "\n".join([*self.sentences, *(f"warning: {text}" for text in self.warnings)])
+
+
+def _html_list(title: str, items: Sequence[str]) -> str:
+    inside = "".join(f"<li>{html.escape(printable(item))}</li>" for item in items)
+    return f"<h2>{title}</h2><ul>{inside}</ul>" if items else ""
+
+
+def _markdown_table(rows: Sequence[Row]) -> str:
+    cells = [{name: _markdown(cell) if isinstance(cell, str) else cell for name, cell in row.items()} for row in rows]
+    return markdown_table(cells, list(dict.fromkeys(name for row in rows for name in row)))
+
+
+def _markdown(text: str) -> str:
+    """Plain text: what Markdown and HTML would take for marks is escaped."""
+    return re.sub(r"([\\`*<>\[\]#])", r"\\\1", " ".join(printable(text).split()))

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from textgauge.arrays import Ints
-from textgauge.data import Pairs, Pool
+from textgauge.data import Pairs
 from textgauge.errors import InputError
 from textgauge.evaluate.inputs.sources import Data
 from textgauge.evaluate.protocols import (
@@ -22,6 +21,7 @@ from textgauge.evaluate.protocols import (
     PairSources,
     Protocol,
     Sources,
+    Task,
     TaskSources,
 )
 from textgauge.evaluate.protocols.batch import Batch, CorpusBatch
@@ -34,10 +34,6 @@ _PILOT_MIXTURES, _PILOT_PAIRS = (12, 30), (20, 100)
 _FEWEST_PAIRS = 50
 _PAIRS_PER_SECOND = 1_000  # of the budget: more cannot be scored and judged in the time
 _FEWER = np.sqrt(0.5)  # of the pairs or texts, from one step to the next
-# The parameter by which a task becomes smaller, and the least that still separates metrics.
-_SMALLEST = {"n": 20, "documents_drawn": 10}
-_SMALLEST_OF = {"clustering": 35}  # texts: of fewer, hardly two share a label
-_IN_FOLD = {"retrieval": 15}  # documents: among fewer, all are near the top; there are fewer folds instead
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,8 +57,7 @@ class Experiment:
     @cached_property
     def texts(self) -> tuple[str, ...]:
         """The different texts of all trials; none where embeddings are all there is."""
-        pools = [pool for pool in map(pool_of, self.batches) if pool.has_texts]
-        return tuple(dict.fromkeys(text for pool in pools for text in pool.texts))
+        return tuple(dict.fromkeys(text for batch in self.batches for text in texts_of(batch)))
 
     def random_values(self) -> Observations:
         """Random values of all trials, to see how long judging takes."""
@@ -87,17 +82,15 @@ def items_of(batch: Batch, metric: Metric) -> int:
     return len(batch.joint) ** (1 if getattr(metric, "pair_ground", None) is None else 2)
 
 
-def pool_of(batch: Any) -> Pool:
-    """The pool that holds the texts of a batch."""
-    if isinstance(batch, MatrixBatch):
-        return batch.rows.pool
-    return (batch.pairs.left if isinstance(batch, PairBatch) else batch.joint).pool
+def texts_of(batch: Batch) -> tuple[str, ...]:
+    """The texts of a batch; none where embeddings are all there is."""
+    return batch.pool.texts if batch.pool.has_texts else ()
 
 
 def corpora_ladder(sources: Sources, seed: int) -> Ladder:
     """Mixtures of fewer texts each time, of the whole sources or of four times the texts that one repetition needs."""
     most = largest_ksc(sources)
-    n = max(min(_fewest_texts(sources) * 2 // most.k // _POOLS, most.n), min(_MIXTURES[-1], most.n))
+    n = max(min(sources.fewest * 2 // most.k // _POOLS, most.n), min(_MIXTURES[-1], most.n))
     whole, steps = replace(most, n=n, repetitions=_REPETITIONS[0]), list[Experiment]()
     protocol, few = whole, sources
     for n in [whole.n, *(n for n in _MIXTURES if n < whole.n)]:
@@ -112,7 +105,7 @@ def corpora_ladder(sources: Sources, seed: int) -> Ladder:
 
 def largest_ksc(sources: Sources) -> Ksc:
     """The protocol, smaller only where the sources hold too few different texts for it."""
-    have = _fewest_texts(sources)
+    have = sources.fewest
     for k, least in ((7, 10), (5, 10), (4, 10), (3, 4)):
         for n in range(min(Ksc.n, 2 * have // k), least - 1, -1):
             try:
@@ -123,13 +116,9 @@ def largest_ksc(sources: Sources) -> Ksc:
     raise InputError(f"{sources.name}: too few different texts to rank metrics; give at least 20 of each")
 
 
-def _fewest_texts(sources: Sources) -> int:
-    return min(len(np.unique(corpus.keys)) for corpus in sources.corpora.values())
-
-
 def _just_enough(sources: Sources, protocol: Ksc) -> Sources:
     """The first texts of both sources, for a few repetitions; the sources themselves if these are all."""
-    rows = {role: np.unique(corpus.keys, return_index=True)[1] for role, corpus in sources.corpora.items()}
+    rows = {role: sources.distinct(role) for role in sources.corpora}
     count = _POOLS * (-(-protocol.k * protocol.n // 2) + protocol.k)
     if all(len(own) <= count for own in rows.values()):
         return sources
@@ -141,9 +130,9 @@ def in_turns(sources: Sources) -> Ints:
 
     The order is that of a hash of their content, which is as good as random.
     """
-    sides = [np.unique(sources.corpora[role].keys, return_index=True)[1] for role in ("a", "b")]
+    sides = sources.sides
     place = np.concatenate([np.arange(len(side)) for side in sides])
-    return np.concatenate([sides[0], sides[1] + len(sources.corpora["a"])])[np.argsort(place, kind="stable")]
+    return np.concatenate(sides)[np.argsort(place, kind="stable")]
 
 
 def pairs_ladder(sources: PairSources, seed: int, seconds: float, judge: Callable[[Observations], object]) -> Ladder:
@@ -170,14 +159,14 @@ def first_pairs(sources: PairSources, count: int, seed: int) -> PairSources:
     return PairSources(sources.name, sources.left.take(pairs), sources.right.take(rights), columns, items, scores)
 
 
-def task_ladder(protocol: Protocol, sources: TaskSources | PairSources, seed: int) -> Ladder:
+def task_ladder(protocol: Task, sources: TaskSources | PairSources, seed: int) -> Ladder:
     """A task with fewer texts each time."""
     protocol.check(sources)
     steps = tuple(Experiment(smaller, sources, seed) for smaller in smaller_tasks(protocol))
     return Ladder(steps, _parts(steps[-1].batches[0]), protocol.judge)
 
 
-def smaller_tasks(protocol: Protocol) -> Iterator[Protocol]:
+def smaller_tasks(protocol: Task) -> Iterator[Task]:
     """The protocol, then with fewer texts each time, as long as that separates metrics.
 
     >>> from textgauge.evaluate.protocols import Clustering, Retrieval
@@ -187,14 +176,11 @@ def smaller_tasks(protocol: Protocol) -> Iterator[Protocol]:
     [(250, 5), (176, 5), (125, 5), (88, 5), (62, 4), (44, 2), (31, 2), (22, 1)]
     """
     yield protocol
-    task, folds = protocol.name, getattr(protocol, "folds", 1)
-    parameter = next((item.name for item in fields(protocol) if item.name in _SMALLEST), "")
-    amount, least = getattr(protocol, parameter, 0), _SMALLEST_OF.get(task, _SMALLEST.get(parameter, 1))
-    while (amount := amount * _FEWER) >= least:
-        count = int(amount + 1e-9)
-        changed = {parameter: count}
-        if task in _IN_FOLD:
-            changed["folds"] = max(1, min(folds, count // _IN_FOLD[task]))
+    amount: float = getattr(protocol, protocol.size, 0)
+    while (amount := amount * _FEWER) >= protocol.smallest:
+        changed = {protocol.size: int(amount + 1e-9)}
+        if protocol.in_fold:
+            changed["folds"] = max(1, min(getattr(protocol, "folds", 1), changed[protocol.size] // protocol.in_fold))
         yield replace(protocol, **changed)
 
 

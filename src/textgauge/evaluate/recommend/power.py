@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from textgauge.arrays import Floats
 from textgauge.stats.correlation import spearman
 from textgauge.stats.resampled_correlation import draws, resampled
-from textgauge.tabular import plain_row
+from textgauge.tabular import FlatRow
 
 LEVEL = 0.05
 PERMUTATIONS = 39  # of a simulated test
@@ -141,7 +141,7 @@ def rung(n: float, *, most: float) -> int:
 
 
 @dataclass(frozen=True)
-class PairsNeeded:
+class PairsNeeded(FlatRow):
     """How many rated pairs separate `metric` from `best`; NaN where they show no difference, or an end has none.
 
     `difference` is that of Spearman's ρ with people, best less other. `low` and `high` are the counts at the ends of
@@ -154,10 +154,6 @@ class PairsNeeded:
     count: float
     low: float
     high: float
-
-    def to_dict(self) -> dict[str, Any]:
-        """A flat row."""
-        return plain_row({name: getattr(self, name) for name in self.__dataclass_fields__})
 
 
 def pairs_needed(

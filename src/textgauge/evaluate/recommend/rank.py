@@ -17,10 +17,10 @@ import numpy as np
 from textgauge.errors import MissingExtra, ResourceError
 from textgauge.evaluate import Plan, Store, run
 from textgauge.evaluate.boards.leaderboard import Leaderboard, leaderboard
-from textgauge.evaluate.protocols import Batch, Observations
+from textgauge.evaluate.protocols import Observations
 from textgauge.evaluate.recommend.answer import LeftOut
 from textgauge.evaluate.recommend.budget import Clock, Embeddings, Line, embedder_of, embedders_of
-from textgauge.evaluate.recommend.experiments import Experiment, Ladder, items_of, pool_of
+from textgauge.evaluate.recommend.experiments import Experiment, Ladder, items_of, texts_of
 from textgauge.evaluate.results import Judged, Results
 from textgauge.metrics import Metric
 from textgauge.parallel import one_blas_thread
@@ -73,6 +73,7 @@ class Ranked:
     failures: tuple[str, ...]
     unavailable: Mapping[str, str]
     embeddings: Embeddings
+    results: Results
 
     @property
     def defined(self) -> list[Metric]:
@@ -122,12 +123,13 @@ def rank(
         raise ResourceError(next(iter(unavailable.values()), "no metric could be tried"))
     on_step("embedding")
     experiment, kept, slow = _fit(ladder, tried, forecast, clock, share)
-    embeddings.fill(map(pool_of, experiment.batches), embedders_of(kept))
+    embeddings.fill((batch.pool for batch in experiment.batches), embedders_of(kept))
     plan, failures, late = _run_in_time(experiment, kept, forecast, store, clock, share, on_step)
     on_step("judging")
-    observed = observed_by(plan, store)
+    results = Results(store)
+    observed = observed_by(plan, results)
     board = leaderboard(judge(plan, observed))
-    return Ranked(plan, board, observed, (*slow, *late, *untried), failures, unavailable, embeddings)
+    return Ranked(plan, board, observed, (*slow, *late, *untried), failures, unavailable, embeddings, results)
 
 
 @contextlib.contextmanager
@@ -152,7 +154,7 @@ def _pilot(
     """Time metrics for up to half of the time left, two in any case; those there is no time for are left out."""
     lines, untried, own = dict[str, Line](), list[LeftOut](), clock.part(clock.left / 2.0)
     for metric in metrics:
-        embedding = embeddings.seconds(embedders_of([metric]), _texts_of(ladder.pilots[0]))
+        embedding = embeddings.seconds(embedders_of([metric]), texts_of(ladder.pilots[0]))
         if len(lines) >= _FEWEST and own.left <= embedding:
             untried.append(LeftOut(metric.key))
             continue
@@ -174,20 +176,15 @@ def _timed(ladder: Ladder, metric: Metric, embeddings: Embeddings, clock: Clock)
     for batch in ladder.pilots:
         items = items_of(batch, metric)
         scoring = seconds[0] * items / sizes[0] if seconds else 0.0
-        if seconds and scoring + embeddings.seconds(names, _texts_of(batch)) > clock.left:
+        if seconds and scoring + embeddings.seconds(names, texts_of(batch)) > clock.left:
             break
-        embeddings.fill([pool_of(batch)], names)
+        embeddings.fill([batch.pool], names)
         compute = partial(batch.compute, metric)
         first = clock.time(compute)
         again = not sizes and first <= clock.left  # the first use loads things
         seconds.append(min(first, clock.time(compute)) if again else first)
         sizes.append(items)
     return Line.through(sizes, seconds)
-
-
-def _texts_of(batch: Batch) -> tuple[str, ...]:
-    pool = pool_of(batch)
-    return pool.texts if pool.has_texts else ()
 
 
 def _fit(
@@ -224,29 +221,24 @@ def _run_in_time(
     seconds = {metric.key: forecast.scoring(experiment, metric) for metric in metrics}
     plan = Plan(experiment.protocol, experiment.sources, metrics, experiment.seed, experiment.batches)
     done, failures, late = list[Metric](), list[str](), list[LeftOut]()
+
+    def step(_: int, __: int, what: str) -> None:
+        on_step(f"{plan.protocol.name}: {what}" if what else plan.protocol.name)
+
     for metric in sorted(metrics, key=lambda metric: seconds[metric.key]):
         if len(done) >= _FEWEST and seconds[metric.key] > clock.left:
             late.append(LeftOut(metric.key, clock.spent + seconds[metric.key] / share))
             continue
-        failures += run_plan(replace(plan, metrics=[metric]), store, on_step)
+        with one_blas_thread():
+            failures += run([replace(plan, metrics=[metric])], store, on_progress=step).failures
         done.append(metric)
     return replace(plan, metrics=done), tuple(failures), late
 
 
-def run_plan(plan: Plan, store: Store, on_step: Step) -> tuple[str, ...]:
-    """Run a plan; gives what failed."""
-
-    def step(done: int, total: int, what: str) -> None:
-        on_step(f"{plan.protocol.name}: {what}" if what else plan.protocol.name)
-
-    with one_blas_thread():
-        return run([plan], store, on_progress=step).failures
-
-
-def observed_by(plan: Plan, store: Store) -> dict[str, Observations]:
+def observed_by(plan: Plan, results: Results) -> dict[str, Observations]:
     """What the metrics of a plan gave on its trials; other runs of the store do not count."""
     own, metrics = (plan.protocol, plan.sources.fingerprint, plan.seed), {metric.key for metric in plan.metrics}
-    groups = [found for found in Results(store).groups() if (found.protocol, found.fingerprint, found.seed) == own]
+    groups = [found for found in results.groups() if (found.protocol, found.fingerprint, found.seed) == own]
     return {metric: seen for group in groups for metric, seen in group.complete.items() if metric in metrics}
 
 

@@ -21,11 +21,12 @@ from textgauge.evaluate.protocols import (
     Agreement,
     Observations,
     PairSources,
-    Protocol,
     Sources,
     Speed,
+    Task,
     TaskSources,
     known_tasks,
+    protocols_named,
 )
 from textgauge.evaluate.protocols.base import PAIR_METRICS
 from textgauge.evaluate.protocols.batch import compact_views
@@ -35,7 +36,7 @@ from textgauge.evaluate.recommend.detection import Contaminated, TextsNeeded, de
 from textgauge.evaluate.recommend.experiments import corpora_ladder, in_turns, pairs_ladder, task_ladder
 from textgauge.evaluate.recommend.power import PairsNeeded, pairs_needed
 from textgauge.evaluate.recommend.rank import Ranked, Step, rank, store_in, top_tier
-from textgauge.evaluate.results import Results, total_times
+from textgauge.evaluate.results import total_times
 from textgauge.metrics import CorpusMetric, Metric, get_corpus_metrics, get_pair_metrics, list_metrics
 from textgauge.metrics.pair.column import column_names
 from textgauge.metrics.pair_metric import BROUGHT
@@ -85,7 +86,7 @@ def recommend(
     if sum(given) != 1:
         raise InputError("give two corpora (reference and candidate), or rated pairs, or a task with its data")
     clock = Clock(seconds_of(budget))
-    if task == Agreement.name:
+    if task is not None and any(kind.rated for kind in protocols_named(task)):
         pairs = _needs_data(task, data)
     with store_in(out) as store:
         work = Recommender(store, clock, metrics, power, seed, on_step)
@@ -122,7 +123,7 @@ def _pair_sources(
     return read_rated(os.fspath(pairs), left=left, right=right, ratings=ratings, scores=scores, seed=seed)
 
 
-def _task(task: str, data: Any) -> tuple[Protocol, TaskSources | PairSources]:
+def _task(task: str, data: Any) -> tuple[Task, TaskSources | PairSources]:
     tasks = {kind.name: kind for kind in known_tasks()}
     if task not in tasks:
         raise UnknownName.among("task", task, [*tasks, Agreement.name])
@@ -175,7 +176,7 @@ class Recommender:
             notes=notes, power=needed, about=about,
         )  # fmt: skip
 
-    def task(self, protocol: Protocol, sources: TaskSources | PairSources) -> Recommendation:
+    def task(self, protocol: Task, sources: TaskSources | PairSources) -> Recommendation:
         """Rank metrics of pairs by a task."""
         ranked = self._rank(task_ladder(protocol, sources, self.seed), "pair")
         smaller = f"the task was made smaller to fit the time: {ranked.plan.protocol.key.partition('|')[0]}"
@@ -294,8 +295,7 @@ class Recommender:
 
     def _corpus_costs(self, ranked: Ranked, sources: Sources, wanted: set[str]) -> tuple[MetricCost, ...]:
         """CPU seconds of one comparison, of the metrics wanted, and of the others where there is time."""
-        have = min(len(np.unique(corpus.keys)) for corpus in sources.corpora.values())
-        n, found = min(_COST_TEXTS, have), list[MetricCost]()
+        n, found = min(_COST_TEXTS, sources.fewest), list[MetricCost]()
         batch = next(Speed(n=n, largest=n, repetitions=1).trials(sources, self.seed))
         metrics: Sequence[Any] = ranked.defined
         for metric in metrics:
@@ -305,7 +305,7 @@ class Recommender:
 
     def _pair_costs(self, ranked: Ranked) -> tuple[MetricCost, ...]:
         """CPU seconds of a thousand pairs, by the results of the run, and of embedding their texts."""
-        times = total_times(t for t in Results(self.store).times() if t.protocol == ranked.plan.protocol.name)
+        times = total_times(t for t in ranked.results.times() if t.protocol == ranked.plan.protocol.name)
         each = {time.metric: time.each for time in times}
         return tuple(
             _cost(metric, _COST_PAIRS * each[metric.key], _COST_PAIRS, 2 * _COST_PAIRS, ranked.embeddings)

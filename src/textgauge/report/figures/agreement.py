@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from textgauge.arrays import Floats
 from textgauge.evaluate.results import Group
-from textgauge.report.figures.kind import Draw, Drawn, FigureKind, group_words, one_per_group, parameter
+from textgauge.report.figures.kind import Draw, Drawn, FigureKind, group_words, one_per_group
 from textgauge.report.figures.style import (
     PAGE,
     PANEL,
@@ -79,7 +79,7 @@ def bump_ranks(group: Group) -> pl.DataFrame:
     people = found[PEOPLE]
     known = {name: order for name, order in found.items() if not np.isnan(order).any()}
     names = sorted(known, key=lambda name: float(((known[name] - people) ** 2).sum()))
-    tail = parameter(group, "random", "")
+    tail = getattr(group.protocol, "random", "")
     rows = [
         (label, name, float(known[name][place]), bool(tail) and label.endswith(tail))
         for name in sorted(names, key=lambda name: name != PEOPLE)

@@ -1,19 +1,23 @@
-"""How metrics move over the steps between corpora, with two prototypes and part by part: Ackerman et al. 2023."""
+"""How metrics move over the steps between corpora, with two prototypes, part by part, and as boxes of their values.
+
+Source: Ackerman et al. 2023; boxes are its figures 8, 12 and 13.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+import altair as alt
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from textgauge.arrays import Floats
 from textgauge.evaluate.protocols.base import Observations
 from textgauge.evaluate.results import Group
 from textgauge.metrics import get_metric
-from textgauge.report.figures.kind import Drawn, FigureKind, group_words, one_per_group, parameter, protocol_named
+from textgauge.report.figures.kind import Drawn, FigureKind, group_words, one_per_group, protocol_with
 from textgauge.report.figures.ksc import z_scores
 from textgauge.report.figures.style import (
     DARK,
@@ -25,22 +29,21 @@ from textgauge.report.figures.style import (
     finite,
     layered,
     not_shown,
+    own_values,
+    tips,
     titled,
     written_out,
 )
 from textgauge.stats.density import HIGH, LOW, group_densities
 from textgauge.tabular import BLUE, VERMILION
 
-if TYPE_CHECKING:
-    import altair as alt
-    import polars as pl
-
-
 METRIC = "the metric"
 PANELS = 15  # steps at most in a figure of densities: more do not fit a page
 _EVERY = 5  # points of the grid that share one in a picture
 _SHOWN = 5.0  # standard deviations to each side: nothing lies beyond but outliers
 COMPONENTS = ("pr", "dc")  # metrics whose parts are drawn over k
+_QUARTILES = ("smallest", "lower_quartile", "median", "upper_quartile", "largest")
+_WHOLE, _OVER_K, _PARTS = "metrics", "by k", "components"
 
 
 def standardised(group: Group, metric: str, sample: int = 0) -> tuple[Floats, NDArray[np.int64]]:
@@ -54,8 +57,6 @@ def standardised(group: Group, metric: str, sample: int = 0) -> tuple[Floats, ND
 
 def trajectory_rows(group: Group, metric: str, sample: int = 0) -> pl.DataFrame:
     """One row per step: mean of the standardised distances, and one standard deviation to each side."""
-    import polars as pl
-
     z, step = standardised(group, metric, sample)
     parts = [(int(at), z[(step == at) & ~np.isnan(z)]) for at in np.unique(step)]
     rows = [
@@ -73,8 +74,6 @@ def density_rows(group: Group, metric: str, sample: int = 0) -> pl.DataFrame:
 
     Of every few points of the grid the largest is kept, so that narrow peaks stay.
     """
-    import polars as pl
-
     z, step = standardised(group, metric, sample)
     schema = {"step": pl.Int64, "z": pl.Float64, "density": pl.Float64}
     if np.isnan(z).any():
@@ -105,8 +104,6 @@ def trajectory_figure(group: Group, *, sample: int = 0) -> alt.ConcatChart:
 
 def density_figure(group: Group, metric: str, *, sample: int = 0) -> alt.ConcatChart:
     """One panel per step ℓ: the density of a metric's standardised distances and those of the prototypes."""
-    import polars as pl
-
     compared = prototypes(group, metric)
     names = {METRIC: metric} | {name: key for name, key in compared.items() if key in group.observed and key != metric}
     frames = {shown: density_rows(group, name, sample) for shown, name in names.items()}
@@ -128,29 +125,24 @@ def _of_sample(observed: Observations, sample: int) -> Observations:
 
 def prototypes(group: Group, metric: str) -> dict[str, str]:
     """The names of the two metrics that a metric is compared with, and their keys on its own ground."""
-    protocol = protocol_named(group, "distributionality")
+    protocol = protocol_with(group, "prototypes_of")
     return dict(zip(protocol.prototype_names, protocol.prototypes_of(metric), strict=True))
 
 
 def _which(group: Group, sample: int) -> str:
-    samples = parameter(group, "samples", 1)
+    samples = getattr(group.protocol, "samples", 1)
     return f"Sample {sample + 1} of {samples} of paraphrases." if samples > 1 else ""
 
 
 def _colour(prototypes: tuple[str, ...], *, mark: str) -> alt.Color:
-    import altair as alt
-
     scale = alt.Scale(domain=[METRIC, *prototypes], range=[DARK, BLUE, VERMILION])
     return alt.Color("curve:N", scale=scale, legend=alt.Legend(title=None, orient="top", symbolType=mark))
 
 
 def _trajectory(metric: str, rows: pl.DataFrame, prototypes: dict[str, pl.DataFrame]) -> alt.LayerChart:
-    import altair as alt
-    import polars as pl
-
     colour = _colour(tuple(prototypes), mark="square")
     step = alt.X("step:Q", title="steps apart (ℓ)", axis=alt.Axis(format="d", tickMinStep=1, grid=False))
-    exact = [alt.Tooltip(f"{name}:Q", format=".6g") for name in ("step", "mean", "low", "high")]
+    exact = tips("step", "mean", "low", "high")
     layers: list[alt.Chart] = [
         chart_of(frame.with_columns(curve=pl.lit(name)))
         .mark_area(opacity=0.25)
@@ -167,9 +159,7 @@ def _trajectory(metric: str, rows: pl.DataFrame, prototypes: dict[str, pl.DataFr
 
 def _density_lines(prototypes: tuple[str, ...]) -> alt.Chart:
     """The lines of every step, without data: panels of a figure differ in nothing else."""
-    import altair as alt
-
-    tip = [alt.Tooltip("curve:N"), *(alt.Tooltip(f"{name}:Q", format=".4g") for name in ("z", "density"))]
+    tip = tips("curve:N", "z", "density", form=".4g")
     lines = alt.Chart().mark_line(strokeWidth=1.5)
     return written_out(
         lines.encode(
@@ -182,8 +172,6 @@ def _density_lines(prototypes: tuple[str, ...]) -> alt.Chart:
 
 
 def _density(step: int, rows: pl.DataFrame, lines: alt.Chart) -> alt.LayerChart:
-    import altair as alt
-
     drawn = alt.Chart(rows, mark=lines.mark, encoding=lines.encoding)
     return layered([drawn], width=PANEL, height=90, title=titled(f"ℓ = {step}"))
 
@@ -193,8 +181,6 @@ def component_rows(group: Group) -> pl.DataFrame:
 
     Metrics that differ in more than k have components of their own. Values that do not exist are left out.
     """
-    import polars as pl
-
     schema = {"component": pl.String, "k": pl.Int64, "step": pl.Int64, "mean": pl.Float64, "spread": pl.Float64}
     rows = {
         (f"{whole} {part.name}", metric.k, int(at)): _spread(finite(observed.columns[f"part.{part.name}"])[step == at])
@@ -229,14 +215,12 @@ def _spread(values: Floats) -> tuple[float, float]:
 
 
 def _component_panel(rows: pl.DataFrame) -> alt.LayerChart:
-    import altair as alt
-
     step = alt.X("step:Q", title="steps apart (ℓ)", axis=alt.Axis(format="d", tickMinStep=1, grid=False))
     # From blue to yellow by way of green: evenly lighter, so that print and eyes without colour keep the order.
     legend = alt.Legend(title="k", orient="right", symbolOpacity=1)
     base = chart_of(rows).encode(step, alt.Color("k:O", scale=alt.Scale(scheme="viridis"), legend=legend))
     low = alt.Y("low:Q", title=None, axis=alt.Axis(minExtent=30), scale=alt.Scale(zero=False))
-    exact = [alt.Tooltip(f"{name}:Q", format=".6g") for name in ("k", "step", "mean", "low", "high")]
+    exact = tips("k", "step", "mean", "low", "high")
     layers = [
         base.mark_area(opacity=0.15).encode(low, alt.Y2("high:Q")),
         base.mark_line(strokeWidth=1.5, point={"size": 14}).encode(alt.Y("mean:Q"), tooltip=exact),
@@ -251,8 +235,57 @@ def _densities(groups: Sequence[Group], _: int) -> Iterator[Drawn]:
                 yield [*group_words(group), metric], density_figure(group, metric)
 
 
+def step_quartiles(group: Group, metric: str) -> pl.DataFrame:
+    """One row per step: quartiles and range of the metric's values; steps without a value are left out."""
+    observed = group.observed[metric]
+    value, step = own_values(metric, observed), observed.columns["j"] - observed.columns["i"]
+    known = {int(at): value[(step == at) & ~np.isnan(value)] for at in np.unique(step)}
+    rows = [(at, *np.quantile(part, [0, 0.25, 0.5, 0.75, 1]).tolist()) for at, part in known.items() if len(part)]
+    schema = {"step": pl.Int64, **dict.fromkeys(_QUARTILES, pl.Float64)}
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def step_box_figure(group: Group, metrics: Sequence[str]) -> alt.ConcatChart:
+    """One panel per metric: a box for every step."""
+    frames = {metric: step_quartiles(group, metric) for metric in metrics}
+    panels = [_box_panel(metric, frame) for metric, frame in frames.items() if len(frame)]
+    line = "Box: quartiles and median of the values at a step, in the metric's own units; whisker: smallest to largest."
+    return finished(panels, "Values over the steps between two corpora", about(group), line)
+
+
+def _box_panel(metric: str, rows: pl.DataFrame) -> alt.LayerChart:
+    x = alt.X("step:O", title="steps apart (ℓ)", axis=alt.Axis(labelAngle=0, ticks=False, labelOverlap=True))
+    base = chart_of(rows).encode(x, tooltip=tips("step:O", *_QUARTILES))
+    least = alt.Y("smallest:Q", title=None, axis=alt.Axis(minExtent=30, tickCount=5), scale=alt.Scale(zero=False))
+    layers = [
+        base.mark_rule(color=DARK).encode(least, alt.Y2("largest")),
+        base.mark_bar(color="#9CC8E3", size=7).encode(alt.Y("lower_quartile:Q"), alt.Y2("upper_quartile")),
+        base.mark_tick(color=DARK, size=7, thickness=1.5, orient="horizontal").encode(alt.Y("median:Q")),
+    ]
+    return layered(layers, width=PANEL, height=140, title=titled(metric))
+
+
+def _class_of(key: str) -> str:
+    metric = get_metric(key)
+    return _PARTS if metric.part is not None else _OVER_K if metric.name in COMPONENTS else _WHOLE
+
+
+def _order(key: str) -> tuple[str, str, int]:
+    metric = get_metric(key)
+    return metric.name, metric.part or "", getattr(metric, "k", 0)
+
+
+def _boxes(groups: Sequence[Group], _: int) -> Iterator[Drawn]:
+    for group in groups:
+        for kind in (_WHOLE, _OVER_K, _PARTS):
+            metrics = sorted((key for key in group.observed if _class_of(key) == kind), key=_order)
+            if any(len(step_quartiles(group, metric)) for metric in metrics):
+                yield [kind, *group_words(group)], step_box_figure(group, metrics)
+
+
 FIGURES = (
     FigureKind("trajectory", one_per_group(trajectory_figure), "distributionality"),
     FigureKind("density", _densities),
     FigureKind("component", one_per_group(component_figure)),
+    FigureKind("step_boxes", _boxes),
 )

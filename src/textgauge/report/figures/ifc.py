@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
+import altair as alt
 import numpy as np
+import polars as pl
 
 from textgauge.arrays import Floats
 from textgauge.evaluate.results import Group
@@ -23,13 +24,10 @@ from textgauge.report.figures.style import (
     not_shown,
     own_values,
     thinned,
+    tips,
     titled,
 )
 from textgauge.tabular import BLUE, VERMILION
-
-if TYPE_CHECKING:
-    import altair as alt
-    import polars as pl
 
 TTR = "type–token ratio"
 _RUN = re.compile(r",? ?(?:training )?run[ _-]?\d+")
@@ -56,8 +54,6 @@ def ttr_points(groups: Sequence[Group]) -> pl.DataFrame:
 
 
 def _points(groups: Sequence[Group], values: Sequence[Floats]) -> pl.DataFrame:
-    import polars as pl
-
     frames = []
     for run, (group, value) in enumerate(zip(groups, values, strict=True), start=1):
         observed = next(iter(group.observed.values()))
@@ -72,7 +68,6 @@ def ifc_line(points: pl.DataFrame) -> pl.DataFrame:
     Repetitions draw from the same generated texts, so they are no independent points: a step counts once. Of several
     training runs the line is the mean of theirs, and the band is for new runs: what is resampled is the run.
     """
-    import polars as pl
     from scipy.special import stdtrit
 
     known = points.filter(pl.col("step") > 0).drop_nulls("value")
@@ -118,8 +113,6 @@ def _drawn(groups: Sequence[Group], _: int) -> Iterator[Drawn]:
 
 
 def _steps_known(points: pl.DataFrame) -> int:
-    import polars as pl
-
     return points.filter(pl.col("step") > 0).drop_nulls("value")["step"].n_unique()
 
 
@@ -129,9 +122,6 @@ def _trend(groups: Sequence[Group], metric: str) -> str:
 
 
 def _panel(name: str, points: pl.DataFrame, up: str, said: str) -> alt.LayerChart:
-    import altair as alt
-    import polars as pl
-
     known = points.drop_nulls("value")
     steps, own = known.filter(pl.col("step") > 0), known.filter(pl.col("step") == 0)["value"].to_list()
     shown, fewer = thinned(steps)
@@ -140,12 +130,7 @@ def _panel(name: str, points: pl.DataFrame, up: str, said: str) -> alt.LayerChar
     x = alt.X("step:Q", title="step", axis=axis, scale=alt.Scale(domain=[0.5, last + 0.5], nice=False))
     base = chart_of(ifc_line(points)).encode(x)
     y = alt.Y("low:Q", title=up, axis=alt.Axis(minExtent=30), scale=alt.Scale(zero=False))
-    exact = [
-        alt.Tooltip("step:Q"),
-        alt.Tooltip("run:Q"),
-        alt.Tooltip("repetition:Q"),
-        alt.Tooltip("value:Q", format=".6g"),
-    ]
+    exact = tips("step:Q", "run:Q", "repetition:Q", "value")
     layers: list[alt.Chart] = [
         base.mark_area(color=BLUE, opacity=0.2).encode(y, alt.Y2("high:Q")),
         base.mark_line(color=BLUE, strokeWidth=1.5).encode(alt.Y("fit:Q")),

@@ -48,13 +48,8 @@ def group_words(group: Group) -> list[str]:
     return [group.data, group.protocol.title]
 
 
-def parameter(group: Group, name: str, default: Any = None) -> Any:
-    """A parameter of the group's protocol."""
-    return getattr(group.protocol, name, default)
-
-
-def protocol_named(group: Group, name: str) -> Any:
-    """The group's protocol, which must be the one that the figure draws."""
-    if group.protocol.name != name:
-        raise InputError(f"the figure is of {name}, not of {group.protocol.name}")
+def protocol_with(group: Group, name: str) -> Any:
+    """The group's protocol, which must have what the figure draws."""
+    if not hasattr(group.protocol, name):
+        raise InputError(f"the figure needs a protocol with {name}, which {group.protocol.name} does not have")
     return group.protocol

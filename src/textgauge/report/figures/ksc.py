@@ -17,7 +17,7 @@ from textgauge.errors import InputError
 from textgauge.evaluate.protocols.base import Observations, settled
 from textgauge.evaluate.protocols.ksc import accuracy, corpus_pairs, judgements
 from textgauge.evaluate.results import Group
-from textgauge.report.figures.kind import Drawn, FigureKind, group_words, one_per_group, parameter, protocol_named
+from textgauge.report.figures.kind import Drawn, FigureKind, group_words, one_per_group, protocol_with
 from textgauge.report.figures.style import (
     DARK,
     GREY,
@@ -171,7 +171,7 @@ def tree_figure(group: Group, metric: str, *, repetition: int = 0) -> alt.Concat
 
 
 def _corpora(group: Group) -> int:
-    k: int = protocol_named(group, "ksc").k
+    k: int = protocol_with(group, "judgements").k
     if k > LARGEST:
         raise InputError(f"a judgement tree is drawn for up to {LARGEST} corpora, not {k}")
     return k
@@ -285,7 +285,7 @@ def _base(k: int) -> list[alt.Chart]:
 
 def _trees(groups: Sequence[Group], repetition: int) -> Iterator[Drawn]:
     for group in groups:
-        if parameter(group, "k") <= LARGEST:
+        if protocol_with(group, "k").k <= LARGEST:
             for metric, observed in group.observed.items():
                 if repetition in observed.batch:
                     yield [*group_words(group), metric], tree_figure(group, metric, repetition=repetition)

@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
+import altair as alt
 import numpy as np
+import polars as pl
 
 from textgauge.errors import InputError
-from textgauge.evaluate.protocols.base import over_repetitions
 from textgauge.evaluate.results import Group
-from textgauge.report.figures.kind import Drawn, FigureKind, group_words, parameter, protocol_named
-from textgauge.report.figures.style import DARK, PANEL, about, chart_of, finished, not_shown, own_values, titled
+from textgauge.report.figures.kind import Drawn, FigureKind, group_words, protocol_with
+from textgauge.report.figures.style import (
+    DARK,
+    PANEL,
+    about,
+    chart_of,
+    finished,
+    known_frames,
+    mean_interval,
+    own_values,
+    tips,
+    titled,
+)  # fmt: skip
 from textgauge.tabular import BLUE, VERMILION
-
-if TYPE_CHECKING:
-    import altair as alt
-    import polars as pl
 
 Over = Literal["delta", "p", "q"]
 
@@ -31,9 +39,7 @@ _COLOURS = {"A": "#999999", "B": BLUE, "moved group": VERMILION}
 
 def perturbation_rows(group: Group, metric: str, over: Over) -> pl.DataFrame:
     """One row per place of a sweep: mean of the repetitions with Student's 95 % interval, shifted and unperturbed."""
-    import polars as pl
-
-    observed, protocol = group.observed[metric], protocol_named(group, "perturbation")
+    observed, protocol = group.observed[metric], protocol_with(group, "drawn")
     value, at = own_values(metric, observed), observed.columns
     fixed = {"delta": protocol.delta, "p": protocol.p, "q": protocol.q}
     shifted = np.all([at[name] == fixed[name] for name in fixed if name != over], axis=0)
@@ -41,17 +47,14 @@ def perturbation_rows(group: Group, metric: str, over: Over) -> pl.DataFrame:
     for place in np.unique(at[over][shifted]):
         level = (at["delta"] == 0) & (at["q"] == (place if over == "q" else protocol.q))
         for what, here in ((SHIFTED, shifted & (at[over] == place)), (UNPERTURBED, level)):
-            verdict = over_repetitions("value", value[here].tolist())
-            rows.append((float(place), what, verdict.value, verdict.low, verdict.high))
+            rows.append((float(place), what, *mean_interval(value[here].tolist())))
     numbers = dict.fromkeys(("mean", "low", "high"), pl.Float64)
     return pl.DataFrame(rows, schema={"x": pl.Float64, "what": pl.String, **numbers}, orient="row").fill_nan(None)
 
 
 def sample_rows(group: Group, repetition: int = 0) -> pl.DataFrame:
     """One row per point and picture: A and B as they are, then A and B with the group moved by δ."""
-    import polars as pl
-
-    protocol = protocol_named(group, "perturbation")
+    protocol = protocol_with(group, "drawn")
     if protocol.q != 2 or not 0 <= repetition < protocol.repetitions:
         raise InputError(f"points are drawn in 2 dimensions, for repetitions 1 to {protocol.repetitions}")
     drawn = protocol.drawn(2, repetition, group.seed)
@@ -69,20 +72,15 @@ def sample_rows(group: Group, repetition: int = 0) -> pl.DataFrame:
 def perturbation_figure(group: Group, over: Over) -> alt.ConcatChart:
     """One panel per metric: d(A, B') over δ, p or q, with the 95 % band of its mean, and the unperturbed level."""
     frames = {metric: perturbation_rows(group, metric, over) for metric in group.observed}
-    drawn = {metric: frame for metric, frame in frames.items() if frame["mean"].drop_nulls().len()}
+    drawn, missing = known_frames(frames, "mean", "undefined")
     panels = [_panel(metric, frame, OVERS[over][1]) for metric, frame in drawn.items()]
     line = "Line and band: mean over repetitions and its 95 % interval; dashed: unperturbed."
-    missing = not_shown([metric for metric in frames if metric not in drawn], "undefined")
-    return finished(
-        panels, OVERS[over][0], about(group), _setting(protocol_named(group, "perturbation"), over), line, missing
-    )
+    return finished(panels, OVERS[over][0], about(group), _setting(protocol_with(group, "drawn"), over), line, missing)
 
 
 def sample_figure(group: Group, *, repetition: int = 0) -> alt.ConcatChart:
     """The points of one repetition in two dimensions, before and after the move; drawn again from the seed."""
-    import polars as pl
-
-    rows, protocol = sample_rows(group, repetition), protocol_named(group, "perturbation")
+    rows, protocol = sample_rows(group, repetition), protocol_with(group, "drawn")
     moved = len(rows.filter((pl.col("of") == "moved group") & (pl.col("picture") == SHIFTED)))
     parts = [(picture, rows.filter(pl.col("picture") == picture)) for picture in (UNPERTURBED, SHIFTED)]
     line = f"Repetition {repetition + 1}: {moved} of {protocol.n} points of B are moved by δ = {protocol.delta:g}."
@@ -97,13 +95,10 @@ def _setting(protocol: Any, over: Over) -> str:
 
 
 def _panel(metric: str, rows: pl.DataFrame, across: str) -> alt.LayerChart:
-    import altair as alt
-    import polars as pl
-
     axis = alt.Axis(grid=False, tickCount=5, tickMinStep=1) if across == "q" else alt.Axis(grid=False, tickCount=6)
     x = alt.X("x:Q", title=across, axis=axis, scale=alt.Scale(zero=False, nice=False))
     y = alt.Y("low:Q", title="distance", axis=alt.Axis(minExtent=30), scale=alt.Scale(zero=False))
-    exact = [alt.Tooltip(f"{name}:Q", format=".6g") for name in ("x", "mean", "low", "high")]
+    exact = tips("x", "mean", "low", "high")
     shifted, level = (chart_of(rows.filter(pl.col("what") == what)) for what in (SHIFTED, UNPERTURBED))
     layers = [
         shifted.mark_area(color=BLUE, opacity=0.25).encode(x, y, y2="high:Q"),
@@ -116,8 +111,6 @@ def _panel(metric: str, rows: pl.DataFrame, across: str) -> alt.LayerChart:
 
 
 def _scatter(picture: str, rows: pl.DataFrame) -> alt.LayerChart:
-    import altair as alt
-
     colour = alt.Scale(domain=list(_COLOURS), range=list(_COLOURS.values()))
     dots = (
         chart_of(rows)
@@ -126,7 +119,7 @@ def _scatter(picture: str, rows: pl.DataFrame) -> alt.LayerChart:
             alt.X("x:Q", title=None, axis=alt.Axis(grid=False), scale=alt.Scale(zero=False)),
             alt.Y("y:Q", title=None, axis=alt.Axis(grid=False), scale=alt.Scale(zero=False)),
             alt.Color("of:N", scale=colour, legend=alt.Legend(title=None, orient="bottom")),
-            tooltip=[alt.Tooltip("of:N"), *(alt.Tooltip(f"{name}:Q", format=".4g") for name in ("x", "y"))],
+            tooltip=tips("of:N", "x", "y", form=".4g"),
         )
     )
     return alt.LayerChart(layer=[dots]).properties(width=260, height=260, title=titled(picture))
@@ -136,7 +129,8 @@ def _perturbations(groups: Sequence[Group], repetition: int) -> Iterator[Drawn]:
     for group in groups:
         for over in OVERS:
             yield [over, *group_words(group)], perturbation_figure(group, over)
-        if parameter(group, "q") == 2 and repetition < parameter(group, "repetitions"):
+        protocol = protocol_with(group, "drawn")
+        if protocol.q == 2 and repetition < protocol.repetitions:
             yield ["points", *group_words(group)], sample_figure(group, repetition=repetition)
 
 

@@ -11,7 +11,7 @@ import polars as pl
 
 from textgauge.evaluate.protocols.size import ASYMPTOTE
 from textgauge.evaluate.results import Group
-from textgauge.report.figures.kind import FigureKind, one_per_group, protocol_named
+from textgauge.report.figures.kind import FigureKind, one_per_group, protocol_with
 from textgauge.report.figures.style import (
     PANEL,
     about,
@@ -68,7 +68,7 @@ def convergence_figure(group: Group, sweep: Sweep) -> alt.ConcatChart:
     line = "Points: single repetitions; line and band: their mean and its 95 % interval; dashed: large samples."
     uneven = ""
     if sweep == "imbalance":
-        uneven = f"The two samples have {protocol_named(group, 'size').total:,} texts together."
+        uneven = f"The two samples have {protocol_with(group, 'total').total:,} texts together."
     return finished(panels, _TITLES[sweep][0], about(group), line, uneven, missing)
 
 

@@ -17,7 +17,7 @@ from textgauge.evaluate.protocols.base import RESAMPLES, Verdict
 from textgauge.evaluate.protocols.sensitivity import ideal_similarity
 from textgauge.evaluate.results import Group, Judged, Results
 from textgauge.evaluate.transformations import PLACES
-from textgauge.report.figures.kind import Drawn, FigureKind, protocol_named
+from textgauge.report.figures.kind import Drawn, FigureKind, protocol_with
 from textgauge.report.figures.style import (
     DARK,
     PALETTE,
@@ -186,7 +186,7 @@ def ideal_rows(protocol: Sensitivity) -> pl.DataFrame:
 
 def sensitivity_figure(group: Group) -> alt.ConcatChart:
     """One panel per place of the change: a line for every metric, with its 95 % interval, and the ideal, dashed."""
-    protocol = protocol_named(group, "sensitivity")
+    protocol = protocol_with(group, "ideal")
     rows = sensitivity_rows(group)
     known = rows.drop_nulls("mean")
     metrics = known["metric"].unique(maintain_order=True).to_list()

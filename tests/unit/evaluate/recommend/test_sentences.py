@@ -8,7 +8,6 @@ import pytest
 from textgauge.evaluate.recommend import LeftOut, MetricCost
 from textgauge.evaluate.recommend.detection import TextsNeeded
 from textgauge.evaluate.recommend.power import PairsNeeded
-from textgauge.evaluate.recommend.render import tables
 
 
 def test_the_answer_in_words(make_answer):
@@ -135,13 +134,13 @@ def test_json_holds_everything_and_no_nan(make_answer):
 
 def test_pages_hold_all_sentences_and_tables_in_the_order_of_the_answers(make_answer):
     answer = make_answer(warnings=("beware",), notes=("so",))
-    titles = [title for title, _ in tables(answer)]
+    titles = [title for title, _ in answer.tables()]
     assert titles == [
         "To rank corpora, best first",
         "To detect 10 % of foreign texts: texts needed a side, fewest first",
         "Cost, CPU seconds",
     ]
-    for one, (_, rows) in zip(answer.answers, tables(answer), strict=False):
+    for one, (_, rows) in zip(answer.answers, answer.tables(), strict=False):
         assert tuple(row["metric"] for row in rows)[: len(one.choice)] == one.choice
     for page in (answer.markdown(), answer.html(), answer._repr_html_()):
         assert all(text in page for text in [*answer.sentences, *titles, "Warnings"])

@@ -121,7 +121,7 @@ def test_points_are_drawn_in_two_dimensions_only(moved):
         sample_figure(flat)
     with pytest.raises(InputError, match="repetitions 1 to 3"):
         sample_figure(moved, repetition=3)
-    with pytest.raises(InputError, match="the figure is of perturbation, not of ksc"):
+    with pytest.raises(InputError, match="needs a protocol with drawn, which ksc"):
         perturbation_figure(Group("d", Ksc(), 0), "delta")
 
 
@@ -196,7 +196,7 @@ def test_degenerate_distances_are_drawn_or_named():
 
 
 def test_prototypes_are_of_distributionality():
-    with pytest.raises(InputError, match="the figure is of distributionality, not of ksc"):
+    with pytest.raises(InputError, match="needs a protocol with prototypes_of, which ksc"):
         trajectory_figure(Group("d", Ksc(), 0, "", {"fid": steps_of(np.arange(15.0))}))
 
 

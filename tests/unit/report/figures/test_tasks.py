@@ -142,7 +142,7 @@ def test_one_panel_per_place_with_a_line_per_metric_and_the_ideal(bent):
         "end of the text",
     ]
     assert all(len(panel["layer"]) == 4 for panel in spec["concat"])
-    with pytest.raises(InputError, match="the figure is of sensitivity"):
+    with pytest.raises(InputError, match="needs a protocol with ideal"):
         sensitivity_figure(Group("d", Ksc(), 0))
 
 

@@ -6,7 +6,7 @@ from textgauge.evaluate.protocols import Distributionality
 from textgauge.evaluate.protocols.base import Observations
 from textgauge.evaluate.results import Group
 from textgauge.report.figures import figures
-from textgauge.report.figures.step_boxes import step_quartiles
+from textgauge.report.figures.distributionality import step_quartiles
 
 FIRST, SECOND = np.triu_indices(5, 1)
 

@@ -4,8 +4,8 @@ import polars as pl
 import pytest
 
 from textgauge.evaluate import Store, run
-from textgauge.evaluate.invariants import broken_invariant
 from textgauge.evaluate.plan import Cell
+from textgauge.evaluate.store import broken_invariant
 
 
 def cell(metric, protocol="ksc(k=3)|v1"):
