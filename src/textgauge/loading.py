@@ -67,7 +67,7 @@ def load(path: str | os.PathLike[str]) -> SavedResult:
 
 
 def _compare_chart(saved: SavedResult) -> Any:
-    from textgauge.comparing.many_report import candidates_chart
+    from textgauge.comparing.many import candidates_chart
     from textgauge.comparing.report import interval_chart
 
     several = bool(saved.rows) and "rank" in saved.rows[0]
@@ -81,9 +81,9 @@ def _describe_chart(saved: SavedResult) -> Any:
 
 
 def _rank_chart(saved: SavedResult) -> Any:
-    from textgauge.evaluate.boards.leaderboard import rank_chart
+    from textgauge.evaluate.boards.leaderboard import rank_charts
 
-    return rank_chart(saved.rows)
+    return rank_charts(saved.rows)
 
 
 def _score_chart(saved: SavedResult) -> Any:

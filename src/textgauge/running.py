@@ -10,14 +10,16 @@ import weakref
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
+from textgauge.charts import without_network
 from textgauge.data.source import Source
 from textgauge.errors import InputError
 from textgauge.evaluate import Store
-from textgauge.evaluate.boards.grouped import leaderboards
-from textgauge.evaluate.boards.leaderboard import Leaderboard, leaderboard
+from textgauge.evaluate.boards.grouped import boards_answer, boards_rows, leaderboards, titled
+from textgauge.evaluate.boards.leaderboard import Leaderboard, leaderboard, rank_charts
 from textgauge.evaluate.boards.overall import Scope
 from textgauge.evaluate.boards.verdicts import judging, observed, only, verdict_frame
 from textgauge.evaluate.boards.verdicts import warnings_of as verdict_warnings
@@ -126,7 +128,7 @@ class Run(Result):
     """A run and what its folder holds: `found` results were there before, `computed` ones are new.
 
     `failures` lists trials in which a metric raised an error, `warnings` what to beware of in the data. What other
-    runs left in the folder is read with it.
+    runs left in the folder is read with it, once, when it is first needed.
     """
 
     command: ClassVar[str] = "run"
@@ -159,18 +161,27 @@ class Run(Result):
         what ranks are about: texts, sources or data (see `textgauge.evaluate.boards.leaderboard`).
         """
         options = judging(judgements=judgements, ties=ties, linearity=linearity)
-        return leaderboard(only(Results(self.store).judged(options), measures), weights, scope=scope)
+        return leaderboard(only(self._results.judged(options), measures), weights, scope=scope)
+
+    @cached_property
+    def leaderboards(self) -> dict[str, Leaderboard]:
+        """Leaderboards by title: protocols that rank mostly the same metrics share one; without title where all do."""
+        return leaderboards(self._results.judged())
+
+    @cached_property
+    def _results(self) -> Results:
+        return Results(self.store)
 
     def verdicts(self, *, measures: str | Sequence[str] | None = None) -> pl.DataFrame:
         """One row per data set, protocol, metric and measure: its value, intervals, the reason where it has none."""
-        return verdict_frame(only(Results(self.store).judged(), measures))
+        return verdict_frame(only(self._results.judged(), measures))
 
     def observations(self) -> pl.DataFrame:
         """One row per trial and metric: its value as it is judged, its parts, and what is known about the trial.
 
         Distances (farther is larger), similarities in tasks, seconds of `speed`.
         """
-        return observed(Results(self.store).groups())
+        return observed(self._results.groups())
 
     def figures(
         self,
@@ -186,9 +197,10 @@ class Run(Result):
         from textgauge.report.figures import chosen_metrics, figures
 
         listed = [kind.strip() for kind in kinds.split(",")] if isinstance(kinds, str) else kinds
-        found = Results(self.store).groups()
+        found = self._results.groups()
         of = chosen_metrics(found, metrics)
-        return {one.name: one.chart for one in figures(found, kinds=listed, metrics=of, repetition=repetition - 1)}
+        made = figures(found, kinds=listed, metrics=of, repetition=repetition - 1)
+        return {one.name: without_network(one.chart) for one in made}
 
     def report(self, path: str | os.PathLike[str], *, title: str | None = None) -> Path:
         """Write the HTML page of the run, which needs no network; gives its path."""
@@ -199,26 +211,24 @@ class Run(Result):
 
     @property
     def answer(self) -> str:
-        """The best metric and what it is tied with."""
-        return self.leaderboard().answer
+        """The best metric of each leaderboard and what it is tied with."""
+        return boards_answer(self.leaderboards)
 
     def to_dicts(self) -> list[dict[str, Any]]:
-        """The rows of the leaderboard."""
-        return self.leaderboard().to_dicts()
+        """The rows of the leaderboards; `board` is the title where there are several."""
+        return boards_rows({title: board.to_dicts() for title, board in self.leaderboards.items()})
 
     def readable(self) -> list[dict[str, Any]]:
-        """The rows of the leaderboard as tables for people have them."""
-        return self.leaderboard().readable()
+        """The rows of the leaderboards as tables for people have them."""
+        return boards_rows({title: board.readable() for title, board in self.leaderboards.items()})
 
-    def plot(self) -> alt.LayerChart:
-        """The rank of every metric with the ranks it may have, coloured by tier."""
-        return self.leaderboard().plot()
+    def plot(self) -> alt.VConcatChart:
+        """The rank of every metric with the ranks it may have, coloured by tier, a panel for each leaderboard."""
+        return without_network(rank_charts(self.to_dicts()))
 
     def __str__(self) -> str:
-        results = Results(self.store)
-        judged = results.judged()
-        beware = [*self.warnings, *verdict_warnings(results, judged)]
-        boards = [f"{title}: {board}" if title else str(board) for title, board in leaderboards(judged).items()]
+        beware = [*self.warnings, *verdict_warnings(self._results, self._results.judged())]
+        boards = [titled(title, str(board)) for title, board in self.leaderboards.items()]
         return "\n".join(["\n\n".join(boards), *(f"warning: {text}" for text in beware)])
 
     def __repr__(self) -> str:

@@ -13,6 +13,7 @@ import pytest
 import textgauge
 from textgauge.data import Corpus
 from textgauge.errors import InputError, ResourceError, UnknownName
+from textgauge.evaluate import Store
 from textgauge.evaluate.protocols import PairSources, TaskSources
 from textgauge.metrics import Part, TokenMetric, registry
 
@@ -105,6 +106,24 @@ def test_python_goes_on_with_a_run_of_the_command_and_the_command_with_one_of_py
     assert "4 results: 4 were there, 0 computed" in command(*given, "--out", tmp_path / "two")[1]
     assert again.to_dicts() == first.to_dicts() == board(tmp_path / "one") == board(tmp_path / "two")
     assert str(again).split() == command("leaderboard", tmp_path / "one")[0].split()
+
+
+def test_a_run_of_two_kinds_of_metrics_answers_for_each(corpora, command, board, tmp_path, monkeypatch):
+    textgauge.run("ksc", **corpora, **SMALL, out=tmp_path)
+    left, right = corpora["source_a"][:20], corpora["source_b"][:20]
+    found = textgauge.run(
+        "agreement", left=left, right=right, rating=[len(text) for text in left], metrics="jaccard,chrf", out=tmp_path
+    )
+    titles = ["Agreement with people", "Known mixtures"]
+    assert list(found.leaderboards) == titles
+    assert all(f"{title}: " in found.answer for title in titles)
+    assert found.to_dicts() == board(tmp_path)
+    assert {row["rank"] for row in found.to_dicts()} == {1, 2}
+    assert len(found.plot().to_dict()["vconcat"]) == 2
+    saved = textgauge.load(found.save(tmp_path / "found.json"))
+    assert saved.plot().to_dict() == found.plot().to_dict()
+    monkeypatch.setattr(Store, "read", lambda *_: pytest.fail("the store is read once"))
+    assert found._repr_html_()
 
 
 def test_corpora_may_be_given_in_many_ways_with_the_same_numbers(corpora, files):

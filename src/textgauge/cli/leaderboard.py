@@ -11,7 +11,7 @@ import typer
 from textgauge.cli.output import Format, FormatOption, note, print_answer, print_result, print_table
 from textgauge.errors import InputError
 from textgauge.evaluate import Store
-from textgauge.evaluate.boards.grouped import leaderboards
+from textgauge.evaluate.boards.grouped import boards_answer, boards_rows, leaderboards, titled
 from textgauge.evaluate.boards.leaderboard import Leaderboard
 from textgauge.evaluate.boards.verdicts import detailed, judging, only, warnings_of
 from textgauge.evaluate.results import Results
@@ -79,24 +79,17 @@ def print_boards(
 ) -> None:
     """Leaderboards by title, each with its answer first; JSON has the rows of all of them, and all answers."""
     if not form.for_people:
-        rows = [
-            ({"board": title} if title else {}) | row for title, board in boards.items() for row in board.to_dicts()
-        ]
-        answers = [_titled(title, board) for title, board in boards.items()]
-        print_result(TableResult(command, rows, " ".join(answers), tuple(warnings)), form)
+        rows = boards_rows({title: board.to_dicts() for title, board in boards.items()})
+        print_result(TableResult(command, rows, boards_answer(boards), tuple(warnings)), form)
         return
     for number, (title, board) in enumerate(boards.items()):
         typer.echo("\n" * bool(number), nl=False)
-        print_answer(_titled(title, board), form)
+        print_answer(titled(title, board.answer), form)
         print_table(board.readable(), form)
         for line in board.notes if form is not Format.latex else ():
             typer.echo(f"note: {line}")
     for text in warnings:
         note(f"warning: {text}")
-
-
-def _titled(title: str, board: Leaderboard) -> str:
-    return f"{title}: {board.answer}" if title else board.answer
 
 
 def _tests(results: Results, on: str | None, options: dict[str, str], form: Format) -> None:
