@@ -80,6 +80,21 @@ def test_the_answer_of_a_test_comes_first(run, corpora, form, start):
     assert run(*call, "--no-test")[1].splitlines()[0].startswith(f"{start}Not tested")
 
 
+@pytest.mark.parametrize(
+    ("others", "options", "complaint"),
+    [
+        (1, ("--approx", 50), "ranking several candidates goes without --approx"),
+        (1, ("--parts", "--scheduler", "local:2"), "ranking several candidates goes without --parts and --scheduler"),
+        (0, ("--by", "label", "--ci", "--approx", 50), "--by goes without --approx and --ci"),
+        (0, ("--paired",), "one candidate goes without --paired"),
+    ],
+)
+def test_an_option_that_would_do_nothing_is_refused(run, corpora, others, options, complaint):
+    code, _, err = run("compare", corpora / "a.npy", corpora / "b.npy", *[corpora / "a.npy"] * others, *options)
+    assert code == 2
+    assert complaint in err
+
+
 def test_same_seed_same_output_and_other_seed_other_draws(run, corpora):
     def values(seed):
         out = run(

@@ -226,3 +226,14 @@ def test_bad_input_for_a_corpus_by_itself_is_one_line_and_writes_nothing(run, co
     assert said in complaint
     assert complaint.count("\n") == 1
     assert not (corpora / "lists").exists()
+
+
+def test_corpora_are_called_by_their_files(describe, corpora):
+    (corpora / "gpt-4.1.txt").write_text((corpora / "good.txt").read_text())
+    (corpora / "gpt-4.5.txt").write_text((corpora / "good.txt").read_text())
+    code, out, _ = describe(corpora / "gpt-4.1.txt", corpora / "gpt-4.5.txt", "-f", "json", "--no-ci")
+    assert code == 0
+    assert {row["corpus"] for row in json.loads(out)["rows"]} == {"gpt-4.1", "gpt-4.5"}
+    code, _, err = describe(corpora / "good.txt", corpora / "good.txt")
+    assert code == 2
+    assert "is given twice" in err

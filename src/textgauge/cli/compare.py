@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,6 +16,7 @@ from textgauge.cli.output import (
     SchedulerOption,
     SeedOption,
     check_output,
+    names_of,
     note,
     print_next,
     print_result,
@@ -23,16 +24,17 @@ from textgauge.cli.output import (
     this_command,
 )
 from textgauge.cli.progress import progress
-from textgauge.cli.several import print_candidates, print_slices
 from textgauge.comparing import DEFAULT_METRICS, PERMUTATIONS, CompareReport
 from textgauge.comparing import compare as run_compare
+from textgauge.comparing.many import MANY_METRICS
 from textgauge.comparing.report import readable_row
-from textgauge.data import load_corpus
+from textgauge.comparing.slices import compare_slices
+from textgauge.data import Corpus, load_aligned, load_corpus
 from textgauge.data.source import accepted
 from textgauge.errors import InputError
 from textgauge.metrics import Score, get_corpus_metrics
 from textgauge.result import TableResult
-from textgauge.tabular import count_of
+from textgauge.tabular import count_of, listed
 
 
 def compare(
@@ -114,19 +116,25 @@ def compare(
     check_output(output)
     if explain_to is not None and explain_to.suffix not in FILES:
         raise typer.BadParameter(f"the file ends in one of {', '.join(FILES)}", param_hint="--explain-to")
+    alone: dict[str, object] = {
+        "--foreign": foreign,
+        "--explain": explain,
+        "--explain-to": explain_to,
+        "--parts": parts,
+    }
+    alone |= {"--approx": approx, "--scheduler": scheduler}
     if by is not None:
-        if foreign or explain or explain_to or paired or limit:
-            raise InputError("--by goes without --foreign, --explain, --paired and --limit")
+        _refuse("--by", alone | {"--ci": ci, "--no-test": not test, "--paired": paired, "--limit": limit})
         slicing: dict[str, Any] = {"by": by, "column": column, "permutations": permutations, "seed": seed}
-        print_slices(reference, candidates, metrics, slicing, form, output=output)
+        _print_slices(reference, candidates, metrics, slicing, form, output)
         return
     if len(candidates) > 1:
-        if foreign or explain or explain_to:
-            raise InputError("--foreign and --explain are for one candidate: compare them one by one")
+        _refuse("ranking several candidates", alone)
         how: dict[str, Any] = {"ci": ci, "test": test, "level": level, "permutations": permutations, "paired": paired}
         how |= {"column": column, "seed": seed}
-        print_candidates(reference, candidates, metrics, how, form, limit=limit, output=output)
+        _print_candidates(reference, candidates, metrics, how, form, limit, output)
         return
+    _refuse("one candidate", {"--paired": paired})
     paths = [reference, *candidates, *([foreign] if foreign else [])]
     sources = [path if limit is None else load_corpus(path, column=column, limit=limit, seed=seed) for path in paths]
     finished: list[Score] = []
@@ -163,6 +171,53 @@ def compare(
         write_explanations(report, explain_to, top)
     if all(score.reason for score in report):
         raise typer.Exit(1)
+
+
+def _refuse(what: str, given: Mapping[str, object]) -> None:
+    named = [option for option, value in given.items() if value]
+    if named:
+        raise InputError(f"{what} goes without {listed(named)}")
+
+
+def _print_candidates(
+    reference: str,
+    candidates: Sequence[str],
+    metrics: Sequence[str] | None,
+    options: dict[str, Any],
+    form: Format,
+    limit: int | None,
+    output: Path | None,
+) -> None:
+    """Rank candidates by their distance to one reference; `options` are those of `compare`."""
+    column, seed = options.pop("column"), options["seed"]
+
+    def load(source: str) -> Corpus:
+        if options["paired"]:
+            if limit is not None:
+                raise InputError("--limit draws texts of each corpus alone, so that --paired texts would not match")
+            return Corpus.of(load_aligned(source, column=column))
+        return load_corpus(source, column=column, limit=limit, seed=seed)
+
+    corpora = {name: load(source) for name, source in names_of(candidates).items()}
+    with progress() as watch:
+        report = run_compare(load(reference), corpora, metrics=metrics or MANY_METRICS, on_step=watch, **options)
+    print_result(report, form, output)
+    if all(score.reason for found in report.reports.values() for score in found):
+        raise typer.Exit(1)
+
+
+def _print_slices(
+    reference: str,
+    candidates: Sequence[str],
+    metrics: Sequence[str] | None,
+    options: dict[str, Any],
+    form: Format,
+    output: Path | None,
+) -> None:
+    """Say which labels differ; `options` are those of `compare_slices`."""
+    with progress() as watch:
+        report = compare_slices(reference, names_of(candidates), metrics=metrics or "energy", on_step=watch, **options)
+    print_result(report, form, output)
 
 
 def _result(report: CompareReport, *, parts: bool, explained: bool) -> TableResult:

@@ -6,13 +6,13 @@ from typing import Annotated
 
 import typer
 
-from textgauge.cli.output import Format, FormatOption, Row, SeedOption, print_result
+from textgauge.cli.output import Format, FormatOption, SeedOption, print_result
 from textgauge.data import DatasetCard, fetch_dataset, is_here, list_published, list_samples, load_pairs, load_texts
 from textgauge.data.samples import PREFIX
 from textgauge.encode import resources
 from textgauge.errors import UnknownName
 from textgauge.result import TableResult
-from textgauge.tabular import listed
+from textgauge.tabular import Row, listed
 
 app = typer.Typer(help="Samples and published datasets.", no_args_is_help=True)
 

@@ -14,10 +14,10 @@ from textgauge.cli.output import (
     FormatOption,
     LevelOption,
     OutputOption,
-    Row,
     SchedulerOption,
     SeedOption,
     check_output,
+    names_of,
     print_next,
     print_result,
     print_table,
@@ -32,7 +32,7 @@ from textgauge.describing.lists import check_threshold
 from textgauge.errors import InputError
 from textgauge.files import check_table_path, write_atomically, write_table
 from textgauge.metrics.properties.base import NEAR_COPY
-from textgauge.tabular import format_cell, one_line
+from textgauge.tabular import Row, format_cell, one_line
 
 if TYPE_CHECKING:
     import polars as pl
@@ -177,15 +177,9 @@ def _texts(path: str, column: str | None) -> tuple[str, ...]:
 def _generated(
     paths: list[str], column: str | None, rating: str | None, limit: int | None, seed: int, only: str
 ) -> tuple[dict[str, tuple[str, ...]], dict[str, list[float]] | None]:
-    names = [Path(path).name.partition(".")[0] or only for path in paths]
-    names = (
-        [only]
-        if len(paths) == 1
-        else [name if names.count(name) == 1 else path for name, path in zip(names, paths, strict=True)]
-    )
+    named = {only: paths[0]} if len(paths) == 1 else names_of(paths)
     found = {
-        name: load_texts(path, column=column, labels=rating, limit=limit, seed=seed)
-        for name, path in zip(names, paths, strict=True)
+        name: load_texts(path, column=column, labels=rating, limit=limit, seed=seed) for name, path in named.items()
     }
     texts = {name: part.texts for name, part in found.items()}
     if rating is None:  # samples bring labels, which are no ratings

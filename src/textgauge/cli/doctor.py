@@ -9,10 +9,10 @@ from importlib.metadata import version
 
 import typer
 
-from textgauge.cli.output import Format, FormatOption, Row, print_result
+from textgauge.cli.output import Format, FormatOption, print_result
 from textgauge.errors import TextgaugeError
 from textgauge.result import TableResult
-from textgauge.tabular import listed
+from textgauge.tabular import Row, listed
 
 
 def doctor(form: FormatOption = Format.table) -> None:

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import typer
 
-from textgauge.cli.output import Format, Row, note, print_table
+from textgauge.cli.output import Format, note, print_table
 from textgauge.comparing import CompareReport, Explanation
 from textgauge.files import write_atomically, write_table
 from textgauge.metrics.registry import explained_metrics
 from textgauge.result import TableResult
-from textgauge.tabular import one_line, printable
+from textgauge.tabular import Row, one_line, printable
 
 FILES = (".json", ".csv", ".html", ".svg", ".png")
 

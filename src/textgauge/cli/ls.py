@@ -10,9 +10,10 @@ from typing import Annotated
 import typer
 
 from textgauge.cli.datasets import dataset_rows
-from textgauge.cli.output import Format, FormatOption, Row, print_next, print_result
+from textgauge.cli.output import Format, FormatOption, print_next, print_result
 from textgauge.cli.resources import resource_rows
 from textgauge.result import TableResult
+from textgauge.tabular import Row
 
 
 class What(StrEnum):

@@ -16,16 +16,12 @@ from typing import Annotated, Any
 
 import typer
 
+from textgauge.data.packing import packing
+from textgauge.data.source import split_column
 from textgauge.errors import InputError
 from textgauge.files import without_formula
 from textgauge.result import Result
 from textgauge.tabular import TEXT_WIDTH, Row, latex_table, markdown_table, rich_table
-
-__all__ = [
-    "DETAIL", "ColumnOption", "Format", "FormatOption", "LevelOption", "OutputOption", "Row", "SchedulerOption",
-    "SeedOption", "check_output", "note", "option_name", "print_answer", "print_next", "print_result", "print_table",
-    "this_command", "with_options",
-]  # fmt: skip
 
 
 class Format(StrEnum):
@@ -133,6 +129,20 @@ def option_name(value: str) -> str:
     ('--source-a', '-m')
     """
     return {"metrics": "-m", "groups": "--set, --system, --item"}.get(value) or f"--{value.replace('_', '-')}"
+
+
+def names_of(sources: Sequence[str]) -> dict[str, str]:
+    """Sources by a short name: the file without folder and ending, the whole source where two would be called alike.
+
+    >>> names_of(["out/a.txt", "out/b.txt"]), names_of(["1/a.txt", "2/a.txt"])
+    ({'a': 'out/a.txt', 'b': 'out/b.txt'}, {'1/a.txt': '1/a.txt', '2/a.txt': '2/a.txt'})
+    """
+    twice = next((source for source in sources if sources.count(source) > 1), None)
+    if twice is not None:
+        raise InputError(f"{twice} is given twice")
+    files = [split_column(source)[0] for source in sources]
+    short = [Path(file[: len(file) - len(packing(file))]).stem or file for file in files]
+    return {name if short.count(name) == 1 else source: source for name, source in zip(short, sources, strict=True)}
 
 
 @dataclass

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from textgauge.cli.output import Format, FormatOption, Row, note, print_answer, print_result, print_table
+from textgauge.cli.output import Format, FormatOption, note, print_answer, print_result, print_table
 from textgauge.cli.progress import progress_bar
 from textgauge.cli.run import run_program
 from textgauge.errors import InputError, ResourceError, UnknownName
 from textgauge.evaluate import Plan, Store
 from textgauge.result import TableResult
-from textgauge.tabular import format_cell
+from textgauge.tabular import Row, format_cell
 
 if TYPE_CHECKING:
     from textgauge.evaluate.results import Results

@@ -16,22 +16,24 @@ from textgauge.cli.output import (
     SchedulerOption,
     SeedOption,
     check_output,
+    names_of,
+    note,
     print_next,
     print_result,
     print_table,
     this_command,
 )
 from textgauge.cli.progress import progress
-from textgauge.cli.several import print_systems
-from textgauge.data.source import accepted, load_aligned, load_pairs
+from textgauge.data.source import accepted, load_aligned, load_pairs, load_references
 from textgauge.errors import InputError
+from textgauge.files import check_table_path, write_table
 from textgauge.metrics import PairScores
 from textgauge.metrics.pair.column import column_names
 from textgauge.result import TableResult
-from textgauge.scoring import DEFAULT_METRICS, ScoreReport
+from textgauge.scoring import DEFAULT_METRICS, ScoreReport, score_systems
 from textgauge.scoring import contrast as run_contrast
 from textgauge.scoring import score as run_score
-from textgauge.tabular import format_cell
+from textgauge.tabular import format_cell, listed
 
 _SHOWN = 10  # pairs in a table for people
 
@@ -99,7 +101,7 @@ def score(
         if not reference or pairs or baseline or background:
             raise InputError("systems are ranked by --reference, without --pairs, --baseline and --background")
         how = {"level": level, "resamples": resamples, "seed": seed, "column": column}
-        print_systems(
+        _print_systems(
             files, system or [], reference, metrics or DEFAULT_METRICS, how, form, segments=segments, output=output
         )
         return
@@ -167,8 +169,50 @@ def _read(
         raise InputError("give the texts and their references as two files, or a table by --pairs")
     if scores:
         raise InputError(f"column:{scores[0]} is a column of a table: give the table by --pairs")
-    sides = [load_aligned(path, column=column) for path in (left, *right)]
-    for path, side in zip(right, sides[1:], strict=True):
-        if len(side) != len(sides[0]):
-            raise InputError(f"{left} has {len(sides[0])} texts, but {path} has {len(side)}: pairs need equal numbers")
-    return sides[0], sides[1] if len(right) == 1 else [list(texts) for texts in zip(*sides[1:], strict=True)], {}
+    texts, references = load_aligned(left, column=column), load_references(right, column=column)
+    if len(texts) != len(references):
+        counts = f"{left} has {len(texts)} texts, but {listed(right)} {len(references)}"
+        raise InputError(f"{counts}: pairs need equal numbers")
+    return texts, references, {}
+
+
+def _print_systems(
+    files: Sequence[str],
+    named: Sequence[str],
+    references: Sequence[str],
+    metrics: str | Sequence[str],
+    options: dict[str, Any],
+    form: Format,
+    *,
+    segments: Path | None,
+    output: Path | None,
+) -> None:
+    """Rank systems by references; `options` are those of `score_systems`."""
+    if segments is not None:
+        check_table_path(segments)
+        if segments.suffix.lower() == ".txt":
+            raise InputError(f"{segments}: values go to a .csv, .jsonl or .parquet file")
+    column = options["column"]
+    sources = _systems(files, named)
+    right = load_references(list(references), column=column)
+    with progress() as watch:
+        systems = {name: load_aligned(path, column=column) for name, path in sources.items()}
+        report = score_systems(systems, right, metrics=metrics, on_step=watch, **options)
+    if segments is not None:
+        write_table(segments, report.items())
+        note(f"values of every item: {segments}")
+    print_result(report, form, output)
+
+
+def _systems(files: Sequence[str], named: Sequence[str]) -> dict[str, str]:
+    found = names_of(files)
+    for one in named:
+        name, equals, path = one.partition("=")
+        if not (name and equals and path):
+            raise InputError(f"--system takes NAME=FILE, not {one!r}")
+        if name in found:
+            raise InputError(f"two systems are called {name!r}")
+        found[name] = path
+    if not found:
+        raise InputError("give the files of the systems, or --system NAME=FILE")
+    return found

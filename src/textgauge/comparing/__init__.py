@@ -2,8 +2,7 @@
 
 from textgauge.comparing.compare import DEFAULT_METRICS, PERMUTATIONS, compare
 from textgauge.comparing.explain import Explanation, explain
-from textgauge.comparing.many import compare_many
-from textgauge.comparing.many_report import ManyReport
+from textgauge.comparing.many import ManyReport, compare_many
 from textgauge.comparing.report import CompareReport
 from textgauge.comparing.slices import SliceReport, compare_slices
 

@@ -23,7 +23,7 @@ from textgauge.parallel import dask_executor
 from textgauge.progress import Stage, Step, counting, show_in_notebook
 
 if TYPE_CHECKING:
-    from textgauge.comparing.many_report import ManyReport
+    from textgauge.comparing.many import ManyReport
 
 Missing: TypeAlias = ResourceError | MissingExtra
 
@@ -121,12 +121,14 @@ def compare(
     if isinstance(candidate, Mapping):
         from textgauge.comparing.many import MANY_METRICS, compare_many
 
-        if foreign is not None or explain or scheduler is not None:
-            raise InputError("`foreign`, `explain` and `scheduler` are for one candidate; compare them one by one")
+        if foreign is not None or explain or approx is not None or scheduler is not None:
+            raise InputError("foreign, explain, approx and scheduler are for one candidate; compare them one by one")
         how: dict[str, Any] = {"ci": ci, "test": test, "level": level, "permutations": permutations, "seed": seed}
         how |= {"paired": paired, "column": column, "on_step": on_step}
         chosen_many = MANY_METRICS if metrics == DEFAULT_METRICS else metrics
         return compare_many(reference, candidate, metrics=chosen_many, **how)
+    if paired:
+        raise InputError("paired is for several candidates, whose texts belong together")
     streams = (
         None if foreign is not None or explain else _streams(reference, candidate, column, small=scheduler is not None)
     )

@@ -3,8 +3,7 @@
 from textgauge.scoring.contrast import Contrast, ContrastReport, contrast
 from textgauge.scoring.report import ScoreReport, Summary
 from textgauge.scoring.score import DEFAULT_METRICS, score
-from textgauge.scoring.systems import score_systems
-from textgauge.scoring.systems_report import SystemsReport
+from textgauge.scoring.systems import SystemsReport, score_systems
 
 __all__ = [
     "DEFAULT_METRICS",

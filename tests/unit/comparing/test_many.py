@@ -58,6 +58,7 @@ def test_the_result_is_saved_drawn_and_shown(report, tmp_path):
     assert saved.plot().to_dict() == report.plot().to_dict()
     assert "ships" in report._repr_html_()
     assert len(report.plot().to_dict()["vconcat"]) == 2
+    assert "image/svg+xml" in report.plot()._repr_mimebundle_()  # altair's own would load a script from the web
 
 
 def test_p_values_are_adjusted_for_all_candidates():
@@ -89,6 +90,10 @@ def test_bad_candidates_are_one_clear_line():
         textgauge.compare(REFERENCE, {"a": REFERENCE, "b": ["one"]}, metrics=METRICS)
     with pytest.raises(InputError, match="for one candidate"):
         textgauge.compare(REFERENCE, {"a": REFERENCE}, metrics=METRICS, explain=True)  # type: ignore[call-overload]
+    with pytest.raises(InputError, match="for one candidate"):
+        textgauge.compare(REFERENCE, {"a": REFERENCE}, metrics=METRICS, approx=50)
+    with pytest.raises(InputError, match="paired is for several candidates"):
+        textgauge.compare(REFERENCE, REFERENCE, metrics=METRICS, paired=True)
 
 
 def points(shifts, n=200, seed=0, noise=None):

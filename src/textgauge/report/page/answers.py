@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Literal
 
-from textgauge.describing.findings import WorseThanReal
+from textgauge.describing.answer import WorseThanReal
 from textgauge.errors import TextgaugeError
 from textgauge.evaluate.boards.grouped import Board
 from textgauge.metrics import get_metric

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from textgauge.data.packing import read_text
-from textgauge.describing.findings import WorseThanReal, findings
+from textgauge.describing.answer import WorseThanReal, findings
 from textgauge.errors import InputError, TextgaugeError
 from textgauge.metrics import get_metric
 from textgauge.metrics.properties.base import list_properties

@@ -1,6 +1,6 @@
 """What is said of properties that are worse than in real texts."""
 
-from textgauge.describing.findings import findings
+from textgauge.describing.answer import findings
 
 
 def row(name, value, low, high, *, worse_than=None, **real):
