@@ -21,8 +21,7 @@ from textgauge.evaluate import Store
 from textgauge.evaluate.boards.grouped import boards_answer, boards_rows, leaderboards, titled
 from textgauge.evaluate.boards.leaderboard import Leaderboard, leaderboard, rank_charts
 from textgauge.evaluate.boards.overall import Scope
-from textgauge.evaluate.boards.verdicts import judging, observed, only, verdict_frame
-from textgauge.evaluate.boards.verdicts import warnings_of as verdict_warnings
+from textgauge.evaluate.boards.verdicts import judging, observed, only, verdict_frame, verdict_warnings
 from textgauge.evaluate.inputs.kinds import drop_none
 from textgauge.evaluate.inputs.sources import PairSources, TaskSources
 from textgauge.evaluate.results import Results
@@ -106,14 +105,14 @@ def run(
     )  # fmt: skip
     chosen = [metrics] if isinstance(metrics, str) else metrics
     plans = suite_or_protocol_plans(what, chosen, drop_none(parameters), seed, given)
-    beware = warnings_of(plans)
-    for text in beware:
+    warned = warnings_of(plans)
+    for text in warned:
         warnings.warn(text, stacklevel=2)
     store = _temporary() if out is None else Store(out)
     report = compute(plans, store, jobs=jobs, scheduler=scheduler, progress=lambda: nullcontext(on_progress))
     for text in report.failures:
         warnings.warn(text, RuntimeWarning, stacklevel=2)
-    return Run(store, report.found, report.computed, report.failures, tuple(beware))
+    return Run(store, report.found, report.computed, report.failures, tuple(warned))
 
 
 def _temporary() -> Store:
@@ -127,7 +126,7 @@ def _temporary() -> Store:
 class Run(Result):
     """A run and what its folder holds: `found` results were there before, `computed` ones are new.
 
-    `failures` lists trials in which a metric raised an error, `warnings` what to beware of in the data. What other
+    `failures` lists trials in which a metric raised an error, `warnings` what to watch out for in the data. What other
     runs left in the folder is read with it, once, when it is first needed.
     """
 
@@ -222,14 +221,14 @@ class Run(Result):
         """The rows of the leaderboards as tables for people have them."""
         return boards_rows({title: board.readable() for title, board in self.leaderboards.items()})
 
-    def plot(self) -> alt.VConcatChart:
+    def plot(self) -> alt.LayerChart | alt.VConcatChart:
         """The rank of every metric with the ranks it may have, coloured by tier, a panel for each leaderboard."""
         return without_network(rank_charts(self.to_dicts()))
 
     def __str__(self) -> str:
-        beware = [*self.warnings, *verdict_warnings(self._results, self._results.judged())]
+        warned = [*self.warnings, *verdict_warnings(self._results, self._results.judged())]
         boards = [titled(title, str(board)) for title, board in self.leaderboards.items()]
-        return "\n".join(["\n\n".join(boards), *(f"warning: {text}" for text in beware)])
+        return "\n".join(["\n\n".join(boards), *(f"warning: {text}" for text in warned)])
 
     def __repr__(self) -> str:
         failed = f", {len(self.failures)} failures" if self.failures else ""

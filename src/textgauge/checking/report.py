@@ -172,8 +172,8 @@ class CheckReport(Result):
             case = ElementTree.SubElement(suite, "testcase", classname=f"textgauge.{result.kind}", name=printable(name))
             if result.outcome != Outcome.passed.value:
                 tag = "failure" if result.outcome == Outcome.failed.value else "error"
-                told = ElementTree.SubElement(case, tag, message=printable(result.line), type=result.outcome)
-                told.text = printable("\n".join(result.evidence))
+                found = ElementTree.SubElement(case, tag, message=printable(result.line), type=result.outcome)
+                found.text = printable("\n".join(result.evidence))
         root = ElementTree.Element("testsuites")
         root.append(suite)
         ElementTree.indent(root)
@@ -183,8 +183,8 @@ class CheckReport(Result):
         """Answer, table and evidence, for the summary of a build."""
         rows = self.readable()
         lines = [f"**{self.answer}**", "", markdown_table(rows, list(rows[0]))] if rows else [f"**{self.answer}**"]
-        told = [f"- {_code(text)}" if text.startswith("  ") else f"\n{text}\n" for text in self.evidence_lines()]
-        return "\n".join([*lines, *told]) + "\n"
+        evidence = [f"- {_code(text)}" if text.startswith("  ") else f"\n{text}\n" for text in self.evidence_lines()]
+        return "\n".join([*lines, *evidence]) + "\n"
 
 
 def _code(text: str) -> str:

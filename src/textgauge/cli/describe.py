@@ -140,8 +140,8 @@ class _Files:
     has_train: bool
 
     def __post_init__(self) -> None:
-        beside = {"--pick": self.pick, "--near-copies": self.near_copies, "--figure": self.figure}
-        named = next((name for name, value in beside.items() if value is not None), None)
+        with_train = {"--pick": self.pick, "--near-copies": self.near_copies, "--figure": self.figure}
+        named = next((name for name, value in with_train.items() if value is not None), None)
         if not self.has_train and named is not None:
             raise InputError(f"{named} needs --train: without it texts are described by themselves")
         if (self.pick is None) != (self.pick_to is None):

@@ -13,7 +13,7 @@ from textgauge.errors import InputError
 from textgauge.evaluate import Store
 from textgauge.evaluate.boards.grouped import boards_answer, boards_rows, leaderboards, titled
 from textgauge.evaluate.boards.leaderboard import Leaderboard
-from textgauge.evaluate.boards.verdicts import detailed, judging, only, warnings_of
+from textgauge.evaluate.boards.verdicts import detailed, judging, only, verdict_warnings
 from textgauge.evaluate.results import Results
 from textgauge.result import TableResult
 
@@ -65,13 +65,13 @@ def leaderboard(
         print_result(TableResult("leaderboard", ceiling_rows(results.groups())), form)
         return
     judged = results.judged(options)
-    beware = tuple(warnings_of(results, judged))
+    warned = tuple(verdict_warnings(results, judged))
     judged = only(judged, measures)
     if detail:
-        print_result(TableResult("leaderboard", detailed(judged), warnings=beware), form)
+        print_result(TableResult("leaderboard", detailed(judged), warnings=warned), form)
         return
     boards = leaderboards(judged, _weights(weights), scope=scope)  # type: ignore[arg-type]
-    print_boards(boards, beware, form)
+    print_boards(boards, warned, form)
 
 
 def print_boards(

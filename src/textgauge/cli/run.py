@@ -24,7 +24,7 @@ from textgauge.cli.progress import progress, progress_bar
 from textgauge.errors import InputError
 from textgauge.evaluate import Plan, RunReport, Store
 from textgauge.evaluate.boards.grouped import leaderboards
-from textgauge.evaluate.boards.verdicts import warnings_of as verdict_warnings
+from textgauge.evaluate.boards.verdicts import verdict_warnings
 from textgauge.evaluate.inputs.kinds import drop_none
 from textgauge.evaluate.judge_audit import MARGIN, audit_judge
 from textgauge.evaluate.protocols import protocols_named
@@ -127,8 +127,8 @@ def run(
         rated_kind = next((kind for kind in protocols_named(what) if kind.rated), None)
         if rated_kind is None or pairs is None:
             raise InputError("--judge is for `run agreement` with --pairs")
-        asked: Any = {"repeat": repeat or (), "swapped": swapped, "margin": margin, "seed": seed}
-        audit = audit_judge(pairs, rating=rating or (), judge=judge, text=left, **asked)
+        how: Any = {"repeat": repeat or (), "swapped": swapped, "margin": margin, "seed": seed}
+        audit = audit_judge(pairs, rating=rating or (), judge=judge, text=left, **how)
         metrics = [*(metrics or [rated_kind.default_metrics]), f"column:{judge}"]
         given["rated_only"] = True
     plans = suite_or_protocol_plans(what, metrics or None, parameters, seed, given)
@@ -142,8 +142,8 @@ def run(
     failed = _compute(plans, store, jobs, scheduler)
     results = Results(store)
     judged = results.judged()
-    beware = (*warnings_of(plans), *verdict_warnings(results, judged))
-    print_boards(leaderboards(judged), beware, form, command="run")
+    warned = (*warnings_of(plans), *verdict_warnings(results, judged))
+    print_boards(leaderboards(judged), warned, form, command="run")
     if audit is not None:
         note(f"audit of the judge: {audit.save(out / 'judge_audit.json')}")
         if form.for_people:

@@ -50,7 +50,7 @@ def describe_alone(
     """The properties of corpora that have no train and no test; see `describe`."""
     by_default = (plausibility or "").startswith("kneser-ney") and representative is None
     model = GENERAL if by_default else plausibility
-    beware: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     measuring = Measuring(sets, embedder, grammar, model, representative, on_step, cluster=cluster)
     try:
         signatures = measuring.signatures()
@@ -58,7 +58,7 @@ def describe_alone(
         if not by_default:
             raise
         measuring = replace(measuring, plausibility=None)
-        signatures, beware = measuring.signatures(), (f"plausibility is left out: {error}",)
+        signatures, notes = measuring.signatures(), (f"plausibility is left out: {error}",)
     measuring.embed()
     corpora = measuring.generated()
     rows = []
@@ -78,7 +78,7 @@ def describe_alone(
                     reason=reason or known.no_interval or _why_no_interval(found),
                 )
             )
-    return CorpusDescription(tuple(rows), corpora, beware)
+    return CorpusDescription(tuple(rows), corpora, notes)
 
 
 def _why_no_interval(found: PropertyValue) -> str | None:
@@ -89,7 +89,7 @@ def _why_no_interval(found: PropertyValue) -> str | None:
 class CorpusDescription(PropertyTable):
     """Properties of one or several corpora by themselves, and the texts behind them."""
 
-    beware: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def answer(self) -> str:
@@ -118,7 +118,7 @@ class CorpusDescription(PropertyTable):
     @cached_property
     def warnings(self) -> tuple[str, ...]:
         """What was sampled or not searched to the end, and texts that English models do not read."""
-        found = [*self.beware]
+        found = [*self.notes]
         for one in self.generated:
             n = len(one.corpus)
             for name, columns in zip(_SAMPLED, (one.grammar, one.surprise), strict=True):
@@ -206,8 +206,8 @@ class CorpusDescription(PropertyTable):
 
     def lists(self) -> dict[str, pl.DataFrame]:
         """The texts behind the properties, by name."""
-        beside = any(one.against is not None for one in self.generated)
-        found = {"shared": self.shared()} if beside else {}
+        has_other = any(one.against is not None for one in self.generated)
+        found = {"shared": self.shared()} if has_other else {}
         return found | {
             "near_duplicates": self.near_duplicates(),
             "same_meaning": self.restated(),

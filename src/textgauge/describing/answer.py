@@ -44,9 +44,9 @@ def _said(rows: Sequence[Row], size: int) -> Iterator[str]:
     copies = next((row for row in rows if row["property"] == "near_copies" and row["value"] is not None), None)
     if copies is not None:
         number, usual = round(copies["value"] * size), copies["test"]
-        beside = "" if usual is None else f"; test {100 * usual:.3g} %"
+        of_test = "" if usual is None else f"; test {100 * usual:.3g} %"
         are = f"{number or 'None'} of {count_of(size, 'text')} {'is a near copy' if number == 1 else 'are near copies'}"
-        yield f"{are} of {'a train text' if number == 1 else 'train texts'} ({100 * copies['value']:.3g} %{beside})."
+        yield f"{are} of {'a train text' if number == 1 else 'train texts'} ({100 * copies['value']:.3g} %{of_test})."
     worse = [said for row in rows if row is not copies and (said := _worse(row))]
     if worse or any(row["low"] is not None for row in rows):
         yield properties_sentence(worse, copies_said=copies is not None)

@@ -65,7 +65,7 @@ class JudgeAudit(Result):
     rows: tuple[AuditRow, ...]
     test: AlternativeAnnotator
     margin: float
-    beware: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
     def __getitem__(self, name: tuple[str, str]) -> AuditRow:
         return next(row for row in self.rows if (row.measure, row.of) == name)
@@ -89,11 +89,6 @@ class JudgeAudit(Result):
             f"The judge {may} take the place of a person: it is as good as {wins} of {len(tested)} people "
             f"(alternative-annotator test, margin {self.margin:g})."
         )
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """What to beware of."""
-        return self.beware
 
     def to_dicts(self) -> list[Row]:
         """One row per number."""
@@ -149,12 +144,12 @@ def audit_judge(
     other = None if swapped is None else np.array(found.scores([swapped])[swapped])
     _check(found.name, judge, own, people)
     lengths = None if text is None else np.array([len(words_of(cell)) for cell in found.filled(text)], dtype=np.float64)
-    used, beware = _on_scale(people, own)
+    used, warned = _on_scale(people, own)
     audit = _Audit(people, used, scale or _scale(people), list(dict.fromkeys(rating)), level, seed)
     test = alternative_annotator_test(people, used, margin=margin, closeness=audit.closeness)
     rows = [*audit.agreement(), *audit.base_rates(own), *audit.replacement(test), *audit.means(own)]
     rows += [*audit.consistency(own, again), *audit.position(own, other), *audit.length(lengths)]
-    return JudgeAudit(tuple(rows), test, margin, beware)
+    return JudgeAudit(tuple(rows), test, margin, warned)
 
 
 def _table(table: Any) -> TextTable:
@@ -267,8 +262,8 @@ class _Audit:
         rated = self.human[np.isfinite(self.human)]
         alone = prediction_powered_mean(rated, np.zeros(len(rated)), level=self.level)
         helped = prediction_powered_mean(self.human, judge, level=self.level)
-        told = f"{helped.unrated} more items by the judge, weight {helped.weight:.2g}"
-        for of, found, note in (("people alone", alone, None), (HELPED, helped, told)):
+        added = f"{helped.unrated} more items by the judge, weight {helped.weight:.2g}"
+        for of, found, note in (("people alone", alone, None), (HELPED, helped, added)):
             ends = {"low": found.low, "high": found.high}
             yield AuditRow(measure="mean score", of=of, value=found.value, n=found.rated, note=note, **ends)
 

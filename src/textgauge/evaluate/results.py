@@ -149,7 +149,7 @@ class Results:
 
     @property
     def warnings(self) -> list[str]:
-        """What the store lacks apart from results."""
+        """What the store lacks besides results."""
         return [NOT_TRAINED] if self.ensembles.lacking else []
 
     def times(self) -> list[MetricTime]:

@@ -95,7 +95,7 @@ def compute(
 
 
 def warnings_of(plans: Iterable[Plan]) -> list[str]:
-    """What is left out of the data, and what to beware of in them; each once."""
+    """What is left out of the data, and what to watch out for in them; each once."""
     return list(dict.fromkeys(text for plan in plans for text in plan.protocol.notes(plan.sources)))
 
 

@@ -16,7 +16,7 @@ from textgauge.errors import InputError
 from textgauge.metrics import Metric, PairMetric, get_pair_metrics
 from textgauge.progress import Stage, Step, show_in_notebook
 from textgauge.result import Result
-from textgauge.scoring.report import Bootstrap, Summed, canonical_order, item_counts, item_statistics
+from textgauge.scoring.report import Bootstrap, Summed, canonical_order, shared_statistics
 from textgauge.scoring.score import References, all_references, checked_pairs, require_texts
 from textgauge.stats.decisions import baseline_sentence
 from textgauge.stats.resampling import percentile_interval, permutation_p, resampled_sums, swapped_sums
@@ -126,7 +126,8 @@ def contrast(
 
 
 def _contrast(metric: PairMetric, systems: list[Pairs], how: Bootstrap) -> Contrast:
-    of, mine, yours = _statistics(metric, systems)
+    values = [metric.measure(pairs).values for pairs in systems]
+    of, (mine, yours) = shared_statistics(metric, systems, values, canonical_order(*systems))
     observed = mine.value - yours.value
     drawn = resampled_differences(mine, yours, how)
     low, high = percentile_interval(drawn, len(mine.rows), how.level)
@@ -152,19 +153,6 @@ def resampled_differences(mine: Summed, yours: Summed, how: Bootstrap) -> Floats
     joint = resampled_sums(np.hstack([mine.rows, yours.rows]), how.resamples, how.seed)
     width = mine.rows.shape[1]
     return mine.score(joint[:, :width]) - yours.score(joint[:, width:])
-
-
-def _statistics(metric: PairMetric, systems: list[Pairs]) -> tuple[str, Summed, Summed]:
-    """What is compared, for both systems, items in an order of their own; undefined for one is left out for both."""
-    sides = [item_statistics(metric, item_counts(metric, pairs), metric.measure(pairs).values) for pairs in systems]
-    order = canonical_order(*systems)
-    wholes = [side.whole.ordered(order) for side in sides if side.whole is not None]
-    if len(wholes) == 2:
-        return "whole set", wholes[0], wholes[1]
-    means = [side.mean.ordered(order) for side in sides]
-    defined = means[0].rows[:, 1:] * means[1].rows[:, 1:]
-    mine, yours = (Summed(mean.rows * defined, mean.score) for mean in means)
-    return "mean", mine, yours
 
 
 def _two_sided(observed: float, under_null: Floats) -> float:

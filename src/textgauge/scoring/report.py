@@ -99,6 +99,24 @@ def item_statistics(metric: PairMetric, counts: Floats | None, values: Floats) -
     return ItemStatistics(mean, None if counts is None else Summed(counts, metric.of_statistics, metric.bounds))
 
 
+def shared_statistics(
+    metric: PairMetric, systems: Sequence[Pairs], values: Sequence[Floats], order: NDArray[np.int64]
+) -> tuple[str, list[Summed]]:
+    """What systems are compared by, and the statistics of each, items in the given order.
+
+    The score of the whole set where the metric has one, else the mean over items that have a value for every system.
+    """
+    found = [
+        item_statistics(metric, item_counts(metric, pairs), own) for pairs, own in zip(systems, values, strict=True)
+    ]
+    wholes = [one.whole for one in found if one.whole is not None]
+    if len(wholes) == len(found):
+        return "whole set", [whole.ordered(order) for whole in wholes]
+    defined = np.prod([one.mean.rows[:, 1:] for one in found], axis=0)
+    means = [Summed(one.mean.rows * defined, one.mean.score, one.mean.bounds) for one in found]
+    return "mean", [mean.ordered(order) for mean in means]
+
+
 def undefined_statistics(n: int) -> ItemStatistics:
     """Statistics of a metric that has no value on any of n items."""
     return ItemStatistics(Summed(np.zeros((n, 2)), _ratio), None)
@@ -173,8 +191,8 @@ class ScoreReport(Result):
     @property
     def warnings(self) -> tuple[str, ...]:
         """What speaks against trusting a metric on these pairs, and what is undefined, each one sentence."""
-        beware = dict.fromkeys(text for scores in self.scores for text in scores.warnings)
-        return (*beware, *(_undefined(scores) for scores in self.scores if scores.reason))
+        found = dict.fromkeys(text for scores in self.scores for text in scores.warnings)
+        return (*found, *(_undefined(scores) for scores in self.scores if scores.reason))
 
     @cached_property
     def _summaries(self) -> tuple[Summary, ...]:

@@ -15,7 +15,7 @@ from textgauge.errors import InputError, MissingExtra, ResourceError, UnknownNam
 from textgauge.metrics import Metric, PairMetric, PairScores, get_pair_metrics
 from textgauge.progress import Stage
 from textgauge.result import Result
-from textgauge.scoring.report import Bootstrap, Summed, canonical_order, item_counts, item_statistics
+from textgauge.scoring.report import Bootstrap, Summed, canonical_order, shared_statistics
 from textgauge.scoring.score import DEFAULT_METRICS, References, all_references, checked_pairs, require_texts
 from textgauge.stats.decisions import leaders_sentence
 from textgauge.stats.rankings import Ranking, ranking
@@ -167,8 +167,8 @@ def score_systems(
         except (ResourceError, MissingExtra) as error:
             missing[metric.key] = error
             continue
-        of, statistics = _statistics(metric, list(pairs.values()), segments[metric.key])
-        ordered = [one.ordered(order) for one in statistics]
+        values = [scores.values for scores in segments[metric.key]]
+        of, ordered = shared_statistics(metric, list(pairs.values()), values, order)
         found += _scores(metric, of, dict(zip(systems, ordered, strict=True)), how)
         rankings[metric.key] = _ranked(metric, ordered, how, 1 - (1 - level) / len(chosen))
     if len(missing) == len(chosen):
@@ -190,21 +190,6 @@ def _all_pairs(systems: Mapping[str, Source], right: References, column: str | N
             raise InputError(f"{name} has {len(texts)} texts, but the references have {len(references)} items")
         found[name] = checked_pairs(texts, references, fitted)
     return found
-
-
-def _statistics(
-    metric: PairMetric, pairs: Sequence[Pairs], scores: Sequence[PairScores]
-) -> tuple[str, Sequence[Summed]]:
-    """What is scored, and the statistics of every system; an item without a value for one is left out for all."""
-    found = [
-        item_statistics(metric, item_counts(metric, one), values.values)
-        for one, values in zip(pairs, scores, strict=True)
-    ]
-    wholes = [one.whole for one in found if one.whole is not None]
-    if len(wholes) == len(found):
-        return "whole set", wholes
-    defined = np.prod([one.mean.rows[:, 1:] for one in found], axis=0)
-    return "mean", [Summed(one.mean.rows * defined, one.mean.score, one.mean.bounds) for one in found]
 
 
 def _scores(metric: PairMetric, of: str, statistics: Mapping[str, Summed], how: Bootstrap) -> list[SystemScore]:

@@ -311,12 +311,14 @@ def _check_weights(weights: Mapping[str, float], names: list[str]) -> None:
         raise InputError("weights are finite numbers, zero or more")
 
 
-def rank_charts(rows: Sequence[dict[str, Any]]) -> alt.VConcatChart:
-    """A chart for each board that rows name."""
+def rank_charts(rows: Sequence[dict[str, Any]]) -> alt.LayerChart | alt.VConcatChart:
+    """A chart of the board that rows are of, or of each board that they name."""
     import altair as alt
 
-    boards = dict.fromkeys(row.get("board", "") for row in rows)
-    parts = {board: [row for row in rows if row.get("board", "") == board] for board in boards}
+    boards = dict.fromkeys(row.get("board") for row in rows)
+    if len(boards) < 2:
+        return rank_chart(rows)
+    parts = {board: [row for row in rows if row.get("board") == board] for board in boards}
     return alt.vconcat(*(rank_chart(own).properties(title=board) for board, own in parts.items()))
 
 

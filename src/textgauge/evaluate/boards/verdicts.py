@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args, get_type_hints
 
 from textgauge.errors import ArgumentError, InputError
-from textgauge.evaluate.protocols.base import Verdict
+from textgauge.evaluate.protocols import Ksc, Verdict
 from textgauge.evaluate.results import Group, Judged, Results
 from textgauge.tabular import Row, plain
 
 if TYPE_CHECKING:
     import polars as pl
 
-_CHOICES = {"judgements": ("distinct", "paper"), "ties": ("half", "right", "wrong"), "linearity": ("r2", "r")}
+_CHOICES = {name: get_args(get_type_hints(Ksc)[name]) for name in ("judgements", "ties", "linearity")}
 _FEW = 3
 NUMBERS = ("value", "std", "low", "high", "boot_low", "boot_high", "error")  # of a verdict
 
@@ -41,7 +41,7 @@ def only(judged: Sequence[Judged], measures: str | Sequence[str] | None) -> list
     return [replace(item, verdicts=tuple(v for v in item.verdicts if v.measure in names)) for item in judged]
 
 
-def warnings_of(results: Results, judged: Sequence[Judged]) -> list[str]:
+def verdict_warnings(results: Results, judged: Sequence[Judged]) -> list[str]:
     """What to know before trusting verdicts: missing results or ensembles, measures that are undefined or partial."""
     missing = sum(item.missing for item in judged)
     found = [missing_results(missing)] if missing else []

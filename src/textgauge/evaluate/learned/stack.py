@@ -40,14 +40,14 @@ class Stack(Result):
     def answer(self) -> str:
         """Whether the learned metric is better than the best single one on new sources, in one sentence."""
         row = self.judged.contrasts[0]
-        where, said, ends, beware = "new sources", row.verdict, (row.sources_low, row.sources_high), ""
+        where, said, ends, untested = "new sources", row.verdict, (row.sources_low, row.sources_high), ""
         if np.isnan(row.sources_low):
-            where, beware = "new pairs of these sets", "new sources were not tested; "
+            where, untested = "new pairs of these sets", "new sources were not tested; "
             ends = row.pairs_low, row.pairs_high
             said = verdict(ends)
         gap = f"(difference {format_cell(row.difference)}, {format_interval(*ends)})"
         learned = f"{self.trained.about['share']:.0%} of it is learned"
-        return f"The learned metric is {said} {row.best} on {where} {gap}; {beware}{learned}."
+        return f"The learned metric is {said} {row.best} on {where} {gap}; {untested}{learned}."
 
     @cached_property
     def warnings(self) -> tuple[str, ...]:

@@ -220,7 +220,7 @@ class Protocol:
         """Refuse parameters and data that do not fit, in one line that says what is needed."""
 
     def notes(self, sources: Any) -> tuple[str, ...]:
-        """What of the data is left out, and what to beware of."""
+        """What of the data is left out, and what to watch out for."""
         return tuple(sources.notes)
 
     def pool_share(self, sources: Any) -> float | None:

@@ -130,7 +130,7 @@ class Embeddings:
         self.cpu: dict[str, float] = {}
         self._clock = clock
         self._rows: dict[str, dict[str, NDArray[Any]]] = {}
-        self._asked: dict[str, set[str]] = {}
+        self._looked_up: dict[str, set[str]] = {}
 
     def time(self, name: str, texts: Sequence[str]) -> None:
         """Load an embedder and find its pace on a few random texts, past the cache."""
@@ -149,10 +149,10 @@ class Embeddings:
 
     def missing(self, name: str, texts: Iterable[str]) -> list[str]:
         """The different texts without an embedding, here or in the cache on disk."""
-        rows, asked = self._rows.setdefault(name, {}), self._asked.setdefault(name, set())
+        rows, looked_up = self._rows.setdefault(name, {}), self._looked_up.setdefault(name, set())
         found = [text for text in dict.fromkeys(texts) if text not in rows]
-        if any(text not in asked for text in found):
-            asked.update(found)
+        if any(text not in looked_up for text in found):
+            looked_up.update(found)
             self._recall(name, found)
         return [text for text in found if text not in rows]
 

@@ -146,14 +146,14 @@ def _ends(numbers: Sequence[int]) -> list[int]:
 def warnings(results: Sequence[Results], judged: Sequence[Judged]) -> list[str]:
     """What a reader must know before trusting the numbers: what is missing, and every reason a verdict carries."""
     missing = sum(item.missing for item in judged)
-    asked = sum(one.count for one in results)
+    total = sum(one.count for one in results)
     said = [
         f"{text[:1].upper()}{text[1:]}." for text in dict.fromkeys(text for one in results for text in one.warnings)
     ]
     if missing:
         verb = "is" if missing == 1 else "are"
         said.append(
-            f"{missing} of {count_of(asked, 'result')} {verb} missing; the same `textgauge run` command computes them."
+            f"{missing} of {count_of(total, 'result')} {verb} missing; the same `textgauge run` command computes them."
         )
     found: dict[tuple[str, str, str], list[str]] = {}
     for item in judged:
