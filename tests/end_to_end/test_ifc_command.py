@@ -34,7 +34,7 @@ def test_corpora_of_a_model_that_learns_come_nearer(run, folder):
     ("args", "complaint"),
     [
         (["ifc", "--steps", "steps"], "ifc needs --steps"),
-        (["ifc", "--steps", "nowhere", "--reference", "sample:banking"], "is no folder"),
+        (["ifc", "--steps", "nowhere", "--reference", "sample:banking"], "is not a folder"),
         (
             ["ifc", "--steps", "steps", "--reference", "sample:banking", "--source-a", "x.txt"],
             "does not read --source-a",

@@ -81,7 +81,7 @@ class DriftCheck(Check):
         if len(found) != 1:
             raise InputError(f"{self.label} takes one metric, not {len(found)}: {self.metric}")
         if self.max_ratio is not None and not found[0].has_times:
-            raise InputError(f"{self.label}: {found[0].key} is no distance that is 0 between equal corpora; give max")
+            raise InputError(f"{self.label}: {found[0].key} is not 0 between equal corpora; give max")
         return found
 
 

@@ -182,7 +182,7 @@ def _generated(
         name: load_texts(path, column=column, labels=rating, limit=limit, seed=seed) for name, path in named.items()
     }
     texts = {name: part.texts for name, part in found.items()}
-    if rating is None:  # samples bring labels, which are no ratings
+    if rating is None:  # samples bring labels, which are not ratings
         return texts, None
     return texts, {name: [_number(mark, name) for mark in part.labels or ()] for name, part in found.items()}
 

@@ -86,7 +86,7 @@ def explanation_of(metric: CorpusMetric, comparison: Comparison, score: Score, t
 class Explanation(Tabular):
     """One metric on one comparison, text by text: `to_dicts` has a row for each, and `contribution` sums to `total`.
 
-    `of` names the number that the contributions add up to: the metric's value, or a part where the value is no sum;
+    `of` names the number that the contributions add up to: the metric's value, or a part where the value is not a sum;
     `formula` says what a text adds. `distance` names what nearest texts are found by; `terms` are the words that
     separate the corpora, `tokens` what each token adds where the metric counts tokens.
     """

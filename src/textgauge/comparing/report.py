@@ -33,7 +33,7 @@ _LABEL = 48  # characters of a text that stand next to its bar
 class CompareReport(Result):
     """The scores of one comparison; iterate over them, or ask for one by its key.
 
-    `explanations`, with `compare(explain=True)`, are by the key of their metric; a metric whose value is no sum over
+    `explanations`, with `compare(explain=True)`, are by the key of their metric; a metric whose value is not a sum over
     texts has none. `terms` are the words that separate the corpora.
     """
 

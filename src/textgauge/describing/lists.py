@@ -61,7 +61,7 @@ def perplexities(measured: MeasuredCorpus) -> Floats:
 def check_threshold(threshold: float) -> None:
     """Refuse a similarity that no text, or every text, has."""
     if not 0.5 < threshold <= 1.0:
-        raise InputError(f"SynSim lies between 0.5 and 1; {threshold} is no threshold for near copies")
+        raise InputError(f"SynSim lies between 0.5 and 1; {threshold} is not a threshold for near copies")
 
 
 def near_copies(measured: MeasuredCorpus, train: Corpus, threshold: float) -> pl.DataFrame:

@@ -99,7 +99,7 @@ def suite_or_protocol_plans(
         raise InputError(f"the suite {what} sets its own data and parameters; name a protocol to set them yourself")
     made = SUITES[what].plans
     if made is None:
-        raise InputError(f"the suite {what} is no set of cells: run it by `textgauge run {what}`")
+        raise InputError(f"the suite {what} has no results of single metrics: run it by `textgauge run {what}`")
     return made(metrics, seed)
 
 

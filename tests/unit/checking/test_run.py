@@ -159,7 +159,7 @@ def test_bad_checks_are_one_clear_line():
         run_checks([drift(max=1), drift(max=2)])
     with pytest.raises(InputError, match="need a file of baselines"):
         run_checks([drift(max_rise=1)])
-    with pytest.raises(InputError, match="no distance that is 0"):
+    with pytest.raises(InputError, match="is not 0 between equal corpora"):
         run_checks([DriftCheck(reference=REFERENCE, candidate=SAME, metric="vocab_overlap", max_ratio=2)])
     with pytest.raises(InputError, match="119 texts, but 120 references"):
         run_checks([ScoreCheck(candidate=SAME[1:], reference=REFERENCE, metric="jaccard", min=0.1)])

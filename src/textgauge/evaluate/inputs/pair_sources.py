@@ -133,7 +133,7 @@ def _references(table: TextTable, column: str) -> Sequence[str] | Sequence[list[
         return table.filled(column)
     for row, cell in zip(table.rows, cells, strict=True):
         if not isinstance(cell, list) or not cell or not all(isinstance(text, str) for text in cell):
-            raise InputError(f"{table.name}: {table.unit} {row}: column {column!r} is no list of at least one text")
+            raise InputError(f"{table.name}: {table.unit} {row}: column {column!r} is not a list of at least one text")
     return cells  # type: ignore[return-value]
 
 

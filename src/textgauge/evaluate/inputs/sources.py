@@ -110,7 +110,7 @@ class PairSources:
     def signature(self, metric: Metric) -> str:
         """What decides a metric's numbers on these pairs: its signature, and the content of the column it reads.
 
-        A column is no part of the fingerprint, so that it can be added to a run without computing the rest again.
+        A column is not part of the fingerprint, so that it can be added to a run without computing the rest again.
         """
         if metric.needs != "column" or metric.on not in self.scores:
             return metric.signature
@@ -201,7 +201,7 @@ def step_files(folder: str | os.PathLike[str]) -> list[str]:
     """The text files of a folder, in natural order of their names."""
     place = Path(folder)
     if not place.is_dir():
-        raise InputError(f"{folder} is no folder of corpora, one file for each step")
+        raise InputError(f"{folder} is not a folder of corpora, one file for each step")
     names = [path.name for path in place.iterdir() if path.is_file() and holds_texts(path)]
     found = sorted((name for name in names if not name.startswith(".")), key=natural)
     if not found:

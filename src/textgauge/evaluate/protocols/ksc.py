@@ -61,7 +61,7 @@ class Ksc(Protocol):
     heading = "Known mixtures"
     question = "Two sources are mixed in known shares: do distances grow with the difference of the shares?"
     data = TwoCorpora()
-    common = "the five measures of ksc are functions of one matrix of distances, so they are no independent evidence"
+    common = "the five measures of ksc are functions of one matrix of distances, so they are not independent evidence"
     figures = ("distance", "tree", "radar", "box")
     measures = (
         Measure(
@@ -160,7 +160,7 @@ class Ksc(Protocol):
         }
 
     def _errors(self, batches: list[Observations]) -> dict[str, float]:
-        """Standard errors of both accuracies; repetitions share the sample, so that their mean is no surer than one."""
+        """Standard errors of both accuracies; repetitions share the sample, so their mean is as uncertain as one."""
         if not self.sample or not batches:
             return {}
         found = [

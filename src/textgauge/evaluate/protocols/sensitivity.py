@@ -35,8 +35,8 @@ class Sensitivity(Task):
     A needle of 5 to 100 % of the tokens (the beginning of documents set aside for that) is put at the beginning, middle
     or end: the ideal similarity is 1/(1 + x) (`ideal=reciprocal`), or 1 − x/2 (`straight`; the paper says that it falls
     linearly, and both lines have its two ends). A chunk of 5 to 50 % is taken out: 1 − x. `quadratic` and `root` are
-    the square and the root of `reciprocal`. Documents so short that 5 % are no token are left out. Ensembles learn the
-    ideal.
+    the square and the root of `reciprocal`. Documents of which 5 % is less than half a token are left out. Ensembles
+    learn the ideal.
     """
 
     name = "sensitivity"

@@ -27,7 +27,7 @@ from textgauge.parallel import one_blas_thread
 
 Step = Callable[[str], None]
 
-_FEWEST = 2  # metrics: one alone is no ranking
+_FEWEST = 2  # metrics: one alone is not a ranking
 # Metrics that need no model come first, those that run one for each pair last.
 _COSTLY = {"embeddings": 1, "ground": 1, "word vectors": 2, "token vectors": 3, "model": 4, "service": 4}
 

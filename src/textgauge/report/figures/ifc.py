@@ -65,7 +65,7 @@ def _points(groups: Sequence[Group], values: Sequence[Floats]) -> pl.DataFrame:
 def ifc_line(points: pl.DataFrame) -> pl.DataFrame:
     """The least-squares line through the means of the steps with its 95 % band, at every tenth of a step.
 
-    Repetitions draw from the same generated texts, so they are no independent points: a step counts once. Of several
+    Repetitions draw from the same generated texts, so they are not independent points: a step counts once. Of several
     training runs the line is the mean of theirs, and the band is for new runs: what is resampled is the run.
     """
     from scipy.special import stdtrit

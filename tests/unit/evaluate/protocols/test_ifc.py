@@ -137,7 +137,7 @@ def test_a_folder_of_steps_is_read_in_natural_order(tmp_path):
 def test_folders_without_corpora_are_refused(tmp_path):
     with pytest.raises(InputError, match="holds no corpora"):
         read_steps(tmp_path, "sample:banking")
-    with pytest.raises(InputError, match="is no folder"):
+    with pytest.raises(InputError, match="is not a folder"):
         read_steps(str(tmp_path / "none"), "sample:banking")
 
 
