@@ -156,6 +156,11 @@ class Check:
         return found
 
     @property
+    def title(self) -> str:
+        """What results and baselines call it: its name, or its kind."""
+        return self.name or self.kind
+
+    @property
     def label(self) -> str:
         """What errors call it."""
         return f"check {self.name!r}" if self.name else f"the check `{self.kind}`"

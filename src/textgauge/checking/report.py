@@ -53,7 +53,7 @@ class CheckResult(FlatRow):
         """The result of a decision."""
         needed = number.texts_needed(bound) if outcome is Outcome.undecided and number.reason is None else None
         return cls(
-            check=check.name or check.kind,
+            check=check.title,
             kind=check.kind,
             measured=number.what,
             outcome=outcome.value,
@@ -76,7 +76,7 @@ class CheckResult(FlatRow):
     @property
     def line(self) -> str:
         """The result in one line: outcome, number, limit, and the note."""
-        limit = f"{'at least' if self.bound == 'min' else 'at most'} {format_cell(self.limit)}"
+        limit = Bound(self.bound, self.limit, upper=self.bound != "min")
         ends = format_interval(plain(self.low), plain(self.high))
         said = f"{self.outcome}: {self.check}: {self.measured} {format_cell(plain(self.value))} ({ends}), {limit}"
         return f"{said}; {self.note}" if self.note else said

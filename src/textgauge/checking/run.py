@@ -45,17 +45,17 @@ def run_checks(
     count = sum(map(len, bounds))
     if not count:
         raise InputError("there is nothing to check")
-    names = [check.name for check in checks]
+    names = [check.title for check in checks]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
-        raise InputError(f"two checks are called {twice!r}")
+        raise InputError(f"two checks are called {twice!r}: give each a name")
     stored = None if baselines is None else Baselines.read(Path(baselines))
     if stored is None and (update or any(bound.change for those in bounds for bound in those)):
         raise InputError("a bound on a change, and --update, need a file of baselines")
     setting = Setting(1 - (1 - level) / count, seed)
     found = []
     for number, (check, those) in enumerate(zip(checks, bounds, strict=True)):
-        on_step(Stage(check.name or check.kind, number, len(checks), "checking"))
+        on_step(Stage(check.title, number, len(checks), "checking"))
         measured = check.measure(setting)
         found += [_decided(check, bound, measured[bound.of], stored, update) for bound in those]
     if update and stored is not None:
@@ -97,7 +97,7 @@ class Baselines:
 
     def of(self, check: Check, bound: Bound, measured: Measured) -> Mapping[str, Any]:
         """The stored number; an error where there is none, or one of another signature."""
-        stored = self.numbers.get(check.name, {}).get(bound.of)
+        stored = self.numbers.get(check.title, {}).get(bound.of)
         if stored is None:
             raise InputError(f"{check.label} has no baseline in {self.path}: store one with --update")
         if stored["signature"] != measured.signature:
@@ -110,7 +110,7 @@ class Baselines:
     def store(self, check: Check, bound: Bound, measured: Measured) -> None:
         """Keep a number; `write` puts it into the file."""
         kept = {name: getattr(measured, name) for name in _KEPT} | dict(measured.items or {})
-        self.numbers.setdefault(check.name, {})[bound.of] = kept
+        self.numbers.setdefault(check.title, {})[bound.of] = kept
 
     def write(self) -> None:
         """Write the file whole."""

@@ -165,6 +165,14 @@ def test_bad_checks_are_one_clear_line():
         run_checks([ScoreCheck(candidate=SAME[1:], reference=REFERENCE, metric="jaccard", min=0.1)])
 
 
+def test_checks_without_a_name_are_called_by_their_kind(tmp_path):
+    score = ScoreCheck(candidate=SAME, reference=REFERENCE, metric="jaccard", max_drop=1.0)
+    unnamed = DriftCheck(reference=REFERENCE, candidate=SAME, metric="jsd@words", max_rise=1.0)
+    path = tmp_path / "base.json"
+    assert [one.check for one in run_checks([score, unnamed], baselines=path, update=True)] == ["score", "drift"]
+    assert run_checks([score, unnamed], baselines=path).exit_code == 0
+
+
 def test_junit_is_xml_whatever_the_texts_hold():
     bad = ["<b>&\x00\x1b[31m ]]> cat", *OTHER[1:]]
     check = DriftCheck(name='a "<&>"', reference=REFERENCE, candidate=bad, metric="energy@levenshtein", max_ratio=2)

@@ -89,7 +89,7 @@ def test_a_metric_that_fails_is_named_and_comes_last(corpora, monkeypatch):
 
     monkeypatch.setattr(type(get_corpus_metrics("zipf")[0]), "compute_many", fail)
     monkeypatch.setattr(type(get_corpus_metrics("zipf")[0]), "compute", fail)
-    given = {"reference": corpora["a"], "candidate": corpora["b"], "budget": 5, "effect": 0.5}
+    given = {"reference": corpora["a"], "candidate": corpora["b"], "budget": 20, "effect": 0.5}
     answer = recommend(metrics="jsd@words,zipf@words", **given)
     assert answer.choice == ("jsd@words",)
     assert [row.metric for row in answer.board] == ["jsd@words", "zipf@words"]
