@@ -1,10 +1,13 @@
-"""Write files whole or not at all, and tables in the format that their ending names."""
+"""Write files and folders whole or not at all, and tables in the format that their ending names."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import re
+import shutil
+import tempfile
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +20,8 @@ if TYPE_CHECKING:
 
 _FORMULA = re.compile(r"^[=+\-@\t\r]")
 TABLE_ENDINGS = (".txt", ".csv", ".jsonl", ".parquet")
+_UNFINISHED = ".new-"  # how the names of files and folders begin that are being written
+_DAY = 86_400  # seconds
 
 
 @contextlib.contextmanager
@@ -29,13 +34,42 @@ def replacing(path: Path) -> Iterator[Path]:
     if target.exists() and not target.is_file():
         yield target
         return
-    part = target.with_name(f".new-{uuid4().hex}.part")
+    part = target.with_name(f"{_UNFINISHED}{uuid4().hex}.part")
     try:
         yield part
         os.replace(part, target)
     finally:
         with contextlib.suppress(OSError):
             part.unlink()
+
+
+@contextlib.contextmanager
+def scratch_folder(parent: Path) -> Iterator[Path]:
+    """A new folder in `parent` that is removed when the block ends; what killed processes left there goes, too."""
+    remove_unfinished(parent)
+    with tempfile.TemporaryDirectory(dir=parent, prefix=_UNFINISHED, ignore_cleanup_errors=True) as folder:
+        yield Path(folder)
+
+
+def install_folder(fresh: Path, folder: Path, is_whole: Callable[[Path], bool]) -> None:
+    """Rename a finished folder into place; a whole one that another process has put there meanwhile is kept."""
+    for attempt in range(3):
+        with contextlib.suppress(OSError):
+            return os.rename(fresh, folder)
+        if is_whole(folder):
+            return None
+        # A damaged copy is moved out of the way in one step: readers see the old folder, none, or the new one.
+        with contextlib.suppress(OSError):
+            os.rename(folder, fresh.parent / f"damaged-{attempt}")
+    return os.rename(fresh, folder)
+
+
+def remove_unfinished(folder: Path) -> None:
+    """Remove what a killed process left half-written in a folder a day ago or earlier."""
+    for path in folder.glob(f"{_UNFINISHED}*"):
+        with contextlib.suppress(OSError):
+            if time.time() - path.stat().st_mtime > _DAY:
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
 def write_atomically(path: Path, content: bytes | str | Callable[[Path], object]) -> Path:

@@ -72,7 +72,7 @@ def report(done: int, total: int) -> None:
 
 @contextmanager
 def counting(on_step: Step, what: str) -> Iterator[None]:
-    """Within this block, how far long loops are is told as parts of the present step, at most ten times a second."""
+    """Within this block long loops report how far they are, as parts of the present step, at most ten a second."""
     last = time.perf_counter()
 
     def tell(done: int, total: int) -> None:
@@ -119,7 +119,7 @@ def downloads_shown(on_step: Step) -> Iterator[None]:
 
 
 class DownloadBar:
-    """What a downloader tells of its bytes: `total` is set, then `update` is called with more of them."""
+    """Takes reports of a downloader: it sets `total`, then calls `update` with the bytes that have arrived."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -127,27 +127,27 @@ class DownloadBar:
         self.done = 0
 
     def update(self, count: int) -> None:
-        """So many bytes more have come."""
+        """Count bytes that have arrived."""
         self.done += count
         text = f"downloading {self.name}: {self.done / 1e6:.1f} of {self.total / 1e6:.1f} MB"
         for on_step in _watching:
             on_step(Stage(text, self.done, int(self.total), f"downloading {self.name}"))
 
     def reset(self) -> None:
-        """Begin again, or end: the downloader sets the count back before its last word."""
+        """Start again, or end: the downloader sets the count back before it closes the bar."""
         self.done = 0
 
     def close(self) -> None:
-        """The last word."""
+        """End."""
 
 
 class PairCount:
-    """Counts the pairs of rows that are done of some passes, and tells who listens."""
+    """Counts the pairs of rows that are done, and reports them."""
 
     def __init__(self, total: int) -> None:
         self._done, self._total = 0, total
 
     def add(self, pairs: int) -> None:
-        """So many more are done."""
+        """Count pairs that are done."""
         self._done = min(self._done + pairs, self._total)
         report(self._done, self._total)

@@ -6,7 +6,16 @@ import polars as pl
 import pytest
 
 from textgauge.errors import InputError, ResourceError
-from textgauge.files import check_table_path, replacing, without_formula, write_atomically, write_table
+from textgauge.files import (
+    check_table_path,
+    install_folder,
+    remove_unfinished,
+    replacing,
+    scratch_folder,
+    without_formula,
+    write_atomically,
+    write_table,
+)
 
 FRAME = pl.DataFrame({"text": ["one", "two, three", 'a "b"'], "value": [0.5, None, 2.0]})
 
@@ -92,3 +101,30 @@ def test_no_text_of_a_csv_file_is_a_formula_to_a_spreadsheet_unless_it_is_writte
     assert pl.read_csv(tmp_path / "exact.csv")["text"].to_list()[:6] == FORMULAS
     assert pl.read_parquet(tmp_path / "safe.parquet").equals(frame)
     assert [without_formula(text) for text in FORMULAS] == [f"'{text}" for text in FORMULAS]
+
+
+def fresh_folder(folder, content):
+    folder.mkdir()
+    (folder / "file").write_text(content)
+    return folder
+
+
+@pytest.mark.parametrize(("there", "kept"), [(None, "new"), ("old", "old"), ("damaged", "new")])
+def test_a_folder_takes_the_place_of_a_damaged_one_alone(tmp_path, there, kept):
+    target = tmp_path / "target"
+    if there is not None:
+        fresh_folder(target, there)
+    with scratch_folder(tmp_path) as scratch:
+        install_folder(fresh_folder(scratch / "x", "new"), target, lambda found: (found / "file").read_text() == "old")
+    assert (target / "file").read_text() == kept
+    assert os.listdir(tmp_path) == ["target"]
+
+
+def test_what_a_killed_process_left_goes_after_a_day(tmp_path):
+    for name in (".new-old", ".new-fresh", "other"):
+        fresh_folder(tmp_path / name, "")
+        (tmp_path / f"{name}.part").touch()
+    for name in (".new-old", ".new-old.part", "other"):
+        os.utime(tmp_path / name, (1, 1))
+    remove_unfinished(tmp_path)
+    assert sorted(os.listdir(tmp_path)) == [".new-fresh", ".new-fresh.part", "other", "other.part"]

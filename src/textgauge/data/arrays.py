@@ -31,7 +31,7 @@ def read_embeddings(path: str | os.PathLike[str]) -> Embeddings:
 
 
 def map_embeddings(path: str | os.PathLike[str]) -> Embeddings:
-    """The same, its numbers not looked at."""
+    """The same without a check of its numbers."""
     name = show(path)
     shape, dtype = _header(path, name)
     _check_header(name, shape, dtype)

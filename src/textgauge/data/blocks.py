@@ -18,9 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.arrays import Floats32
-from textgauge.data.cache import EmbeddingStore, encode_cached, encode_rows, keeps_cache
+from textgauge.data.cache import EmbeddingStore, encode_cached, encode_rows
 from textgauge.data.pool import content_keys
 from textgauge.encode.embedders import Embedder
+from textgauge.encode.resources import keeps_cache
 from textgauge.errors import ResourceError
 from textgauge.files import replacing
 from textgauge.sizes import blocks

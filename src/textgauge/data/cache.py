@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import os
 import struct
 import time
 import warnings
@@ -25,9 +24,9 @@ from numpy.typing import NDArray
 
 from textgauge.arrays import Floats32
 from textgauge.encode.embedders import Embedder, Progress
-from textgauge.encode.resources import cache_root, make_cache_folder
+from textgauge.encode.resources import cache_root, keeps_cache, make_cache_folder
 from textgauge.errors import InputError
-from textgauge.files import replacing
+from textgauge.files import remove_unfinished, replacing
 from textgauge.sizes import blocks
 
 _CHUNK = 1024  # texts computed between two writes: what an interrupted run can lose
@@ -40,7 +39,6 @@ def encode_cached(
     embedder: Embedder,
     texts: Sequence[str],
     *,
-    batch_size: int | None = None,
     progress: Progress | None = None,
     cache_dir: Path | None = None,
     keep: bool = True,
@@ -51,25 +49,19 @@ def encode_cached(
     written is reported by one warning and not used. What is computed faster than looked up is not looked up.
     """
     if not keep and getattr(embedder, "cheap", False):
-        return encode_rows(embedder, texts, batch_size=batch_size, progress=progress)
+        return encode_rows(embedder, texts, progress)
     places: dict[str, int] = {}
     inverse = np.fromiter((places.setdefault(text, len(places)) for text in texts), dtype=np.intp, count=len(texts))
     store = EmbeddingStore.of(embedder, cache_dir) if keeps_cache() else None
     if store is not None:
         store.writable = keep
-    return _vectors(embedder, list(places), store, batch_size, progress)[inverse]
-
-
-def keeps_cache() -> bool:
-    """Whether vectors are kept on disk: not with `TEXTGAUGE_NO_CACHE=1`."""
-    return os.environ.get("TEXTGAUGE_NO_CACHE", "") in {"", "0"}
+    return _vectors(embedder, list(places), store, progress)[inverse]
 
 
 def _vectors(
     embedder: Embedder,
     texts: list[str],
     store: EmbeddingStore | None,
-    batch_size: int | None,
     progress: Progress | None,
 ) -> Floats32:
     if not texts:
@@ -83,12 +75,12 @@ def _vectors(
     for some in blocks(len(missing), _CHUNK):
         rows = missing[some]
         report = _shifted(progress, len(texts) - len(missing) + some.start, len(texts))
-        fresh = encode_rows(embedder, [texts[row] for row in rows], batch_size=batch_size, progress=report)
+        fresh = encode_rows(embedder, [texts[row] for row in rows], report)
         if not vectors.shape[1]:
             vectors = np.empty((len(texts), fresh.shape[1]), dtype=np.float32)
         if fresh.shape[1] != vectors.shape[1]:
             # The model behind this identity has changed its dimension: nothing kept under it can be used.
-            return _vectors(embedder, texts, None, batch_size, progress)
+            return _vectors(embedder, texts, None, progress)
         vectors[rows] = fresh
         if store:
             store.write(keys[rows], fresh)
@@ -99,12 +91,9 @@ def _nothing(count: int) -> tuple[NDArray[np.bool_], Floats32]:
     return np.zeros(count, dtype=bool), np.empty((count, 0), dtype=np.float32)
 
 
-def encode_rows(
-    embedder: Embedder, texts: Sequence[str], *, batch_size: int | None = None, progress: Progress | None = None
-) -> Floats32:
+def encode_rows(embedder: Embedder, texts: Sequence[str], progress: Progress | None = None) -> Floats32:
     """What the embedder gives for texts, checked to be one row each."""
-    options = {} if batch_size is None else {"batch_size": batch_size}
-    vectors = np.asarray(embedder.encode(texts, progress=progress, **options), dtype=np.float32)
+    vectors = np.asarray(embedder.encode(texts, progress=progress), dtype=np.float32)
     if vectors.ndim != 2 or len(vectors) != len(texts):
         raise InputError(f"embedder {embedder.name} gave an array of shape {vectors.shape} for {len(texts)} texts")
     return vectors
@@ -176,7 +165,7 @@ class EmbeddingStore:
         paths = self._names()
         if len(paths) <= self.most_segments:
             return
-        self._sweep()
+        remove_unfinished(self.folder)
         smallest = sorted(paths, key=lambda path: path.stat().st_size)[: self.merged_at_once]
         segments = [segment for segment in map(read_segment, smallest) if segment is not None]
         if not all(path.exists() for path in smallest):
@@ -188,12 +177,6 @@ class EmbeddingStore:
         for path in smallest:
             with contextlib.suppress(OSError):
                 path.unlink()
-
-    def _sweep(self) -> None:
-        """Remove what a killed process left half-written a day ago or earlier."""
-        for path in self.folder.glob(".new-*"):
-            if time.time() - path.stat().st_mtime > 86_400:
-                path.unlink(missing_ok=True)
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,7 @@ class TextStream:
     texts: Sequence[str] | None = None
 
     def partitions(self) -> Iterator[StreamPart]:
-        """The texts that are not blank, so many at a time."""
+        """The texts that are not blank, in partitions of one size."""
         waiting: list[str] = []
         size = capped(_PARTITION)
         for some in self._filled():
@@ -124,7 +124,7 @@ class ArrayStream:
         return len(self.array)
 
     def partitions(self) -> Iterator[StreamPart]:
-        """The rows, so many at a time."""
+        """The rows, in partitions of one size."""
         for some in blocks(len(self.array), _PARTITION):
             yield StreamPart(rows=checked_embeddings(self.array[some], first=some.start))
 
@@ -195,7 +195,7 @@ def _unwritable(folder: Path, error: OSError) -> ResourceError:
 
 
 class StoredPool(Pool):
-    """The rows of streams that follow each other; texts are read again where they are asked for."""
+    """The rows of streams that follow each other; texts are read again where they are needed."""
 
     def __init__(
         self,

@@ -21,7 +21,7 @@ from threading import Lock
 from typing import Any
 from urllib.parse import urlsplit
 
-from textgauge.encode.resources import cache_root, make_cache_folder
+from textgauge.encode.resources import cache_root, keeps_cache, make_cache_folder
 from textgauge.errors import MissingExtra, ResourceError, UnknownName
 from textgauge.sealed import seal_json, unsealed_json
 from textgauge.tabular import one_line
@@ -135,7 +135,7 @@ def _json(name: str, answer: Any) -> Any:
 
 @dataclass(frozen=True)
 class Chat:
-    """A model at an address, called at temperature 0 unless it refuses to be told."""
+    """A model at an address, called at temperature 0 unless it refuses to have one."""
 
     model: str
     base: str
@@ -171,8 +171,8 @@ class Chat:
         return [answers.known[key] for key in keys]
 
     def _body(self, system: str | None, question: str) -> dict[str, Any]:
-        told = [] if system is None else [{"role": "system", "content": system}]
-        messages = [*told, {"role": "user", "content": question}]
+        instructions = [] if system is None else [{"role": "system", "content": system}]
+        messages = [*instructions, {"role": "user", "content": question}]
         return {"model": self.model, "messages": messages, "temperature": 0}
 
     def _answer(self, client: Any, body: dict[str, Any]) -> str:
@@ -209,7 +209,7 @@ class Answers:
     @classmethod
     def of(cls, identity: str) -> Answers:
         """Give the answers of one model that are on disk; none where `TEXTGAUGE_NO_CACHE` is set."""
-        if os.environ.get("TEXTGAUGE_NO_CACHE", "") not in {"", "0"}:
+        if not keeps_cache():
             return cls(None, {})
         file = cache_root() / "answers" / f"{hashlib.blake2b(identity.encode(), digest_size=12).hexdigest()}.jsonl"
         return cls(file, cls.read(file))

@@ -153,23 +153,19 @@ def hub_address(resource: Resource, target: Path) -> None:
         raise SourceError("offline")
     base = f"{HUB}/{resource.hub.repo}/resolve/{resource.hub.revision}"
     for member, digest in resource.files.items():
-        _download(f"{base}/{member}", digest, target / member)
+        try:
+            download(f"{base}/{member}", digest, target / member)
+        except (OSError, ValueError) as error:
+            raise SourceError(f"{base}/{member}: {type(error).__name__}") from error
 
 
-def _download(url: str, digest: str, target: Path) -> None:
+def download(url: str, sha256: str, target: Path) -> None:
+    """Fetch a file, with progress; OSError where it cannot be had, ValueError where it has other bytes."""
     import pooch
 
     pooch.get_logger().setLevel("ERROR")
-    try:
-        pooch.retrieve(
-            url,
-            f"sha256:{digest}",
-            fname=target.name,
-            path=target.parent,
-            downloader=pooch.HTTPDownloader(progressbar=DownloadBar(target.name), timeout=(5, 60)),
-        )
-    except (OSError, ValueError) as error:
-        raise SourceError(f"{url}: {type(error).__name__}") from error
+    downloader = pooch.HTTPDownloader(progressbar=DownloadBar(target.name), timeout=(5, 60))
+    pooch.retrieve(url, f"sha256:{sha256}", fname=target.name, path=target.parent, downloader=downloader)
 
 
 def package_index(resource: Resource, target: Path) -> None:

@@ -18,9 +18,7 @@ import os
 import shutil
 import sys
 import tempfile
-import time
 import tomllib
-from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -37,6 +35,7 @@ from textgauge.encode.resource_sources import (
     wrong_files,
 )
 from textgauge.errors import ResourceError, UnknownName
+from textgauge.files import install_folder, scratch_folder
 
 __all__ = [
     "Resource",
@@ -44,6 +43,7 @@ __all__ = [
     "cache_root",
     "cached_folder",
     "fetch",
+    "keeps_cache",
     "locate",
     "make_cache_folder",
     "resource",
@@ -51,7 +51,6 @@ __all__ = [
     "verify",
 ]
 
-_STALE_SECONDS = 86_400
 _checked: dict[Path, list[tuple[int, int]]] = {}  # folders whose bytes are right: size and time of each file
 
 
@@ -78,6 +77,11 @@ def cache_root() -> Path:
     from platformdirs import user_cache_dir
 
     return Path(user_cache_dir("textgauge"))
+
+
+def keeps_cache() -> bool:
+    """Whether vectors and answers are kept on disk: not with `TEXTGAUGE_NO_CACHE=1`."""
+    return os.environ.get("TEXTGAUGE_NO_CACHE", "") in {"", "0"}
 
 
 def make_cache_folder(folder: Path) -> Path:
@@ -131,8 +135,7 @@ def fetch(name: str) -> Path:
 def verify(name: str) -> bool:
     """Read every byte of the cached copy and say whether it is complete and right."""
     entry = resource(name)
-    folder = _folder(entry)
-    return folder.is_dir() and not wrong_files(folder, entry.files)
+    return _is_right(_folder(entry), entry)
 
 
 def available(name: str) -> bool:
@@ -156,6 +159,10 @@ def _folder(entry: Resource) -> Path:
     return cache_root() / "resources" / f"{entry.name}-{digest[:8]}"
 
 
+def _is_right(folder: Path, entry: Resource) -> bool:
+    return folder.is_dir() and not wrong_files(folder, entry.files)
+
+
 def _in_order(folder: Path, entry: Resource) -> bool:
     try:
         stats = [path.stat() for path in sorted(folder.rglob("*")) if path.is_file()]
@@ -170,23 +177,14 @@ def _in_order(folder: Path, entry: Resource) -> bool:
 
 def _bring(entry: Resource, folder: Path) -> None:
     try:
-        with _scratch(folder.parent) as scratch:
+        make_cache_folder(folder.parent)
+        with scratch_folder(folder.parent) as scratch:
             reason = _try(entry, scratch / entry.name, network=True)
             if reason is not None:
                 raise ResourceError(_complaint(entry, reason))
-            _install(scratch / entry.name, folder, entry)
+            install_folder(scratch / entry.name, folder, lambda found: _is_right(found, entry))
     except OSError as error:
         raise ResourceError(f"cannot keep resource {entry.name!r} in {folder.parent}: {error.strerror}") from error
-
-
-@contextlib.contextmanager
-def _scratch(parent: Path) -> Iterator[Path]:
-    make_cache_folder(parent)
-    for stale in parent.glob(".new-*"):
-        if time.time() - stale.stat().st_mtime > _STALE_SECONDS:  # what a killed process left
-            shutil.rmtree(stale, ignore_errors=True)
-    with tempfile.TemporaryDirectory(dir=parent, prefix=".new-") as folder:
-        yield Path(folder)
 
 
 def _try(entry: Resource, target: Path, *, network: bool) -> str | None:
@@ -217,20 +215,6 @@ def _larger_resource(entry: Resource, target: Path) -> None:
 
 def _notice(entry: Resource) -> None:
     print(f"textgauge: fetching {entry.name} ({entry.size / 1e6:.1f} MB, once)", file=sys.stderr)
-
-
-def _install(fresh: Path, folder: Path, entry: Resource) -> None:
-    """Rename the finished folder into place; whoever comes second keeps the first one's copy if it is right."""
-    for _ in range(3):
-        try:
-            return os.rename(fresh, folder)
-        except OSError:
-            if folder.is_dir() and not wrong_files(folder, entry.files):
-                return None
-            # A damaged copy is moved out of the way in one step: readers see the old folder, none, or the new one.
-            with contextlib.suppress(OSError):
-                os.rename(folder, fresh.parent / f"damaged-{os.getpid()}")
-    return os.rename(fresh, folder)
 
 
 def _complaint(entry: Resource, reason: str) -> str:

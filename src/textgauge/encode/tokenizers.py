@@ -107,6 +107,15 @@ def used_ids(ids: NDArray[np.integer[Any]]) -> tuple[NDArray[np.int64], NDArray[
     return used, rank[ids]
 
 
+def hold_letters(tokens: Sequence[str]) -> NDArray[np.bool_]:
+    """Which tokens hold a letter or a digit; the others are signs, not words.
+
+    >>> hold_letters(["it's", "!", "42"]).tolist()
+    [True, False, True]
+    """
+    return np.fromiter((any(map(str.isalnum, token)) for token in tokens), dtype=bool, count=len(tokens))
+
+
 class Tokenizer(Protocol):
     """What a tokenizer has to offer."""
 

@@ -27,7 +27,7 @@ IdArray = NDArray[np.int32]
 
 
 class _Numbers(dict[str, int]):
-    """Words numbered in the order in which they are first asked for."""
+    """Words numbered in the order in which they first occur."""
 
     def __missing__(self, word: str) -> int:
         self[word] = len(self)

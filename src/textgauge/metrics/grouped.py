@@ -97,7 +97,7 @@ def exchanges(comparison: Comparison, permutations: int, seed: int) -> Draws:
 
 
 def _marked(rng: np.random.Generator, size: int, count: int, rows: int) -> NDArray[np.bool_]:
-    """Rows of so many marks at random places."""
+    """Rows with `count` marks each at random places."""
     return rng.permuted(np.tile(np.arange(size) < count, (rows, 1)), axis=1)
 
 

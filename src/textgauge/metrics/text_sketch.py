@@ -18,7 +18,7 @@ from textgauge.stats.resampling import permuted
 
 EMBEDDER = "minilm"
 MAX_TEXTS = 200  # kept in a file: 384 bytes each
-_MAX_SCORED = 1_000  # different texts that are looked at, of those that are scored
+_MAX_SCORED = 1_000  # different texts that are compared, of those that are scored
 _TRIALS = 200
 _FAR = 0.03  # beyond the null range's middle: a test part is at 0.01 from its train part, other domains at 0.07 to 0.28
 _METRIC = "energy@given:cosine"

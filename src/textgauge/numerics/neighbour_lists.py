@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.arrays import Floats, Floats32, Ints, Masks
-from textgauge.numerics.neighbour_rows import Cloud, inside_ball, levels, pieces, squared_pairs
+from textgauge.numerics.neighbour_rows import AT_ONCE, Cloud, inside_ball, levels, squared_pairs
 from textgauge.progress import report
 from textgauge.sizes import blocks, capped
 
@@ -68,7 +68,7 @@ class Joint:
             yield rows[block], self._listed(rows[block], self.size - 1)
 
     def _prepared(self) -> Floats:
-        rows = np.concatenate([self._cloud.take(piece) for piece in pieces(len(self._cloud))])
+        rows = np.concatenate([self._cloud.take(piece) for piece in blocks(len(self._cloud), AT_ONCE)])
         if self._cloud.directions:
             rows = np.column_stack([rows, self._cloud.empty])
         return rows - rows.mean(axis=0)  # type: ignore[no-any-return]

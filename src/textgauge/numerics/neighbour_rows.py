@@ -14,7 +14,7 @@ from textgauge.sizes import blocks
 Rows = NDArray[np.floating[Any]]
 
 _UNIT = 2.0**-24  # half the spacing of float32 at 1
-_AT_ONCE = 128
+AT_ONCE = 128  # float64 rows that stay in the processor's cache
 ROUNDED = 4e-7  # more than rounding a distance to float32 changes its square
 # Scaling a row to length one leaves some 1e-16 in each coordinate: directions this near to each other are one.
 _SAME_DIRECTION = 1e-28
@@ -67,7 +67,8 @@ class Cloud:
 
 
 def _inverse_lengths(rows: Rows) -> Floats:
-    squares = [np.einsum("ij,ij->i", some, some) for some in (rows[piece].astype(float) for piece in pieces(len(rows)))]
+    parts = (rows[piece].astype(float) for piece in blocks(len(rows), AT_ONCE))
+    squares = [np.einsum("ij,ij->i", part, part) for part in parts]
     lengths: Floats = np.sqrt(np.concatenate(squares))
     shrink: Floats = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
     return shrink
@@ -79,7 +80,7 @@ def squared_pairs(A: Cloud, B: Cloud, i: Ints, j: Ints) -> Floats:
     A zero vector is at cosine distance 1 (squared distance 2) from every direction and at 0 from another one.
     """
     squares = np.empty(len(i))
-    for piece in pieces(len(i)):
+    for piece in blocks(len(i), AT_ONCE):
         gap = A.take(i[piece]) - B.take(j[piece])
         squares[piece] = np.einsum("ij,ij->i", gap, gap)
     if A.directions:
@@ -141,7 +142,7 @@ class Filter:
 def filters(*clouds: Cloud) -> list[Filter]:
     """One filter per cloud, with common centre and scale; any centre is right, one amid the rows makes tight bounds."""
     wide = any(cloud.empty.any() for cloud in clouds)
-    samples = [_widened(cloud, slice(None, None, 1 + len(cloud) // _AT_ONCE), wide) for cloud in clouds]
+    samples = [_widened(cloud, slice(None, None, 1 + len(cloud) // AT_ONCE), wide) for cloud in clouds]
     centre = np.concatenate(samples).mean(axis=0)
     longest = 1.0 if clouds[0].directions else max(float(np.abs(cloud.rows).max()) for cloud in clouds)
     # Squares must not overflow or vanish in float32; within these limits they do not.
@@ -154,7 +155,7 @@ def _filter(cloud: Cloud, centre: Rows, scale: float, wide: bool) -> Filter:
     epsilon = 1.01 * (2 * width + 32) * _UNIT
     rows = np.empty((len(cloud), width + 2), dtype=np.float32)
     norms = np.empty(len(cloud))
-    for piece in pieces(len(cloud)):
+    for piece in blocks(len(cloud), AT_ONCE):
         centred = _widened(cloud, piece, wide) - centre
         rows[piece, :-2] = centred if scale == 1.0 else centred / scale
         norms[piece] = np.einsum("ij,ij->i", rows[piece, :-2], rows[piece, :-2])
@@ -170,8 +171,3 @@ def _widened(cloud: Cloud, piece: slice, wide: bool) -> Rows:
     """
     rows = cloud.take(piece) if cloud.directions else cloud.rows[piece]
     return np.column_stack([rows, cloud.empty[piece]]) if wide else rows
-
-
-def pieces(total: int) -> list[slice]:
-    """The whole in pieces that stay in the processor's cache as float64 rows."""
-    return blocks(total, _AT_ONCE)

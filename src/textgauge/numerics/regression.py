@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from textgauge.arrays import Floats, Ints
 from textgauge.errors import ResourceError
+from textgauge.parallel import one_thread
 from textgauge.sizes import blocks
 from textgauge.stats.correlation import spearman
 
@@ -252,7 +253,6 @@ def fit_boosting(features: Floats, ratings: Floats, *, rising: bool = True, seed
     (`rising` is false). Trees are few and small, and one thread fits them: the same bits on every number of cores.
     """
     from sklearn.ensemble import HistGradientBoostingRegressor
-    from threadpoolctl import threadpool_limits
 
     learner = HistGradientBoostingRegressor(
         learning_rate=0.05,
@@ -264,7 +264,7 @@ def fit_boosting(features: Floats, ratings: Floats, *, rising: bool = True, seed
         random_state=seed,
     )
     known = np.where(np.isnan(features).all(axis=0), 0.0, features)  # no bins without a value
-    with threadpool_limits(limits=1):
+    with one_thread():
         learner.fit(known, ratings)
         wanted = learner.predict(known)
     model = exported(learner)

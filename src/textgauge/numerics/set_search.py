@@ -145,8 +145,8 @@ def _candidates(probe: csr_matrix, held: csr_matrix, sizes: Ints, common: Masks)
     for number in np.flatnonzero(common).tolist():
         members = probe[:, [number]].nonzero()[0].astype(np.int64)
         members = members[np.argsort(sizes[members], kind="stable")]
-        for apart in range(1, min(_BESIDE, len(members) - 1) + 1):
-            yield members[apart:], members[:-apart]
+        for distance in range(1, min(_BESIDE, len(members) - 1) + 1):
+            yield members[distance:], members[:-distance]
 
 
 def _common(probe: csr_matrix, held: csr_matrix, most: int) -> Masks:

@@ -215,7 +215,7 @@ def test_a_full_disk_is_one_warning_and_leaves_nothing(tmp_path: Path, monkeypat
     def full(*args: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("textgauge.data.cache.os.replace", full)
+    monkeypatch.setattr("os.replace", full)
     with pytest.warns(RuntimeWarning, match="No space left on device") as caught, cap_sizes(4):
         got = encode_cached(Letters(), TEXTS, cache_dir=tmp_path)
     assert len(caught) == 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import logging
 import os
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -11,10 +10,9 @@ from importlib.resources import files
 from pathlib import Path
 
 from textgauge.data.formats import find_table
-from textgauge.encode.resource_sources import file_sha256, offline
+from textgauge.encode.resource_sources import download, file_sha256, offline
 from textgauge.encode.resources import cache_root
 from textgauge.errors import ResourceError, UnknownName
-from textgauge.progress import DownloadBar
 
 SETTING = "TEXTGAUGE_DATA"
 
@@ -94,7 +92,12 @@ def locate(entry: PublishedFile) -> Path:
         return cached
     if offline():
         raise ResourceError(_absent(entry, "and TEXTGAUGE_OFFLINE is set"))
-    return _download(entry, cached)
+    try:
+        download(entry.url, entry.sha256, cached)
+    except (OSError, ValueError) as error:
+        reason = "its bytes have changed" if isinstance(error, ValueError) else type(error).__name__
+        raise ResourceError(_absent(entry, f"and {entry.url} cannot be used ({reason})")) from None
+    return cached
 
 
 def _candidates(entry: PublishedFile) -> list[Path]:
@@ -127,21 +130,6 @@ def _digest(path: Path) -> str:
 def _remembered(path: Path, size: int, changed: int) -> str:
     del size, changed  # part of the key only: a changed file is read again
     return file_sha256(path)
-
-
-def _download(entry: PublishedFile, target: Path) -> Path:
-    import pooch
-
-    pooch.get_logger().setLevel(logging.WARNING)
-    try:
-        downloader = pooch.HTTPDownloader(progressbar=DownloadBar(target.name), timeout=(5, 60))
-        pooch.retrieve(
-            entry.url, f"sha256:{entry.sha256}", fname=target.name, path=target.parent, downloader=downloader
-        )
-    except (OSError, ValueError) as error:
-        reason = "its bytes have changed" if isinstance(error, ValueError) else type(error).__name__
-        raise ResourceError(_absent(entry, f"and {entry.url} cannot be used ({reason})")) from None
-    return target
 
 
 def _absent(entry: PublishedFile, reason: str) -> str:

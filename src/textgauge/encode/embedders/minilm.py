@@ -18,6 +18,7 @@ from textgauge.arrays import Ints
 from textgauge.encode.embedders.transformer import Run, TransformerEmbedder, identity, onnx_session
 from textgauge.encode.onnx_graph import Network, OnnxGraph, Weights
 from textgauge.encode.resources import locate, resource
+from textgauge.parallel import one_blas_thread
 
 LAYERS, HEADS, WIDTH, EPSILON = 6, 12, 384, 1e-12
 HEAD = WIDTH // HEADS
@@ -102,12 +103,10 @@ class MiniLMGraph(OnnxGraph):
 
 def load_numpy(layers: int = LAYERS) -> Run:
     """Run the network on numpy, one text at a time, because a BLAS may round by the number of rows."""
-    from threadpoolctl import threadpool_limits
-
     weights = read_weights()
 
     def run(ids: Ints) -> NDArray[np.float32]:
-        with threadpool_limits(limits=1, user_api="blas"):
+        with one_blas_thread():
             return np.stack([forward(weights, row, layers) for row in ids])
 
     return run

@@ -154,7 +154,7 @@ def read_weights(model: Gguf, shape: Shape, longest: int) -> Weights:
         for part in _MATRICES:
             weights[f"{layer}.{part}"] = model.array(f"blk.{layer}.{part}.weight")
         for part, heads in (("attn_q", shape.heads), ("attn_k", shape.key_heads)):
-            weights[f"{layer}.{part}"] = halves_apart(weights[f"{layer}.{part}"], heads)
+            weights[f"{layer}.{part}"] = split_halves(weights[f"{layer}.{part}"], heads)
         weights[f"{layer}.attn_q"] /= np.float32(np.sqrt(shape.head))
         weights |= {f"{layer}.{part}": weights[f"{layer}.{part}"].T for part in _MATRICES}
     weights["cosine"], weights["sine"] = rotations(shape, longest)
@@ -162,7 +162,7 @@ def read_weights(model: Gguf, shape: Shape, longest: int) -> Weights:
     return weights
 
 
-def halves_apart(matrix: NDArray[np.float32], heads: int) -> NDArray[np.float32]:
+def split_halves(matrix: NDArray[np.float32], heads: int) -> NDArray[np.float32]:
     """Order the rows of each head so that row i turns with row i + half; in the file, pairs lie side by side."""
     rows, columns = matrix.shape
     parts = matrix.reshape(heads, rows // heads // 2, 2, columns)

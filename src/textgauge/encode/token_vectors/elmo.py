@@ -27,6 +27,7 @@ from textgauge.encode.resource_sources import file_sha256
 from textgauge.encode.token_vectors import CHOSEN, Encoding, TokenVectors, checked_layer
 from textgauge.encode.tokenizers import SplitTokenizer, Tokens
 from textgauge.errors import MissingExtra, ResourceError
+from textgauge.parallel import one_blas_thread
 
 LONGEST = 512
 _BEGIN_TEXT, _END_TEXT, _BEGIN_WORD, _END_WORD, _PADDING = 256, 257, 258, 259, 260
@@ -95,10 +96,8 @@ class ElmoTokens:
 
     def encode(self, texts: Sequence[str]) -> TokenVectors:
         """Give the vectors of all tokens."""
-        from threadpoolctl import threadpool_limits
-
         found = self.tokenize(texts)
-        with threadpool_limits(limits=1, user_api="blas"):
+        with one_blas_thread():
             vectors = self._vectors(found.tokens)
         return TokenVectors(found.tokens, found.special, vectors, self.identity)
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import os
-import tempfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -18,6 +16,7 @@ from numpy.typing import NDArray
 
 from textgauge.encode.resources import cache_root, make_cache_folder
 from textgauge.errors import InputError, ResourceError
+from textgauge.files import install_folder, scratch_folder
 
 Block = tuple[list[bytes], NDArray[np.float32]]
 """Words and their vectors, some at a time."""
@@ -123,11 +122,11 @@ def _index_check(keys: NDArray[np.uint64], places: NDArray[np.int64]) -> int:
 def _stored(folder: Path, blocks: Iterator[Block]) -> Table:
     try:
         make_cache_folder(folder.parent)
-        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".new-", ignore_cleanup_errors=True) as scratch:
-            fresh = Path(scratch) / "table"
+        with scratch_folder(folder.parent) as scratch:
+            fresh = scratch / "table"
             fresh.mkdir()
             _write(fresh, blocks)
-            _install(fresh, folder)
+            install_folder(fresh, folder, lambda found: _opened(found) is not None)
     except OSError as error:
         raise ResourceError(f"cannot keep word vectors in {folder.parent}: {error.strerror}") from error
     table = _opened(folder)
@@ -165,16 +164,3 @@ def _write_header(sink: object, rows: int, dimension: int) -> None:
     # The format leaves room for the number of rows to grow, so that the header keeps its length.
     shape = {"descr": "<f4", "fortran_order": False, "shape": (rows, dimension)}
     np.lib.format.write_array_header_1_0(sink, shape)  # type: ignore[arg-type]
-
-
-def _install(fresh: Path, folder: Path) -> None:
-    """Rename the finished folder into place; what another process has finished meanwhile is kept."""
-    for attempt in range(3):
-        with contextlib.suppress(OSError):
-            return os.rename(fresh, folder)
-        if _opened(folder) is not None:
-            return None
-        # A damaged copy is moved out of the way in one step, so that no reader sees half of it.
-        with contextlib.suppress(OSError):
-            os.rename(folder, fresh.parent / f"damaged-{attempt}")
-    return os.rename(fresh, folder)

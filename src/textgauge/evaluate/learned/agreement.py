@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.arrays import Floats, Ints
+from textgauge.sizes import blocks
 from textgauge.stats.correlation import spearman
 from textgauge.stats.decisions import better, verdict
 from textgauge.stats.resampled_correlation import resampled
@@ -124,10 +125,10 @@ def _draws(texts: Ints, sources: Ints, resamples: int, seed: int) -> Iterator[In
     units, place = np.unique(np.stack([sources, texts]), axis=1, return_inverse=True)
     starts = np.flatnonzero(np.diff(units[0], prepend=-1))
     sizes = np.diff([*starts, units.shape[1]])
-    rng, step = np.random.default_rng([seed, 7]), max(1, _CELLS // len(texts))
-    for start in range(0, resamples, step):
-        size = min(step, resamples - start)
-        counts = [rng.multinomial(count, np.full(count, 1.0 / count), size=size) for count in sizes]
+    rng = np.random.default_rng([seed, 7])
+    for some in blocks(resamples, _CELLS, len(texts)):
+        drawn = some.stop - some.start
+        counts = [rng.multinomial(count, np.full(count, 1.0 / count), size=drawn) for count in sizes]
         yield np.concatenate(counts, axis=1)[:, place.reshape(-1)]
 
 

@@ -20,6 +20,7 @@ from textgauge.evaluate.protocols.robustness import SEMANTIC, SUPERFICIAL
 from textgauge.evaluate.protocols.sensitivity import INSERTED, REMOVED
 from textgauge.evaluate.protocols.task import Columns, Examples, Task, Units, ratio
 from textgauge.evaluate.transformations import get_transformation
+from textgauge.sizes import blocks
 
 COPIES = (*SUPERFICIAL, *SEMANTIC, "needle_insertion", "chunk_removal")
 _CELLS = 4_000_000  # trials of one batch: 32 MB of values
@@ -121,9 +122,8 @@ class Retrieval(Task):
         documents, background = texts.take(np.arange(held)), texts.take(np.arange(len(originals)))
         document = np.concatenate([np.arange(len(rows)), np.repeat(np.arange(len(rows)), len(COPIES))])
         copy = np.array([""] * len(rows) + list(COPIES) * len(rows))
-        step = max(1, _CELLS // held)
-        for start in range(0, len(query_rows), step):
-            some = query_rows[start : start + step]
+        for block in blocks(len(query_rows), _CELLS, held):
+            some = query_rows[block]
             ideal = np.array([[row in relevant[query] for row in rows.tolist()] for query in some])
             columns: dict[str, NDArray[Any]] = {
                 "fold": np.full(len(some) * held, fold),
@@ -132,7 +132,7 @@ class Retrieval(Task):
                 "copy": np.tile(copy, len(some)),
                 "ideal": ideal[:, document].reshape(-1),
             }
-            queries = texts.take(held + start + np.arange(len(some)))
+            queries = texts.take(held + np.arange(block.start, block.stop))
             yield MatrixBatch(number, queries, documents, columns, background)
             number += 1
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from textgauge.arrays import Floats
 from textgauge.data import Corpus, Pairs, Pool
 from textgauge.encode.tagging import nouns_of
-from textgauge.encode.tokenizers import SplitTokenizer, Tokens, list_tokenizers, register_tokenizer
+from textgauge.encode.tokenizers import SplitTokenizer, Tokens, hold_letters, list_tokenizers, register_tokenizer
 from textgauge.metrics.base import VALUE, Part
 from textgauge.metrics.pair_metric import Columns, PairMetric
 from textgauge.metrics.registry import register
@@ -88,7 +88,7 @@ def _count(pool: Pool, tokenizer: str, vectors: WordVectors, stopwords: StopWord
     used = np.flatnonzero(np.bincount(tokens.ids))
     words = [tokens.vocabulary[token] for token in used.tolist()]
     rows = vectors.rows(words)
-    known, is_word = rows >= 0, _hold_letters(words)
+    known, is_word = rows >= 0, hold_letters(words)
     if stopwords == "drop":
         rows = np.where(_stop_words(words) | ~is_word, -1, rows)
     columns, column_of = np.unique(rows, return_inverse=True)
@@ -111,11 +111,6 @@ def _tokens_of_kind(tokens: Tokens, used: NDArray[np.int64], kind: NDArray[np.bo
     marked = np.zeros(int(tokens.ids.max(initial=-1)) + 1, dtype=bool)
     marked[used] = kind
     return np.diff(np.append(0, np.cumsum(marked[tokens.ids]))[tokens.offsets])
-
-
-def _hold_letters(words: Sequence[str]) -> NDArray[np.bool_]:
-    held = (any(sign.isalnum() for sign in word) for word in words)
-    return np.fromiter(held, dtype=bool, count=len(words))
 
 
 def _stop_words(words: Sequence[str]) -> NDArray[np.bool_]:

@@ -11,7 +11,7 @@ from functools import partial
 import numpy as np
 
 from textgauge.data import Corpus
-from textgauge.encode.tokenizers import Tokens
+from textgauge.encode.tokenizers import Tokens, hold_letters
 from textgauge.metrics.properties.base import TOKENIZER, MeasuredCorpus, PropertyValue, declare
 from textgauge.metrics.properties.intervals import share
 from textgauge.numerics.set_search import SetMatches, nearest_sets
@@ -33,7 +33,7 @@ def _words(tokens: Tokens) -> Tokens:
     """The tokens without signs."""
     known = np.zeros(len(tokens.vocabulary), dtype=bool)
     used = np.unique(tokens.ids)
-    known[used] = [any(map(str.isalnum, tokens.vocabulary[token])) for token in used.tolist()]
+    known[used] = hold_letters([tokens.vocabulary[token] for token in used.tolist()])
     kept = known[tokens.ids]
     return Tokens(tokens.ids[kept], np.append(0, np.cumsum(kept))[tokens.offsets], tokens.vocabulary)
 

@@ -200,7 +200,7 @@ _declare_both_ways(
 )
 declare(
     "near_copies",
-    f"share of the generated texts worded like a train text (similarity {NEAR_COPY:g} or as asked, or more)",
+    f"share of the generated texts worded like a train text (similarity {NEAR_COPY:g} or more, or as chosen)",
     lambda measured, level: share(_similarities(measured.syntactic) >= measured.near_copy, level=level),
     **_SYNTACTIC,
 )

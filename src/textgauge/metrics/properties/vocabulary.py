@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from textgauge.arrays import Ints
-from textgauge.encode.tokenizers import Tokens
+from textgauge.encode.tokenizers import Tokens, hold_letters
 from textgauge.metrics.properties.base import TOKENIZER, MeasuredCorpus, PropertyValue, declare
 from textgauge.metrics.properties.intervals import Interval, count_interval
 
@@ -42,7 +42,7 @@ def new_terms(tokens: Tokens, known: Tokens) -> NewTerms:
     size = len(tokens.vocabulary)
     held = np.unique(rows[fresh] * size + tokens.ids[fresh])
     terms, place, texts = np.unique(held % size, return_inverse=True, return_counts=True)
-    worded = np.array([_worded(tokens.vocabulary[term]) for term in terms.tolist()], dtype=bool)
+    worded = hold_letters([tokens.vocabulary[term] for term in terms.tolist()])
     single = worded[place] & (texts[place] == 1)
     alone = np.bincount((held // size)[single], minlength=len(tokens))
     order = np.argsort(-texts[worded], kind="stable")
@@ -73,10 +73,6 @@ def _vocab(measured: MeasuredCorpus, level: float) -> PropertyValue:
     known = measured.corpus.take(np.arange(0)) if measured.train is None else measured.train.corpus
     found = new_terms(measured.corpus.tokens(TOKENIZER), known.tokens(TOKENIZER))
     return PropertyValue(float(len(found.terms)), *vocab_interval(found, level=level))
-
-
-def _worded(token: str) -> bool:
-    return any(map(str.isalnum, token))
 
 
 declare(
