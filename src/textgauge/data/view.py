@@ -260,6 +260,11 @@ class Pairs:
         self.left, self.right = left, Corpus(left.pool, self.right.index)
 
     @property
+    def first_rows(self) -> Ints:
+        """The first pair of each candidate."""
+        return np.flatnonzero(np.diff(self.items, prepend=-1))
+
+    @property
     def n_items(self) -> int:
         """The number of candidates, whatever the number of references of each."""
         return int(self.items[-1]) + 1 if len(self.items) else 0

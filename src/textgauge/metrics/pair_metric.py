@@ -16,6 +16,7 @@ from textgauge.data.view import TextsLike
 from textgauge.errors import ParameterError
 from textgauge.metrics.base import VALUE, Metric, Part
 from textgauge.metrics.score import PairScores, Score
+from textgauge.numerics.ngram_counts import best_rows
 from textgauge.sizes import blocks
 
 Columns = dict[str, Floats]
@@ -51,7 +52,8 @@ class PairMetric(Metric):
         columns = {name: column[inverse] for name, column in self.compute(distinct).items()}
         if not pairs.several:
             return columns
-        chosen = _closest(self.orient_headline(columns[VALUE]), pairs.items)
+        distance = self.orient_headline(columns[VALUE])
+        chosen = best_rows(-np.where(np.isnan(distance), np.inf, distance), pairs.items)  # undefined only if all are
         return {name: column[chosen] for name, column in columns.items()}
 
     def statistics(self, pairs: Pairs) -> Floats | None:
@@ -176,10 +178,3 @@ def decided(pairs: Pairs) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     values[blank_left | blank_right] = 0.0
     values[(blank_left & blank_right) | (pairs.left.keys == pairs.right.keys)] = 1.0
     return values, np.flatnonzero(np.isnan(values))
-
-
-def _closest(distance: Floats, items: NDArray[np.int64]) -> NDArray[np.int64]:
-    """For every item its pair of smallest distance, the first of equal ones; undefined ones only if all are."""
-    order = np.lexsort((np.arange(len(items)), np.where(np.isnan(distance), np.inf, distance), items))
-    first = np.flatnonzero(np.diff(items[order], prepend=-1))
-    return np.asarray(order[first])

@@ -121,8 +121,7 @@ class BertScore(PairMetric):
         columns = {name: column[inverse] for name, column in self.compute(distinct).items()}
         if not pairs.several:
             return columns
-        starts = np.flatnonzero(np.diff(pairs.items, prepend=-1))
-        return {name: np.fmax.reduceat(column, starts) for name, column in columns.items()}
+        return {name: np.fmax.reduceat(column, pairs.first_rows) for name, column in columns.items()}
 
     def matrix(self, rows: Corpus, columns: Corpus, *, background: Corpus | None = None) -> Floats:
         """The shown value of every row text (left) with every column text (right)."""

@@ -130,7 +130,7 @@ class Bleu(NgramMetric):
     def statistics(self, pairs: Pairs) -> Floats:
         """Candidate length, reference length, matches and n-grams of every order."""
         shared, left, right = self.counts(pairs)
-        first = np.flatnonzero(np.diff(pairs.items, prepend=-1))
+        first = pairs.first_rows
         closest = closest_lengths(left[:, 0], right[:, 0], pairs.items)
         if pairs.several:
             shared[first] = self._clipped(pairs, first, shared)

@@ -181,7 +181,7 @@ class Ter(PairMetric):
         """Fewest edits, and mean words of the references."""
         distinct, inverse = pairs.distinct()
         counts = self._counts(distinct)[inverse]
-        first = np.flatnonzero(np.diff(pairs.items, prepend=-1))
+        first = pairs.first_rows
         references = np.diff(first, append=len(pairs))
         words = np.add.reduceat(counts[:, 1], first) / references if len(first) else counts[:, 1]
         return np.column_stack([np.minimum.reduceat(counts[:, 0], first) if len(first) else counts[:, 0], words])

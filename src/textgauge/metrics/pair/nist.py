@@ -111,7 +111,7 @@ class Nist(PairMetric):
         if self.normalise or not pairs.several:
             return super().compute_items(pairs)
         tokens = tokens_of(pairs.left.pool, self.on, lowercase=self.lowercase)
-        first = np.flatnonzero(np.diff(pairs.items, prepend=-1))
+        first = pairs.first_rows
         ends = np.append(first[1:], len(pairs))
         found = []
         for start, end in zip(first, ends, strict=True):
