@@ -152,19 +152,24 @@ def clouds(comparison: Comparison, embedder: str) -> tuple[Cloud, Cloud]:
     return first, second
 
 
-def pair_passes(comparison: Comparison, embedder: str, ground: str) -> PairPasses:
-    """The passes over all pairs of embeddings, which metrics of one ground share; cosine and angle are one ground."""
-    return comparison.derive(_pair_passes, embedder, "euclidean" if ground == "euclidean" else "cosine")
+def pair_passes(comparison: Comparison, embedder: str) -> PairPasses:
+    """The passes over all pairs of embeddings, which metrics share."""
+    return comparison.derive(_pair_passes, embedder)
 
 
-def _pair_passes(comparison: Comparison, embedder: str, ground: str) -> PairPasses:
-    first, second = (side.derive(_reach, embedder, ground) for side in comparison.sides)
-    return PairPasses((first, second))
+def _pair_passes(comparison: Comparison, embedder: str) -> PairPasses:
+    sides = comparison.sides
+
+    def reaches_of(directions: bool) -> tuple[Reach, Reach]:
+        first, second = (side.derive(_reach, embedder, "cosine" if directions else "euclidean") for side in sides)
+        return first, second
+
+    return PairPasses(reaches_of)
 
 
 def _nearest(comparison: Comparison, embedder: str, ground: str) -> CrossNearest:
     P, Q = clouds(comparison, embedder)
-    (from_p, at_q), (from_q, at_p) = pair_passes(comparison, embedder, ground).answer(NearestRows())
+    (from_p, at_q), (from_q, at_p) = pair_passes(comparison, embedder).answer(NearestRows(ground != "euclidean"))
     return CrossNearest(
         to_ground(from_p, ground)[P.inverse],
         Q.first[at_q][P.inverse],
@@ -175,7 +180,8 @@ def _nearest(comparison: Comparison, embedder: str, ground: str) -> CrossNearest
 
 def _ball_counts(comparison: Comparison, embedder: str, ground: str, k: int, ties: str) -> BallCounts:
     P, Q = clouds(comparison, embedder)
-    of_p, of_q = pair_passes(comparison, embedder, ground).answer(BallsHeld(k, ties == "closed"))
+    request = BallsHeld(k, ties == "closed", ground != "euclidean")
+    of_p, of_q = pair_passes(comparison, embedder).answer(request)
     return BallCounts(of_q.holders[P.inverse], of_p.holders[Q.inverse], of_p.reached[P.inverse])
 
 

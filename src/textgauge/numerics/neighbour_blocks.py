@@ -48,33 +48,86 @@ class _Waiting:
         return i[passed], j[passed], high[passed]
 
 
-class NearestBoth:
-    """The nearest row of the other cloud, both ways."""
+@dataclass(frozen=True)
+class _Lines:
+    """Some rows of a block (side 0) or some of its columns (side 1)."""
 
-    def __init__(self, a: Filter, b: Filter) -> None:
-        self._sides = a, b
-        self._bounds = [np.full(len(side.rows), -np.inf, dtype=np.float32) for side in (a, b)]
+    side: int
+    which: Ints
+    numbers: Floats32
+
+    def passing(self, bound: Floats32, start: int, across: int) -> PairBounds:
+        """The pairs that reach the bound of their line; lines begin at `start`, those of the other side at `across`."""
+        own = bound[self.which]
+        flat = np.flatnonzero(self.numbers >= (own if self.side else own[:, None]))
+        i, j = np.divmod(flat, self.numbers.shape[1])
+        line, place = (j, i) if self.side else (i, j)
+        return start + self.which[line], across + place, self.numbers.reshape(-1)[flat]
+
+
+def _reaching(block: Floats32, side: int, best: Floats32, bound: Floats32) -> _Lines:
+    """The lines of a block whose best number reaches their bound: of many blocks few."""
+    which = np.flatnonzero(best >= bound)
+    return _Lines(side, which, block if len(which) == len(bound) else block.take(which, axis=side))
+
+
+class NearestBoth:
+    """The nearest row of the other cloud, both ways, from numbers that are above the true ones by the slack at most."""
+
+    def __init__(self, clouds: tuple[Cloud, Cloud], slack: tuple[Floats, Floats]) -> None:
+        self._clouds, self._slack = clouds, slack
+        self._bounds = [np.full(len(cloud), -np.inf, dtype=np.float32) for cloud in clouds]
         self._waiting = _Waiting(), _Waiting()
 
     def add(self, block: Floats32, rows: slice, columns: slice) -> None:
         """Keep the pairs that may be nearest, by row and by column."""
-        slack = self._sides[0].slack[rows], self._sides[1].slack[columns]
-        (a, b), top, left = self._bounds, rows.start, columns.start
-        best = block.max(axis=1)
-        a[rows] = np.maximum(a[rows], below(best - slack[0] - slack[1].max()))
-        likely = np.flatnonzero(best >= a[rows])
-        i, j, high = _passing(block[likely], a[rows][likely, None], 0, left)
-        self._waiting[0].add((top + likely[i], j, high), a)
-        best = block.max(axis=0)
-        b[columns] = np.maximum(b[columns], below(best - slack[1] - slack[0].max()))
-        i, j, high = _passing(block, b[columns], top, left)
-        self._waiting[1].add((j, i, high), b)
+        for side, (own, other) in enumerate(((rows, columns), (columns, rows))):
+            bound, best = self._bounds[side][own], block.max(axis=1 - side)
+            slack = self._slack[side][own] + self._slack[1 - side][other].max()
+            np.maximum(bound, below(best - slack), out=bound)
+            passing = _reaching(block, side, best, bound).passing(bound, own.start, other.start)
+            self._waiting[side].add(passing, self._bounds[side])
 
     def found(self) -> tuple[tuple[Floats, Ints], tuple[Floats, Ints]]:
         """Squared distances and rows; of equally near ones the one that stands first in its corpus."""
-        a, b = (side.cloud for side in self._sides)
+        a, b = self._clouds
         first, second = (some.still(bound) for some, bound in zip(self._waiting, self._bounds, strict=True))
         return _first(a, b, first), _first(b, a, second)
+
+
+class NearestDirections:
+    """The nearest direction of the other cloud, both ways, from products whose bounds are of Euclidean distances.
+
+    In units of the filters' scale, with lengths s and t, cos − 1 = (−‖a − b‖²/2 + (s − t)²/2)/(st). Lengths are taken
+    from that of the centre, so that |s|, |t| ≤ ‖c‖, ‖e‖ and all numerators are at most ‖c‖² + ‖e‖². Five float32
+    operations then err by less than 16u of that, either way, and a product's slack is more than 64u of it.
+    """
+
+    def __init__(self, a: Filter, b: Filter) -> None:
+        clouds = a.cloud.of_directions(), b.cloud.of_directions()
+        lengths = [1.0 / (cloud.shrink * a.scale) for cloud in clouds]
+        self._parts = [((own - a.centre) * 0.5**0.5).astype(np.float32) for own in lengths]
+        self._shrink = [(1.0 / own).astype(np.float32) for own in lengths]
+        shortest = [own.min() for own in lengths]
+        slack = 2.0 * a.slack / (lengths[0] * shortest[1]), 2.0 * b.slack / (lengths[1] * shortest[0])
+        self._nearest = NearestBoth(clouds, slack)
+        self._space = np.empty(0, dtype=np.float32)
+
+    def add(self, block: Floats32, rows: slice, columns: slice) -> None:
+        """Turn the products into cosines less 1, and keep the pairs that may be nearest."""
+        if len(self._space) < block.size:
+            self._space = np.empty(block.size, dtype=np.float32)
+        turned = self._space[: block.size].reshape(block.shape)
+        np.subtract(self._parts[0][rows, None], self._parts[1][columns], out=turned)
+        np.square(turned, out=turned)
+        turned += block
+        turned *= self._shrink[0][rows, None]
+        turned *= self._shrink[1][columns]
+        self._nearest.add(turned, rows, columns)
+
+    def found(self) -> tuple[tuple[Floats, Ints], tuple[Floats, Ints]]:
+        """As of `NearestBoth`, with squared distances of rows at length one."""
+        return self._nearest.found()
 
 
 def _first(A: Cloud, B: Cloud, pairs: PairBounds) -> tuple[Floats, Ints]:
@@ -93,11 +146,13 @@ class Reach:
         self._searched = 0
         self._search: NearPairs
 
+    def knows(self, k: int) -> bool:
+        """Whether radii up to the k-th neighbour are known."""
+        return k <= self._searched or len(self.cloud) == 1
+
     def search(self, side: Filter, k: int) -> list[NearPairs]:
         """What has to see the blocks of the cloud with itself before radii up to the k-th neighbour are known."""
-        if k <= self._searched or len(self.cloud) == 1:
-            return []
-        return [NearPairs(side.slack, min(k, len(self.cloud) - 1))]
+        return [] if self.knows(k) else [NearPairs(side.slack, min(k, len(self.cloud) - 1))]
 
     def keep(self, *search: NearPairs) -> None:
         """Take over a search that has seen all blocks."""
@@ -150,19 +205,20 @@ class NearPairs:
 
     def add(self, block: Floats32, rows: slice, columns: slice) -> None:
         """Keep the pairs that may be among the nearest, by row and by column."""
-        self._raise(block, rows, columns)
-        self._waiting.add(_passing(block, self._bounds[rows, None], rows.start, columns.start), self._bounds)
-        self._raise(block.T, columns, rows)
-        i, j, high = _passing(block, self._bounds[columns], rows.start, columns.start)
-        self._waiting.add((j, i, high), self._bounds)
+        for side, (own, other) in enumerate(((rows, columns), (columns, rows))):
+            bound = self._bounds[own]
+            some = _reaching(block, side, block.max(axis=1 - side), bound)
+            self._raise(some, own, other)
+            self._waiting.add(some.passing(bound, own.start, other.start), self._bounds)
 
-    def _raise(self, block: Floats32, rows: slice, columns: slice) -> None:
+    def _raise(self, some: _Lines, own: slice, other: slice) -> None:
         """Raise the bounds of some rows by a block."""
-        slack = self.slack[rows] + self.slack[columns].max()
-        fresh = below(_folded(block, _GROUPS * self.k) - slack[:, None])
-        both = np.hstack([self._best[rows], fresh])
-        self._best[rows] = np.partition(both, both.shape[1] - self.k, axis=1)[:, -self.k :]
-        self._bounds[rows] = np.maximum(self._best[rows].min(axis=1), _LEAST)
+        which = own.start + some.which
+        slack = self.slack[which] + self.slack[other].max()
+        fresh = below(_folded(some.numbers.T if some.side else some.numbers, _GROUPS * self.k) - slack[:, None])
+        both = np.hstack([self._best[which], fresh])
+        self._best[which] = kept = np.partition(both, both.shape[1] - self.k, axis=1)[:, -self.k :]
+        self._bounds[which] = np.maximum(kept.min(axis=1), _LEAST)
 
     def found(self) -> PairBounds:
         """The pairs that pass the last bounds."""
@@ -185,9 +241,10 @@ class BallsBoth:
 
     def add(self, block: Floats32, rows: slice, columns: slice) -> None:
         """Count the pairs of one block."""
-        self._of_a.add(*_passing(block, self._of_a.bound[rows, None], rows.start, columns.start))
-        i, j, high = _passing(block, self._of_b.bound[columns], rows.start, columns.start)
-        self._of_b.add(j, i, high)
+        for side, (held, own, other) in enumerate(((self._of_a, rows, columns), (self._of_b, columns, rows))):
+            bound = held.bound[own]
+            some = _reaching(block, side, block.max(axis=1 - side), bound)
+            held.add(*some.passing(bound, own.start, other.start))
 
     def found(self) -> tuple[Balls, Balls]:
         """Of the balls of A over B, and of those of B over A."""
@@ -212,9 +269,3 @@ class _Held:
         inside[undecided] = inside_ball(exact, self._radii[centre[undecided]], closed=self._closed)
         self.balls.reached[centre[inside]] = True
         np.add.at(self.balls.holders, point[inside], self._clouds[0].weight[centre[inside]])
-
-
-def _passing(block: Floats32, bound: Floats32, top: int, left: int) -> PairBounds:
-    flat = np.flatnonzero(block >= bound)
-    i, j = np.divmod(flat, block.shape[1])
-    return i + top, j + left, block.ravel()[flat]

@@ -131,6 +131,7 @@ class Filter:
     rows: NDArray[np.float32]
     slack: Floats
     scale: float
+    centre: float  # its length, in units of `scale`
 
     def against(self, which: Ints | slice) -> NDArray[np.float32]:
         """Some rows as the right factor of a product."""
@@ -161,7 +162,7 @@ def _filter(cloud: Cloud, centre: Rows, scale: float, wide: bool) -> Filter:
         norms[piece] = np.einsum("ij,ij->i", rows[piece, :-2], rows[piece, :-2])
     rows[:, -2] = 1.0
     rows[:, -1] = (epsilon - 0.5) * norms
-    return Filter(cloud, rows, 2.0 * epsilon * norms + 1e-30, scale)
+    return Filter(cloud, rows, 2.0 * epsilon * norms + 1e-30, scale, float(np.linalg.norm(centre / scale)))
 
 
 def _widened(cloud: Cloud, piece: slice, wide: bool) -> Rows:

@@ -6,22 +6,26 @@ kernels and of distances are for means over many pairs, which float32 moves by l
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from typing import Any, ClassVar, Protocol, TypeAlias
 
 import numpy as np
 
 from textgauge.arrays import Floats, Floats32
 from textgauge.numerics.kernel_sums import to_angles
-from textgauge.numerics.neighbour_blocks import BallsBoth, NearestBoth, Reach
+from textgauge.numerics.neighbour_blocks import BallsBoth, NearestBoth, NearestDirections, Reach
 from textgauge.numerics.neighbour_rows import Filter, filters
 from textgauge.progress import PairCount
+
+_ALIKE = 4.0  # the longest row by the shortest, up to which directions are compared by products of the rows themselves
 
 
 @dataclass(frozen=True)
 class NearestRows:
     """Asks for the nearest row of the other cloud, both ways: squared distances and rows."""
+
+    directions: bool = False
 
 
 @dataclass(frozen=True)
@@ -30,6 +34,7 @@ class BallsHeld:
 
     k: int
     closed: bool
+    directions: bool = False
 
 
 @dataclass(frozen=True)
@@ -37,6 +42,7 @@ class GaussianSums:
     """Asks for sums of exp(−‖x − y‖²/(2 width²)): within the clouds, a text itself left out, and across, both ways."""
 
     width: float
+    directions: ClassVar[bool] = False
 
 
 @dataclass(frozen=True)
@@ -44,6 +50,11 @@ class DistanceSums:
     """Asks for the sum of distances to all texts of the other cloud, both ways."""
 
     ground: str
+
+    @property
+    def directions(self) -> bool:
+        """Whether rows are compared at length one."""
+        return self.ground != "euclidean"
 
 
 Request: TypeAlias = NearestRows | BallsHeld | GaussianSums | DistanceSums
@@ -60,13 +71,14 @@ class Reduction(Protocol):
 
 
 class PairPasses:
-    """Two clouds and requests about their pairs; the first answer that is needed serves all requests made so far.
+    """Two corpora and requests about their pairs; the first answer that is needed serves all requests made so far.
 
-    `reaches`, the clouds' distances to their neighbours, may serve several comparisons. A block has at most `shape`.
+    `reaches_of` gives the clouds of rows, or of rows at length one, with their distances to neighbours, which may serve
+    several comparisons. A block has at most `shape`.
     """
 
-    def __init__(self, reaches: tuple[Reach, Reach], shape: tuple[int, int] = (512, 1024)) -> None:
-        self._reaches, self._shape = reaches, shape
+    def __init__(self, reaches_of: Callable[[bool], tuple[Reach, Reach]], shape: tuple[int, int] = (512, 1024)) -> None:
+        self._reaches_of, self._shape = reaches_of, shape
         self._asked: dict[Request, None] = {}
         self._answers: dict[Request, tuple[Any, ...]] = {}
 
@@ -84,32 +96,74 @@ class PairPasses:
         return self._answers[request]
 
     def _run(self, asked: Sequence[Request]) -> None:
-        sides = a, b = filters(*(reach.cloud for reach in self._reaches))
-        k = max((request.k for request in asked if isinstance(request, BallsHeld)), default=0)
-        searches = [reach.search(side, k) for reach, side in zip(self._reaches, sides, strict=True)]
-        widths = [request.width for request in asked if isinstance(request, GaussianSums)]
-        sums = [{width: _Gaussian(side, side, width) for width in widths} for side in sides]
-        within: list[tuple[Filter, list[Reduction]]]
-        within = [(s, [*some.values(), *search]) for s, some, search in zip(sides, sums, searches, strict=True)]
-        count = PairCount(_pairs(a, b) + sum(_pairs(side, side) for side, reductions in within if reductions))
-        for side, reductions in within:
+        """One pass for rows and one for directions, or one for both."""
+        plain, turned = ([request for request in asked if request.directions is kind] for kind in (False, True))
+        if plain and self._shareable(turned):
+            plain, turned = [*plain, *turned], []
+        passes = [_Pass(self._reaches_of(some is turned), some) for some in (plain, turned) if some]
+        count = PairCount(sum(one.pairs() for one in passes))
+        for one in passes:
+            self._answers |= one.run(self._shape, count)
+
+    def _shareable(self, turned: Sequence[Request]) -> bool:
+        """Whether the nearest directions, and no other ones, are asked for, of rows that are about equally long."""
+        if not turned or not all(isinstance(request, NearestRows) for request in turned):
+            return False
+        shrink = np.concatenate([reach.cloud.shrink for reach in self._reaches_of(True)])
+        return bool(0 < shrink.max() <= _ALIKE * shrink.min())
+
+
+@dataclass(frozen=True)
+class _Pass:
+    """Requests that one pass within each cloud and one across them answer."""
+
+    reaches: tuple[Reach, Reach]
+    asked: Sequence[Request]
+
+    @property
+    def _widths(self) -> list[float]:
+        return [request.width for request in self.asked if isinstance(request, GaussianSums)]
+
+    @property
+    def _k(self) -> int:
+        return max((request.k for request in self.asked if isinstance(request, BallsHeld)), default=0)
+
+    def pairs(self) -> int:
+        """How many pairs are visited; of one side with itself each once, and each row with itself."""
+        n, m = sizes = [len(reach.cloud) for reach in self.reaches]
+        own = [bool(self._widths) or not reach.knows(self._k) for reach in self.reaches]
+        return n * m + sum(size * (size + 1) // 2 for size, visited in zip(sizes, own, strict=True) if visited)
+
+    def run(self, shape: tuple[int, int], count: PairCount) -> dict[Request, tuple[Any, ...]]:
+        """Visit all blocks, and give the answers."""
+        sides = a, b = filters(*(reach.cloud for reach in self.reaches))
+        sums: list[dict[float, _Gaussian]] = []
+        for reach, side in zip(self.reaches, sides, strict=True):
+            sums.append({width: _Gaussian(side, side, width) for width in self._widths})
+            search = reach.search(side, self._k)
+            reductions: list[Reduction] = [*sums[-1].values(), *search]
             if reductions:
-                visit(side, side, reductions, self._shape, count)
-        for reach, search in zip(self._reaches, searches, strict=True):
+                visit(side, side, reductions, shape, count)
             reach.keep(*search)
-        across = {request: self._reduction(request, a, b) for request in asked}
-        visit(a, b, list(across.values()), self._shape, count)
+        across = {request: self._reduction(request, a, b) for request in self.asked}
+        visit(a, b, list(across.values()), shape, count)
+        answers: dict[Request, tuple[Any, ...]] = {}
         for request, reduction in across.items():
             own = [some[request.width].within() for some in sums] if isinstance(request, GaussianSums) else []
-            self._answers[request] = (*own, *reduction.found())
+            answers[request] = (*own, *reduction.found())
+        return answers
 
     def _reduction(self, request: Request, a: Filter, b: Filter) -> Reduction:
         if isinstance(request, BallsHeld):
-            first, second = (reach.radii(request.k) for reach in self._reaches)
+            first, second = (reach.radii(request.k) for reach in self.reaches)
             return BallsBoth(a, b, (first, second), closed=request.closed)
         if isinstance(request, GaussianSums):
             return _Gaussian(a, b, request.width)
-        return _Distances(a, b, request.ground) if isinstance(request, DistanceSums) else NearestBoth(a, b)
+        if isinstance(request, DistanceSums):
+            return _Distances(a, b, request.ground)
+        if request.directions and not a.cloud.directions:
+            return NearestDirections(a, b)
+        return NearestBoth((a.cloud, b.cloud), (a.slack, b.slack))
 
 
 def visit(a: Filter, b: Filter, reductions: Sequence[Reduction], shape: tuple[int, int], count: PairCount) -> None:
@@ -131,12 +185,6 @@ def visit(a: Filter, b: Filter, reductions: Sequence[Reduction], shape: tuple[in
                 reduction.add(block, *place)
         done = right.shape[1] * (2 * left + right.shape[1] + 1) // 2
         count.add(done if half else len(a.rows) * right.shape[1])
-
-
-def _pairs(a: Filter, b: Filter) -> int:
-    """How many pairs a pass visits; of one side with itself each once, and each row with itself."""
-    n = len(a.rows)
-    return n * (n + 1) // 2 if a is b else n * len(b.rows)
 
 
 class _Gaussian:

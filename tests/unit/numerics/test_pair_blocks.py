@@ -21,8 +21,9 @@ from textgauge.sizes import cap_sizes
 ASKED = (NearestRows(), GaussianSums(1.5), *(BallsHeld(k, closed) for k in (1, 5) for closed in (True, False)))
 
 
-def passes_of(X, Y, shape=(512, 1024), ground="euclidean"):
-    return PairPasses(tuple(Reach(Cloud.of(rows, ground)) for rows in (X, Y)), shape)
+def passes_of(X, Y, shape=(512, 1024)):
+    reaches = [tuple(Reach(Cloud.of(rows, ground)) for rows in (X, Y)) for ground in ("euclidean", "cosine")]
+    return PairPasses(lambda directions: reaches[directions], shape)
 
 
 def some_rows():
@@ -48,6 +49,34 @@ def test_small_blocks_one_by_one_find_what_one_large_block_finds(most):
             found = parts.answer(request)
         for one, other in zip(flat(whole.answer(request)), flat(found), strict=True):
             np.testing.assert_allclose(one, other, rtol=0 if exact else 1e-5)
+
+
+@pytest.mark.parametrize("stretch", [1.0, 3.0, 50.0, 0.0])
+@pytest.mark.parametrize("far", [0.0, 30.0])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_directions_from_the_products_of_rows_are_those_of_their_own_pass(stretch, far, dtype):
+    X, Y = ((rows + far).astype(dtype) for rows in some_rows())
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    Y[::7] *= 1.3
+    X[:40] = stretch * Y[60:100]  # the same directions; zero vectors have none
+    alone, together = passes_of(X, Y), passes_of(X, Y, shape=(32, 64))
+    together.ask(NearestRows(directions=True))
+    together.answer(NearestRows())
+    wanted, found = (some.answer(NearestRows(directions=True)) for some in (alone, together))
+    for one, other in zip(flat(wanted), flat(found), strict=True):
+        assert one.tobytes() == other.tobytes()
+
+
+@pytest.mark.parametrize(("longest", "blocks"), [(3.0, 1), (30.0, 2)])
+def test_rows_about_equally_long_need_one_pass_for_both_distances(longest, blocks):
+    X, Y = some_rows()
+    X, Y = (rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in (X, Y))
+    Y[0] *= longest
+    passes = passes_of(X, Y)
+    passes.ask(NearestRows(directions=True))
+    (told,) = reports(lambda: passes.answer(NearestRows()))
+    sizes = [len(Cloud.of(rows, "euclidean")) for rows in (X, Y)]
+    assert told[-1] == (blocks * sizes[0] * sizes[1],) * 2
 
 
 def test_company_changes_no_bit_of_a_sum():

@@ -66,7 +66,8 @@ class _BallMetric(NeighbourMetric):
     def ask_pairs(self, comparison: Comparison) -> None:
         """What balls hold."""
         if self.pair_ground is None and comparison.smaller >= self.min_texts:
-            pair_passes(comparison, self.embedder, self.ground).ask(BallsHeld(self.k, self.ties == "closed"))
+            request = BallsHeld(self.k, self.ties == "closed", self.ground != "euclidean")
+            pair_passes(comparison, self.embedder).ask(request)
 
     def balls(self, comparison: Comparison) -> BallCounts:
         """Which balls hold which texts."""

@@ -94,7 +94,7 @@ def sums_over_ground(comparison: Comparison, on: tuple[str, str]) -> tuple[Float
     X, Y = rows[:n], rows[n:]
     if ground == "cosine" or not many:
         return X, Y, row_sums(X, Y, partial(negative, ground))
-    found = pair_passes(comparison, embedder, ground).answer(DistanceSums(ground))
+    found = pair_passes(comparison, embedder).answer(DistanceSums(ground))
     P, Q = (sums[cloud.inverse] for sums, cloud in zip(found, clouds(comparison, embedder), strict=True))
     if ground != "angular":
         return X, Y, row_sums(X, Y, partial(negative, ground), (-P, -Q))
@@ -125,7 +125,7 @@ class Energy(GroundMetric):
         """Distances across the corpora, where they are taken from blocks of many texts."""
         sizes = len(comparison.reference), len(comparison.candidate)
         if self.pair_ground is None and self.ground != "cosine" and min(sizes) >= MANY_ROWS:
-            pair_passes(comparison, self.embedder, self.ground).ask(DistanceSums(self.ground))
+            pair_passes(comparison, self.embedder).ask(DistanceSums(self.ground))
 
     def compute(self, comparison: Comparison) -> Values:
         """Closed form for cosine, blocks of distances for the other grounds."""

@@ -150,7 +150,7 @@ def _kernel_row_sums(comparison: Comparison, metric: KernelDiscrepancy) -> tuple
 
 
 def _gaussian_row_sums(comparison: Comparison, embedder: str, width: float) -> RowSums:
-    xx, yy, xy, yx = pair_passes(comparison, embedder, "euclidean").answer(GaussianSums(width))
+    xx, yy, xy, yx = pair_passes(comparison, embedder).answer(GaussianSums(width))
     P, Q = (cloud.inverse for cloud in clouds(comparison, embedder))
     return RowSums(xx[P], yy[Q], xy[P], yx[Q], np.ones(len(P)), np.ones(len(Q)))
 
@@ -178,7 +178,7 @@ class Mmd(KernelDiscrepancy, GroundMetric):
         """Sums of the kernel, where they are taken from blocks of many texts."""
         width = self.shared_width(comparison)
         if width is not None:
-            pair_passes(comparison, self.embedder, "euclidean").ask(GaussianSums(width))
+            pair_passes(comparison, self.embedder).ask(GaussianSums(width))
 
     def shared_width(self, comparison: Comparison) -> float | None:
         """That of Euclidean distances of many texts."""

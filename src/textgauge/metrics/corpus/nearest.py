@@ -63,7 +63,7 @@ class _NearestMetric(NeighbourMetric):
     def ask_pairs(self, comparison: Comparison) -> None:
         """The nearest rows."""
         if self.pair_ground is None:
-            pair_passes(comparison, self.embedder, self.ground).ask(NearestRows())
+            pair_passes(comparison, self.embedder).ask(NearestRows(self.ground != "euclidean"))
 
     def compute(self, comparison: Comparison) -> Values:
         """Value and the two directions."""
