@@ -2,14 +2,16 @@
 
     python -m benchmarks.scale texts|arrays|pairs [N]
     python -m benchmarks.scale growth [sums|blocks|fitted|search|peer ...]
+    python -m benchmarks.scale table
 
 `texts` writes two files of N short synthetic texts (1,000,000) and compares them by energy@wordllama, fid@wordllama and
 jsd with nothing cached; `arrays` two memory-mapped .npy files of N × 384 by fid, energy, medoid and ttest; `pairs` two
 of N × 384 (100,000) by pr, dc, irpr, ahd and mmd, with the matrix products alone. `growth` measures every corpus
 metric by itself from 100 texts up to 1,000,000 (of pairs 20,000, of fitted ones 100,000), values alone: CPU seconds
-without imports, the exponent by which they grow, the most memory. It keeps what it found in growth.json, and draws
-docs/images/growth.svg. With TEXTGAUGE_PEERS, the Python of an environment with prdc, mauve-text, hyppo and semhash,
-these are measured on the same data, with a minute and 6 GB each.
+without imports and the most memory. It adds a line to growth.jsonl for each, and measures again what has no line
+there; with TEXTGAUGE_PEERS, the Python of an environment with prdc, mauve-text, hyppo and semhash, these too, up to
+10,000, with a minute and 6 GB each. `table` prints the tables of docs/performance.md from these lines and draws
+docs/images/growth.svg; `growth` does so at its end.
 """
 
 from __future__ import annotations
@@ -18,10 +20,11 @@ import importlib
 import json
 import os
 import resource
+import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -88,12 +91,12 @@ def run(arguments: list[str], cache: str) -> tuple[list[dict[str, object]], floa
 def products(first: Path, second: Path) -> tuple[float, float]:
     """CPU seconds of matrix products alone: float32, in blocks of the same size.
 
-    First those that the job makes: across the corpora for Euclidean distances and for cosines, one half within each.
-    Then those that nearest texts, balls and kernel need where each has its own: balls and kernel share the first ones.
+    First those that the job makes: across the corpora, and one half within each. Then those of a job that makes them
+    across the corpora once more, for cosines.
     """
     A, B = (np.array(np.load(path, mmap_mode="r")) for path in (first, second))
     across, within = _multiplied(A, B), _multiplied(A, A) + _multiplied(B, B)
-    return 2 * across + within, 3 * across + 2 * within
+    return across + within, 2 * across + within
 
 
 def _multiplied(left: np.ndarray, right: np.ndarray) -> float:
@@ -108,10 +111,11 @@ def _multiplied(left: np.ndarray, right: np.ndarray) -> float:
     return later.ru_utime + later.ru_stime - usage.ru_utime - usage.ru_stime
 
 
+KEPT = Path(__file__).with_name("growth.jsonl")
 KINDS = {"texts": (".txt", write_texts), "copies": (".copies.txt", write_copies), "rows": (".npy", write_rows)}
 STEPS = (100, 1_000, 10_000, 20_000, 100_000, 1_000_000)
-MOST = {"sums": 1_000_000, "blocks": 20_000, "fitted": 100_000}  # of a metric of each path
-PEERS = {"prdc": "pr", "hyppo": "mmd", "mauve-text": "mauve", "semhash": ""}  # and the metric they are compared with
+MOST = {"sums": 1_000_000, "blocks": 20_000, "fitted": 100_000, "search": 100_000, "peer": 10_000}
+PEERS = {"prdc": "pr", "mauve-text": "mauve", "hyppo": "mmd", "semhash": "near duplicates"}  # what they stand next to
 IMPORTED = (
     "polars",
     "sklearn.ensemble",
@@ -123,48 +127,40 @@ IMPORTED = (
 )
 NOTICEABLE = 0.25  # CPU seconds above those of 100 texts; less is not fitted
 
+Line = dict[str, Any]  # name, path, n; seconds, gb and what was found, or why it ended
 
-def growth(found_at: Path, picture: Path, paths: list[str]) -> None:
-    """Measure every corpus metric and every peer by itself; what the file has is not measured again."""
+
+def growth(paths: list[str]) -> None:
+    """Measure every corpus metric and every peer by itself; what has a line is not measured again."""
     from textgauge.metrics import list_metrics
 
     for module in IMPORTED:  # children have them; nothing is run here, whose threads a child would lack
         importlib.import_module(module)
-    python = os.environ.get("TEXTGAUGE_PEERS")  # the Python of an environment that has the peers
+    jobs: dict[str, tuple[str, str, Callable[[list[Path]], Line]]] = {
+        metric.name: (metric.grows, "texts" if metric.reads_texts else "rows", partial(_metric, metric.key))
+        for metric in list_metrics(kind="corpus")
+    }
+    jobs["near duplicates"] = "search", "copies", _duplicates
+    if python := os.environ.get("TEXTGAUGE_PEERS"):
+        for name in PEERS:
+            jobs[name] = "peer", "copies" if name == "semhash" else "rows", partial(_peer, python, name)
     with tempfile.TemporaryDirectory() as folder:
-        peers = {f"{name} (peer)": partial(_peer, python, name) for name in PEERS} if python else {}
-        ours = {
-            m.name: m
-            for m in sorted(list_metrics(kind="corpus"), key=lambda m: ("sums blocks fitted".find(m.grows), m.name))
-        }
-        jobs = {
-            name: (m.grows, "texts" if m.reads_texts else "rows", partial(_metric, m.key)) for name, m in ours.items()
-        }
-        jobs |= {"near duplicates": ("search", "copies", _duplicates)}
-        jobs |= {
-            name: ("peer", "copies" if name.startswith("semhash") else "rows", measure)
-            for name, measure in peers.items()
-        }
         for name, (path, kind, measure) in jobs.items():
-            row = _kept(found_at).get(name, {"path": path, "sizes": {}})
-            steps = [n for n in STEPS if n <= MOST.get(path, 100_000) and (n != 20_000 or path == "blocks")]
+            done = {line["n"]: line for line in kept() if line["name"] == name}
+            steps = [n for n in STEPS if n <= MOST[path] and (n != 20_000 or path == "blocks")]
             for n in steps if not paths or path in paths else ():
-                if str(n) in row["sizes"]:
-                    continue
-                took = measure(_pair(Path(folder), n, kind))
-                if took is None:  # a peer that did not survive
-                    break
-                row["sizes"][str(n)] = took
-                found_at.write_text(json.dumps(_kept(found_at) | {name: row}, indent=1))
-            print(_line(name, row), flush=True)
-    draw(_kept(found_at), picture)
+                if n not in done and not any("ended" in line for line in done.values()):
+                    done[n] = {"name": name, "path": path, "n": n} | measure(_pair(Path(folder), n, kind))
+                    with KEPT.open("a") as lines:
+                        print(json.dumps(done[n]), file=lines)
 
 
-def _kept(path: Path) -> dict[str, Any]:
-    return json.loads(path.read_text()) if path.exists() else {}  # type: ignore[no-any-return]
+def kept() -> list[Line]:
+    """What was measured."""
+    return [json.loads(line) for line in KEPT.read_text().splitlines()] if KEPT.exists() else []
 
 
-def forked(work: Callable[[], dict[str, Any]]) -> tuple[float, float, dict[str, Any]]:
+def forked(work: Callable[[], dict[str, Any]]) -> Line:
     """CPU seconds, most gigabytes and result of some work in a child that has this process's imports."""
     reading, writing = os.pipe()
     child = os.fork()
@@ -181,10 +177,14 @@ def forked(work: Callable[[], dict[str, Any]]) -> tuple[float, float, dict[str, 
     _, status, usage = os.wait4(child, 0)
     if status:
         sys.exit(f"a child ended with {os.waitstatus_to_exitcode(status)}")
-    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1e6, json.loads(answer)
+    return _line(usage.ru_utime + usage.ru_stime, usage, json.loads(answer))
 
 
-def _metric(key: str, paths: list[Path]) -> tuple[float, float, dict[str, Any]]:
+def _line(seconds: float, usage: resource.struct_rusage, found: dict[str, Any]) -> Line:
+    return {"seconds": round(seconds, 3), "gb": round(usage.ru_maxrss / 1e6, 3), "found": found}
+
+
+def _metric(key: str, paths: list[Path]) -> Line:
     def work() -> dict[str, Any]:
         from textgauge import compare
 
@@ -194,17 +194,17 @@ def _metric(key: str, paths: list[Path]) -> tuple[float, float, dict[str, Any]]:
     return forked(work)
 
 
-def _duplicates(paths: list[Path]) -> tuple[float, float, dict[str, Any]]:
+def _duplicates(paths: list[Path]) -> Line:
     def work() -> dict[str, Any]:
         from textgauge import describe
 
         found = describe(str(paths[0]), embedder=None, grammar=None, plausibility=None, ci=False)
-        return {"near_duplicates": found["near_duplicates"].value}
+        return {"value": found["near_duplicates"].value}
 
     return forked(work)
 
 
-def _peer(python: str, name: str, paths: list[Path]) -> tuple[float, float, dict[str, Any]] | None:
+def _peer(python: str, name: str, paths: list[Path]) -> Line:
     command = [python, "-m", "benchmarks.scale_peers", name, *map(str, paths[: 1 if name == "semhash" else 2])]
     with tempfile.TemporaryFile() as out, open(os.devnull, "wb") as nowhere:
         child = subprocess.Popen(command, stdout=out, stderr=nowhere)
@@ -213,39 +213,67 @@ def _peer(python: str, name: str, paths: list[Path]) -> tuple[float, float, dict
         out.seek(0)
         lines = out.read().decode().splitlines()
     if child.returncode:
-        return None
-    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1e6, json.loads(lines[-1])
+        return {"ended": "over 60 s" if child.returncode == -signal.SIGXCPU else "over 6 GB"}
+    found = json.loads(lines[-1])
+    return _line(found.pop("seconds"), usage, found)
 
 
-def exponent(sizes: dict[str, Any]) -> float | None:
+def exponent(seconds: dict[int, float]) -> float | None:
     """The slope of log time over log size between the two largest sizes, above the time of 100 texts.
 
     None where the smaller of the two takes too little to be told: fixed costs would pass for slow growth.
     """
-    (small, less), (large, more) = sorted((int(n), took[0] - sizes["100"][0]) for n, took in sizes.items())[-2:]
+    (small, less), (large, more) = sorted((n, took - seconds[100]) for n, took in seconds.items())[-2:]
     return float(np.log(more / less) / np.log(large / small)) if less > NOTICEABLE else None
 
 
-def _line(name: str, row: dict[str, Any]) -> str:
-    cells = [f"{row['sizes'][str(n)][0]:.1f}" if str(n) in row["sizes"] else "" for n in STEPS]
-    slope = exponent(row["sizes"]) if len(row["sizes"]) > 1 else None
-    memory = max((took[1] for took in row["sizes"].values()), default=float("nan"))
-    return (
-        f"| {name} | {row['path']} | {' | '.join(cells)} | {'–' if slope is None else f'{slope:.2f}'} | {memory:.2f} |"
-    )
+def tables(lines: list[Line]) -> list[str]:
+    """How each metric grows, and the peers at their largest sizes next to textgauge, as Markdown."""
+    rows: dict[tuple[str, str], list[Line]] = {}
+    for line in lines:
+        rows.setdefault((line["path"], line["name"]), []).append(line)
+    order = sorted(rows, key=lambda row: (list(MOST).index(row[0]), row[1]))
+    heads = "metric", "path", *(f"{n:,}" for n in STEPS), "exponent", "GB"
+    grown = [_growth_cells(path, name, rows[path, name]) for path, name in order if path != "peer"]
+    compared = [cells for path, name in order if path == "peer" for cells in _peer_cells(name, rows[path, name], lines)]
+    next_to = "peer", "texts", "CPU s", "GB", "value", "next to", "CPU s", "GB", "value"
+    return [_markdown(heads, grown), _markdown(next_to, compared)]
 
 
-def draw(found: dict[str, Any], picture: Path) -> None:
+def _markdown(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in (heads, ["---"] * len(heads), *rows))
+
+
+def _growth_cells(path: str, name: str, lines: list[Line]) -> list[str]:
+    seconds = {line["n"]: line["seconds"] for line in lines}
+    slope = exponent(seconds) if len(seconds) > 1 else None
+    cells = [f"{seconds[n]:.1f}" if n in seconds else "" for n in STEPS]
+    return [name, path, *cells, "–" if slope is None else f"{slope:.2f}", f"{max(line['gb'] for line in lines):.2f}"]
+
+
+def _peer_cells(name: str, lines: list[Line], all_lines: list[Line]) -> Iterator[list[str]]:
+    version = next(line["found"]["version"] for line in lines if "found" in line)
+    for line in lines:
+        (ours,) = (one for one in all_lines if (one["name"], one["n"]) == (PEERS[name], line["n"]))
+        theirs = ["", "", line["ended"]] if "ended" in line else _measured(line)
+        if line["n"] > STEPS[0]:
+            yield [f"{name} {version}", f"{line['n']:,}", *theirs, PEERS[name], *_measured(ours)]
+
+
+def _measured(line: Line) -> list[str]:
+    return [f"{line['seconds']:.1f}", f"{line['gb']:.2f}", f"{line['found']['value']:.4f}"]
+
+
+def draw(lines: list[Line], picture: Path) -> None:
     """CPU seconds over texts of each corpus, both logarithmic, a panel for each path."""
     import altair as alt
 
     panels = []
-    for path in dict.fromkeys(row["path"] for row in found.values()):
+    for path in MOST:
         rows = [
-            {"texts": int(n), "seconds": took[0], "metric": name}
-            for name, row in found.items()
-            for n, took in row["sizes"].items()
-            if row["path"] == path
+            {"texts": line["n"], "seconds": line["seconds"], "metric": line["name"]}
+            for line in lines
+            if line["path"] == path and "ended" not in line
         ]
         texts = alt.X("texts:Q", title="texts of each corpus", axis=alt.Axis(format="~s", values=list(STEPS)))
         marks = alt.Chart(alt.Data(values=rows), title=path, width=230, height=300).mark_line(point=True)
@@ -283,13 +311,16 @@ def main(job: str, n: int) -> None:
             print(f"{row['metric']:>20} {row['value']:.6g}")
         print(f"{job}, {n:,} + {n:,}: {seconds:.1f} CPU s, {gigabytes:.2f} GB")
         if job == "pairs":
-            shared, apart = products(*paths)
-            print(f"products that it makes: {shared:.1f} CPU s, ratio {seconds / shared:.2f}")
-            print(f"products that each kind of metric needs by itself: {apart:.1f} CPU s, ratio {seconds / apart:.2f}")
+            made, needed = products(*paths)
+            print(f"products that it makes: {made:.1f} CPU s, ratio {seconds / made:.2f}")
+            print(f"products with those of cosines: {needed:.1f} CPU s, ratio {seconds / needed:.2f}")
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "growth":
-        growth(Path("growth.json"), Path("docs/images/growth.svg"), sys.argv[2:])
+    if sys.argv[1] in ("growth", "table"):
+        if sys.argv[1] == "growth":
+            growth(sys.argv[2:])
+        print("\n\n".join(tables(kept())))
+        draw(kept(), Path("docs/images/growth.svg"))
     else:
         main(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else JOBS[sys.argv[1]][0])
