@@ -27,7 +27,7 @@ from textgauge.cli.progress import progress
 from textgauge.comparing import DEFAULT_METRICS, PERMUTATIONS, CompareReport
 from textgauge.comparing import compare as run_compare
 from textgauge.comparing.many import MANY_METRICS
-from textgauge.comparing.report import readable_row
+from textgauge.comparing.report import IN_PARTS, readable_row
 from textgauge.comparing.slices import compare_slices
 from textgauge.data import Corpus, load_aligned, load_corpus
 from textgauge.data.source import accepted
@@ -166,7 +166,8 @@ def compare(
     print_result(result, form, output)
     if printed and form.for_people:
         print_explanations(report, top, form)
-    print_next(_next_commands(explained=explain, saved=output), form)
+    in_parts = any(text.startswith(IN_PARTS) for text in report.warnings)  # explaining would hold all texts in memory
+    print_next(_next_commands(explained=explain or in_parts, saved=output), form)
     if explain_to is not None:
         write_explanations(report, explain_to, top)
     if all(score.reason for score in report):

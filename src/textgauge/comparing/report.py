@@ -26,6 +26,7 @@ _COLOURS = {"reference": BLUE, "candidate": VERMILION}
 _NUMBERS = ("value", "low", "high", "null", "null_low", "null_high", "times", "effect", "p_value", "p_adjusted")
 _WIDTH = 260
 _WORDS, _SURE = 3, 3.0  # words that the answer names for each corpus, and the z from which they are surely typical
+IN_PARTS = "read in parts, no text kept in memory"
 _LABEL = 48  # characters of a text that stand next to its bar
 
 

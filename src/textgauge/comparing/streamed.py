@@ -20,10 +20,10 @@ from textgauge.comparing.compare import (
     blas_threads,
     not_measured,
 )
-from textgauge.comparing.report import CompareReport
+from textgauge.comparing.report import IN_PARTS, CompareReport
 from textgauge.comparing.stream_reading import Read, Streams, is_sampled, read_streams, sums_wanted
 from textgauge.comparing.warnings import confounds, undefined
-from textgauge.data.stream import ArrayStream
+from textgauge.data.stream import ArrayStream, Stream
 from textgauge.errors import InputError
 from textgauge.metrics import CorpusMetric, Score, grouped
 from textgauge.metrics.null_values import NullValues
@@ -55,8 +55,8 @@ def compare_streams(
     given = isinstance(streams[0], ArrayStream)
     slow = [] if chosen or approx is not None else [metric for metric in metrics if metric.grows == "blocks"]
     metrics = [_fitting(metric.with_default_seed(options.seed), given) for metric in metrics if metric not in slow]
-    on_step("counting texts")
-    sizes = streams[0].count(), streams[1].count()  # damage is found before anything is embedded
+    sizes = _count(streams, on_step)  # damage is found before anything is embedded
+    on_step("loading models")
     wanted, missing = sums_wanted(next(streams[0].partitions()), metrics, approx)
     groups = (grouped.group_numbers(*sizes) if options.ci or options.test else None) or (1, 1)
     read = read_streams(streams, sizes, wanted, groups, on_step, executor)
@@ -75,8 +75,15 @@ def compare_streams(
         on_score(score)
     if options.test:
         scores = adjust(scores, [results[metric.key][1] for metric in metrics])
-    notes = [*_notes(sampled, read, approx, options), *_left_out(slow)]
+    notes = [*_notes(usable, sampled, read, approx, options), *_left_out(slow)]
     return CompareReport(tuple(scores), (*notes, *undefined(scores), *confounds(read.comparison, usable)))
+
+
+def _count(streams: Streams, on_step: Step) -> tuple[int, int]:
+    def one(role: str, stream: Stream) -> int:
+        return stream.count(lambda found: on_step(f"counting the {role}: {found:,} texts"))
+
+    return one("reference", streams[0]), one("candidate", streams[1])
 
 
 def _fitting(metric: CorpusMetric, given: bool) -> CorpusMetric:
@@ -100,12 +107,15 @@ def _of_sums(read: Read, metrics: Sequence[CorpusMetric], options: UncertaintyOp
     units = grouped.units(*read.sums)
     on_step("exchanging groups of texts")
     draws = grouped.exchanges(units, options.permutations, options.seed)
-    found = grouped.values_of_draws(defined, read.sums, draws)
+    with counting(on_step, "exchanges"):
+        found = grouped.values_of_draws(defined, read.sums, draws)
     nulls = {metric.key: grouped.null_of(metric, values) for metric, values in zip(defined, found, strict=True)}
     if options.ci:
         on_step("intervals from groups of texts")
         parts, reach = Parts.of(units, trials=grouped.TRIALS, seed=options.seed), student_reach(options.level, units)
-        for metric, values in zip(defined, grouped.values_of_draws(defined, read.sums, parts.draws), strict=True):
+        with counting(on_step, "parts for the intervals"):
+            found = grouped.values_of_draws(defined, read.sums, parts.draws)
+        for metric, values in zip(defined, found, strict=True):
             score, null = scores[metric.key], nulls[metric.key]
             scores[metric.key] = grouped.interval(metric, score, values, parts, reach, null)
     for metric in defined:
@@ -135,7 +145,8 @@ def _of_pairs(read: Read, metrics: Sequence[CorpusMetric], options: UncertaintyO
             score = metric.measure(comparison)
         if options.ci or options.test:
             score = _without_uncertainty(
-                score, "no interval and no null range from all pairs of this many texts; approx gives them"
+                score,
+                "no interval and no null range: these take all pairs of texts again; a sample has them (approx)",
             )
         results[metric.key] = score, None
     return results
@@ -146,6 +157,7 @@ def _of_sample(
 ) -> Results:
     if not metrics:
         return {}
+    on_step(f"drawing a sample of {size:,} texts")
     comparison = read.sample(size, options.seed)
     results: Results = {}
     for number, metric in enumerate(metrics):
@@ -155,9 +167,18 @@ def _of_sample(
     return results
 
 
-def _notes(sampled: Sequence[CorpusMetric], read: Read, approx: int | None, options: UncertaintyOptions) -> list[str]:
+def _notes(
+    metrics: Sequence[CorpusMetric],
+    sampled: Sequence[CorpusMetric],
+    read: Read,
+    approx: int | None,
+    options: UncertaintyOptions,
+) -> list[str]:
     sizes = len(read.comparison.reference), len(read.comparison.candidate)
-    found = [f"read in parts, no text kept in memory: {sizes[0]:,} and {sizes[1]:,} texts"]
+    found = [f"{IN_PARTS}: {sizes[0]:,} and {sizes[1]:,} texts"]
+    whole = [metric.key for metric in metrics if metric not in sampled]
+    if whole:
+        found.append(f"{listed(whole)}: from all texts")
     if sampled:
         seen = " and ".join(f"{min(approx or SAMPLE, size):,}" for size in sizes)
         names = listed([metric.key for metric in sampled])
@@ -167,4 +188,8 @@ def _notes(sampled: Sequence[CorpusMetric], read: Read, approx: int | None, opti
 
 def _left_out(slow: Sequence[CorpusMetric]) -> list[str]:
     names = listed([metric.key for metric in slow])
-    return [f"left out, because they take all pairs of texts: {names}; name them, or give approx"] if slow else []
+    return (
+        [f"left out, because they take all pairs of texts: {names}; name them, or measure them on a sample (approx)"]
+        if slow
+        else []
+    )

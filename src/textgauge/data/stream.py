@@ -11,7 +11,7 @@ import glob
 import os
 import tempfile
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
@@ -63,11 +63,14 @@ class TextStream:
         if waiting:
             yield StreamPart(texts=waiting)
 
-    def count(self) -> int:
-        """The number of texts that are not blank."""
+    def count(self, on_count: Callable[[int], None] = lambda _: None) -> int:
+        """The number of texts that are not blank; `on_count` is told how many there are so far."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return sum(map(len, self._filled()))
+            total = 0
+            for total in accumulate(map(len, self._filled())):
+                on_count(total)
+            return total
 
     def exceeds(self, count: int) -> bool:
         """Whether there are more texts than that, blank ones counted; no more of them are read."""
@@ -119,7 +122,7 @@ class ArrayStream:
     name: str
     array: Embeddings
 
-    def count(self) -> int:
+    def count(self, on_count: Callable[[int], None] = lambda _: None) -> int:
         """The number of rows."""
         return len(self.array)
 

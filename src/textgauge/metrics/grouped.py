@@ -20,6 +20,7 @@ from textgauge.metrics.null_values import PERMUTATION, NullValues
 from textgauge.metrics.score import Score
 from textgauge.metrics.sums import CorpusSums, Sums
 from textgauge.metrics.uncertainty import Parts
+from textgauge.progress import report
 
 GROUPS = 128  # of both corpora together
 TRIALS = 12  # cuts into quarters
@@ -52,7 +53,8 @@ def values_of_draws(
     found: list[dict[str, list[float]]] = [{name: [] for name in metric.value_names} for metric in metrics]
     splits = bool((draws.left ^ draws.right).all())
     whole = sides[0].total() + sides[1].total() if splits else None
-    for left, right in zip(draws.left, draws.right, strict=True):
+    for number, (left, right) in enumerate(zip(draws.left, draws.right, strict=True)):
+        report(number, len(draws))
         P = sides[0].total(left[:n]) + sides[1].total(left[n:])
         Q = sides[0].total(right[:n]) + sides[1].total(right[n:]) if whole is None else whole - P
         for metric, columns in zip(metrics, found, strict=True):

@@ -14,6 +14,7 @@ from textgauge.encode import embedders
 from textgauge.encode.named import Entry
 from textgauge.errors import InputError
 from textgauge.metrics import get_corpus_metrics, list_metrics
+from textgauge.progress import Stage
 from textgauge.sizes import cap_sizes
 
 COUNTED = (
@@ -158,6 +159,31 @@ def test_samples_are_stated(texts, letters, small, metric, size):
     assert turned[score.metric].value == pytest.approx(score.value)
 
 
+def test_the_report_says_what_comes_from_all_texts_and_what_from_a_sample(letters, small, monkeypatch):
+    monkeypatch.setattr("textgauge.comparing.streamed.SAMPLE", 50)
+    report = compare(made(150, 1), made(120, 2), metrics="jsd@words,vendi_gap@letters,pr@letters", ci=True, seed=7)
+    assert "jsd@words and pr@letters: from all texts" in report.warnings
+    assert "vendi_gap@letters: from a sample of 50 and 50 texts, drawn with seed 7" in report.warnings
+    assert any("pr@letters" in line and "a sample has them (approx)" in line for line in report.warnings)
+
+
+def test_long_phases_say_how_far_they_are(texts, letters, small, monkeypatch):
+    monkeypatch.setattr("textgauge.progress.SECONDS_BETWEEN", 0)
+    kept = [[text for text in side if text] for side in texts]
+    steps = []
+    metrics = "energy@letters,pr@letters,vendi_gap@letters"
+    compare(*kept, metrics=metrics, ci=True, test=True, permutations=19, on_step=steps.append)
+    assert {"counting the reference: 291 texts", "counting the candidate: 230 texts"} <= set(steps)
+    counted = {}
+    for step in steps:
+        if isinstance(step, Stage):
+            counted.setdefault(step.kind, []).append((step.done, step.total))
+    assert counted["reading the reference"][-1] == (291, 291)
+    assert counted["reading the candidate"][-1] == (230, 230)
+    assert counted["exchanges"][-1] == (19, 20)
+    assert {"parts for the intervals", "pr@letters: pairs of texts", "vendi_gap@letters: permutations"} <= set(counted)
+
+
 def test_how_each_metric_grows():
     grows = {metric.name: metric.grows for metric in list_metrics() if metric.scope == "corpus"}
     sums = {"fid", "energy", "medoid", "ttest", "chi", "cbdf", "zipf", "jsd", "kl", "vocab_overlap", "ttr_gap"}
@@ -173,6 +199,7 @@ def test_the_command_says_that_it_read_in_parts(run, letters, small, tmp_path):
     code, out, err = run("compare", *write(tmp_path, texts), "-m", "jsd@words", "--format", "json")
     assert code == 0
     assert "read in parts, no text kept in memory: 150 and 120 texts" in err
+    assert "--explain" not in run("compare", *write(tmp_path, texts), "-m", "jsd@words")[1]  # it reads all texts
     assert json.loads(out)["rows"][0]["value"] == in_memory(texts, "jsd@words")["jsd@words"].value
 
 
@@ -225,7 +252,7 @@ def test_a_file_that_vanishes_while_reading_leaves_what_is_finished(letters, sma
         (tmp_path / f"part{number}.txt").write_text("\n".join(made(64, number)))
     count = stream.TextStream.count
 
-    def losing(self):
+    def losing(self, on_count):
         found = count(self)
         (tmp_path / "part2.txt").unlink(missing_ok=True)
         return found
@@ -248,6 +275,9 @@ def test_default_metrics_of_all_pairs_are_left_out(letters, small, monkeypatch):
     texts = made(150, 1), made(120, 2)
     report = compare(*texts, metrics="jsd@words,pr@letters")
     assert [score.metric for score in report] == ["jsd@words"]
-    assert "left out, because they take all pairs of texts: pr@letters; name them, or give approx" in report.warnings
+    assert (
+        "left out, because they take all pairs of texts: pr@letters; name them, or measure them on a sample (approx)"
+        in report.warnings
+    )
     assert len(compare(*texts, metrics="jsd@words,pr@letters", approx=100)) == 2
     assert len(compare(*texts, metrics="pr@letters,jsd@words")) == 2
