@@ -60,16 +60,21 @@ def text_lines(path: PathLike) -> Lines:
 
 def _texts(path: PathLike) -> Iterator[str]:
     """Pieces of a file that end with a line."""
-    name, number, rest = show(path), 1, b""
+    name, number, waiting, held = show(path), 1, [b""], 0
     for data in read_pieces(path, capped(_BYTES)):
-        whole, rest = _cut(rest + data)
-        if len(rest) > 4 * TEXT_CHARACTERS.most + _BYTES:
+        whole, ends = b"", re.search(rb"[\r\n]", waiting[-1][-1:] + data)
+        waiting.append(data)
+        held += len(data)
+        if ends:  # a long line in many pieces is put together once
+            whole, rest = _cut(b"".join(waiting))
+            waiting, held = [rest], len(rest)
+        if held > 4 * TEXT_CHARACTERS.most + _BYTES:
             raise InputError(f"{name}: too long a text from line {number} on; {TEXT_CHARACTERS.advice}")
         if whole:
             yield check_text(whole, name, first_line=number)
             number += len(re.findall(rb"\r\n|\n|\r", whole))
-    if rest:
-        yield check_text(rest, name, first_line=number)
+    if held:
+        yield check_text(b"".join(waiting), name, first_line=number)
 
 
 def _cut(data: bytes) -> tuple[bytes, bytes]:
