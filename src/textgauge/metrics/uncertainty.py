@@ -30,7 +30,6 @@ _ALIKE = 0.35
 EXCHANGES = 60  # of texts between the corpora, for the variance under "same source"
 FEWEST_FOR_U_STATISTIC = 4  # texts of a corpus from which the variance of a U-statistic can be estimated
 DISJOINT = "disjoint parts"
-NOT_SHOWN = "none was shown to hold the expected value in 93 to 97 % of samples"
 
 
 @dataclass(frozen=True, eq=False)

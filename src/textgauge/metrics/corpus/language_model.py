@@ -13,7 +13,6 @@ from textgauge.metrics.base import INFINITY, VALUE, Part, Range
 from textgauge.metrics.corpus_metric import ManyValues, TokenMetric, Values
 from textgauge.metrics.registry import register
 from textgauge.metrics.token_counts import alphabetical, compute_as_draw, numbered
-from textgauge.metrics.uncertainty import NOT_SHOWN
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -118,7 +117,7 @@ class CrossEntropy(TokenMetric):
 
     name = "lm_cross_entropy"
     label = "LM cross-entropy"
-    no_interval = NOT_SHOWN
+    min_texts_interval = 300
     source = "Witten & Bell 1991"
     headline = Part(VALUE, bounds=(-INFINITY, INFINITY))
     parts = (Part("cross_entropy", bounds=(0.0, INFINITY)), Part("own_entropy", bounds=(0.0, INFINITY)))

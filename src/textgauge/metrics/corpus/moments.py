@@ -18,7 +18,6 @@ from textgauge.metrics.neighbours import gram_of
 from textgauge.metrics.null_values import PERMUTATION, NullValues
 from textgauge.metrics.registry import register
 from textgauge.metrics.sums import SCATTER, SQUARES, SUM, Sums
-from textgauge.metrics.uncertainty import NOT_SHOWN
 from textgauge.numerics.frechet import frechet, frechet_from_gram, frechet_many, frechet_of_sums
 from textgauge.numerics.subsets import Subsets
 from textgauge.sizes import blocks
@@ -214,7 +213,7 @@ class Median(CentreDistance):
     name = "median"
     label = "Median vector distance"
     interval_trials = 12
-    no_interval = NOT_SHOWN
+    min_texts_interval = 300
     from_null = True
 
     def compute(self, comparison: Comparison) -> Values:
@@ -234,7 +233,7 @@ class TTest(EmbeddingMetric):
 
     name = "ttest"
     label = "t-test over dimensions"
-    no_interval = NOT_SHOWN
+    no_interval = "of one source it holds the expected value in 90 % of samples"
     source = "Kour et al. 2022"
     headline = Part(VALUE, bounds=(0.0, 1.0))
 

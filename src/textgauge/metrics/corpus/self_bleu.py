@@ -14,7 +14,6 @@ from textgauge.metrics.base import VALUE, Part, Range
 from textgauge.metrics.corpus_metric import GapMetric, ManyValues, TokenMetric, Values
 from textgauge.metrics.registry import register
 from textgauge.metrics.token_counts import compute_as_draw, numbered
-from textgauge.metrics.uncertainty import NOT_SHOWN
 
 Smoothing = Literal["floor", "add1", "none"]
 
@@ -118,7 +117,7 @@ class SelfBleuGap(GapMetric, TokenMetric):
 
     name = "self_bleu_gap"
     label = "Self-BLEU gap"
-    no_interval = NOT_SHOWN
+    min_texts_interval = 300
     source = "Zhu et al. 2018"
     default_on = "words"
     headline = Part(VALUE)

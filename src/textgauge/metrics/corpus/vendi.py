@@ -12,7 +12,6 @@ from textgauge.encode.grounds import unit_rows
 from textgauge.metrics.base import VALUE, Part
 from textgauge.metrics.corpus_metric import EmbeddingMetric, GapMetric, ManyValues, Values
 from textgauge.metrics.registry import register
-from textgauge.metrics.uncertainty import NOT_SHOWN
 from textgauge.parallel import map_threads
 
 
@@ -62,7 +61,7 @@ class VendiGap(GapMetric, EmbeddingMetric):
     name = "vendi_gap"
     label = "Vendi score gap"
     min_texts = 1  # one text has a score of 1
-    no_interval = NOT_SHOWN
+    min_texts_interval = 300
     interval_trials = 12
     source = "Friedman and Dieng 2023"
     headline = Part(VALUE, bounds=(0.0, float("inf")))
