@@ -295,7 +295,7 @@ def _markdown(lines: Iterable[Sequence[str]]) -> str:
 def _shown(cases: dict[str, Cell], is_offered: bool) -> str:
     if not cases:
         return "" if is_offered else "not offered"
-    rates = " ".join(_rate(cases[case]) for case in CASES if case in cases)
+    rates = " ".join(_rate(cases[case]) if case in cases else "·" for case in CASES)
     return rates if is_offered else f"({rates})"
 
 

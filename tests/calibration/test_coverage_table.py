@@ -29,8 +29,8 @@ def test_brackets_stars_and_gaps():
     ]
     rows = [[part.strip() for part in line.split("|")[1:-1]] for line in table(cells).splitlines()]
     assert rows[0] == ["metric", "source", "20/20", "30/30", "100/100", "300/300", "200/50", "simulations"]
-    assert rows[2] == ["classifier", "texts", "not offered", "", "", "", "(1.000\\*)", "400"]
-    assert rows[3] == ["zipf", "texts", "not offered", "(.995\\*)", ".960 –", "", "not offered", "400"]
+    assert rows[2] == ["classifier", "texts", "not offered", "", "", "", "(1.000\\* · ·)", "400"]
+    assert rows[3] == ["zipf", "texts", "not offered", "(.995\\* · ·)", ".960 · –", "", "not offered", "400"]
 
 
 def test_metrics_of_a_cell_see_the_same_samples():
@@ -42,7 +42,7 @@ def test_metrics_of_a_cell_see_the_same_samples():
 def test_simulations_of_a_cell_with_several_seeds_count_as_one():
     cells = [cell("zipf", "null", (100, 100), held, simulations, seed) for seed, held, simulations in
              ((0, 0.9, 100), (1, 0.98, 300), (None, None, 0))]  # fmt: skip
-    assert "| zipf | texts | not offered | not offered | .960 |  | not offered | 400 |" in table(cells)
+    assert "| zipf | texts | not offered | not offered | .960 · · |  | not offered | 400 |" in table(cells)
 
 
 def test_the_summary_takes_offered_cells_together():
