@@ -9,6 +9,7 @@ import re
 import warnings
 from collections.abc import Iterable, Iterator
 from itertools import islice
+from threading import Lock
 
 from textgauge.data.tables import TextTable, listed, number
 from textgauge.errors import InputError
@@ -61,7 +62,7 @@ def _width(text: str, delimiter: str) -> int:
     """The number of columns of the header; 1 if the records that follow have another number of fields."""
     start = text[:_SNIFFED_CHARACTERS]
     try:
-        with _wide_fields():
+        with _wide_fields:
             records = list(islice(csv.reader(io.StringIO(start, newline=""), delimiter=delimiter), _SNIFFED_RECORDS))
     except csv.Error:
         return 1
@@ -76,7 +77,7 @@ def csv_records(text: str | Iterable[str], name: str, *, delimiter: str = ",") -
     reader = csv.reader(lines, strict=True, delimiter=delimiter)
     start = 1
     try:
-        with _wide_fields():
+        with _wide_fields:
             for record in reader:
                 if record:
                     yield start, record
@@ -89,13 +90,26 @@ def csv_records(text: str | Iterable[str], name: str, *, delimiter: str = ",") -
         raise InputError(f"{name}: line {start}: bad CSV ({error})") from None
 
 
-@contextlib.contextmanager
-def _wide_fields() -> Iterator[None]:
-    before = csv.field_size_limit(TEXT_CHARACTERS.most)
-    try:
-        yield
-    finally:
-        csv.field_size_limit(before)
+class _WideFields(contextlib.AbstractContextManager[None]):
+    """Python's limit of a field is one for the process: the first reader raises it, the last one puts it back."""
+
+    def __init__(self) -> None:
+        self._lock, self._readers, self._before = Lock(), 0, 0
+
+    def __enter__(self) -> None:
+        with self._lock:
+            before = csv.field_size_limit(TEXT_CHARACTERS.most)
+            self._before = self._before if self._readers else before
+            self._readers += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._readers -= 1
+            if not self._readers:
+                csv.field_size_limit(self._before)
+
+
+_wide_fields = _WideFields()
 
 
 def _unquoted(cell: str) -> str:

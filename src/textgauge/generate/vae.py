@@ -18,7 +18,7 @@ from textgauge.generate.word_level import END, PAD, START, UNKNOWN, Vocabulary
 class VaeSettings:
     """Sizes and training of a sentence VAE.
 
-    `vocabulary` words at most, each seen `fewest` times or more; texts are cut at `longest` words. `word_dropout` of
+    `vocabulary` words at most, each seen `min_texts` times or more; texts are cut at `longest` words. `word_dropout` of
     the decoder's input words are hidden from it, and the weight of the Kullback–Leibler term rises from 0 to 1 over
     `anneal` steps: both keep the decoder from leaving the passage unused.
     """

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import bz2
+import csv
+import gc
 import gzip
 import io
 import json
@@ -20,6 +22,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from textgauge.data import formats, load_texts, packing, read_embeddings
+from textgauge.data.delimited import csv_records
 from textgauge.errors import InputError, MissingExtra
 
 
@@ -425,3 +428,13 @@ def test_a_damaged_parquet_file_is_one_line_and_the_reader_prints_nothing(
     assert messages
     assert not [message for message in messages if "\n" in message or len(message) > 400]
     assert capfd.readouterr().err == ""
+
+
+def test_files_that_are_read_by_turns_may_all_have_long_texts():
+    gc.collect()  # readers that errors of other tests keep
+    before = csv.field_size_limit()
+    short, long = csv_records("text\nx\n", "a.csv"), csv_records(f"text\nx\n{'y' * 200_000}\n", "b.csv")
+    assert (next(short), next(long)) == ((1, ["text"]), (1, ["text"]))
+    assert list(short) == [(2, ["x"])]
+    assert [len(text) for _, (text,) in long] == [1, 200_000]
+    assert csv.field_size_limit() == before
