@@ -17,6 +17,9 @@ from textgauge.numerics.kernel_sums import to_angles
 from textgauge.numerics.neighbour_blocks import BallsBoth, NearestBoth, NearestDirections, Reach
 from textgauge.numerics.neighbour_rows import Filter, filters
 from textgauge.progress import PairCount
+from textgauge.sizes import capped
+
+_TALL, _WIDE = 512, 1_024  # rows and columns of a block of products: 2 MB
 
 _ALIKE = 4.0  # the longest row by the shortest, up to which directions are compared by products of the rows themselves
 
@@ -74,11 +77,11 @@ class PairPasses:
     """Two corpora and requests about their pairs; the first answer that is needed serves all requests made so far.
 
     `reaches_of` gives the clouds of rows, or of rows at length one, with their distances to neighbours, which may serve
-    several comparisons. A block has at most `shape`.
+    several comparisons.
     """
 
-    def __init__(self, reaches_of: Callable[[bool], tuple[Reach, Reach]], shape: tuple[int, int] = (512, 1024)) -> None:
-        self._reaches_of, self._shape = reaches_of, shape
+    def __init__(self, reaches_of: Callable[[bool], tuple[Reach, Reach]]) -> None:
+        self._reaches_of = reaches_of
         self._asked: dict[Request, None] = {}
         self._answers: dict[Request, tuple[Any, ...]] = {}
 
@@ -103,7 +106,7 @@ class PairPasses:
         passes = [_Pass(self._reaches_of(some is turned), some) for some in (plain, turned) if some]
         count = PairCount(sum(one.pairs() for one in passes))
         for one in passes:
-            self._answers |= one.run(self._shape, count)
+            self._answers |= one.run(count)
 
     def _shareable(self, turned: Sequence[Request]) -> bool:
         """Whether the nearest directions, and no other ones, are asked for, of rows that are about equally long."""
@@ -134,7 +137,7 @@ class _Pass:
         own = [bool(self._widths) or not reach.knows(self._k) for reach in self.reaches]
         return n * m + sum(size * (size + 1) // 2 for size, visited in zip(sizes, own, strict=True) if visited)
 
-    def run(self, shape: tuple[int, int], count: PairCount) -> dict[Request, tuple[Any, ...]]:
+    def run(self, count: PairCount) -> dict[Request, tuple[Any, ...]]:
         """Visit all blocks, and give the answers."""
         sides = a, b = filters(*(reach.cloud for reach in self.reaches))
         sums: list[dict[float, _Gaussian]] = []
@@ -143,10 +146,10 @@ class _Pass:
             search = reach.search(side, self._k)
             reductions: list[Reduction] = [*sums[-1].values(), *search]
             if reductions:
-                visit(side, side, reductions, shape, count)
+                visit(side, side, reductions, count)
             reach.keep(*search)
         across = {request: self._reduction(request, a, b) for request in self.asked}
-        visit(a, b, list(across.values()), shape, count)
+        visit(a, b, list(across.values()), count)
         answers: dict[Request, tuple[Any, ...]] = {}
         for request, reduction in across.items():
             own = [some[request.width].within() for some in sums] if isinstance(request, GaussianSums) else []
@@ -166,9 +169,9 @@ class _Pass:
         return NearestBoth((a.cloud, b.cloud), (a.slack, b.slack))
 
 
-def visit(a: Filter, b: Filter, reductions: Sequence[Reduction], shape: tuple[int, int], count: PairCount) -> None:
+def visit(a: Filter, b: Filter, reductions: Sequence[Reduction], count: PairCount) -> None:
     """Make every block of products and show it to all; of one side with itself each pair once, others are −∞."""
-    (tall, wide), half = shape, a is b
+    tall, wide, half = capped(_TALL), capped(_WIDE), a is b
     space = np.empty(min(tall, len(a.rows)) * min(wide, len(b.rows)), dtype=np.float32)
     for left in range(0, len(b.rows), wide):
         right = b.against(slice(left, left + wide))
