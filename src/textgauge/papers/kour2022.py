@@ -333,6 +333,11 @@ _FIGURES = (
     PaperFigure(
         "5", "steps", "Where points reach the dashed line, the metric does not see the generated texts any more."
     ),
-    PaperFigure("6", "box", "Measures over repetitions. Boxes that overlap do not show that metrics are equal."),
+    PaperFigure(
+        "6",
+        "box",
+        "Measures over repetitions. Boxes that overlap do not show that metrics are equal.",
+        ("-k7", "-k12", "-size", "-speed"),
+    ),
 )
 PAPER = Paper("kour2022", ("3",), ("definition", "paper"), plans, rows, ledger_rows, _FIGURES)

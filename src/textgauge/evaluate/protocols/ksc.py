@@ -101,7 +101,8 @@ class Ksc(Protocol):
     @property
     def summary(self) -> str:
         """How many corpora of how many texts."""
-        return f"{self.k} corpora of {self.n} texts, {self.repetitions} repetitions"
+        order = ", in the order of the authors' code" if self.order == "paper" else ""
+        return f"{self.k} corpora of {self.n} texts, {self.repetitions} repetitions{order}"
 
     def check(self, sources: Sources) -> None:
         """At least three corpora, a text for every step, and enough texts in both sources."""

@@ -17,6 +17,9 @@ Draw = Callable[[Sequence[Group], int], Iterator[Drawn]]
 """Charts of groups; figures of a single repetition show the one given."""
 
 
+_USUAL = "definition"
+
+
 @dataclass(frozen=True)
 class FigureKind:
     """A kind of figure: its name, which protocols list among their figures, how it is drawn, the measure it shows."""
@@ -44,8 +47,9 @@ def one_per_group(figure: Callable[[Group], alt.ConcatChart | None]) -> Draw:
 
 
 def group_words(group: Group) -> list[str]:
-    """What distinguishes the files of groups: the data, and the protocol."""
-    return [group.data, group.protocol.title]
+    """What distinguishes the files of groups: the data, the protocol, and its order where that is not the usual one."""
+    order = parameter(group, "order", _USUAL)
+    return [group.data, group.protocol.title, *([f"order {order}"] if order != _USUAL else [])]
 
 
 def protocol_with(group: Group, name: str) -> Any:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import altair as alt
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from textgauge.evaluate.protocols.base import Measure, Verdict
 from textgauge.evaluate.results import Group
-from textgauge.report.figures.kind import Drawn, FigureKind, one_per_group
+from textgauge.report.figures.kind import Drawn, FigureKind, group_words, one_per_group, parameter
 from textgauge.report.figures.style import COLUMNS, DARK, PANEL, about, chart_of, finished, layered, tips, titled
 from textgauge.tabular import BLUE, VERMILION, printable
 
@@ -60,8 +61,9 @@ def radar_figure(groups: Sequence[Group]) -> alt.ConcatChart | None:
     parts = values.partition_by("metric", maintain_order=True)
     panels = [_radar_panel(placed(part)) for part in parts]
     line = "Centre: worst possible; rim: best possible; numbers: the measures themselves, mean over repetitions."
-    data = f"{groups[0].data}" + (f", seed {groups[0].seed}" if groups[0].seed else "")
-    return finished(panels, "Measures of each metric", data, line)
+    data = groups[0].data + (f", seed {groups[0].seed}" if groups[0].seed else "")
+    mixed = {parameter(group, "k"): group.protocol.summary for group in groups if parameter(group, "order")}
+    return finished(panels, "Measures of each metric", data, *(mixed[k] for k in sorted(mixed)), line)
 
 
 def placed(values: pl.DataFrame) -> pl.DataFrame:
@@ -221,9 +223,22 @@ def _radars(groups: Sequence[Group], _: int) -> Iterator[Drawn]:
     for group in groups:
         alike.setdefault((group.data, group.fingerprint, group.seed), []).append(group)
     for members in alike.values():
-        chart = radar_figure(members)
-        if chart is not None:
-            yield [members[0].data], chart
+        orders = dict.fromkeys(order for group in members if (order := parameter(group, "order")) is not None)
+        for order in orders or [None]:
+            own = [group for group in members if parameter(group, "order") == order]
+            shown = own if order is None else own + _others(members, {key for group in own for key in group.observed})
+            chart = radar_figure(shown)
+            if chart is not None:
+                yield [*group_words(own[0])[:1], *group_words(own[0])[2:]], chart
+
+
+def _others(groups: Sequence[Group], metrics: Collection[str]) -> list[Group]:
+    """Groups whose protocol has no order, with some metrics."""
+    return [
+        replace(group, observed={key: seen for key, seen in group.observed.items() if key in metrics})
+        for group in groups
+        if parameter(group, "order") is None
+    ]
 
 
 FIGURES = (

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
+from textwrap import wrap
 from typing import Any, Literal
 
 import altair as alt
@@ -22,6 +24,7 @@ PAGE = 640  # pixels: the text width of an A4 or letter page at 96 to the inch
 COLUMNS = 3
 POINTS = 2_000
 PANEL = 180
+_TITLE, _WIDTH = 28, 108  # characters that fit the title of a panel, and a line under that of a figure
 
 
 def chart_data(frame: pl.DataFrame) -> pl.DataFrame:
@@ -82,7 +85,7 @@ def heat_map(
 ) -> alt.LayerChart:
     """A square per metric and column, shaded by a value; `texts`, with their looks, are white where it is dark."""
     names, others = ([printable(name) for name in dict.fromkeys(cells[side])] for side in ("metric", column))
-    bare: dict[str, Any] = {"title": None, "ticks": False, "domain": False, "labelLimit": 200}
+    bare: dict[str, Any] = {"title": None, "ticks": False, "domain": False, "labelLimit": 240}
     y = alt.Y("metric:N", sort=None, scale=alt.Scale(domain=names), axis=alt.Axis(labelPadding=4, **bare))
     top = alt.Axis(labelAngle=angle, orient="top", **bare)
     x = alt.X(f"{column}:N", sort=None, scale=alt.Scale(domain=others), axis=top)
@@ -98,13 +101,25 @@ def heat_map(
 
 
 def titled(text: str, *lines: str) -> alt.TitleParams:
-    """The title of a panel, with smaller lines beneath, cut at the panel's width."""
-    return _title(text, lines, limit=PANEL, fontSize=11, frame="group")
+    """The title of a panel, with smaller lines beneath, cut at the panel's width; long names have two lines."""
+    return _title(two_lines(_one_line(text)), lines, limit=PANEL, fontSize=11, frame="group")
 
 
-def _title(text: str, lines: Sequence[str], **look: Any) -> alt.TitleParams:
+def _title(text: str | list[str], lines: Sequence[str], **look: Any) -> alt.TitleParams:
     beneath = [_one_line(line) for line in lines if line]
-    return alt.TitleParams(_one_line(text), anchor="start", subtitle=beneath or alt.Undefined, **look)
+    return alt.TitleParams(text, anchor="start", subtitle=beneath or alt.Undefined, **look)
+
+
+def two_lines(name: str) -> str | list[str]:
+    """A name that is too long for a panel, broken after a comma or before a sign that begins a part.
+
+    >>> two_lines("fid"), two_lines("zipf(padding=source,ranks=paper)")
+    ('fid', ['zipf(padding=source,', 'ranks=paper)'])
+    """
+    if len(name) <= _TITLE:
+        return name
+    places = [found.start() for found in re.finditer(r"(?<=,)|(?=[@:(])", name) if 0 < found.start() <= _TITLE]
+    return [name[: places[-1]], name[places[-1] :]] if places else name
 
 
 def _one_line(text: str) -> str:
@@ -133,11 +148,12 @@ def written_out(chart: alt.Chart) -> alt.Chart:
 def finished(charts: Sequence[alt.LayerChart], title: str, *lines: str, shared: bool = False) -> alt.ConcatChart:
     """Panels side by side under one title; `shared` gives all the same axes."""
     axes: Literal["shared", "independent"] = "shared" if shared else "independent"
+    beneath = [part for line in lines for part in wrap(_one_line(line), _WIDTH)]
     return alt.ConcatChart(  # altair copies a chart whole at every change: all at once
         concat=list(charts),
         columns=COLUMNS,
         spacing={"row": 24, "column": 18},
-        title=_title(title, lines, limit=PAGE, fontSize=14, offset=12),
+        title=_title(_one_line(title), beneath, limit=PAGE, fontSize=14, offset=12),
         background="white",
         padding=12,
         resolve=alt.Resolve(scale=alt.ScaleResolveMap(x=axes, y=axes)),

@@ -19,6 +19,7 @@ from textgauge.evaluate.results import Group, Judged, Results
 from textgauge.evaluate.transformations import PLACES
 from textgauge.report.figures.kind import Drawn, FigureKind, protocol_with
 from textgauge.report.figures.style import (
+    COLUMNS,
     DARK,
     PALETTE,
     PANEL,
@@ -140,14 +141,19 @@ def contribution_figure(
     names = sorted(rows["metric"].unique())
     title, across, line = _TITLES[of]
     tasks = rows["task"].unique(maintain_order=True).to_list()
-    panels = [_contribution_panel(task, rows.filter(pl.col("task") == task), names, across, of) for task in tasks]
+    panels = [
+        _contribution_panel(task, rows.filter(pl.col("task") == task), names, across, of, named=place % COLUMNS == 0)
+        for place, task in enumerate(tasks)
+    ]
     several = "Each embedder has an ensemble; metrics that need none are in all of them, and their mean is drawn."
     return finished(panels, title.format(ensemble), line, several)
 
 
-def _contribution_panel(task: str, rows: pl.DataFrame, names: list[str], across: str, of: Of) -> alt.LayerChart:
+def _contribution_panel(
+    task: str, rows: pl.DataFrame, names: list[str], across: str, of: Of, *, named: bool
+) -> alt.LayerChart:
     domain = [printable(name) for name in names]
-    axis = alt.Axis(title=None, ticks=False, domain=False, labelLimit=110, minExtent=60)
+    axis = alt.Axis(title=None, labels=named, ticks=False, domain=False, labelLimit=200, labelPadding=6)
     y = alt.Y("metric:N", sort=None, scale=alt.Scale(domain=domain), axis=axis)
     x = alt.X("mean:Q", title=across, axis=alt.Axis(tickCount=3), scale=alt.Scale(nice=True))
     tip = tips("metric:N", "data:N", "value", "mean", form=".4f")
@@ -156,7 +162,7 @@ def _contribution_panel(task: str, rows: pl.DataFrame, names: list[str], across:
     if of == "importance":
         dots = chart_of(rows).mark_circle(color=DARK, size=14, opacity=0.7)
         layers.append(dots.encode(alt.X("value:Q"), y, tooltip=tip))
-    return layered(layers, width=PANEL - 80, height=_BAR * len(names), title=titled(task))
+    return layered(layers, width=PANEL - 40, height=_BAR * len(names), title=titled(task))
 
 
 def sensitivity_rows(group: Group) -> pl.DataFrame:
@@ -219,27 +225,27 @@ def _sensitivity_panel(place: str, rows: pl.DataFrame, ideal: pl.DataFrame, metr
     return layered(layers, width=PANEL, height=220, title=titled(f"{place} of the text"))
 
 
-def _tasks(results: Results) -> list[Judged]:
-    return [item for item in results.judged() if item.protocol.ensembles]
-
-
-def _of_runs(groups: Sequence[Group]) -> Iterator[tuple[Results, set[str]]]:
-    """Every run that has tasks, and its rows: the metrics that are wanted, and what is made from metrics."""
-    chosen: dict[int, tuple[Results, set[str]]] = {}
-    for group in groups:
-        if group.results is not None:
-            chosen.setdefault(id(group.results), (group.results, set()))[1].update(group.observed)
-    for results, metrics in chosen.values():
-        yield results, metrics | ({item.metric for item in _tasks(results)} - results.metrics)
+def _of_runs(groups: Sequence[Group]) -> Iterator[tuple[Results, list[Judged], set[str]]]:
+    """Every run that has tasks, its verdicts on the groups, and its rows: metrics, and what is made from metrics."""
+    for results in dict.fromkeys(group.results for group in groups if group.results is not None):
+        own = [group for group in groups if group.results is results]
+        trials = {(group.data, group.protocol, group.fingerprint, group.seed) for group in own}
+        judged = [
+            item
+            for item in results.judged()
+            if item.protocol.ensembles and (item.data, item.protocol, item.fingerprint, item.seed) in trials
+        ]
+        wanted = {metric for group in own for metric in group.observed}
+        yield results, judged, wanted | ({item.metric for item in judged} - results.metrics)
 
 
 def _scores(groups: Sequence[Group], _: int) -> Iterator[Drawn]:
-    for results, metrics in _of_runs(groups):
-        yield [], task_figure(_tasks(results), metrics)
+    for _, judged, metrics in _of_runs(groups):
+        yield [], task_figure(judged, metrics)
 
 
 def _contributions(groups: Sequence[Group], _: int) -> Iterator[Drawn]:
-    for results, metrics in _of_runs(groups):
+    for results, _, metrics in _of_runs(groups):
         found = results.ensembles.contributions
         for ensemble in dict.fromkeys(item.ensemble for item in found):
             for of in CONTRIBUTIONS:
