@@ -37,8 +37,15 @@ def paper_page(name: str, rows: list[Row], seconds: float | None) -> str:
     parts += ["\nCriteria:\n", *(f"- {rule}" for rule in dict.fromkeys(row["criterion"] for row in rows))]
     for ruling in RULINGS:
         own = [row for row in rows if row["verdict"] == ruling]
-        parts += [f"\n## {ruling.capitalize()}\n", table(COLUMNS, own)] if own else []
+        parts += [f"\n## {ruling.capitalize()}\n", section(own)] if own else []
     return "\n".join(parts) + "\n"
+
+
+def section(rows: list[Row]) -> str:
+    """A table of claims; what is the same in all rows is said once, above it."""
+    same = {name: rows[0][name] for name in COLUMNS if len(rows) > 1 and len({row[name] for row in rows}) == 1}
+    said = [f"All: {name} {value}.\n" for name, value in same.items() if value is not None]
+    return "\n".join([*said, table(tuple(name for name in COLUMNS if name not in same), rows)])
 
 
 def overview(pages: Path) -> str:

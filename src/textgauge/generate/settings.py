@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import fields
+from importlib.util import find_spec
 from typing import Any, TypeVar
 
 import numpy as np
@@ -61,3 +63,18 @@ def need_torch(what: str) -> Any:
     except ImportError:
         raise MissingExtra.named(what, "generate") from None
     return torch
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Torch on one thread: its sums round otherwise with more, and a model that learns from them writes other texts."""
+    if find_spec("torch") is None:  # what trains says so
+        yield
+        return
+    torch = need_torch("training")
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

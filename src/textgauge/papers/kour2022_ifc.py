@@ -26,7 +26,7 @@ from textgauge.evaluate.results import Results
 from textgauge.evaluate.suites import Metrics, register_suite
 from textgauge.files import write_table
 from textgauge.generate import GptSettings, ifc_corpora
-from textgauge.generate.settings import fingerprint
+from textgauge.generate.settings import fingerprint, one_thread
 from textgauge.papers.kour2022_tables import KOUR_METRICS
 from textgauge.papers.ledger import Claim, Finding, about, of_values, on_side
 from textgauge.papers.zwerdling_corpora import draw, sentences
@@ -119,8 +119,9 @@ def _trained(study: FineTuning, texts: Sequence[str], labels: Sequence[str] | No
             seed=seed,
             checkpoint=folder / "checkpoint",
         )
-        for number, written in made:
-            write_table(folder / f"{step_role(number)}.txt", [{"text": text} for text in written])
+        with one_thread():
+            for number, written in made:
+                write_table(folder / f"{step_role(number)}.txt", [{"text": text} for text in written])
     return folder
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from textgauge.data import load_texts
 from textgauge.data.catalogue import data_table
@@ -14,7 +15,7 @@ from textgauge.data.formats import load_table
 from textgauge.errors import InputError, MissingExtra, ResourceError
 from textgauge.files import write_table
 from textgauge.generate import GptSettings, VaeSettings, eda, train_language_model, train_vae
-from textgauge.generate.settings import content_key, generator_of
+from textgauge.generate.settings import content_key, generator_of, one_thread
 
 Say = Callable[[str], None]
 
@@ -166,14 +167,16 @@ def _generated(name: str, train: Sequence[str], kept: Path, n: int, making: Maki
     if name == "eda":
         return eda(train, n=n, seed=making.seed)
     small, seed = making.models == "small", making.seed
-    epochs = max(1, round(_LEARNED[making.models][name] / len(train)))
-    if name == "vae":
-        settings = SMALL_VAE if small else None
-        vae = train_vae(train, epochs=epochs, settings=settings, seed=seed, checkpoint=kept, on_step=on_step)
-        return vae.generate(n, seed=seed)
-    how = {"settings": SMALL_GPT if small else None, "checkpoint": kept, "on_step": on_step}
-    model = train_language_model(train, epochs=epochs, seed=seed, **how)  # type: ignore[arg-type]
-    return model.generate(n, seed=seed)
+    how: dict[str, Any] = {
+        "epochs": max(1, round(_LEARNED[making.models][name] / len(train))),
+        "seed": seed,
+        "checkpoint": kept,
+        "on_step": on_step,
+    }
+    with one_thread():
+        if name == "vae":
+            return train_vae(train, settings=SMALL_VAE if small else None, **how).generate(n, seed=seed)
+        return train_language_model(train, settings=SMALL_GPT if small else None, **how).generate(n, seed=seed)
 
 
 def _as_many(texts: Sequence[str], n: int, name: str, on_note: Say) -> Sequence[str]:

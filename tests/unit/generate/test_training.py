@@ -12,6 +12,7 @@ from textgauge.errors import InputError  # noqa: E402
 from textgauge.generate import GptSettings, Sampling, VaeSettings, ifc_corpora, train_language_model, train_vae  # noqa: E402
 from textgauge.generate.language_model import Pieces, SmallGpt  # noqa: E402
 from textgauge.generate.sampling import drawn  # noqa: E402
+from textgauge.generate.settings import one_thread  # noqa: E402
 from textgauge.generate.training import FILE, Training, batches_of, load_checkpoint  # noqa: E402
 
 THINGS = ["cat", "dog", "card"]
@@ -232,3 +233,17 @@ def test_steps_of_labels_have_as_many_texts_of_each():
 def test_steps_that_cannot_be_are_refused(options):
     with pytest.raises(InputError):
         list(ifc_corpora(TEXTS, **options))
+
+
+def test_one_thread_gives_the_same_texts_whatever_the_number_of_threads():
+    before, found = torch.get_num_threads(), []
+    try:
+        for threads in (1, 3):
+            torch.set_num_threads(threads)
+            with one_thread():
+                assert torch.get_num_threads() == 1
+                found.append(gpt(1).generate(5, seed=0))
+            assert torch.get_num_threads() == threads
+    finally:
+        torch.set_num_threads(before)
+    assert found[0] == found[1]

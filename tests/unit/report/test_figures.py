@@ -3,6 +3,7 @@
 import json
 import re
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -208,6 +209,20 @@ def test_radar_tells_undefined_from_not_run(found):
     assert texts["jsd@words"][2] == "monotonicity\nundefined"
     assert texts["cbdf@words"][2] == "monotonicity\nnot run"
     assert radar_figure([of(found, SIZE)]) is None
+
+
+def test_orders_of_mixtures_have_radars_and_files_of_their_own(found):
+    usual, size = of(found, KSC), of(found, SIZE)
+    only = {"jsd@words": usual.observed["jsd@words"]}
+    other = replace(usual, protocol=replace(KSC, order="paper"), observed=only)
+    made = {
+        figure.name: figure.chart.to_dict() for figure in draw.figures([usual, other, size], kinds=["radar", "box"])
+    }
+    radars = {name: chart for name, chart in made.items() if name.startswith("radar")}
+    assert [len(chart["concat"]) for chart in radars.values()] == [2, 1]
+    assert [name.endswith("-order-paper") for name in radars] == [False, True]
+    assert sum(name.endswith("-order-paper") for name in made) == 2
+    assert any("authors' code" in line for line in list(radars.values())[1]["title"]["subtitle"])
 
 
 def test_boxes_have_the_quartiles_of_the_repetitions(found):

@@ -195,6 +195,13 @@ def test_chosen_metrics_stand_beside_ensembles(found):
     assert {row["metric"] for row in rows} == {"jaccard", *NAMES.values()}
 
 
+def test_the_heat_map_is_of_the_groups_that_are_drawn(found, bent):
+    others = [group for group in found if group is not bent]
+    (figure,) = draw.figures(others, kinds=["tasks"])
+    (rows,) = figure.chart.to_dict()["datasets"].values()
+    assert {row["task"] for row in rows} == {"robustness", "clustering", OVERALL}
+
+
 def test_groups_without_a_store_draw_what_they_hold(bent):
     alone = Group(bent.data, BENT, 0, "", bent.observed)
     assert [figure.name for figure in draw.figures([alone])] == ["sensitivity-sample-articles"]
