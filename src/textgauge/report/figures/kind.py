@@ -48,7 +48,7 @@ def one_per_group(figure: Callable[[Group], alt.ConcatChart | None]) -> Draw:
 
 def group_words(group: Group) -> list[str]:
     """What distinguishes the files of groups: the data, the protocol, and its order where that is not the usual one."""
-    order = parameter(group, "order", _USUAL)
+    order = getattr(group.protocol, "order", _USUAL)
     return [group.data, group.protocol.title, *([f"order {order}"] if order != _USUAL else [])]
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from textgauge.evaluate.protocols.base import Measure, Verdict
 from textgauge.evaluate.results import Group
-from textgauge.report.figures.kind import Drawn, FigureKind, group_words, one_per_group, parameter
+from textgauge.report.figures.kind import Drawn, FigureKind, group_words, one_per_group
 from textgauge.report.figures.style import COLUMNS, DARK, PANEL, about, chart_of, finished, layered, tips, titled
 from textgauge.tabular import BLUE, VERMILION, printable
 
@@ -62,7 +62,7 @@ def radar_figure(groups: Sequence[Group]) -> alt.ConcatChart | None:
     panels = [_radar_panel(placed(part)) for part in parts]
     line = "Centre: worst possible; rim: best possible; numbers: the measures themselves, mean over repetitions."
     data = groups[0].data + (f", seed {groups[0].seed}" if groups[0].seed else "")
-    mixed = {parameter(group, "k"): group.protocol.summary for group in groups if parameter(group, "order")}
+    mixed = {getattr(group.protocol, "k", 0): group.protocol.summary for group in groups if _order(group)}
     return finished(panels, "Measures of each metric", data, *(mixed[k] for k in sorted(mixed)), line)
 
 
@@ -223,13 +223,18 @@ def _radars(groups: Sequence[Group], _: int) -> Iterator[Drawn]:
     for group in groups:
         alike.setdefault((group.data, group.fingerprint, group.seed), []).append(group)
     for members in alike.values():
-        orders = dict.fromkeys(order for group in members if (order := parameter(group, "order")) is not None)
+        orders = dict.fromkeys(order for group in members if (order := _order(group)) is not None)
         for order in orders or [None]:
-            own = [group for group in members if parameter(group, "order") == order]
+            own = [group for group in members if _order(group) == order]
             shown = own if order is None else own + _others(members, {key for group in own for key in group.observed})
             chart = radar_figure(shown)
             if chart is not None:
                 yield [*group_words(own[0])[:1], *group_words(own[0])[2:]], chart
+
+
+def _order(group: Group) -> str | None:
+    """The order of mixtures; None for protocols that have none."""
+    return getattr(group.protocol, "order", None)
 
 
 def _others(groups: Sequence[Group], metrics: Collection[str]) -> list[Group]:
@@ -237,7 +242,7 @@ def _others(groups: Sequence[Group], metrics: Collection[str]) -> list[Group]:
     return [
         replace(group, observed={key: seen for key, seen in group.observed.items() if key in metrics})
         for group in groups
-        if parameter(group, "order") is None
+        if _order(group) is None
     ]
 
 

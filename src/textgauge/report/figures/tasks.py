@@ -240,12 +240,12 @@ def _of_runs(groups: Sequence[Group]) -> Iterator[tuple[Results, list[Judged], s
 
 
 def _scores(groups: Sequence[Group], _: int) -> Iterator[Drawn]:
-    for _, judged, metrics in _of_runs(groups):
+    for _results, judged, metrics in _of_runs(groups):
         yield [], task_figure(judged, metrics)
 
 
 def _contributions(groups: Sequence[Group], _: int) -> Iterator[Drawn]:
-    for results, _, metrics in _of_runs(groups):
+    for results, _judged, metrics in _of_runs(groups):
         found = results.ensembles.contributions
         for ensemble in dict.fromkeys(item.ensemble for item in found):
             for of in CONTRIBUTIONS:
