@@ -32,7 +32,7 @@ def table(columns: tuple[str, ...], rows: list[Row]) -> str:
 
 def paper_page(name: str, rows: list[Row], seconds: float | None) -> str:
     """The ledger of one paper: what holds in short, then what failed, what held, what was not tested, with criteria."""
-    took = f" The run took {seconds / 60:.0f} minutes of processor time." if seconds else ""
+    took = f" The run took {seconds / 60:.1f} minutes of processor time." if seconds else ""
     parts = [f"# {name}\n\n{counts(rows)}.{took}\n", table(("finding", "holds", "does not hold"), summary(rows))]
     parts += ["\nCriteria:\n", *(f"- {rule}" for rule in dict.fromkeys(row["criterion"] for row in rows))]
     for ruling in RULINGS:

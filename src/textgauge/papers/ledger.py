@@ -115,10 +115,23 @@ def summary(rows: Iterable[Row]) -> list[Row]:
 def _summary_row(topic: str, rows: Sequence[Row]) -> Row:
     of = {ruling: [row for row in rows if row["verdict"] == ruling] for ruling in RULINGS}
     failed = of["not replicated"]
-    shown = [f"{row['claim']}: {row['ours']}" + (f" ({row['interval']})" if row["interval"] else "") for row in failed]
+    shown = [f"{_rest(row['claim'], topic)}: {row['ours']}" + _ends(row["interval"]) for row in failed]
     tested = len(rows) - len(of["not testable here"])
     holds = f"{len(of['replicated'])} of {tested}" if tested else "not testable here"
     return {"finding": topic, "holds": holds, "does not hold": "; ".join(shown if len(shown) <= _NAMED else []) or None}
+
+
+def _rest(claim: str, topic: str) -> str:
+    """What a claim says besides its finding.
+
+    >>> _rest("EDA is worst (news)", "EDA is worst")
+    'news'
+    """
+    return (claim.removeprefix(topic).strip(" ()") if claim.startswith(topic) else "") or claim
+
+
+def _ends(interval: str | None) -> str:
+    return f" ({interval})" if interval else ""
 
 
 _NAMED = 3  # failures of one finding that a summary names

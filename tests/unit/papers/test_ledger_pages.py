@@ -27,7 +27,7 @@ def docs(tmp_path, monkeypatch):
 def test_a_run_gives_a_page_with_failures_first(docs):
     page = (docs / "results" / "first.md").read_text()
     counted = "1 not replicated, 1 replicated, 0 not testable here (2 claims)"
-    assert page.startswith(f"# first\n\n{counted}. The run took 2 minutes of processor time.\n")
+    assert page.startswith(f"# first\n\n{counted}. The run took 2.2 minutes of processor time.\n")
     assert "| t | 1 of 2 | a \\| b: None (+1 to +2) |" in page
     assert page.index("## Not replicated") < page.index("## Replicated")
     assert "| a \\| b | 1 |  | +1 to +2 |" in page
@@ -45,7 +45,7 @@ def test_what_is_the_same_in_all_rows_is_said_once():
 def test_the_table_has_every_paper_and_keeps_pages_without_a_run(docs):
     page = (docs / "results.md").read_text()
     assert "| [second](results/second.md) | 3 replicated (3 claims) |  |" in page
-    assert "(2 claims) | 2 minutes of processor time |" in page
+    assert "(2 claims) | 2.2 minutes of processor time |" in page
     assert "| third | not run |  |" in page
     assert "## first\n\n| finding | holds | does not hold |" in page
     assert "\nold\n" not in page
