@@ -170,6 +170,8 @@ def test_reproduce_without_the_data_feeds_the_published_numbers(run, tmp_path, m
     assert "only published numbers are fed" in err
     assert {row["source"] for row in rows} == {"published ranks"}
     assert all(abs(row["difference"]) <= 0.0051 for row in rows)
+    _, out, _ = run("reproduce", "yamshchikov2020", "--table", "figure1")
+    assert out.startswith("yamshchikov2020: 91 rows of tables; ours are 91 from published ranks\n")
     code, out, err = run("reproduce", "--all", "-f", "json")
     rows = json.loads(out)["rows"]
     assert code == 0

@@ -47,7 +47,8 @@ def test_a_run_prints_its_table_and_goes_on(run, folder):
     assert code == 0
     assert "phone: described" in err
     assert "news is left out" in err
-    assert "phone: vae: collapsed" in err
+    assert "warning: collapsed" in err
+    assert "(phone vae)" in err
     rows = {(row["property"], row["texts"]): row for row in json.loads(out)["rows"]}
     unique = rows["unique", "all"]
     assert (unique["eda"], unique["vae"], unique["lm"]) == (1.0, 0.0, 1.0)

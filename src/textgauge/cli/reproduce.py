@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -85,13 +86,20 @@ def reproduce(
         if not every and (tables or table is not None or form.for_people):
             _print_ledger(ledgers, took, form)
             rows = [row for row in one.rows(results, request) if table in (None, row["table"])]
-            print_result(TableResult("reproduce", rows, shown=[_readable(row) for row in rows]), form)
+            print_result(TableResult("reproduce", rows, _of(one, rows), shown=[_readable(row) for row in rows]), form)
             ledgers = []
         if figures is not None:
             _draw(one, results, figures / one.name if every else figures)
     _print_ledger(ledgers, took, form)
     if failed:
         raise typer.Exit(1)
+
+
+def _of(paper: Paper, rows: list[Row]) -> str:
+    """What the rows of tables are, in one sentence."""
+    sources = Counter(str(row["source"]) for row in rows if "source" in row)
+    parts = ", ".join(f"{count} from {source}" for source, count in sources.items())
+    return f"{paper.name}: {len(rows)} rows of tables" + (f"; ours are {parts}" if parts else "")
 
 
 def _draw(paper: Paper, results: Results, folder: Path) -> None:

@@ -238,9 +238,8 @@ class Zwerdling2021:
     ) -> list[Row]:
         """Run, and give one row per source and property; warnings are notes."""
         found = self.run(folder, seed=seed, on_step=on_step, on_note=on_note)
-        for one in found:
-            for text in one.warnings:
-                on_note(f"warning: {one.name}: {text}")
+        for text, names in _alike(found).items():
+            on_note(f"warning: {text} ({', '.join(names)})")
         return side_by_side(found)
 
     def _chosen(self, studies: Mapping[str, Study]) -> list[str]:
@@ -249,6 +248,17 @@ class Zwerdling2021:
         if unknown:
             raise UnknownName.among("source", unknown[0], studies)
         return names
+
+
+def _alike(found: list[Described]) -> dict[str, list[str]]:
+    """Warnings, each with the sources and corpora that it is about."""
+    said: dict[str, list[str]] = {}
+    for one in found:
+        for text in one.warnings:
+            corpus, colon, rest = text.partition(": ")
+            of_corpus = bool(colon) and corpus in one.sizes
+            said.setdefault(rest if of_corpus else text, []).append(f"{one.name} {corpus}" if of_corpus else one.name)
+    return said
 
 
 def side_by_side(found: list[Described]) -> list[Row]:
