@@ -83,10 +83,10 @@ def test_the_answer_of_a_test_comes_first(run, corpora, form, start):
 @pytest.mark.parametrize(
     ("others", "options", "complaint"),
     [
-        (1, ("--approx", 50), "ranking several candidates goes without --approx"),
-        (1, ("--parts", "--scheduler", "local:2"), "ranking several candidates goes without --parts and --scheduler"),
-        (0, ("--by", "label", "--ci", "--approx", 50), "--by goes without --approx and --ci"),
-        (0, ("--paired",), "one candidate goes without --paired"),
+        (1, ("--approx", 50), "ranking several candidates does not take --approx"),
+        (1, ("--parts", "--scheduler", "local:2"), "ranking several candidates does not take --parts and --scheduler"),
+        (0, ("--by", "label", "--ci", "--approx", 50), "--by does not take --ci and --approx"),
+        (0, ("--paired",), "one candidate does not take --paired"),
     ],
 )
 def test_an_option_that_would_do_nothing_is_refused(run, corpora, others, options, complaint):

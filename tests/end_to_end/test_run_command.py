@@ -225,3 +225,16 @@ def test_several_values_of_k_are_several_protocols(ksc, run, tmp_path):
     assert "18 results" in ksc(k="4,5,6")[2]
     detail = json.loads(run("leaderboard", tmp_path / "run", "--detail", "-f", "json")[1])["rows"]
     assert {row["protocol"].split(",")[0] for row in detail} == {"ksc(k=4", "ksc(k=5", "ksc(k=6"}
+
+
+@pytest.mark.parametrize(
+    ("args", "complaint"),
+    [
+        (("leaderboard", "run", "--on", "kendall"), "a leaderboard without --tests does not take --on"),
+        (("leaderboard", "run", "--detail", "--scope", "texts"), "--detail does not take --scope"),
+        (("leaderboard", "run", "--tests", "--measures", "accuracy"), "--tests does not take --measures"),
+        (("run", "agreement", "--out", "run", "--margin", 0.1), "a run without --judge does not take --margin"),
+    ],
+)
+def test_an_option_that_would_do_nothing_is_refused(run, args, complaint):
+    assert complaint in one_line(run(*args))

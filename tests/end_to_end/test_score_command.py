@@ -117,3 +117,27 @@ def test_bad_input_is_one_clear_line_and_exit_code_2(run, folder, monkeypatch, a
     assert (code, out) == (2, "")
     assert complaint in err
     assert len(err.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("args", "complaint"),
+    [
+        (("out.txt", "ref.txt", "--limit", 2), "scoring files without --pairs does not take --limit"),
+        (("out.txt", "ref.txt", "--left", "hyp"), "scoring files without --pairs does not take --left"),
+        (("out.txt", "ref.txt", "--baseline", "old.txt", "--parts"), "--baseline does not take --parts"),
+        (("out.txt", "--reference", "ref.txt", "--limit", 2), "ranking systems does not take --limit"),
+    ],
+)
+def test_an_option_that_would_do_nothing_is_refused(run, folder, monkeypatch, args, complaint):
+    monkeypatch.chdir(folder)
+    code, _, err = run("score", *args, "-m", "jaccard")
+    assert code == 2
+    assert complaint in err
+
+
+def test_a_default_of_a_configuration_file_may_do_nothing(run, folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    (folder / "textgauge.toml").write_text("[score]\nlimit = 2\n")
+    code, out, _ = run("score", "out.txt", "ref.txt", "-m", "jaccard", "-f", "csv")
+    assert code == 0
+    assert len(out.splitlines()) == 5

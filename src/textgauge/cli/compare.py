@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,6 +21,7 @@ from textgauge.cli.output import (
     print_next,
     print_result,
     print_table,
+    refuse,
     this_command,
 )
 from textgauge.cli.progress import progress
@@ -34,10 +35,13 @@ from textgauge.data.source import accepted
 from textgauge.errors import InputError
 from textgauge.metrics import Score, get_corpus_metrics
 from textgauge.result import TableResult
-from textgauge.tabular import count_of, listed
+from textgauge.tabular import count_of
+
+_ALONE = ("foreign", "explain", "explain_to", "parts", "approx", "scheduler")  # options for one candidate
 
 
 def compare(
+    ctx: typer.Context,
     reference: Annotated[str, typer.Argument(help=f"The reference corpus. {accepted(embeddings=True)}")],
     candidates: Annotated[
         list[str], typer.Argument(help="The corpus to compare with it; several are ranked by their distance to it.")
@@ -116,25 +120,18 @@ def compare(
     check_output(output)
     if explain_to is not None and explain_to.suffix not in FILES:
         raise typer.BadParameter(f"the file ends in one of {', '.join(FILES)}", param_hint="--explain-to")
-    alone: dict[str, object] = {
-        "--foreign": foreign,
-        "--explain": explain,
-        "--explain-to": explain_to,
-        "--parts": parts,
-    }
-    alone |= {"--approx": approx, "--scheduler": scheduler}
     if by is not None:
-        _refuse("--by", alone | {"--ci": ci, "--no-test": not test, "--paired": paired, "--limit": limit})
+        refuse(ctx, "--by", *_ALONE, "ci", "test", "paired", "limit")
         slicing: dict[str, Any] = {"by": by, "column": column, "permutations": permutations, "seed": seed}
         _print_slices(reference, candidates, metrics, slicing, form, output)
         return
     if len(candidates) > 1:
-        _refuse("ranking several candidates", alone)
+        refuse(ctx, "ranking several candidates", *_ALONE)
         how: dict[str, Any] = {"ci": ci, "test": test, "level": level, "permutations": permutations, "paired": paired}
         how |= {"column": column, "seed": seed}
         _print_candidates(reference, candidates, metrics, how, form, limit, output)
         return
-    _refuse("one candidate", {"--paired": paired})
+    refuse(ctx, "one candidate", "paired")
     paths = [reference, *candidates, *([foreign] if foreign else [])]
     sources = [path if limit is None else load_corpus(path, column=column, limit=limit, seed=seed) for path in paths]
     finished: list[Score] = []
@@ -172,12 +169,6 @@ def compare(
         write_explanations(report, explain_to, top)
     if all(score.reason for score in report):
         raise typer.Exit(1)
-
-
-def _refuse(what: str, given: Mapping[str, object]) -> None:
-    named = [option for option, value in given.items() if value]
-    if named:
-        raise InputError(f"{what} goes without {listed(named)}")
 
 
 def _print_candidates(

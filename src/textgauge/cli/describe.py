@@ -146,6 +146,8 @@ class _Files:
             raise InputError(f"{named} needs --train: without it texts are described by themselves")
         if (self.pick is None) != (self.pick_to is None):
             raise InputError("--pick N and --pick-to FILE belong together")
+        if self.plausible and self.pick is None:
+            raise InputError("--plausible is for --pick")
         if self.near_copies is not None:
             check_threshold(self.near_copies)
         check_output(self.output)

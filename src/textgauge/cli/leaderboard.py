@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from textgauge.cli.output import Format, FormatOption, note, print_answer, print_result, print_table
+from textgauge.cli.output import Format, FormatOption, note, print_answer, print_result, print_table, refuse
 from textgauge.errors import InputError
 from textgauge.evaluate import Store
 from textgauge.evaluate.boards.grouped import boards_answer, boards_rows, leaderboards, titled
@@ -19,6 +19,7 @@ from textgauge.result import TableResult
 
 
 def leaderboard(
+    ctx: typer.Context,
     folder: Annotated[Path, typer.Argument(help="The folder of a run.")],
     weights: Annotated[str | None, typer.Option(help="Weights of measures, as accuracy=2,linearity=0.")] = None,
     judgements: Annotated[str | None, typer.Option(help="Judgements of ksc: distinct, or paper.")] = None,
@@ -56,6 +57,12 @@ def leaderboard(
     """
     from textgauge.evaluate.contrasts import ceiling_rows
 
+    if not tests:
+        refuse(ctx, "a leaderboard without --tests", "on")
+    if tests or ceiling or detail:
+        refuse(ctx, "--tests" if tests else "--ceiling" if ceiling else "--detail", "weights", "scope")
+    if tests or ceiling:
+        refuse(ctx, "--tests" if tests else "--ceiling", "measures")
     options = judging(judgements=judgements, ties=ties, linearity=linearity)
     results = Results(Store.open(folder))
     if tests:

@@ -21,7 +21,7 @@ from textgauge.data.source import split_column
 from textgauge.errors import InputError
 from textgauge.files import without_formula
 from textgauge.result import Result
-from textgauge.tabular import TEXT_WIDTH, Row, latex_table, markdown_table, rich_table
+from textgauge.tabular import TEXT_WIDTH, Row, latex_table, listed, markdown_table, rich_table
 
 
 class Format(StrEnum):
@@ -70,6 +70,17 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
     run.__annotations__ = {one.name: one.annotation for one in parameters}
     run.__name__, run.__doc__ = command.__name__, command.__doc__
     return run
+
+
+def refuse(ctx: typer.Context, what: str, *names: str) -> None:
+    """Refuse options that were typed and would do nothing here; defaults of a configuration file may stand."""
+    typed = [
+        max(item.opts, key=len)
+        for item in ctx.command.params
+        if item.name in names and getattr(ctx.get_parameter_source(item.name), "name", "") == "COMMANDLINE"
+    ]
+    if typed:
+        raise InputError(f"{what} does not take {listed(typed)}")
 
 
 def check_output(path: Path | None) -> None:

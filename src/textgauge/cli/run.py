@@ -19,6 +19,7 @@ from textgauge.cli.output import (
     note,
     print_next,
     print_result,
+    refuse,
 )
 from textgauge.cli.progress import progress, progress_bar
 from textgauge.errors import InputError
@@ -41,6 +42,7 @@ def _option(help_text: str, *names: str, **more: Any) -> Any:
 
 
 def run(
+    ctx: typer.Context,
     what: Annotated[str, typer.Argument(help="A suite or a protocol: see `textgauge ls suites`, `ls protocols`.")],
     out: Annotated[Path, _option("The folder that keeps the run; an old run is resumed in it.", "--out")],
     source_a: Annotated[str | None, _option("The first corpus, for protocols on two sources.")] = None,
@@ -123,7 +125,9 @@ def run(
         print_result(TableResult("run", rows, shown=[_rounded(row) for row in rows]), form)
         return
     audit = None
-    if judge is not None:
+    if judge is None:
+        refuse(ctx, "a run without --judge", "repeat", "swapped", "margin")
+    else:
         rated_kind = next((kind for kind in protocols_named(what) if kind.rated), None)
         if rated_kind is None or pairs is None:
             raise InputError("--judge is for `run agreement` with --pairs")

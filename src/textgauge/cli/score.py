@@ -21,6 +21,7 @@ from textgauge.cli.output import (
     print_next,
     print_result,
     print_table,
+    refuse,
     this_command,
 )
 from textgauge.cli.progress import progress
@@ -38,7 +39,11 @@ from textgauge.tabular import format_cell, listed
 _SHOWN = 10  # pairs in a table for people
 
 
+_ALONE = ("background", "scheduler", "parts")  # options for one system
+
+
 def score(
+    ctx: typer.Context,
     left: Annotated[
         str | None, typer.Argument(help=f"The texts to score. {accepted(embeddings=True)}", show_default=False)
     ] = None,
@@ -94,17 +99,20 @@ def score(
     textgauge score --reference ref.txt out/*.txt -m bleu,chrf
     """
     check_output(output)
-    if scheduler is not None and (reference or system or segments or baseline):
-        raise InputError("--scheduler is for one system, without --reference, --system and --baseline")
     if reference or system or segments:
         files = [*([left] if left else []), *(right or [])]
-        if not reference or pairs or baseline or background:
-            raise InputError("systems are ranked by --reference, without --pairs, --baseline and --background")
+        if not reference:
+            raise InputError("systems are ranked by --reference")
+        refuse(ctx, "ranking systems", "pairs", "baseline", "limit", *_ALONE)
         how = {"level": level, "resamples": resamples, "seed": seed, "column": column}
         _print_systems(
             files, system or [], reference, metrics or DEFAULT_METRICS, how, form, segments=segments, output=output
         )
         return
+    if baseline is not None:
+        refuse(ctx, "--baseline", *_ALONE)
+    if pairs is None:
+        refuse(ctx, "scoring files without --pairs", "limit", "left_column", "right_column")
     names = metrics or DEFAULT_METRICS
     wanted = column_names(names)
     texts, references, scores = _read(
