@@ -6,7 +6,7 @@ reference's luck adds to all distances alike then cancels in their differences, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 from itertools import accumulate
@@ -21,14 +21,12 @@ from textgauge.comparing.compare import PERMUTATIONS, blas_threads, compare, pre
 from textgauge.comparing.report import ARROWS, CompareReport
 from textgauge.data import Comparison, Corpus, load_aligned, load_corpus
 from textgauge.data.source import Source
-from textgauge.errors import InputError, UnknownName
+from textgauge.errors import InputError
 from textgauge.metrics import CorpusMetric
 from textgauge.metrics.base import Undefined
 from textgauge.metrics.uncertainty import Parts
 from textgauge.progress import Stage
-from textgauge.result import Result
-from textgauge.stats.decisions import leaders_sentence
-from textgauge.stats.rankings import Ranking, ranking
+from textgauge.stats.rankings import RankedResult, Ranking, ranking
 from textgauge.stats.simultaneous import holm
 from textgauge.tabular import BLUE, GREY, Row, format_cell, format_interval, format_ranks
 
@@ -41,34 +39,22 @@ _TRIALS = 16  # cuts into quarters; every candidate pays for all of them
 
 
 @dataclass(frozen=True, repr=False)
-class ManyReport(Result):
+class ManyReport(RankedResult):
     """Several candidates and one reference: `reports` by candidate, `rankings` by metric; iterate over the candidates.
 
-    Statements about candidates hold together at `level` for all pairs and metrics. `unranked` has the reason for each
-    metric that ranks nothing.
+    `unranked` has the reason for each metric that ranks nothing.
     """
 
     command: ClassVar[str] = "compare"
+    thing: ClassVar[str] = "candidate"
 
     reports: Mapping[str, CompareReport]
     rankings: Mapping[str, Ranking]
     unranked: Mapping[str, str]
     level: float = 0.95
 
-    def __len__(self) -> int:
-        return len(self.reports)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.reports)
-
-    def __getitem__(self, metric: str) -> Ranking:
-        """The ranking of a metric; its places are those of the candidates."""
-        if metric in self.rankings:
-            return self.rankings[metric]
-        raise UnknownName.among("ranked metric in this report", metric, self.rankings)
-
     @property
-    def names(self) -> list[str]:
+    def names(self) -> list[str]:  # type: ignore[override]
         """The candidates, in the order given."""
         return list(self.reports)
 
@@ -76,12 +62,6 @@ class ManyReport(Result):
     def metrics(self) -> list[str]:
         """The keys of the metrics, in order."""
         return [score.metric for score in next(iter(self.reports.values()))]
-
-    @property
-    def answer(self) -> str:
-        """Which candidate is nearest, by which metrics."""
-        leaders = {metric: [self.names[place] for place in found.unbeaten()] for metric, found in self.rankings.items()}
-        return leaders_sentence("candidate", leaders, len(self), self.level)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -106,15 +86,6 @@ class ManyReport(Result):
             | scores[row["place"]]
             for row in placings
         ]
-
-    @property
-    def details(self) -> Row:
-        """`differences`: one row per metric and pair of candidates."""
-        return {"differences": self.differences()}
-
-    def differences(self) -> list[Row]:
-        """One flat dictionary per metric and pair: how much nearer `first` is than `second`."""
-        return [row for metric, found in self.rankings.items() for row in found.pairs(metric, self.names)]
 
     def readable(self) -> list[Row]:
         """The rows of the table for people."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -11,14 +11,12 @@ import numpy as np
 from textgauge.arrays import Floats
 from textgauge.data import Pairs, load_aligned
 from textgauge.data.source import Source
-from textgauge.errors import InputError, MissingExtra, ResourceError, UnknownName
+from textgauge.errors import InputError, MissingExtra, ResourceError
 from textgauge.metrics import Metric, PairMetric, PairScores, get_pair_metrics
 from textgauge.progress import Stage
-from textgauge.result import Result
 from textgauge.scoring.report import Bootstrap, Summed, canonical_order, shared_statistics
 from textgauge.scoring.score import DEFAULT_METRICS, References, all_references, checked_pairs, require_texts
-from textgauge.stats.decisions import leaders_sentence
-from textgauge.stats.rankings import Ranking, ranking
+from textgauge.stats.rankings import RankedResult, Ranking, ranking
 from textgauge.stats.resampling import resampled_sums
 from textgauge.tabular import FlatRow, Row, format_cell, format_interval, format_ranks, plain
 
@@ -39,14 +37,15 @@ class SystemScore(FlatRow):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SystemsReport(Result):
+class SystemsReport(RankedResult):
     """Several systems on the same items: `scores`, and `rankings` by metric, whose places are those of `names`.
 
-    Statements about systems hold together at `level` for all pairs and metrics. `segments` has the values of single
-    items, by metric and system; `missing` the reason for each metric that could not be computed.
+    `segments` has the values of single items, by metric and system; `missing` the reason for each metric that could not
+    be computed.
     """
 
     command: ClassVar[str] = "score"
+    thing: ClassVar[str] = "system"
 
     names: tuple[str, ...]
     scores: tuple[SystemScore, ...]
@@ -54,24 +53,6 @@ class SystemsReport(Result):
     segments: Mapping[str, Sequence[PairScores]]
     missing: Mapping[str, str]
     level: float = 0.95
-
-    def __len__(self) -> int:
-        return len(self.names)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.names)
-
-    def __getitem__(self, metric: str) -> Ranking:
-        """The ranking of a metric; its places are those of `names`."""
-        if metric in self.rankings:
-            return self.rankings[metric]
-        raise UnknownName.among("metric in this report", metric, self.rankings)
-
-    @property
-    def answer(self) -> str:
-        """Which system is best, by which metrics."""
-        leaders = {metric: [self.names[place] for place in found.unbeaten()] for metric, found in self.rankings.items()}
-        return leaders_sentence("system", leaders, len(self), self.level)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -93,15 +74,6 @@ class SystemsReport(Result):
             for metric, found in self.rankings.items()
             for place in found.placings()
         ]
-
-    @property
-    def details(self) -> Row:
-        """`differences`: one row per metric and pair of systems."""
-        return {"differences": self.differences()}
-
-    def differences(self) -> list[Row]:
-        """One flat dictionary per metric and pair: how far `first` is ahead of `second`."""
-        return [row for metric, found in self.rankings.items() for row in found.pairs(metric, self.names)]
 
     def items(self) -> list[Row]:
         """One flat dictionary per system and item, with a field per metric."""
