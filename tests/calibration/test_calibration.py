@@ -39,7 +39,7 @@ def test_intervals_cover(name, case, sizes):
 def test_values_of_equal_sources_lie_in_the_null_range_at_the_actual_sizes(sizes):
     names = ["energy", "medoid", "jsd", "classifier"]
     for name, check in zip(names, check_ranges(names, sizes, simulations=300, seed=1), strict=True):
-        spread = 2 * (0.05 * 0.95 / check.simulations) ** 0.5
+        spread = 2 * (0.05 * 0.95 / check.runs) ** 0.5
         assert 0.9 < check.ratio < 1.1, name
         assert check.inside >= 0.95 - spread, name  # a value that takes few different numbers is inside more often
         assert check.inside <= 0.95 + spread or name == "classifier", name
