@@ -166,7 +166,7 @@ class _Files:
         if self.pick is not None and self.pick_to is not None and isinstance(found, Description):
             write_table(self.pick_to, found.pick(self.pick, plausible=self.plausible), exact=True)
         if self.lists is not None:
-            for name, frame in (found.lists() if isinstance(found, CorpusDescription) else _all_lists(found)).items():
+            for name, frame in found.lists().items():
                 write_table(self.lists / f"{name}.csv", frame)
         if self.figure is not None and isinstance(found, Description):
             _draw(found, self.figure)
@@ -230,23 +230,6 @@ def _difference(row: Row) -> Row:
     cells = {name: row[name] for name in ("property", "first", "second")}
     numbers = {"mean_first": "mean", "mean_second": "mean 2", "p_t_holm": "p t", "p_mann_whitney_holm": "p rank"}
     return cells | {title: format_cell(row[name]) for name, title in numbers.items()}
-
-
-def _all_lists(found: Description) -> dict[str, pl.DataFrame]:
-    import polars as pl
-
-    tests = [row.to_dict() for row in found.differences]
-    frames = {
-        "near_copies": found.near_copies(),
-        "uncovered": found.uncovered(),
-        "modes": found.modes(),
-        "curve": found.curve,
-    }
-    if tests:
-        frames["differences"] = pl.from_dicts(tests, infer_schema_length=None)
-    if found.links:
-        frames["ratings"] = pl.from_dicts([link.to_dict() for link in found.links], infer_schema_length=None)
-    return frames
 
 
 def _draw(found: Description, path: Path) -> None:

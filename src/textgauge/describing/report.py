@@ -224,6 +224,23 @@ class Description(PropertyTable):
         parts = [self.per_text.filter(pl.col("corpus") == one.name) for one in self.generated]
         return pl.concat([part.select(pl.all().gather(rows)) for part, rows in zip(parts, chosen, strict=True)])
 
+    def lists(self) -> dict[str, pl.DataFrame]:
+        """The texts and tests behind the properties, by name."""
+        import polars as pl
+
+        found = {
+            "near_copies": self.near_copies(),
+            "uncovered": self.uncovered(),
+            "modes": self.modes(),
+            "curve": self.curve,
+        }
+        tests = {"differences": self.differences, "ratings": self.links}
+        return found | {
+            name: pl.from_dicts([row.to_dict() for row in rows], infer_schema_length=None)
+            for name, rows in tests.items()
+            if rows
+        }
+
     @property
     def _test(self) -> Corpus | None:
         return None if self.test is None else self.test.corpus
