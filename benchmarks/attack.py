@@ -2,7 +2,9 @@
 
 python -m benchmarks.attack [CASES [TARGET]]    a target by a part of its name
 
-Each line of the table is a target, tried at least CASES times by a seeded generator: a file is damaged (bytes changed,
+A line is added to benchmarks/simulated/attack.jsonl for each target that it does not hold with as many cases, so that
+the command can be stopped and called again; `python -m benchmarks.trust` prints the table.
+A target is tried at least CASES times by a seeded generator: a file is damaged (bytes changed,
 cut out, repeated, or the file cut short), one bit of what textgauge stores is turned, or a family of metrics, or the
 properties, get extreme embeddings or odd texts. A case is `refused` (one clear error, NaN with a reason, or a warning
 and computed again), `taken` (read and right, or a table of other texts, which no reader of texts can know), a `crash`
@@ -22,6 +24,7 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +32,7 @@ import numpy as np
 
 from benchmarks.attack_files import Target, damaged, targets
 from benchmarks.attack_stored import STORED, Case
+from benchmarks.trust import KINDS, keep, kept
 from textgauge.data import Comparison, Pairs
 from textgauge.describing.describe import gather
 from textgauge.describing.measure import Measuring
@@ -37,7 +41,6 @@ from textgauge.metrics import CorpusMetric, PairMetric, get_metric, list_metrics
 from textgauge.metrics.properties import list_properties
 from textgauge.testing import without_models
 
-KINDS = ("refused", "taken", "crash", "slow", "large", "wrong")
 SLOW = 5.0
 LARGE = 1_000_000  # kilobytes
 HOSTED = ("model", "service", "column")  # have no numbers of their own
@@ -200,22 +203,15 @@ def count(found: Counter[str], case: Case) -> None:
     found["large"] += resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - memory > LARGE
 
 
-class Table:
-    """Lines of the table, as they are found; those whose target has `wanted` in its name."""
-
-    def __init__(self, wanted: str) -> None:
-        self.wanted = wanted
-        print(f"| target | cases | {' | '.join(KINDS)} |\n|---|---|{'---|' * len(KINDS)}")
-
-    def line(self, target: str, cases: Callable[[], Iterator[Case]]) -> None:
-        """Try the cases of a target."""
-        if self.wanted in target:
-            self.print(target, outcomes(cases()))
-
-    def print(self, target: str, found: Counter[str]) -> None:
-        """One line."""
-        total = sum(found[kind] for kind in KINDS if kind not in ("slow", "large"))
-        print(f"| {target} | {total:,} | {' | '.join(f'{found[kind]:,}' for kind in KINDS)} |", flush=True)
+def attacked(target: str, wanted: str, cases: int, tries: Callable[[], Iterator[Case]]) -> None:
+    """Try a target whose name has `wanted` in it, unless that was done before, and keep what was found."""
+    known = {line["target"]: line["cases"] for line in kept("attack")}
+    if wanted not in target or known.get(target, 0) >= cases:
+        return
+    start, found = time.process_time(), outcomes(tries())
+    total = sum(found[kind] for kind in KINDS if kind not in ("slow", "large"))
+    keep("attack", {"target": target, "cases": total, **{kind: found[kind] for kind in KINDS}}, "target")
+    print(f"{target}: {dict(found)}, {time.process_time() - start:.0f} s", flush=True)
 
 
 def families(kind: str) -> dict[str, list[Any]]:
@@ -240,23 +236,22 @@ def family_cases(metrics: list[Any], count: int) -> Iterator[Case]:
 
 
 def main() -> None:
-    """Print the table."""
+    """Attack every target that is asked for."""
     warnings.simplefilter("ignore")
     cases = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
-    table = Table(sys.argv[2] if len(sys.argv) > 2 else "")
+    wanted = sys.argv[2] if len(sys.argv) > 2 else ""
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
+        folder, rng = Path(name), np.random.default_rng
         for what, flips in STORED.items():
-            rng = np.random.default_rng(0)
-            table.line(f"one bit: {what}", lambda flips=flips, rng=rng: flips(folder, rng, cases))
+            attacked(f"one bit: {what}", wanted, cases, partial(flips, folder, rng(0), cases))
         for format_, target in targets().items():
-            rng = np.random.default_rng(0)
-            table.line(f"reader: {format_}", lambda target=target, rng=rng: reader_cases(folder, target, rng, cases))
+            tries = partial(reader_cases, folder, target, rng(0), cases)
+            attacked(f"reader: {format_}", wanted, cases, tries)
     for kind in ("pair", "corpus"):
         for family, metrics in families(kind).items():
             names = ", ".join(dict.fromkeys(f"`{metric.name}`" for metric in metrics))
-            table.line(f"{kind} metrics: {family} ({names})", lambda metrics=metrics: family_cases(metrics, cases))
-    table.line("properties", lambda: property_cases(np.random.default_rng(0), cases))
+            attacked(f"{kind} metrics: {family} ({names})", wanted, cases, partial(family_cases, metrics, cases))
+    attacked("properties", wanted, cases, lambda: property_cases(rng(0), cases))
 
 
 if __name__ == "__main__":

@@ -18,10 +18,12 @@ import numpy as np
 import polars as pl
 from typer.main import get_command
 
+from textgauge.checking import ScoreCheck, read_checks, run_checks
 from textgauge.cli import app
 from textgauge.cli.config import read_config
 from textgauge.data import read_embeddings
 from textgauge.data.formats import load_table
+from textgauge.encode.embedders.onnx_folder import OnnxEmbedder
 from textgauge.encode.embedders.static import static_embedder
 from textgauge.encode.language_models.arpa import read_arpa, write_arpa
 from textgauge.encode.language_models.gguf import read_gguf
@@ -35,6 +37,7 @@ from textgauge.loading import load
 from textgauge.metrics import ensemble_file, get_corpus_metrics, get_metric, get_metrics
 from textgauge.report.page import page, read_result
 from textgauge.result import TableResult
+from textgauge.sealed import unsealed_json
 from textgauge.testing.protocol_checks import example_data
 
 Read = Callable[[Path], object]
@@ -117,9 +120,16 @@ def targets() -> dict[str, Target]:
         "ELMo, weights": Target("weights.hdf5", _elmo_weights(), _elmo, 2_048),
         "safetensors": Target("model.safetensors", _safetensors(), _static, 80),
         "ensemble": Target("model.json", _ensemble(), lambda path: ensemble_file.parse(path.read_bytes())),
-        "run store, manifest": _manifest(),
+        "run store, manifest": _manifest(sealed=True),
+        "run store, manifest without checksum": _manifest(sealed=False),
         "saved result": Target("result.json", _saved(), load, checked=True),
+        "saved result without checksum": Target("bare.json", _bare(_saved()), load),
         "saved result without checksum, report": Target("old.json", json.dumps(_ROWS).encode(), _reported),
+        "checks": Target("checks.toml", _CHECKS, read_checks),
+        "baselines": Target("baselines.json", _baselines(), _compared),
+        "static, settings": Target("config.json", b'{"normalize": true, "hidden_dim": 2}', _static_settings),
+        "ONNX, settings": Target("sentence_bert_config.json", b'{"max_seq_length": 512}', _onnx_settings),
+        "ONNX, modules": Target("modules.json", _MODULES, _onnx_settings),
         "config": Target("textgauge.toml", _CONFIG, _configured),
         "name": Target("name", b"pr.recall(k=3|5,ties=open)@minilm|wordllama:cosine", _named),
     }
@@ -138,6 +148,24 @@ ci = true
 [run]
 repetitions = 5
 """
+_CHECKS = b"""level = 0.95
+seed = 1
+
+[check.drift]
+kind = "drift"
+reference = "a.txt"
+candidate = "b.txt"
+metric = "jsd@words"
+max_ratio = 9
+
+[check.copies]
+kind = "copies"
+generated = "b.txt"
+train = "a.txt"
+max = "5%"
+"""
+_MODULES = b"""[{"idx": 0, "type": "sentence_transformers.models.Transformer"},
+ {"idx": 1, "type": "sentence_transformers.models.Pooling"}]"""
 _ELMO = {
     "char_cnn": {
         "activation": "relu",
@@ -285,23 +313,60 @@ def _ensemble() -> bytes:
     return json.dumps(content, indent=1).encode()
 
 
-def _manifest() -> Target:
+def _manifest(*, sealed: bool) -> Target:
     from tempfile import TemporaryDirectory
 
     protocol = Ksc(k=3, n=6, repetitions=2)
     plan = Plan(protocol, example_data(protocol.data), get_corpus_metrics("jsd@words"))
     with TemporaryDirectory() as folder:
         run([plan], Store(folder))
-        (path,) = Path(folder, "manifests").glob("*.json")
-        content = path.read_bytes()
+        files = {path.relative_to(folder): path.read_bytes() for path in Path(folder).rglob("*") if path.is_file()}
+    (name,) = (path for path in files if path.parent.name == "manifests")
+    content = files.pop(name)
 
     def read(changed: Path) -> object:
-        place = changed.parent / "run" / "manifests" / "a.json"
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_bytes(changed.read_bytes())
-        return Results(Store.open(changed.parent / "run")).judged()
+        folder = changed.parent / "run"
+        for path, whole in files.items() if not folder.exists() else ():
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).write_bytes(whole)
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(changed.read_bytes())
+        return Results(Store.open(folder)).judged()
 
-    return Target("manifest.json", content, read, checked=True)
+    return Target("manifest.json", content if sealed else _bare(content), read, checked=sealed)
+
+
+def _bare(content: bytes) -> bytes:
+    return json.dumps(unsealed_json(content.decode()), indent=1).encode()
+
+
+def _drop_check() -> ScoreCheck:
+    made, real = ["a cat", "a dog", "two"], ["one cat", "a dog", "2"]
+    return ScoreCheck(name="scores", candidate=made, reference=real, metric="jaccard", max_drop=0.5)
+
+
+def _baselines() -> bytes:
+    from tempfile import TemporaryDirectory
+
+    with TemporaryDirectory() as folder:
+        run_checks([_drop_check()], baselines=Path(folder, "a.json"), update=True)
+        return _bare(Path(folder, "a.json").read_bytes())
+
+
+def _compared(path: Path) -> object:
+    return run_checks([_drop_check()], baselines=path)
+
+
+def _static_settings(path: Path) -> object:
+    path.with_name("tokenizer.json").write_text(_word_tokenizer())
+    path.with_name("model.safetensors").write_bytes(_safetensors())
+    return static_embedder(str(path.parent)).encode(["red cat"])
+
+
+def _onnx_settings(path: Path) -> object:
+    for other in {"modules.json", "sentence_bert_config.json"} - {path.name}:
+        path.with_name(other).unlink(missing_ok=True)
+    return OnnxEmbedder("onnx:a", path.parent).settings
 
 
 def _saved() -> bytes:

@@ -3,7 +3,9 @@
 python -m benchmarks.equality
 
 Every corpus metric, pair metric and property is computed on fixed texts in a process of its own for each line: without
-the compiled library, with other numbers of threads, hash seeds and locales, with the texts in reverse order.
+the compiled library, with other numbers of threads, hash seeds and locales, with the texts in reverse order. A line of
+benchmarks/simulated/equality.jsonl says for each how many values have the same bits; `python -m benchmarks.trust`
+prints them.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ import sys
 
 from tests.golden import signatures
 
+from benchmarks.trust import keep
 from textgauge import compare, describe, list_metrics, score
 
 SETTINGS: dict[str, dict[str, str]] = {
@@ -71,9 +74,8 @@ def print_values() -> None:
 
 
 def main() -> None:
-    """Print the table."""
+    """Compare all settings with the plain one."""
     plain = child({})
-    print("| setting | values | same bits | to 10⁻⁹ | different | other bits in |\n|---|---|---|---|---|---|")
     for name, settings in SETTINGS.items():
         other = child(settings)
         unequal = [key for key in plain if plain[key].hex() != other[key].hex()]
@@ -81,8 +83,9 @@ def main() -> None:
             key for key in unequal if not math.isclose(plain[key], other[key], rel_tol=ROUNDING, abs_tol=ROUNDING)
         ]
         which = sorted({key.partition(".")[0].partition("[")[0].partition("@")[0] for key in unequal})
-        counts = len(plain), len(plain) - len(unequal), len(unequal) - len(different), len(different)
-        print(f"| {name} | {' | '.join(map(str, counts))} | {', '.join(which) or 'none'} |", flush=True)
+        line = {"setting": name, "values": len(plain), "same": len(plain) - len(unequal)}
+        line |= {"rounding": len(unequal) - len(different), "different": len(different), "in": which}
+        keep("equality", line, "setting")
 
 
 if __name__ == "__main__":

@@ -2,7 +2,9 @@
 
 python -m benchmarks.faults [CASES [COMMAND [FAULT]]]    command and fault by a part of their names
 
-CASES (30 by default) is how often a command is killed; the other faults are tried a tenth as often.
+CASES (30 by default) is how often a command is killed; the other faults are tried a tenth as often. A line is added to
+benchmarks/simulated/faults.jsonl for each command and fault that it does not hold with as many cases, so that this can
+be stopped and called again; `python -m benchmarks.trust` prints the table.
 
 A case disturbs a command once and then runs the same command again, undisturbed, in its folder. It is `right` where
 the second run ends well and its numbers are those of a run that was never disturbed. It is `lost` otherwise, `torn`
@@ -37,10 +39,10 @@ import numpy as np
 import textgauge
 from benchmarks import fault_kinds
 from benchmarks.fault_kinds import Endpoint, Started
+from benchmarks.trust import ENDS, keep, kept
 from textgauge import cli
 from textgauge.encode.resources import cache_root, cached_folder, locate
 
-KINDS = ("right", "lost", "torn", "noisy")
 WORDS = "red blue old new cat dog bird train sees likes near far house tree"
 MODELS = cache_root() / "resources"
 RESOURCE = "ovos-skill-date-time"  # a small one
@@ -211,31 +213,40 @@ def write_inputs(folder: Path) -> None:
     shutil.rmtree(folder / "cache")
 
 
-def table(command: Command, faulty: str, cases: int, root: Path, inputs: Path, endpoint: Endpoint) -> None:
-    """The lines of a command."""
+def disturb(command: Command, faults: dict[str, int], root: Path, inputs: Path, endpoint: Endpoint) -> None:
+    """Disturb a command by each of some faults, so many times, and keep how that ended."""
     arguments = command.arguments.replace("OUT", command.out).split()
     folder, start = fresh(root, inputs, "undisturbed"), time.perf_counter()
     if ended(Started(arguments, folder, 0.0, random.Random(0), endpoint, child, ended).start()):
         raise SystemExit(f"{command.name}: {said(folder)}")
     seconds, expected = time.perf_counter() - start, content(folder / command.out, folder)
-    for kind, fault in fault_kinds.FAULTS.items():
-        special = kind.startswith(("endpoint", "worker"))
-        if faulty not in kind or (kind.startswith(command.faults) if command.faults else not special) is False:
-            continue
-        tries = cases if kind == "kill -9" else max(cases // 10, 1)
+    for kind, tries in faults.items():
         found: Counter[str] = Counter()
         for number in range(tries):
             folder = fresh(root, inputs, "case")
             case = Started(arguments, folder, seconds, random.Random(number), endpoint, child, ended)
-            found.update(tried(command, fault, case, expected))
-        print(f"| `{command.name}` | {kind} | {tries} | {' | '.join(str(found[end]) for end in KINDS)} |", flush=True)
+            found.update(tried(command, fault_kinds.FAULTS[kind], case, expected))
+        line = {"command": command.name, "fault": kind, "cases": tries, **{end: found[end] for end in ENDS}}
+        keep("faults", line, "command", "fault")
+        print(line, flush=True)
+
+
+def wanted_faults(command: Command, faulty: str, cases: int) -> dict[str, int]:
+    """The faults of a command that have not been tried as often as asked for, and how often to try them."""
+    known = {line["fault"]: line["cases"] for line in kept("faults") if line["command"] == command.name}
+    found = {}
+    for kind in (kind for kind in fault_kinds.FAULTS if faulty in kind):
+        special = kind.startswith(("endpoint", "worker"))
+        tries = cases if kind == "kill -9" else max(cases // 10, 1)
+        if (kind.startswith(command.faults) if command.faults else not special) and known.get(kind, 0) < tries:
+            found[kind] = tries
+    return found
 
 
 def main() -> None:
-    """Print the table."""
+    """Disturb every command that is asked for."""
     cases = int(sys.argv[1]) if len(sys.argv) > 1 else 30
     wanted, faulty = [*sys.argv[2:4], "", ""][:2]
-    print(f"| command | fault | cases | {' | '.join(KINDS)} |\n|---|---|---|{'---|' * len(KINDS)}", flush=True)
     import_all()
     with tempfile.TemporaryDirectory() as name, Endpoint() as endpoint:
         root = Path(name)
@@ -243,7 +254,8 @@ def main() -> None:
         inputs.mkdir()
         write_inputs(inputs)
         for command in (one for one in COMMANDS if wanted in one.name):
-            table(command, faulty, cases, root, inputs, endpoint)
+            if faults := wanted_faults(command, faulty, cases):
+                disturb(command, faults, root, inputs, endpoint)
 
 
 if __name__ == "__main__":

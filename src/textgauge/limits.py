@@ -5,8 +5,11 @@ JSON may be nested as deep as Python's recursion limit lets it be, about 1,000.
 
 from __future__ import annotations
 
+import errno
 import os
 from dataclasses import dataclass
+from pathlib import Path
+from stat import S_ISREG
 
 from textgauge.errors import InputError
 
@@ -57,3 +60,17 @@ TABLE_CELLS = Limit("TEXTGAUGE_MAX_CELLS", 2**27, "cells")
 ARRAY_BYTES = Limit("TEXTGAUGE_MAX_ARRAY_BYTES", 2**33, "bytes")
 # Text is packed to a tenth of its size, and seldom to less than a hundredth.
 EXPANSION = Limit("TEXTGAUGE_MAX_EXPANSION", 200, "times its packed size")
+
+
+def stored_bytes(path: Path) -> bytes:
+    """All bytes of a file that belongs to a folder or a model: no device or pipe, which may have no end.
+
+    What cannot be read is an `OSError` with the reason.
+    """
+    with open(path, "rb", opener=lambda name, flags: os.open(name, flags | getattr(os, "O_NONBLOCK", 0))) as stream:
+        status = os.fstat(stream.fileno())
+        if not S_ISREG(status.st_mode):
+            raise OSError(errno.EINVAL, "not a regular file", str(path))
+        if status.st_size > FILE_BYTES.most:
+            raise OSError(errno.EFBIG, f"{status.st_size:,} bytes; {FILE_BYTES.advice}", str(path))
+        return stream.read(FILE_BYTES.most)

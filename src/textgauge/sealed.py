@@ -69,6 +69,22 @@ def unsealed_json(text: str) -> dict[str, Any]:
     return content
 
 
+def shape_error(value: Any, shape: Any, name: str = "it") -> str | None:
+    """What of JSON content is not of a shape: types, a list of one shape, or an object whose members have shapes.
+
+    >>> shape_error({"a": [1, "2"]}, {"a": [int]})
+    'an item of a is missing or of another type'
+    """
+    inner: list[tuple[Any, Any, str]] = []
+    if isinstance(shape, dict) and isinstance(value, dict):
+        inner = [(value.get(key), one, key) for key, one in shape.items()]
+    elif isinstance(shape, list) and isinstance(value, list):
+        inner = [(item, shape[0], f"an item of {name}") for item in value]
+    elif isinstance(shape, dict | list) or not isinstance(value, shape):
+        return f"{name} is missing or of another type"
+    return next(filter(None, (shape_error(*one) for one in inner)), None)
+
+
 def _canonical(content: dict[str, Any]) -> bytes:
     return json.dumps(content, sort_keys=True, ensure_ascii=True).encode()
 

@@ -14,7 +14,8 @@ from textgauge.checking.generated import CopiesCheck, DescribeCheck
 from textgauge.checking.scores import ScoreCheck
 from textgauge.data.source import load_references, split_column
 from textgauge.errors import InputError, UnknownName
-from textgauge.tabular import listed
+from textgauge.limits import stored_bytes
+from textgauge.tabular import listed, one_line
 
 KINDS: dict[str, type[Check]] = {kind.kind: kind for kind in (DriftCheck, CopiesCheck, ScoreCheck, DescribeCheck)}
 _TOP = ("check", "level", "seed", "baselines")
@@ -52,11 +53,11 @@ def read_checks(path: Path | str) -> CheckFile:
 
 def _parsed(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text("utf-8"))
+        return tomllib.loads(stored_bytes(path).decode())
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: no TOML file ({error})") from None
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path}: no TOML file ({one_line(str(error), 200)})") from None
 
 
 def _check(path: Path, name: str, table: Mapping[str, Any]) -> Check:
@@ -64,7 +65,7 @@ def _check(path: Path, name: str, table: Mapping[str, Any]) -> Check:
     kind = given.pop("kind", None)
     if kind is None:
         raise InputError(f"{path}: check {name!r} has no kind: {listed(KINDS)}")
-    if kind not in KINDS:
+    if str(kind) not in KINDS:
         raise UnknownName.among(f"kind of check {name!r}", str(kind), KINDS)
     declared = {field.name: field for field in fields(KINDS[kind]) if field.name != "name"}
     _known(f"entry of check {name!r}", given, declared)
@@ -109,7 +110,10 @@ def _number(what: str, value: Any) -> float:
         return parse_number(value, what)
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise InputError(f"{what} is a number, not {value!r}")
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError:
+        raise InputError(f"{what} is too large a number") from None
 
 
 def parse_number(text: str, what: str) -> float:

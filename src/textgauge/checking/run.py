@@ -16,12 +16,14 @@ from textgauge.checking.check import Bound, Check, Measured, Outcome, Setting, c
 from textgauge.checking.report import CheckReport, CheckResult
 from textgauge.errors import InputError
 from textgauge.files import write_atomically
+from textgauge.limits import stored_bytes
 from textgauge.progress import Stage
-from textgauge.sealed import seal_json, unsealed_json
-from textgauge.tabular import listed
+from textgauge.sealed import seal_json, shape_error, unsealed_json
+from textgauge.tabular import listed, one_line
 
 _SCHEMA = 1
 _KEPT = ("value", "low", "high", "n", "signature")
+_SHAPE = {"value": (int, float), "low": (int, float), "high": (int, float), "signature": str}
 
 
 def run_checks(
@@ -88,11 +90,15 @@ class Baselines:
         if not path.exists():
             return cls(path)
         try:
-            content = unsealed_json(path.read_text("utf-8"))
+            content = unsealed_json(stored_bytes(path).decode())
         except (OSError, ValueError) as error:
             raise InputError(f"{path}: no file of baselines ({error})") from None
-        if content.get("baselines") is None or content.get("schema") != _SCHEMA:
+        if content.get("schema") != _SCHEMA or shape_error(content, {"baselines": dict}):
             raise InputError(f"{path}: no file of baselines that this version reads")
+        for check, numbers in content["baselines"].items():
+            for amiss in (shape_error(one, _SHAPE) for one in (numbers.values() if isinstance(numbers, dict) else [0])):
+                if amiss is not None:
+                    raise InputError(f"{path}: damaged ({one_line(check, 40)}: {amiss}); store new ones with --update")
         return cls(path, content["baselines"])
 
     def of(self, check: Check, bound: Bound, measured: Measured) -> Mapping[str, Any]:

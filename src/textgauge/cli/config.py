@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from textgauge.errors import InputError, UnknownName
+from textgauge.limits import stored_bytes
 from textgauge.tabular import one_line
 
 FILES = ("textgauge.toml", "pyproject.toml")
@@ -30,7 +31,7 @@ def read_config(command: Any, folder: Path) -> dict[str, Any]:
 
 def _table(path: Path) -> dict[str, Any] | None:
     try:
-        content = tomllib.loads(path.read_text("utf-8"))
+        content = tomllib.loads(stored_bytes(path).decode())
     except (OSError, ValueError, RecursionError) as error:
         if path.name == "pyproject.toml":  # of another tool, which will say what is wrong with it
             return None

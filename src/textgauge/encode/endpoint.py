@@ -23,6 +23,7 @@ from urllib.parse import urlsplit
 
 from textgauge.encode.resources import cache_root, keeps_cache, make_cache_folder
 from textgauge.errors import MissingExtra, ResourceError, UnknownName
+from textgauge.limits import stored_bytes
 from textgauge.sealed import seal_json, unsealed_json
 from textgauge.tabular import one_line
 
@@ -218,12 +219,12 @@ class Answers:
     def read(file: Path) -> dict[str, str]:
         """The whole answers of a file; the first one where a request has several."""
         try:
-            lines = file.read_bytes().split(b"\n")
+            lines = stored_bytes(file).split(b"\n")
         except OSError:
             return {}
         known: dict[str, str] = {}
         for line in filter(None, lines):
-            with contextlib.suppress(ValueError, KeyError):
+            with contextlib.suppress(ValueError, KeyError, TypeError):
                 entry = unsealed_json(line.decode())
                 known.setdefault(entry["key"], entry["answer"])
         return known

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from textgauge.encode.resource_sources import offline, tree_sha256
-from textgauge.errors import MissingExtra, ResourceError
+from textgauge.errors import MissingExtra, ResourceError, TextgaugeError
 from textgauge.tabular import one_line
 
 LONGEST = 512  # tokens read of a text, or of a window of it
@@ -83,6 +83,8 @@ def readable(name: str) -> Iterator[None]:
     """Say in one line why a file of a model cannot be read; each library has its own kinds of errors."""
     try:
         yield
+    except TextgaugeError:
+        raise
     except Exception as error:
         lines = str(error).strip().splitlines()
         raise ResourceError(f"{name}: cannot be read ({one_line(lines[0], 200) if lines else 'damaged'})") from None

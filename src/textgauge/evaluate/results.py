@@ -288,7 +288,11 @@ def _as_judged(metric: Any, values: NDArray[np.float64], protocol: Protocol) -> 
 
 def _verdicts(group: Group) -> Iterator[Judged]:
     there = {metric: found for metric, found in group.observed.items() if len(found.value)}
-    verdicts = group.protocol.judge_all(there)
+    try:
+        verdicts = group.protocol.judge_all(there)
+    except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+        # A manifest may say of its results what they are not: other parameters, another protocol.
+        raise InputError(f"{group.data}: stored results do not fit {group.protocol.key} ({error})") from error
     if group.protocol.ensembles:
         for name, metrics in means_over_embedders(list(verdicts)).items():
             verdicts[name] = mean_verdicts([verdicts[metric] for metric in metrics], group.protocol)

@@ -19,7 +19,7 @@ import os
 import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_type_hints
 
 import numpy as np
 
@@ -28,9 +28,10 @@ from textgauge.errors import InputError, ResourceError, TextgaugeError
 from textgauge.evaluate.plan import Cell
 from textgauge.evaluate.protocols import protocols_named
 from textgauge.files import replacing
+from textgauge.limits import stored_bytes
 from textgauge.metrics import Metric, get_metric
 from textgauge.metrics.neighbours import harmonic_mean
-from textgauge.sealed import Damaged, seal_json, seal_parquet, unsealed_json, unsealed_parquet
+from textgauge.sealed import Damaged, seal_json, seal_parquet, shape_error, unsealed_json, unsealed_parquet
 
 if TYPE_CHECKING:
     import polars as pl
@@ -40,6 +41,13 @@ _TIME = "time"
 _ROUNDING = 1e-6
 _OF_F1 = {"pr": lambda f1: 1.0 - f1, "irpr": lambda f1: f1}  # metrics whose value is F1 of precision and recall
 _COLUMNS = {"value", "reason", "failed", "seconds"}  # what every cell has besides its trials
+_MANIFEST: dict[str, Any] = {  # what is read of a manifest
+    "protocol": {"name": str, "parameters": dict},
+    "data": {"name": str, "fingerprint": str},
+    "seed": int,
+    "versions": [str],
+    "cells": [get_type_hints(Cell) | {"name": str}],
+}
 
 
 class Store:
@@ -66,7 +74,7 @@ class Store:
         """The observations of a cell; None where they are missing or, with a warning, damaged."""
         path = self.path(cell)
         try:
-            frame = parquet_frame(unsealed_parquet(path.read_bytes()))
+            frame = parquet_frame(unsealed_parquet(stored_bytes(path)))
             if not set(frame.columns) >= _COLUMNS:
                 raise Damaged("it lacks columns of a result")
             if (broken := broken_invariant(cell, frame)) is not None:
@@ -92,7 +100,7 @@ class Store:
         """Something derived from cells that is slow to make again; None where it is missing or damaged."""
         path = self._extra(name)
         try:
-            return unsealed_json(path.read_text(encoding="utf-8"))
+            return unsealed_json(stored_bytes(path).decode())
         except (FileNotFoundError, NotADirectoryError):
             return None
         except (OSError, ValueError) as error:
@@ -158,13 +166,15 @@ def _processor_seconds() -> float:
 
 def _manifest(path: Path) -> dict[str, Any]:
     try:
-        found = unsealed_json(path.read_text(encoding="utf-8"))
+        found = unsealed_json(stored_bytes(path).decode())
     except Damaged as error:
         raise InputError(f"{path}: a damaged manifest ({error}); delete it and run the same command again") from None
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: not a manifest ({error})") from None
     if found.get("format") != _FORMAT:
         raise InputError(f"{path}: a manifest of another version of textgauge")
+    if (amiss := shape_error(found, _MANIFEST)) is not None:
+        raise InputError(f"{path}: not a manifest ({amiss})")
     return found
 
 

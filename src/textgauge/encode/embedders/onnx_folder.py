@@ -24,11 +24,13 @@ from textgauge.encode.embedders.whole import WordSpans, words_of
 from textgauge.encode.hugging_face import LONGEST, model_folder, pinned, readable, short_name
 from textgauge.encode.tokenizers import without_surrogates
 from textgauge.errors import ResourceError
+from textgauge.limits import stored_bytes
 
 _FILES = (
     "tokenizer.json", "model.onnx", "onnx/model.onnx", "modules.json", "1_Pooling/config.json",
     "sentence_bert_config.json", "config_sentence_transformers.json",
 )  # fmt: skip
+_LONGEST = 2**20  # tokens
 _MODULES = {"Transformer", "Pooling", "Normalize"}
 _POOLINGS: dict[str, Callable[[NDArray[Any]], Floats]] = {
     "cls_token": lambda hidden: hidden[:, 0].astype(np.float64),
@@ -50,17 +52,19 @@ class OnnxSettings:
     @classmethod
     def of(cls, folder: Path, name: str) -> OnnxSettings:
         """Those of a folder; what textgauge would not do as the model was made for is refused."""
-        modules = [module["type"].rpartition(".")[2] for module in _json(folder / "modules.json", name, [])]
+        modules = [module["type"].rpartition(".")[2] for module in _json(folder / "modules.json", [])]
         if strange := sorted(set(modules) - _MODULES):
             raise ResourceError(f"{name}: the model has a part that is not run here: {', '.join(strange)}")
-        pooling = _json(folder / "1_Pooling/config.json", name, {"pooling_mode_mean_tokens": True})
+        pooling = _json(folder / "1_Pooling/config.json", {"pooling_mode_mean_tokens": True})
         modes = [mode.removeprefix("pooling_mode_") for mode, on in pooling.items() if on is True and "mode_" in mode]
         if len(modes) != 1 or modes[0] not in _POOLINGS or not pooling.get("include_prompt", True):
             raise ResourceError(f"{name}: pooling of {', '.join(modes) or 'no kind'} is not done here")
-        longest = _json(folder / "sentence_bert_config.json", name, {}).get("max_seq_length") or LONGEST
-        prompts = _json(folder / "config_sentence_transformers.json", name, {})
+        longest = _json(folder / "sentence_bert_config.json", {}).get("max_seq_length") or LONGEST
+        prompts = _json(folder / "config_sentence_transformers.json", {})
         prompt = (prompts.get("prompts") or {}).get(prompts.get("default_prompt_name"), "")
-        return cls(modes[0], "Normalize" in modules, int(longest), prompt)
+        if not isinstance(longest, int) or not 0 < longest <= _LONGEST or not isinstance(prompt, str):
+            raise ResourceError(f"{name}: its settings have a length or a prompt that is none")
+        return cls(modes[0], "Normalize" in modules, longest, prompt)
 
     def pool(self, hidden: NDArray[Any]) -> Floats:
         """Sentence vectors of hidden states (texts, length, dimension)."""
@@ -78,7 +82,8 @@ class OnnxEmbedder:
     @cached_property
     def settings(self) -> OnnxSettings:
         """How it reads texts."""
-        return OnnxSettings.of(self.folder, self.name)
+        with readable(self.name):
+            return OnnxSettings.of(self.folder, self.name)
 
     @cached_property
     def identity(self) -> str:
@@ -163,8 +168,7 @@ def _models(folder: Path) -> tuple[Path, Path]:
     return folder / "model.onnx", folder / "onnx" / "model.onnx"
 
 
-def _json(path: Path, name: str, otherwise: Any) -> Any:
+def _json(path: Path, otherwise: Any) -> Any:
     if not path.is_file():
         return otherwise
-    with readable(name):
-        return json.loads(path.read_text("utf-8"))
+    return json.loads(stored_bytes(path))

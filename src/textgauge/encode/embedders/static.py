@@ -20,6 +20,7 @@ from textgauge.encode.resources import locate, resource
 from textgauge.encode.tokenizers import used_ids, without_surrogates
 from textgauge.encode.wordwise import WordwiseTokenizer
 from textgauge.errors import ResourceError
+from textgauge.limits import stored_bytes
 
 _WEIGHTS = "weights/l2_supercat_256.safetensors"
 _TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
@@ -127,13 +128,13 @@ def _load_folder(folder: Path, name: str) -> StaticModel:
     with readable(name):
         arrays = load_file(folder / "model.safetensors")
         library = Tokenizer.from_file(str(folder / "tokenizer.json"))
-        settings = json.loads((folder / "config.json").read_text("utf-8"))
-    library.no_padding()
-    library.no_truncation()
-    table = _token_table(arrays, library.get_vocab_size(), name)
+        normalise = bool(json.loads(stored_bytes(folder / "config.json")).get("normalize", True))
+        library.no_padding()
+        library.no_truncation()
+        table = _token_table(arrays, library.get_vocab_size(), name)
     token = getattr(library.model, "unk_token", None)
     unknown = library.token_to_id(token) if isinstance(token, str) else None
-    return StaticModel(table, WordwiseTokenizer.of(library), unknown, bool(settings.get("normalize", True)))
+    return StaticModel(table, WordwiseTokenizer.of(library), unknown, normalise)
 
 
 def _token_table(arrays: dict[str, Any], tokens: int, name: str) -> NDArray[np.float32]:

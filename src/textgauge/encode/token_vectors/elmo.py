@@ -27,6 +27,7 @@ from textgauge.encode.resource_sources import file_sha256
 from textgauge.encode.token_vectors import CHOSEN, Encoding, TokenVectors, checked_layer
 from textgauge.encode.tokenizers import SplitTokenizer, Tokens
 from textgauge.errors import MissingExtra, ResourceError
+from textgauge.limits import stored_bytes
 from textgauge.parallel import one_blas_thread
 
 LONGEST = 512
@@ -251,7 +252,7 @@ class Sizes:
 def read_sizes(path: Path) -> Sizes:
     """Read and check the options."""
     try:
-        options = json.loads(path.read_text(encoding="utf-8"))
+        options = json.loads(stored_bytes(path))
         convolution, lstm = options["char_cnn"], options["lstm"]
         sizes = Sizes(
             letter=_size(convolution["embedding"]["dim"]),

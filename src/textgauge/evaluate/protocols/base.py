@@ -347,3 +347,7 @@ def _check_parameter(protocol: str, name: str, kind: Any, value: Any) -> None:
         raise InputError(f"{protocol}: {name}={value} is not one of {', '.join(map(str, get_args(kind)))}")
     if kind is int and (isinstance(value, bool) or not isinstance(value, int)):
         raise InputError(f"{protocol}: {name}={value} is not a whole number")
+    if kind is float and (isinstance(value, bool) or not isinstance(value, int | float)):
+        raise InputError(f"{protocol}: {name}={value} is not a number")
+    if kind is str and not isinstance(value, str):
+        raise InputError(f"{protocol}: {name}={value} is not a text")

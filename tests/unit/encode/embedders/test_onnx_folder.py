@@ -86,6 +86,8 @@ def test_length_prompt_and_unit_vectors_of_the_configuration(write):
         ({"modules": [{"type": "sentence_transformers.models.Dense"}]}, "Dense"),
         ({"pooling": {"pooling_mode_weightedmean_tokens": True}}, "weightedmean_tokens"),
         ({"extra": ["pixel_values"]}, "pixel_values"),
+        ({"sentence_bert_config": {"max_seq_length": -3}}, "a length or a prompt that is none"),
+        ({"config_sentence_transformers": {"prompts": {"q": 3}, "default_prompt_name": "q"}}, "a length or a prompt"),
     ],
 )
 def test_what_is_not_done_as_the_model_wants_it_is_refused(write, files, complaint):

@@ -1,0 +1,97 @@
+"""What the attacks, faults, fuzzers and settings showed: lines of JSON that their commands add, printed as Markdown.
+
+python -m benchmarks.trust    the tables of docs/reliability.md from "Under attack" on
+
+`benchmarks.attack`, `.faults`, `.fuzz` and `.equality` add to benchmarks/simulated/*.jsonl, a line for each target.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from fcntl import LOCK_EX, flock
+from pathlib import Path
+from typing import Any
+
+KEPT = Path(__file__).with_name("simulated")
+KINDS = ("refused", "taken", "crash", "slow", "large", "wrong")  # how an attack may end
+ENDS = ("right", "lost", "torn", "noisy")  # how a disturbed command may end
+
+Line = dict[str, Any]
+
+
+def kept(name: str) -> list[Line]:
+    """The lines of a file."""
+    path = KEPT / f"{name}.jsonl"
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.exists() else []
+
+
+def keep(name: str, line: Line, *keys: str) -> None:
+    """Add a line to a file, in the place of one with the same keys; several processes may."""
+    KEPT.mkdir(exist_ok=True)
+    with (KEPT / f"{name}.jsonl").open("a+", encoding="utf-8") as file:
+        flock(file, LOCK_EX)
+        lines = {tuple(one[key] for key in keys): one for one in [*kept(name), line]}
+        file.truncate(0)
+        file.writelines(json.dumps(one, ensure_ascii=False) + "\n" for one in lines.values())
+
+
+def markdown(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """A table; whole numbers with commas."""
+    shown = [[f"{cell:,}" if isinstance(cell, int) else str(cell) for cell in row] for row in rows]
+    return "\n".join(f"| {' | '.join(row)} |" for row in [list(head), ["---"] * len(head), *shown])
+
+
+def attacks() -> str:
+    """Targets, bits first, readers, metrics, properties."""
+    order = ("one bit", "reader", "pair", "corpus", "properties")
+    lines = sorted(kept("attack"), key=lambda line: [line["target"].startswith(first) for first in order], reverse=True)
+    rows = [[line["target"], line["cases"], *(line[kind] for kind in KINDS)] for line in lines]
+    return markdown(["target", "cases", *KINDS], rows)
+
+
+def faults() -> str:
+    """Commands with the number of kills and of other faults."""
+    by_command: dict[str, list[Line]] = {}
+    for line in kept("faults"):
+        by_command.setdefault(line["command"], []).append(line)
+    rows: list[list[object]] = []
+    for command, lines in by_command.items():
+        kills = sum(line["cases"] for line in lines if line["fault"] == "kill -9")
+        others = [line for line in lines if line["fault"] != "kill -9"]
+        other = f"{len(others)} kinds, {sum(line['cases'] for line in others)} cases" if others else "none"
+        rows.append([f"`{command}`", kills or "none", other, *(sum(line[end] for line in lines) for end in ENDS)])
+    return markdown(["command", "kills", "other faults", *ENDS], rows)
+
+
+def fuzzed() -> str:
+    """Readers with the time and inputs that atheris had."""
+    rows = [[line["target"], line["seconds"], line["inputs"]] for line in kept("fuzz")]
+    return markdown(["reader", "seconds", "inputs"], rows)
+
+
+def equalities() -> str:
+    """Settings with the number of values that have the same bits."""
+    names = {
+        "setting": "setting",
+        "values": "values",
+        "same": "same bits",
+        "rounding": "to 10⁻⁹",
+        "different": "different",
+    }
+    rows = [[*map(line.get, names), ", ".join(line["in"]) or "none"] for line in kept("equality")]
+    return markdown([*names.values(), "other bits in"], rows)
+
+
+def tables() -> Iterator[str]:
+    """All tables."""
+    yield from (attacks(), fuzzed(), faults(), equalities())
+
+
+def main() -> None:
+    """Print the tables."""
+    print("\n\n".join(tables()))
+
+
+if __name__ == "__main__":
+    main()
