@@ -18,6 +18,7 @@ from difflib import get_close_matches
 
 _GUESSES = 3
 _LISTED = 12  # names listed where none is near
+_LONGEST = 100  # characters of a name in a message
 
 
 class TextgaugeError(Exception):
@@ -74,6 +75,7 @@ class UnknownName(TextgaugeError):
         >>> print(UnknownName.among("metric", "FIDD", ["fid", "mauve"]))
         unknown metric 'FIDD'; did you mean fid?
         """
+        name = name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…"
         names = {text.lower(): text for text in sorted(known)}
         near = [names[text] for text in get_close_matches(name.lower(), names, n=_GUESSES, cutoff=0.5)]
         if near:

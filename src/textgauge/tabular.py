@@ -24,6 +24,8 @@ Row = dict[str, Any]
 _ACTING = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
 )
+_MARKS = {"|": "\\|", "<": "&lt;", "](": "]\\("}
+_MARKED = re.compile(r"\||(?<!\\)<|\]\(")
 _ROWS_SHOWN = 200
 _REPR_LINES = 20
 BLUE, VERMILION, GREY = "#0072B2", "#D55E00", "#777777"  # of charts: Okabe and Ito's palette, safe for colour blindness
@@ -133,7 +135,10 @@ def rich_table(rows: Sequence[Row], names: Sequence[str]) -> Table:
     for name in names:
         numeric = any(isinstance(row.get(name), int | float) and not isinstance(row.get(name), bool) for row in rows)
         table.add_column(
-            name, justify="right" if numeric else "left", overflow="fold", no_wrap=name in ("name", "metric")
+            Text(printable(name)),
+            justify="right" if numeric else "left",
+            overflow="fold",
+            no_wrap=name in ("name", "metric"),
         )
     for row in rows:
         table.add_row(*(Text(format_cell(row.get(name))) for name in names))
@@ -150,7 +155,7 @@ def format_cell(value: Any) -> str:
         return "–"
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    return f"{value:.4g}" if isinstance(value, float) else printable(str(value))
 
 
 def format_short(value: float | None) -> str:
@@ -251,19 +256,26 @@ def markdown_table(rows: Sequence[Row], names: Sequence[str]) -> str:
     | --- | --- |
     | jsd | 0.5124 |
     """
-    cells = [[format_cell(row.get(name)).replace("|", "\\|") for name in names] for row in rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in (names, ["---"] * len(names), *cells))
+    cells = [[_markdown(format_cell(row.get(name))) for name in names] for row in rows]
+    head = [_markdown(printable(name)) for name in names]
+    return "\n".join(f"| {' | '.join(line)} |" for line in (head, ["---"] * len(names), *cells))
 
 
 def latex_table(rows: Sequence[Row], names: Sequence[str]) -> str:
     """These columns of rows as a LaTeX tabular; needs the package booktabs."""
-    lines = [" & ".join(map(_tex, names)) + r" \\ \midrule"]
+    lines = [" & ".join(_tex(printable(name)) for name in names) + r" \\ \midrule"]
     lines += [" & ".join(_tex(format_cell(row.get(name))) for name in names) + r" \\" for row in rows]
     body = "\n".join(["\\toprule", *lines, "\\bottomrule"])
     return f"\\begin{{tabular}}{{{'l' + 'r' * (len(names) - 1)}}}\n{body}\n\\end{{tabular}}"
 
 
+def _markdown(text: str) -> str:
+    """What would end a cell, begin a tag or make a link is escaped."""
+    return _MARKED.sub(lambda found: _MARKS[found[0]], " ".join(text.splitlines()))
+
+
 def _tex(text: str) -> str:
+    text = " ".join(text.splitlines())  # an empty line ends a cell
     escaped = "".join(
         {"\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "^": r"\^{}", "~": r"\~{}"}.get(c, c) for c in text
     )

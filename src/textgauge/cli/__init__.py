@@ -30,11 +30,14 @@ from textgauge.cli import (
     train,
 )
 from textgauge.cli.config import read_config
-from textgauge.cli.output import DETAIL, note, option_name
+from textgauge.cli.output import DETAIL, note, option_name, say
 from textgauge.cli.panels import put_into_panels
 from textgauge.errors import ArgumentError, TextgaugeError
+from textgauge.tabular import one_line
 
 WrongUse: type[Exception] = typer.BadParameter.__bases__[0]  # the parser's error of a wrong option or argument
+
+_LONGEST = 1_000  # characters of an error
 
 app = typer.Typer(
     name="textgauge",
@@ -139,12 +142,15 @@ def main() -> None:
         whole = command()
         code = whole(prog_name="textgauge", default_map=read_config(whole, Path.cwd()), standalone_mode=False)
     except WrongUse as error:
-        typer.echo(_advice(error), err=True)
+        say(_advice(error), err=True)
         sys.exit(2)
     except TextgaugeError as error:
         message = error.worded(option_name) if isinstance(error, ArgumentError) else str(error)
-        typer.echo(f"textgauge: {message}", err=True)
+        say(f"textgauge: {one_line(message, _LONGEST)}", err=True)
         sys.exit(2)
+    except MemoryError as error:
+        say(f"textgauge: not enough memory ({one_line(str(error), 200) or 'for this'})", err=True)
+        sys.exit(1)
     except BrokenPipeError:
         sys.exit(1)
     sys.exit(code or 0)

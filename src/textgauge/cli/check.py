@@ -22,7 +22,16 @@ from textgauge.checking import (
     read_checks,
     run_checks,
 )
-from textgauge.cli.output import ColumnOption, Format, FormatOption, LevelOption, SeedOption, print_result, with_options
+from textgauge.cli.output import (
+    ColumnOption,
+    Format,
+    FormatOption,
+    LevelOption,
+    SeedOption,
+    print_result,
+    say,
+    with_options,
+)
 from textgauge.cli.progress import progress
 from textgauge.data.source import accepted, load_references
 from textgauge.errors import InputError
@@ -235,13 +244,13 @@ def _by_property(option: str, given: Sequence[str]) -> dict[str, float]:
 
 def _print(report: CheckReport, form: Format) -> None:
     if form is Format.markdown:
-        typer.echo(report.to_markdown(), nl=False)
+        say(report.to_markdown(), nl=False)
         return
     if form is not Format.table:
         print_result(report, form)
         return
-    typer.echo(f"{report.answer}\n")
+    say(f"{report.answer}\n")
     for result in report:
-        typer.echo(result.line)
+        say(result.line)
         for text in result.evidence:
-            typer.echo(f"    {text}")
+            say(f"    {text}")

@@ -21,6 +21,7 @@ from textgauge.cli.output import (
     print_next,
     print_result,
     print_table,
+    say,
     this_command,
 )
 from textgauge.cli.progress import progress
@@ -216,7 +217,7 @@ def _print(found: Description | CorpusDescription, form: Format, near_copies: fl
 
 def _print_examples(name: str, frame: pl.DataFrame, form: Format) -> None:
     if len(frame):
-        typer.echo(f"{name}: {len(frame)}" + (f", the first {_EXAMPLES}" if len(frame) > _EXAMPLES else ""))
+        say(f"{name}: {len(frame)}" + (f", the first {_EXAMPLES}" if len(frame) > _EXAMPLES else ""))
         print_table(
             [
                 {key: one_line(cell, _WIDTH) if isinstance(cell, str) else cell for key, cell in row.items()}

@@ -6,9 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import typer
-
-from textgauge.cli.output import Format, note, print_table
+from textgauge.cli.output import Format, note, print_table, say
 from textgauge.comparing import CompareReport, Explanation
 from textgauge.files import write_atomically, write_table
 from textgauge.metrics.registry import explained_metrics
@@ -34,7 +32,7 @@ def print_explanations(report: CompareReport, top: int, form: Format) -> None:
     _name_unexplained(report)
     for title, rows in _sections(report, top):
         if rows:
-            typer.echo({Format.markdown: f"\n### {title}\n", Format.latex: f"\n% {title}"}.get(form, title))
+            say({Format.markdown: f"\n### {title}\n", Format.latex: f"\n% {' '.join(title.split())}"}.get(form, title))
             print_table([{name: _cell(value, form) for name, value in row.items()} for row in rows], form)
 
 

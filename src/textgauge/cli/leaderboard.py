@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from textgauge.cli.output import Format, FormatOption, note, print_answer, print_result, print_table, refuse
+from textgauge.cli.output import Format, FormatOption, note, print_answer, print_result, print_table, refuse, say
 from textgauge.errors import InputError
 from textgauge.evaluate import Store
 from textgauge.evaluate.boards.grouped import boards_answer, boards_rows, leaderboards, titled
@@ -90,11 +90,11 @@ def print_boards(
         print_result(TableResult(command, rows, boards_answer(boards), tuple(warnings)), form)
         return
     for number, (title, board) in enumerate(boards.items()):
-        typer.echo("\n" * bool(number), nl=False)
+        say("\n" * bool(number), nl=False)
         print_answer(titled(title, board.answer), form)
         print_table(board.readable(), form)
         for line in board.notes if form is not Format.latex else ():
-            typer.echo(f"note: {line}")
+            say(f"note: {line}")
     for text in warnings:
         note(f"warning: {text}")
 

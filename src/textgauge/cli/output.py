@@ -21,7 +21,7 @@ from textgauge.data.source import split_column
 from textgauge.errors import InputError
 from textgauge.files import without_formula
 from textgauge.result import Result
-from textgauge.tabular import TEXT_WIDTH, Row, latex_table, listed, markdown_table, rich_table
+from textgauge.tabular import TEXT_WIDTH, Row, latex_table, listed, markdown_table, printable, rich_table
 
 
 class Format(StrEnum):
@@ -97,10 +97,10 @@ def print_result(result: Result, form: Format, output: Path | None = None) -> No
     if output is not None:
         result.save(output)
     if form is Format.json:
-        typer.echo(result.to_json())
+        print_data(result.to_json())
     elif form is Format.jsonl:
         for row in result.to_dicts():
-            typer.echo(json.dumps(row, ensure_ascii=False, allow_nan=False))
+            print_data(json.dumps(row, ensure_ascii=False, allow_nan=False))
     elif form is Format.csv:
         _csv(result.to_dicts())
     else:
@@ -113,7 +113,7 @@ def print_result(result: Result, form: Format, output: Path | None = None) -> No
 def print_answer(answer: str | None, form: Format) -> None:
     """The answer, above the table that it is drawn from."""
     if answer:
-        typer.echo(f"% {answer}" if form is Format.latex else f"{answer}\n")
+        say(f"% {' '.join(answer.split())}" if form is Format.latex else f"{answer}\n")
 
 
 def print_table(rows: Sequence[Row], form: Format) -> None:
@@ -125,7 +125,7 @@ def print_table(rows: Sequence[Row], form: Format) -> None:
 def print_next(commands: Sequence[str], form: Format) -> None:
     """What to do next, below a table on a terminal."""
     for number, text in enumerate(commands if form is Format.table and not DETAIL.quiet else ()):
-        typer.echo(f"{'next:' if not number else '     '} {text}")
+        say(f"{'next:' if not number else '     '} {text}")
 
 
 def this_command(*more: str) -> str:
@@ -170,7 +170,17 @@ DETAIL = Detail()
 def note(text: str) -> None:
     """One line on standard error."""
     if not DETAIL.quiet:
-        typer.echo(text, err=True)
+        say(text, err=True)
+
+
+def say(text: str, *, err: bool = False, nl: bool = True) -> None:
+    """Print for people: what acts on a terminal rather than shows is replaced."""
+    typer.echo(printable(text), err=err, nl=nl)
+
+
+def print_data(text: str, *, nl: bool = True) -> None:
+    """Print for programs: exact, but on a terminal."""
+    (say if sys.stdout.isatty() else typer.echo)(text, nl=nl)
 
 
 def _table(rows: Sequence[Row], names: Sequence[str]) -> None:
@@ -185,11 +195,11 @@ def _csv(rows: Sequence[Row]) -> None:
     writer = csv.DictWriter(buffer, names, restval="", lineterminator="\n")
     writer.writeheader()
     writer.writerows({name: without_formula(cell) for name, cell in row.items()} for row in rows)
-    typer.echo(buffer.getvalue(), nl=False)
+    print_data(buffer.getvalue(), nl=False)
 
 
 _WRITERS: dict[Format, Callable[[Sequence[Row], Sequence[str]], None]] = {
     Format.table: _table,
-    Format.markdown: lambda rows, names: typer.echo(markdown_table(rows, names)),
-    Format.latex: lambda rows, names: typer.echo(latex_table(rows, names)),
+    Format.markdown: lambda rows, names: say(markdown_table(rows, names)),
+    Format.latex: lambda rows, names: say(latex_table(rows, names)),
 }

@@ -12,7 +12,7 @@ import typer
 
 from textgauge.cli.output import DETAIL, note
 from textgauge.progress import Stage, downloads_shown
-from textgauge.tabular import Row, format_duration, rich_table
+from textgauge.tabular import Row, format_duration, printable, rich_table
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
@@ -69,7 +69,7 @@ class _Terminal(Watch):
         from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
         columns = (
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(),
             TextColumn("{task.fields[count]}"),
             TimeRemainingColumn(),
@@ -97,7 +97,7 @@ class _Terminal(Watch):
         self._show(self.task, step, step)
 
     def _show(self, task: TaskID, text: str, step: str) -> None:
-        self.bar.update(task, description=text, visible=True)
+        self.bar.update(task, description=printable(text), visible=True)
         if isinstance(step, Stage) and step.total:
             count = "" if step.kind.startswith("downloading") else f"{step.done:,} of {step.total:,}"
             self.bar.update(task, completed=step.done, total=step.total, count=count)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from textgauge.cli.output import Format, FormatOption, note, print_result, print_table
+from textgauge.cli.output import Format, FormatOption, note, print_result, print_table, say
 from textgauge.cli.progress import progress
 from textgauge.errors import InputError
 from textgauge.files import write_atomically
@@ -85,15 +85,15 @@ _WRITERS: dict[str, Callable[[Recommendation, Path], object]] = {
 
 def _show(answer: Recommendation, form: Format) -> None:
     if form is Format.markdown:
-        typer.echo(answer.markdown(), nl=False)
+        say(answer.markdown(), nl=False)
         return
     if form is not Format.table:
         print_result(answer, form)
         return
     for sentence in answer.sentences:
-        typer.echo(sentence)
+        say(sentence)
     for title, rows in answer.tables():
-        typer.echo(f"\n{title}")
+        say(f"\n{title}")
         print_table(rows, form)
     for text in answer.warnings:
         note(f"warning: {text}")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from textgauge.cli.output import note
+from textgauge.cli.output import note, say
 from textgauge.errors import InputError
 from textgauge.evaluate import Store
 from textgauge.evaluate.boards.verdicts import missing_results
@@ -42,7 +42,7 @@ def report(
     write_atomically(out, content)
     for about, sentences in summary:
         note(f"{about}: {' '.join(sentences)}")
-    typer.echo(out)
+    say(str(out))
     note(f"{len(content) / 1e6:.1f} MB; open it in any browser")
 
 
@@ -91,7 +91,7 @@ def figures(
     for figure in draw.figures(found, kinds=kinds, metrics=chosen, repetition=repetition - 1):
         for ending in formats:
             drawn += 1
-            typer.echo(write_atomically(out / f"{figure.name}.{ending}", draw.rendered(figure.chart, ending)))
+            say(str(write_atomically(out / f"{figure.name}.{ending}", draw.rendered(figure.chart, ending))))
     if not drawn:
         raise InputError(f"{folder} holds nothing to draw as {', '.join(kinds)}")
 

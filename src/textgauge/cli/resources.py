@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from textgauge.cli.output import Format, FormatOption, print_result
+from textgauge.cli.output import Format, FormatOption, print_result, say
 from textgauge.data.cache_folder import Removable, cache_use, clean_cache
 from textgauge.encode import resources as store
 from textgauge.result import TableResult
@@ -31,7 +31,7 @@ def fetch_resources(names: Annotated[list[str], typer.Argument(metavar="NAME..."
     for name in names:
         store.resource(name)
     for name in names:
-        typer.echo(f"{name}\t{store.fetch(name)}")
+        say(f"{name}\t{store.fetch(name)}")
 
 
 @app.command("verify")
@@ -84,7 +84,7 @@ def list_cache(form: FormatOption = Format.table) -> None:
 @cache_app.command("path")
 def print_path() -> None:
     """Print the cache folder; the variable TEXTGAUGE_CACHE sets it."""
-    typer.echo(store.cache_root())
+    say(str(store.cache_root()))
 
 
 @cache_app.command("clean")
@@ -97,4 +97,4 @@ def clean(
     """Remove embeddings and models, or one of both, from the cache folder without asking; results and datasets stay."""
     kinds: dict[Removable, bool] = {"embeddings": embeddings, "models": models}
     freed = clean_cache(*(kind for kind, wanted in kinds.items() if wanted))
-    typer.echo(f"Freed {freed / 1e6:.1f} MB in {store.cache_root()}")
+    say(f"Freed {freed / 1e6:.1f} MB in {store.cache_root()}")

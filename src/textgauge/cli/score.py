@@ -22,6 +22,7 @@ from textgauge.cli.output import (
     print_result,
     print_table,
     refuse,
+    say,
     this_command,
 )
 from textgauge.cli.progress import progress
@@ -155,7 +156,7 @@ def _print(report: ScoreReport, *, summary: bool, parts: bool, form: Format) -> 
         print_table(report.to_dicts(parts=parts)[:_SHOWN], form)
         left = len(report.scores[0]) - _SHOWN
         if left > 0:
-            typer.echo(f"… and {left:,} more: -f csv prints all")
+            say(f"… and {left:,} more: -f csv prints all")
 
 
 def _read(

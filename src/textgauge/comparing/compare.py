@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 Missing: TypeAlias = ResourceError | MissingExtra
 
 _WORTH_BLAS_THREADS = 4_000  # texts; with fewer, threads of one product wait for each other longer than they work
+_MOST_PERMUTATIONS = 1_000_000
 _WORTH_WORDS = 50_000  # texts; counting the words of more would take longer than comparing them
 PERMUTATIONS = 199  # p-values down to 0.005, and a null range from the 5th smallest to the 5th largest value
 # Tested within seconds for a thousand texts a side; fid takes as long as all of them together.
@@ -49,6 +50,8 @@ class UncertaintyOptions:
             raise InputError(f"the level of an interval lies between 0.5 and 1, not {self.level}")
         if self.permutations < 1:
             raise InputError(f"a permutation test needs at least 1 permutation, not {self.permutations}")
+        if self.permutations > _MOST_PERMUTATIONS:
+            raise InputError(f"at most {_MOST_PERMUTATIONS:,} permutations are made, not {self.permutations:,}")
 
 
 class _Options(TypedDict, total=False):

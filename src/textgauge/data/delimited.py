@@ -7,6 +7,7 @@ import csv
 import io
 import re
 import warnings
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from threading import Lock
@@ -129,7 +130,7 @@ def header_of(name: str, records: Iterator[tuple[int, list[str]]]) -> list[str]:
     _, header = next(records, (0, []))
     if not header:
         raise InputError(f"{name}: the file holds no header line")
-    twice = sorted({column for column in header if header.count(column) > 1})
+    twice = sorted(column for column, times in Counter(header).items() if times > 1)
     if twice:
         raise InputError(f"{name}: the header names {listed(twice)} more than once")
     return header

@@ -14,12 +14,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from textgauge.errors import InputError
 from textgauge.evaluate.protocols.batch import Batch, Values
 from textgauge.metrics.base import VALUE
 from textgauge.parallel import dask_executor, one_blas_thread, workers_of
 
 if TYPE_CHECKING:
     import polars as pl
+
+_MOST_JOBS = 1_000
 
 Reasons = list[str | None]  # of the trials of a batch
 
@@ -96,6 +99,8 @@ def open_executor(*, jobs: int = 1, scheduler: str | None = None) -> Iterator[Ex
         with dask_executor(scheduler) as cluster:
             yield cluster
         return
+    if jobs > _MOST_JOBS:
+        raise InputError(f"at most {_MOST_JOBS:,} local processes are started, not {jobs:,}")
     if jobs <= 1:
         yield None
         return

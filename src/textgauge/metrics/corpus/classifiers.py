@@ -70,7 +70,7 @@ class HeldOutMetric(EmbeddingMetric):
     value_at_identity = 0.5
     min_texts = 5  # a fifth of them is one text
     min_texts_interval = 30
-    ranges = (Range("repeats", 1),)
+    ranges = (Range("repeats", 1, 10_000),)
 
     share: float = 0.5
     repeats: int = 1

@@ -220,7 +220,7 @@ class Kid(KernelDiscrepancy, EmbeddingMetric):
     version = 2
 
     degree: int = 3
-    ranges = (Range("degree", 1),)
+    ranges = (Range("degree", 1, 100),)
 
     def compute(self, comparison: Comparison) -> Values:
         """A + B − 2C over blocks, refused where only rounding error remains."""

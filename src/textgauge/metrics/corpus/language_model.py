@@ -122,7 +122,7 @@ class CrossEntropy(TokenMetric):
     headline = Part(VALUE, bounds=(-INFINITY, INFINITY))
     parts = (Part("cross_entropy", bounds=(0.0, INFINITY)), Part("own_entropy", bounds=(0.0, INFINITY)))
     symmetric = False
-    ranges = (Range("order", 1),)
+    ranges = (Range("order", 1, 100),)
 
     order: int = 3
 

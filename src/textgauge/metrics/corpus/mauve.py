@@ -116,9 +116,9 @@ class Mauve(EmbeddingMetric):
     ranges = (
         Range("scaling", POSITIVE),
         Range("pca", POSITIVE, 1.0),
-        Range("restarts", 1),
-        Range("points", 1),
-        Range("seeds", 1),
+        Range("restarts", 1, 10_000),
+        Range("points", 1, 10_000),
+        Range("seeds", 1, 10_000),
     )
 
     buckets: int = 0

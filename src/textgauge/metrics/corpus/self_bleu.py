@@ -122,7 +122,7 @@ class SelfBleuGap(GapMetric, TokenMetric):
     default_on = "words"
     headline = Part(VALUE)
     parts = (Part("reference"), Part("candidate"))
-    ranges = (Range("n", 1),)
+    ranges = (Range("n", 1, 100),)
 
     n: int = 4
     smoothing: Smoothing = "floor"

@@ -55,7 +55,7 @@ class SlicedWasserstein(EmbeddingMetric):
     source = "Bonneel et al. 2015"
     headline = Part(VALUE, bounds=(0.0, float("inf")))
 
-    ranges = (Range("p", 1), Range("projections", 1))
+    ranges = (Range("p", 1), Range("projections", 1, 1_000_000))
 
     p: float = 2.0
     projections: int = 128

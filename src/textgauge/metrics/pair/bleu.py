@@ -103,7 +103,7 @@ class Bleu(NgramMetric):
     needs = "tokens"
     default_on = "13a"
     symmetric = False
-    ranges = (Range("order", 1), Range("floor", POSITIVE), Range("k", POSITIVE))
+    ranges = (Range("order", 1, 100), Range("floor", POSITIVE), Range("k", POSITIVE))
 
     smoothing: Smoothing = "exp"
     floor: float = 0.1
@@ -176,7 +176,7 @@ class Gleu(NgramMetric):
     needs = "tokens"
     default_on = "13a"
     parts = (Part("precision", closer="larger"), Part("recall", closer="larger"))
-    ranges = (Range("order", 1),)
+    ranges = (Range("order", 1, 100),)
 
     order: int = 4
     lowercase: bool = False

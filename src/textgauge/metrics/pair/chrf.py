@@ -112,7 +112,7 @@ class Chrf(NgramMetric):
     default_on = ""
     parts = (Part("precision", closer="larger"), Part("recall", closer="larger"))
     symmetric = False
-    ranges = (Range("order", 1), Range("word_order", 0), Range("beta", POSITIVE))
+    ranges = (Range("order", 1, 100), Range("word_order", 0, 100), Range("beta", POSITIVE))
 
     order: int = 6
     word_order: int = 0

@@ -76,7 +76,7 @@ class Judge(PairMetric):
     parts = (Part("spread", closer="smaller"),)
     symmetric = False
     undefined = "the judge's answer holds no number from 0 to 100"
-    ranges = (Range("repeats", 1),)
+    ranges = (Range("repeats", 1, 10_000),)
 
     prompt: str = ""
     repeats: int = 1

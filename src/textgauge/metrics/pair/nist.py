@@ -88,7 +88,7 @@ class Nist(PairMetric):
     needs = "tokens"
     default_on = "13a"
     symmetric = False
-    ranges = (Range("order", 1),)
+    ranges = (Range("order", 1, 100),)
 
     order: int = 5
     lowercase: bool = False

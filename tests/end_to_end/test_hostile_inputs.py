@@ -1,0 +1,93 @@
+"""Texts, names and numbers of an attacker: nothing acts on a terminal or in a document, and refusals are one line."""
+
+import json
+
+import pytest
+
+ESCAPE = "\x1b]0;new title\x07\x1b[31m"
+ACTING = {"\x1b", "\x07", "\u202e", "\x9b"}
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / f"e{ESCAPE}.txt").write_text("\n".join(f"{ESCAPE}text \u202e {n}" for n in range(30)))
+    (tmp_path / "b.txt").write_text("\n".join(f"a bird {n} in tree {n % 5}" for n in range(30)))
+    return tmp_path
+
+
+def one_refusal(found):
+    code, out, err = found
+    (line,) = (line for line in err.splitlines() if line.startswith("textgauge: "))
+    assert (code, out, not ACTING & set(line), len(line) < 1_100) == (2, "", True, True)
+    return line
+
+
+@pytest.mark.parametrize("form", ["table", "markdown", "latex"])
+def test_texts_and_names_of_files_do_not_act_on_a_terminal(run, folder, form):
+    shown = run("datasets", "show", f"e{ESCAPE}.txt", "-f", form)
+    compared = run("compare", f"e{ESCAPE}.txt", "b.txt", "-m", "jsd@words", "--no-test", "-f", form)
+    for code, out, err in (shown, compared):
+        assert code == 0
+        assert not ACTING & set(out + err)
+
+
+@pytest.mark.parametrize("form", ["json", "csv"])
+def test_data_are_exact_in_a_pipe_and_shown_on_a_terminal(run, folder, form, monkeypatch):
+    _, out, _ = run("datasets", "show", f"e{ESCAPE}.txt", "-f", form)
+    assert "\u202e" in out
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    _, out, _ = run("datasets", "show", f"e{ESCAPE}.txt", "-f", form)
+    assert not ACTING & set(out)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("leaderboard", ESCAPE),
+        ("report", ESCAPE, "-o", "x.html"),
+        ("check", ESCAPE),
+        ("datasets", "show", f"hf://{ESCAPE}"),
+        ("compare", "b.txt", "b.txt", "-m", f"energy@onnx:{ESCAPE}"),
+        ("compare", "b.txt", "b.txt", "-m", "x" * 100_000),
+        ("compare", "b.txt", "b.txt", "-m", "jsd@" + "x" * 5_000),
+        ("compare", "b.txt", "b.txt", "-m", "jsd@words", "--permutations", "9" * 25),
+        ("run", "ksc", "--source-a", "b.txt", "--source-b", "b.txt", "-m", "jsd@words", "-k", "2", "-n", "4",
+         "-j", "9" * 9, "--out", "r"),
+    ],
+)  # fmt: skip
+def test_what_is_refused_is_one_line_that_does_not_act(run, folder, words):
+    one_refusal(run(*words))
+
+
+@pytest.mark.parametrize(
+    "metric",
+    ["mauve(restarts=N)", "mauve(seeds=N)", "mauve(points=N)", "sliced_wasserstein(projections=N)", "kid(degree=N)",
+     "c2st(repeats=N)", "lm_cross_entropy(order=N)", "self_bleu_gap(n=N)", "energy@bleu(order=N)",
+     "energy@gleu(order=N)", "energy@nist(order=N)", "energy@chrf(order=N)", "energy@chrf(word_order=N)"],
+)  # fmt: skip
+def test_parameters_that_would_never_end_are_refused(run, folder, metric):
+    line = one_refusal(run("compare", "b.txt", f"e{ESCAPE}.txt", "-m", metric.replace("N", "9" * 12)))
+    assert "at most" in line
+
+
+def test_too_little_memory_is_one_line(run, folder, monkeypatch):
+    def none_left(*_, **__):
+        raise MemoryError("Unable to allocate 9 TiB")
+
+    monkeypatch.setattr("textgauge.data.source.load_texts", none_left)
+    monkeypatch.setattr("textgauge.cli.datasets.load_texts", none_left)
+    code, _, err = run("datasets", "show", "b.txt")
+    assert (code, err) == (1, "textgauge: not enough memory (Unable to allocate 9 TiB)\n")
+
+
+def test_tables_of_documents_hold_no_tags_links_or_new_rows(run, folder):
+    texts = ["a | b\nc", "<script>alert(1)</script>", "[x](javascript:alert(1))", "\\input{/etc/passwd}\n\nend"]
+    (folder / "a.jsonl").write_text("\n".join(json.dumps({"text": text}) for text in texts))
+    _, out, _ = run("datasets", "show", "a.jsonl", "-n", 9, "-f", "markdown")
+    assert len(out.splitlines()) == 2 + len(texts)
+    assert "<script" not in out
+    assert "](" not in out
+    _, out, _ = run("datasets", "show", "a.jsonl", "-n", 9, "-f", "latex")
+    assert "\\input" not in out
+    assert "" not in out.splitlines()
