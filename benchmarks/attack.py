@@ -3,7 +3,7 @@
 python -m benchmarks.attack [CASES [TARGET]]    a target by a part of its name
 
 A line is added to benchmarks/simulated/attack.jsonl for each target that it does not hold with as many cases, so that
-the command can be stopped and called again; `python -m benchmarks.trust` prints the table.
+the command can be stopped and called again; `python -m benchmarks.reliability` makes the table.
 A target is tried at least CASES times by a seeded generator: a file is damaged (bytes changed,
 cut out, repeated, or the file cut short), one bit of what textgauge stores is turned, or a family of metrics, or the
 properties, get extreme embeddings or odd texts. A case is `refused` (one clear error, NaN with a reason, or a warning

@@ -4,8 +4,8 @@ python -m benchmarks.equality
 
 Every corpus metric, pair metric and property is computed on fixed texts in a process of its own for each line: without
 the compiled library, with other numbers of threads, hash seeds and locales, with the texts in reverse order. A line of
-benchmarks/simulated/equality.jsonl says for each how many values have the same bits; `python -m benchmarks.trust`
-prints them.
+benchmarks/simulated/equality.jsonl says for each how many values have the same bits; `python -m benchmarks.reliability`
+makes the table of it.
 """
 
 from __future__ import annotations

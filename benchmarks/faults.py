@@ -4,7 +4,7 @@ python -m benchmarks.faults [CASES [COMMAND [FAULT]]]    command and fault by a 
 
 CASES (30 by default) is how often a command is killed; the other faults are tried a tenth as often. A line is added to
 benchmarks/simulated/faults.jsonl for each command and fault that it does not hold with as many cases, so that this can
-be stopped and called again; `python -m benchmarks.trust` prints the table.
+be stopped and called again; `python -m benchmarks.reliability` makes the table.
 
 A case disturbs a command once and then runs the same command again, undisturbed, in its folder. It is `right` where
 the second run ends well and its numbers are those of a run that was never disturbed. It is `lost` otherwise, `torn`

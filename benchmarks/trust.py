@@ -1,19 +1,18 @@
-"""What the attacks, faults, fuzzers and settings showed: lines of JSON that their commands add, printed as Markdown.
+"""What attacks, faults, fuzzers and other settings showed: lines of JSON that their commands keep, as Markdown.
 
-python -m benchmarks.trust    the tables of docs/reliability.md from "Under attack" on
-
-`benchmarks.attack`, `.faults`, `.fuzz` and `.equality` add to benchmarks/simulated/*.jsonl, a line for each target.
+`benchmarks.attack`, `.faults`, `.fuzz` and `.equality` keep a line for each target in benchmarks/simulated;
+`python -m benchmarks.reliability` puts the tables into docs/reliability.md.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from fcntl import LOCK_EX, flock
-from pathlib import Path
 from typing import Any
 
-KEPT = Path(__file__).with_name("simulated")
+from benchmarks.simulated import file_of, read
+
 KINDS = ("refused", "taken", "crash", "slow", "large", "wrong")  # how an attack may end
 ENDS = ("right", "lost", "torn", "noisy")  # how a disturbed command may end
 
@@ -22,18 +21,16 @@ Line = dict[str, Any]
 
 def kept(name: str) -> list[Line]:
     """The lines of a file."""
-    path = KEPT / f"{name}.jsonl"
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.exists() else []
+    return read(file_of(name))
 
 
 def keep(name: str, line: Line, *keys: str) -> None:
     """Add a line to a file, in the place of one with the same keys; several processes may."""
-    KEPT.mkdir(exist_ok=True)
-    with (KEPT / f"{name}.jsonl").open("a+", encoding="utf-8") as file:
+    with file_of(name).open("a+") as file:
         flock(file, LOCK_EX)
         lines = {tuple(one[key] for key in keys): one for one in [*kept(name), line]}
         file.truncate(0)
-        file.writelines(json.dumps(one, ensure_ascii=False) + "\n" for one in lines.values())
+        file.writelines(json.dumps(one) + "\n" for one in lines.values())
 
 
 def markdown(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
@@ -83,15 +80,6 @@ def equalities() -> str:
     return markdown([*names.values(), "other bits in"], rows)
 
 
-def tables() -> Iterator[str]:
-    """All tables."""
-    yield from (attacks(), fuzzed(), faults(), equalities())
-
-
-def main() -> None:
-    """Print the tables."""
-    print("\n\n".join(tables()))
-
-
-if __name__ == "__main__":
-    main()
+def tables() -> dict[str, str]:
+    """All tables by name."""
+    return {"attacks": attacks(), "fuzzed": fuzzed(), "faults": faults(), "equality": equalities()}

@@ -1,8 +1,13 @@
 """Every metric of the registry, and variants of it, against every check of the contract."""
 
+from dataclasses import dataclass
+
+import numpy as np
 import pytest
 
 from textgauge import get_metric, list_metrics
+from textgauge.data import GIVEN
+from textgauge.metrics import PairScores
 from textgauge.testing import check_metric, checks_of, without_models
 
 VARIANTS = [
@@ -35,19 +40,91 @@ def test_contract(metric, check):
     check(metric)
 
 
-def test_the_contract_catches_a_corpus_metric_that_breaks_it():
-    class Broken(type(get_metric("medoid"))):
-        def compute(self, comparison):
-            return {"value": float(comparison.reference.index.sum())}
+def value(metric, comparison):
+    return type(metric).__mro__[2].compute(metric, comparison)["value"]
 
+
+def rows_of(corpus):
+    return corpus.embeddings(GIVEN)
+
+
+CORPUS, PAIR = without_models(get_metric("medoid")), get_metric("jaccard")
+# A metric for each check that breaks what the check is for, made of a sound one by replacing members.
+BROKEN_CORPUS = {
+    "declaration": {"label": ""},
+    "name": {},  # not registered: its key gives another metric
+    "value_object": {"__reduce__": lambda self: (get_metric, ("energy",))},
+    "identity": {"compute": lambda self, found: {"value": value(self, found) + 1}},
+    "direction": {"compute": lambda self, found: {"value": 1 / (1 + value(self, found))}},
+    "symmetry": {"compute": lambda self, found: {"value": value(self, found) + rows_of(found.reference).sum()}},
+    "bounds": {"compute": lambda self, found: {"value": value(self, found) - 9}},
+    "order": {"compute": lambda self, found: {"value": value(self, found) + rows_of(found.reference)[0, 0]}},
+    "view": {"compute": lambda self, found: {"value": float(found.reference.index.sum())}},
+    "batch": {"compute_many": lambda self, joint, draws: {"value": np.ones(len(draws.left))}},
+    "repeatable": {"compute": lambda self, found: {"value": value(self, found) + np.random.random()}},  # noqa: NPY002
+    "too_few": {"require": lambda self, found: None, "min_texts": 3, "compute": lambda self, found: {"value": 0.5}},
+    "degenerate": {"compute": lambda self, found: {"value": float("nan")}},
+    "uncertainty": {"p_value": lambda self, found, **_: (0.0, "none")},
+}
+
+
+def shared(metric, pairs):
+    return type(metric).__mro__[2].compute(metric, pairs)["value"]
+
+
+def lengths(corpus):
+    return np.array([len(text) for text in corpus.texts])
+
+
+BROKEN_PAIR = {
+    "declaration": {"source": ""},
+    "name": {},
+    "value_object": {"__reduce__": lambda self: (get_metric, ("overlap",))},
+    "identity": {"compute": lambda self, pairs: {"value": shared(self, pairs) / 2}},
+    "blank": {"compute": lambda self, pairs: {"value": np.where(lengths(pairs.left) == 0, 0.0, shared(self, pairs))}},
+    "direction": {"compute": lambda self, pairs: {"value": 1 - shared(self, pairs)}},
+    "symmetry": {"compute": lambda self, pairs: {"value": shared(self, pairs) / lengths(pairs.left).clip(1)}},
+    "bounds": {"compute": lambda self, pairs: {"value": shared(self, pairs) + 5}},
+    "batch": {"compute": lambda self, pairs: {"value": shared(self, pairs) / len(pairs)}},
+    "repeats": {"measure": lambda self, pairs: PairScores(metric="broken", values=self.compute(pairs)["value"])},
+    "matrix": {"matrix": lambda self, rows, columns, **_: np.zeros((len(rows), len(columns)))},
+    "references": {"compute_items": lambda self, pairs: {"value": np.full(pairs.n_items, float(len(pairs)))}},
+    "repeatable": {"compute": lambda self, pairs: {"value": np.random.random(len(pairs))}},  # noqa: NPY002
+    "odd_texts": {
+        "compute": lambda self, pairs: {"value": np.where(lengths(pairs.left) > 999, np.inf, shared(self, pairs))}
+    },
+    "whole_set": {
+        "statistics": lambda self, pairs: np.ones((len(pairs), 1)),
+        "of_statistics": lambda self, sums: np.full(len(sums), np.nan),
+    },
+}
+
+
+def made(sound, members):
+    members = {"__doc__": "Broken.", "__module__": __name__, **members}
+    kind = dataclass(frozen=True, kw_only=True)(type("Broken", (type("Middle", (type(sound),), {}),), members))
+    return kind(on=sound.on)
+
+
+@pytest.mark.parametrize(
+    ("sound", "broken", "check"),
+    [
+        (sound, broken, check)
+        for sound, broken in (
+            (without_models(get_metric("medoid")), BROKEN_CORPUS),
+            (get_metric("jaccard"), BROKEN_PAIR),
+        )
+        for check in checks_of(sound)
+    ],
+    ids=lambda given: getattr(given, "__name__", ""),
+)
+def test_every_check_catches_a_metric_that_breaks_it(sound, broken, check):
+    check(sound)
     with pytest.raises(AssertionError):
-        check_metric(Broken(on="given"))
+        check(made(sound, broken[check.__name__.removeprefix("check_")]))
 
 
-def test_the_contract_catches_a_pair_metric_that_breaks_it():
-    class Broken(type(get_metric("jaccard"))):
-        def compute(self, pairs):
-            return {"value": pairs.left.index / (1 + pairs.left.index.max())}
-
-    with pytest.raises(AssertionError):
-        check_metric(Broken())
+def test_check_metric_runs_all_checks():
+    check_metric(get_metric("jaccard"))
+    with pytest.raises(AssertionError, match="needs a source"):
+        check_metric(made(get_metric("jaccard"), BROKEN_PAIR["declaration"]))

@@ -67,6 +67,19 @@ class Narrow(Lengths):
         return super().encode(texts, **options)[:, :1]
 
 
+class Constant(Lengths):
+    """It gives every text the same vector."""
+
+    def encode(self, texts, **options):
+        return np.ones((len(texts), 2), dtype=np.float32)
+
+
+class Nameless(Lengths):
+    """It has no name."""
+
+    name = ""
+
+
 def test_a_broken_embedder_is_caught():
     check_embedder(Lengths())
     with pytest.raises(AssertionError, match="other vectors"):
@@ -75,6 +88,10 @@ def test_a_broken_embedder_is_caught():
         check_embedder(Inverse())
     with pytest.raises(AssertionError, match="shape"):
         check_embedder(Narrow())
+    with pytest.raises(AssertionError, match="same vector"):
+        check_embedder(Constant())
+    with pytest.raises(AssertionError, match="needs a name"):
+        check_embedder(Nameless())
 
 
 def test_a_broken_property_is_caught():
@@ -82,6 +99,8 @@ def test_a_broken_property_is_caught():
     check_property(known)
     with pytest.raises(AssertionError, match="outside"):
         check_property(replace(known, compute=lambda *_: PropertyValue(2.0)))
+    with pytest.raises(AssertionError, match="is no name"):
+        check_property(replace(known, name="No name"))
     with pytest.raises(AssertionError, match="misses its own interval"):
         check_property(replace(known, compute=lambda *_: PropertyValue(0.5, 0.6, 0.7)))
     with pytest.raises(AssertionError, match="in another order"):

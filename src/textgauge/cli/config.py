@@ -52,6 +52,8 @@ def _defaults(command: Any, table: dict[str, Any], place: str) -> dict[str, Any]
             found[key] = _defaults(commands[key], value, f"{place}: {key}")
         elif key in options:
             found[options[key].name] = _value(options[key], value, f"{place}: {key}")
+        elif key in commands:
+            raise InputError(f"{place}: {key} is a command; give its options in a table [{key}]")
         else:
             raise UnknownName(f"{place}: {UnknownName.among('option or command', key, [*commands, *options])}")
     return found

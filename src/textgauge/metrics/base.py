@@ -52,7 +52,7 @@ class Range(NamedTuple):
         """Refuse a value outside."""
         if not self.least <= value <= self.most or value == INFINITY:
             least = "above 0" if self.least == POSITIVE else f"at least {self.least:g}"
-            most = f" and at most {self.most:,}" if self.most < INFINITY else ""
+            most = f" and at most {self.most:,.10g}" if self.most < INFINITY else ""
             raise ParameterError(f"{metric}: {self.name}={value} must be {least}{most}")
 
 

@@ -37,6 +37,7 @@ def test_commands_of_a_group_and_lists(run, folder):
         ("[compere]\nseed = 1", "unknown option or command 'compere'; did you mean compare"),
         ("[compare]\npermutations = [1]", "permutations is one value"),
         ("[compare", "textgauge.toml: not TOML"),
+        ("compare = 3", "compare is a command; give its options in a table [compare]"),
     ],
 )
 def test_a_mistake_is_one_line(run, folder, text, complaint):

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Mapping
 from typing import Any
 
-from textgauge.errors import InputError
+from textgauge.errors import InputError, TextgaugeError
+from textgauge.metrics import get_metric
 from textgauge.tabular import one_line
 
 _NUMBERS = frozenset(
@@ -14,6 +17,9 @@ _NUMBERS = frozenset(
 _COUNTS = frozenset({"n", "n_reference", "n_candidate", "undefined"})
 _TEXTS = frozenset({"metric", "reason", "warning", "signature", "interval", "test"})
 _LARGEST = 1e300
+_ROUNDING = 1e-6
+_UNBOUNDED = (-math.inf, math.inf)
+_PLAIN = re.compile(r"[a-z0-9_]+(\.[a-z0-9_]+)?", re.IGNORECASE)
 _SHOWN = 60
 
 
@@ -47,6 +53,19 @@ def check_row(row: Mapping[str, Any], place: str) -> None:
         raise InputError(f"{place}: the interval ends ({row['high']:g}) before it begins ({row['low']:g})")
     if row.get("p_value") is not None and not 0 < row["p_value"] <= 1:
         raise InputError(f"{place}: p_value is {row['p_value']:g}, outside (0, 1]")
+    low, high = _bounds(row["metric"])
+    for name in {"value", "mean"} & row.keys():
+        if row[name] is not None and not low - _ROUNDING <= row[name] <= high + _ROUNDING:
+            raise InputError(f"{place}: {name} is {row[name]:g}, outside {low:g}…{high:g}")
+
+
+def _bounds(key: str) -> tuple[float, float]:
+    """The bounds of a metric; its input and parameters, which may name files, are not looked at."""
+    name = key.partition("@")[0].partition("(")[0]
+    try:
+        return get_metric(name).bounds if _PLAIN.fullmatch(name) else _UNBOUNDED
+    except TextgaugeError:
+        return _UNBOUNDED
 
 
 def is_number(value: Any) -> bool:

@@ -176,6 +176,8 @@ SCORED = [{"metric": "bleu", "mean": 0.2, "low": 0.1, "high": 0.3, "n": 30, "rea
         (SCORED, {"mean": [1]}, "not a number or null"),
         (COMPARED, {"p_value": "0.1"}, "not a number or null"),
         (COMPARED, {"p_value": 0}, r"outside \(0, 1\]"),
+        (COMPARED, {"value": -0.1}, "value is -0.1, outside 0…"),
+        (SCORED, {"metric": "bleu(order=2)@zh", "mean": 7.5, "low": 7, "high": 8}, "mean is 7.5, outside 0…1"),
         (COMPARED, {"p_value": float("nan")}, "not a number or null"),
         (COMPARED, {"value": 10**400}, "not a number or null"),
         (COMPARED, {"metric": None}, "names no metric"),
