@@ -13,6 +13,8 @@ from _pages import catalogues, commands, metrics, notebooks, protocols, python
 
 TITLES = {
     "reference/metrics/index.md": "Metrics",
+    "reference/commands.md": "Command line",
+    "reference/python.md": "Python",
     "reference/protocols.md": "Protocols",
     "reference/suites.md": "Suites",
     "reference/transformations.md": "Transformations",
@@ -20,8 +22,6 @@ TITLES = {
     "reference/datasets.md": "Datasets",
     "reference/representations.md": "Embedders, tokenizers, language models",
     "reference/resources.md": "Resources",
-    "reference/commands.md": "Command line",
-    "reference/python.md": "Python",
 }
 
 
