@@ -87,13 +87,18 @@ wheel: ## source archive, a wheel for this platform and one for all, checked
 	rm -rf build/unpacked && for wheel in dist/*.whl; do build/wheel-venv/bin/python -m zipfile -e $$wheel build/unpacked; done
 	@! grep -rlF -e '$(CURDIR)' -e "$$($(PYTHON) -c 'import sys; print(sys.base_prefix)')/lib" build/unpacked || (echo "a wheel holds paths of this machine" && exit 1)
 
-# Every lower bound of pyproject.toml as the version that is installed.
+# Every lower bound of pyproject.toml as the version that is installed, those of the extras that tests use too. What these versions
+# import from newer packages may be deprecated there.
+LOWEST_EXTRAS := api,dask,elmo,pandas,figures,excel,zstd
+LOWEST := import re, tomllib; p = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
+  names = [*p["dependencies"], *(name for extra in "$(LOWEST_EXTRAS)".split(",") for name in p["optional-dependencies"][extra])]; \
+  print(*(re.sub(r">=([^,;]+)[^;]*", r"==\1", name, count=1) for name in names), sep="\n")
 test-lowest: ## run the tests on the lowest versions that are allowed
 	$(PYTHON) -m venv build/lowest-venv
-	$(PYTHON) -c 'import re, tomllib; p = tomllib.load(open("pyproject.toml", "rb"))["project"]; print(*(re.sub(r">=([^,;]+)[^;]*", r"==\1", d) for d in p["dependencies"]), sep="\n")' > build/lowest.txt
-	build/lowest-venv/bin/python -m pip install -q -c build/lowest.txt -e '.[dev,api,elmo,dask]'
+	$(PYTHON) -c '$(LOWEST)' > build/lowest.txt
+	build/lowest-venv/bin/python -m pip install -q -c build/lowest.txt -e '.[dev,$(LOWEST_EXTRAS)]'
 	build/lowest-venv/bin/textgauge resources fetch $(TEST_RESOURCES)
-	build/lowest-venv/bin/python -m pytest -q -n auto
+	build/lowest-venv/bin/python -m pytest -q -n auto -W ignore::DeprecationWarning
 
 # A copy of the package whose compiled library checks every access to memory and every undefined operation.
 sanitize: $(VENV)/.dev ## run the tests of the compiled code under the address and undefined-behaviour sanitizers
