@@ -81,11 +81,12 @@ wheel: ## source archive, a wheel for this platform and one for all, checked
 	rm -rf dist && $(PYTHON) -m venv build/wheel-venv
 	build/wheel-venv/bin/python -m pip install -q build twine check-wheel-contents
 	build/wheel-venv/bin/python -m build
-	TEXTGAUGE_NATIVE=0 build/wheel-venv/bin/python -m build --wheel
+	TEXTGAUGE_NATIVE=0 build/wheel-venv/bin/python -m pip wheel -q --no-cache-dir --no-deps -w dist dist/*.tar.gz
 	build/wheel-venv/bin/twine check --strict dist/*
 	build/wheel-venv/bin/check-wheel-contents dist/*.whl
-	rm -rf build/unpacked && for wheel in dist/*.whl; do build/wheel-venv/bin/python -m zipfile -e $$wheel build/unpacked; done
+	rm -rf build/unpacked && for wheel in dist/*.whl; do build/wheel-venv/bin/python -m zipfile -e $$wheel build/unpacked/$$wheel; done
 	@! grep -rlF -e '$(CURDIR)' -e "$$($(PYTHON) -c 'import sys; print(sys.base_prefix)')/lib" build/unpacked || (echo "a wheel holds paths of this machine" && exit 1)
+	@test -z "$$(find build/unpacked/dist/*-any.whl -name '_kmeans*')" || (echo "the wheel for all platforms holds a library of this one" && exit 1)
 
 # Every lower bound of pyproject.toml as the version that is installed, those of the extras that tests use too. What these versions
 # import from newer packages may be deprecated there.
