@@ -17,7 +17,8 @@ def commands_page() -> str:
     intro = (
         "Results go to standard output: the answer, a table, what to do next. Progress and warnings go to standard "
         "error; `-q` leaves them out, `-v` adds the time of every step, `-h` shows the help of a command. "
-        "Exit code 0: good; 1: something failed; 2: wrong use, said in one line; 130: Ctrl-C.\n\n"
+        "Exit code 0: good; 1: something failed; 2: wrong use, said in one line; "
+        "3: a check that cannot be decided; 130: Ctrl-C.\n\n"
         '`--format json` prints one object: `{"schema": 1, "version", "command", "answer", "rows", "warnings"}`, '
         "checked by `result.schema.json`, which is in the package; `details` holds what is no row. `jsonl` and `csv` "
         "print the rows alone, `markdown` and `latex` what a table shows. `-o FILE.json` saves a result with a "

@@ -235,7 +235,7 @@ def _index() -> str:
     parts = []
     for kind, title in (("corpus", "Of two corpora"), ("pair", "Of two texts")):
         rows = [_row(metric) for metric in list_metrics(kind=kind)]
-        parts += [f"## {title}", table(["metric", "what it measures", "looks at", "closer", "source"], rows)]
+        parts += [f"## {title}", table(["metric", "what it measures", "reads", "closer", "source"], rows)]
     intro = (
         "A metric is a value with a name that parses back: `name[.part][(param=value,...)][@on]`, with `|` for grids. "
         "The same name works in Python, on the command line and in stored runs."
