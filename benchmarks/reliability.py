@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from benchmarks import coverage, leaderboards, null_range
+from benchmarks import coverage, leaderboards, null_range, trust
 from benchmarks.ledgers import marked
 from benchmarks.simulated import file_of, read
 
@@ -29,6 +29,7 @@ def tables() -> dict[str, str]:
         "family": null_range.family_table(read(file_of("family"))),
         "foreign": null_range.share_table(read(file_of("foreign"))),
         **{name: leaderboards.table(name, boards) for name in leaderboards.TABLES},
+        **trust.tables(),
     }
 
 

@@ -81,5 +81,7 @@ def equalities() -> str:
 
 
 def tables() -> dict[str, str]:
-    """All tables by name."""
-    return {"attacks": attacks(), "fuzzed": fuzzed(), "faults": faults(), "equality": equalities()}
+    """All tables by name, of which there are lines."""
+    made = {"attack": ("attacks", attacks), "fuzz": ("fuzzed", fuzzed), "faults": ("faults", faults)}
+    made["equality"] = ("equality", equalities)
+    return {name: table() for file, (name, table) in made.items() if kept(file)}
