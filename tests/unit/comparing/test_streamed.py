@@ -159,11 +159,10 @@ def test_samples_are_stated(texts, letters, small, metric, size):
     assert turned[score.metric].value == pytest.approx(score.value)
 
 
-def test_the_report_says_what_comes_from_all_texts_and_what_from_a_sample(letters, small, monkeypatch):
-    monkeypatch.setattr("textgauge.comparing.streamed.SAMPLE", 50)
+def test_the_report_says_what_comes_from_all_texts_and_what_from_a_sample(letters, small):
     report = compare(made(150, 1), made(120, 2), metrics="jsd@words,vendi_gap@letters,pr@letters", ci=True, seed=7)
     assert "jsd@words and pr@letters: from all texts" in report.warnings
-    assert "vendi_gap@letters: from a sample of 50 and 50 texts, drawn with seed 7" in report.warnings
+    assert "vendi_gap@letters: from a sample of 150 and 120 texts, drawn with seed 7" in report.warnings
     assert any("pr@letters" in line and "a sample has them (approx)" in line for line in report.warnings)
 
 

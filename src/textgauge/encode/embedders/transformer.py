@@ -27,6 +27,7 @@ from textgauge.encode.embedders.whole import WordSpans, words_of
 from textgauge.encode.tokenizers import load_pieces, without_surrogates
 from textgauge.errors import ResourceError
 from textgauge.parallel import workers
+from textgauge.sizes import blocks
 
 Run = Callable[[Ints], Floats32]
 """Token ids (texts, length) to the last hidden states (texts, length, dimension)."""
@@ -110,8 +111,8 @@ def encode_tokens(
     vectors, done = np.empty((len(ids), dimension), dtype=np.float32), 0
     with ThreadPoolExecutor(workers()) as pool:
         batches = list(equal_length_batches(ids, batch_size))
-        blocks = pool.map(lambda rows: encode(np.stack([ids[row] for row in rows])), batches)
-        for rows, block in zip(batches, blocks, strict=True):
+        encoded = pool.map(lambda rows: encode(np.stack([ids[row] for row in rows])), batches)
+        for rows, block in zip(batches, encoded, strict=True):
             vectors[rows] = block
             done += len(rows)
             if progress is not None:
@@ -126,8 +127,7 @@ def equal_length_batches(ids: Sequence[Ints], batch_size: int) -> Iterator[list[
         by_length.setdefault(len(tokens), []).append(row)
     for length in sorted(by_length, reverse=True):
         rows = by_length[length]
-        step = max(1, min(batch_size, TOKENS_PER_RUN // length))
-        yield from (rows[start : start + step] for start in range(0, len(rows), step))
+        yield from (rows[some] for some in blocks(len(rows), min(batch_size, TOKENS_PER_RUN // length)))
 
 
 def identity(model: str, digest: str, *, max_length: int, normalise: bool, runtime: str) -> str:

@@ -19,6 +19,7 @@ from textgauge.encode.hugging_face import TransformersModel, load_pretrained
 from textgauge.encode.language_models import Surprise, once, windowed
 from textgauge.encode.tokenizers import without_surrogates
 from textgauge.errors import ResourceError
+from textgauge.sizes import blocks
 
 TOKENS = 1024  # at once: each has a number for every token of the vocabulary
 
@@ -129,9 +130,8 @@ class MaskedModel(HuggingFaceModel):
         return np.array([[cost for part in self._row(row, places) for cost in part] for row in ids])
 
     def _row(self, row: Ints, places: Ints) -> Iterator[NDArray[np.float64]]:
-        step = max(1, TOKENS // len(row))
-        for start in range(0, len(places), step):
-            hidden = places[start : start + step]
+        for some in blocks(len(places), TOKENS, len(row)):
+            hidden = places[some]
             copies = np.repeat(row[None], len(hidden), axis=0)
             copies[np.arange(len(hidden)), hidden] = self.tokenizer.mask_token_id
             logs = self._logs(copies).numpy()

@@ -25,6 +25,7 @@ from textgauge.encode.resources import locate, resource
 from textgauge.encode.tokenizers import without_surrogates
 from textgauge.errors import ResourceError
 from textgauge.parallel import workers
+from textgauge.sizes import blocks
 
 FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
 SEPARATOR = "<|endoftext|>"
@@ -75,8 +76,7 @@ class SmolLM2:
 
 def _batches(windows: list[Ints]) -> Iterator[list[int]]:
     for rows in equal_length_batches(windows, BATCH):
-        step = max(1, TOKENS // len(windows[rows[0]]))
-        yield from (rows[start : start + step] for start in range(0, len(rows), step))
+        yield from (rows[some] for some in blocks(len(rows), TOKENS, len(windows[rows[0]])))
 
 
 def byte_pieces(model: Gguf) -> Any:
