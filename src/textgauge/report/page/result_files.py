@@ -65,6 +65,7 @@ class ResultFile:
     rows: tuple[dict[str, Any], ...] = ()
     findings: tuple[WorseThanReal, ...] = ()
     warnings: tuple[str, ...] = ()
+    section: str = "Corpora"
 
 
 def read_result(path: str | os.PathLike[str]) -> ResultFile:
@@ -79,7 +80,8 @@ def read_result(path: str | os.PathLike[str]) -> ResultFile:
     rows = [row for _, _, rows in found for row in rows]
     if is_ledger(rows):
         listed_claims, counted = ledger_tables(rows)
-        return ResultFile(name, f"Claims of papers ({name})", tuple(listed_claims), tuple(counted))
+        heading = f"Claims of papers ({name})"
+        return ResultFile(name, heading, tuple(listed_claims), tuple(counted), section="Claims")
     described = [row for row in rows if is_property(row)]
     compared = [row for row in rows if is_comparison(row)]
     said = _said(content) or [
