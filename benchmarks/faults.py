@@ -3,8 +3,8 @@
 python -m benchmarks.faults [CASES [COMMAND [FAULT [FILE]]]]    command and fault by a part of their names
 
 CASES (30 by default) is how often a command is killed; the other faults are tried a tenth as often. A line is added to
-FILE (benchmarks/simulated/faults.jsonl) for each command and fault that it does not hold with as many cases, so that this can
-be stopped and called again; `python -m benchmarks.reliability` makes the table.
+FILE (benchmarks/simulated/faults.jsonl) for each command and fault that it does not hold with as many cases, so that
+this can be stopped and called again; `python -m benchmarks.reliability` makes the table.
 
 A case disturbs a command once and then runs the same command again, undisturbed, in its folder. It is `right` where
 the second run ends well and its numbers are those of a run that was never disturbed. It is `lost` otherwise, `torn`
