@@ -194,7 +194,7 @@ def test_a_corpus_by_itself_begins_with_the_answer_and_shows_its_duplicates(run,
     first, *_ = printed.splitlines()
     assert first.startswith("60 texts of 6 words (median; 90 % have 6 to 6): 60 (100 %) equal another one")
     assert "60 (100 %) have a near duplicate in the other file." in first
-    assert "near duplicates: 60, the first 5" in printed
+    assert "Near duplicates (60, the first 5):" in printed
     assert "semantic_precision" not in printed
 
 

@@ -17,6 +17,7 @@ from textgauge.cli.output import (
     SchedulerOption,
     SeedOption,
     check_output,
+    fill_line,
     names_of,
     print_next,
     print_result,
@@ -39,6 +40,10 @@ if TYPE_CHECKING:
     import polars as pl
 
 _EXAMPLES = 5
+_TITLES = {  # of lists, where their names do not say enough
+    "shared": "texts with a near duplicate in the other file",
+    "same_meaning": "texts with the meaning of another text",
+}
 _WIDTH = 60  # characters of a text that a table shows
 
 
@@ -201,14 +206,17 @@ def _print(found: Description | CorpusDescription, form: Format, near_copies: fl
     print_result(found, form)
     if not form.for_people:
         return
+    for text in found.notes if isinstance(found, Description) and form is not Format.latex else ():
+        typer.echo(fill_line(f"note: {text}"))
+    typer.echo()
     if isinstance(found, CorpusDescription):
         for name, frame in found.lists().items():
-            _print_examples(name.replace("_", " "), frame, form)
+            _print_examples(_TITLES.get(name, name.replace("_", " ")), frame, form)
         return
     print_table([link.to_dict() for link in found.links], form)
     if len(found.generated) > 1:
         print_table([_difference(row.to_dict()) for row in found.differences], form)
-    examples = {"uncovered test texts": found.uncovered(), "modes": found.modes()}
+    examples = {"uncovered test texts": found.uncovered(), "groups of equal or nearly equal texts": found.modes()}
     if near_copies is not None:
         examples = {"near copies": found.near_copies()} | examples
     for name, frame in examples.items():
@@ -217,7 +225,8 @@ def _print(found: Description | CorpusDescription, form: Format, near_copies: fl
 
 def _print_examples(name: str, frame: pl.DataFrame, form: Format) -> None:
     if len(frame):
-        say(f"{name}: {len(frame)}" + (f", the first {_EXAMPLES}" if len(frame) > _EXAMPLES else ""))
+        first = f", the first {_EXAMPLES}" if len(frame) > _EXAMPLES else ""
+        say(f"{name[0].upper()}{name[1:]} ({len(frame):,}{first}):")
         print_table(
             [
                 {key: one_line(cell, _WIDTH) if isinstance(cell, str) else cell for key, cell in row.items()}

@@ -8,7 +8,17 @@ from typing import Annotated
 
 import typer
 
-from textgauge.cli.output import Format, FormatOption, note, print_answer, print_result, print_table, refuse, say
+from textgauge.cli.output import (
+    Format,
+    FormatOption,
+    fill_line,
+    note,
+    print_answer,
+    print_result,
+    print_table,
+    refuse,
+    say,
+)
 from textgauge.errors import InputError
 from textgauge.evaluate import Store
 from textgauge.evaluate.boards.grouped import boards_answer, boards_rows, leaderboards, titled
@@ -94,7 +104,7 @@ def print_boards(
         print_answer(titled(title, board.answer), form)
         print_table(board.readable(), form)
         for line in board.notes if form is not Format.latex else ():
-            say(f"note: {line}")
+            say(fill_line(f"note: {line}"))
     for text in warnings:
         note(f"warning: {text}")
 

@@ -149,6 +149,10 @@ def _print(report: ScoreReport, *, summary: bool, parts: bool, form: Format) -> 
     if summary or form.for_people:
         rows = [row.to_dict() for row in report.summary()]
         print_result(TableResult("score", rows, report.answer, report.warnings, report.readable()), form)
+        for line in report.citations if form is not Format.latex and form.for_people else ():
+            typer.echo(line)
+        if report.citations and form is Format.table:
+            typer.echo()
     else:
         rows = report.to_dicts(parts=parts)
         print_result(TableResult("score", rows, report.answer, report.warnings, extra=report.details), form)

@@ -40,7 +40,7 @@ _ARROWS = {"smaller": "↓", "lower": "↓", "larger": "↑", "higher": "↑"}
 _COMPARED = ("metric", "value", "null", "times", "p_adjusted", "p_value", "reason")
 _SCORED = ("metric", "corpus", "mean", "n", "reason")
 _DESCRIBED = ("property", "value", "test", "train", "about")
-_HEADINGS = {"null": "if same source", "p_adjusted": "p (adjusted)", "p_value": "p", "about": "what it is"}
+_HEADINGS = {"null": "if same source", "p_adjusted": "adjusted p", "p_value": "p", "about": "what it is"}
 _DEFINED = {
     "null": "The mean and the middle 95 % of the values if both corpora had one source.",
     "times": "The value, in multiples of what is expected if both corpora had one source.",
