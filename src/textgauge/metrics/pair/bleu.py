@@ -142,7 +142,7 @@ class Bleu(NgramMetric):
 
     def as_sacrebleu(self, sums: Floats) -> tuple[str, Any] | None:
         """BLEU with these settings; `effective` only where it matters, which is in sets without a single n-gram."""
-        from sacrebleu.metrics import BLEU
+        from sacrebleu.metrics.bleu import BLEU
 
         tokenizer = {"whitespace": "none"}.get(self.on, self.on)
         if tokenizer not in BLEU.TOKENIZERS or self.order != BLEU().max_ngram_order:

@@ -149,12 +149,12 @@ class Chrf(NgramMetric):
 
     def as_sacrebleu(self, sums: Floats) -> tuple[str, Any] | None:
         """CHRF with these settings; a beta that is no whole number has no name there."""
-        from sacrebleu.metrics import CHRF
+        from sacrebleu.metrics.chrf import CHRF
 
         if self.beta != int(self.beta):
             return None
-        orders = {"char_order": self.order, "word_order": self.word_order, "beta": int(self.beta)}
-        kept = {"lowercase": self.lowercase, "whitespace": self.whitespace}
+        orders: dict[str, Any] = {"char_order": self.order, "word_order": self.word_order, "beta": int(self.beta)}
+        kept: dict[str, Any] = {"lowercase": self.lowercase, "whitespace": self.whitespace}
         return f"chrF{orders['beta']}{'+' * self.word_order}", CHRF(
             **orders, **kept, eps_smoothing=self.smoothing == "epsilon"
         )

@@ -192,9 +192,9 @@ class Ter(PairMetric):
 
     def as_sacrebleu(self, sums: Floats) -> tuple[str, Any] | None:
         """TER with these settings."""
-        from sacrebleu.metrics import TER
+        from sacrebleu.metrics.ter import TER
 
-        kept = {"case_sensitive": self.case_sensitive, "asian_support": self.asian_support}
+        kept: dict[str, Any] = {"case_sensitive": self.case_sensitive, "asian_support": self.asian_support}
         return "TER", TER(normalized=self.normalized, no_punct=self.no_punct, **kept)
 
     def _counts(self, pairs: Pairs) -> NDArray[np.float64]:
