@@ -53,18 +53,23 @@ class Format(StrEnum):
 
 FormatOption = Annotated[Format, typer.Option("--format", "-f", case_sensitive=False, help="How to print the result.")]
 SeedOption = Annotated[int, typer.Option(min=0, help="Random seed.")]
-LevelOption = Annotated[float, typer.Option(help="Level of the intervals.")]
+LevelOption = Annotated[float, typer.Option(help="Confidence level of the intervals.")]
 SchedulerOption = Annotated[
     str | None,
     typer.Option(
-        "--scheduler", "--cluster", help="Work on a Dask cluster: tcp://HOST:PORT, or local:N for N processes here."
+        "--scheduler",
+        "--cluster",
+        help="Use a Dask cluster: tcp://HOST:PORT, or local:N for N processes on this machine.",
     ),
 ]
 OutputOption = Annotated[
     Path | None,
-    typer.Option("--output", "-o", help="Save the result to a .json file, which `textgauge report` reads."),
+    typer.Option("--output", "-o", help="Save the result to a .json file; `textgauge report` reads it."),
 ]
-ColumnOption = Annotated[str | None, typer.Option(help="The column that holds the texts, for tables.")]
+ColumnOption = Annotated[
+    str | None,
+    typer.Option(help="The column that holds the texts, for tables; default: `text`, or the only column of texts."),
+]
 
 
 def with_options(command: Callable[..., None]) -> Callable[..., None]:

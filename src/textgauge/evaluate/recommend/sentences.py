@@ -117,7 +117,7 @@ def _costs(answer: Recommendation) -> Iterator[str]:
     tied = [cost for metric in answer.choice if (cost := answer.cost(metric)) is not None]
     quickest = min(tied, key=lambda cost: cost.seconds + cost.embedding_seconds, default=known[0])
     if quickest.metric not in wanted:
-        yield f"Of the metrics tied with {answer.choice[0]}, {quickest.metric} is the fastest: {_seconds(quickest)}."
+        yield f"Of the recommended metrics, {quickest.metric} is the fastest: {_seconds(quickest)}."
 
 
 def _cost(cost: MetricCost) -> str:

@@ -66,7 +66,7 @@ def test_many_tied_metrics_are_counted(make_answer):
 def test_the_quickest_of_those_tied_is_named_where_it_is_not_the_best(make_answer):
     costs = (MetricCost("quick", 0.2, 100, 1.5, "minilm"), MetricCost("slow", 0.1, 100))
     said = make_answer(costs=costs, detect=("quick",)).sentences
-    assert said[-1] == "Of the metrics tied with quick, slow is the fastest: 100 ms."
+    assert said[-1] == "Of the recommended metrics, slow is the fastest: 100 ms."
 
 
 def test_what_was_left_out_is_in_the_first_sentence(make_answer):
