@@ -37,9 +37,7 @@ def leaderboard(
     ] = None,
     judgements: Annotated[
         str | None,
-        typer.Option(
-            help="Which judgements of ksc count: distinct (each once) or paper; default: as in the run."
-        ),
+        typer.Option(help="Which judgements of ksc count: distinct (each once) or paper; default: as in the run."),
     ] = None,
     ties: Annotated[
         str | None, typer.Option(help="How equal distances count in ksc: half, right or wrong; default: as in the run.")
