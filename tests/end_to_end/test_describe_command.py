@@ -92,7 +92,7 @@ def test_files_of_texts_picks_and_figure(describe, corpora):
     assert len(pl.read_parquet(corpora / "texts.parquet")) == 60
     assert len((corpora / "picked.txt").read_text(encoding="utf-8").splitlines()) == 7
     assert (corpora / "plane.svg").read_bytes().startswith(b"<svg")
-    assert "near copies: " in out
+    assert "Near copies (" in out
 
 
 def test_the_table_and_the_file_of_the_same_call_tell_the_same(describe, corpora):
