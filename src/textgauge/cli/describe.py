@@ -228,7 +228,7 @@ def _print(found: Description | CorpusDescription, form: Format, near_copies: fl
     if not form.for_people:
         return
     for text in found.notes if isinstance(found, Description) and form is not Format.latex else ():
-        typer.echo(fill_line(f"note: {text}"))
+        say(fill_line(f"note: {text}"))
     typer.echo()
     if isinstance(found, CorpusDescription):
         for name, frame in found.lists().items():

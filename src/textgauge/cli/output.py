@@ -211,7 +211,7 @@ def _table(rows: Sequence[Row], names: Sequence[str]) -> None:
     shown, hidden = fitting(rows, names, width)
     Console(width=width).print(rich_table(rows, shown, width))
     if hidden:
-        typer.echo(hidden_columns(hidden))
+        say(hidden_columns(hidden))
     typer.echo()
 
 

@@ -166,7 +166,7 @@ def _print(report: ScoreReport, *, summary: bool, parts: bool, form: Format) -> 
         rows = [row.to_dict() for row in report.summary()]
         print_result(TableResult("score", rows, report.answer, report.warnings, report.readable()), form)
         for line in report.citations if form is not Format.latex and form.for_people else ():
-            typer.echo(line)
+            say(line)
         if report.citations and form is Format.table:
             typer.echo()
     else:
