@@ -8,9 +8,9 @@
 jsd with nothing cached; `arrays` two memory-mapped .npy files of N × 384 by fid, energy, medoid and ttest; `pairs` two
 of N × 384 (100,000) by pr, dc, irpr, ahd and mmd, with the matrix products alone. `growth` measures every corpus
 metric by itself from 100 texts up to 1,000,000 (of pairs 20,000, of fitted ones 100,000), values alone: CPU seconds
-without imports and the most memory. It adds a line to growth.jsonl for each, and measures again what has no line
-there; with TEXTGAUGE_PEERS, the Python of an environment with prdc, mauve-text, hyppo and semhash, these too, up to
-10,000, with a minute and 6 GB each. `table` prints the tables of docs/performance.md from these lines and draws
+without imports and the most memory. It adds a line to growth.jsonl for each that has none; with TEXTGAUGE_PEERS, the
+Python of an environment with prdc, mauve-text, hyppo and semhash, for these too, up to 10,000, with a minute and 6 GB
+each. `table` puts the tables of these lines between their marks in docs/performance.md and draws
 docs/images/growth.svg; `growth` does so at its end.
 """
 
@@ -112,6 +112,7 @@ def _multiplied(left: np.ndarray, right: np.ndarray) -> float:
 
 
 KEPT = Path(__file__).with_name("growth.jsonl")
+PAGE = Path(__file__).parents[1] / "docs" / "performance.md"
 KINDS = {"texts": (".txt", write_texts), "copies": (".copies.txt", write_copies), "rows": (".npy", write_rows)}
 STEPS = (100, 1_000, 10_000, 20_000, 100_000, 1_000_000)
 MOST = {"sums": 1_000_000, "blocks": 20_000, "fitted": 100_000, "search": 100_000, "peer": 10_000}
@@ -177,11 +178,11 @@ def forked(work: Callable[[], dict[str, Any]]) -> Line:
     _, status, usage = os.wait4(child, 0)
     if status:
         sys.exit(f"a child ended with {os.waitstatus_to_exitcode(status)}")
-    return _line(usage.ru_utime + usage.ru_stime, usage, json.loads(answer))
+    return _line(usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1e6, json.loads(answer))
 
 
-def _line(seconds: float, usage: resource.struct_rusage, found: dict[str, Any]) -> Line:
-    return {"seconds": round(seconds, 3), "gb": round(usage.ru_maxrss / 1e6, 3), "found": found}
+def _line(seconds: float, gigabytes: float, found: dict[str, Any]) -> Line:
+    return {"seconds": round(seconds, 3), "gb": round(gigabytes, 3), "found": found}
 
 
 def _metric(key: str, paths: list[Path]) -> Line:
@@ -208,14 +209,13 @@ def _peer(python: str, name: str, paths: list[Path]) -> Line:
     command = [python, "-m", "benchmarks.scale_peers", name, *map(str, paths[: 1 if name == "semhash" else 2])]
     with tempfile.TemporaryFile() as out, open(os.devnull, "wb") as nowhere:
         child = subprocess.Popen(command, stdout=out, stderr=nowhere)
-        _, status, usage = os.wait4(child.pid, 0)
-        child.returncode = os.waitstatus_to_exitcode(status)
+        ended = child.wait()
         out.seek(0)
         lines = out.read().decode().splitlines()
-    if child.returncode:
-        return {"ended": "over 60 s" if child.returncode == -signal.SIGXCPU else "over 6 GB"}
+    if ended:
+        return {"ended": "over 60 s" if ended == -signal.SIGXCPU else "over 6 GB"}
     found = json.loads(lines[-1])
-    return _line(found.pop("seconds"), usage, found)
+    return _line(found.pop("seconds"), found.pop("gb"), found)
 
 
 def exponent(seconds: dict[int, float]) -> float | None:
@@ -227,8 +227,8 @@ def exponent(seconds: dict[int, float]) -> float | None:
     return float(np.log(more / less) / np.log(large / small)) if less > NOTICEABLE else None
 
 
-def tables(lines: list[Line]) -> list[str]:
-    """How each metric grows, and the peers at their largest sizes next to textgauge, as Markdown."""
+def tables(lines: list[Line]) -> dict[str, str]:
+    """How each metric grows, and the peers next to textgauge, as Markdown, by the names of their marks."""
     rows: dict[tuple[str, str], list[Line]] = {}
     for line in lines:
         rows.setdefault((line["path"], line["name"]), []).append(line)
@@ -237,7 +237,18 @@ def tables(lines: list[Line]) -> list[str]:
     grown = [_growth_cells(path, name, rows[path, name]) for path, name in order if path != "peer"]
     compared = [cells for path, name in order if path == "peer" for cells in _peer_cells(name, rows[path, name], lines)]
     next_to = "peer", "texts", "CPU s", "GB", "value", "next to", "CPU s", "GB", "value"
-    return [_markdown(heads, grown), _markdown(next_to, compared)]
+    return {"growth": _markdown(heads, grown), "peers": _markdown(next_to, compared)}
+
+
+def write_page() -> None:
+    """Put the tables into the page, and draw the picture."""
+    from benchmarks.ledgers import marked  # here: what it imports is no part of a metric's memory
+
+    text = PAGE.read_text(encoding="utf-8")
+    for name, table in tables(kept()).items():
+        text = marked(text, name, table)
+    PAGE.write_text(text, encoding="utf-8")
+    draw(kept(), PAGE.parent / "images" / "growth.svg")
 
 
 def _markdown(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -261,7 +272,7 @@ def _peer_cells(name: str, lines: list[Line], all_lines: list[Line]) -> Iterator
 
 
 def _measured(line: Line) -> list[str]:
-    return [f"{line['seconds']:.1f}", f"{line['gb']:.2f}", f"{line['found']['value']:.4f}"]
+    return [f"{line['seconds']:.1f}", f"{line['gb']:.2f}", f"{line['found']['value']:.4g}"]
 
 
 def draw(lines: list[Line], picture: Path) -> None:
@@ -280,7 +291,7 @@ def draw(lines: list[Line], picture: Path) -> None:
         panels.append(
             marks.encode(
                 x=texts.scale(type="log", domain=[STEPS[0], STEPS[-1]]),
-                y=alt.Y("seconds:Q", title="CPU seconds").scale(type="log", domain=[0.03, 100]),
+                y=alt.Y("seconds:Q", title="CPU seconds").scale(type="log", domain=[0.02, 100]),
                 color=alt.Color("metric:N", title=None, legend=alt.Legend(orient="bottom", columns=3)),
             )
         )
@@ -320,7 +331,6 @@ if __name__ == "__main__":
     if sys.argv[1] in ("growth", "table"):
         if sys.argv[1] == "growth":
             growth(sys.argv[2:])
-        print("\n\n".join(tables(kept())))
-        draw(kept(), Path("docs/images/growth.svg"))
+        write_page()
     else:
         main(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else JOBS[sys.argv[1]][0])

@@ -144,8 +144,7 @@ class Pool:
 def _checked_texts(texts: Sequence[str]) -> Sequence[str]:
     for position, text in enumerate(texts):
         if not isinstance(text, str):
-            what = "missing" if text is None else f"{type(text).__name__}, not a string"
-            raise InputError(f"text {position} is {what}")
+            raise InputError(f"text {position} is {type(text).__name__}, not a string")
     return texts
 
 
