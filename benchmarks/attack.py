@@ -32,7 +32,8 @@ import numpy as np
 
 from benchmarks.attack_files import Target, damaged, targets
 from benchmarks.attack_stored import STORED, Case
-from benchmarks.trust import KINDS, keep, kept
+from benchmarks.simulated import file_of, read
+from benchmarks.trust import KINDS, keep
 from textgauge.data import Comparison, Pairs
 from textgauge.describing.describe import gather
 from textgauge.describing.measure import Measuring
@@ -205,12 +206,12 @@ def count(found: Counter[str], case: Case) -> None:
 
 def attacked(target: str, wanted: str, cases: int, tries: Callable[[], Iterator[Case]]) -> None:
     """Try a target whose name has `wanted` in it, unless that was done before, and keep what was found."""
-    known = {line["target"]: line["cases"] for line in kept("attack")}
+    known = {line["target"]: line["cases"] for line in read(file_of("attack"))}
     if wanted not in target or known.get(target, 0) >= cases:
         return
     start, found = time.process_time(), outcomes(tries())
     total = sum(found[kind] for kind in KINDS if kind not in ("slow", "large"))
-    keep("attack", {"target": target, "cases": total, **{kind: found[kind] for kind in KINDS}}, "target")
+    keep(file_of("attack"), {"target": target, "cases": total, **{kind: found[kind] for kind in KINDS}}, "target")
     print(f"{target}: {dict(found)}, {time.process_time() - start:.0f} s", flush=True)
 
 

@@ -18,6 +18,7 @@ import sys
 
 from tests.golden import signatures
 
+from benchmarks.simulated import file_of
 from benchmarks.trust import keep
 from textgauge import compare, describe, list_metrics, score
 
@@ -85,7 +86,7 @@ def main() -> None:
         which = sorted({key.partition(".")[0].partition("[")[0].partition("@")[0] for key in unequal})
         line = {"setting": name, "values": len(plain), "same": len(plain) - len(unequal)}
         line |= {"rounding": len(unequal) - len(different), "different": len(different), "in": which}
-        keep("equality", line, "setting")
+        keep(file_of("equality"), line, "setting")
 
 
 if __name__ == "__main__":

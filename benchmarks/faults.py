@@ -1,10 +1,10 @@
 """Commands that write, disturbed in every way: killed, stopped, without room, without their folder, by several at once.
 
-python -m benchmarks.faults [CASES [COMMAND [FAULT]]]    command and fault by a part of their names
+python -m benchmarks.faults [CASES [COMMAND [FAULT [FILE]]]]    command and fault by a part of their names
 
 CASES (30 by default) is how often a command is killed; the other faults are tried a tenth as often. A line is added to
-benchmarks/simulated/faults.jsonl for each command and fault that it does not hold with as many cases, so that this can
-be stopped and called again; `python -m benchmarks.reliability` makes the table.
+FILE (benchmarks/simulated/faults.jsonl) for each command and fault that it does not hold with as many cases, so that
+this can be stopped and called again; `python -m benchmarks.reliability` makes the table.
 
 A case disturbs a command once and then runs the same command again, undisturbed, in its folder. It is `right` where
 the second run ends well and its numbers are those of a run that was never disturbed. It is `lost` otherwise, `torn`
@@ -39,7 +39,8 @@ import numpy as np
 import textgauge
 from benchmarks import fault_kinds
 from benchmarks.fault_kinds import Endpoint, Started
-from benchmarks.trust import ENDS, keep, kept
+from benchmarks.simulated import file_of, read
+from benchmarks.trust import ENDS, keep
 from textgauge import cli
 from textgauge.encode.resources import cache_root, cached_folder, locate
 
@@ -213,8 +214,8 @@ def write_inputs(folder: Path) -> None:
     shutil.rmtree(folder / "cache")
 
 
-def disturb(command: Command, faults: dict[str, int], root: Path, inputs: Path, endpoint: Endpoint) -> None:
-    """Disturb a command by each of some faults, so many times, and keep how that ended."""
+def disturb(command: Command, faults: dict[str, int], file: Path, root: Path, inputs: Path, endpoint: Endpoint) -> None:
+    """Disturb a command by each of some faults, so many times, and keep in a file how that ended."""
     arguments = command.arguments.replace("OUT", command.out).split()
     folder, start = fresh(root, inputs, "undisturbed"), time.perf_counter()
     if ended(Started(arguments, folder, 0.0, random.Random(0), endpoint, child, ended).start()):
@@ -227,13 +228,13 @@ def disturb(command: Command, faults: dict[str, int], root: Path, inputs: Path, 
             case = Started(arguments, folder, seconds, random.Random(number), endpoint, child, ended)
             found.update(tried(command, fault_kinds.FAULTS[kind], case, expected))
         line = {"command": command.name, "fault": kind, "cases": tries, **{end: found[end] for end in ENDS}}
-        keep("faults", line, "command", "fault")
+        keep(file, line, "command", "fault")
         print(line, flush=True)
 
 
-def wanted_faults(command: Command, faulty: str, cases: int) -> dict[str, int]:
+def wanted_faults(command: Command, faulty: str, cases: int, file: Path) -> dict[str, int]:
     """The faults of a command that have not been tried as often as asked for, and how often to try them."""
-    known = {line["fault"]: line["cases"] for line in kept("faults") if line["command"] == command.name}
+    known = {line["fault"]: line["cases"] for line in read(file) if line["command"] == command.name}
     found = {}
     for kind in (kind for kind in fault_kinds.FAULTS if faulty in kind):
         special = kind.startswith(("endpoint", "worker"))
@@ -247,6 +248,7 @@ def main() -> None:
     """Disturb every command that is asked for."""
     cases = int(sys.argv[1]) if len(sys.argv) > 1 else 30
     wanted, faulty = [*sys.argv[2:4], "", ""][:2]
+    file = Path(sys.argv[4]) if len(sys.argv) > 4 else file_of("faults")
     import_all()
     with tempfile.TemporaryDirectory() as name, Endpoint() as endpoint:
         root = Path(name)
@@ -254,8 +256,8 @@ def main() -> None:
         inputs.mkdir()
         write_inputs(inputs)
         for command in (one for one in COMMANDS if wanted in one.name):
-            if faults := wanted_faults(command, faulty, cases):
-                disturb(command, faults, root, inputs, endpoint)
+            if faults := wanted_faults(command, faulty, cases, file):
+                disturb(command, faults, file, root, inputs, endpoint)
 
 
 if __name__ == "__main__":

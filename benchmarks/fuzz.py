@@ -18,6 +18,7 @@ import time
 import warnings
 from pathlib import Path
 
+from benchmarks.simulated import file_of
 from benchmarks.trust import keep
 
 FOUND = Path(__file__).parent.parent / "tests" / "contract" / "found"
@@ -64,7 +65,7 @@ def main() -> None:
     if end is None:
         raise SystemExit(done.stderr[-3_000:])
     inputs, spent = map(int, end.groups())
-    keep("fuzz", {"target": name, "seconds": spent, "inputs": inputs}, "target")
+    keep(file_of("fuzz"), {"target": name, "seconds": spent, "inputs": inputs}, "target")
 
 
 if __name__ == "__main__":

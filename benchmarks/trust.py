@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from fcntl import LOCK_EX, flock
+from pathlib import Path
 from typing import Any
 
 from benchmarks.simulated import file_of, read
@@ -19,18 +20,13 @@ ENDS = ("right", "lost", "torn", "noisy")  # how a disturbed command may end
 Line = dict[str, Any]
 
 
-def kept(name: str) -> list[Line]:
-    """The lines of a file."""
-    return read(file_of(name))
-
-
-def keep(name: str, line: Line, *keys: str) -> None:
+def keep(file: Path, line: Line, *keys: str) -> None:
     """Add a line to a file, in the place of one with the same keys; several processes may."""
-    with file_of(name).open("a+") as file:
-        flock(file, LOCK_EX)
-        lines = {tuple(one[key] for key in keys): one for one in [*kept(name), line]}
-        file.truncate(0)
-        file.writelines(json.dumps(one) + "\n" for one in lines.values())
+    with file.open("a+") as stream:
+        flock(stream, LOCK_EX)
+        lines = {tuple(one[key] for key in keys): one for one in [*read(file), line]}
+        stream.truncate(0)
+        stream.writelines(json.dumps(one) + "\n" for one in lines.values())
 
 
 def markdown(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
@@ -42,7 +38,9 @@ def markdown(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
 def attacks() -> str:
     """Targets, bits first, readers, metrics, properties."""
     order = ("one bit", "reader", "pair", "corpus", "properties")
-    lines = sorted(kept("attack"), key=lambda line: [line["target"].startswith(first) for first in order], reverse=True)
+    lines = sorted(
+        read(file_of("attack")), key=lambda line: [line["target"].startswith(first) for first in order], reverse=True
+    )
     rows = [[line["target"], line["cases"], *(line[kind] for kind in KINDS)] for line in lines]
     return markdown(["target", "cases", *KINDS], rows)
 
@@ -50,7 +48,7 @@ def attacks() -> str:
 def faults() -> str:
     """Commands with the number of kills and of other faults."""
     by_command: dict[str, list[Line]] = {}
-    for line in kept("faults"):
+    for line in read(file_of("faults")):
         by_command.setdefault(line["command"], []).append(line)
     rows: list[list[object]] = []
     for command, lines in by_command.items():
@@ -63,7 +61,7 @@ def faults() -> str:
 
 def fuzzed() -> str:
     """Readers with the time and inputs that atheris had."""
-    rows = [[line["target"], line["seconds"], line["inputs"]] for line in kept("fuzz")]
+    rows = [[line["target"], line["seconds"], line["inputs"]] for line in read(file_of("fuzz"))]
     return markdown(["reader", "seconds", "inputs"], rows)
 
 
@@ -76,7 +74,7 @@ def equalities() -> str:
         "rounding": "to 10⁻⁹",
         "different": "different",
     }
-    rows = [[*map(line.get, names), ", ".join(line["in"]) or "none"] for line in kept("equality")]
+    rows = [[*map(line.get, names), ", ".join(line["in"]) or "none"] for line in read(file_of("equality"))]
     return markdown([*names.values(), "other bits in"], rows)
 
 
@@ -84,4 +82,4 @@ def tables() -> dict[str, str]:
     """All tables by name, of which there are lines."""
     made = {"attack": ("attacks", attacks), "fuzz": ("fuzzed", fuzzed), "faults": ("faults", faults)}
     made["equality"] = ("equality", equalities)
-    return {name: table() for file, (name, table) in made.items() if kept(file)}
+    return {name: table() for file, (name, table) in made.items() if read(file_of(file))}

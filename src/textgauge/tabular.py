@@ -7,9 +7,11 @@ import io
 import json
 import math
 import re
+import shutil
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
-from textwrap import dedent
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from textgauge.errors import MissingExtra
@@ -29,8 +31,15 @@ _MARKED = re.compile(r"\||(?<!\\)<|\]\(")
 _ROWS_SHOWN = 200
 _REPR_LINES = 20
 BLUE, VERMILION, GREY = "#0072B2", "#D55E00", "#777777"  # of charts: Okabe and Ito's palette, safe for colour blindness
+ARROWS = {"smaller": "↓", "larger": "↑"}  # which way is closer
 _LARGE = 100.0  # from here on whole units, or four digits, say more than decimals
 TEXT_WIDTH = 160  # of tables that no terminal bounds
+_NARROWEST = 60  # of tables on a terminal
+_GAP = 2  # characters between columns
+_COLUMNS_KEPT = 2  # in the narrowest table
+_TEXT_LEAST = 16  # characters of a column of texts
+_NAME_LONGEST = 32  # longer cells are broken into lines
+_PROSE = re.compile(r"[^\W\d_]{2,}[,:;]? [^\W\d_]{2,}")  # two words, one after the other
 # The content policy of a page without scripts: nothing but its own style and pictures is loaded.
 STATIC_PAGE_POLICY = (
     '<meta http-equiv="Content-Security-Policy" '
@@ -101,16 +110,65 @@ def text_table(rows: Sequence[Row]) -> str:
     """Rows as a table for people.
 
     >>> print(text_table([{"metric": "jsd", "value": 0.51239}]))
-    metric    value
-    ───────────────
-    jsd      0.5124
+    metric   value
+    ──────────────
+    jsd     0.5124
     """
     from rich.console import Console
 
-    written = io.StringIO()
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    Console(file=written, width=TEXT_WIDTH, color_system=None, force_jupyter=False).print(rich_table(rows, names))
-    return dedent("\n".join(line.rstrip() for line in written.getvalue().splitlines() if line.strip()))
+    written, width = io.StringIO(), table_width()
+    names, hidden = fitting(rows, list(dict.fromkeys(name for row in rows for name in row)), width)
+    Console(file=written, width=width, color_system=None, force_jupyter=False).print(rich_table(rows, names, width))
+    lines = [line.rstrip() for line in written.getvalue().splitlines() if line.strip()]
+    return "\n".join([*lines, *([hidden_columns(hidden)] if hidden else [])])
+
+
+def table_width() -> int:
+    """How wide a table may be: as the terminal that it is printed to, or 160 characters elsewhere."""
+    return max(shutil.get_terminal_size().columns, _NARROWEST) if sys.stdout.isatty() else TEXT_WIDTH
+
+
+def fitting(rows: Sequence[Row], names: Sequence[str], width: int) -> tuple[list[str], list[str]]:
+    """The columns that fit into a width without cutting a word or a number, and those that do not; the last go first.
+
+    >>> fitting([{"metric": "energy", "value": 0.5, "p": 0.01}], ["metric", "value", "p"], 18)
+    (['metric', 'value'], ['p'])
+    """
+    needed = [_least_width(rows, name) for name in names]
+    kept = len(names)
+    while kept > _COLUMNS_KEPT and sum(needed[:kept]) + _GAP * (kept - 1) > width:
+        kept -= 1
+    return list(names[:kept]), list(names[kept:])
+
+
+def hidden_columns(names: Sequence[str]) -> str:
+    """What stands below a table that lacks columns.
+
+    >>> hidden_columns(["linearity"])
+    '(1 more column in a wider terminal: linearity)'
+    """
+    return f"({count_of(len(names), 'more column')} in a wider terminal: {', '.join(names)})"
+
+
+def _least_width(rows: Sequence[Row], name: str) -> int:
+    """The width below which a column would cut a word of its header, a number or, up to a limit, a word of a text."""
+    cells = [format_cell(row.get(name)) for row in rows]
+    if _wraps(cells):
+        words = [len(word) for cell in cells for word in cell.split()]
+        widest = min(max(words, default=0), _TEXT_LEAST)
+        widest = max(widest, min(max(map(len, cells)), _TEXT_LEAST))
+    else:
+        widest = max(map(len, cells), default=0)
+    return max(widest, *(len(word) for word in _header(name).split()), 1)
+
+
+def _wraps(cells: Sequence[str]) -> bool:
+    """Whether the cells of a column are texts, which may be broken into lines; numbers and names are not."""
+    return any(_PROSE.search(cell) or len(cell) > _NAME_LONGEST for cell in cells)
+
+
+def _header(name: str) -> str:
+    return printable(name.replace("_", " "))
 
 
 def first_lines(text: str, rows: int = 0) -> str:
@@ -125,20 +183,24 @@ def first_lines(text: str, rows: int = 0) -> str:
     return "\n".join([*lines[:_REPR_LINES], f"… and {left:,} more"]) if left > 0 else text
 
 
-def rich_table(rows: Sequence[Row], names: Sequence[str]) -> Table:
-    """These columns of rows as a table that fits itself to the width it is printed at."""
+def rich_table(rows: Sequence[Row], names: Sequence[str], width: int) -> Table:
+    """These columns of rows as a table; where the width asks for it, texts and headers are broken into lines."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for name in names:
+    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True)
+    written = {name: [format_cell(row.get(name)) for row in rows] for name in names}
+    wide = sum(max(map(len, [_header(name), *cells])) + _GAP for name, cells in written.items()) - _GAP > width
+    for name, cells in written.items():
         numeric = any(isinstance(row.get(name), int | float) and not isinstance(row.get(name), bool) for row in rows)
+        header, least = _header(name), _least_width(rows, name)
         table.add_column(
-            Text(printable(name)),
+            Text("\n".join(wrap(header, least, break_long_words=False)) if wide else header),
             justify="right" if numeric else "left",
             overflow="fold",
-            no_wrap=name in ("name", "metric"),
+            no_wrap=not _wraps(cells),
+            min_width=least,
         )
     for row in rows:
         table.add_row(*(Text(format_cell(row.get(name))) for name in names))

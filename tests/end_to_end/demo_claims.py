@@ -20,6 +20,8 @@ from textgauge.encode.resources import resource
 from textgauge.evaluate import Store
 from textgauge.evaluate.boards.grouped import leaderboards
 from textgauge.evaluate.results import Results
+from textgauge.metrics.properties.base import list_properties
+from textgauge.tabular import listed
 
 EXAMPLES = 5  # that a list of texts shows
 WIDTH = 60  # characters of a text in a table
@@ -75,15 +77,30 @@ def describe(folder: Path) -> list[str]:
     share, usual = f"{100 * copies['value']:.3g}", f"{100 * copies['test']:.3g}"
     answer = f"{copies['value'] * made:.0f} of {made} texts are near copies of train texts ({share} %; test {usual} %)."
     assert load(folder / "describe.json").answer.startswith(answer)
-    table = [load(folder / "describe.json").answer, "property value interval test train reason", *map(_property, kept)]
+    table = [
+        load(folder / "describe.json").answer,
+        "property value interval test train what it is",
+        *map(_property, kept),
+    ]
     covered = next(item for item in kept if item["property"] == "covered")
-    return [*table, *_uncovered(folder, covered["value"], covered["train"]), *_modes(folder)]
+    return [*table, *_missing(kept), *_uncovered(folder, covered["value"], covered["train"]), *_modes(folder)]
 
 
 def _property(kept: dict) -> str:
     interval = "" if kept["low"] is None else f"{kept['low']:.4g} … {kept['high']:.4g}"
-    empty = kept["reason"] if kept["value"] is None else kept["test_reason"] or kept["train_reason"]
-    return row(kept["property"], kept["value"], interval, kept["test"], kept["train"], empty or "")
+    about = next(known.about for known in list_properties(alone=False) if known.name == kept["property"])
+    return row(kept["property"], kept["value"], interval, kept["test"], kept["train"], about)
+
+
+def _missing(kept: list[dict]) -> list[str]:
+    """Which values are missing, by corpus and reason."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for item in kept:
+        for corpus, value in (("generated", "value"), ("test", "test"), ("train", "train")):
+            if item[value] is None:
+                reason = item["reason" if value == "value" else f"{value}_reason"]
+                found.setdefault((corpus, reason), []).append(item["property"])
+    return [f"note: no value for {corpus}: {listed(names)} ({reason})" for (corpus, reason), names in found.items()]
 
 
 def _uncovered(folder: Path, covered: float, covered_by_train: float) -> list[str]:
@@ -100,7 +117,7 @@ def _uncovered(folder: Path, covered: float, covered_by_train: float) -> list[st
         for place in found[:EXAMPLES]
     ]
     more = f", the first {EXAMPLES}" if len(found) > EXAMPLES else ""
-    title = [f"uncovered test texts: {len(found)}{more}", "corpus index test semantic nearest"]
+    title = [f"Uncovered test texts ({len(found)}{more}):", "corpus index test semantic nearest"]
     return [*title, *shown] if found else []
 
 
@@ -114,7 +131,7 @@ def _modes(folder: Path) -> list[str]:
     assert len(alike) == size, "several groups: check them by their texts"
     different = sorted(set(alike["text"]))
     example = _short(different[0])
-    title = ["modes: 1", "corpus texts share different example"]
+    title = ["Groups of equal or nearly equal texts (1):", "corpus texts share different example"]
     return [*title, row("generated", size, size / len(texts), len(different), example)]
 
 
@@ -148,12 +165,12 @@ def compared(command: list[str]) -> list[str]:
         assert math.isclose(again[metric]["value"], value, rel_tol=1e-5)
     rejecting = sum(score["p_adjusted"] <= 0.05 for score in again.values())
     how = "max-T and Holm"
-    answer = f'Different: {rejecting} of {len(metrics)} metrics reject "same source" ({how}, 5 %).'
-    lines = [answer, f"metric what it is value closer interval if same source times p ({how})"]
+    answer = f'Different: {rejecting} of {len(metrics)} metrics reject "same source" (5 % level, adjusted by {how}).'
+    lines = [answer, "metric value closer interval if same source times adjusted p what it is"]
     for metric in metrics:
         said = again[metric] | {"value": plain.get(metric, again[metric]["value"])}
         interval = "–" if said["low"] is None else row(said["low"], "…", said["high"])
-        lines.append(row(metric, said["label"], said["value"], ARROWS[said["closer"]], interval, *_tested(said)))
+        lines.append(row(metric, said["value"], ARROWS[said["closer"]], interval, *_tested(said), said["label"]))
     return [*lines, _biased(pair)]
 
 
@@ -176,11 +193,11 @@ def explained(folder: Path, command: list[str]) -> list[str]:
     for metric in metrics:
         total = math.fsum(entry["contribution"] for entry in rows if entry["metric"] == metric)
         assert math.isclose(total, plain[metric], rel_tol=1e-5)
-    answer = 'Different: 2 of 2 metrics reject "same source" (max-T, 5 %).'
-    lines = [answer, "metric what it is value closer if same source times p (max-T)"]
+    answer = 'Different: 2 of 2 metrics reject "same source" (5 % level, adjusted by max-T).'
+    lines = [answer, "metric value closer if same source times adjusted p what it is"]
     for said in again:
         value, arrow = plain[said["metric"]], ARROWS[said["closer"]]
-        lines.append(row(said["metric"], said["label"], value, arrow, *_tested(said)))
+        lines.append(row(said["metric"], value, arrow, *_tested(said), said["label"]))
     return [*lines, f"explanations written to {path}"]
 
 
@@ -200,7 +217,7 @@ def _biased(pair: Comparison) -> str:
 def table_of(lines: list[str]) -> list[str]:
     """The lines of a comparison without typical words, next commands, and notes on missing intervals."""
     left_out = re.compile(r" ha(s|ve) no interval|^(next: )?textgauge (compare|report) ")
-    return [line.partition(" Typical words: ")[0] for line in lines if not left_out.search(line)]
+    return [line.partition(" Typical words of ")[0] for line in lines if not left_out.search(line)]
 
 
 def without_next(lines: list[str]) -> list[str]:

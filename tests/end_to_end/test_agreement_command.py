@@ -46,7 +46,7 @@ def one_line(result):
 def test_a_run_its_leaderboard_and_its_details(agreement, run, tmp_path):
     code, out, err = agreement()
     assert code == 0
-    assert out.startswith("Best: chrf, better than the other metric")
+    assert out.startswith("Best: chrf, better than jaccard")
     assert "2 results: 0 were there, 2 computed" in err
     assert "2 were there" in agreement()[2]
     rows = json.loads(run("leaderboard", tmp_path / "run", "-f", "json")[1])["rows"]

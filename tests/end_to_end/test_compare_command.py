@@ -75,7 +75,7 @@ def test_readable_formats(run, corpora, form, mark):
 @pytest.mark.parametrize(("form", "start"), [("table", ""), ("markdown", ""), ("latex", "% ")])
 def test_the_answer_of_a_test_comes_first(run, corpora, form, start):
     call = ("compare", corpora / "a.npy", corpora / "b.npy", "-m", "energy,medoid", "--permutations", 99, "-f", form)
-    answer = f'{start}Different: 2 of 2 metrics reject "same source" (max-T, 5 %).'
+    answer = f'{start}Different: 2 of 2 metrics reject "same source" (5 % level, adjusted by max-T).'
     assert run(*call)[1].splitlines()[0] == answer
     assert run(*call, "--no-test")[1].splitlines()[0].startswith(f"{start}Not tested")
 

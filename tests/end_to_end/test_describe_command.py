@@ -92,7 +92,7 @@ def test_files_of_texts_picks_and_figure(describe, corpora):
     assert len(pl.read_parquet(corpora / "texts.parquet")) == 60
     assert len((corpora / "picked.txt").read_text(encoding="utf-8").splitlines()) == 7
     assert (corpora / "plane.svg").read_bytes().startswith(b"<svg")
-    assert "near copies: " in out
+    assert "Near copies (" in out
 
 
 def test_the_table_and_the_file_of_the_same_call_tell_the_same(describe, corpora):
@@ -194,7 +194,7 @@ def test_a_corpus_by_itself_begins_with_the_answer_and_shows_its_duplicates(run,
     first, *_ = printed.splitlines()
     assert first.startswith("60 texts of 6 words (median; 90 % have 6 to 6): 60 (100 %) equal another one")
     assert "60 (100 %) have a near duplicate in the other file." in first
-    assert "near duplicates: 60, the first 5" in printed
+    assert "Near duplicates (60, the first 5):" in printed
     assert "semantic_precision" not in printed
 
 

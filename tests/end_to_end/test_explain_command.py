@@ -28,7 +28,7 @@ def corpora(tmp_path):
 def test_the_table_is_followed_by_texts_and_words(run, corpora):
     code, out, err = run("compare", corpora / "a.txt", corpora / "b.txt", "-m", METRICS, "--explain", "--top", 3)
     assert code == 0
-    assert "texts that drive it" in out
+    assert "the texts that contribute most" in out
     assert "Words that separate the corpora" in out
     assert "Texts far from every text of the other corpus, by levenshtein" in out
     assert "jsd@words" in err

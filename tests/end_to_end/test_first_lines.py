@@ -58,7 +58,7 @@ def test_describe_counts_near_copies_at_the_threshold_of_its_list(run, folder):
         (row,) = (row for row in found["rows"] if row["property"] == "near_copies")
         count = round(40 * row["value"])
         assert first.startswith(f"{count} of 40 texts are near copies of train texts ({100 * row['value']:.3g} %)")
-        assert f"near copies: {count}" in run(*call)[1]
+        assert f"Near copies ({count}" in run(*call)[1]
 
 
 def test_a_property_is_worse_only_beyond_its_interval(run, folder):

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from importlib.metadata import version
+from typing import Any
+
 import numpy as np
 import pytest
 from tests.golden.pair_ngrams import BLEU, CANDIDATES, CHRF, LEFT, RIGHT, SEVERAL, TER, numbers, study
 
+import textgauge
 from textgauge import get_metric
 from textgauge.data import Pairs
 
 # Of TER, one variant on all pairs takes minutes.
+FLOOR = {"smooth_method": "floor", "smooth_value": 0.1}
 PEERS = [("BLEU", BLEU), ("CHRF", CHRF), ("TER", {"ter": TER["ter"]})]
 
 
@@ -43,3 +48,37 @@ def test_all_pairs_of_the_style_transfer_study(kind: str, name: str, options: di
     peer = getattr(metrics, kind)(**options)
     expected = [peer.sentence_score(a, [b]).score for a, b in zip(left, right, strict=True)]
     np.testing.assert_allclose(100 * get_metric(name)(left=left, right=right).values, expected, rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("bleu", ("BLEU", {})),
+        ("bleu(smoothing=floor,lowercase=true)@whitespace", ("BLEU", {"tokenize": "none", "lowercase": True} | FLOOR)),
+        ("chrf", ("CHRF", {})),
+        ("chrf(word_order=2,smoothing=epsilon)", ("CHRF", {"word_order": 2, "eps_smoothing": True})),
+        ("ter(normalized=true)", ("TER", {"normalized": True})),
+    ],
+)
+@pytest.mark.parametrize("references", [1, 2])
+def test_a_score_is_cited_as_sacrebleu_writes_it(name: str, arguments: tuple[str, dict[str, Any]], references) -> None:
+    from sacrebleu import metrics
+
+    left = ["the cat sat on the mat today", "we like green tea very much"]
+    right = [["the cat sat on a mat today"] * references, ["we do like green tea much"] * references]
+    kind, settings = arguments
+    theirs = getattr(metrics, kind)(**settings)
+    found = theirs.corpus_score(left, [list(texts) for texts in zip(*right, strict=True)])
+    line = f"{found.name}|{theirs.get_signature()} = {found.score:.1f}"
+    report = textgauge.score(left, right, metrics=name)
+    assert report.citations == (report.summary()[0].sacrebleu,) == (line,)
+    assert str(report).splitlines()[-1] == line
+
+
+def test_a_score_that_sacrebleu_does_not_have_is_not_cited() -> None:
+    names = "jaccard,bleu(order=2),bleu@words,chrf(beta=1.5)"
+    assert textgauge.score(["a cat"], ["a dog"], metrics=names).citations == ()
+    short = textgauge.score(["a"], [["a", "b"]], metrics="bleu").citations
+    assert short == (f"BLEU|nrefs:2|case:mixed|eff:yes|tok:13a|smooth:exp|version:{version('sacrebleu')} = 100.0",)
+    varied = textgauge.score(["a b c d e", "f"], [["a b c d e"], ["f", "g"]], metrics="bleu").citations
+    assert varied[0].startswith("BLEU|nrefs:var|")

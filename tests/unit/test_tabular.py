@@ -13,7 +13,17 @@ from textgauge.errors import MissingExtra
 from textgauge.evaluate.boards.leaderboard import Leaderboard, RankedMetric
 from textgauge.metrics import PairScores
 from textgauge.result import Result
-from textgauge.tabular import Tabular, html_table, one_line, printable
+from textgauge.tabular import (
+    Tabular,
+    fitting,
+    format_cell,
+    hidden_columns,
+    html_table,
+    one_line,
+    printable,
+    table_width,
+    text_table,
+)
 
 REFERENCE, CANDIDATE = ["a red cat", "a red dog", "a blue dog"], ["one cat", "one dog", "a cow"]
 
@@ -108,3 +118,38 @@ def test_printable_keeps_words_and_line_ends():
     assert printable("zwei\n\tWörter 你好 👍🏽") == "zwei\n\tWörter 你好 👍🏽"
     assert one_line("  a\r\n b\x9b c ", 20) == "a b\ufffd c"
     assert len(one_line("x" * 100, 10)) == 10
+
+
+NAMES = ("rank", "metric", "overall", "interval", "weighted_accuracy")
+BOARD = [
+    dict(zip(NAMES, ("1 (1–2)", "energy", 0.9741, "0.9663 … 0.9818", 0.99), strict=True)),
+    dict(zip(NAMES, ("2 (1–2)", "sliced_wasserstein", 0.9, "0.8 … 1", 1.0), strict=True)),
+]
+
+
+@pytest.mark.parametrize("width", [60, 70, 80, 100, 160])
+def test_a_table_breaks_no_number_and_no_word_at_any_width(width, monkeypatch):
+    monkeypatch.setattr("textgauge.tabular.table_width", lambda: width)
+    text = text_table(BOARD)
+    assert max(map(len, text.splitlines()[:-1])) <= width
+    shown, hidden = fitting(BOARD, list(BOARD[0]), width)
+    for name in shown:
+        assert all(format_cell(row[name]) in text for row in BOARD)
+        assert all(word in text for word in name.split("_"))
+    assert (hidden_columns(hidden) in text) == bool(hidden) == (width < 70)
+
+
+def test_a_column_of_sentences_is_broken_between_words(monkeypatch):
+    monkeypatch.setattr("textgauge.tabular.table_width", lambda: 60)
+    about = "share of generated texts that are worded like a text of the training data"
+    lines = text_table([{"property": "near_copies", "value": 0.47, "what it is": about}]).splitlines()
+    assert len(lines) > 3
+    assert " ".join(" ".join(line[20:].strip() for line in lines[2:]).split()) == about
+
+
+def test_a_table_on_a_terminal_is_as_wide_as_it(monkeypatch):
+    monkeypatch.setattr("sys.stdout", types.SimpleNamespace(isatty=lambda: True))
+    monkeypatch.setenv("COLUMNS", "97")
+    assert table_width() == 97
+    monkeypatch.setattr("sys.stdout", types.SimpleNamespace(isatty=lambda: False))
+    assert table_width() == 160

@@ -115,7 +115,7 @@ class CheckReport(Result):
         >>> CheckReport(()).answer
         'Pass: all 0 checks pass (95 %).'
         """
-        held = f"({100 * self.level:g} %{' for all together' if len(self) > 1 else ''})"
+        held = f"({100 * self.level:g} %{' joint confidence' if len(self) > 1 else ''})"
         if self.outcome is Outcome.passed:
             every = "the check passes" if len(self) == 1 else f"all {len(self)} checks pass"
             return f"Pass: {every} {held}."

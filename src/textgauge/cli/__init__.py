@@ -41,7 +41,7 @@ _LONGEST = 1_000  # characters of an error
 
 app = typer.Typer(
     name="textgauge",
-    help="Measure text, and measure the measures.",
+    help="Compare corpora, score texts, describe what a model wrote, and find out which metric to trust.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -79,10 +79,10 @@ def top(
         bool, typer.Option("--version", "-V", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """Measure text, and measure the measures.
+    """Compare corpora, score texts, describe what a model wrote, and find out which metric to trust.
 
-    Options have defaults of yours in textgauge.toml, or in pyproject.toml under [tool.textgauge]: a table per command,
-    such as [compare] with metrics = "energy,mauve".
+    Set your own defaults in textgauge.toml, or in pyproject.toml under [tool.textgauge], with a table for each command:
+    [compare] with metrics = "energy,mauve".
     """
 
 
@@ -98,11 +98,11 @@ def _shared(
     quiet: Annotated[
         bool,
         typer.Option(
-            "--quiet", "-q", callback=_set_quiet, help="Print the result and errors only: no notes, no progress."
+            "--quiet", "-q", callback=_set_quiet, help="Print only the result and errors: no notes, no progress."
         ),
     ] = False,
     verbose: Annotated[
-        bool, typer.Option("--verbose", "-v", callback=_set_verbose, help="Print the time of every step.")
+        bool, typer.Option("--verbose", "-v", callback=_set_verbose, help="Print the time that every step takes.")
     ] = False,
 ) -> None:
     """Declare the options that every command has."""

@@ -51,8 +51,8 @@ class _FileFirst(TyperGroup):
 app = typer.Typer(
     cls=_FileFirst,
     no_args_is_help=True,
-    help="Check bounds for a build: `check FILE.toml`, or one check by its options. "
-    "Exit code 0: pass, 1: fail, 3: cannot be decided with these numbers of texts, 2: wrong use.",
+    help="Gate a build: run the checks of a file with `textgauge check FILE.toml`, or a single check by its options. "
+    "Exit code 0: pass, 1: fail, 3: cannot be decided with this many texts, 2: wrong use.",
 )
 
 
@@ -63,32 +63,42 @@ def _bound(text: str, metavar: str = "X") -> Any:
 _OF = "PROPERTY=X"
 MaxRatio = Annotated[
     str | None,
-    _bound("The largest distance allowed, in times the mean distance of corpora of these sizes from one source."),
+    _bound(
+        "The largest distance allowed, as a multiple of the mean distance of corpora of these sizes from one source."
+    ),
 ]
-Max = Annotated[str | None, _bound("The largest value allowed, as 0.05 or 5%.")]
-Min = Annotated[str | None, _bound("The smallest value allowed, as 0.6 or 60%.")]
-MaxRise = Annotated[str | None, _bound("The largest rise over the stored baseline.")]
-MaxDrop = Annotated[str | None, _bound("The largest drop below the baseline, in the unit of the metric.")]
-MaxOf = Annotated[list[str] | None, _bound("The largest value allowed of a property; repeated for several.", _OF)]
-MinOf = Annotated[list[str] | None, _bound("The smallest value allowed of a property; repeated for several.", _OF)]
-MaxRiseOf = Annotated[list[str] | None, _bound("The largest rise of a property over the stored baseline.", _OF)]
-MaxDropOf = Annotated[list[str] | None, _bound("The largest drop of a property below the stored baseline.", _OF)]
+Max = Annotated[str | None, _bound("The largest value allowed, such as 0.05 or 5%.")]
+Min = Annotated[str | None, _bound("The smallest value allowed, such as 0.6 or 60%.")]
+MaxRise = Annotated[str | None, _bound("The largest rise above the stored baseline that is allowed.")]
+MaxDrop = Annotated[
+    str | None, _bound("The largest drop below the baseline that is allowed, on the scale of the metric.")
+]
+MaxOf = Annotated[list[str] | None, _bound("The largest value allowed for a property; repeat for several.", _OF)]
+MinOf = Annotated[list[str] | None, _bound("The smallest value allowed for a property; repeat for several.", _OF)]
+MaxRiseOf = Annotated[
+    list[str] | None,
+    _bound("The largest rise of a property above the stored baseline that is allowed; repeat for several.", _OF),
+]
+MaxDropOf = Annotated[
+    list[str] | None,
+    _bound("The largest drop of a property below the stored baseline that is allowed; repeat for several.", _OF),
+]
 
 
 @dataclass(frozen=True)
 class _Files:
     """What every check takes besides its bounds."""
 
-    junit: Annotated[Path | None, typer.Option(help="Write the outcomes as JUnit XML to this file.")] = None
+    junit: Annotated[Path | None, typer.Option(help="Write the outcomes to this JUnit XML file.")] = None
     markdown: Annotated[
         Path | None,
-        typer.Option(help="Write answer, table and evidence as Markdown to this file, for a build's summary."),
+        typer.Option(help="Write answer, table and evidence to this Markdown file, for the summary of a build."),
     ] = None
     baselines: Annotated[
-        Path | None, typer.Option(help="The file of stored baselines, for bounds on a change.", show_default=False)
+        Path | None, typer.Option(help="The file of stored baselines, for limits on a change.", show_default=False)
     ] = None
     update: Annotated[
-        bool, typer.Option("--update", help="Store the present numbers as baselines in place of comparing with them.")
+        bool, typer.Option("--update", help="Store the present numbers as baselines instead of comparing with them.")
     ] = False
     form: FormatOption = Format.table
 
@@ -126,7 +136,7 @@ def file(
     *,
     how: _Files,
 ) -> None:
-    """Run all checks of a file; `textgauge check FILE.toml` is short for it."""
+    """Run all checks of a file; `textgauge check FILE.toml` is the short form."""
     read = read_checks(path)
     how.run(read.checks, read.level, read.seed, read.baselines)
 
@@ -144,7 +154,7 @@ def drift(
     *,
     how: _One,
 ) -> None:
-    """New texts may not be far from a reference.
+    """Fail if new texts are too far from a reference.
 
     Example: textgauge check drift sample:banking sample:travel --max-ratio 3
     """
@@ -156,14 +166,16 @@ def drift(
 @with_options
 def copies(
     generated: Annotated[str, typer.Argument(help=f"The generated texts. {accepted()}")],
-    train: Annotated[str, typer.Option(help="The texts the generator learned from.")],
+    train: Annotated[str, typer.Option(help="The texts that the generator learned from.")],
     max: Max = None,  # noqa: A002
     max_rise: MaxRise = None,
-    threshold: Annotated[float, typer.Option(help="Similarity by wording from which a text is a near copy.")] = 0.9,
+    threshold: Annotated[
+        float, typer.Option(help="The similarity of wording from which a text counts as a near copy.")
+    ] = 0.9,
     *,
     how: _One,
 ) -> None:
-    """Few generated texts may be near copies of train texts: at most the share --max, as 5% or 0.05.
+    """Fail if too many generated texts are near copies of train texts: more than the share --max.
 
     Example: textgauge check copies generated.txt --train train.txt --max 5%
     """
@@ -175,16 +187,21 @@ def copies(
 @with_options
 def score(
     candidate: Annotated[str, typer.Argument(help=f"The texts of the system. {accepted()}")],
-    reference: Annotated[list[str], typer.Argument(help="Their references; several files give several references.")],
+    reference: Annotated[
+        list[str],
+        typer.Argument(help="The references, line by line; several files give several references for each text."),
+    ],
     metric: Annotated[str, typer.Option("-m", "--metric", help="A pair metric.")] = "chrf",
-    baseline: Annotated[str | None, typer.Option(help="The texts of the system to compare with.")] = None,
+    baseline: Annotated[
+        str | None, typer.Option(help="The texts of another system: test the difference from it.")
+    ] = None,
     max_drop: MaxDrop = None,
     max: Max = None,  # noqa: A002
     min: Min = None,  # noqa: A002
     *,
     how: _One,
 ) -> None:
-    """A system's score may not drop: by at most --max-drop behind --baseline, or behind the stored baseline.
+    """Fail if a system scores too low: more than --max-drop below --baseline or the stored baseline, or below --min.
 
     Example: textgauge check score out.txt ref.txt --baseline old.txt -m chrf --max-drop 0.005
     """
@@ -198,19 +215,19 @@ def score(
 @with_options
 def describe(
     generated: Annotated[str, typer.Argument(help=f"The generated texts. {accepted()}")],
-    train: Annotated[str, typer.Option(help="The texts the generator learned from.")],
-    test: Annotated[str | None, typer.Option(help="Texts the generated ones should be like.")] = None,
+    train: Annotated[str, typer.Option(help="The texts that the generator learned from.")],
+    test: Annotated[str | None, typer.Option(help="Real texts that the generator has not seen.")] = None,
     min: MinOf = None,  # noqa: A002
     max: MaxOf = None,  # noqa: A002
     max_drop: MaxDropOf = None,
     max_rise: MaxRiseOf = None,
-    embedder: Annotated[str, typer.Option(help="The embedder of meaning.")] = "minilm",
+    embedder: Annotated[str, typer.Option(help="The embedder that compares meanings.")] = "minilm",
     grammar: Annotated[str, typer.Option(help="The grammar checker.")] = "harper",
-    plausibility: Annotated[str, typer.Option(help="The language model.")] = "kneser-ney",
+    plausibility: Annotated[str, typer.Option(help="The language model that judges plausibility.")] = "kneser-ney",
     *,
     how: _One,
 ) -> None:
-    """Properties of a generated corpus, those of `textgauge describe`, keep limits given as PROPERTY=X, repeated.
+    """Fail if a property of a generated corpus, as `textgauge describe` has it, is beyond a limit PROPERTY=X.
 
     Example: textgauge check describe generated.txt --train train.txt --test test.txt --min semantic_recall=0.6
     """

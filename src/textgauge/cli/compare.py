@@ -10,8 +10,10 @@ import typer
 
 from textgauge.cli.explanations import FILES, explanation_rows, print_explanations, write_explanations
 from textgauge.cli.output import (
+    ColumnOption,
     Format,
     FormatOption,
+    LevelOption,
     OutputOption,
     SchedulerOption,
     SeedOption,
@@ -27,7 +29,7 @@ from textgauge.cli.output import (
 from textgauge.cli.progress import progress
 from textgauge.comparing import DEFAULT_METRICS, PERMUTATIONS, CompareReport
 from textgauge.comparing import compare as run_compare
-from textgauge.comparing.many import MANY_METRICS
+from textgauge.comparing.compare import MANY_METRICS
 from textgauge.comparing.report import IN_PARTS, readable_row
 from textgauge.comparing.slices import compare_slices
 from textgauge.data import Corpus, load_aligned, load_corpus
@@ -44,14 +46,15 @@ def compare(
     ctx: typer.Context,
     reference: Annotated[str, typer.Argument(help=f"The reference corpus. {accepted(embeddings=True)}")],
     candidates: Annotated[
-        list[str], typer.Argument(help="The corpus to compare with it; several are ranked by their distance to it.")
+        list[str],
+        typer.Argument(help="The corpus to compare with the reference. Several are ranked by their distance to it."),
     ],
     metrics: Annotated[
         list[str] | None,
         typer.Option(
             "-m",
             "--metrics",
-            help="Metric names, comma-separated or repeated; grids as pr(k=3|5).",
+            help="Metrics, separated by commas or repeated; `pr(k=3|5)` is a grid.",
             show_default=DEFAULT_METRICS,
         ),
     ] = None,
@@ -59,53 +62,56 @@ def compare(
     test: Annotated[
         bool,
         typer.Option(
-            "--test/--no-test", help="Test whether the corpora differ, adjusted for all metrics; or values alone."
+            "--test/--no-test", help="Test whether the corpora differ, with p-values adjusted for all metrics."
         ),
     ] = True,
     parts: Annotated[bool, typer.Option("--parts", help="Add precision, recall and other parts to the table.")] = False,
     foreign: Annotated[
         str | None,
         typer.Option(
-            help="A third corpus: add which share of its texts, mixed into the reference, would give the same energy."
+            help="A third corpus: estimate which share of its texts, mixed into the reference, gives the same energy."
         ),
     ] = None,
     explain: Annotated[
         bool,
         typer.Option(
             "--explain",
-            help="Add what single texts contribute, for the metrics that `textgauge ls metrics` says have it, "
-            "and the words that separate the corpora: the top ones in readable formats; all as further rows of "
-            "a `kind` (metric, text, token, term) in json and csv.",
+            help="Show which texts contribute most to each metric, and which words separate the corpora. "
+            "json and csv hold all of them, as rows of the kinds text, token and term.",
         ),
     ] = False,
-    top: Annotated[int, typer.Option(min=1, help="How many texts and words --explain shows per corpus.")] = 5,
+    top: Annotated[int, typer.Option(min=1, help="How many texts and words of each corpus --explain shows.")] = 5,
     explain_to: Annotated[
         Path | None,
-        typer.Option(help=f"Write the explanations to a file instead: {', '.join(FILES)}; implies --explain."),
+        typer.Option(help=f"Write the explanations to a file ({', '.join(FILES)}) instead of printing them."),
     ] = None,
     by: Annotated[
         str | None,
-        typer.Option(help="A column of labels: compare the texts of each label alone, and say which labels differ."),
+        typer.Option(
+            help="A column of labels: compare the texts of each label separately, and say which labels differ."
+        ),
     ] = None,
     paired: Annotated[
         bool,
         typer.Option(
             "--paired",
-            help="Text i of every candidate belongs together (one prompt, one parent), and of a reference of as many.",
+            help="Text i of each candidate has the same prompt or parent, and so has text i of a reference as long.",
         ),
     ] = False,
-    column: Annotated[str | None, typer.Option(help="The column that holds the texts, for tables.")] = None,
-    limit: Annotated[int | None, typer.Option(min=2, help="Use a random sample of this many texts of each.")] = None,
+    column: ColumnOption = None,
+    limit: Annotated[
+        int | None, typer.Option(min=2, help="Use a random sample of this many texts of each corpus; default: all.")
+    ] = None,
     approx: Annotated[
         int | None,
         typer.Option(
             min=2,
-            help="Of more than 50,000 texts, measure metrics of all pairs of texts on samples of this many of each.",
+            help="From 50,000 texts on: compute metrics of all pairs of texts on samples of this size.",
         ),
     ] = None,
     scheduler: SchedulerOption = None,
-    level: Annotated[float, typer.Option(help="Level of the intervals.")] = 0.95,
-    permutations: Annotated[int, typer.Option(min=1, help="Permutations of the test.")] = PERMUTATIONS,
+    level: LevelOption = 0.95,
+    permutations: Annotated[int, typer.Option(min=1, help="Number of permutations in the test.")] = PERMUTATIONS,
     seed: SeedOption = 0,
     output: OutputOption = None,
     form: FormatOption = Format.table,
@@ -225,7 +231,7 @@ def _print_finished(finished: Sequence[Score], metrics: Sequence[str], form: For
         print_table([readable_row(score.to_dict()) for score in finished], form)
     left = [metric.key for metric in get_corpus_metrics(metrics)][len(finished) :]
     done = f"{count_of(len(finished), 'metric')} finished, p-values not adjusted"
-    note(f"interrupted: {done}; go on with -m {','.join(left)}")
+    note(f"interrupted: {done}; for the others, run again with -m {','.join(left)}")
 
 
 def _next_commands(*, explained: bool, saved: Path | None) -> list[str]:

@@ -14,7 +14,7 @@ from textgauge.errors import UnknownName
 from textgauge.result import TableResult
 from textgauge.tabular import Row, listed
 
-app = typer.Typer(help="Samples and published datasets.", no_args_is_help=True)
+app = typer.Typer(help="List, fetch and show samples and published datasets.", no_args_is_help=True)
 
 
 @app.command()
@@ -42,10 +42,10 @@ def dataset_rows() -> list[Row]:
 
 @app.command()
 def fetch(
-    names: Annotated[list[str], typer.Argument(help="Names as `ls` prints them.")],
+    names: Annotated[list[str], typer.Argument(help="Names as `textgauge datasets ls` prints them.")],
     form: FormatOption = Format.table,
 ) -> None:
-    """Bring datasets to this machine, checked by their sha256; everything is used offline from then on."""
+    """Fetch datasets and check them by their sha256; from then on they are used offline."""
     cards = [(name, _card(name)) for name in names]
     rows: list[Row] = [{"name": name, "files": _bring(card, name), "available": True} for name, card in cards]
     print_result(TableResult("datasets fetch", rows, f"On this machine: {listed(names)}."), form)
@@ -53,8 +53,8 @@ def fetch(
 
 @app.command()
 def show(
-    name: Annotated[str, typer.Argument(help="A name as `ls` prints it, or a file.")],
-    n: Annotated[int, typer.Option("-n", min=1, help="How many.")] = 5,
+    name: Annotated[str, typer.Argument(help="A name as `textgauge datasets ls` prints it, or a file.")],
+    n: Annotated[int, typer.Option("-n", min=1, help="How many texts or pairs.")] = 5,
     pairs: Annotated[bool, typer.Option("--pairs", help="Show the pairs of a dataset that has texts too.")] = False,
     seed: SeedOption = 0,
     form: FormatOption = Format.table,
@@ -62,7 +62,8 @@ def show(
     """Print a few texts or pairs of a dataset."""
     kinds = {card.kind for known, card in _named_cards() if known == name.partition("/")[0]}
     rows = _pair_rows(name, n, seed) if pairs or kinds == {"pairs"} else _text_rows(name, n, seed)
-    print_result(TableResult("datasets show", rows), form)
+    what = "pairs" if "left" in rows[0] else "texts"
+    print_result(TableResult("datasets show", rows, f"{len(rows)} {what} of {name}, drawn at random."), form)
 
 
 def _named_cards() -> list[tuple[str, DatasetCard]]:

@@ -17,6 +17,7 @@ from textgauge.cli.output import (
     SchedulerOption,
     SeedOption,
     check_output,
+    fill_line,
     names_of,
     print_next,
     print_result,
@@ -39,6 +40,10 @@ if TYPE_CHECKING:
     import polars as pl
 
 _EXAMPLES = 5
+_TITLES = {  # of lists, where their names do not say enough
+    "shared": "texts with a near duplicate in the other file",
+    "same_meaning": "texts with the meaning of another text",
+}
 _WIDTH = 60  # characters of a text that a table shows
 
 
@@ -46,56 +51,77 @@ def describe(
     generated: Annotated[list[str], typer.Argument(help=f"One or several corpora. {accepted()}")],
     train: Annotated[
         str | None,
-        typer.Option(help="The texts the generator learned from; without it the texts are described by themselves."),
+        typer.Option(
+            help="The texts that the generator learned from. Without them, texts are described by themselves."
+        ),
     ] = None,
-    test: Annotated[str | None, typer.Option(help="Texts the generated ones should be like.")] = None,
+    test: Annotated[str | None, typer.Option(help="Real texts that the generator has not seen.")] = None,
     validation: Annotated[
-        str | None, typer.Option(help="More texts that the language model of plausibility may learn from.")
+        str | None, typer.Option(help="More real texts for the language model that judges plausibility.")
     ] = None,
     against: Annotated[
-        str | None, typer.Option(help="Without --train: another file to search for near duplicates, as a test split.")
+        str | None,
+        typer.Option(help="Without --train: another file, such as a test split, to search for near duplicates."),
     ] = None,
     column: ColumnOption = None,
     rating: Annotated[str | None, typer.Option(help="A column of people's ratings of the generated texts.")] = None,
-    embedder: Annotated[str, typer.Option(help="The embedder of meaning, or none.")] = "minilm",
-    grammar: Annotated[str, typer.Option(help="The grammar checker, or none.")] = "harper",
+    embedder: Annotated[str, typer.Option(help="The embedder that compares meanings, or `none`.")] = "minilm",
+    grammar: Annotated[str, typer.Option(help="The grammar checker, or `none`.")] = "harper",
     plausibility: Annotated[
-        str, typer.Option(help="The language model, or none; kneser-ney without texts to learn from is trigram-en.")
+        str,
+        typer.Option(
+            help="The language model that judges plausibility, or `none`. Without --train, trigram-en is used."
+        ),
     ] = "kneser-ney",
     representative: Annotated[
-        str | None, typer.Option(help="The texts plausibility is judged by; default: train and validation.")
+        str | None, typer.Option(help="The texts that the language model learns from; default: train and validation.")
     ] = None,
     output: OutputOption = None,
     per_text: Annotated[
-        Path | None, typer.Option(help="Write the values of every text: .csv, .jsonl or .parquet.")
+        Path | None, typer.Option(help="Write the values of every text to a .csv, .jsonl or .parquet file.")
     ] = None,
     pick: Annotated[
-        int | None, typer.Option(min=1, help="Write the N texts with the best trade-off to --pick-to.")
+        int | None,
+        typer.Option(
+            min=1,
+            help="Pick N texts of each corpus: near to test in meaning, far from train in wording.",
+        ),
     ] = None,
-    pick_to: Annotated[Path | None, typer.Option(help="The file of --pick: .txt, .csv, .jsonl or .parquet.")] = None,
-    plausible: Annotated[bool, typer.Option("--plausible", help="Let --pick prefer low perplexity too.")] = False,
+    pick_to: Annotated[
+        Path | None, typer.Option(help="The .txt, .csv, .jsonl or .parquet file for the texts of --pick.")
+    ] = None,
+    plausible: Annotated[bool, typer.Option("--plausible", help="Let --pick also prefer low perplexity.")] = False,
     near_copies: Annotated[
         float | None,
         typer.Option(
-            help="List texts whose similarity of wording to train is this or more; the row near_copies counts them."
+            help="List texts whose wording is this similar or more to a train text; default: count those from 0.9."
         ),
     ] = None,
     lists: Annotated[
         Path | None,
-        typer.Option(help="A folder for the texts behind the rows, as CSV: duplicates, outliers, near copies, ..."),
+        typer.Option(
+            help="Write the texts behind the rows as CSV files to this folder: duplicates, outliers, near copies, …"
+        ),
     ] = None,
-    figure: Annotated[Path | None, typer.Option(help="Draw meaning over wording: .html, .svg or .png.")] = None,
+    figure: Annotated[
+        Path | None,
+        typer.Option(
+            help="Draw every text by its similarity to test in meaning and to train in wording: .html, .svg or .png."
+        ),
+    ] = None,
     ci: Annotated[bool, typer.Option("--ci/--no-ci", help="Add a confidence interval to every value.")] = True,
-    limit: Annotated[int | None, typer.Option(min=1, help="Use a random sample of this many generated texts.")] = None,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="Use a random sample of this many generated texts; default: all.")
+    ] = None,
     level: LevelOption = 0.95,
     seed: SeedOption = 0,
     scheduler: SchedulerOption = None,
     form: FormatOption = Format.table,
 ) -> None:
-    """Describe texts by themselves, or generated texts next to train and test.
+    """Describe texts by themselves, or generated texts in comparison with train and test.
 
-    By themselves: size, exact and near duplicates, diversity, outliers, grammar, plausibility. With --train: new,
-    repeated, plausible, near to test by meaning, copied from train by wording.
+    By themselves: size, exact and near duplicates, diversity, outliers, grammar, plausibility. With --train: how many
+    texts are new, repeated, plausible, near to test in meaning, copied from train in wording.
 
     Examples: textgauge describe data.jsonl --against test.jsonl ·
     textgauge describe generated.txt --train train.txt --test test.txt --near-copies 0.9
@@ -144,7 +170,7 @@ class _Files:
         with_train = {"--pick": self.pick, "--near-copies": self.near_copies, "--figure": self.figure}
         named = next((name for name, value in with_train.items() if value is not None), None)
         if not self.has_train and named is not None:
-            raise InputError(f"{named} needs --train: without it texts are described by themselves")
+            raise InputError(f"{named} needs --train")
         if (self.pick is None) != (self.pick_to is None):
             raise InputError("--pick N and --pick-to FILE belong together")
         if self.plausible and self.pick is None:
@@ -201,14 +227,17 @@ def _print(found: Description | CorpusDescription, form: Format, near_copies: fl
     print_result(found, form)
     if not form.for_people:
         return
+    for text in found.notes if isinstance(found, Description) and form is not Format.latex else ():
+        say(fill_line(f"note: {text}"))
+    typer.echo()
     if isinstance(found, CorpusDescription):
         for name, frame in found.lists().items():
-            _print_examples(name.replace("_", " "), frame, form)
+            _print_examples(_TITLES.get(name, name.replace("_", " ")), frame, form)
         return
     print_table([link.to_dict() for link in found.links], form)
     if len(found.generated) > 1:
         print_table([_difference(row.to_dict()) for row in found.differences], form)
-    examples = {"uncovered test texts": found.uncovered(), "modes": found.modes()}
+    examples = {"uncovered test texts": found.uncovered(), "groups of equal or nearly equal texts": found.modes()}
     if near_copies is not None:
         examples = {"near copies": found.near_copies()} | examples
     for name, frame in examples.items():
@@ -217,7 +246,8 @@ def _print(found: Description | CorpusDescription, form: Format, near_copies: fl
 
 def _print_examples(name: str, frame: pl.DataFrame, form: Format) -> None:
     if len(frame):
-        say(f"{name}: {len(frame)}" + (f", the first {_EXAMPLES}" if len(frame) > _EXAMPLES else ""))
+        first = f", the first {_EXAMPLES}" if len(frame) > _EXAMPLES else ""
+        say(f"{name[0].upper()}{name[1:]} ({len(frame):,}{first}):")
         print_table(
             [
                 {key: one_line(cell, _WIDTH) if isinstance(cell, str) else cell for key, cell in row.items()}

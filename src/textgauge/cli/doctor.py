@@ -65,8 +65,9 @@ def _cache_root() -> str:
 def _resources() -> str:
     from textgauge.encode.resources import available, resources
 
-    here = [item.name for item in resources() if available(item.name)]
-    return f"{len(here)} of {len(resources())} here: {', '.join(here) or 'none'}"
+    missing = [item.name for item in resources() if not available(item.name)]
+    here = f"{len(resources()) - len(missing)} of {len(resources())} here"
+    return f"{here}; to get the others: textgauge resources fetch {' '.join(missing)}" if missing else here
 
 
 def _metrics() -> str:

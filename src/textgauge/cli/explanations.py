@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from textgauge.cli.output import Format, note, print_table, say
+from textgauge.cli.output import Format, fill_line, note, print_table, say
 from textgauge.comparing import CompareReport, Explanation
 from textgauge.files import write_atomically, write_table
 from textgauge.metrics.registry import explained_metrics
@@ -32,7 +32,8 @@ def print_explanations(report: CompareReport, top: int, form: Format) -> None:
     _name_unexplained(report)
     for title, rows in _sections(report, top):
         if rows:
-            say({Format.markdown: f"\n### {title}\n", Format.latex: f"\n% {' '.join(title.split())}"}.get(form, title))
+            latex = f"\n% {' '.join(title.split())}"
+            say({Format.markdown: f"\n### {title}\n", Format.latex: latex}.get(form, fill_line(title)))
             print_table([{name: _cell(value, form) for name, value in row.items()} for row in rows], form)
 
 
@@ -56,8 +57,11 @@ def _sections(report: CompareReport, top: int) -> Iterator[tuple[str, list[Row]]
     explanations = list(report.explanations.values())
     for found in explanations:
         of = "" if found.of == "value" else f" ({found.of} {found.total:.4g})"
-        yield f"{found.metric}{of}: texts that drive it. A text adds: {found.formula}.", _driving(found, top)
-        yield f"{found.metric}: tokens that drive it", found.tokens[:top]
+        yield (
+            f"{found.metric}{of}: the texts that contribute most. Contribution of a text = {found.formula}.",
+            _driving(found, top),
+        )
+        yield f"{found.metric}: the tokens that contribute most", found.tokens[:top]
     if explanations:
         first = explanations[0]
         far = [_far(row) for row in (*first.uncovered(top), *first.outliers(top))]

@@ -20,16 +20,23 @@ from textgauge.generate import GptSettings, Sampling, VaeSettings
 from textgauge.generate.settings import settings_of
 from textgauge.progress import Step
 
-app = typer.Typer(help="Make corpora: EDA, sentence VAE, language models, texts of a label.", no_args_is_help=True)
+app = typer.Typer(
+    help="Generate texts from a corpus: by EDA, a sentence VAE or a language model.", no_args_is_help=True
+)
 
 Train = Annotated[str, typer.Argument(metavar="TRAIN", help=f"The texts to learn from. {accepted()}")]
 Out = Annotated[Path, typer.Option("--output", "-o", help="The file to write: .txt, .csv, .jsonl or .parquet.")]
-Number = Annotated[int | None, typer.Option("--n", "-n", min=1, help="How many texts; as many as TRAIN has.")]
-Epochs = Annotated[int, typer.Option(min=1, help="How often the texts are learned, those of a checkpoint included.")]
-Model = Annotated[str | None, typer.Option(help="A transformers model to train further: hub name or folder.")]
-Temperature = Annotated[float, typer.Option(min=0, help="Lower is safer, 0 always takes the likeliest.")]
-TopK = Annotated[int, typer.Option(min=0, help="Draw from this many likeliest tokens; 0: from all.")]
-TopP = Annotated[float, typer.Option(help="Draw from the fewest tokens that have this much probability.")]
+Number = Annotated[int | None, typer.Option("--n", "-n", min=1, help="How many texts; default: as many as TRAIN has.")]
+Epochs = Annotated[int, typer.Option(min=1, help="Number of training epochs, including those of a checkpoint.")]
+Model = Annotated[
+    str | None,
+    typer.Option(
+        help="A transformers model to fine-tune: its name on the hub, or a folder; default: a small GPT from scratch."
+    ),
+]
+Temperature = Annotated[float, typer.Option(min=0, help="Sampling temperature; 0 always takes the most likely token.")]
+TopK = Annotated[int, typer.Option(min=0, help="Sample from this many most likely tokens; 0: from all.")]
+TopP = Annotated[float, typer.Option(help="Sample from the most likely tokens that together have this probability.")]
 
 
 @dataclass(frozen=True)
@@ -38,11 +45,12 @@ class _Training:
 
     seed: SeedOption = 0
     checkpoint: Annotated[
-        Path | None, typer.Option(help="A folder that keeps the training; run the same command again to resume.")
+        Path | None,
+        typer.Option(help="A folder that keeps the state of training; run the same command again to resume."),
     ] = None
     settings: Annotated[
         list[str] | None,
-        typer.Option("--param", "-p", help="A size or rate of the model, name=value; repeat for several."),
+        typer.Option("--param", "-p", help="A setting of the model, as name=value; repeat for several."),
     ] = None
     temperature: Temperature = 1.0
     top_k: TopK = 100
@@ -92,11 +100,15 @@ def eda_command(
     out: Out,
     n: Number = None,
     seed: SeedOption = 0,
-    alpha_sr: Annotated[float, typer.Option(help="Share of words replaced by synonyms; 0: never.")] = 0.1,
-    alpha_ri: Annotated[float, typer.Option(help="Share of words for which a synonym is put in.")] = 0.1,
-    alpha_rs: Annotated[float, typer.Option(help="Share of words swapped.")] = 0.1,
+    alpha_sr: Annotated[float, typer.Option(help="Share of words that are replaced by synonyms.")] = 0.1,
+    alpha_ri: Annotated[
+        float, typer.Option(help="Number of synonyms that are inserted, as a share of the words.")
+    ] = 0.1,
+    alpha_rs: Annotated[float, typer.Option(help="Number of swaps of two words, as a share of the words.")] = 0.1,
     p_rd: Annotated[float, typer.Option(help="Probability that a word is deleted.")] = 0.1,
-    compat: Annotated[str, typer.Option(help="`eda`: lower case, letters alone, as the authors' code.")] = "none",
+    compat: Annotated[
+        str, typer.Option(help="`eda`: as the authors' code does, in lower case and letters only; or `none`.")
+    ] = "none",
     column: ColumnOption = None,
 ) -> None:
     """Change texts a little: synonyms, insertions, swaps, deletions. Needs no training.
@@ -143,7 +155,7 @@ def lm_command(
     *,
     how: _Training,
 ) -> None:
-    """Train a causal language model, a small GPT unless one is named, and write texts (extra `generate`, `hf`).
+    """Train a causal language model, by default a small GPT, and write texts with it (extras `generate`, `hf`).
 
     Example: textgauge generate lm train.txt -o lm.txt --n 5000 --epochs 10 --checkpoint lm-model
     """
@@ -161,13 +173,15 @@ def conditional_command(
     n: Annotated[int, typer.Option("--n", "-n", min=1, help="How many texts for each label.")],
     label: Annotated[str | None, typer.Option(help="The column of labels, for tables.")] = None,
     epochs: Epochs = 10,
-    candidates: Annotated[float, typer.Option(min=1, help="How many texts are written for each one kept.")] = 5.0,
-    embedder: Annotated[str, typer.Option(help="What the classifier sees of a text.")] = "minilm",
+    candidates: Annotated[
+        float, typer.Option(min=1, help="How many texts are written for each one that is kept.")
+    ] = 5.0,
+    embedder: Annotated[str, typer.Option(help="The embedder whose vectors the classifier sees.")] = "minilm",
     model: Model = None,
     *,
     how: _Training,
 ) -> None:
-    """Write texts of every label, and keep those that a classifier finds right (LAMBADA; extra `generate`, `hf`).
+    """Write texts for every label, and keep those that a classifier assigns to it (LAMBADA; extras `generate`, `hf`).
 
     Example: textgauge generate conditional train.csv --label intent -o new.csv --n 50 --checkpoint model
     """
@@ -189,19 +203,31 @@ def conditional_command(
 def steps_command(
     train: Train,
     out: Annotated[Path, typer.Option("--folder", help="The folder to write step-001.txt, … into.")],
-    steps: Annotated[int, typer.Option(min=1, help="How often the model writes.")] = 8,
-    per_step: Annotated[int, typer.Option(min=1, help="How many texts it learns before it writes again.")] = 1_000,
-    passes: Annotated[int, typer.Option(min=1, help="How often it learns them.")] = 1,
-    n: Annotated[int | None, typer.Option("--n", "-n", min=1, help="How many texts it writes; as many.")] = None,
+    steps: Annotated[int, typer.Option(min=1, help="Number of steps: the model writes texts after each.")] = 8,
+    per_step: Annotated[
+        int, typer.Option(min=1, help="Number of texts that the model learns from in each step.")
+    ] = 1_000,
+    passes: Annotated[int, typer.Option(min=1, help="Number of passes over these texts.")] = 1,
+    n: Annotated[
+        int | None,
+        typer.Option(
+            "--n",
+            "-n",
+            min=1,
+            help="How many texts the model writes after each step; default: as many as it learned from.",
+        ),
+    ] = None,
     labels: Annotated[
         str | None, typer.Option(help="A column of labels: texts of every label, filtered by a classifier (LAMBADA).")
     ] = None,
-    candidates: Annotated[float, typer.Option(min=1, help="With --labels: texts written for each one kept.")] = 3.0,
-    model: Annotated[str, typer.Option(help="gpt (small, from scratch), ngram, or hf:NAME.")] = "gpt",
+    candidates: Annotated[
+        float, typer.Option(min=1, help="With --labels: how many texts are written for each one that is kept.")
+    ] = 3.0,
+    model: Annotated[str, typer.Option(help="The model: gpt (small, from scratch), ngram, or hf:NAME.")] = "gpt",
     *,
     how: _Training,
 ) -> None:
-    """Write what a model writes after every step of its training: the data of `textgauge run ifc`.
+    """Train a model step by step, and write texts with it after each step: the data of `textgauge run ifc`.
 
     Examples: textgauge generate steps train.txt --folder steps --steps 8 --per-step 1000 --passes 5 ·
     textgauge generate steps train.csv --labels intent --folder steps --steps 20 --n 300

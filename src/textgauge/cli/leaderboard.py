@@ -8,7 +8,17 @@ from typing import Annotated
 
 import typer
 
-from textgauge.cli.output import Format, FormatOption, note, print_answer, print_result, print_table, refuse, say
+from textgauge.cli.output import (
+    Format,
+    FormatOption,
+    fill_line,
+    note,
+    print_answer,
+    print_result,
+    print_table,
+    refuse,
+    say,
+)
 from textgauge.errors import InputError
 from textgauge.evaluate import Store
 from textgauge.evaluate.boards.grouped import boards_answer, boards_rows, leaderboards, titled
@@ -21,39 +31,54 @@ from textgauge.result import TableResult
 def leaderboard(
     ctx: typer.Context,
     folder: Annotated[Path, typer.Argument(help="The folder of a run.")],
-    weights: Annotated[str | None, typer.Option(help="Weights of measures, as accuracy=2,linearity=0.")] = None,
-    judgements: Annotated[str | None, typer.Option(help="Judgements of ksc: distinct, or paper.")] = None,
-    ties: Annotated[str | None, typer.Option(help="Equal distances count half, right or wrong.")] = None,
-    linearity: Annotated[str | None, typer.Option(help="Linearity as r2 or r.")] = None,
+    weights: Annotated[
+        str | None,
+        typer.Option(help="Weights of measures in the overall score, such as accuracy=2,linearity=0; default: 1 each."),
+    ] = None,
+    judgements: Annotated[
+        str | None,
+        typer.Option(help="Which judgements of ksc count: distinct (each once) or paper; default: as in the run."),
+    ] = None,
+    ties: Annotated[
+        str | None, typer.Option(help="How equal distances count in ksc: half, right or wrong; default: as in the run.")
+    ] = None,
+    linearity: Annotated[
+        str | None, typer.Option(help="How ksc measures linearity: r2 or r; default: as in the run.")
+    ] = None,
     detail: Annotated[
-        bool, typer.Option("--detail", help="One row per data set, protocol, metric and measure.")
+        bool, typer.Option("--detail", help="Print one row for each data set, protocol, metric and measure.")
     ] = False,
     scope: Annotated[
         str | None,
         typer.Option(
-            help="What ranks are about: texts (these), sources (new texts from them), or data (new data sets)."
+            help="What ranks hold for: texts (these), sources (new texts from these sources) or data (new data sets); "
+            "default: sources where the run supports it."
         ),
     ] = None,
-    measures: Annotated[str | None, typer.Option(help="Only these measures, as spearman,order_correlation.")] = None,
+    measures: Annotated[
+        str | None, typer.Option(help="Only these measures, such as spearman,order_correlation; default: all.")
+    ] = None,
     tests: Annotated[
         bool,
-        typer.Option("--tests", help="Compare all pairs of metrics, one row each: rated pairs, tasks, perturbation."),
+        typer.Option(
+            "--tests", help="Test all pairs of metrics, one row each; for rated pairs, tasks and perturbation."
+        ),
     ] = False,
     on: Annotated[
         str | None,
         typer.Option(
-            help="What --tests compares: pearson, spearman (default) or kendall on rated pairs, else measures."
+            help="What --tests compares: pearson, spearman (default) or kendall for rated pairs, a measure for others."
         ),
     ] = None,
     ceiling: Annotated[
-        bool, typer.Option("--ceiling", help="Rated pairs: how far raters agree with each other.")
+        bool, typer.Option("--ceiling", help="Rated pairs: print how well raters agree with each other.")
     ] = False,
     form: FormatOption = Format.table,
 ) -> None:
     """Rank the metrics of a run, with rank ranges and tiers that hold for all metrics together.
 
-    Protocols that rank mostly the same metrics share a table; a run of several kinds of metrics has one for each.
-    Trials are judged again; without options as the run says.
+    Protocols that rank mostly the same metrics share a table; a run with several kinds of metrics has a table for each.
+    Nothing is computed again: --judgements, --ties and --linearity only change how stored values are judged.
     """
     from textgauge.evaluate.contrasts import ceiling_rows
 
@@ -94,7 +119,7 @@ def print_boards(
         print_answer(titled(title, board.answer), form)
         print_table(board.readable(), form)
         for line in board.notes if form is not Format.latex else ():
-            say(f"note: {line}")
+            say(fill_line(f"note: {line}"))
     for text in warnings:
         note(f"warning: {text}")
 

@@ -33,7 +33,7 @@ class What(StrEnum):
 def ls(
     what: Annotated[What, typer.Argument(case_sensitive=False, help="What to list.")],
     words: Annotated[
-        list[str] | None, typer.Argument(help="Only rows that have all these words, as `pairs embeddings`.")
+        list[str] | None, typer.Argument(help="Only rows that contain all these words, such as `pairs embeddings`.")
     ] = None,
     form: FormatOption = Format.table,
 ) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from textwrap import wrap
 from typing import Annotated, Any
 
 import typer
@@ -21,7 +22,17 @@ from textgauge.data.source import split_column
 from textgauge.errors import InputError
 from textgauge.files import without_formula
 from textgauge.result import Result
-from textgauge.tabular import TEXT_WIDTH, Row, latex_table, listed, markdown_table, printable, rich_table
+from textgauge.tabular import (
+    Row,
+    fitting,
+    hidden_columns,
+    latex_table,
+    listed,
+    markdown_table,
+    printable,
+    rich_table,
+    table_width,
+)
 
 
 class Format(StrEnum):
@@ -42,18 +53,23 @@ class Format(StrEnum):
 
 FormatOption = Annotated[Format, typer.Option("--format", "-f", case_sensitive=False, help="How to print the result.")]
 SeedOption = Annotated[int, typer.Option(min=0, help="Random seed.")]
-LevelOption = Annotated[float, typer.Option(help="Level of the intervals.")]
+LevelOption = Annotated[float, typer.Option(help="Confidence level of the intervals.")]
 SchedulerOption = Annotated[
     str | None,
     typer.Option(
-        "--scheduler", "--cluster", help="Work on a Dask cluster: tcp://HOST:PORT, or local:N for N processes here."
+        "--scheduler",
+        "--cluster",
+        help="Use a Dask cluster: tcp://HOST:PORT, or local:N for N processes on this machine.",
     ),
 ]
 OutputOption = Annotated[
     Path | None,
-    typer.Option("--output", "-o", help="Save the result to a .json file, which `textgauge report` reads."),
+    typer.Option("--output", "-o", help="Save the result to a .json file; `textgauge report` reads it."),
 ]
-ColumnOption = Annotated[str | None, typer.Option(help="The column that holds the texts, for tables.")]
+ColumnOption = Annotated[
+    str | None,
+    typer.Option(help="The column that holds the texts, for tables; default: `text`, or the only column of texts."),
+]
 
 
 def with_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -113,7 +129,12 @@ def print_result(result: Result, form: Format, output: Path | None = None) -> No
 def print_answer(answer: str | None, form: Format) -> None:
     """The answer, above the table that it is drawn from."""
     if answer:
-        say(f"% {' '.join(answer.split())}" if form is Format.latex else f"{answer}\n")
+        say(f"% {' '.join(answer.split())}" if form is Format.latex else f"{fill_line(answer)}\n")
+
+
+def fill_line(text: str) -> str:
+    """A sentence for standard output; on a terminal it is broken between words."""
+    return "\n".join(wrap(text, table_width(), break_long_words=False)) if sys.stdout.isatty() else text
 
 
 def print_table(rows: Sequence[Row], form: Format) -> None:
@@ -186,7 +207,12 @@ def print_data(text: str, *, nl: bool = True) -> None:
 def _table(rows: Sequence[Row], names: Sequence[str]) -> None:
     from rich.console import Console
 
-    Console(width=None if sys.stdout.isatty() else TEXT_WIDTH).print(rich_table(rows, names))
+    width = table_width()
+    shown, hidden = fitting(rows, names, width)
+    Console(width=width).print(rich_table(rows, shown, width))
+    if hidden:
+        say(hidden_columns(hidden))
+    typer.echo()
 
 
 def _csv(rows: Sequence[Row]) -> None:

@@ -12,7 +12,7 @@ import typer
 
 from textgauge.cli.output import DETAIL, note
 from textgauge.progress import Stage, downloads_shown
-from textgauge.tabular import Row, format_duration, printable, rich_table
+from textgauge.tabular import Row, fitting, format_duration, printable, rich_table
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
@@ -79,7 +79,8 @@ class _Terminal(Watch):
         self.task = self.bar.add_task("reading", total=None, count="")
         self.part = self.bar.add_task("", total=None, count="", visible=False)
         self.counted = ""  # within the step
-        self.live = Live(get_renderable=self._shown, console=Console(stderr=True), transient=True)
+        self.console = Console(stderr=True)
+        self.live = Live(get_renderable=self._shown, console=self.console, transient=True)
         self.live.start()
 
     def __call__(self, step: str) -> None:
@@ -111,8 +112,9 @@ class _Terminal(Watch):
     def _shown(self) -> Any:
         from rich.console import Group
 
-        names = list(dict.fromkeys(name for row in self.rows for name in row))
-        return Group(rich_table(self.rows, names), self.bar) if self.rows else self.bar
+        width = self.console.width
+        names, _ = fitting(self.rows, list(dict.fromkeys(name for row in self.rows for name in row)), width)
+        return Group(rich_table(self.rows, names, width), self.bar) if self.rows else self.bar
 
 
 def _kind(step: str) -> str:

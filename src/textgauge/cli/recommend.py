@@ -20,30 +20,37 @@ if TYPE_CHECKING:
 
 def recommend(
     reference: Annotated[str | None, typer.Option(help="The reference corpus: a file, sample or dataset.")] = None,
-    candidate: Annotated[str | None, typer.Option(help="The corpus to compare with it.")] = None,
+    candidate: Annotated[str | None, typer.Option(help="The corpus to compare with the reference.")] = None,
     pairs: Annotated[str | None, typer.Option(help="A table, sample or dataset of rated pairs.")] = None,
     left: Annotated[str, typer.Option(help="The column of the left texts of --pairs.")] = "left",
     right: Annotated[str, typer.Option(help="The column of the right texts of --pairs.")] = "right",
     rating: Annotated[
-        list[str] | None, typer.Option(help="A column of ratings of --pairs, larger for nearer; several raters repeat.")
+        list[str] | None,
+        typer.Option(help="A column of ratings of --pairs, larger for more similar; repeat for several raters."),
     ] = None,
-    task: Annotated[str | None, typer.Option(help="A task by name, such as clustering; give its --data.")] = None,
+    task: Annotated[str | None, typer.Option(help="A task by name, such as clustering; it needs --data.")] = None,
     data: Annotated[str | None, typer.Option(help="The data of --task: a file, sample or dataset.")] = None,
     metrics: Annotated[
         list[str] | None,
-        typer.Option("-m", "--metrics", help="Metric names; grids as pr(k=3|5). Default: all that can run here."),
+        typer.Option(
+            "-m",
+            "--metrics",
+            help="Metrics, separated by commas or repeated; `pr(k=3|5)` is a grid; default: all that can run here.",
+        ),
     ] = None,
-    budget: Annotated[str, typer.Option(help="The time it may take: 90s, 2m, 1h.")] = "2m",
-    effect: Annotated[float, typer.Option(help="The share of foreign texts a test should detect.")] = 0.1,
-    power: Annotated[float, typer.Option(help="How often it should detect it.")] = 0.8,
+    budget: Annotated[str, typer.Option(help="The time it may take, such as 90s, 2m or 1h.")] = "2m",
+    effect: Annotated[float, typer.Option(help="The share of foreign texts that a test should detect.")] = 0.1,
+    power: Annotated[float, typer.Option(help="The probability that the test detects it.")] = 0.8,
     seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
-    out: Annotated[Path | None, typer.Option(help="A folder that keeps the runs behind the answer.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="A folder that keeps the runs behind the answer; default: they are not kept.")
+    ] = None,
     to: Annotated[
         Path | None, typer.Option("--output", "-o", help="Write the answer to a .md, .json or .html file.")
     ] = None,
     form: FormatOption = Format.table,
 ) -> None:
-    """Find the metric to use, by purpose: the best one, those tied with it, how many texts they need, what they cost.
+    """Find the metric to use: the best one, those tied with it, how many texts they need, what they cost.
 
     Examples: textgauge recommend --reference a.txt --candidate b.txt --budget 2m ·
     textgauge recommend --pairs rated.csv --left a --right b --rating score · textgauge recommend --task clustering

@@ -20,16 +20,18 @@ if TYPE_CHECKING:
 
 def report(
     sources: Annotated[
-        list[Path], typer.Argument(help="Folders of runs, and JSON results of compare, score, describe and reproduce.")
+        list[Path], typer.Argument(help="Folders of runs, and .json results of compare, score, describe and reproduce.")
     ],
     out: Annotated[Path, typer.Option("--output", "-o", help="The HTML file to write.")],
-    title: Annotated[str | None, typer.Option(help="The heading of the page.")] = None,
+    title: Annotated[
+        str | None, typer.Option(help="The heading of the page; default: one that names the runs and results.")
+    ] = None,
     texts: Annotated[
         list[Path] | None,
-        typer.Option(help="Tables of single texts, as `compare --explain-to` and `describe --per-text` write them."),
+        typer.Option(help="A table of texts from `compare --explain-to` or `describe --per-text`; repeat for several."),
     ] = None,
 ) -> None:
-    """Write one HTML page about runs and results, which needs no network; print its name, and what it says first.
+    """Write one HTML page about runs and results; it needs no network. Prints the file's name and the main findings.
 
     Example: textgauge report runs/x -o report.html --title "Which metric for intents?"
     """
@@ -62,18 +64,18 @@ def _read(sources: list[Path]) -> tuple[list[Store], list[ResultFile]]:
 
 def figures(
     folder: Annotated[Path, typer.Argument(help="The folder of a run.")],
-    out: Annotated[Path, typer.Option("--folder", help="The folder for the figures.")],
+    out: Annotated[Path, typer.Option("--folder", help="The folder to write the figures to.")],
     kind: Annotated[
         str | None,
-        typer.Option(
-            help="Which figures, as distance,radar; all that the run has by default. `textgauge ls figures` lists them."
-        ),
+        typer.Option(help="Which figures, such as distance,radar; default: all. `textgauge ls figures` lists them."),
     ] = None,
-    form: Annotated[str, typer.Option("--type", help="File types: html,svg,png.")] = "html",
-    metrics: Annotated[list[str] | None, typer.Option("-m", "--metrics", help="Only these metrics of the run.")] = None,
-    repetition: Annotated[int, typer.Option(min=1, help="The repetition that trees show.")] = 1,
+    form: Annotated[str, typer.Option("--type", help="File types, such as html,svg,png.")] = "html",
+    metrics: Annotated[
+        list[str] | None, typer.Option("-m", "--metrics", help="Only these metrics of the run; default: all.")
+    ] = None,
+    repetition: Annotated[int, typer.Option(min=1, help="The repetition that tree figures show.")] = 1,
 ) -> None:
-    """Draw the figures of a run; the names of the files are printed.
+    """Draw the figures of a run, and print the names of the files.
 
     Example: textgauge figures runs/x --folder figures --kind distance,radar --type svg
     """

@@ -26,31 +26,36 @@ _SHORT = ("verdict", "claim", "paper", "ours", "interval", "why", "deviation", "
 def reproduce(
     paper: Annotated[
         str | None,
-        typer.Argument(help="The paper: ackerman2023, kour2022, usmb, yamshchikov2020, zwerdling2021; or beyond."),
+        typer.Argument(help="The paper: ackerman2023, kour2022, usmb, yamshchikov2020 or zwerdling2021; or `beyond`."),
     ] = None,
     every: Annotated[
-        bool, typer.Option("--all", help="The ledgers of all five papers, and what goes beyond them.")
+        bool, typer.Option("--all", help="The claims of all five papers, and what goes beyond them.")
     ] = False,
-    tables: Annotated[bool, typer.Option("--tables", help="Only the tables, without the ledger.")] = False,
-    table: Annotated[str | None, typer.Option(help="Only this table, as 3 or figure1.")] = None,
-    figures: Annotated[Path | None, typer.Option(help="Draw the paper's figures into this folder, too.")] = None,
+    tables: Annotated[bool, typer.Option("--tables", help="Print only the tables, not the claims.")] = False,
+    table: Annotated[str | None, typer.Option(help="Print only this table, such as 3 or figure1.")] = None,
+    figures: Annotated[
+        Path | None, typer.Option(help="Also draw the paper's figures, and write them to this folder.")
+    ] = None,
     variant: Annotated[
-        str, typer.Option(help="definition, paper (what the authors computed), or both; rules of ackerman2023.")
+        str,
+        typer.Option(
+            help="ackerman2023: definition (the rules as written), paper (what the authors computed), or both."
+        ),
     ] = "both",
     word_vectors: Annotated[
-        str, typer.Option(help="Vectors in place of fastText's: wordvec, glove-50d, or a file of yours.")
+        str, typer.Option(help="Word vectors to use instead of fastText's: wordvec, glove-50d, or a file.")
     ] = "wordvec",
     out: Annotated[
         Path | None,
         typer.Option("--out", help="The folder that keeps the run; with --all, it has one folder for each paper."),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
-    jobs: Annotated[int, typer.Option("-j", "--jobs", min=1, help="Local processes.")] = 1,
+    jobs: Annotated[int, typer.Option("-j", "--jobs", min=1, help="Number of local processes.")] = 1,
     form: FormatOption = Format.table,
 ) -> None:
-    """Check a paper's claims: what was not replicated first, then what was; then its tables next to ours.
+    """Check a paper's claims: first what was not replicated, then what was, then its tables next to ours.
 
-    `--format json` and `csv` give the ledger; with `--tables` or `--table`, the tables.
+    `--format json` and `csv` give the list of claims; with `--tables` or `--table` they give the tables.
     """
     from textgauge.encode.resources import cache_root
     from textgauge.evaluate.results import Results

@@ -14,7 +14,10 @@ from textgauge.tabular import Row, count_of, listed
 
 app = typer.Typer(help="List, fetch and verify models and data files.", no_args_is_help=True)
 
-Names = Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help="Resources; all that are here if none.")]
+Names = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[NAME]...", help="Resources to verify; default: all that are on this machine."),
+]
 
 
 @app.command("ls")
@@ -27,7 +30,7 @@ def list_resources(form: FormatOption = Format.table) -> None:
 
 @app.command("fetch")
 def fetch_resources(names: Annotated[list[str], typer.Argument(metavar="NAME...", help="Resources to fetch.")]) -> None:
-    """Fetch resources into the cache; what is there and right stays."""
+    """Fetch models and data files into the cache; files that are there and intact are kept."""
     for name in names:
         store.resource(name)
     for name in names:
@@ -36,7 +39,7 @@ def fetch_resources(names: Annotated[list[str], typer.Argument(metavar="NAME..."
 
 @app.command("verify")
 def verify_resources(names: Names = None, form: FormatOption = Format.table) -> None:
-    """Read every byte again; exit code 1 if a file is damaged, or missing though it was named."""
+    """Check every byte of the files in the cache; exit code 1 if one is damaged, or one that you name is missing."""
     rows: list[Row] = [{"name": name, "state": _state(name)} for name in names or _cached()]
     wrong = [f"{row['name']} is {row['state']}" for row in rows if row["state"] != "ok"]
     said = f"{listed(wrong)}." if wrong else f"{count_of(len(rows), 'resource')}: every byte is right."
@@ -83,18 +86,20 @@ def list_cache(form: FormatOption = Format.table) -> None:
 
 @cache_app.command("path")
 def print_path() -> None:
-    """Print the cache folder; the variable TEXTGAUGE_CACHE sets it."""
+    """Print the cache folder; the environment variable TEXTGAUGE_CACHE sets it."""
     say(str(store.cache_root()))
 
 
 @cache_app.command("clean")
 def clean(
     embeddings: Annotated[
-        bool, typer.Option("--embeddings", help="Remove embeddings; they are computed again.")
+        bool, typer.Option("--embeddings", help="Remove only embeddings; they are computed again when needed.")
     ] = False,
-    models: Annotated[bool, typer.Option("--models", help="Remove models; they are fetched again.")] = False,
+    models: Annotated[
+        bool, typer.Option("--models", help="Remove only models; they are fetched again when needed.")
+    ] = False,
 ) -> None:
-    """Remove embeddings and models, or one of both, from the cache folder without asking; results and datasets stay."""
+    """Remove embeddings and models from the cache folder, without asking; results and datasets stay."""
     kinds: dict[Removable, bool] = {"embeddings": embeddings, "models": models}
     freed = clean_cache(*(kind for kind, wanted in kinds.items() if wanted))
     say(f"Freed {freed / 1e6:.1f} MB in {store.cache_root()}")

@@ -43,35 +43,44 @@ def _option(help_text: str, *names: str, **more: Any) -> Any:
 
 def run(
     ctx: typer.Context,
-    what: Annotated[str, typer.Argument(help="A suite or a protocol: see `textgauge ls suites`, `ls protocols`.")],
-    out: Annotated[Path, _option("The folder that keeps the run; an old run is resumed in it.", "--out")],
-    source_a: Annotated[str | None, _option("The first corpus, for protocols on two sources.")] = None,
+    what: Annotated[
+        str, typer.Argument(help="A suite or a protocol; `textgauge ls suites` and `textgauge ls protocols` list them.")
+    ],
+    out: Annotated[Path, _option("The folder that keeps the run; a run that is already there is resumed.", "--out")],
+    source_a: Annotated[str | None, _option("The first corpus, for protocols that mix two sources.")] = None,
     source_b: Annotated[str | None, _option("The second corpus.")] = None,
     pairs: Annotated[str | None, _option("A table, sample or dataset of rated pairs, or of paraphrases.")] = None,
     left: Annotated[str, _option("The column of the left texts of --pairs.")] = "left",
     right: Annotated[str, _option("The column of the right texts of --pairs.")] = "right",
     rating: Annotated[
-        list[str] | None, _option("A column of ratings of --pairs, larger for closer; several raters repeat.")
+        list[str] | None, _option("A column of ratings of --pairs, larger for more similar; repeat for several raters.")
     ] = None,
-    set_column: Annotated[str | None, _option("The column of sets of pairs.", "--set")] = None,
-    system_column: Annotated[str | None, _option("The column of systems that wrote.", "--system")] = None,
+    set_column: Annotated[str | None, _option("The column that says which set a pair belongs to.", "--set")] = None,
+    system_column: Annotated[str | None, _option("The column of systems that wrote the texts.", "--system")] = None,
     item_column: Annotated[str | None, _option("The column of items (segments).", "--item")] = None,
     judge: Annotated[
-        str | None, _option("Agreement: audit this column of --pairs, a judge's scores, by two or more of --rating.")
+        str | None,
+        _option("Agreement: audit a judge, whose scores are this column of --pairs, by two or more --rating."),
     ] = None,
     repeat: Annotated[
-        list[str] | None, _option("A column of the judge's scores when asked again; several repeat.", "--judge-again")
+        list[str] | None,
+        _option("A column of the judge's scores when asked again; repeat for several.", "--judge-again"),
     ] = None,
     swapped: Annotated[
-        str | None, _option("A column of the judge's scores with both texts exchanged.", "--judge-swapped")
+        str | None, _option("A column of the judge's scores when both texts are exchanged.", "--judge-swapped")
     ] = None,
     margin: Annotated[
-        float, _option("Audit: what a person's work is worth, 0.2 for experts to 0.1 for crowd workers.")
+        float,
+        _option(
+            "Audit: how much better people must be to be worth their cost: 0.2 for experts, 0.1 for crowd workers."
+        ),
     ] = MARGIN,
-    only: Annotated[str | None, _option("Paraphrases: only the rows of --pairs with this value, as label=1.")] = None,
-    limit: Annotated[int | None, _option("Use a random sample of this many of --pairs.", min=2)] = None,
+    only: Annotated[
+        str | None, _option("Paraphrases: use only the rows of --pairs with this value, such as label=1.")
+    ] = None,
+    limit: Annotated[int | None, _option("Use a random sample of this many of --pairs; default: all.", min=2)] = None,
     steps: Annotated[
-        str | None, _option("IFC: a folder of corpora, one file for each step, in order of their names.")
+        str | None, _option("IFC: a folder with one file for each step of training, in the order of their names.")
     ] = None,
     reference: Annotated[str | None, _option("IFC: the texts that the steps should approach.")] = None,
     rated: Annotated[str | None, _option("Alignment: a table of rated summaries, or a dataset.")] = None,
@@ -84,20 +93,34 @@ def run(
     labelled: Annotated[str | None, _option("Clustering: a table of labelled texts, or a dataset.")] = None,
     beir: Annotated[str | None, _option("Retrieval: a folder in the layout of BEIR, or a dataset.")] = None,
     columns: Annotated[
-        list[str] | None, _option("Columns of a task's table, as text=body,summary=abstract; see the docs.")
+        list[str] | None, _option("Which columns of a task's table hold what, such as text=body,summary=abstract.")
     ] = None,
-    metrics: Annotated[list[str] | None, _option("Metric names; grids as pr(k=3|5).", "-m", "--metrics")] = None,
-    k: Annotated[str | None, _option("Number of corpora of ksc; several as 7,12.", "-k")] = None,
-    n: Annotated[int | None, _option("Texts of each corpus.", "-n")] = None,
-    repetitions: Annotated[int | None, _option("How often draws are repeated.", min=1)] = None,
+    metrics: Annotated[
+        list[str] | None,
+        _option(
+            "Metrics, separated by commas or repeated; `pr(k=3|5)` is a grid; default: those of the suite or protocol.",
+            "-m",
+            "--metrics",
+        ),
+    ] = None,
+    k: Annotated[
+        str | None, _option("ksc: the number of mixtures; several as 7,12; default: the protocol's.", "-k")
+    ] = None,
+    n: Annotated[int | None, _option("Number of texts in each corpus; default: the protocol's.", "-n")] = None,
+    repetitions: Annotated[
+        int | None, _option("How often texts are drawn anew; default: the protocol's.", min=1)
+    ] = None,
     param: Annotated[
-        list[str] | None, _option("Other parameters of the protocol, name=value.", "--param", "-p")
+        list[str] | None,
+        _option("Another parameter of the protocol, as name=value; repeat for several.", "--param", "-p"),
     ] = None,
     column: ColumnOption = None,
     seed: SeedOption = 0,
-    jobs: Annotated[int, _option("Local processes.", "-j", "--jobs", min=1)] = 1,
+    jobs: Annotated[int, _option("Number of local processes.", "-j", "--jobs", min=1)] = 1,
     scheduler: SchedulerOption = None,
-    dry_run: Annotated[bool, _option("List the results and which are there; compute nothing.", "--dry-run")] = False,
+    dry_run: Annotated[
+        bool, _option("List the results and say which are there already; compute nothing.", "--dry-run")
+    ] = False,
     form: FormatOption = Format.table,
 ) -> None:
     """Run a suite or a protocol and keep every finished result in a folder.

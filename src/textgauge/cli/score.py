@@ -49,44 +49,60 @@ def score(
         str | None, typer.Argument(help=f"The texts to score. {accepted(embeddings=True)}", show_default=False)
     ] = None,
     right: Annotated[
-        list[str] | None, typer.Argument(help="Their references, line by line; several files give several references.")
+        list[str] | None,
+        typer.Argument(help="The references, line by line; several files give several references for each text."),
     ] = None,
     metrics: Annotated[
         list[str] | None,
         typer.Option(
             "-m",
             "--metrics",
-            help="Metric names, comma-separated or repeated; grids as rouge1@words|13a.",
+            help="Metrics, separated by commas or repeated; `rouge1@words|13a` is a grid.",
             show_default=DEFAULT_METRICS,
         ),
     ] = None,
     pairs: Annotated[
-        str | None, typer.Option(help="A table, sample or dataset that holds both texts, in place of two files.")
+        str | None,
+        typer.Option(help="A table, sample or dataset that holds both texts of each pair, instead of two files."),
     ] = None,
     left_column: Annotated[str, typer.Option("--left", help="The column of the left texts of --pairs.")] = "left",
     right_column: Annotated[str, typer.Option("--right", help="The column of the right texts of --pairs.")] = "right",
-    column: Annotated[str | None, typer.Option(help="The column that holds the texts, for two tables.")] = None,
+    column: Annotated[
+        str | None,
+        typer.Option(help="The column that holds the texts, for tables; default: `text`, or the only column of texts."),
+    ] = None,
     reference: Annotated[
         list[str] | None,
-        typer.Option(help="References, repeated for several; all files before or after it are then systems to rank."),
+        typer.Option(help="A file of references (repeat for several): rank the other files as systems."),
     ] = None,
     system: Annotated[
-        list[str] | None, typer.Option(help="NAME=FILE, a system to rank by --reference; repeated for several.")
+        list[str] | None, typer.Option(help="NAME=FILE: a system to rank by --reference; repeat for several.")
     ] = None,
     segments: Annotated[
-        Path | None, typer.Option(help="Write the values of every item and system: .csv, .jsonl or .parquet.")
+        Path | None,
+        typer.Option(
+            help="With --reference: write the score of every item and system to a .csv, .jsonl or .parquet file."
+        ),
     ] = None,
     baseline: Annotated[
-        str | None, typer.Option(help="The texts of another system: test the difference to it, metric by metric.")
+        str | None, typer.Option(help="The texts of another system: test the difference from it, metric by metric.")
     ] = None,
     background: Annotated[
-        str | None, typer.Option(help="The corpus that tfidf, bm25plus and idf weights are fitted on.")
+        str | None,
+        typer.Option(help="The corpus that tfidf, bm25plus and idf weights are fitted on; default: all texts given."),
     ] = None,
-    summary: Annotated[bool, typer.Option("--summary", help="One row per metric, with means and intervals.")] = False,
-    parts: Annotated[bool, typer.Option("--parts", help="Add precision, recall and other parts.")] = False,
-    limit: Annotated[int | None, typer.Option(min=1, help="Use a random sample of this many of --pairs.")] = None,
+    summary: Annotated[
+        bool,
+        typer.Option("--summary", help="Print one row for each metric, with mean and interval, and no single pairs."),
+    ] = False,
+    parts: Annotated[
+        bool, typer.Option("--parts", help="Add precision, recall and other parts of each metric.")
+    ] = False,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="Use a random sample of this many of --pairs; default: all.")
+    ] = None,
     level: LevelOption = 0.95,
-    resamples: Annotated[int, typer.Option(min=100, help="Resamples of bootstrap and test.")] = 1_000,
+    resamples: Annotated[int, typer.Option(min=100, help="Number of resamples in bootstrap and test.")] = 1_000,
     seed: SeedOption = 0,
     scheduler: SchedulerOption = None,
     output: OutputOption = None,
@@ -149,6 +165,10 @@ def _print(report: ScoreReport, *, summary: bool, parts: bool, form: Format) -> 
     if summary or form.for_people:
         rows = [row.to_dict() for row in report.summary()]
         print_result(TableResult("score", rows, report.answer, report.warnings, report.readable()), form)
+        for line in report.citations if form is not Format.latex and form.for_people else ():
+            say(line)
+        if report.citations and form is Format.table:
+            typer.echo()
     else:
         rows = report.to_dicts(parts=parts)
         print_result(TableResult("score", rows, report.answer, report.warnings, extra=report.details), form)

@@ -27,39 +27,47 @@ def ensemble(
     out: Annotated[
         Path, typer.Option("--output", "-o", help="The model file to write; score with `-m ensemble@FILE`.")
     ],
-    pairs: Annotated[str, typer.Option(help="A table of rated pairs, or a dataset that has ratings.")],
-    left: Annotated[str, typer.Option(help="The column of the left texts.")] = "left",
-    right: Annotated[str, typer.Option(help="The column of the right texts.")] = "right",
+    pairs: Annotated[str, typer.Option(help="A table, sample or dataset of rated pairs.")],
+    left: Annotated[str, typer.Option(help="The column of the left texts of --pairs.")] = "left",
+    right: Annotated[str, typer.Option(help="The column of the right texts of --pairs.")] = "right",
     rating: Annotated[
-        list[str] | None, typer.Option(help="The column of ratings; repeated for several people, whose mean is taken.")
+        list[str] | None,
+        typer.Option(help="A column of ratings of --pairs, larger for more similar; repeat for several raters."),
     ] = None,
     group: Annotated[
         str | None,
-        typer.Option("--set", help="The column of sets; sets that share texts are one source, left out together."),
+        typer.Option(
+            "--set",
+            help="The column that says which set a pair belongs to; sets that share texts are left out together.",
+        ),
     ] = None,
-    source: Annotated[str | None, typer.Option(help="The column of sources, where sets do not tell them.")] = None,
+    source: Annotated[str | None, typer.Option(help="The column of sources, where sets do not identify them.")] = None,
     also: Annotated[
         list[str] | None,
-        typer.Option(help="Rated pairs of other data to learn from too: a dataset, or a table as --pairs. Repeatable."),
+        typer.Option(help="More rated pairs to learn from: a dataset, or a table like --pairs; repeat for several."),
     ] = None,
     metrics: Annotated[
         list[str] | None,
         typer.Option(
-            "-m", "--metrics", help="Metrics to learn from, parts as rouge1.recall; by default all that run here."
+            "-m",
+            "--metrics",
+            help="Metrics to learn from, or parts such as rouge1.recall; default: all that can run here.",
         ),
     ] = None,
-    model: Annotated[str, typer.Option(help="ridge or boosting.")] = "ridge",
+    model: Annotated[str, typer.Option(help="The model: ridge or boosting.")] = "ridge",
     scale: Annotated[
-        str | None, typer.Option(help="The ratings of nothing in common and of the same meaning, as 1,5.")
+        str | None, typer.Option(help="The lowest and the highest rating, such as 1,5; default: those in the data.")
     ] = None,
-    resamples: Annotated[int, typer.Option(min=100, help="Resamples of the paired bootstrap.")] = 1_000,
-    limit: Annotated[int | None, typer.Option(min=1, help="Use a random sample of this many pairs.")] = None,
+    resamples: Annotated[int, typer.Option(min=100, help="Number of resamples in the paired bootstrap.")] = 1_000,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="Use a random sample of this many of --pairs; default: all.")
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
     form: FormatOption = Format.table,
 ) -> None:
-    """Learn a pair metric from rated pairs: other pair metrics, stacked by a model of the ratings.
+    """Train a pair metric on rated pairs: a model that predicts the ratings from other pair metrics.
 
-    Prints how it does on sources left out, and how the best single metric does.
+    Prints how well it does on sources that were left out, and how well the best single metric does.
 
     Example: textgauge train ensemble --pairs rated.csv --left a --right b --rating score --set part -o model.json
     """

@@ -32,6 +32,7 @@ _MOST_PERMUTATIONS = 1_000_000
 _WORTH_WORDS = 50_000  # texts; counting the words of more would take longer than comparing them
 PERMUTATIONS = 199  # p-values down to 0.005, and a null range from the 5th smallest to the 5th largest value
 # Tested within seconds for a thousand texts a side; fid takes as long as all of them together.
+MANY_METRICS = "energy,mauve,pr,jsd"
 DEFAULT_METRICS = "energy,mmd,mauve,pr,dc,irpr,medoid,classifier,cbdf,jsd,zipf,vocab_overlap"
 
 
@@ -101,6 +102,8 @@ def compare(
     Corpora are what `textgauge.data.load_corpus` reads: lists of texts, frames and their columns, `Corpus` objects,
     embedding arrays, a path, `PATH:COLUMN`, `sample:NAME`, a dataset's name; `column` names the column of files and
     frames. Blank texts are left out with a warning. The result begins with an answer: whether the corpora differ.
+
+    Without `metrics` the usual ones are taken, of embeddings those that need no texts.
     `test` gives every value a permutation p-value for "same source", raw and adjusted for all metrics, `ci` an
     interval; either adds the null range, which holds the values to expect if both corpora came from one source.
     `foreign`, a third corpus, adds which share of its texts, mixed into the reference, would give the same `energy`.
@@ -122,7 +125,7 @@ def compare(
     """
     options = UncertaintyOptions(ci, test, level, permutations, seed)
     if isinstance(candidate, Mapping):
-        from textgauge.comparing.many import MANY_METRICS, compare_many
+        from textgauge.comparing.many import compare_many
 
         if foreign is not None or explain or approx is not None or scheduler is not None:
             raise InputError("foreign, explain, approx and scheduler are for one candidate; compare them one by one")
@@ -205,6 +208,8 @@ def prepared(
     known = {"reference": reference, "candidate": candidate}
     comparison = Comparison(*(load_corpus(source, role=role, column=column) for role, source in known.items()))
     chosen = [metric.with_default_seed(seed).on_given(comparison) for metric in get_corpus_metrics(metrics)]
+    if metrics in (DEFAULT_METRICS, MANY_METRICS) and not comparison.joint.pool.has_texts:
+        chosen = [metric for metric in chosen if not metric.reads_texts]
     errors = prepare(comparison, chosen, on_step)
     if len(errors) == len(chosen):
         raise next(iter(errors.values()))

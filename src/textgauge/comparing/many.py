@@ -17,8 +17,8 @@ import numpy as np
 
 from textgauge.arrays import Floats
 from textgauge.charts import without_network
-from textgauge.comparing.compare import PERMUTATIONS, blas_threads, compare, prepared
-from textgauge.comparing.report import ARROWS, CompareReport
+from textgauge.comparing.compare import MANY_METRICS, PERMUTATIONS, blas_threads, compare, prepared
+from textgauge.comparing.report import CompareReport
 from textgauge.data import Comparison, Corpus, load_aligned, load_corpus
 from textgauge.data.source import Source
 from textgauge.errors import InputError
@@ -28,12 +28,11 @@ from textgauge.metrics.uncertainty import Parts
 from textgauge.progress import Stage
 from textgauge.stats.rankings import RankedResult, Ranking, ranking
 from textgauge.stats.simultaneous import holm
-from textgauge.tabular import BLUE, GREY, Row, format_cell, format_interval, format_ranks
+from textgauge.tabular import ARROWS, BLUE, GREY, Row, format_cell, format_interval, format_ranks
 
 if TYPE_CHECKING:
     import altair as alt
 
-MANY_METRICS = "energy,mauve,pr,jsd"
 MIN_TEXTS = 200  # of each corpus: the smallest size at which false statements were simulated
 _TRIALS = 16  # cuts into quarters; every candidate pays for all of them
 
@@ -113,7 +112,7 @@ def _readable(row: Row) -> Row:
     if row["null"] is not None:
         cells["if same source"] = format_interval(row["null_low"], row["null_high"])
     if row["p_adjusted"] is not None:
-        cells["p adjusted"] = format_cell(row["p_adjusted"])
+        cells["adjusted p"] = format_cell(row["p_adjusted"])
     return cells | {"rank": format_ranks(row["rank_low"], row["rank_high"]), "tier": row["tier"]}
 
 

@@ -13,7 +13,7 @@ from textgauge.errors import UnknownName
 from textgauge.metrics import Score
 from textgauge.result import Result
 from textgauge.stats.decisions import comparison_sentence, different
-from textgauge.tabular import BLUE, GREY, VERMILION, Row, format_cell, format_interval, format_short, one_line
+from textgauge.tabular import ARROWS, BLUE, GREY, VERMILION, Row, format_cell, format_interval, format_short, one_line
 
 if TYPE_CHECKING:
     import altair as alt
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from textgauge.comparing.explain import Explanation, Side
 
 
-ARROWS = {"smaller": "↓", "larger": "↑"}  # which way is closer
 _COLOURS = {"reference": BLUE, "candidate": VERMILION}
 _NUMBERS = ("value", "low", "high", "null", "null_low", "null_high", "times", "effect", "p_value", "p_adjusted")
 _WIDTH = 260
@@ -89,24 +88,26 @@ class CompareReport(Result):
             [row["term"] for row in self.terms.top(_WORDS, side) if abs(row["z"]) >= _SURE]
             for side in ("reference", "candidate")
         ]
-        return f"Typical words: {' | '.join(map(', '.join, sides))} (reference | candidate)." if all(sides) else ""
+        reference, candidate = map(", ".join, sides)
+        return f"Typical words of the reference: {reference}; of the candidate: {candidate}." if all(sides) else ""
 
     def plot(self) -> alt.VConcatChart:
         """Every value with its interval and null range, each metric on a scale of its own."""
         return without_network(interval_chart(self.to_dicts()))
 
     def readable(self, *, parts: bool = False) -> list[Row]:
-        """One row per metric: what it is, its value with an arrow to the closer side, and what to compare it with.
+        """One row per metric: its value with an arrow to the closer side, what to compare it with, and what it is.
 
         `parts` adds precision, recall and other parts.
         """
-        return [readable_row(row) | (_parts(row) if parts else {}) for row in self.to_dicts()]
+        return [readable_row(row, parts=parts) for row in self.to_dicts()]
 
 
-def readable_row(row: Row) -> Row:
+def readable_row(row: Row, *, parts: bool = False) -> Row:
     """A row as tables for people have it; p is missing until it is adjusted."""
     value = "undefined" if row["value"] is None else format_cell(row["value"])
-    cells = {"metric": row["metric"], "what it is": row["label"], "value": value, "closer": ARROWS[row["closer"]]}
+    cells = {"metric": row["metric"], "value": value, "closer": ARROWS[row["closer"]]}
+    cells |= _parts(row) if parts else {}
     if row["interval"] or row["no_interval"]:
         cells["interval"] = format_interval(row["low"], row["high"])
     if row["null"] is not None:
@@ -114,11 +115,10 @@ def readable_row(row: Row) -> Row:
         cells["if same source"] = f"{format_short(row['null'])} ({ends})"
         cells["times"] = format_short(row["times"])
     if row["p_adjusted"] is not None:
-        how = f" ({row['adjustment']})" if row["adjustment"] else ""
-        cells[f"p{how}"] = format_short(row["p_adjusted"])
+        cells["adjusted p" if row["adjustment"] else "p"] = format_short(row["p_adjusted"])
     if row["foreign_share"] is not None:
         cells["foreign texts"] = _percent(row)
-    return cells
+    return cells | {"what it is": row["label"]}
 
 
 def _parts(row: Row) -> Row:
@@ -145,7 +145,7 @@ def text_panels(explanation: Explanation, n: int) -> list[alt.LayerChart]:
 
 def token_panels(explanation: Explanation, n: int) -> list[alt.LayerChart]:
     """The tokens that add most; none where the metric does not count them."""
-    title = f"{explanation.metric}: tokens that drive it"
+    title = f"{explanation.metric}: tokens that contribute most"
     return [_token_bars(explanation.tokens[:n], title)] if explanation.tokens else []
 
 
@@ -191,7 +191,7 @@ def _text_bars(explanation: Explanation, side: Side, n: int) -> alt.LayerChart:
         for place, row in enumerate(explanation.top(n, side))
     ]
     tips = ["full:N", "contribution:Q", "nearest:N", "distance:Q"]
-    title = f"{explanation.metric}: texts of the {side} that drive it"
+    title = f"{explanation.metric}: texts of the {side} that contribute most"
     return _bars(rows, "contribution", title, tips, _COLOURS[side])
 
 

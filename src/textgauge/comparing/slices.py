@@ -92,7 +92,7 @@ class SliceReport(Result):
                 "value": format_cell(row["value"]),
                 "if same source": format_interval(row["null_low"], row["null_high"]),
                 "effect": format_cell(row["effect"]),
-                "p adjusted": format_cell(row["p_adjusted"]),
+                "adjusted p": format_cell(row["p_adjusted"]),
                 "differs": "yes" if row["differs"] else "",
                 "share of reference": format_percent(row["share_reference"]),
                 "of candidate": format_percent(row["share_candidate"]),

@@ -48,12 +48,14 @@ def compare_streams(
 ) -> CompareReport:
     """Measure two streams. `approx` is the size of the samples that metrics of pairs see, too; None for all texts.
 
-    Of metrics that nobody chose, those of all pairs are left out without it.
+    Of metrics that nobody chose, those of all pairs are left out without it, and those of texts for embeddings.
     """
     if len({isinstance(stream, ArrayStream) for stream in streams}) > 1:
         raise InputError("cannot join texts with embeddings: give both corpora as texts, or both as embeddings")
     given = isinstance(streams[0], ArrayStream)
     slow = [] if chosen or approx is not None else [metric for metric in metrics if metric.grows == "blocks"]
+    if given and not chosen:
+        metrics = [metric for metric in metrics if not metric.on_embeddings().reads_texts]
     metrics = [_fitting(metric.with_default_seed(options.seed), given) for metric in metrics if metric not in slow]
     sizes = _count(streams, on_step)  # damage is found before anything is embedded
     on_step("loading models")

@@ -144,7 +144,8 @@ class Pool:
 def _checked_texts(texts: Sequence[str]) -> Sequence[str]:
     for position, text in enumerate(texts):
         if not isinstance(text, str):
-            raise InputError(f"text {position} is {type(text).__name__}, not a string")
+            what = "missing" if text is None else f"{type(text).__name__}, not a string"
+            raise InputError(f"text {position} is {what}")
     return texts
 
 

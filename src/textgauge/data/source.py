@@ -222,11 +222,11 @@ def source_name(source: Source, otherwise: str) -> str:
 def accepted(*, embeddings: bool = False) -> str:
     """What may be given as a source, for help texts."""
     *some, last = endings(embeddings=embeddings)
-    files = ", ".join(some).replace(".txt", ".txt (one text a line)")
+    files = ", ".join(some).replace(".txt", ".txt (one text per line)")
     packed = ", ".join(f"`{ending}`" for ending in PACKINGS)
     return (
-        f"A {files} or {last} file ({packed} too), FILE:COLUMN, a folder of .txt files or of a saved dataset, `-`, "
-        f"`{PREFIX}NAME`, or a dataset's name."
+        f"A {files} or {last} file (or one packed as {packed}), FILE:COLUMN, a folder of .txt files, a saved dataset, "
+        f"`-` for standard input, `{PREFIX}NAME`, or the name of a dataset."
     )
 
 

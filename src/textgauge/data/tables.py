@@ -186,9 +186,8 @@ def _columns_of(frame: Any) -> dict[str, list[Any]]:
 def _listed_cells(values: Any) -> list[Any]:
     """The values as a list of Python's own; what is missing (NaN among texts, NA) is None."""
     found = next((name for name in ("to_pylist", "to_list", "tolist") if hasattr(type(values), name)), None)
-    if found is None:
-        return list(values)
-    return [None if _is_missing(cell) else cell for cell in getattr(values, found)()]
+    cells = values if found is None else getattr(values, found)()
+    return [None if _is_missing(cell) else cell for cell in cells]
 
 
 def _is_missing(cell: object) -> bool:

@@ -228,7 +228,12 @@ class Pairs:
             return cls(left, right, background=background, columns=columns)
         candidates = Corpus.of(left)
         if len(candidates) != len(right):
-            raise InputError(f"{len(candidates)} texts but references for {len(right)}")
+            turned = len(right[0]) == len(candidates) if isinstance(right[0], list | tuple) else False
+            hint = ": give a list of references for each text, not a list of texts for each reference" if turned else ""
+            raise InputError(f"{len(candidates)} texts but references for {len(right)}{hint}")
+        missing = next((i for i, texts in enumerate(right) if texts is None), None)
+        if missing is not None:
+            raise InputError(f"right text {missing} is missing: a pair needs two texts")
         bare = next((i for i, texts in enumerate(right) if isinstance(texts, str) or not len(texts)), None)
         if bare is not None:
             raise InputError(f"references {bare}: expected a list of at least one text, got {right[bare]!r}")

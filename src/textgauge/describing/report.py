@@ -22,7 +22,7 @@ from textgauge.metrics.properties.base import CorpusProperty, MeasuredCorpus, Pr
 from textgauge.metrics.properties.nearest import reach_of_train
 from textgauge.metrics.properties.uniqueness import curve, form_counts
 from textgauge.result import Result
-from textgauge.tabular import BLUE, GREY, VERMILION, FlatRow, Row, format_cell, format_interval
+from textgauge.tabular import BLUE, GREY, VERMILION, FlatRow, Row, format_cell, format_interval, listed
 
 if TYPE_CHECKING:
     import altair as alt
@@ -245,16 +245,29 @@ class Description(PropertyTable):
     def _test(self) -> Corpus | None:
         return None if self.test is None else self.test.corpus
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Why values are missing, one sentence for each reason."""
+        return tuple(_missing(self.to_dicts(), self._yardsticks))
+
+    @property
+    def _yardsticks(self) -> tuple[str, ...]:
+        return ("train",) if self.test is None else ("test", "train")
+
     def readable(self) -> list[Row]:
-        """One row per property; a column for each corpus, and the yardsticks."""
-        return _readable(self.to_dicts(), several=len(self.generated) > 1)
+        """One row per property: a column for each corpus, those of test and train, and what it is."""
+        return _readable(self.to_dicts(), self._yardsticks, several=len(self.generated) > 1)
+
+    def __str__(self) -> str:
+        return "\n".join([super().__str__(), *(f"note: {text}" for text in self.notes)])
 
     def plot(self) -> alt.VConcatChart:
         """Every property on a scale of its own: generated with its interval, and test and train."""
         return without_network(property_chart(self.to_dicts()))
 
 
-def _readable(rows: Sequence[Row], *, several: bool) -> list[Row]:
+def _readable(rows: Sequence[Row], yardsticks: Sequence[str], *, several: bool) -> list[Row]:
+    about = {known.name: known.about for known in list_properties(alone=False)}
     shown: dict[str, Row] = {}
     for row in rows:
         cells = shown.setdefault(row["property"], {"property": row["property"]})
@@ -264,10 +277,20 @@ def _readable(rows: Sequence[Row], *, several: bool) -> list[Row]:
             interval = "" if row["low"] is None else format_interval(row["low"], row["high"])
             cells |= {"value": format_cell(row["value"]), "interval": interval}
     for row in rows:
-        empty = row["reason"] if row["value"] is None else row["test_reason"] or row["train_reason"]
-        yardsticks = {name: format_cell(row[name]) for name in ("test", "train")}
-        shown[row["property"]] |= yardsticks | {"reason": empty or ""}
+        shown[row["property"]] |= {name: format_cell(row[name]) for name in yardsticks}
+        shown[row["property"]]["what it is"] = about[row["property"]]
     return list(shown.values())
+
+
+def _missing(rows: Sequence[Row], yardsticks: Sequence[str]) -> Iterator[str]:
+    found: dict[tuple[str, str], list[str]] = {}
+    for row in rows:
+        gaps = {row["corpus"]: ("value", "reason")} | {name: (name, f"{name}_reason") for name in yardsticks}
+        for corpus, (value, reason) in gaps.items():
+            if row[value] is None and row[reason]:
+                found.setdefault((corpus, row[reason]), []).append(row["property"])
+    for (corpus, reason), names in found.items():
+        yield f"no value for {corpus}: {listed(dict.fromkeys(names))} ({reason})"
 
 
 def property_chart(rows: Sequence[Row]) -> alt.VConcatChart:

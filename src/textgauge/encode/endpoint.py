@@ -64,6 +64,10 @@ def open_client(name: str, base: str) -> Any:
     except ImportError as error:
         raise MissingExtra.named(name, "api") from error
     key = _api_key()
+    if not key and _origin(base) == _origin(DEFAULT_BASE):
+        raise ResourceError(
+            f"{name} needs a key: set TEXTGAUGE_API_KEY (or OPENAI_API_KEY), or TEXTGAUGE_API_BASE for another server"
+        )
     headers = {"Authorization": f"Bearer {key}"} if key and _origin(base) == _origin(base_address()) else {}
     return httpx.Client(headers=headers, timeout=httpx.Timeout(60, connect=10))
 

@@ -91,7 +91,10 @@ def paired_rows(judged: Iterable[Judged]) -> list[Row]:
             groups.setdefault((item.data, item.fingerprint, item.protocol, item.seed), []).append(item)
     rows = [row for items in groups.values() for row in _measure_contrasts(items)]
     if not rows:
-        raise InputError("no run of agreement, and no two metrics of which a measure was resampled alike")
+        raise InputError(
+            "this run has nothing to test between single metrics: that needs rated pairs, tasks or perturbation; "
+            "the ranks and tiers of the leaderboard rest on such tests already"
+        )
     return rows
 
 

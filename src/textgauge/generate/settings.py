@@ -67,7 +67,7 @@ def need_torch(what: str) -> Any:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Torch on one thread: its sums round otherwise with more, and a model that learns from them writes other texts."""
+    """Torch on one thread, so that the number of threads cannot change how sums round and what a model learns."""
     if find_spec("torch") is None:  # what trains says so
         yield
         return

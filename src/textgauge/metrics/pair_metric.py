@@ -64,6 +64,10 @@ class PairMetric(Metric):
         """The score of a whole set from its summed statistics, one per row of sums."""
         raise NotImplementedError
 
+    def as_sacrebleu(self, sums: Floats) -> tuple[str, Any] | None:
+        """The name and metric of sacrebleu that give this score of a whole set with these sums, if there is one."""
+        return None
+
     def matrix(self, rows: Corpus, columns: Corpus, *, background: Corpus | None = None) -> Floats:
         """The shown value of every row text (left) with every column text (right); the default background is both."""
         background = background if background is not None or not self.fitted else rows | columns

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib import import_module
@@ -19,6 +20,30 @@ if TYPE_CHECKING:
 
 _registry: dict[str, type[Metric]] = {}
 _Kind = TypeVar("_Kind", bound=type[Metric])
+_ELSEWHERE = {  # names that other packages use, without signs between their letters, and what there is instead
+    "chrf++": "use chrf(word_order=2)",
+    "rouge1f": "use rouge1",
+    "sacrebleu": "use bleu, chrf or ter, whose corpus scores are those of sacrebleu",
+    "selfbleu": "use self_bleu_gap for two corpora, or `textgauge describe` for one",
+    "wer": "use ter, or levenshtein@words",
+    "cer": "use levenshtein",
+    "prdc": "use pr and dc; their parts are precision and recall, density and coverage",
+    "precision": "use pr.precision for corpora, or a part of a pair metric such as bertscore.precision",
+    "recall": "use pr.recall for corpora, or a part of a pair metric such as bertscore.recall",
+    "density": "use dc.density",
+    "coverage": "use dc.coverage",
+    "frechet": "use fid",
+    "fd": "use fid",
+    "vendi": "use vendi_gap for two corpora, or `textgauge describe` for one",
+    "perplexity": "`textgauge describe` has it as plausibility",
+    "sbert": "use cosine",
+    "sts": "use cosine",
+    "moverscore": "use wmd",
+    "comet": "score with COMET and give its scores as a column of the pairs: column:NAME",
+    "bleurt": "score with BLEURT and give its scores as a column of the pairs: column:NAME",
+    "bartscore": "score with BARTScore and give its scores as a column of the pairs: column:NAME",
+    "geval": "use judge, or give its scores as a column of the pairs: column:NAME",
+}
 
 
 def register(kind: _Kind) -> _Kind:
@@ -36,12 +61,24 @@ def get_metric(name: str | Metric) -> Any:
     """
     if isinstance(name, Metric):
         return name
-    parsed = parse(name)
     known = known_metrics()
+    here = None if name in known else _ELSEWHERE.get(_bare(name))
+    if here:
+        raise UnknownName(f"unknown metric {name!r}; {here}")
+    parsed = parse(name)
     kind = known.get(parsed.name) or _ignoring_case(parsed.name, known)
     if kind is None:
         raise UnknownName.among("metric", parsed.name, known)
     return from_name(kind, parsed)
+
+
+def _bare(name: str) -> str:
+    """A name as people write it in many ways: lower case, no signs between its letters.
+
+    >>> _bare("Self-BLEU"), _bare("bert_score")
+    ('selfbleu', 'bertscore')
+    """
+    return re.sub("[-_ ]", "", name.lower())
 
 
 def get_metrics(names: str | Iterable[str | Metric]) -> list[Metric]:

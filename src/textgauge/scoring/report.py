@@ -16,10 +16,12 @@ from textgauge.charts import without_network
 from textgauge.data import Pairs
 from textgauge.errors import InputError, UnknownName
 from textgauge.metrics import PairMetric, PairScores
+from textgauge.metrics.base import Closer
 from textgauge.naming import parse
 from textgauge.result import Result, result_html
 from textgauge.stats.resampling import percentile_interval, resampled_sums
 from textgauge.tabular import (
+    ARROWS,
     BLUE,
     VERMILION,
     FlatRow,
@@ -81,10 +83,15 @@ class Summed:
 
 @dataclass(frozen=True, eq=False)
 class ItemStatistics:
-    """The mean over items, and the score of the whole set where the metric has one."""
+    """The mean over items, and the score of the whole set where the metric has one.
+
+    `closer` says which values are better; `sacrebleu` is the name and metric of sacrebleu with the same whole score.
+    """
 
     mean: Summed
     whole: Summed | None
+    closer: Closer = "larger"
+    sacrebleu: tuple[str, Any] | None = None
 
 
 def item_counts(metric: PairMetric, pairs: Pairs) -> Floats | None:
@@ -96,7 +103,10 @@ def item_statistics(metric: PairMetric, counts: Floats | None, values: Floats) -
     """Statistics of a metric whose values and counts are known."""
     defined = ~np.isnan(values)
     mean = Summed(np.column_stack([np.where(defined, values, 0.0), defined]), _ratio, metric.bounds)
-    return ItemStatistics(mean, None if counts is None else Summed(counts, metric.of_statistics, metric.bounds))
+    if counts is None:
+        return ItemStatistics(mean, None, metric.closer)
+    known = metric.as_sacrebleu(counts.sum(axis=0, keepdims=True))
+    return ItemStatistics(mean, Summed(counts, metric.of_statistics, metric.bounds), metric.closer, known)
 
 
 def shared_statistics(
@@ -117,9 +127,21 @@ def shared_statistics(
     return "mean", [mean.ordered(order) for mean in means]
 
 
-def undefined_statistics(n: int) -> ItemStatistics:
+def undefined_statistics(metric: PairMetric, n: int) -> ItemStatistics:
     """Statistics of a metric that has no value on any of n items."""
-    return ItemStatistics(Summed(np.zeros((n, 2)), _ratio), None)
+    return ItemStatistics(Summed(np.zeros((n, 2)), _ratio), None, metric.closer)
+
+
+def sacrebleu_line(statistics: ItemStatistics, references: int) -> str | None:
+    """The score of a whole set with the signature that sacrebleu gives it; `references` of each text, -1 if it varies.
+
+    None where sacrebleu has no such score.
+    """
+    if statistics.sacrebleu is None or statistics.whole is None:
+        return None
+    name, metric = statistics.sacrebleu
+    metric.num_refs = references
+    return f"{name}|{metric.get_signature()} = {100 * statistics.whole.value:.1f}"
 
 
 def canonical_order(*systems: Pairs) -> NDArray[np.int64]:
@@ -143,10 +165,12 @@ class Summary(FlatRow):
     """The values of one metric in short.
 
     `low` and `high` bound the mean; `whole` is the score of the set as one (corpus BLEU, chrF, TER), NaN where a metric
-    has none; `undefined` counts values that do not exist.
+    has none; `sacrebleu` is that score, from 0 to 100, as sacrebleu writes it; `closer` says whether `smaller` or
+    `larger` values are better; `undefined` counts values that do not exist.
     """
 
     metric: str
+    closer: Closer
     mean: float
     std: float
     low: float
@@ -160,11 +184,15 @@ class Summary(FlatRow):
     warning: str | None
     seconds: float
     signature: str
+    sacrebleu: str | None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ScoreReport(Result):
-    """The scores of many metrics on the same pairs; iterate over them, or ask for one by its key."""
+    """The scores of many metrics on the same pairs; iterate over them, or ask for one by its key.
+
+    `references` is how many of them each text has, -1 where the number varies.
+    """
 
     command: ClassVar[str] = "score"
 
@@ -172,6 +200,7 @@ class ScoreReport(Result):
     statistics: Mapping[str, ItemStatistics]
     order: NDArray[np.int64]
     bootstrap: Bootstrap
+    references: int = 1
 
     def __len__(self) -> int:
         return len(self.scores)
@@ -209,6 +238,7 @@ class ScoreReport(Result):
         ends = (math.nan, math.nan) if whole is None else whole.ordered(self.order).interval(self.bootstrap)
         return Summary(
             metric=scores.metric,
+            closer=statistics.closer,
             mean=scores.mean,
             std=scores.std,
             low=low,
@@ -222,6 +252,7 @@ class ScoreReport(Result):
             warning="; ".join(scores.warnings) or None,
             seconds=scores.seconds,
             signature=scores.signature,
+            sacrebleu=sacrebleu_line(statistics, self.references),
         )
 
     def to_dicts(self, *, parts: bool = False) -> list[dict[str, Any]]:
@@ -256,10 +287,23 @@ class ScoreReport(Result):
         whole = any(row["whole"] is not None for row in rows)
         return [_readable(row, whole=whole) for row in rows]
 
+    @property
+    def citations(self) -> tuple[str, ...]:
+        """The scores of the whole set as sacrebleu writes them, to be cited."""
+        lines = (sacrebleu_line(self.statistics[one.metric], self.references) for one in self.scores)
+        return tuple(line for line in lines if line)
+
+    def __str__(self) -> str:
+        return "\n".join([super().__str__(), *self.citations])
+
     def _means(self) -> list[Row]:
         """What `readable` has, without intervals, which take longer than looking at a result may."""
+        whole = {one.metric: found.value for one in self.scores if (found := self.statistics[one.metric].whole)}
         return [
-            {"metric": one.metric, "mean": plain(one.mean), "std": plain(one.std), "n": len(one)} for one in self.scores
+            {"metric": one.metric, "closer": ARROWS[self.statistics[one.metric].closer]}
+            | ({"whole set": whole.get(one.metric)} if whole else {})
+            | {"mean": plain(one.mean), "std": plain(one.std), "n": len(one)}
+            for one in self.scores
         ]
 
     def __repr__(self) -> str:
@@ -299,7 +343,8 @@ def _scores(found: Mapping[str, float]) -> str:
 
 def _readable(row: Row, *, whole: bool) -> Row:
     ends = f" ({format_interval(row['whole_low'], row['whole_high'])})" if row["whole"] is not None else ""
-    cells = {"metric": row["metric"]} | ({"whole set": f"{format_cell(row['whole'])}{ends}"} if whole else {})
+    cells = {"metric": row["metric"], "closer": ARROWS[row["closer"]]}
+    cells |= {"whole set": f"{format_cell(row['whole'])}{ends}"} if whole else {}
     cells |= {"mean": format_cell(row["mean"]), "interval": format_interval(row["low"], row["high"])}
     return cells | {"std": format_cell(row["std"]), "n": row["n"]}
 

@@ -83,11 +83,13 @@ def score(
             except (ResourceError, MissingExtra) as error:
                 missing.append(error)
                 found.append(_not_measured(metric, pairs.n_items, str(error)))
-                statistics[metric.key] = undefined_statistics(pairs.n_items)
+                statistics[metric.key] = undefined_statistics(metric, pairs.n_items)
             on_score(found[-1])
     if len(missing) == len(chosen):
         raise missing[0]
-    return ScoreReport(tuple(found), statistics, canonical_order(pairs), how)
+    numbers = set(np.bincount(pairs.items).tolist())
+    references = numbers.pop() if len(numbers) == 1 else -1
+    return ScoreReport(tuple(found), statistics, canonical_order(pairs), how, references)
 
 
 class PairsPart(NamedTuple):

@@ -18,7 +18,7 @@ from textgauge.scoring.report import Bootstrap, Summed, canonical_order, shared_
 from textgauge.scoring.score import DEFAULT_METRICS, References, all_references, checked_pairs, require_texts
 from textgauge.stats.rankings import RankedResult, Ranking, ranking
 from textgauge.stats.resampling import resampled_sums
-from textgauge.tabular import FlatRow, Row, format_cell, format_interval, format_ranks, plain
+from textgauge.tabular import ARROWS, FlatRow, Row, format_cell, format_interval, format_ranks, plain
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,7 +90,7 @@ class SystemsReport(RankedResult):
             {
                 "metric": row["metric"],
                 "system": row["system"],
-                "value": f"{format_cell(row['value'])} {'↓' if row['closer'] == 'smaller' else '↑'}",
+                "value": f"{format_cell(row['value'])} {ARROWS[row['closer']]}",
                 "interval": format_interval(row["low"], row["high"]),
                 "rank": format_ranks(row["rank_low"], row["rank_high"]),
                 "tier": row["tier"],

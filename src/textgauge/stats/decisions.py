@@ -9,6 +9,7 @@ from textgauge.tabular import listed
 
 ALPHA = 0.05
 _ROUNDING = 1e-12
+_NAMED = 3  # metrics behind the best that are named; more are counted
 
 
 def different(p_adjusted: float, alpha: float = ALPHA) -> bool:
@@ -24,11 +25,11 @@ def comparison_sentence(p_adjusted: Mapping[str, float], adjustment: str | None,
     """The answer of one comparison of two corpora, from the adjusted p-values of all metrics that were tested.
 
     >>> comparison_sentence({"energy": 0.002, "fid": 0.004, "zipf": 0.3}, "max-T")
-    'Different: 2 of 3 metrics reject "same source" (max-T, 5 %).'
+    'Different: 2 of 3 metrics reject "same source" (5 % level, adjusted by max-T).'
     >>> comparison_sentence({"energy": 0.2}, None)
-    'No difference found: energy does not reject "same source" (5 %); that does not show that there is none.'
+    'No difference found: energy does not reject "same source" (5 % level); that does not prove that there is none.'
     """
-    how = f"({adjustment + ', ' if adjustment else ''}{100 * alpha:g} %)"
+    how = f"({_level(alpha, adjustment)})"
     rejecting = sum(different(p, alpha) for p in p_adjusted.values())
     if len(p_adjusted) == 1:
         (name,) = p_adjusted
@@ -37,14 +38,18 @@ def comparison_sentence(p_adjusted: Mapping[str, float], adjustment: str | None,
         tested = f"{rejecting or 'none'} of {len(p_adjusted)} metrics {'reject' if rejecting > 1 else 'rejects'}"
     if rejecting:
         return f'Different: {tested} "same source" {how}.'
-    return f'No difference found: {tested} "same source" {how}; that does not show that there is none.'
+    return f'No difference found: {tested} "same source" {how}; that does not prove that there is none.'
+
+
+def _level(alpha: float, adjustment: str | None) -> str:
+    return f"{100 * alpha:g} % level{f', adjusted by {adjustment}' if adjustment else ''}"
 
 
 def split_answer(sentence: str) -> tuple[str, str]:
     """The outcome of a `comparison_sentence` in a word or two, and the rest; no outcome for other sentences.
 
-    >>> split_answer('Different: energy rejects "same source" (5 %).')
-    ('Different', 'energy rejects "same source" (5 %).')
+    >>> split_answer('Different: energy rejects "same source" (5 % level).')
+    ('Different', 'energy rejects "same source" (5 % level).')
     >>> split_answer("Of 60 texts: 3 are copies.")
     ('', 'Of 60 texts: 3 are copies.')
     """
@@ -56,14 +61,14 @@ def baseline_sentence(p_adjusted: Mapping[str, float], closer: Mapping[str, bool
     """By which metrics a system is better or worse than its baseline; `closer` to the references, or not.
 
     >>> baseline_sentence({"bleu": 0.01, "chrf": 0.2}, {"bleu": True, "chrf": True})
-    'Better than the baseline by bleu; no difference found to the baseline by chrf (Holm, 5 %).'
+    'Better than the baseline by bleu; no difference found from the baseline by chrf (5 % level, adjusted by Holm).'
     """
-    kinds: dict[str, list[str]] = {"better than": [], "worse than": [], "no difference found to": []}
+    kinds: dict[str, list[str]] = {"better than": [], "worse than": [], "no difference found from": []}
     for metric, p in p_adjusted.items():
         ahead = "better than" if closer[metric] else "worse than"
-        kinds[ahead if different(p, alpha) else "no difference found to"].append(metric)
+        kinds[ahead if different(p, alpha) else "no difference found from"].append(metric)
     said = "; ".join(f"{kind} the baseline by {_listed(names, len(names))}" for kind, names in kinds.items() if names)
-    return f"{said[0].upper()}{said[1:]} ({'Holm, ' if len(p_adjusted) > 1 else ''}{100 * alpha:g} %)."
+    return f"{said[0].upper()}{said[1:]} ({_level(alpha, 'Holm' if len(p_adjusted) > 1 else None)})."
 
 
 def properties_sentence(worse: Sequence[str], *, copies_said: bool) -> str:
@@ -137,28 +142,30 @@ def ranking_sentence(metrics: Sequence[str], tied: Sequence[str], scope: str) ->
     """The answer of a leaderboard: `metrics` best first, `tied` those that the first is not better than.
 
     >>> ranking_sentence(["energy", "fid", "pr"], ["fid"], "these texts")
-    'Best: energy, statistically tied with fid; better than the other metric (95 % for all together, these texts).'
+    'Best: energy, statistically tied with fid; better than pr (95 % joint confidence, these texts).'
     >>> ranking_sentence(["energy", "fid", "pr"], [], "these texts")
-    'Best: energy, better than all 2 other metrics (95 % for all together, these texts).'
+    'Best: energy, better than fid and pr (95 % joint confidence, these texts).'
     >>> ranking_sentence(["energy", "fid"], ["fid"], "these texts")
     'No metric is better than all others: energy comes first, statistically tied with the other one (these texts).'
     """
     if not metrics:
         return "Nothing is ranked: these measures have no common scale."
-    first, others, held = metrics[0], len(metrics) - 1, f"(95 % for all together, {scope})"
+    first, others, held = metrics[0], len(metrics) - 1, f"(95 % joint confidence, {scope})"
     if not others:
         return f"Only one metric is ranked: {first}."
     if not tied:
-        return (
-            f"Best: {first}, better than {'the other metric' if others == 1 else f'all {others} other metrics'} {held}."
-        )
+        return f"Best: {first}, better than {_named_or_counted(metrics[1:], 'all {} other metrics')} {held}."
     if len(tied) == others:
         with_all = "the other one" if others == 1 else f"all {others} others"
         return (
             f"No metric is better than all others: {first} comes first, statistically tied with {with_all} ({scope})."
         )
-    rest = _the_others(others - len(tied))
+    rest = _named_or_counted([name for name in metrics[1:] if name not in tied], "the other {} metrics")
     return f"Best: {first}, statistically tied with {_listed(tied)}; better than {rest} {held}."
+
+
+def _named_or_counted(names: Sequence[str], counted: str) -> str:
+    return _listed(names) if len(names) <= _NAMED else counted.format(len(names))
 
 
 def _the_others(count: int) -> str:
@@ -180,9 +187,9 @@ def leaders_sentence(what: str, leaders: Mapping[str, Sequence[str]], count: int
     """The answer of a board with several metrics: by each, the systems or candidates that no other is better than.
 
     >>> leaders_sentence("system", {"bleu": ["a"], "chrf": ["a"], "ter": ["a", "b"]}, 3)
-    'Best: a by bleu and chrf; a and b tied by ter (95 % for all together).'
+    'Best: a by bleu and chrf; a and b tied by ter (95 % joint confidence).'
     >>> leaders_sentence("candidate", {"pr": ["a", "b"]}, 2)
-    'No candidate is nearer than all others: a and b tied by pr (95 % for all together).'
+    'No candidate is nearer than all others: a and b tied by pr (95 % joint confidence).'
     """
     best, nobody = _LEADING[what]
     if not leaders:
@@ -192,7 +199,7 @@ def leaders_sentence(what: str, leaders: Mapping[str, Sequence[str]], count: int
         metrics_of.setdefault(tuple(names), []).append(metric)
     said = [_leading(names, metrics, count) for names, metrics in sorted(metrics_of.items(), key=lambda x: len(x[0]))]
     first = best if any(len(names) == 1 for names in metrics_of) else nobody
-    return f"{first}: {'; '.join(said)} ({100 * level:g} % for all together)."
+    return f"{first}: {'; '.join(said)} ({100 * level:g} % joint confidence)."
 
 
 def _leading(names: Sequence[str], metrics: Sequence[str], count: int) -> str:
@@ -205,12 +212,12 @@ def slices_sentence(differing: Sequence[str], count: int) -> str:
     """The answer of a comparison slice by slice: `differing` are those that reject "same source", farthest first.
 
     >>> slices_sentence([], 3)
-    'No difference found in any of 3 slices (false discovery rate 5 %); that does not show that there is none.'
+    'No difference found in any of 3 slices (false discovery rate 5 %); that does not prove that there is none.'
     """
     if not differing:
         return (
             f"No difference found in any of {count} slices (false discovery rate {100 * ALPHA:g} %); "
-            "that does not show that there is none."
+            "that does not prove that there is none."
         )
     verb = "differs" if len(differing) == 1 else "differ"
     rest = " In the others no difference was found." if len(differing) < count else ""

@@ -33,7 +33,7 @@ def test_same_source_passes_another_fails_and_a_tight_limit_is_undecided():
     assert [result.outcome for result in found] == ["pass", "fail", "undecided"]
     assert (found.exit_code, run_checks([drift(max_ratio=6)]).exit_code) == (1, 0)
     assert found.answer == (
-        "Fail: 1 check fails, 1 check cannot be decided and 1 check passes (95 % for all together)."
+        "Fail: 1 check fails, 1 check cannot be decided and 1 check passes (95 % joint confidence)."
     )
 
 

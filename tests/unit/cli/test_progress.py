@@ -38,7 +38,7 @@ def test_ctrl_c_prints_what_is_finished_and_how_to_go_on(run, corpora, monkeypat
     assert "zipf" not in out
     assert err.count("interrupted") == 1
     assert "1 metric finished" in err
-    assert "go on with -m vocab_overlap@words,zipf@words" in err
+    assert "run again with -m vocab_overlap@words,zipf@words" in err
 
 
 def test_ctrl_c_elsewhere_is_one_line(run, corpora, monkeypatch):

@@ -8,6 +8,7 @@ import polars
 import pytest
 
 from textgauge import compare, get_metric
+from textgauge.errors import InputError
 from textgauge.metrics.corpus.mauve import Mauve
 from textgauge.metrics.null_values import NullValues
 
@@ -60,7 +61,9 @@ def test_an_interval_does_not_compute_the_value_again(name):
 def test_the_first_line_is_the_answer_of_the_adjusted_tests():
     report = compare(reference=REFERENCE, candidate=CANDIDATE, metrics="energy,medoid", test=True, permutations=99)
     assert (
-        str(report).splitlines()[0] == report.answer == 'Different: 2 of 2 metrics reject "same source" (max-T, 5 %).'
+        str(report).splitlines()[0]
+        == report.answer
+        == 'Different: 2 of 2 metrics reject "same source" (5 % level, adjusted by max-T).'
     )
     same = compare(reference=REFERENCE[::2], candidate=REFERENCE[1::2], metrics="energy,medoid", test=True)
     assert str(same).startswith("No difference found: none of 2 metrics")
@@ -94,3 +97,18 @@ def test_frames_and_files_with_a_named_column(tmp_path):
     path = f"{tmp_path}/a.csv"
     assert compare(f"{path}:first", f"{path}:second", metrics="jsd@words")["jsd@words"].value == wanted
     assert compare(frame, f"{path}:second", metrics="jsd@words", column="first")["jsd@words"].value == wanted
+
+
+def test_the_usual_metrics_of_embeddings_need_no_texts():
+    found = {score.metric for score in compare(REFERENCE, CANDIDATE, test=False)}
+    assert {"energy@given", "pr@given", "mauve@given"} <= found
+    assert not any(get_metric(name).reads_texts for name in found)
+    assert "energy@given" in compare(REFERENCE, {"one": CANDIDATE, "two": REFERENCE + 1}, test=False).metrics
+    with pytest.raises(InputError, match="jsd needs texts"):
+        compare(REFERENCE, CANDIDATE, metrics="energy,jsd")
+
+
+def test_missing_texts_of_a_list_are_left_out_however_they_are_missing():
+    with pytest.warns(UserWarning, match="blank texts left out: 3 of 23"):
+        report = compare(["a cat", "a dog"] * 10 + [None, math.nan, " "], ["a cow", "a cat"], metrics="jsd@words")
+    assert report["jsd@words"].n_reference == 20

@@ -37,7 +37,7 @@ def test_values_are_those_of_each_comparison_alone(report):
 def test_the_answer_follows_from_the_ranks(report):
     assert report.answer == (
         "No candidate is nearer than all others: animals and more tied by jsd@words and cbdf@words "
-        "(95 % for all together)."
+        "(95 % joint confidence)."
     ) or report.answer.startswith("No candidate is nearer than all others: more and animals")
     ships = [row for row in report.to_dicts() if row["candidate"] == "ships"]
     assert [(row["rank"], row["rank_low"], row["tier"]) for row in ships] == [(3, 3, 2)] * 2

@@ -259,8 +259,8 @@ def test_columns_are_named_of_tables_only():
 
 def test_help_lists_the_endings_of_all_formats():
     assert accepted() == (
-        "A .txt (one text a line), .csv, .tsv, .jsonl, .json, .parquet, .arrow or .xlsx file (`.gz`, `.bz2`, `.xz`, "
-        "`.zst` too), FILE:COLUMN, a folder of .txt files or of a saved dataset, `-`, `sample:NAME`, or a dataset's "
-        "name."
+        "A .txt (one text per line), .csv, .tsv, .jsonl, .json, .parquet, .arrow or .xlsx file (or one packed as "
+        "`.gz`, `.bz2`, `.xz`, `.zst`), FILE:COLUMN, a folder of .txt files, a saved dataset, `-` for standard input, "
+        "`sample:NAME`, or the name of a dataset."
     )
     assert ".xlsx or .npy file" in accepted(embeddings=True)

@@ -27,6 +27,16 @@ def test_empty_cells_say_why():
     for row in found.to_dicts():
         for cell, reason in (("value", "reason"), ("test", "test_reason"), ("train", "train_reason")):
             assert row[cell] is not None or row[reason]
+    assert "no value for train: plausibility (the language model was made from it)" in found.notes
+    assert all(f"note: {text}" in str(found) for text in found.notes)
+
+
+def test_a_table_without_test_texts_has_no_column_of_them():
+    found = describe(test=None)
+    assert list(found.readable()[0]) == ["property", "value", "interval", "train", "what it is"]
+    missing = "semantic_precision, semantic_recall, semantic_f1 and covered"
+    assert f"no value for generated: {missing} (no test texts were given)" in found.notes
+    assert not any("for test" in text for text in found.notes)
 
 
 def test_several_corpora_share_a_table():

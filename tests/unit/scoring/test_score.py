@@ -91,6 +91,9 @@ def test_several_references_take_the_closest():
         ([], [], "no pairs"),
         ("one text", ["a"], "not one text"),
         (["a", 3], ["a", "b"], "not a string"),
+        (["a", None], ["a", "b"], "text 1 is missing"),
+        (["a", "b"], ["a", float("nan")], "right text 1 is missing"),
+        (["a", "b", "c"], [["a", "b", "c"], ["d", "e", "f"]], "a list of references for each text"),
     ],
 )
 def test_wrong_shapes_are_refused_with_one_clear_line(left, right, complaint):

@@ -51,14 +51,14 @@ def test_a_test_rejects_up_to_its_level():
 @pytest.mark.parametrize(
     ("p", "adjustment", "sentence"),
     [
-        ((0.01, 0.02), "max-T", 'Different: 2 of 2 metrics reject "same source" (max-T, 5 %).'),
-        ((0.01, 0.2, 0.3), "Holm", 'Different: 1 of 3 metrics rejects "same source" (Holm, 5 %).'),
-        ((0.01,), None, 'Different: m0 rejects "same source" (5 %).'),
+        ((0.01, 0.02), "max-T", 'Different: 2 of 2 metrics reject "same source" (5 % level, adjusted by max-T).'),
+        ((0.01, 0.2, 0.3), "Holm", 'Different: 1 of 3 metrics rejects "same source" (5 % level, adjusted by Holm).'),
+        ((0.01,), None, 'Different: m0 rejects "same source" (5 % level).'),
         (
             (0.5, float("nan")),
             "max-T",
-            'No difference found: none of 2 metrics rejects "same source" (max-T, 5 %); '
-            "that does not show that there is none.",
+            'No difference found: none of 2 metrics rejects "same source" (5 % level, adjusted by max-T); '
+            "that does not prove that there is none.",
         ),
     ],
 )
@@ -130,10 +130,10 @@ SENTENCES = [
         "Worse than in real texts: a, b, c, d and 2 more.",
     ),
     (partial(properties_sentence, [], copies_said=False), "Nothing is worse than in real texts."),
-    (partial(baseline_sentence, {"bleu": 0.01}, {"bleu": False}), "Worse than the baseline by bleu (5 %)."),
+    (partial(baseline_sentence, {"bleu": 0.01}, {"bleu": False}), "Worse than the baseline by bleu (5 % level)."),
     (
         partial(baseline_sentence, dict.fromkeys("abcdef", 0.01), dict.fromkeys("abcdef", True), alpha=0.1),
-        "Better than the baseline by a, b, c, d, e and f (Holm, 10 %).",
+        "Better than the baseline by a, b, c, d, e and f (10 % level, adjusted by Holm).",
     ),
     (partial(standing, ["fid"], 5), "fid is statistically tied with it"),
     (partial(standing, list("abcdef"), 6), "a, b, c, d and 2 more are statistically tied with it"),
@@ -144,7 +144,7 @@ SENTENCES = [
     (partial(ranking_sentence, ["fid"], [], "these texts"), "Only one metric is ranked: fid."),
     (
         partial(ranking_sentence, ["fid", "pr"], [], "new texts"),
-        "Best: fid, better than the other metric (95 % for all together, new texts).",
+        "Best: fid, better than pr (95 % joint confidence, new texts).",
     ),
     (
         partial(ranking_sentence, ["fid", "pr", "dc"], ["pr", "dc"], "new texts"),
@@ -152,23 +152,34 @@ SENTENCES = [
     ),
     (
         partial(ranking_sentence, ["fid", "pr", "dc", "chi"], ["pr"], "new texts"),
-        "Best: fid, statistically tied with pr; better than the other 2 metrics (95 % for all together, new texts).",
+        "Best: fid, statistically tied with pr; better than dc and chi (95 % joint confidence, new texts).",
+    ),
+    (
+        partial(ranking_sentence, list("abcde"), [], "new texts"),
+        "Best: a, better than all 4 other metrics (95 % joint confidence, new texts).",
+    ),
+    (
+        partial(ranking_sentence, list("abcdef"), ["b"], "new texts"),
+        "Best: a, statistically tied with b; better than the other 4 metrics (95 % joint confidence, new texts).",
     ),
     (partial(leaders_sentence, "system", {}, 3), f"{NOBODY}: no metric has errors for these sizes."),
     (
         partial(leaders_sentence, "system", {"fid": list("abc")}, 3, 0.9),
-        f"{NOBODY}: all 3 tied by fid (90 % for all together).",
+        f"{NOBODY}: all 3 tied by fid (90 % joint confidence).",
     ),
     (
         partial(leaders_sentence, "candidate", {"fid": list("abc"), "pr": ["a"]}, 4),
-        "Nearest to the reference: a by pr; a, b and c tied by fid (95 % for all together).",
+        "Nearest to the reference: a by pr; a, b and c tied by fid (95 % joint confidence).",
     ),
     (
         partial(slices_sentence, ["news"], 3),
         "1 of 3 slices differs (false discovery rate 5 %): news. In the others no difference was found.",
     ),
     (partial(slices_sentence, ["news", "web"], 2), "2 of 2 slices differ (false discovery rate 5 %): news and web."),
-    (partial(comparison_sentence, {"fid": 0.2}, None, alpha=0.25), 'Different: fid rejects "same source" (25 %).'),
+    (
+        partial(comparison_sentence, {"fid": 0.2}, None, alpha=0.25),
+        'Different: fid rejects "same source" (25 % level).',
+    ),
 ]
 
 

@@ -115,11 +115,11 @@ def _readable(row: dict[str, Any]) -> dict[str, Any]:
     ends = row.pop("overall_low"), row.pop("overall_high")
     new_data = row.pop("new_data_low", None), row.pop("new_data_high", None)
     cells: dict[str, Any] = {"rank": "unranked" if rank is None else f"{rank} ({low}–{high})"}
-    cells |= {name: format_cell(value) for name, value in row.items()}
+    cells |= {"metric": row.pop("metric"), "overall": format_cell(row.pop("overall"))}
     cells["interval"] = format_interval(*ends)
     if new_data[0] is not None:
         cells["new data sets"] = format_interval(*new_data)
-    return cells | {"tier": format_cell(tier)}
+    return cells | {"tier": format_cell(tier)} | {name: format_cell(value) for name, value in row.items()}
 
 
 def leaderboard(

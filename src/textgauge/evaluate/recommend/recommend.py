@@ -50,9 +50,9 @@ _HARDLY_ORDERED = 0.7  # accuracy of judgements; 0.5 is chance
 
 
 def recommend(
-    *,
     reference: Source | None = None,
     candidate: Source | None = None,
+    *,
     pairs: str | os.PathLike[str] | PairSources | None = None,
     left: str = "left",
     right: str = "right",

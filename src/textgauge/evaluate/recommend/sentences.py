@@ -34,11 +34,9 @@ def sentences(answer: Recommendation) -> Iterator[str]:
 
 
 def _first(answer: Answer, whole: Recommendation) -> str:
-    said = _best(answer)
-    if whole.left_out:
-        within = f"Of the metrics that fit into {format_duration(whole.about['budget'])}, "
-        said = f"{within}{said[0].lower()}{said[1:]}; {missing(whole.left_out)}"
-    return f"{said}."
+    if not whole.left_out:
+        return f"{_best(answer)}."
+    return f"{_best(answer)}. Within {format_duration(whole.about['budget'])}, {missing(whole.left_out)}."
 
 
 def _best(answer: Answer) -> str:
@@ -119,7 +117,7 @@ def _costs(answer: Recommendation) -> Iterator[str]:
     tied = [cost for metric in answer.choice if (cost := answer.cost(metric)) is not None]
     quickest = min(tied, key=lambda cost: cost.seconds + cost.embedding_seconds, default=known[0])
     if quickest.metric not in wanted:
-        yield f"The quickest of those tied to {answer.answers[0].purpose} is {quickest.metric}: {_seconds(quickest)}."
+        yield f"Of the recommended metrics, {quickest.metric} is the fastest: {_seconds(quickest)}."
 
 
 def _cost(cost: MetricCost) -> str:
@@ -130,7 +128,7 @@ def _seconds(cost: MetricCost) -> str:
     if not cost.embedding_seconds:
         return format_duration(cost.seconds)
     embedding = f"{format_duration(cost.embedding_seconds)} to embed the texts with {cost.embedder} the first time"
-    return f"{format_duration(cost.seconds)} (and {embedding})"
+    return f"{format_duration(cost.seconds)} (plus {embedding})"
 
 
 def missing(gone: Sequence[LeftOut]) -> str:
@@ -140,9 +138,10 @@ def missing(gone: Sequence[LeftOut]) -> str:
     said = []
     if known:
         most = max(item.seconds for item in known)
-        said.append(f"{_left_out(known)}, including {_them(known)} needs about {format_duration(_enough(most))}")
+        need = "it needs" if len(known) == 1 else "they need"
+        said.append(f"{_left_out(known)}: {need} about {format_duration(_enough(most))}")
     if unknown:
-        said.append(f"{_left_out(unknown)}, as there was no time to try {_them(unknown)}")
+        said.append(f"{_left_out(unknown)}: there was no time to try {_them(unknown)}")
     return "; ".join(said)
 
 

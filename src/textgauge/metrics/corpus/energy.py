@@ -35,7 +35,7 @@ from textgauge.numerics.kernel_sums import (
 from textgauge.numerics.pair_blocks import DistanceSums
 from textgauge.numerics.spectral import narrow_unit, unit
 
-_ENERGY = "(mean distance to the other corpus − mean distance to the own one) / number of texts of the own one"
+_ENERGY = "(mean distance to the other corpus − mean distance to its own) / number of texts in its own"
 
 
 def negative(ground: str, X: Floats, Y: Floats) -> Floats:

@@ -32,7 +32,7 @@ from textgauge.numerics.pair_blocks import GaussianSums
 
 UNBOUNDED = (float("-inf"), float("inf"))
 
-_MMD = "(mean kernel with the own corpus − mean kernel with the other one) / number of texts of the own one"
+_MMD = "(mean kernel with its own corpus − mean kernel with the other) / number of texts in its own"
 # A polynomial kernel above the first bound is a difference of large numbers; below this share of them it has lost half
 # of its sixteen digits.
 _LONG, _LOST = 1e6, 1e-8

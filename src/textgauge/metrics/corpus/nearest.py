@@ -25,7 +25,7 @@ from textgauge.numerics.subsets import Subsets
 INFINITY = float("inf")
 _HUB = 1 / 8  # of the other corpus: the largest share whose nearest text may be one and the same for an interval
 _FARTHEST = {"cosine": 2.0, "angular": 1.0, "euclidean": INFINITY}
-_AHD = "distance to the nearest text of the other corpus / (2 × number of texts of the own one)"
+_AHD = "distance to the nearest text of the other corpus / (2 × number of texts in its own corpus)"
 _PART = "distance to the nearest text of the other corpus / number of texts"
 _IRPR = (
     "distance to the nearest text of the other corpus / number of texts × slope of the harmonic mean in that part: "

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
 
@@ -139,6 +139,18 @@ class Bleu(NgramMetric):
     def of_statistics(self, sums: Floats) -> Floats:
         """Corpus BLEU."""
         return self._bleu(sums[:, 2 : 2 + self.order], sums[:, 2 + self.order :], sums[:, 1])
+
+    def as_sacrebleu(self, sums: Floats) -> tuple[str, Any] | None:
+        """BLEU with these settings; `effective` only where it matters, which is in sets without a single n-gram."""
+        from sacrebleu.metrics.bleu import BLEU
+
+        tokenizer = {"whitespace": "none"}.get(self.on, self.on)
+        if tokenizer not in BLEU.TOKENIZERS or self.order != BLEU().max_ngram_order:
+            return None
+        matters = bool(self.of_statistics(sums) != replace(self, effective=False).of_statistics(sums))
+        value = {"floor": self.floor, "add-k": self.k}.get(self.smoothing)
+        kind: dict[str, Any] = {"smooth_method": self.smoothing, "smooth_value": value, "effective_order": matters}
+        return "BLEU", BLEU(lowercase=self.lowercase, tokenize=tokenizer, **kind)
 
     def _clipped(self, pairs: Pairs, first: Ints, shared: Floats) -> Floats:
         """Matches of each item: those of its one pair, or with any of its references."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -146,6 +146,18 @@ class Chrf(NgramMetric):
         """Corpus chrF."""
         left, right, shared = np.split(sums, 3, axis=1)
         return self.of_counts(shared, left, right)[self.part or VALUE]
+
+    def as_sacrebleu(self, sums: Floats) -> tuple[str, Any] | None:
+        """CHRF with these settings; a beta that is no whole number has no name there."""
+        from sacrebleu.metrics.chrf import CHRF
+
+        if self.beta != int(self.beta):
+            return None
+        orders: dict[str, Any] = {"char_order": self.order, "word_order": self.word_order, "beta": int(self.beta)}
+        kept: dict[str, Any] = {"lowercase": self.lowercase, "whitespace": self.whitespace}
+        return f"chrF{orders['beta']}{'+' * self.word_order}", CHRF(
+            **orders, **kept, eps_smoothing=self.smoothing == "epsilon"
+        )
 
     def _characters(self, pool: Pool) -> Tokens:
         return code_points(self._texts(pool), whitespace=self.whitespace)

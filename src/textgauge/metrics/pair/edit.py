@@ -190,6 +190,13 @@ class Ter(PairMetric):
         """Corpus TER."""
         return rate(sums)
 
+    def as_sacrebleu(self, sums: Floats) -> tuple[str, Any] | None:
+        """TER with these settings."""
+        from sacrebleu.metrics.ter import TER
+
+        kept: dict[str, Any] = {"case_sensitive": self.case_sensitive, "asian_support": self.asian_support}
+        return "TER", TER(normalized=self.normalized, no_punct=self.no_punct, **kept)
+
     def _counts(self, pairs: Pairs) -> NDArray[np.float64]:
         words = self._words(pairs.left.pool)
         found = [

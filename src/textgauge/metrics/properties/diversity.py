@@ -84,14 +84,14 @@ _declare = partial(declare, needs=("tokens",), backend=TOKENIZER, alone=True)
 for _order, _what in zip(ORDERS, ("words", "pairs of words", "runs of three words"), strict=True):
     _declare(
         f"distinct_{_order}",
-        f"different {_what} over all of them",
+        f"distinct {_what}, as a share of all",
         partial(_distinct, n=_order),
         better="higher",
         no_interval=_SHRINKS,
     )
 _declare(
     "compression",
-    "bytes of the texts over their bytes once compressed: larger is more repetitive",
+    "size of the texts divided by their compressed size; larger is more repetitive",
     lambda measured, _: PropertyValue(compression_ratio(tuple(measured.corpus.texts))),
     better="lower",
     bounds=(0.0, math.inf),
@@ -101,7 +101,7 @@ _declare(
 )
 _declare(
     "templates",
-    f"share of the texts with a run of {RUN} words that {100 * COMMON:g} % of the texts hold",
+    f"share of texts with a run of {RUN} words that at least {100 * COMMON:g} % of the texts contain",
     _templated,
     better="lower",
 )

@@ -59,11 +59,9 @@ def _repeated(measured: MeasuredCorpus, _: float) -> PropertyValue:
 _declare = partial(declare, better="lower", backend=f"jaccard>={NEAR_DUPLICATE:g}@{TOKENIZER}", alone=True)
 _declare(
     "near_duplicates",
-    f"share of the texts that have {100 * NEAR_DUPLICATE:g} % of their words in common with another one",
+    f"share of texts that have {100 * NEAR_DUPLICATE:g} % or more of their words in common with another text",
     _repeated,
     needs=("tokens",),
     no_interval="no interval: the share grows with the number of texts",
 )
-_declare(
-    "shared", "share of the texts that have a near duplicate in the other file", _shared, needs=("tokens", "against")
-)
+_declare("shared", "share of texts with a near duplicate in the other file", _shared, needs=("tokens", "against"))

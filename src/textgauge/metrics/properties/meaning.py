@@ -90,35 +90,35 @@ def _self_similarity(measured: MeasuredCorpus, level: float) -> PropertyValue:
 _declare = partial(declare, needs=("embeddings",), backend="cosine@{embeddings}", alone=True)
 _declare(
     "vendi",
-    "Vendi score: how many unrelated texts would be as diverse in meaning",
+    "Vendi score: the number of unrelated texts that would be as diverse in meaning",
     _vendi,
     better="higher",
     bounds=(1.0, math.inf),
 )
 _declare(
     "self_similarity",
-    "cosine of two texts drawn from the corpus, mean",
+    "mean cosine of two random texts of the corpus",
     _self_similarity,
     better="lower",
     bounds=(-1.0, 1.0),
 )
 _declare(
     "restated",
-    f"share of the texts that say the same as another one: a cosine of {SAME:g} or more",
+    f"share of texts with the meaning of another text (cosine {SAME:g} or more)",
     _restated,
     better="lower",
     no_interval="no interval: the share grows with the number of texts",
 )
 _declare(
     "shared_meaning",
-    f"share of the texts that say the same as one in the other file: a cosine of {SAME:g} or more",
+    f"share of texts with the meaning of a text in the other file (cosine {SAME:g} or more)",
     lambda measured, level: share(measured.derive(nearest_against).similarity >= SAME, level=level),
     better="lower",
     needs=("embeddings", "against"),
 )
 _declare(
     "outliers",
-    "share of the texts that are unlike all others: the cosine to the nearest is unusually small",
+    "share of texts unlike all others: unusually small cosine to the nearest text",
     lambda measured, _: PropertyValue(float(measured.derive(outlying).mean())),
     no_interval="no interval: which texts are outliers depends on all others",
 )

@@ -145,18 +145,18 @@ def _declare_both_ways(
     forth, back = sides
     declare(
         f"{kind}_precision",
-        f"mean over the generated texts of the {similarity} to the nearest {other} text",
+        f"{similarity} of a generated text to the nearest {other} text, on average",
         _mean_of(forth),
         bounds=bounds,
         per_text=forth,
         text_name=kind,
         **shared,
     )
-    about = f"mean over the {other} texts of the {similarity} to the nearest generated text"
+    about = f"{similarity} of a {other} text to the nearest generated text, on average"
     declare(f"{kind}_recall", about, _mean_of(back), bounds=bounds, **shared)
     declare(
         f"{kind}_f1",
-        "harmonic mean of both",
+        f"harmonic mean of {kind} precision and recall",
         lambda measured, level: f1(forth(measured), back(measured), level=level),
         bounds=bounds,
         **shared,
@@ -186,7 +186,7 @@ _declare_both_ways(
 )
 declare(
     "covered",
-    f"share of the test texts that have a generated text as near as train has to {1 - COVERED:.0%} of them",
+    f"share of test texts as near to a generated text as {100 * (1 - COVERED):g} % of them are to train",
     lambda measured, level: share(_similarities(measured.covered) >= measured.derive(reach_of_train), level=level),
     **_SEMANTIC,
 )
@@ -200,7 +200,7 @@ _declare_both_ways(
 )
 declare(
     "near_copies",
-    f"share of the generated texts worded like a train text (similarity {NEAR_COPY:g} or more, or as chosen)",
+    f"share of generated texts worded like a train text (similarity {NEAR_COPY:g} or more, or as set)",
     lambda measured, level: share(_similarities(measured.syntactic) >= measured.near_copy, level=level),
     **_SYNTACTIC,
 )

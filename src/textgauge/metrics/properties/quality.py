@@ -64,7 +64,7 @@ def _exp(value: float) -> float:
 _declare = partial(declare, better="lower", bounds=(0.0, math.inf))
 _declare(
     "grammar",
-    "errors per word, mean over the texts",
+    "grammar errors per word, on average over the texts",
     _grammar,
     needs=("grammar",),
     backend="{grammar}",
@@ -72,7 +72,7 @@ _declare(
 )
 _declare(
     "plausibility",
-    "perplexity of the corpus under the language model; smaller is more plausible",
+    "perplexity under the language model; smaller is more plausible",
     _plausibility,
     needs=("plausibility",),
     backend="{plausibility}",

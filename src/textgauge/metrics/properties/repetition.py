@@ -109,7 +109,7 @@ def _keys(words: Tokens) -> tuple[Keys, Ints]:
 
 declare(
     "repetition",
-    "chance that two texts drawn from the corpus are the same, or differ by one word",
+    "chance that two random texts are the same or differ by one word",
     lambda measured, _: PropertyValue(repetition(measured.derive(modes).sizes)),
     better="lower",
     backend=FORM,

@@ -57,10 +57,10 @@ _declare(
 )
 _declare(
     "words",
-    "words of a text, signs among them: mean",
+    "words per text, punctuation marks included, on average",
     _words,
     bounds=(0.0, math.inf),
     needs=("tokens",),
     per_text=lengths,
 )
-_declare("main_language", "share of the texts in the commonest language, by script and common words", _main_language)
+_declare("main_language", "share of texts in the most common language, by script and common words", _main_language)

@@ -161,7 +161,7 @@ def _distinct(measured: MeasuredCorpus, level: float) -> PropertyValue:
 _declare = partial(declare, better="higher", backend=FORM)
 _declare(
     "unique",
-    "share of the texts that equal no other text of the corpus, or of train, except for case and punctuation",
+    "share of texts that occur once, and not in train (case and punctuation ignored)",
     _unique,
 )
-_declare("distinct", "share of different texts, each counted once, those of train left out", _distinct)
+_declare("distinct", "number of distinct texts, without those of train, as a share of all", _distinct)

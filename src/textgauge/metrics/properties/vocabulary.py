@@ -77,7 +77,7 @@ def _vocab(measured: MeasuredCorpus, level: float) -> PropertyValue:
 
 declare(
     "vocab",
-    "number of different words, those of train left out",
+    "number of distinct words, without those of train",
     _vocab,
     bounds=(0.0, math.inf),
     needs=("tokens",),

@@ -40,7 +40,7 @@ _ARROWS = {"smaller": "↓", "lower": "↓", "larger": "↑", "higher": "↑"}
 _COMPARED = ("metric", "value", "null", "times", "p_adjusted", "p_value", "reason")
 _SCORED = ("metric", "corpus", "mean", "n", "reason")
 _DESCRIBED = ("property", "value", "test", "train", "about")
-_HEADINGS = {"null": "if same source", "p_adjusted": "p (adjusted)", "p_value": "p", "about": "what it is"}
+_HEADINGS = {"null": "if same source", "p_adjusted": "adjusted p", "p_value": "p", "about": "what it is"}
 _DEFINED = {
     "null": "The mean and the middle 95 % of the values if both corpora had one source.",
     "times": "The value, in multiples of what is expected if both corpora had one source.",
@@ -65,6 +65,7 @@ class ResultFile:
     rows: tuple[dict[str, Any], ...] = ()
     findings: tuple[WorseThanReal, ...] = ()
     warnings: tuple[str, ...] = ()
+    section: str = "Corpora"
 
 
 def read_result(path: str | os.PathLike[str]) -> ResultFile:
@@ -79,7 +80,8 @@ def read_result(path: str | os.PathLike[str]) -> ResultFile:
     rows = [row for _, _, rows in found for row in rows]
     if is_ledger(rows):
         listed_claims, counted = ledger_tables(rows)
-        return ResultFile(name, f"Claims of papers ({name})", tuple(listed_claims), tuple(counted))
+        heading = f"Claims of papers ({name})"
+        return ResultFile(name, heading, tuple(listed_claims), tuple(counted), section="Claims")
     described = [row for row in rows if is_property(row)]
     compared = [row for row in rows if is_comparison(row)]
     said = _said(content) or [

@@ -107,6 +107,13 @@ def test_a_refusal_is_not_repeated(server: Server, encoder: ApiEmbedder, pauses:
     assert pauses == []
 
 
+def test_without_a_key_nothing_is_sent_to_openai(monkeypatch: pytest.MonkeyPatch, encoder: ApiEmbedder) -> None:
+    for name in ("TEXTGAUGE_API_BASE", "OPENAI_BASE_URL", "TEXTGAUGE_API_KEY", "OPENAI_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(ResourceError, match="needs a key: set TEXTGAUGE_API_KEY"):
+        encoder.encode(["a"])
+
+
 def test_no_server_at_all(monkeypatch: pytest.MonkeyPatch, encoder: ApiEmbedder) -> None:
     monkeypatch.setenv("TEXTGAUGE_API_BASE", "http://127.0.0.1:9/v1")
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")

@@ -21,7 +21,7 @@ def test_the_answer_in_words(make_answer):
         "quick reaches 0.850 overall in 5 repetitions: accuracy 0.900, linearity 0.800 "
         "(overall is their mean, each rescaled to 0 to 1).",
         "The best of the rest is poor with 0.500.",
-        "A comparison of 100 texts a side takes 1.23 ms (and 1.5 s to embed the texts with minilm the first time) "
+        "A comparison of 100 texts a side takes 1.23 ms (plus 1.5 s to embed the texts with minilm the first time) "
         "with quick and 250 ms with slow.",
     )
 
@@ -66,7 +66,7 @@ def test_many_tied_metrics_are_counted(make_answer):
 def test_the_quickest_of_those_tied_is_named_where_it_is_not_the_best(make_answer):
     costs = (MetricCost("quick", 0.2, 100, 1.5, "minilm"), MetricCost("slow", 0.1, 100))
     said = make_answer(costs=costs, detect=("quick",)).sentences
-    assert said[-1] == "The quickest of those tied to rank corpora is slow: 100 ms."
+    assert said[-1] == "Of the recommended metrics, slow is the fastest: 100 ms."
 
 
 def test_what_was_left_out_is_in_the_first_sentence(make_answer):
@@ -74,18 +74,17 @@ def test_what_was_left_out_is_in_the_first_sentence(make_answer):
     gone = (LeftOut("cosine", 24.3), LeftOut("wmd"), LeftOut("meteor", 1_220.0), LeftOut("ter", nan))
     one = make_answer(left_out=gone[:1], about=about)
     assert one.sentences[0] == (
-        "Of the metrics that fit into 20 s, to rank corpora, use quick; slow is statistically tied with it; "
-        "cosine was left out, including it needs about 25 s."
+        "To rank corpora, use quick; slow is statistically tied with it. Within 20 s, "
+        "cosine was left out: it needs about 25 s."
     )
     sole = make_answer(left_out=gone, choice=("quick",), about=about)
     assert sole.sentences[0].endswith(
-        "; cosine and meteor were left out, including them needs about 1,300 s; "
-        "wmd and ter were left out, as there was no time to try them."
+        " Within 20 s, cosine and meteor were left out: they need about 1,300 s; "
+        "wmd and ter were left out: there was no time to try them."
     )
     none = make_answer(kind="pairs", left_out=gone[1:2], choice=(), power=(), costs=(), about=about)
     assert none.sentences == (
-        "Of the metrics that fit into 20 s, no metric has a value on these data; "
-        "wmd was left out, as there was no time to try it.",
+        "No metric has a value on these data. Within 20 s, wmd was left out: there was no time to try it.",
     )
     found = json.loads(sole.to_json(), parse_constant=pytest.fail)["details"]
     assert found["sentences"][0] == sole.sentences[0]
@@ -106,7 +105,7 @@ def test_rated_pairs_in_words(make_answer):
         "To separate quick from slow by Spearman's ρ with 90 % power you need about 810 rated pairs; "
         "1,234 were used here."
     )
-    assert said[4].startswith("Scoring 100 pairs takes 1.23 ms (and 1.5 s to embed")
+    assert said[4].startswith("Scoring 100 pairs takes 1.23 ms (plus 1.5 s to embed")
     nan = float("nan")
     none = make_answer(kind="pairs", power=(PairsNeeded("slow", "quick", -0.01, nan, nan, nan),), about=about)
     assert none.sentences[3] == "Spearman's ρ of quick is not above that of slow on these pairs."

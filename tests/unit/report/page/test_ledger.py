@@ -32,6 +32,7 @@ def test_a_table_for_each_paper_with_failures_first(file):
     assert html.index("1 of 2</td>") < html.index("not replicated</td>") < html.index("a is above b")
     assert "&lt;b&gt;c&lt;/b&gt; is below d" in html
     assert "<b>c</b>" not in html
+    assert '<a href="#results">Claims</a>' in html
 
 
 def test_rows_of_other_kinds_are_no_ledger(tmp_path):

@@ -145,7 +145,7 @@ def test_comparisons_say_what_their_adjusted_tests_found():
     ]
     sentences = comparison_sentences([*rows, {**ROWS[0], "metric": "chi", "p_value": None, "reason": "no tokens"}])
     assert sentences == [
-        'Different: 1 of 2 metrics rejects "same source" (max-T, 5 %). Rejecting: `energy`.',
+        'Different: 1 of 2 metrics rejects "same source" (5 % level, adjusted by max-T). Rejecting: `energy`.',
         "3 metrics compared 30 reference and 40 candidate texts.",
         "`chi` is undefined: no tokens.",
     ]
@@ -153,7 +153,9 @@ def test_comparisons_say_what_their_adjusted_tests_found():
 
 def test_p_values_without_adjustment_are_adjusted():
     found = comparison_sentences([{**row, "p_value": p} for row, p in zip(ROWS, (0.03, 0.04), strict=True)])
-    assert found[0].startswith('No difference found: none of 2 metrics rejects "same source" (Holm, 5 %)')
+    assert found[0].startswith(
+        'No difference found: none of 2 metrics rejects "same source" (5 % level, adjusted by Holm)'
+    )
 
 
 def test_scores_say_their_means():
