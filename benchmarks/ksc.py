@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from benchmarks.authors import DISTANCES, Side
 from benchmarks.timing import Row, quiet, timed
-from textgauge.evaluate.execute import BatchJob, iter_outcomes
+from textgauge.evaluate.execute import observe
 from textgauge.evaluate.inputs.sources import read_two
 from textgauge.evaluate.protocols import Ksc, Protocol, Size, Sources
 from textgauge.evaluate.protocols.batch import CorpusBatch
@@ -70,12 +70,12 @@ def _ours(batches: Sequence[CorpusBatch]) -> tuple[Times, Values]:
     times = dict.fromkeys((TOTAL, *DISTANCES), 0.0)
     values: dict[str, list[NDArray[np.float64]]] = {name: [] for name in DISTANCES}
     for batch in batches:
-        job = BatchJob(batch.compact(METRICS), tuple(METRICS))
-        spent, outcomes = timed(lambda job=job: list(iter_outcomes(job)))
+        compact = batch.compact(METRICS)
+        spent, frames = timed(lambda batch=compact: [observe(batch, metric) for metric in METRICS])
         times[TOTAL] += spent
-        for outcome in outcomes:
-            times[outcome.metric.name] += 1e3 * outcome.seconds
-            values[outcome.metric.name].append(outcome.values["value"])
+        for metric, frame in zip(METRICS, frames, strict=True):
+            times[metric.name] += 1e3 * float(frame["seconds"].sum())
+            values[metric.name].append(frame["value"].to_numpy())
     return times, {name: np.concatenate(found) for name, found in values.items()}
 
 
