@@ -113,7 +113,7 @@ def test_tests_need_two_metrics_on_rated_pairs(agreement, run, tmp_path):
     assert "two metrics" in one_line(run("leaderboard", tmp_path / "run", "--tests"))
     given = ["--source-a", "sample:cooking", "--source-b", "sample:travel", "-k", 3, "-n", 5, "-m", "jsd@words"]
     run("run", "ksc", *given, "--out", tmp_path / "ksc")
-    assert "no run of agreement" in one_line(run("leaderboard", tmp_path / "ksc", "--tests"))
+    assert "on rated pairs" in one_line(run("leaderboard", tmp_path / "ksc", "--tests"))
 
 
 def test_figures_of_rated_pairs(agreement, run, tmp_path):

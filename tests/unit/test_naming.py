@@ -58,7 +58,8 @@ def test_defaults_are_left_out_of_the_key_and_spelled_out_in_the_signature():
     ("name", "hint"),
     [
         ("furd", "did you mean"),
-        ("frechet", "known: ahd, .* more"),
+        ("xyzzy", "known: ahd, .* more"),
+        ("frechet", "use fid"),
         ("prr", "pr"),
         ("pr(kk=3)", "its parameters: k, ties"),
         ("pr(k=three)", "whole number"),

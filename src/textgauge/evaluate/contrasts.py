@@ -92,8 +92,8 @@ def paired_rows(judged: Iterable[Judged]) -> list[Row]:
     rows = [row for items in groups.values() for row in _measure_contrasts(items)]
     if not rows:
         raise InputError(
-            "this run has nothing to test between single metrics: that needs rated pairs, tasks or perturbation; "
-            "the ranks and tiers of the leaderboard rest on such tests already"
+            "no two metrics of this run can be tested against each other: that needs two finished ones on rated pairs, "
+            "tasks or perturbation; the ranks and tiers of a leaderboard rest on such tests already"
         )
     return rows
 

@@ -112,7 +112,7 @@ def test_sweeps_have_their_settings_and_draws_depend_on_the_seed():
         ({"p": 0.001}, "0.001 of 300"),
         ({"largest_p": 0.01}, "at least 1 point"),
         ({"sigma": float("nan")}, "finite numbers"),
-        ({"delta": "far"}, "finite numbers"),
+        ({"delta": "far"}, "is not a number"),
     ],
 )
 def test_what_makes_no_sense_is_refused(options, complaint):

@@ -107,8 +107,8 @@ def texts_a_fold(answer):
 def ranked_or_named(answer, metrics):
     """Whether every metric is on the board or in the first sentence as left out, and none is both."""
     gone = [item.metric for item in answer.left_out]
-    _, _, end = answer.sentences[0].partition("; ")
-    named = all(name in end for name in gone) and bool(gone) == answer.sentences[0].startswith("Of the metrics that")
+    _, within, end = answer.sentences[0].partition(" Within ")
+    named = all(name in end for name in gone) and bool(gone) == bool(within)
     return named and sorted([*gone, *(row.metric for row in answer.board)]) == sorted(metrics.split(","))
 
 
