@@ -153,6 +153,9 @@ def main() -> None:
         sys.exit(1)
     except BrokenPipeError:
         sys.exit(1)
+    except (KeyboardInterrupt, typer.Abort):  # before or after the work of a command, which says itself what is kept
+        say("textgauge: interrupted", err=True)
+        sys.exit(130)
     sys.exit(code or 0)
 
 

@@ -104,10 +104,8 @@ def open_executor(*, jobs: int = 1, scheduler: str | None = None) -> Iterator[Ex
     if jobs <= 1:
         yield None
         return
-    spawn = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(jobs, mp_context=spawn, initializer=_start_worker) as pool:
+    with _started_pool(jobs) as pool:
         try:
-            _start_all(pool, jobs)
             yield pool
         except KeyboardInterrupt:
             for process in list(pool._processes.values()):
@@ -115,6 +113,16 @@ def open_executor(*, jobs: int = 1, scheduler: str | None = None) -> Iterator[Ex
             raise
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _started_pool(jobs: int) -> ProcessPoolExecutor:
+    try:
+        spawn = multiprocessing.get_context("spawn")
+        pool = ProcessPoolExecutor(jobs, mp_context=spawn, initializer=_start_worker)
+        _start_all(pool, jobs)
+    except OSError as error:  # no room for locks, too many open files
+        raise InputError(f"{jobs} local processes cannot be started here ({error}); one may do") from None
+    return pool
 
 
 def _start_all(pool: ProcessPoolExecutor, jobs: int) -> None:

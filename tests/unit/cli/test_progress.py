@@ -4,8 +4,9 @@ import io
 import types
 
 import pytest
+import typer
 
-from textgauge import progress
+from textgauge import cli, progress
 from textgauge.cli import progress as shown
 from textgauge.cli.output import DETAIL
 from textgauge.metrics.corpus.vocabulary import VocabularyOverlap
@@ -25,6 +26,15 @@ def test_a_pipe_gets_one_line_per_stage_and_none_if_quiet(run, corpora, monkeypa
     assert run(*call)[2].splitlines()[0] == "measuring and testing …"
     assert run(*call)[2].count(" …") == 1
     assert run(*call, "-q")[2] == ""
+
+
+@pytest.mark.parametrize("stop", [KeyboardInterrupt, typer.Abort])
+def test_ctrl_c_before_the_work_begins_is_one_line(run, monkeypatch, stop):
+    def interrupted():
+        raise stop
+
+    monkeypatch.setattr(cli, "command", interrupted)
+    assert run("doctor") == (130, "", "textgauge: interrupted\n")
 
 
 def test_ctrl_c_prints_what_is_finished_and_how_to_go_on(run, corpora, monkeypatch):

@@ -25,6 +25,18 @@ def serial(tmp_path, make_plan, contents):
     return contents(tmp_path / "serial")
 
 
+def test_processes_that_cannot_be_started_are_one_line(monkeypatch):
+    def no_room(*_, **__):
+        raise OSError(27, "File too large")
+
+    monkeypatch.setattr("textgauge.evaluate.execute.ProcessPoolExecutor", no_room)
+    with (
+        pytest.raises(InputError, match="2 local processes cannot be started here"),
+        open_executor(jobs=2),
+    ):
+        pass
+
+
 def test_two_processes_give_what_one_gives(tmp_path, make_plan, contents, same, serial):
     with open_executor(jobs=2) as pool:
         report = run([make_plan(METRICS)], Store(tmp_path / "pool"), executor=pool, ahead=2)
