@@ -108,7 +108,7 @@ def _mounted(case: Started, *options: str) -> Any:
         yield
     finally:
         for name in ("stdout", "stderr", ""):
-            subprocess.run(["umount", str(case.folder / name)], check=False)
+            subprocess.run(["umount", "--lazy", str(case.folder / name)], check=False)  # workers may still be ending
         for name in ("stdout", "stderr"):
             shutil.copy(kept / name, case.folder / name)
 
