@@ -31,6 +31,9 @@ _ORDER = (
 _ROOM = __name__.rpartition(".")[0]
 
 
+_UNDEFINED = "undefined: too few texts, none with words, or similarities below 0"
+
+
 @dataclass(frozen=True)
 class PropertyValue:
     """A value with its interval; NaN where there is none."""
@@ -130,7 +133,7 @@ class CorpusProperty:
         """The value, or the reason why there is none."""
         reason = self.undefined_reason(measured)
         value = PropertyValue() if reason else self.compute(measured, level)
-        return value, reason or ("undefined: too few texts, or none with words" if math.isnan(value.value) else None)
+        return value, reason or (_UNDEFINED if math.isnan(value.value) else None)
 
     def backend_of(self, signatures: Mapping[str, str]) -> str | None:
         """What the value depends on, given the signatures of what is needed; None where one was left out."""

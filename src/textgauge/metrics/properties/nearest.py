@@ -83,7 +83,7 @@ def nearest_wording(queries: Tokens, documents: Tokens) -> NearestMatches:
 def f1(precision: Floats, recall: Floats, *, level: float = 0.95) -> PropertyValue:
     """The harmonic mean of both means, from the best similarities of either side; its variance to first order.
 
-    NaN where a side is empty or P + R is not positive.
+    NaN where a side is empty, P or R is below 0, which a cosine may be, or both are 0.
 
     >>> f1(np.array([0.5, 0.5]), np.array([1.0, 1.0])).value
     0.6666
@@ -92,11 +92,11 @@ def f1(precision: Floats, recall: Floats, *, level: float = 0.95) -> PropertyVal
     if not all(map(len, sides)):
         return PropertyValue()
     p, r = (float(side.mean()) for side in sides)
-    if p + r <= 0:
+    if min(p, r) < 0 or p + r == 0:
         return PropertyValue()
     errors = [2 * other**2 / (p + r) ** 2 * standard_error(side) for side, other in zip(sides, (r, p), strict=True)]
     found = student(2 * p * r / (p + r), math.hypot(*errors), _freedom(errors, sides), level)
-    return PropertyValue(found.value, found.low, min(found.high, 1.0))
+    return PropertyValue(found.value, max(found.low, 0.0), min(found.high, 1.0))
 
 
 def reach_of_train(measured: MeasuredCorpus) -> float:

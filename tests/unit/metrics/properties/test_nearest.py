@@ -73,6 +73,8 @@ def test_f1_is_the_harmonic_mean():
 def test_f1_without_values_or_interval():
     assert math.isnan(f1(np.array([0.5]), np.empty(0)).value)
     assert math.isnan(f1(np.array([0.0]), np.array([0.0])).value)
+    assert math.isnan(f1(np.array([0.3, 0.4]), np.array([-0.2, -0.1])).value)
+    assert f1(np.array([0.1, 0.9]), np.array([0.01, 0.02])).low == 0.0
     assert math.isnan(f1(np.array([0.5]), np.array([0.5, 0.6])).low)
 
 
