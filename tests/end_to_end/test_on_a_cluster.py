@@ -133,8 +133,9 @@ def without_times(found):
 @pytest.mark.slow
 @pytest.mark.parametrize("work", [scored, described])
 def test_a_worker_that_is_killed_while_scoring_or_describing_changes_no_bit(corpora, work):
-    expected = work(corpora)
-    with cap_sizes(5), distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+    with cap_sizes(5), distributed.LocalCluster(**options) as cluster:
+        expected = work(corpora)  # under the same cap, which decides how sums round
         victim = next(iter(cluster.workers.values())).pid
         threading.Timer(0.5, lambda: os.kill(victim, signal.SIGKILL)).start()
         found = work(corpora, cluster.scheduler_address)
