@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 _VARIABLE = "TEXTGAUGE_LARGEST_BLOCK"  # processes that are started under a cap have it too
-_cap = int(os.environ.get(_VARIABLE, sys.maxsize))
+_given = os.environ.get(_VARIABLE, "")
+_cap = int(_given) if _given.isdecimal() else sys.maxsize
 
 
 def capped(size: int) -> int:

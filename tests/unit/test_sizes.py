@@ -48,3 +48,9 @@ def test_a_cap_ends_with_its_context():
             _ = 1 / 0
         assert capped(100) == 9
     assert capped(100) == 100
+
+
+def test_an_environment_that_names_no_number_is_no_cap(monkeypatch):
+    monkeypatch.setenv("TEXTGAUGE_LARGEST_BLOCK", "many")
+    command = [sys.executable, "-c", "from textgauge.sizes import capped; print(capped(100))"]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "100\n"

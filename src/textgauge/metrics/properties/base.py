@@ -29,8 +29,6 @@ _ORDER = (
     "texts", "uniqueness", "duplicates", "repetition", "vocabulary", "diversity", "meaning", "quality", "nearest",
 )  # fmt: skip
 _ROOM = __name__.rpartition(".")[0]
-
-
 _UNDEFINED = "undefined: too few texts, none with words, or similarities below 0"
 
 
