@@ -159,6 +159,7 @@ def _declare_both_ways(
         f"harmonic mean of {kind} precision and recall",
         lambda measured, level: f1(forth(measured), back(measured), level=level),
         bounds=bounds,
+        version=2,
         **shared,
     )
 
