@@ -28,6 +28,7 @@ from textgauge.errors import InputError
 from textgauge.metrics import CorpusMetric, Score, grouped
 from textgauge.metrics.null_values import NullValues
 from textgauge.metrics.uncertainty import Parts, student_reach
+from textgauge.parallel import one_blas_thread
 from textgauge.progress import Stage, Step, counting
 from textgauge.tabular import listed
 
@@ -68,7 +69,8 @@ def compare_streams(
         for metric in metrics
         if metric.key in missing
     }
-    results |= _of_sums(read, [metric for metric in usable if metric.grows == "sums"], options, on_step)
+    with one_blas_thread():
+        results |= _of_sums(read, [metric for metric in usable if metric.grows == "sums"], options, on_step)
     sampled = [metric for metric in usable if is_sampled(metric, approx)]
     results |= _of_pairs(read, [m for m in usable if m.grows != "sums" and m not in sampled], options, on_step)
     results |= _of_sample(read, sampled, approx or SAMPLE, options, on_step)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 import sys
 
 import numpy as np
@@ -280,3 +282,16 @@ def test_default_metrics_of_all_pairs_are_left_out(letters, small, monkeypatch):
     )
     assert len(compare(*texts, metrics="jsd@words,pr@letters", approx=100)) == 2
     assert len(compare(*texts, metrics="pr@letters,jsd@words")) == 2
+
+
+def test_threads_of_linear_algebra_change_no_bit(tmp_path):
+    rng = np.random.default_rng(0)
+    for name in "ab":
+        np.save(tmp_path / f"{name}.npy", rng.normal(size=(1_500, 384)).astype(np.float32))
+    command = [sys.executable, "-m", "textgauge", "compare", "a.npy", "b.npy", "-m", "fid", "--no-test", "-f", "jsonl"]
+    values = set()
+    for threads in "12":
+        setting = {**os.environ, "TEXTGAUGE_LARGEST_BLOCK": "1000", "OPENBLAS_NUM_THREADS": threads}
+        printed = subprocess.run(command, cwd=tmp_path, env=setting, capture_output=True, check=True).stdout
+        values.add(json.loads(printed)["value"])
+    assert len(values) == 1
