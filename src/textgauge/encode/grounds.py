@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from textgauge.arrays import Floats
 
+# A column whose middle is this many times the widest range of a column costs distances half of their digits.
+_FAR = 1e3
 # Vectors are stored as float32 (spacing 6e-8 near 1): a smaller angle between two of them is rounding, not distance.
 _SAME_DIRECTION = 1.0 - 1e-14
 
@@ -68,5 +70,15 @@ GROUNDS: dict[str, Callable[[Floats, Floats], Floats]] = {"cosine": cosine, "ang
 
 
 def prepare(X: NDArray[np.floating], ground: str) -> Floats:
-    """Bring embedding rows into the form the ground's block function takes."""
-    return np.asarray(X, dtype=np.float64) if ground == "euclidean" else unit_rows(X)
+    """Bring embedding rows into the form the ground's block function takes; rows to be compared, together."""
+    return near_zero(np.asarray(X, dtype=np.float64)) if ground == "euclidean" else unit_rows(X)
+
+
+def near_zero(X: Floats) -> Floats:
+    """Rows as they are, but columns that lie far from zero are moved to it, which changes no distance."""
+    if not len(X):
+        return X
+    low, high = X.min(axis=0), X.max(axis=0)
+    middle = low / 2 + high / 2
+    far = np.abs(middle) > _FAR * (high - low).max(initial=0.0)
+    return np.asarray(X - np.where(far, middle, 0.0)) if far.any() else X

@@ -99,3 +99,15 @@ def test_an_undefined_pair_makes_the_corpus_metric_undefined_with_the_reason():
     score = get_metric("energy@wmd").measure(Comparison(["the cat", ""], ["a dog", "the bird"]))
     assert np.isnan(score.value)
     assert "wmd has no value for some of the pairs" in score.reason
+
+
+@pytest.mark.parametrize("name", ["mmd", "energy"])
+def test_an_offset_that_all_texts_share_changes_no_distance(name: str) -> None:
+    rng = np.random.default_rng(3)
+    X, Y = rng.normal(size=(9, 5)), rng.normal(size=(7, 5)) + 0.5
+    metric = get_metric(f"{name}@given:euclidean")
+    offset = [np.hstack([side, np.full((len(side), 1), 1e9)]) for side in (X, Y)]
+    plain = [np.hstack([side, np.zeros((len(side), 1))]) for side in (X, Y)]
+    expected = metric.measure(Comparison(*plain)).value
+    assert metric.measure(Comparison(*offset)).value == pytest.approx(expected, rel=1e-9)
+    assert metric.measure(Comparison(*(side[::-1] for side in offset))).value == pytest.approx(expected, rel=1e-9)
