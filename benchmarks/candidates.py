@@ -1,25 +1,27 @@
 """Simulations of boards of several candidates: false statements among equal ones, and what the intervals cover.
 
-`python -m benchmarks.candidates TEXTS` draws a reference and six candidates from one corpus, over and over, and prints
-in how many boards every pair is tied, by metric and for all metrics together. With `--foreign TEXTS` the candidates
-hold rising shares of foreign texts, and the table says in how many boards all intervals of differences hold the true
-ones: the mean differences over the boards.
+`python -m benchmarks.candidates TEXTS` draws a reference and six candidates from one corpus, over and over, and counts
+the boards in which every pair is tied, by metric and for all metrics together. With `--foreign TEXTS` the candidates
+hold rising shares of foreign texts, and the boards count in which all intervals of differences hold the true ones: the
+mean differences over the boards. Lines of JSON go to benchmarks/simulated; `python -m benchmarks.reliability` makes the
+table.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+from pathlib import Path
 
 for _library in ("OPENBLAS", "OMP", "MKL"):
     os.environ.setdefault(f"{_library}_NUM_THREADS", "1")
 
 import numpy as np
 
+from benchmarks import simulated
 from textgauge.comparing.many import rank_candidates
 from textgauge.data import Comparison, Corpus, load_corpus
 from textgauge.metrics import get_corpus_metrics
-from textgauge.tabular import markdown_table
 
 METRICS = "energy,fid,pr,mauve"
 SHARES = (0.0, 0.05, 0.1, 0.15, 0.2, 0.3)
@@ -80,6 +82,21 @@ def shares(of_boards):
     return [*rows, {"metric": "all together", "boards": len(together), "share": float(together.mean())}]
 
 
+def table(cells):
+    """Markdown: a row per metric and kind of board; boards of several seeds together."""
+    found = {}
+    for cell in cells:
+        found.setdefault(tuple(cell[name] for name in ("foreign", "texts", "n", "metric", "level")), []).append(cell)
+    head = ["texts", "foreign texts", "texts of each", "metric", "level", "boards", "right"]
+    rows = []
+    for (foreign, texts, n, metric, level), some in found.items():
+        boards = [cell["boards"] for cell in some]
+        right = np.average([cell["share"] for cell in some], weights=boards)
+        shown = [texts, foreign or "none", n, metric, f"{100 * level:g} %", sum(boards), f"{right:.3f}"]
+        rows.append([f"{part}" for part in shown])
+    return "\n".join(f"| {' | '.join(row)} |" for row in [head, ["---"] * len(head), *rows])
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("texts")
@@ -91,7 +108,13 @@ def main() -> None:
     options = vars(parser.parse_args())
     found = simulate(**options)
     rows = shares(tied_boards(found) if options["foreign"] is None else covering_boards(found))
-    print(markdown_table(rows, ["metric", "boards", "share"]))
+    texts, foreign = (spec and Path(spec).name for spec in (options["texts"], options["foreign"]))
+    how = {"texts": texts, "foreign": foreign, "n": options["n"], "seed": options["seed"]}
+    level = 1 - 0.05 / len(found)
+    levels = [*[level] * len(found), 0.95]
+    simulated.add(
+        simulated.file_of("candidates"), ({**how, "level": at, **row} for at, row in zip(levels, rows, strict=True))
+    )
 
 
 if __name__ == "__main__":

@@ -2,22 +2,24 @@
 
 `python -m benchmarks.gates TEXTS` draws two corpora from one source, over and over, and sets every limit where it is
 hardest: the distance may not exceed that of corpora from one source, as many near copies as are made are allowed, and a
-system may not be worse than another of the same quality. All checks of a run count together.
+system may not be worse than another of the same quality. All checks of a run count together. Lines of JSON go to
+benchmarks/simulated; `python -m benchmarks.reliability` makes the table.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+from pathlib import Path
 
 for _library in ("OPENBLAS", "OMP", "MKL"):
     os.environ.setdefault(f"{_library}_NUM_THREADS", "1")
 
 import numpy as np
 
+from benchmarks import simulated
 from textgauge.checking import CopiesCheck, DriftCheck, ScoreCheck, run_checks
 from textgauge.data import Corpus, load_corpus
-from textgauge.tabular import markdown_table
 
 COPIED = 0.1
 
@@ -59,19 +61,27 @@ def outcomes(texts, *, simulations=400, n=200, metrics="energy,jsd", seed=0):
     return found
 
 
-def table(found):
-    """The share of failures, by check and for runs as a whole."""
-    names = list(found[0])
-    rows = [
-        {"check": name, "runs": len(found), **{one: _share(found, name, one) for one in ("fail", "undecided", "pass")}}
-        for name in names
-    ]
+def lines(found, **how):
+    """The share of each outcome, by check and for runs as a whole."""
+    kinds = ("fail", "undecided", "pass")
+    rows = [{"check": name, **{kind: _share(found, name, kind) for kind in kinds}} for name in found[0]]
     whole = sum("fail" in run.values() for run in found) / len(found)
-    return [*rows, {"check": "any check of a run", "runs": len(found), "fail": whole}]
+    return [{**how, "runs": len(found), **row} for row in [*rows, {"check": "any check of a run", "fail": whole}]]
 
 
 def _share(found, name, outcome):
     return sum(run[name] == outcome for run in found) / len(found)
+
+
+def table(cells):
+    """Markdown: a row per check."""
+    head = ["check", "fail", "undecided", "pass", "runs"]
+    rows = [[_digits(row.get(name)) if name in head[1:4] else f"{row[name]}" for name in head] for row in cells]
+    return "\n".join(f"| {' | '.join(row)} |" for row in [head, ["---"] * len(head), *rows])
+
+
+def _digits(share):
+    return "" if share is None else f"{share:.3f}"
 
 
 def main() -> None:
@@ -81,8 +91,9 @@ def main() -> None:
     parser.add_argument("-n", type=int, default=200)
     parser.add_argument("--metrics", default="energy,jsd")
     parser.add_argument("--seed", type=int, default=0)
-    found = outcomes(**vars(parser.parse_args()))
-    print(markdown_table(table(found), ["check", "runs", "fail", "undecided", "pass"]))
+    options = vars(parser.parse_args())
+    how = {"texts": Path(options["texts"]).name, "n": options["n"], "seed": options["seed"]}
+    simulated.add(simulated.file_of("gates"), lines(outcomes(**options), **how))
 
 
 if __name__ == "__main__":

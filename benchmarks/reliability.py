@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from benchmarks import coverage, leaderboards, null_range, trust
+from benchmarks import candidates, coverage, gates, leaderboards, null_range, trust
 from benchmarks.ledgers import marked
 from benchmarks.simulated import file_of, read
 
@@ -28,6 +28,8 @@ def tables() -> dict[str, str]:
         "null_range": null_range.range_table(ranges),
         "family": null_range.family_table(read(file_of("family"))),
         "foreign": null_range.share_table(read(file_of("foreign"))),
+        "candidates": candidates.table(read(file_of("candidates"))),
+        "gates": gates.table(read(file_of("gates"))),
         **{name: leaderboards.table(name, boards) for name in leaderboards.TABLES},
         **trust.tables(),
     }

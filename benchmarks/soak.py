@@ -1,6 +1,9 @@
 """One process, mixed work for a long time: memory and open files should stay flat.
 
 python -m benchmarks.soak [SECONDS]    1,800 unless told
+
+Ten lines of JSON go to benchmarks/simulated in the place of the last ones; `python -m benchmarks.reliability` makes the
+table.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ from pathlib import Path
 import numpy as np
 
 import textgauge
+from benchmarks import simulated
 from benchmarks.attack_files import damaged, targets
 from textgauge.errors import TextgaugeError
 
@@ -48,18 +52,21 @@ def state() -> tuple[float, int]:
 
 
 def main() -> None:
-    """Print memory and open files as time goes by."""
+    """Keep memory and open files as time goes by."""
     warnings.simplefilter("ignore")
     seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 1_800.0
-    rng, rounds, start = np.random.default_rng(0), 0, time.monotonic()
-    print("| minutes | rounds | memory, MB | open files |\n|---|---|---|---|", flush=True)
+    rng, rounds, start, lines = np.random.default_rng(0), 0, time.monotonic(), []
     with tempfile.TemporaryDirectory() as name:
         for line in range(1, LINES + 1):
             while time.monotonic() - start < line * seconds / LINES:
                 work(Path(name), rng)
                 rounds += 1
             memory, files = state()
-            print(f"| {(time.monotonic() - start) / 60:.1f} | {rounds} | {memory:.0f} | {files} |", flush=True)
+            minutes = (time.monotonic() - start) / 60
+            lines.append({"minutes": round(minutes, 1), "rounds": rounds, "memory": round(memory), "files": files})
+    file = simulated.file_of("soak")
+    file.unlink(missing_ok=True)
+    simulated.add(file, lines)
 
 
 if __name__ == "__main__":

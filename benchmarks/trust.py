@@ -1,6 +1,6 @@
 """What attacks, faults, fuzzers and other settings showed: lines of JSON that their commands keep, as Markdown.
 
-`benchmarks.attack`, `.faults`, `.fuzz` and `.equality` keep a line for each target in benchmarks/simulated;
+`benchmarks.attack`, `.faults`, `.fuzz`, `.equality` and `.soak` keep a line for each target in benchmarks/simulated;
 `python -m benchmarks.reliability` puts the tables into docs/reliability.md.
 """
 
@@ -78,8 +78,14 @@ def equalities() -> str:
     return markdown([*names.values(), "other bits in"], rows)
 
 
+def soaked() -> str:
+    """Memory and open files as time went by."""
+    names = {"minutes": "minutes", "rounds": "rounds of work", "memory": "memory, MB", "files": "open files"}
+    return markdown([*names.values()], [[*map(line.get, names)] for line in read(file_of("soak"))])
+
+
 def tables() -> dict[str, str]:
     """All tables by name, of which there are lines."""
     made = {"attack": ("attacks", attacks), "fuzz": ("fuzzed", fuzzed), "faults": ("faults", faults)}
-    made["equality"] = ("equality", equalities)
+    made |= {"equality": ("equality", equalities), "soak": ("soak", soaked)}
     return {name: table() for file, (name, table) in made.items() if read(file_of(file))}
