@@ -166,7 +166,7 @@ def compared(command: list[str]) -> list[str]:
     rejecting = sum(score["p_adjusted"] <= 0.05 for score in again.values())
     how = "max-T and Holm"
     answer = f'Different: {rejecting} of {len(metrics)} metrics reject "same source" (5 % level, adjusted by {how}).'
-    lines = [answer, "metric value closer interval if same source times adjusted p what it is"]
+    lines = [answer, "metric value closer interval adjusted p if same source times what it is"]
     for metric in metrics:
         said = again[metric] | {"value": plain.get(metric, again[metric]["value"])}
         interval = "–" if said["low"] is None else row(said["low"], "…", said["high"])
@@ -179,7 +179,7 @@ def _tested(said: dict[str, Any]) -> list[str]:
         "–" if said[name] is None else f"{said[name]:.3g}"
         for name in ("null", "null_low", "null_high", "times", "p_adjusted")
     )
-    return [f"{null} ({low} … {high})", times, p]
+    return [p, f"{null} ({low} … {high})", times]
 
 
 def explained(folder: Path, command: list[str]) -> list[str]:
@@ -194,7 +194,7 @@ def explained(folder: Path, command: list[str]) -> list[str]:
         total = math.fsum(entry["contribution"] for entry in rows if entry["metric"] == metric)
         assert math.isclose(total, plain[metric], rel_tol=1e-5)
     answer = 'Different: 2 of 2 metrics reject "same source" (5 % level, adjusted by max-T).'
-    lines = [answer, "metric value closer if same source times adjusted p what it is"]
+    lines = [answer, "metric value closer adjusted p if same source times what it is"]
     for said in again:
         value, arrow = plain[said["metric"]], ARROWS[said["closer"]]
         lines.append(row(said["metric"], value, arrow, *_tested(said), said["label"]))

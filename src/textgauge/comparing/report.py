@@ -110,12 +110,12 @@ def readable_row(row: Row, *, parts: bool = False) -> Row:
     cells |= _parts(row) if parts else {}
     if row["interval"] or row["no_interval"]:
         cells["interval"] = format_interval(row["low"], row["high"])
+    if row["p_adjusted"] is not None:
+        cells["adjusted p" if row["adjustment"] else "p"] = format_short(row["p_adjusted"])
     if row["null"] is not None:
         ends = f"{format_short(row['null_low'])} … {format_short(row['null_high'])}"
         cells["if same source"] = f"{format_short(row['null'])} ({ends})"
         cells["times"] = format_short(row["times"])
-    if row["p_adjusted"] is not None:
-        cells["adjusted p" if row["adjustment"] else "p"] = format_short(row["p_adjusted"])
     if row["foreign_share"] is not None:
         cells["foreign texts"] = _percent(row)
     return cells | {"what it is": row["label"]}

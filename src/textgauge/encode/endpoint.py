@@ -21,6 +21,7 @@ from threading import Lock
 from typing import Any
 from urllib.parse import urlsplit
 
+from textgauge.encode.resource_sources import offline
 from textgauge.encode.resources import cache_root, keeps_cache, make_cache_folder
 from textgauge.errors import MissingExtra, ResourceError, UnknownName
 from textgauge.limits import stored_bytes
@@ -35,6 +36,7 @@ _LONGEST_REASON = 200  # characters of an endpoint's message that an error repea
 _KEY_START = 7  # characters that tell a key that was cut short
 _OPTIONAL = ("temperature",)  # what a request may leave out where the endpoint refuses it
 _refused: dict[tuple[str, str], set[str]] = {}  # by address and model
+_THIS_MACHINE = {"localhost", "127.0.0.1", "::1"}
 
 
 class RequestRefused(ResourceError):
@@ -58,7 +60,14 @@ def shown_address(base: str) -> str:
 
 
 def open_client(name: str, base: str) -> Any:
-    """Open a client; the key goes to the address of the environment and to no other host."""
+    """Open a client; the key goes to the address of the environment and to no other host.
+
+    Where the user forbids the network, only an endpoint on this machine is asked.
+    """
+    if offline() and urlsplit(base).hostname not in _THIS_MACHINE:
+        raise ResourceError(
+            f"{name} is not asked: TEXTGAUGE_OFFLINE is set, and {shown_address(base)} is another machine"
+        )
     try:
         import httpx
     except ImportError as error:

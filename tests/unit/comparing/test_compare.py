@@ -112,3 +112,11 @@ def test_missing_texts_of_a_list_are_left_out_however_they_are_missing():
     with pytest.warns(UserWarning, match="blank texts left out: 3 of 23"):
         report = compare(["a cat", "a dog"] * 10 + [None, math.nan, " "], ["a cow", "a cat"], metrics="jsd@words")
     assert report["jsd@words"].n_reference == 20
+
+
+def test_a_narrow_table_keeps_the_p_value(monkeypatch):
+    report = compare(
+        ["red cat", "blue dog"] * 15, ["old tree", "new house"] * 15, metrics="jsd@words,cbdf@words", ci=True
+    )
+    monkeypatch.setenv("COLUMNS", "60")
+    assert "adjusted p" in str(report).splitlines()[1]

@@ -114,6 +114,18 @@ def test_without_a_key_nothing_is_sent_to_openai(monkeypatch: pytest.MonkeyPatch
         encoder.encode(["a"])
 
 
+def test_offline_only_this_machine_is_asked(
+    monkeypatch: pytest.MonkeyPatch, server: Server, encoder: ApiEmbedder
+) -> None:
+    monkeypatch.setenv("TEXTGAUGE_OFFLINE", "1")
+    assert encoder.encode(["abc"]).tolist() == [[3, 0.5]]
+    monkeypatch.setenv("TEXTGAUGE_API_BASE", "http://user:secret@192.0.2.1/v1")
+    with pytest.raises(
+        ResourceError, match=r"not asked: TEXTGAUGE_OFFLINE is set, and 192.0.2.1/v1 is another machine"
+    ):
+        encoder.encode(["abc"])
+
+
 def test_no_server_at_all(monkeypatch: pytest.MonkeyPatch, encoder: ApiEmbedder) -> None:
     monkeypatch.setenv("TEXTGAUGE_API_BASE", "http://127.0.0.1:9/v1")
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
