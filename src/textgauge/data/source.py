@@ -28,9 +28,9 @@ from textgauge.data.packing import PACKINGS, STDIN, show, similar_files, suffix
 from textgauge.data.pool import Embeddings
 from textgauge.data.samples import PREFIX, list_samples, sample, sample_pairs
 from textgauge.data.stream import ArrayStream, Stream, TextStream, source_files
-from textgauge.data.tables import TextTable, cells_of, without_blanks
+from textgauge.data.tables import TextTable, cells_of, listed, without_blanks
 from textgauge.data.view import Corpus, TextsLike
-from textgauge.errors import InputError
+from textgauge.errors import ArgumentError, InputError
 from textgauge.tabular import one_line
 
 Named: TypeAlias = str | os.PathLike[str]
@@ -278,6 +278,12 @@ def _joined_tables(path: str) -> TextTable:
 
 
 def _pairs(table: TextTable, left: str, right: str, rating: str | None, scores: Sequence[str]) -> TextPairs:
+    if {left, right} == {"left", "right"} and not {left, right} <= set(table.columns):
+        raise ArgumentError(
+            "{table} has no columns left and right: name its columns of texts by {left} and {right}; it has {columns}",
+            table=table.name,
+            columns=listed(table.columns),
+        )
     grade = None if rating is None else tuple(table.numbers(rating))
     columns = {name: tuple(column) for name, column in table.scores(scores).items()}
     return TextPairs(tuple(table.filled(left)), tuple(table.filled(right)), table.name, grade, scores=columns)

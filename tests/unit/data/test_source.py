@@ -69,6 +69,8 @@ def test_pairs_refuse_holes(file):
         load_pairs(missing, left="l", right="r")
     with pytest.raises(InputError, match="no column 'x'"):
         load_pairs(path, left="l", right="x")
+    with pytest.raises(InputError, match="no columns left and right: name its columns of texts by `left` and `right`"):
+        load_pairs(path)
 
 
 def test_published_name_gives_way_to_a_file(tmp_path, monkeypatch):
