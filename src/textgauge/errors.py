@@ -1,4 +1,4 @@
-"""Every error textgauge raises on purpose.
+"""Every error textgauge raises on purpose, and how it warns.
 
 TextgaugeError
 ├── InputError        the texts, files or arrays given cannot be used
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import sys
+import warnings
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 
@@ -125,3 +126,11 @@ def install_line(extra: str, prefix: str, installer: str, address: str | None) -
     )
     wanted = f"textgauge[{extra}]" + (f" @ {address}" if address else "")
     return f"{own or ('uv pip install' if installer == 'uv' else 'pip install')} '{wanted}'"
+
+
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn of the line outside of textgauge that led here."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and str(frame.f_globals.get("__name__")).partition(".")[0] == "textgauge":
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-import warnings
 import weakref
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from textgauge.charts import without_network
 from textgauge.data.source import Source
-from textgauge.errors import InputError
+from textgauge.errors import InputError, warn
 from textgauge.evaluate import Store
 from textgauge.evaluate.boards.grouped import boards_answer, boards_rows, leaderboards, titled
 from textgauge.evaluate.boards.leaderboard import Leaderboard, leaderboard, rank_charts
@@ -107,11 +106,11 @@ def run(
     plans = suite_or_protocol_plans(what, chosen, drop_none(parameters), seed, given)
     warned = warnings_of(plans)
     for text in warned:
-        warnings.warn(text, stacklevel=2)
+        warn(text)
     store = _temporary() if out is None else Store(out)
     report = compute(plans, store, jobs=jobs, scheduler=scheduler, progress=lambda: nullcontext(on_progress))
     for text in report.failures:
-        warnings.warn(text, RuntimeWarning, stacklevel=2)
+        warn(text, RuntimeWarning)
     return Run(store, report.found, report.computed, report.failures, tuple(warned))
 
 

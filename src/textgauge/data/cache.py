@@ -12,7 +12,6 @@ import contextlib
 import hashlib
 import struct
 import time
-import warnings
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -25,7 +24,7 @@ from numpy.typing import NDArray
 from textgauge.arrays import Floats32
 from textgauge.encode.embedders import Embedder, Progress
 from textgauge.encode.resources import cache_root, keeps_cache, make_cache_folder
-from textgauge.errors import InputError
+from textgauge.errors import InputError, warn
 from textgauge.files import remove_unfinished, replacing
 from textgauge.sizes import blocks
 
@@ -146,7 +145,7 @@ class EmbeddingStore:
         except OSError as error:
             self.writable = False
             message = f"cannot write the embedding cache {self.folder.parent} ({error.strerror}); continuing without it"
-            warnings.warn(message, RuntimeWarning, stacklevel=2)
+            warn(message, RuntimeWarning)
 
     def _names(self) -> list[Path]:
         return sorted(self.folder.glob("*.vec"), reverse=True)  # the newest first

@@ -6,14 +6,13 @@ import contextlib
 import csv
 import io
 import re
-import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from threading import Lock
 
 from textgauge.data.tables import TextTable, listed, number
-from textgauge.errors import InputError
+from textgauge.errors import InputError, warn
 from textgauge.limits import TEXT_CHARACTERS
 from textgauge.tabular import one_line
 
@@ -161,10 +160,9 @@ def _notice_headerless(name: str, header: list[str], cells: list[list[object]]) 
     for place, (title, column) in enumerate(zip(header, cells, strict=True)):
         if title.strip() and (_is_cell(title, place) or title in column):
             shown = one_line(repr(title), 60)
-            warnings.warn(
+            warn(
                 f"{name}: the first line is taken for column names, but {shown} reads like a cell; "
-                "if the file has no header line, add one",
-                stacklevel=5,
+                "if the file has no header line, add one"
             )
             return
 

@@ -27,7 +27,7 @@ from textgauge.data.formats import format_of, is_table
 from textgauge.data.packing import packing, show
 from textgauge.data.pool import GIVEN, Embeddings, Pool, checked_embeddings
 from textgauge.encode.resources import cache_root
-from textgauge.errors import InputError, ResourceError
+from textgauge.errors import InputError, ResourceError, warn
 from textgauge.sizes import blocks, capped
 
 _STREAMED = 50_000  # texts; larger sources are streamed
@@ -102,7 +102,7 @@ class TextStream:
         if not kept:
             raise InputError(f"{self.name}: no texts, every line is blank ({total} of {total})")
         if kept < total:
-            warnings.warn(f"{self.name}: blank texts left out: {total - kept} of {total}", stacklevel=2)
+            warn(f"{self.name}: blank texts left out: {total - kept} of {total}")
 
     def _batches(self) -> Iterator[Sequence[str | None]]:
         if self.texts is not None:

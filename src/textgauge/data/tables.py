@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any, TypeGuard
 
 from textgauge.encode.tokenizers import without_surrogates
-from textgauge.errors import InputError
+from textgauge.errors import InputError, warn
 from textgauge.limits import TEXT_CHARACTERS
 from textgauge.tabular import one_line
 
@@ -141,7 +140,7 @@ def without_blanks(texts: list[Any], name: str) -> list[Any]:
 def _filled_rows(texts: Sequence[object], name: str) -> list[int]:
     kept = [row for row, text in enumerate(texts) if not _is_blank(text)]
     if 0 < len(kept) < len(texts):
-        warnings.warn(f"{name}: blank texts left out: {len(texts) - len(kept)} of {len(texts)}", stacklevel=4)
+        warn(f"{name}: blank texts left out: {len(texts) - len(kept)} of {len(texts)}")
     return kept
 
 

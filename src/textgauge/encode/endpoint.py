@@ -12,7 +12,6 @@ import hashlib
 import json
 import os
 import time
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -23,7 +22,7 @@ from urllib.parse import urlsplit
 
 from textgauge.encode.resource_sources import offline
 from textgauge.encode.resources import cache_root, keeps_cache, make_cache_folder
-from textgauge.errors import MissingExtra, ResourceError, UnknownName
+from textgauge.errors import MissingExtra, ResourceError, UnknownName, warn
 from textgauge.limits import stored_bytes
 from textgauge.sealed import seal_json, unsealed_json
 from textgauge.tabular import one_line
@@ -256,7 +255,7 @@ class Answers:
             except OSError as error:
                 message = f"cannot write the answers {self.file.parent} ({error.strerror}); going on without them"
                 self.file = None
-                warnings.warn(message, RuntimeWarning, stacklevel=2)
+                warn(message, RuntimeWarning)
 
 
 def _key(body: dict[str, Any]) -> str:

@@ -16,7 +16,6 @@ import hashlib
 import io
 import json
 import os
-import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_type_hints
@@ -24,7 +23,7 @@ from typing import TYPE_CHECKING, Any, get_type_hints
 import numpy as np
 
 from textgauge.data.frames import parquet_frame
-from textgauge.errors import InputError, ResourceError, TextgaugeError
+from textgauge.errors import InputError, ResourceError, TextgaugeError, warn
 from textgauge.evaluate.plan import Cell
 from textgauge.evaluate.protocols import protocols_named
 from textgauge.files import replacing
@@ -180,7 +179,7 @@ def _manifest(path: Path) -> dict[str, Any]:
 
 def _warn_damaged(path: Path, error: Exception) -> None:
     message = f"{path}: damaged ({error}); it counts as missing, run the same command again to compute it"
-    warnings.warn(message, RuntimeWarning, stacklevel=3)
+    warn(message, RuntimeWarning)
 
 
 def broken_invariant(cell: Cell, frame: pl.DataFrame) -> str | None:

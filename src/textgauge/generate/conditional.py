@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.data import Corpus
-from textgauge.errors import InputError
+from textgauge.errors import InputError, warn
 from textgauge.generate.language_model import GptSettings, train_language_model
 from textgauge.generate.sampling import Sampling
 from textgauge.generate.settings import content_key
@@ -115,7 +114,7 @@ def filtered(
             short.append(f"{label} ({len(best)})")
     if short:
         labels_short = f"{', '.join(short[:5])}{' and others' if len(short) > 5 else ''}"
-        warnings.warn(f"fewer than {n} texts passed the classifier for {labels_short}; raise candidates", stacklevel=3)
+        warn(f"fewer than {n} texts passed the classifier for {labels_short}; raise candidates")
     return found
 
 

@@ -266,3 +266,9 @@ def test_help_lists_the_endings_of_all_formats():
         "`sample:NAME`, or the name of a dataset."
     )
     assert ".xlsx or .npy file" in accepted(embeddings=True)
+
+
+def test_a_warning_points_to_the_line_of_the_caller():
+    with pytest.warns(UserWarning, match="blank texts left out: 1 of 3") as told:
+        load_corpus(["a", "", "b"])
+    assert [warning.filename for warning in told] == [__file__]

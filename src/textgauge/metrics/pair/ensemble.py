@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -12,6 +11,7 @@ import numpy as np
 
 from textgauge.arrays import Floats
 from textgauge.data import Pairs
+from textgauge.errors import warn
 from textgauge.metrics.base import PACKAGES, VALUE, Part
 from textgauge.metrics.ensemble_file import Trained, load
 from textgauge.metrics.pair_metric import Columns, PairMetric, decided
@@ -92,10 +92,9 @@ def _warn_of_changes(trained: Trained) -> None:
         versions = (*PACKAGES, *metric.libraries, "native")
         before, here = _without_versions(then, versions), _without_versions(metric.signature, versions)
         if before != here:
-            warnings.warn(
+            warn(
                 f"{metric.key} has changed since the ensemble was trained; train it again (then {before}, now {here})",
                 RuntimeWarning,
-                stacklevel=2,
             )
 
 
