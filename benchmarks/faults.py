@@ -8,8 +8,8 @@ this can be stopped and called again; `python -m benchmarks.reliability` makes t
 
 A case disturbs a command once and then runs the same command again, undisturbed, in its folder. It is `right` where
 the second run ends well and its numbers are those of a run that was never disturbed. It is `lost` otherwise, `torn`
-where a file that the disturbed run left is neither whole nor absent, and `noisy` where the disturbed run printed a
-traceback, or refused without one clear line.
+where a file that the disturbed run left is neither whole nor absent, or is another one and no warning says so, and
+`noisy` where the disturbed run printed a traceback, or refused without one clear line.
 Commands run in forked children of one process, which has imported everything and computed nothing.
 """
 
@@ -182,13 +182,15 @@ def fresh(root: Path, inputs: Path, name: str) -> Path:
     return folder
 
 
-def tried(command: Command, fault: fault_kinds.Fault, case: Started, expected: Any) -> list[str]:
+def tried(command: Command, fault: fault_kinds.Fault, case: Started, expected: Any, usual: str) -> list[str]:
     """How a case ended; what is not right is said on standard error."""
     code = fault(case)
     noise = said(case.folder) if is_noisy(code, said(case.folder)) else ""
     found, left = [], case.folder / command.out
-    if left.is_file() and content(left, case.folder) != expected:
-        found.append("torn")
+    if left.is_file() and (written := content(left, case.folder)) != expected:
+        warned = set(said(case.folder).splitlines()) - set(usual.splitlines())
+        if written is None or not any(line.startswith("warning: ") for line in warned):
+            found.append("torn")
     case.calm()
     code = ended(case.start())
     if code or content(left, case.folder) != expected:
@@ -220,13 +222,14 @@ def disturb(command: Command, faults: dict[str, int], file: Path, root: Path, in
     folder, start = fresh(root, inputs, "undisturbed"), time.perf_counter()
     if ended(Started(arguments, folder, 0.0, random.Random(0), endpoint, child, ended).start()):
         raise SystemExit(f"{command.name}: {said(folder)}")
-    seconds, expected = time.perf_counter() - start, content(folder / command.out, folder)
+    seconds, usual = time.perf_counter() - start, said(folder)
+    expected = content(folder / command.out, folder)
     for kind, tries in faults.items():
         found: Counter[str] = Counter()
         for number in range(tries):
             folder = fresh(root, inputs, "case")
             case = Started(arguments, folder, seconds, random.Random(number), endpoint, child, ended)
-            found.update(tried(command, fault_kinds.FAULTS[kind], case, expected))
+            found.update(tried(command, fault_kinds.FAULTS[kind], case, expected, usual))
         line = {"command": command.name, "fault": kind, "cases": tries, **{end: found[end] for end in ENDS}}
         keep(file, line, "command", "fault")
         print(line, flush=True)

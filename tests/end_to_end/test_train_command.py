@@ -134,3 +134,14 @@ def test_a_damaged_model_file_is_one_clear_line(run, folder, content):
     assert (code, out) == (2, "")
     assert "bad.json" in err
     assert len(err.strip().splitlines()) == 1
+
+
+def test_without_the_encoder_training_says_what_is_missing(run, folder, monkeypatch):
+    monkeypatch.setenv("TEXTGAUGE_CACHE", str(folder / "cache"))
+    monkeypatch.setenv("TEXTGAUGE_OFFLINE", "1")
+    for name in ("TEXTGAUGE_RESOURCES", "HF_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    code, _, err = run(*GIVEN)
+    assert code == 0
+    assert "warning: no embeddings of these texts are kept, so scoring cannot warn of texts far from them" in err
+    assert "texts" not in json.loads((folder / "model.json").read_text(encoding="utf-8"))

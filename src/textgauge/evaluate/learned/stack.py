@@ -16,12 +16,19 @@ from textgauge.evaluate.learned.features import Step, TrainingPairs, rated_featu
 from textgauge.evaluate.learned.training import CrossValidated, Kind, cross_validated, train
 from textgauge.metrics import Metric, PairMetric, get_metric
 from textgauge.metrics.ensemble_file import Trained
+from textgauge.metrics.text_sketch import EMBEDDER
 from textgauge.result import Result
 from textgauge.scoring.score import References, checked_pairs
 from textgauge.stats.decisions import verdict
 from textgauge.tabular import format_cell, format_interval, plain_row
 
 Rated: TypeAlias = tuple[TextsLike, References, Iterable[float], Iterable[Any] | None]
+
+_ONE_SOURCE = "all pairs are of one source: how it does on texts of other sources is not known"
+_NO_SKETCH = (
+    f"no embeddings of these texts are kept, so scoring cannot warn of texts far from them: it takes {EMBEDDER} "
+    f"(textgauge resources fetch {EMBEDDER})"
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -52,9 +59,8 @@ class Stack(Result):
     @cached_property
     def warnings(self) -> tuple[str, ...]:
         """What is not known of it, or speaks against it."""
-        if self.judged.left_out:
-            return ()
-        return ("all pairs are of one source: how it does on texts of other sources is not known",)
+        found = [] if self.judged.left_out else [_ONE_SOURCE]
+        return (*found, *([] if self.trained.texts is not None else [_NO_SKETCH]))
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """One row per measure, then one per source left out."""
