@@ -54,7 +54,11 @@ def faults() -> str:
     for command, lines in by_command.items():
         kills = sum(line["cases"] for line in lines if line["fault"] == "kill -9")
         others = [line for line in lines if line["fault"] != "kill -9"]
-        other = f"{len(others)} kinds, {sum(line['cases'] for line in others)} cases" if others else "none"
+        other = (
+            f"{len(others)} kind{'s' * (len(others) > 1)}, {sum(line['cases'] for line in others)} cases"
+            if others
+            else "none"
+        )
         rows.append([f"`{command}`", kills or "none", other, *(sum(line[end] for line in lines) for end in ENDS)])
     return markdown(["command", "kills", "other faults", *ENDS], rows)
 
