@@ -48,8 +48,7 @@ class RangeCheck:
     """How values of equal sources lie to their null: ratio of means, mean effect, and the share inside the range.
 
     Texts of equal sources can be exchanged, so that the ratio is 1 and the effect 0 but for chance, of which
-    `ratio_error` and `effect_error` are the standard errors. Cells without a seed are copied from an earlier table,
-    which did not have all of these numbers.
+    `ratio_error` and `effect_error` are the standard errors.
     """
 
     metric: str
@@ -57,11 +56,11 @@ class RangeCheck:
     m: int
     runs: int
     exchanges: int
-    seed: int | None
-    ratio: float | None
-    ratio_error: float | None
-    effect: float | None
-    effect_error: float | None
+    seed: int
+    ratio: float
+    ratio_error: float
+    effect: float
+    effect_error: float
     inside: float
 
 
@@ -108,7 +107,7 @@ def _pooled(checks: Sequence[RangeCheck]) -> RangeCheck:
         name: float(np.linalg.norm(shares * [getattr(check, name) for check in checks]))
         for name in ("ratio_error", "effect_error")
     }
-    return replace(checks[0], runs=int(runs.sum()), seed=None, **means, **errors)
+    return replace(checks[0], runs=int(runs.sum()), **means, **errors)
 
 
 def range_table(checks: Iterable[RangeCheck]) -> str:
@@ -128,8 +127,7 @@ def _cells(check: RangeCheck | None, *, signed: bool) -> tuple[str, str, str]:
         return "", "", ""
     what = "effect " if signed else ""
     number, error = (check.effect, check.effect_error) if signed else (check.ratio, check.ratio_error)
-    about = "" if error is None else f" ± {error:.2f}"
-    return f"{what}{number:.2f}{about}", f"{check.inside:.3f}", str(check.runs)
+    return f"{what}{number:.2f} ± {error:.2f}", f"{check.inside:.3f}", str(check.runs)
 
 
 def family(texts: Corpus, *, metrics: str, sizes: tuple[int, int], simulations: int) -> Iterator[tuple[bool, bool]]:
