@@ -25,6 +25,7 @@ def tables() -> dict[str, str]:
         "intervals": coverage.summary(cells),
         "no_intervals": coverage.refusals(),
         "coverage": coverage.table(cells),
+        "other_sizes": coverage.other_sizes(cells),
         "null_range": null_range.range_table(ranges),
         "family": null_range.family_table(read(file_of("family"))),
         "foreign": null_range.share_table(read(file_of("foreign"))),

@@ -150,11 +150,12 @@ class TestUncertainty:
             widths.append(high - low)
         assert widths[1] < 0.7 * widths[0]
 
-    def test_no_interval_of_very_unequal_corpora(self):
-        comparison = Comparison(cloud(1, 121), cloud(2, 60))
-        with pytest.raises(Undefined, match="no interval where one corpus is over 2 times as large"):
-            BOTH[0].interval(comparison, BOTH[0].measure(comparison), level=0.95, seed=0)
-        assert BOTH[1].interval(comparison, BOTH[1].measure(comparison), level=0.95, seed=0)[2] == "Wilson"
+    @pytest.mark.parametrize(("metric", "times", "enough"), [(BOTH[0], 1.2, 120), (BOTH[1], 2, 200)])
+    def test_no_interval_of_very_unequal_corpora(self, metric, times, enough):
+        usual, unequal = (Comparison(cloud(1, n), cloud(2, 100)) for n in (enough, enough + 1))
+        assert metric.interval(usual, metric.measure(usual), level=0.95, seed=0)[2] == "Wilson"
+        with pytest.raises(Undefined, match=f"no interval where one corpus is over {times:g} times as large"):
+            metric.interval(unequal, metric.measure(unequal), level=0.95, seed=0)
 
     def test_interval_of_each_part(self):
         truth, right = np.arange(40) < 10, np.arange(40) % 5 > 0
