@@ -98,8 +98,12 @@ def clean(
     models: Annotated[
         bool, typer.Option("--models", help="Remove only models; they are fetched again when needed.")
     ] = False,
+    everything: Annotated[
+        bool,
+        typer.Option("--all", help="Also remove datasets, answers of paid services and results of reproduced papers."),
+    ] = False,
 ) -> None:
-    """Remove embeddings and models from the cache folder, without asking; results and datasets stay."""
-    kinds: dict[Removable, bool] = {"embeddings": embeddings, "models": models}
+    """Remove embeddings and models from the cache folder, without asking; with --all everything else too."""
+    kinds: dict[Removable, bool] = {"embeddings": embeddings, "models": models, "all": everything}
     freed = clean_cache(*(kind for kind, wanted in kinds.items() if wanted))
     say(f"Freed {freed / 1e6:.1f} MB in {store.cache_root()}")

@@ -6,26 +6,27 @@ import re
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
+from textgauge.data.catalogue.files import entries
 from textgauge.encode.resources import cache_root
 from textgauge.tabular import FlatRow
 
-Removable = Literal["embeddings", "models"]
+Removable = Literal["embeddings", "models", "all"]
 
 
 @dataclass(frozen=True)
 class CachePart:
     """A folder of the cache: what it holds, and the names textgauge gives to what may be removed from it.
 
-    Other names are left alone, because `TEXTGAUGE_CACHE` may be a folder with files of the user. Without `removed_with`
-    nothing is removed: answers of a service cost money, and runs are results.
+    Other names are left alone, because `TEXTGAUGE_CACHE` may be a folder with files of the user. What is removed with
+    `all` is removed with nothing else: answers of a service cost money, and runs are results.
     """
 
     folder: str
     holds: str
-    removed_with: Removable | None = None
-    names: str = ""
+    removed_with: Removable
+    names: str
 
     @property
     def path(self) -> Path:
@@ -33,8 +34,8 @@ class CachePart:
         return cache_root() / self.folder
 
     def removable(self) -> list[Path]:
-        """What textgauge made there and can make again; nothing behind a symbolic link."""
-        if self.removed_with is None or self.path.is_symlink() or not self.path.is_dir():
+        """What textgauge made there; nothing behind a symbolic link."""
+        if self.path.is_symlink() or not self.path.is_dir():
             return []
         return [path for path in sorted(self.path.iterdir()) if re.fullmatch(self.names, path.name)]
 
@@ -42,12 +43,13 @@ class CachePart:
 PARTS = (
     CachePart("embeddings", "vectors of texts", "embeddings", r"[0-9a-f]{24}"),
     CachePart("resources", "models and data files", "models", r".+-[0-9a-f]{8}|\.new-.*"),
-    CachePart("wordvectors", "word vectors, prepared", "models", r"[0-9a-f]{32}-\d+"),
+    CachePart("wordvectors", "word vectors, prepared", "models", r"[0-9a-f]{32}-\d+|seen|\.new-.*"),
     CachePart("synonyms", "the thesaurus, prepared", "models", r"[0-9a-f]{8}-\d+\.npz"),
-    CachePart("grounds", "matrices of runs under way"),
-    CachePart("datasets", "published datasets"),
-    CachePart("answers", "answers of paid services"),
-    CachePart("runs", "results of reproduced papers"),
+    CachePart("grounds", "matrices of runs under way", "all", r"tmp\w+"),
+    CachePart("datasets", "published datasets", "all", "|".join(sorted({entry.dataset for entry in entries()}))),
+    CachePart("answers", "answers of paid services", "all", r"[0-9a-f]{24}\.jsonl"),
+    CachePart("runs", "results of reproduced papers", "all", r"[a-z]+20\d\d|usmb|beyond"),
+    CachePart("ifc", "texts of generators trained for kour2022", "all", r".+-[0-9a-f]{16}"),
 )
 
 
@@ -59,7 +61,7 @@ class CacheUse(FlatRow):
     holds: str
     files: int
     megabytes: float
-    removed_with: str | None
+    removed_with: str
 
 
 def cache_use() -> list[CacheUse]:
@@ -68,8 +70,9 @@ def cache_use() -> list[CacheUse]:
 
 
 def clean_cache(*kinds: Removable) -> int:
-    """Remove embeddings, models or both from the cache, and give the bytes freed; both where none is named."""
-    found = [path for part in PARTS if not kinds or part.removed_with in kinds for path in part.removable()]
+    """Remove parts of the cache, and give the bytes freed; embeddings and models where no kind is named."""
+    wanted = get_args(Removable) if "all" in kinds else kinds or ("embeddings", "models")
+    found = [path for part in PARTS if part.removed_with in wanted for path in part.removable()]
     return sum(_remove(path) for path in found)
 
 
@@ -80,7 +83,7 @@ def _use(part: CachePart) -> CacheUse:
         holds=part.holds,
         files=len(sizes),
         megabytes=round(sum(sizes) / 1e6, 1),
-        removed_with=f"--{part.removed_with}" if part.removed_with else None,
+        removed_with=f"--{part.removed_with}",
     )
 
 

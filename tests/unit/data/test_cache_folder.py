@@ -1,20 +1,30 @@
 import json
+import re
+from pathlib import Path
 
 import pytest
 
-from textgauge.data.cache_folder import clean_cache
+import textgauge
+from textgauge.data.cache_folder import PARTS, clean_cache
+from textgauge.papers import PAPERS
 
 MADE = {
     "embeddings": "embeddings/" + "a" * 24 + "/1.vec",
     "models": "resources/minilm-0123abcd/model.safetensors",
     "prepared": "wordvectors/" + "b" * 32 + "-2/table.npy",
+    "seen": "wordvectors/seen/" + "b" * 24 + ".json",
+    "datasets": "datasets/banking77/train.csv",
+    "answers": "answers/" + "e" * 24 + ".jsonl",
+    "runs": "runs/kour2022/cells/ab/1.parquet",
+    "generators": "ifc/banking77-0123456789abcdef/seed-0/step-01.txt",
 }
 STAYS = [
     "embeddings/mine/1.vec",
     "resources/notes.txt",
     "answers/x.jsonl",
-    "runs/paper/store",
-    "datasets/a/b.csv",
+    "runs/mine/cells/ab/1.parquet",
+    "datasets/mine/b.csv",
+    "ifc/mine/1.txt",
     "my.txt",
 ]
 
@@ -32,9 +42,10 @@ def root(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("kinds", "gone"),
     [
-        ((), {"embeddings", "models", "prepared"}),
+        ((), {"embeddings", "models", "prepared", "seen"}),
         (("embeddings",), {"embeddings"}),
-        (("models",), {"models", "prepared"}),
+        (("models",), {"models", "prepared", "seen"}),
+        (("all",), set(MADE)),
     ],
 )
 def test_only_what_is_asked_for_and_made_by_textgauge_is_removed(root, kinds, gone):
@@ -55,13 +66,29 @@ def test_nothing_behind_a_link_is_removed(root, tmp_path):
     assert (tmp_path / "elsewhere" / "minilm-0123abcd" / "model.safetensors").is_file()
 
 
+@pytest.mark.parametrize("paper", PAPERS)
+def test_results_of_every_paper_can_be_removed(root, paper):
+    stored = root / "runs" / paper / "cells"
+    stored.mkdir(parents=True, exist_ok=True)
+    clean_cache("all")
+    assert not stored.exists()
+
+
+def test_every_folder_of_a_cache_is_listed():
+    made = re.compile(r'cache_root\(\) / "(\w+)"|Path\(cache, "(\w+)"')
+    source = Path(textgauge.__file__).parent.rglob("*.py")
+    named = {name for path in source for found in made.findall(path.read_text("utf-8")) for name in found if name}
+    assert named == {part.folder for part in PARTS}
+
+
 def test_the_command(run, root):
     assert run("cache", "path")[:2] == (0, f"{root}\n")
     rows = {row["folder"]: row for row in json.loads(run("cache", "ls", "-f", "json")[1])["rows"]}
     assert (rows["embeddings"]["files"], rows["embeddings"]["megabytes"]) == (2, 1.0)
-    assert rows["answers"]["removed_with"] is None
-    assert run("cache", "clean", "--models")[:2] == (0, f"Freed 1.0 MB in {root}\n")
+    assert rows["answers"]["removed_with"] == "--all"
+    assert run("cache", "clean", "--models")[:2] == (0, f"Freed 1.5 MB in {root}\n")
     assert run("cache", "clean")[1] == f"Freed 0.5 MB in {root}\n"
+    assert run("cache", "clean", "--all")[1] == f"Freed 2.0 MB in {root}\n"
 
 
 def test_an_empty_cache_is_no_error(run, tmp_path, monkeypatch):
