@@ -5,12 +5,12 @@ import os
 import re
 import subprocess
 import sys
-from importlib.metadata import version
+from importlib.metadata import requires, version
 
 import pytest
 import typer
 
-from textgauge.cli import app
+from textgauge.cli import app, doctor
 
 PATHS = [
     (*above, name)
@@ -54,6 +54,16 @@ def test_doctor_fetches_nothing_and_says_what_to_run(run, monkeypatch, tmp_path)
     (encoder,) = [row for row in json.loads(out)["rows"] if row["check"] == "encoder minilm"]
     assert (code, encoder["ok"]) == (1, False)
     assert "textgauge resources fetch wordpiece minilm" in encoder["found"]
+
+
+def test_doctor_names_the_extras_that_are_missing(run, monkeypatch):
+    (every,) = [line for line in requires("textgauge") if line.startswith("textgauge[")]
+    assert set(re.findall(r"\[(.+)\]", every)[0].split(",")) == set(doctor.EXTRAS)
+    monkeypatch.setattr(doctor, "EXTRAS", {"here": ("json",), "one": ("json", "not_here"), "two": ("not_here.part",)})
+    (row,) = [row for row in json.loads(run("doctor", "-f", "json")[1])["rows"] if row["check"] == "extras"]
+    assert row["ok"]
+    assert row["found"].startswith("1 of 3 here; to get the others: ")
+    assert "textgauge[one,two]" in row["found"]
 
 
 @pytest.fixture

@@ -4,19 +4,35 @@ from __future__ import annotations
 
 import os
 import platform
+import sys
 from collections.abc import Callable
 from importlib.metadata import version
+from importlib.util import find_spec
 
 import typer
 
 from textgauge.cli.output import Format, FormatOption, print_result
-from textgauge.errors import TextgaugeError
+from textgauge.errors import TextgaugeError, install_line, installed_from
 from textgauge.result import TableResult
 from textgauge.tabular import Row, listed
 
+# The packages that each extra of `textgauge[all]` adds.
+EXTRAS = {
+    "st": ("sentence_transformers",),
+    "hf": ("transformers", "torch"),
+    "api": ("httpx",),
+    "dask": ("distributed",),
+    "elmo": ("h5py",),
+    "generate": ("torch",),
+    "pandas": ("pandas",),
+    "figures": ("vl_convert",),
+    "excel": ("fastexcel",),
+    "zstd": ("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd",),
+}
+
 
 def doctor(form: FormatOption = Format.table) -> None:
-    """Check versions, folders, resources and the built-in encoder; nothing is fetched.
+    """Check versions, folders, resources, extras and the built-in encoder; nothing is fetched.
 
     The exit code is 1 if something needed is broken or missing.
     """
@@ -29,6 +45,7 @@ def doctor(form: FormatOption = Format.table) -> None:
         "cache folder": _cache_root,
         "data folder": lambda: os.environ.get("TEXTGAUGE_DATA") or "not set (TEXTGAUGE_DATA)",
         "resources": _resources,
+        "extras": _extras,
         "metrics": _metrics,
         "encoder minilm": _encoder,
     }
@@ -68,6 +85,20 @@ def _resources() -> str:
     missing = [item.name for item in resources() if not available(item.name)]
     here = f"{len(resources()) - len(missing)} of {len(resources())} here"
     return f"{here}; to get the others: textgauge resources fetch {' '.join(missing)}" if missing else here
+
+
+def _extras() -> str:
+    missing = [extra for extra, packages in EXTRAS.items() if not all(map(_is_here, packages))]
+    here = f"{len(EXTRAS) - len(missing)} of {len(EXTRAS)} here"
+    line = install_line(",".join(missing), sys.prefix, *installed_from())
+    return f"{here}; to get the others: {line}" if missing else here
+
+
+def _is_here(package: str) -> bool:
+    try:
+        return find_spec(package) is not None
+    except ModuleNotFoundError:  # the package that it is in
+        return False
 
 
 def _metrics() -> str:
