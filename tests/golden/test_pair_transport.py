@@ -81,6 +81,11 @@ def bags(study: Pairs) -> tuple[list[tuple[Counter[str], Counter[str]]], dict[st
     return [(rows[left], rows[right]) for left, right in sides], table
 
 
+def says(words: Counter[str]) -> bool:
+    """Whether there is more than punctuation."""
+    return any(any(map(str.isalnum, word)) for word in words)
+
+
 @pytest.mark.slow
 def test_all_pairs_of_the_style_transfer_study_are_those_of_pot(study: Pairs) -> None:
     import ot
@@ -91,7 +96,7 @@ def test_all_pairs_of_the_style_transfer_study_are_those_of_pot(study: Pairs) ->
 
     pairs, table = bags(study)
     values = get_metric("wmd").measure(study).values
-    expected = [peer(a, b) if a and b else np.nan for a, b in pairs]
+    expected = [peer(a, b) if says(a) and says(b) else np.nan for a, b in pairs]
     np.testing.assert_allclose(values, expected, rtol=0, atol=1e-9)
 
 
@@ -102,5 +107,8 @@ def test_all_pairs_of_the_style_transfer_study_are_those_of_gensim(study: Pairs)
     library = models.KeyedVectors(384)
     library.add_vectors(list(table), np.array(list(table.values()), dtype=np.float32))
     values = get_metric("wmd").measure(study).values
-    expected = np.array([library.wmdistance([*a.elements()], [*b.elements()], norm=False) for a, b in pairs])
-    np.testing.assert_allclose(values, np.where(np.isinf(expected), np.nan, expected), rtol=0, atol=1e-9)
+    expected = [
+        library.wmdistance([*a.elements()], [*b.elements()], norm=False) if says(a) and says(b) else np.nan
+        for a, b in pairs
+    ]
+    np.testing.assert_allclose(values, expected, rtol=0, atol=1e-9)
