@@ -276,26 +276,33 @@ def table(cells: Iterable[Cell]) -> str:
 
     Brackets: simulated, not offered. Stars mark what is not compatible with 93 to 97 %.
     """
-    return _table([cell for cell in cells if (cell.n, cell.m) in SIZES], SIZES)
+    rows: dict[tuple[str, str], dict[tuple[int, int], dict[str, Cell]]] = defaultdict(lambda: defaultdict(dict))
+    for cell in together(cell for cell in cells if (cell.n, cell.m) in SIZES):
+        rows[cell.metric, cell.source][cell.n, cell.m][cell.case] = cell
+    head = ["metric", "source", *(f"{n}/{m}" for n, m in SIZES), "simulations"]
+    lines = [head, ["---"] * len(head)]
+    for (metric, source), by_size in sorted(rows.items()):
+        shown = [_shown(by_size[sizes], offered(metric, sizes)) for sizes in SIZES]
+        lines.append([metric, source, *shown, _counts(cell for cases in by_size.values() for cell in cases.values())])
+    return _markdown(lines)
 
 
 def other_sizes(cells: Iterable[Cell]) -> str:
-    """Markdown: the same for what was simulated at other sizes."""
-    others = [cell for cell in cells if (cell.n, cell.m) not in SIZES]
-    return _table(others, sorted({(cell.n, cell.m) for cell in others}, key=lambda sizes: (sizes[1], sizes[0])))
-
-
-def _table(cells: Iterable[Cell], sizes: Sequence[tuple[int, int]]) -> str:
-    rows: dict[tuple[str, str], dict[tuple[int, int], dict[str, Cell]]] = defaultdict(lambda: defaultdict(dict))
-    for cell in together(cells):
-        rows[cell.metric, cell.source][cell.n, cell.m][cell.case] = cell
-    head = ["metric", "source", *(f"{n}/{m}" for n, m in sizes), "simulations"]
+    """Markdown: a row for each metric, pair of other sizes and source."""
+    rows: dict[tuple[str, int, int, str], dict[str, Cell]] = defaultdict(dict)
+    for cell in together(cell for cell in cells if (cell.n, cell.m) not in SIZES):
+        rows[cell.metric, cell.m, cell.n, cell.source][cell.case] = cell
+    head = ["metric", "sizes", "source", "coverage", "simulations"]
     lines = [head, ["---"] * len(head)]
-    for (metric, source), by_size in sorted(rows.items()):
-        counts = {cell.simulations for cases in by_size.values() for cell in cases.values()} - {0}
-        shown = [_shown(by_size[pair], offered(metric, pair)) for pair in sizes]
-        lines.append([metric, source, *shown, "–".join(map(str, sorted({min(counts), max(counts)}))) if counts else ""])
+    for (metric, m, n, source), cases in sorted(rows.items()):
+        shown = _shown(cases, offered(metric, (n, m)))
+        lines.append([metric, f"{n:,}/{m}", source, shown, _counts(cases.values())])
     return _markdown(lines)
+
+
+def _counts(cells: Iterable[Cell]) -> str:
+    counts = {cell.simulations for cell in cells} - {0}
+    return "–".join(map(str, sorted({min(counts), max(counts)}))) if counts else ""
 
 
 def _markdown(lines: Iterable[Sequence[str]]) -> str:
