@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 from _pages import all_pages, navigation, notebooks
@@ -21,7 +22,12 @@ def on_config(config: Any) -> Any:
 
 def on_files(files: Files, *, config: Any) -> Files:
     """Add the generated pages."""
-    for path, text in all_pages().items():
+    made = all_pages()
+    for path, text in made.items():
         files.append(File.generated(config, path, content=text))
-    files.append(File.generated(config, "llms.txt", content=llms_text(config.nav, config.site_description)))
+
+    def text_of(path: str) -> str:
+        return made[path] if path in made else Path(config.docs_dir, path).read_text("utf-8")
+
+    files.append(File.generated(config, "llms.txt", content=llms_text(config.nav, config.site_description, text_of)))
     return files

@@ -163,7 +163,7 @@ def _facts(metric: Metric) -> str:
         ("Values", _range(metric.headline)),
         ("Closer", f"{metric.closer} values mean closer; {shown(metric.value_at_identity)} for equal {of[4:]}"),
         ("Symmetric", "yes" if metric.symmetric else f"no: {_roles(metric)} are not exchangeable"),
-        ("Looks at", AFTER_AT[metric.needs] + default),
+        ("Reads", AFTER_AT[metric.needs] + default),
         ("Seeded", "yes" if metric.seeded else "no"),
         *([("Interval", interval(metric))] if isinstance(metric, CorpusMetric) else []),
         ("Source", plain(metric.source)),

@@ -3,23 +3,32 @@
 from __future__ import annotations
 
 import inspect
+from types import ModuleType
 from typing import Any
 
 import textgauge
+import textgauge.testing
 from _pages.markup import page, paragraphs
 
 
 def python_page() -> str:
-    """Functions first, then the classes that they give."""
-    named = {name: getattr(textgauge, name) for name in textgauge.__all__}
-    functions = [entry(name, thing) for name, thing in named.items() if not inspect.isclass(thing)]
-    classes = [entry(name, thing) for name, thing in named.items() if inspect.isclass(thing)]
-    return page("Python", "All of `import textgauge`.", "## Functions", *functions, "## Classes", *classes)
+    """Functions first, then the classes that they give, then what tests use."""
+    functions, classes = _entries(textgauge)
+    checks, errors = _entries(textgauge.testing)
+    about = "All of `import textgauge`, and the contracts and assertions of `textgauge.testing`."
+    return page("Python", about, "## Functions", *functions, "## Classes", *classes, "## Testing", *checks, *errors)
 
 
-def entry(name: str, thing: Any) -> str:
+def _entries(module: ModuleType) -> tuple[list[str], list[str]]:
+    """The public functions of a module, and its public classes."""
+    named = {name: getattr(module, name) for name in module.__all__}
+    functions = [entry(name, thing, module) for name, thing in named.items() if not inspect.isclass(thing)]
+    return functions, [entry(name, thing, module) for name, thing in named.items() if inspect.isclass(thing)]
+
+
+def entry(name: str, thing: Any, module: ModuleType) -> str:
     """Heading, signature, docstring; of a class also what its own public methods do."""
-    parts = [f"### {name}", _call(name, thing), *paragraphs(thing.__doc__), *_examples(thing)]
+    parts = [f"### {name}", _call(f"{module.__name__}.{name}", thing), *paragraphs(thing.__doc__), *_examples(thing)]
     if inspect.isclass(thing):
         parts.append(_methods(thing))
     return "\n\n".join(part for part in parts if part)
@@ -33,7 +42,7 @@ def _call(name: str, thing: Any) -> str:
     by_name = [at for at, one in enumerate(given) if one.kind is one.KEYWORD_ONLY]
     if by_name:
         lines.insert(by_name[0], "    *,")
-    return "\n".join(["```python", f"textgauge.{name}(", *lines, ")", "```"])
+    return "\n".join(["```python", f"{name}(", *lines, ")", "```"])
 
 
 def _parameter(one: inspect.Parameter) -> str:

@@ -287,6 +287,24 @@ def test_examples_of_commands_are_calls_that_can_be_read(generated):
             assert {word for word in shlex.split(call) if re.match("--?[a-z]", word)} <= known, call
 
 
+def test_the_list_for_language_models_says_what_pages_are_about(generated):
+    from _pages.llms import llms_text
+
+    pages = {**generated, "index.md": "# Home\n\nWhat [it](x.md)\nis. More.", "a.md": "# A\n\n| x |\n"}
+    navigation = [{"Home": "index.md"}, {"Reference": [{"Python": "reference/python.md"}, {"A": "a.md"}]}]
+    assert llms_text(navigation, "About.", pages.__getitem__).splitlines()[4:] == [
+        "## Home",
+        "",
+        "- [Home](./): What it is.",
+        "",
+        "## Reference",
+        "",
+        "- [Python](reference/python/): All of `import textgauge`, and the contracts and assertions of "
+        "`textgauge.testing`.",
+        "- [A](a/)",
+    ]
+
+
 def test_links_between_pages_lead_somewhere(generated):
     pages = generated | {page.relative_to(DOCS).as_posix(): page.read_text("utf-8") for page in DOCS.rglob("*.md")}
     for path, text in pages.items():

@@ -193,7 +193,7 @@ def leaders_sentence(what: str, leaders: Mapping[str, Sequence[str]], count: int
     """
     best, nobody = _LEADING[what]
     if not leaders:
-        return f"{nobody}: no metric has errors for these sizes."
+        return f"{nobody}: no metric has a standard error at these sizes."
     metrics_of: dict[tuple[str, ...], list[str]] = {}
     for metric, names in leaders.items():
         metrics_of.setdefault(tuple(names), []).append(metric)

@@ -71,7 +71,7 @@ def test_p_values_are_adjusted_for_all_candidates():
 
 def test_metrics_that_need_more_texts_rank_nothing_and_say_so():
     found = compare_many(REFERENCE[:20], {name: rows[:20] for name, rows in CANDIDATES.items()}, metrics=METRICS)
-    assert found.answer == "No candidate is nearer than all others: no metric has errors for these sizes."
+    assert found.answer == "No candidate is nearer than all others: no metric has a standard error at these sizes."
     assert any("no ranks by jsd@words" in text for text in found.warnings)
     assert {row["rank"] for row in found.to_dicts()} == {None}
 

@@ -162,7 +162,7 @@ SENTENCES = [
         partial(ranking_sentence, list("abcdef"), ["b"], "new texts"),
         "Best: a, statistically tied with b; better than the other 4 metrics (95 % joint confidence, new texts).",
     ),
-    (partial(leaders_sentence, "system", {}, 3), f"{NOBODY}: no metric has errors for these sizes."),
+    (partial(leaders_sentence, "system", {}, 3), f"{NOBODY}: no metric has a standard error at these sizes."),
     (
         partial(leaders_sentence, "system", {"fid": list("abc")}, 3, 0.9),
         f"{NOBODY}: all 3 tied by fid (90 % joint confidence).",

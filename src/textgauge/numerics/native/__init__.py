@@ -48,7 +48,7 @@ def library() -> Library:
 
 def load(stem: Path) -> Library:
     """The library of this interface among the files of this stem."""
-    reason = "there is no compiled library: textgauge was installed without a C compiler"
+    reason = "there is no compiled library: installed without a C compiler, or from the wheel for all platforms"
     for path in (stem.with_name(stem.name + suffix) for suffix in EXTENSION_SUFFIXES):
         if not path.is_file():
             continue
