@@ -16,6 +16,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
+from pathlib import Path
 
 _GUESSES = 3
 _LISTED = 12  # names listed where none is near
@@ -119,13 +120,18 @@ def install_line(extra: str, prefix: str, installer: str, address: str | None) -
     ("pip install 'textgauge[st]'", "uv pip install 'textgauge[st] @ file:///src/textgauge'")
     >>> install_line("st", "/home/me/.local/pipx/venvs/textgauge", "pip", None)
     "pipx install --force 'textgauge[st]'"
+    >>> install_line("st", "/home/me/.cache/uv/archive-v0/Xy", "uv", None)
+    "uvx --from 'textgauge[st]' textgauge"
     """
     parts = prefix.replace("\\", "/").split("/")
-    own = (
-        "pipx install --force" if "pipx" in parts else "uv tool install" if "tools" in parts and "uv" in parts else None
-    )
-    wanted = f"textgauge[{extra}]" + (f" @ {address}" if address else "")
-    return f"{own or ('uv pip install' if installer == 'uv' else 'pip install')} '{wanted}'"
+    wanted = f"'textgauge[{extra}]" + (f" @ {address}'" if address else "'")
+    if "archive-v0" in parts:  # where uvx keeps the environments that it makes for one command
+        return f"uvx --from {wanted} textgauge"
+    if "pipx" in parts or Path(prefix, "pipx_metadata.json").is_file():
+        return f"pipx install --force {wanted}"
+    if {"uv", "tools"} <= set(parts) or Path(prefix, "uv-receipt.toml").is_file():
+        return f"uv tool install {wanted}"
+    return f"{'uv pip install' if installer == 'uv' else 'pip install'} {wanted}"
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
