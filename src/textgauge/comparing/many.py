@@ -22,7 +22,7 @@ from textgauge.comparing.report import CompareReport
 from textgauge.data import Comparison, Corpus, load_aligned, load_corpus
 from textgauge.data.source import Source
 from textgauge.errors import InputError
-from textgauge.metrics import CorpusMetric
+from textgauge.metrics import CorpusMetric, Score
 from textgauge.metrics.base import Undefined
 from textgauge.metrics.uncertainty import Parts
 from textgauge.progress import Stage
@@ -240,12 +240,24 @@ def _in_one_pool(corpora: Mapping[str, Corpus]) -> tuple[Corpus, dict[str, Corpu
 
 def _adjusted(reports: Mapping[str, CompareReport]) -> dict[str, CompareReport]:
     """p-values, adjusted within each candidate already, adjusted for all candidates by Holm's correction."""
+    if len(reports) < 2:
+        return dict(reports)
     groups = [number for number, report in enumerate(reports.values()) for _ in report]
     p = iter(holm(np.array([score.p_adjusted for report in reports.values() for score in report]), groups).tolist())
     return {
-        name: replace(report, scores=tuple(replace(score, p_adjusted=next(p)) for score in report))
+        name: replace(
+            report,
+            scores=tuple(replace(score, p_adjusted=next(p), adjustment=_and_holm(score)) for score in report),
+        )
         for name, report in reports.items()
     }
+
+
+def _and_holm(score: Score) -> str | None:
+    """By what the p-value of a score is adjusted; None where it has none."""
+    if np.isnan(score.p_adjusted):
+        return None
+    return score.adjustment if "Holm" in (score.adjustment or "") else " and ".join(filter(None, (score.adjustment, "Holm")))
 
 
 def rank_candidates(

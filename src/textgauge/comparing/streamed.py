@@ -126,7 +126,7 @@ def _of_sums(read: Read, metrics: Sequence[CorpusMetric], options: UncertaintyOp
         null = nulls[metric.key]
         score = add_null_range(scores[metric.key], null, has_times=metric.has_times)
         if options.test:
-            score = replace(score, p_value=null.p_value, p_error=null.p_error, test=grouped.EXCHANGED)
+            score = replace(score, p_value=null.p_value, p_error=null.p_error, test=null.method)
         scores[metric.key] = score
     return {key: (score, nulls.get(key)) for key, score in scores.items()}
 

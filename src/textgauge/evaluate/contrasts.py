@@ -51,9 +51,10 @@ def contrast_rows(groups: Sequence[Group], *, correlation: str = "spearman", see
     """One row for every two metrics on the same rated pairs: difference of correlations, interval, three tests.
 
     Pairs that either metric leaves undefined are left out for both. `p_bootstrap` and `p_permutation` are of the named
-    correlation, resampled by item where there are items; `p_williams` is of Pearson's r. `p_value` is
-    Student's, with the width of the bootstrap interval as error, so that it can be as small as several tests need;
-    `p_holm` is adjusted for all rows of the data set, and `ahead` is the better metric where it is at most 0.05.
+    correlation, resampled by item where there are items; `p_williams` is of Pearson's r and takes pairs as independent.
+    `p_value` is Student's, with the width of the bootstrap interval as error and as many degrees of freedom as pairs
+    (or items) less one, so that it can be as small as several tests need; `p_holm` is adjusted for all rows of the data
+    set, and `ahead` is the better metric where it is at most 0.05.
     """
     if correlation not in CORRELATIONS:
         raise InputError(f"a correlation is one of {', '.join(CORRELATIONS)}, not {correlation!r}")
@@ -108,7 +109,9 @@ def _correlation_contrasts(group: Group, correlation: str, seed: int) -> Iterato
         if gold is None or len(rows) < 2:
             continue
         y, a, b = (np.asarray(column[rows], dtype=np.float64) for column in (gold, near[first], near[second]))
-        boot = bootstrap_test(of, y, a, b, seed=seed, cluster=None if item is None else item[rows])
+        cluster = None if item is None else item[rows]
+        units = len(rows) if cluster is None else len(np.unique(cluster))
+        boot = bootstrap_test(of, y, a, b, seed=seed, cluster=cluster)
         yield plain_row(
             {
                 "data": group.data,
@@ -120,9 +123,9 @@ def _correlation_contrasts(group: Group, correlation: str, seed: int) -> Iterato
                 "difference": boot.difference,
                 "low": boot.low,
                 "high": boot.high,
-                "p_value": _student(boot.difference, (boot.high - boot.low) / 2 / _reach(len(rows)), len(rows)),
+                "p_value": _student(boot.difference, (boot.high - boot.low) / 2 / _reach(units), units),
                 "p_bootstrap": boot.p,
-                "p_permutation": permutation_test(of, y, a, b, trials=500, seed=seed).p,
+                "p_permutation": permutation_test(of, y, a, b, trials=500, seed=seed, cluster=cluster).p,
                 "p_williams": williams_test(pearson(y, a), pearson(y, b), pearson(a, b), len(rows)).p,
                 "n": len(rows),
             }

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from textgauge.data import Comparison, Draws
 from textgauge.metrics.base import Undefined
 from textgauge.metrics.corpus_metric import CorpusMetric, ManyValues
-from textgauge.metrics.null_values import PERMUTATION, NullValues
+from textgauge.metrics.null_values import GROUPS as EXCHANGED
+from textgauge.metrics.null_values import NullValues
 from textgauge.metrics.score import Score
 from textgauge.metrics.sums import CorpusSums, Sums
 from textgauge.metrics.uncertainty import Parts
@@ -25,7 +26,7 @@ from textgauge.progress import report
 GROUPS = 128  # of both corpora together
 TRIALS = 12  # cuts into quarters
 _STEP = 16  # numbers of groups are multiples of this: then a corpus's share of all groups, squared, is a whole number
-METHOD, EXCHANGED = "disjoint groups of texts", "permutation of groups of texts"
+METHOD = "disjoint groups of texts"
 
 
 def group_numbers(n: int, m: int) -> tuple[int, int] | None:
@@ -106,4 +107,4 @@ def _marked(rng: np.random.Generator, size: int, count: int, rows: int) -> NDArr
 def null_of(metric: CorpusMetric, values: ManyValues) -> NullValues:
     """The null values of a metric, from its values on exchanged groups, the observed split first."""
     shown = metric.select(values)
-    return NullValues(float(shown[0]), shown[1:], PERMUTATION, int(metric.orient(1)))
+    return NullValues(float(shown[0]), shown[1:], EXCHANGED, int(metric.orient(1)))

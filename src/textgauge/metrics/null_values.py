@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from textgauge.metrics.corpus_metric import CorpusMetric
 
 PERMUTATION = "permutation"
+GROUPS = "permutation of groups of texts"
 HELD_OUT = "held-out permutation"
+_SHARED = (PERMUTATION, GROUPS)  # methods by which all metrics of a comparison see the same exchanges
 _TAIL = 0.025
 _ROUNDING = 1e-12  # share of a value by which two computations of it may differ
 
@@ -52,6 +54,11 @@ class NullValues:
         if not np.isfinite(self.observed):
             return float("nan")
         return resample.permutation_p(self.farther * self.observed, _undefined_is_far(self.farther * self.permuted))
+
+    @property
+    def shares_draws(self) -> bool:
+        """Whether other metrics of the method have their values from the same exchanges, so that max-T applies."""
+        return self.method in _SHARED and bool(np.isfinite(self.observed))
 
     @property
     def p_error(self) -> float:
@@ -155,15 +162,16 @@ def relabelled(outcome: HeldOut, name: str, *, permutations: int, seed: int) -> 
 def adjusted(nulls: Sequence[NullValues]) -> tuple[Floats, str | None]:
     """p-values adjusted for all these tests together, and the method's name; None for a single one.
 
-    Metrics that were permuted alike share their draws: step-down max-T of their ranks. The others, and
-    the group of those, are adjusted by Holm's correction.
+    Metrics that were permuted alike share their draws: step-down max-T of their ranks. Such groups, and the metrics
+    that share no draws, are adjusted for each other by Holm's correction.
     """
-    sharing = [null.method == PERMUTATION and bool(np.isfinite(null.observed)) for null in nulls]
-    groups = [-1 if shared else number for number, shared in enumerate(sharing)]
+    groups = [
+        _SHARED.index(null.method) if null.shares_draws else len(_SHARED) + number for number, null in enumerate(nulls)
+    ]
     p = np.array([null.p_value for null in nulls])
-    if any(sharing):
-        p[sharing] = max_t(
-            np.column_stack([null.ranked() for null, shared in zip(nulls, sharing, strict=True) if shared])
-        )
-    names = [name for name, used in (("max-T", sum(sharing) > 1), ("Holm", len(set(groups)) > 1)) if used]
-    return holm(p, groups), " and ".join(names) or None
+    alike = [np.flatnonzero(np.equal(groups, group)) for group in range(len(_SHARED))]
+    for members in alike:
+        if len(members):
+            p[members] = max_t(np.column_stack([nulls[place].ranked() for place in members]))
+    names = [("max-T", any(len(members) > 1 for members in alike)), ("Holm", len(set(groups)) > 1)]
+    return holm(p, groups), " and ".join(name for name, used in names if used) or None

@@ -63,9 +63,16 @@ def williams_t(first: float, second: float, between: float, n: int) -> float:
 
 
 def permutation_test(
-    correlation: Correlation, gold: Floats, first: Floats, second: Floats, *, trials: int = 1_000, seed: int = 0
+    correlation: Correlation,
+    gold: Floats,
+    first: Floats,
+    second: Floats,
+    *,
+    trials: int = 1_000,
+    seed: int = 0,
+    cluster: NDArray[Any] | None = None,
 ) -> PairedTest:
-    """Exchanges the two metrics' standardised values of a row, or not, by the toss of a coin ("PERM-BOTH").
+    """Exchanges the two metrics' standardised values of a row (or cluster), or not, by the toss of a coin ("PERM-BOTH").
 
     p = (1 + permutations at least as far)/(1 + permutations), so that it is never 0. NaN where a correlation does not
     exist. Source: Deutsch, Dror and Roth 2021, "A Statistical Analysis of Summarization Evaluation Metrics".
@@ -74,7 +81,7 @@ def permutation_test(
     observed = correlation(gold, a) - correlation(gold, b)
     if np.isnan(observed):
         return PairedTest(observed, _NAN, _NAN, _NAN)
-    values = exchanged(correlation, gold, a, b, trials=trials, seed=seed)
+    values = exchanged(correlation, gold, a, b, trials=trials, seed=seed, cluster=cluster)
     values = values[~np.isnan(values)]
     larger, smaller = permutation_p(observed, values), permutation_p(-observed, -values)
     return PairedTest(observed, permutation_p(abs(observed), np.abs(values)), larger, smaller)
@@ -123,9 +130,18 @@ def _standard(x: Floats) -> Floats:
 
 
 def exchanged(
-    correlation: Correlation, gold: Floats, first: Floats, second: Floats, *, trials: int, seed: int
+    correlation: Correlation,
+    gold: Floats,
+    first: Floats,
+    second: Floats,
+    *,
+    trials: int,
+    seed: int,
+    cluster: NDArray[Any] | None = None,
 ) -> Floats:
     """Difference of the two correlations in each trial; a coin per row says whether the two values change sides.
+
+    With clusters there is one coin for all rows of a cluster.
 
     >>> x = np.arange(4.0)
     >>> exchanged(spearman, x, x, x, trials=3, seed=0).tolist()
@@ -133,7 +149,9 @@ def exchanged(
     """
     at_once = _AT_ONCE.get(correlation, _one_by_one(correlation))
     rng, parts = np.random.default_rng([seed, 9]), blocks(trials, _CELLS, len(gold))
-    coins = (rng.random((some.stop - some.start, len(gold))) < 0.5 for some in parts)
+    place = np.arange(len(gold)) if cluster is None else np.unique(cluster, return_inverse=True)[1]
+    units = int(place.max(initial=-1)) + 1
+    coins = ((rng.random((some.stop - some.start, units)) < 0.5)[:, place] for some in parts)
     return np.concatenate([np.empty(0), *(at_once(gold, first, second, kept) for kept in coins)])
 
 

@@ -67,6 +67,12 @@ def test_p_values_are_adjusted_for_all_candidates():
         alone = textgauge.compare(REFERENCE, candidate, metrics=METRICS, test=True, permutations=99)
         for score, mine in zip(alone, found.reports[name], strict=True):
             assert mine.p_adjusted >= score.p_adjusted - 1e-12
+            assert mine.adjustment == "max-T and Holm"
+    one = compare_many(REFERENCE, CANDIDATES, metrics="jsd@words", permutations=99)
+    assert {score.adjustment for report in one.reports.values() for score in report} == {"Holm"}
+    assert "adjusted by Holm" in next(iter(one.reports.values())).answer
+    alone = compare_many(REFERENCE, {"a": REFERENCE}, metrics="jsd@words", permutations=99)
+    assert alone.reports["a"]["jsd@words"].adjustment is None
 
 
 def test_metrics_that_need_more_texts_rank_nothing_and_say_so():

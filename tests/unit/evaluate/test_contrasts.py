@@ -1,13 +1,16 @@
 """Two metrics on one measure: paired differences, and who is ahead."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from scipy import stats
 
 from textgauge.errors import InputError
-from textgauge.evaluate.contrasts import SHOWN, paired_rows
-from textgauge.evaluate.protocols import Perturbation
-from textgauge.evaluate.protocols.base import Verdict
-from textgauge.evaluate.results import Judged
+from textgauge.evaluate.contrasts import SHOWN, contrast_rows, paired_rows
+from textgauge.evaluate.protocols import Agreement, Perturbation
+from textgauge.evaluate.protocols.base import Observations, Verdict
+from textgauge.evaluate.results import Group, Judged
 from textgauge.stats.simultaneous import holm
 
 WAVE = np.sin(np.arange(1_000.0))
@@ -66,3 +69,21 @@ def test_who_is_ahead_is_decided_after_holms_correction():
     assert np.array([row["p_holm"] for row in rows]) == pytest.approx(holm(raw))
     assert any(row["p_value"] <= 0.05 < row["p_holm"] and row["ahead"] is None for row in rows)
     assert {row["ahead"] for row in rows if row["p_holm"] <= 0.05} == {"b"}
+
+
+def test_items_are_what_rated_pairs_are_tested_by():
+    """Twenty ratings of each of five items are five units: p-values of Student's t have four degrees of freedom."""
+    rng = np.random.default_rng(8)
+    item = np.repeat(np.arange(5), 20)
+    rating = np.tile(rng.normal(size=20), 5) + rng.normal(size=100)
+    columns = {"rating": rating, "item": item}
+    near = {"good": rating + 0.8 * rng.normal(size=100), "poor": rating + 1.6 * rng.normal(size=100)}
+    seen = {name: Observations(-value, np.zeros(100, dtype=np.int64), columns) for name, value in near.items()}
+    (row,) = contrast_rows([Group("data", Agreement(), 0, "f", seen)])
+    half = (row["high"] - row["low"]) / 2
+    t = row["difference"] / (half / stats.t.ppf(0.975, 4))
+    assert row["p_value"] == pytest.approx(2 * stats.t.sf(abs(t), 4))
+    shuffled = {name: replace(one, columns={"rating": rating}) for name, one in seen.items()}
+    (single,) = contrast_rows([Group("data", Agreement(), 0, "f", shuffled)])
+    assert single["p_value"] < row["p_value"]
+    assert single["p_permutation"] < row["p_permutation"]

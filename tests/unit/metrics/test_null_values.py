@@ -7,7 +7,7 @@ import pytest
 
 from textgauge import compare, get_metric
 from textgauge.data import Comparison
-from textgauge.metrics.null_values import HELD_OUT, PERMUTATION, NullValues, adjusted, exchanged, relabelled
+from textgauge.metrics.null_values import GROUPS, HELD_OUT, PERMUTATION, NullValues, adjusted, exchanged, relabelled
 from textgauge.numerics.held_out import SCORES, HeldOut
 from textgauge.stats.simultaneous import holm, max_t
 
@@ -122,6 +122,11 @@ def test_shared_draws_are_adjusted_by_max_t_others_by_holm():
     p, method = adjusted([*shared, *own])
     assert method == "max-T and Holm"
     assert (p >= [null.p_value for null in [*shared, *own]]).all()
+    of_groups = nulls(rng, metrics=3, method=GROUPS)  # other exchanges than those of single texts
+    p, method = adjusted([*shared, *of_groups])
+    assert method == "max-T and Holm"
+    apart = [adjusted(part)[0] for part in (shared, of_groups)]
+    assert p == pytest.approx(holm(np.concatenate(apart), [0] * 4 + [1] * 3))
     p, method = adjusted(shared[:1])
     assert method is None
     assert p[0] == shared[0].p_value

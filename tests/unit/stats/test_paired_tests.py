@@ -107,6 +107,16 @@ def test_the_bootstrap_draws_whole_clusters():
     assert aware.low < blind.low < blind.difference < blind.high < aware.high
 
 
+def test_a_permutation_test_exchanges_whole_clusters():
+    """Rows that repeat each other four times are one exchange, as if each were there once."""
+    once = two_metrics(60, 5)
+    gold, a, b = (np.repeat(column, 4) for column in once)
+    cluster = np.repeat(np.arange(60), 4)
+    aware = permutation_test(pearson, gold, a, b, trials=199, cluster=cluster)
+    assert aware.p == permutation_test(pearson, *once, trials=199).p
+    assert permutation_test(pearson, gold, a, b, trials=199).p < aware.p
+
+
 def test_the_bootstraps_p_and_interval_say_the_same():
     for seed in range(30):
         found = bootstrap_test(pearson, *two_metrics(25, seed, better=0.4), resamples=1_999)

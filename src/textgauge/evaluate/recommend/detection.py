@@ -24,7 +24,6 @@ from textgauge.evaluate.recommend.power import LEVEL, MOST, PERMUTATIONS, SizeSe
 from textgauge.evaluate.results import Judged
 from textgauge.metrics import CorpusMetric
 from textgauge.metrics.base import Undefined
-from textgauge.metrics.null_values import PERMUTATION
 from textgauge.parallel import map_threads, one_blas_thread
 from textgauge.stats.decisions import different
 from textgauge.tabular import plain_row
@@ -146,7 +145,7 @@ def level_together(metrics: Sequence[CorpusMetric], comparison: Comparison, *, s
     """
     with one_blas_thread():
         nulls = [metric.null_values(comparison, permutations=_EXCHANGES, seed=seed) for metric in metrics]
-    shared = [null.ranked() for null in nulls if null.method == PERMUTATION and np.isfinite(null.observed)]
+    shared = [null.ranked() for null in nulls if null.shares_draws]
     least = LEVEL / max(len(nulls), 1)
     if not shared:
         return least
