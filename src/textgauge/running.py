@@ -17,7 +17,7 @@ from textgauge.charts import without_network
 from textgauge.data.source import Source
 from textgauge.errors import InputError, warn
 from textgauge.evaluate import Store
-from textgauge.evaluate.boards.grouped import boards_answer, boards_rows, leaderboards, titled
+from textgauge.evaluate.boards.grouped import boards_answer, boards_details, boards_rows, leaderboards, titled
 from textgauge.evaluate.boards.leaderboard import Leaderboard, leaderboard, rank_charts
 from textgauge.evaluate.boards.overall import Scope
 from textgauge.evaluate.boards.verdicts import judging, observed, only, verdict_frame, verdict_warnings
@@ -211,6 +211,11 @@ class Run(Result):
     def answer(self) -> str:
         """The best metric of each leaderboard and what it is tied with."""
         return boards_answer(self.leaderboards)
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """What each leaderboard is about, and what its overall score is made of."""
+        return boards_details(self.leaderboards)
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """The rows of the leaderboards; `board` is the title where there are several."""

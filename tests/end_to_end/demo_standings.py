@@ -20,7 +20,7 @@ from textgauge.metrics import get_metric
 # What is resampled, where it is not documents: pairs, folds, queries.
 UNITS = {"agreement": None, "clustering": ["fold"], "retrieval": ["query"]}
 
-FIRST = ": metrics, best first"
+FIRST = ": metrics by overall score"
 SENTENCES = re.compile(
     r"(?P<title>[^:]+): (?P<answer>.*?\.)"
     r"(?: (?P<unranked>`[^.]*) ha(?:s|ve) no overall score here\.)?"

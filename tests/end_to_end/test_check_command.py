@@ -103,7 +103,10 @@ def test_wrong_use_is_one_line(run, folder, args, error):
 def test_candidates_are_ranked(run, folder):
     code, out, _ = run("compare", "ref.txt", "same.txt", "far.txt", "-m", "jsd@words", "--permutations", "39")
     assert code == 0
-    assert out.splitlines()[0] == "Nearest to the reference: same by jsd@words (95 % joint confidence)."
+    assert (
+        out.splitlines()[0]
+        == "Nearest to the reference: same by jsd@words (95 % joint confidence, new texts from these sources)."
+    )
     code, out, _ = run("compare", "ref.txt", "same.txt", "far.txt", "-m", "jsd@words", "--no-test", "-f", "json")
     found = json.loads(out)
     assert [(row["candidate"], row["tier"]) for row in found["rows"]] == [("same", 1), ("far", 2)]
@@ -127,7 +130,7 @@ def test_systems_are_ranked_and_segments_written(run, folder):
         "score", "--reference", "ref.txt", "far.txt", "--system", "copy=ref.txt", "-m", "jaccard", "--segments", "s.csv"
     )
     assert code == 0
-    assert out.splitlines()[0] == "Best: copy by jaccard (95 % joint confidence)."
+    assert out.splitlines()[0] == "Best: copy by jaccard (95 % joint confidence, new texts from these sources)."
     assert (folder / "s.csv").read_text().startswith("system,index,jaccard\nfar,0,")
     code, _, err = run("score", "--reference", "ref.txt", "--system", "copy")
     assert code == 2

@@ -30,7 +30,8 @@ GIVEN = (*ARGS, "--set", "set", "-m", "jaccard,chrf,rouge1.recall", "--resamples
 @pytest.mark.parametrize("model", ["ridge", "boosting"])
 def test_train_then_score(run, folder, model):
     code, out, err = run(*GIVEN, "--model", model, "--scale", "1,5", "-f", "json")
-    rows = json.loads(out)["rows"]
+    found = json.loads(out)
+    rows = found["rows"]
     assert code == 0
     assert [(row["measure"], row["left_out"]) for row in rows] == [
         ("spearman", None), ("order", None), *(("spearman", name) for name in "wxyz"),
@@ -45,6 +46,7 @@ def test_train_then_score(run, folder, model):
     assert "ensemble@model.json" in err
     content = json.loads((folder / "model.json").read_text(encoding="utf-8"))
     card = content["trained"]
+    assert found["details"]["card"] == card
     assert content["model"] == (model if card["share"] else "ridge")
     assert content["scale"] == [1.0, 5.0]
     assert [(data["name"], data["pairs"], data["sets"]) for data in card["data"]] == [("rated.csv", 80, 4)]

@@ -259,7 +259,12 @@ def _print_examples(name: str, frame: pl.DataFrame, form: Format) -> None:
 
 def _difference(row: Row) -> Row:
     cells = {name: row[name] for name in ("property", "first", "second")}
-    numbers = {"mean_first": "mean", "mean_second": "mean 2", "p_t_holm": "p t", "p_mann_whitney_holm": "p rank"}
+    numbers = {
+        "mean_first": "mean",
+        "mean_second": "mean 2",
+        "p_t_holm": "adjusted p, t",
+        "p_mann_whitney_holm": "adjusted p, rank",
+    }
     return cells | {title: format_cell(row[name]) for name, title in numbers.items()}
 
 

@@ -21,7 +21,7 @@ from textgauge.cli.output import (
 )
 from textgauge.errors import InputError
 from textgauge.evaluate import Store
-from textgauge.evaluate.boards.grouped import boards_answer, boards_rows, leaderboards, titled
+from textgauge.evaluate.boards.grouped import boards_answer, boards_details, boards_rows, leaderboards, titled
 from textgauge.evaluate.boards.leaderboard import Leaderboard
 from textgauge.evaluate.boards.verdicts import detailed, judging, only, verdict_warnings
 from textgauge.evaluate.results import Results
@@ -109,10 +109,11 @@ def leaderboard(
 def print_boards(
     boards: Mapping[str, Leaderboard], warnings: Sequence[str], form: Format, *, command: str = "leaderboard"
 ) -> None:
-    """Leaderboards by title, each with its answer first; JSON has the rows of all of them, and all answers."""
+    """Leaderboards by title, each with its answer first; JSON has the rows of all, all answers and notes."""
     if not form.for_people:
         rows = boards_rows({title: board.to_dicts() for title, board in boards.items()})
-        print_result(TableResult(command, rows, boards_answer(boards), tuple(warnings)), form)
+        answer, details = boards_answer(boards), boards_details(boards)
+        print_result(TableResult(command, rows, answer, tuple(warnings), extra=details), form)
         return
     for number, (title, board) in enumerate(boards.items()):
         say("\n" * bool(number), nl=False)

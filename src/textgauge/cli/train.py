@@ -84,7 +84,7 @@ def ensemble(
     groups = {role: name for role, name in (("set", group), ("source", source)) if name is not None} or None
     scores = column_names(metrics)
     columns: dict[str, Any] = {"left": left, "right": right, "ratings": rating or (), "groups": groups}
-    options: dict[str, Any] = {"limit": limit, "seed": seed}
+    options: dict[str, Any] = {"limit": limit, "seed": seed, "with_sources": True}
     own = read_rated(pairs, scores=scores, **columns, **options)
     more = [read_rated(name, **{} if brings_columns(name) else columns, **options) for name in also or ()]
     with progress() as step:
@@ -96,7 +96,16 @@ def ensemble(
             columns=own.scores,
             groups=own.columns.get("set"),
             sources=own.columns.get("source"),
-            also=[(other.left, other.right, other.columns["rating"], other.columns.get("set")) for other in more],
+            also=[
+                (
+                    other.left,
+                    other.right,
+                    other.columns["rating"],
+                    other.columns.get("set"),
+                    other.columns.get("source"),
+                )
+                for other in more
+            ],
             model=kind,
             scale=ends,
             seed=seed,

@@ -257,7 +257,11 @@ def _and_holm(score: Score) -> str | None:
     """By what the p-value of a score is adjusted; None where it has none."""
     if np.isnan(score.p_adjusted):
         return None
-    return score.adjustment if "Holm" in (score.adjustment or "") else " and ".join(filter(None, (score.adjustment, "Holm")))
+    return (
+        score.adjustment
+        if "Holm" in (score.adjustment or "")
+        else " and ".join(filter(None, (score.adjustment, "Holm")))
+    )
 
 
 def rank_candidates(

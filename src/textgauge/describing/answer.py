@@ -30,8 +30,9 @@ def description_sentence(rows: Sequence[Row], sizes: dict[str, int]) -> str:
 
     >>> row = dict.fromkeys(("low", "high", "test", "train")) | {"corpus": "generated", "property": "near_copies"}
     >>> row |= {"value": 0.55, "low": 0.48, "high": 0.62, "test": 0.115}
-    >>> print(description_sentence([row], {"generated": 200}))
-    110 of 200 texts are near copies of train texts (55 %; test 11.5 %). Nothing else is worse than in real texts.
+    >>> said = description_sentence([row], {"generated": 200})
+    >>> said.partition(" No other property is found to be worse")[0]
+    '110 of 200 texts are near copies of train texts (55 %; test 11.5 %).'
     """
     named = len(sizes) > 1
     return " ".join(
@@ -60,16 +61,16 @@ def _worse(row: Row) -> str | None:
 
 
 def worse_than_real(
-    found: Mapping[str, PropertyValue], real: Mapping[str, Mapping[str, PropertyValue]], level: float
+    found: Mapping[str, PropertyValue], real: Mapping[str, Mapping[str, PropertyValue]], level: float, corpora: int = 1
 ) -> dict[str, str]:
     """The properties that are worse than in real texts, and which ones: `test`, or `train` where test has no value.
 
     `real` are test and train. A property is worse where the interval of its difference lies on the worse side of 0; the
-    intervals, given at `level`, are widened so that those of all properties hold together at 95 %.
+    intervals, given at `level`, are widened so that those of all properties of all `corpora` hold together at 95 %.
     """
     wanted = {known.name: known.better for known in list_properties()}
     pairs = {name: pair for name in found if wanted.get(name) and (pair := _yardstick(name, real)) is not None}
-    times = normal_reach(1.0 - ALPHA / max(len(pairs), 1)) / normal_reach(level)
+    times = normal_reach(1.0 - ALPHA / max(len(pairs) * corpora, 1)) / normal_reach(level)
     worse = {}
     for name, (against, yardstick) in pairs.items():
         low, high = difference_interval(astuple(found[name]), astuple(yardstick), times)

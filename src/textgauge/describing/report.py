@@ -72,7 +72,8 @@ def property_rows(
     }
     for measured in generated:
         values = {known.name: known.of(measured, level) for known in declared}
-        worse = worse_than_real({name: found for name, (found, _) in values.items()}, real, level) if ci else {}
+        mine = {name: found for name, (found, _) in values.items()}
+        worse = worse_than_real(mine, real, level, len(generated)) if ci else {}
         for known in declared:
             found, reason = values[known.name]
             (on_test, test_reason), (on_train, train_reason) = tested[known.name], trained[known.name]

@@ -246,8 +246,8 @@ class _Audit:
         total = int(counts.sum())
         yield AuditRow(measure="winning rate", of="judge", value=test.winning_rate, n=total, note=how)
         yield AuditRow(measure="advantage", of="judge", value=test.advantage, n=total, note="as close as a person")
-        for name, p, share, count in zip(self.names, test.p_values, test.advantages, counts, strict=True):
-            note = f"p {format_cell(float(p))}" if np.isfinite(p) else f"fewer than {MIN_ITEMS} items"
+        for name, p, share, count in zip(self.names, test.p_adjusted, test.advantages, counts, strict=True):
+            note = f"adjusted p {format_cell(float(p))}" if np.isfinite(p) else f"fewer than {MIN_ITEMS} items"
             yield AuditRow(measure="advantage", of=f"over {name}", value=float(share), n=int(count), note=note)
 
     @cached_property

@@ -169,7 +169,7 @@ def adjusted(nulls: Sequence[NullValues]) -> tuple[Floats, str | None]:
         _SHARED.index(null.method) if null.shares_draws else len(_SHARED) + number for number, null in enumerate(nulls)
     ]
     p = np.array([null.p_value for null in nulls])
-    alike = [np.flatnonzero(np.equal(groups, group)) for group in range(len(_SHARED))]
+    alike = [[place for place, own in enumerate(groups) if own == group] for group in range(len(_SHARED))]
     for members in alike:
         if len(members):
             p[members] = max_t(np.column_stack([nulls[place].ranked() for place in members]))

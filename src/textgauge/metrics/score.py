@@ -89,13 +89,15 @@ class Score(Tabular):
         return self.value >= float(other)
 
     def __repr__(self) -> str:
-        """Metric and value, with interval, p-value and reason where they are known.
+        """Metric and value, with interval, p-value (the adjusted one of several) and reason where they are known.
 
         >>> Score(metric="jsd", value=0.51239, low=0.25, high=0.75)
         jsd 0.5124 [0.25, 0.75]
         """
         ends = "" if math.isnan(self.low) else f" [{format_cell(self.low)}, {format_cell(self.high)}]"
         p = "" if math.isnan(self.p_value) else f" p={self.p_value:.3g}"
+        if self.adjustment is not None:
+            p = f" adjusted p={self.p_adjusted:.3g}"
         return f"{self.metric} {format_cell(self.value)}{ends}{p}" + (f" ({self.reason})" if self.reason else "")
 
     def to_dicts(self) -> list[dict[str, Any]]:

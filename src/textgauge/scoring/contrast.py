@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -29,7 +29,8 @@ class Contrast(FlatRow):
     """Two systems under one metric: both scores, their difference and how sure it is.
 
     `of` says what is compared: the score of the whole set where the metric has one, else the mean over items.
-    `low` and `high` bound the difference; both p-values are two-sided, for "the systems do not differ".
+    `low` and `high` bound the difference; both p-values are two-sided, for "the systems do not differ". `p_adjusted` is
+    that of randomisation, adjusted for all metrics by Holm's correction.
     """
 
     metric: str
@@ -41,6 +42,7 @@ class Contrast(FlatRow):
     high: float
     p_bootstrap: float
     p_randomisation: float
+    p_adjusted: float
     n: int
     signature: str
 
@@ -65,10 +67,9 @@ class ContrastReport(Result):
     @property
     def answer(self) -> str:
         """Which metrics find the candidate better or worse than the baseline, by their tests adjusted together."""
-        p = holm(np.array([one.p_randomisation for one in self]))
         larger = {one.metric: get_pair_metrics([one.metric])[0].closer == "larger" for one in self}
         closer = {one.metric: one.difference > 0 if larger[one.metric] else one.difference < 0 for one in self}
-        return baseline_sentence(dict(zip(closer, p.tolist(), strict=True)), closer)
+        return baseline_sentence({one.metric: one.p_adjusted for one in self}, closer)
 
     def to_dicts(self) -> list[Row]:
         """One row per metric."""
@@ -85,6 +86,7 @@ def _readable(row: Row) -> Row:
     return cells | {
         "p bootstrap": format_cell(row["p_bootstrap"]),
         "p randomisation": format_cell(row["p_randomisation"]),
+        "adjusted p": format_cell(row["p_adjusted"]),
     }
 
 
@@ -103,8 +105,8 @@ def contrast(
     """Compare the candidate texts `left` with those of a `baseline`, both against the references `right`.
 
     The interval and one p-value come from the paired bootstrap (Koehn 2004, centred as in sacrebleu), the other p-value
-    from approximate randomisation (Riezler and Maxwell 2005). Every metric sees the same resamples. Fitted weights come
-    from the references, which both systems share.
+    from approximate randomisation (Riezler and Maxwell 2005); that one is also adjusted for all metrics. Every metric
+    sees the same resamples. Fitted weights come from the references, which both systems share.
 
     >>> found = contrast(left=["a b c", "d e"], baseline=["a b", "x y"], right=["a b c", "d e"], metrics="jaccard")
     >>> round(found[0].difference, 3)
@@ -122,7 +124,8 @@ def contrast(
         on_step(Stage(metric.key, number, len(chosen), "scoring"))
         require_texts(systems[0], [metric.on_given(systems[0])])
         found.append(_contrast(metric.on_given(systems[0]), systems, how))
-    return ContrastReport(tuple(found))
+    p = holm(np.array([one.p_randomisation for one in found])).tolist()
+    return ContrastReport(tuple(replace(one, p_adjusted=own) for one, own in zip(found, p, strict=True)))
 
 
 def _contrast(metric: PairMetric, systems: list[Pairs], how: Bootstrap) -> Contrast:
@@ -143,6 +146,7 @@ def _contrast(metric: PairMetric, systems: list[Pairs], how: Bootstrap) -> Contr
         high=high,
         p_bootstrap=_two_sided(observed, drawn - drawn.mean()),
         p_randomisation=_two_sided(observed, exchanged),
+        p_adjusted=math.nan,
         n=len(mine.rows),
         signature=metric.signature,
     )

@@ -118,7 +118,8 @@ def kappa_draws(first: Floats, second: Floats, weights: NDArray[Any], *, squared
 class AlternativeAnnotator:
     """The share of people that the judge is as good as (`winning_rate`), and how often it is (`advantage`).
 
-    `p_values` and `advantages` are those of each person, NaN for people with fewer than 30 items that others rated too.
+    `p_values`, raw and adjusted for all people, and `advantages` are those of each person, NaN for people with fewer
+    than 30 items that others rated too.
     The judge passes where it is as good as half of the people.
     """
 
@@ -126,6 +127,7 @@ class AlternativeAnnotator:
     advantage: float
     p_values: Floats
     advantages: Floats
+    p_adjusted: Floats
 
     @property
     def passed(self) -> bool:
@@ -155,9 +157,11 @@ def alternative_annotator_test(
     enough = rated.sum(axis=1) >= min_items
     p, advantage = (np.where(enough, [row[place] for row in found], np.nan) for place in range(2))
     if not enough.any():
-        return AlternativeAnnotator(float("nan"), float("nan"), p, advantage)
-    wins = [different(one) for one in false_discovery_control(p[enough], method="by")]
-    return AlternativeAnnotator(float(np.mean(wins)), float(advantage[enough].mean()), p, advantage)
+        return AlternativeAnnotator(float("nan"), float("nan"), p, advantage, p)
+    adjusted = p.copy()
+    adjusted[enough] = false_discovery_control(p[enough], method="by")
+    wins = [different(one) for one in adjusted[enough]]
+    return AlternativeAnnotator(float(np.mean(wins)), float(advantage[enough].mean()), p, advantage, adjusted)
 
 
 def _against_person(

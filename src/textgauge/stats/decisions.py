@@ -8,6 +8,7 @@ from typing import Any
 from textgauge.tabular import listed
 
 ALPHA = 0.05
+NEW_TEXTS = "new texts from these sources"  # what statements are for where texts, pairs or items were resampled
 _ROUNDING = 1e-12
 _NAMED = 3  # metrics behind the best that are named; more are counted
 
@@ -75,11 +76,12 @@ def properties_sentence(worse: Sequence[str], *, copies_said: bool) -> str:
     """Which properties of a corpus are worse than in real texts, if copies were spoken of before or not.
 
     >>> properties_sentence([], copies_said=True)
-    'Nothing else is worse than in real texts.'
+    'No other property is found to be worse than in real texts; that does not prove that none is.'
     """
     if worse:
-        return f"Worse than in real texts: {_listed(worse)}."
-    return f"Nothing{' else' if copies_said else ''} is worse than in real texts."
+        return f"Worse than in real texts: {_listed(worse)} (95 % joint confidence)."
+    which = "other property" if copies_said else "property"
+    return f"No {which} is found to be worse than in real texts; that does not prove that none is."
 
 
 def ahead(low: Any) -> Any:
@@ -187,19 +189,19 @@ def leaders_sentence(what: str, leaders: Mapping[str, Sequence[str]], count: int
     """The answer of a board with several metrics: by each, the systems or candidates that no other is better than.
 
     >>> leaders_sentence("system", {"bleu": ["a"], "chrf": ["a"], "ter": ["a", "b"]}, 3)
-    'Best: a by bleu and chrf; a and b tied by ter (95 % joint confidence).'
-    >>> leaders_sentence("candidate", {"pr": ["a", "b"]}, 2)
-    'No candidate is nearer than all others: a and b tied by pr (95 % joint confidence).'
+    'Best: a by bleu and chrf; a and b tied by ter (95 % joint confidence, new texts from these sources).'
+    >>> leaders_sentence("candidate", {}, 2)
+    'No candidate is ranked: no metric has a standard error at these sizes.'
     """
     best, nobody = _LEADING[what]
     if not leaders:
-        return f"{nobody}: no metric has a standard error at these sizes."
+        return f"No {what} is ranked: no metric has a standard error at these sizes."
     metrics_of: dict[tuple[str, ...], list[str]] = {}
     for metric, names in leaders.items():
         metrics_of.setdefault(tuple(names), []).append(metric)
     said = [_leading(names, metrics, count) for names, metrics in sorted(metrics_of.items(), key=lambda x: len(x[0]))]
     first = best if any(len(names) == 1 for names in metrics_of) else nobody
-    return f"{first}: {'; '.join(said)} ({100 * level:g} % joint confidence)."
+    return f"{first}: {'; '.join(said)} ({100 * level:g} % joint confidence, {NEW_TEXTS})."
 
 
 def _leading(names: Sequence[str], metrics: Sequence[str], count: int) -> str:

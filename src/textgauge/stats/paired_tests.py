@@ -72,7 +72,7 @@ def permutation_test(
     seed: int = 0,
     cluster: NDArray[Any] | None = None,
 ) -> PairedTest:
-    """Exchanges the two metrics' standardised values of a row (or cluster), or not, by the toss of a coin ("PERM-BOTH").
+    """Exchanges the metrics' standardised values of a row (or cluster), or not, by the toss of a coin ("PERM-BOTH").
 
     p = (1 + permutations at least as far)/(1 + permutations), so that it is never 0. NaN where a correlation does not
     exist. Source: Deutsch, Dror and Roth 2021, "A Statistical Analysis of Summarization Evaluation Metrics".

@@ -37,7 +37,7 @@ def test_values_are_those_of_each_comparison_alone(report):
 def test_the_answer_follows_from_the_ranks(report):
     assert report.answer == (
         "No candidate is nearer than all others: animals and more tied by jsd@words and cbdf@words "
-        "(95 % joint confidence)."
+        "(95 % joint confidence, new texts from these sources)."
     ) or report.answer.startswith("No candidate is nearer than all others: more and animals")
     ships = [row for row in report.to_dicts() if row["candidate"] == "ships"]
     assert [(row["rank"], row["rank_low"], row["tier"]) for row in ships] == [(3, 3, 2)] * 2
@@ -77,7 +77,7 @@ def test_p_values_are_adjusted_for_all_candidates():
 
 def test_metrics_that_need_more_texts_rank_nothing_and_say_so():
     found = compare_many(REFERENCE[:20], {name: rows[:20] for name, rows in CANDIDATES.items()}, metrics=METRICS)
-    assert found.answer == "No candidate is nearer than all others: no metric has a standard error at these sizes."
+    assert found.answer == "No candidate is ranked: no metric has a standard error at these sizes."
     assert any("no ranks by jsd@words" in text for text in found.warnings)
     assert {row["rank"] for row in found.to_dicts()} == {None}
 

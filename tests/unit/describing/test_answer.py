@@ -44,6 +44,10 @@ def test_several_properties_hold_together():
     real = PropertyValue(0.46, 0.43, 0.49)
     assert worse(COPIES, test=real) == {"near_copies": "test"}
     names = ("near_copies", "unique", "distinct", "grammar", "plausibility", "covered")
+    several = worse_than_real(
+        dict.fromkeys(names[:1], COPIES), {"test": dict.fromkeys(names[:1], real)}, 0.95, len(names)
+    )
+    assert several == {}  # one property of as many corpora is as many statements
     many = worse_than_real(dict.fromkeys(names, COPIES), {"test": dict.fromkeys(names, real)}, 0.95)
     assert many == {}
 

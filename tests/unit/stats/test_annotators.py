@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import false_discovery_control
 from tests.unit.stats.columns import NAN
 
 from textgauge.stats.annotators import alternative_annotator_test, kappa, kappa_draws, krippendorff_alpha, leave_one_out
@@ -146,6 +147,8 @@ def test_people_with_few_items_are_left_out():
     people[3, 20:] = np.nan
     found = alternative_annotator_test(people, judge)
     assert np.isnan(found.p_values).tolist() == [False, False, False, True]
+    assert found.p_adjusted[:3] == pytest.approx(false_discovery_control(found.p_values[:3], method="by"))
+    assert np.isnan(found.p_adjusted[3])
     none = alternative_annotator_test(people[:, :10], judge[:10])
     assert np.isnan(none.winning_rate)
     assert not none.passed

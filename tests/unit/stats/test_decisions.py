@@ -120,16 +120,22 @@ def test_sentences_that_decide_stand_in_one_module():
 
 NOBODY = "No system is better than all others"
 SENTENCES = [
-    (partial(properties_sentence, ["grammar"], copies_said=False), "Worse than in real texts: grammar."),
+    (
+        partial(properties_sentence, ["grammar"], copies_said=False),
+        "Worse than in real texts: grammar (95 % joint confidence).",
+    ),
     (
         partial(properties_sentence, ["grammar", "vocab"], copies_said=True),
-        "Worse than in real texts: grammar and vocab.",
+        "Worse than in real texts: grammar and vocab (95 % joint confidence).",
     ),
     (
         partial(properties_sentence, list("abcdef"), copies_said=True),
-        "Worse than in real texts: a, b, c, d and 2 more.",
+        "Worse than in real texts: a, b, c, d and 2 more (95 % joint confidence).",
     ),
-    (partial(properties_sentence, [], copies_said=False), "Nothing is worse than in real texts."),
+    (
+        partial(properties_sentence, [], copies_said=False),
+        "No property is found to be worse than in real texts; that does not prove that none is.",
+    ),
     (partial(baseline_sentence, {"bleu": 0.01}, {"bleu": False}), "Worse than the baseline by bleu (5 % level)."),
     (
         partial(baseline_sentence, dict.fromkeys("abcdef", 0.01), dict.fromkeys("abcdef", True), alpha=0.1),
@@ -162,14 +168,15 @@ SENTENCES = [
         partial(ranking_sentence, list("abcdef"), ["b"], "new texts"),
         "Best: a, statistically tied with b; better than the other 4 metrics (95 % joint confidence, new texts).",
     ),
-    (partial(leaders_sentence, "system", {}, 3), f"{NOBODY}: no metric has a standard error at these sizes."),
+    (partial(leaders_sentence, "system", {}, 3), "No system is ranked: no metric has a standard error at these sizes."),
     (
         partial(leaders_sentence, "system", {"fid": list("abc")}, 3, 0.9),
-        f"{NOBODY}: all 3 tied by fid (90 % joint confidence).",
+        f"{NOBODY}: all 3 tied by fid (90 % joint confidence, new texts from these sources).",
     ),
     (
         partial(leaders_sentence, "candidate", {"fid": list("abc"), "pr": ["a"]}, 4),
-        "Nearest to the reference: a by pr; a, b and c tied by fid (95 % joint confidence).",
+        "Nearest to the reference: a by pr; a, b and c tied by fid "
+        "(95 % joint confidence, new texts from these sources).",
     ),
     (
         partial(slices_sentence, ["news"], 3),

@@ -162,6 +162,11 @@ def boards_rows(rows: Mapping[str, Sequence[Row]]) -> list[Row]:
     return [({"board": title} if title else {}) | row for title, own in rows.items() for row in own]
 
 
+def boards_details(boards: Mapping[str, Leaderboard]) -> Row:
+    """What each leaderboard is about, and what its overall score is made of."""
+    return {"boards": [({"board": title} if title else {}) | board.details for title, board in boards.items()]}
+
+
 def titled(title: str, text: str) -> str:
     """A text after a title, if there is one."""
     return f"{title}: {text}" if title else text

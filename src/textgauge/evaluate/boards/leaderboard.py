@@ -94,6 +94,11 @@ class Leaderboard(Result):
         ranked = [row for row in self.rows if row.rank is not None]
         return ranking_sentence([row.metric for row in ranked], self.tied, self.scope)
 
+    @property
+    def details(self) -> dict[str, Any]:
+        """What ranks and tiers are about, which metrics are tied with the first, and what overall is made of."""
+        return {"scope": self.scope, "tied": list(self.tied), "notes": list(self.notes)}
+
     def to_dicts(self) -> list[dict[str, Any]]:
         """One flat dictionary per metric."""
         return [row.to_dict() for row in self.rows]
@@ -271,6 +276,7 @@ def _table(measure: Measure, trials: tuple[object, ...], one: Judged, verdicts: 
         units,
         one.pool_share,
         one.protocol.common,
+        one.protocol.resampled,
     )
 
 

@@ -14,11 +14,12 @@ import numpy as np
 
 from textgauge.arrays import Floats
 from textgauge.evaluate.protocols.base import Measure
+from textgauge.stats.decisions import NEW_TEXTS
 
 Scope = Literal["texts", "sources", "data"]
 SCOPES: dict[Scope, str] = {
     "texts": "these texts",
-    "sources": "new texts from these sources",
+    "sources": NEW_TEXTS,
     "data": "new data sets",
 }
 _FEWEST_DATA_SETS = 3  # with two, Student's interval is 12 standard errors wide
@@ -41,6 +42,7 @@ class MeasureTable:
     units: int
     pool_share: float | None = None
     common: str = ""  # what the measures of the protocol have in common
+    resampled: Scope = "sources"  # what the draws are for
 
     @property
     def column(self) -> str:
@@ -54,8 +56,9 @@ class MeasureTable:
     @property
     def scope(self) -> Scope:
         """The widest scope that the error of this table is for."""
-        known = self.draws is not None or (self.pool_share is not None and self.pool_share < 1)
-        return "sources" if known else "texts"
+        if self.draws is not None:
+            return self.resampled
+        return "sources" if self.pool_share is not None and self.pool_share < 1 else "texts"
 
 
 class Gaps(NamedTuple):

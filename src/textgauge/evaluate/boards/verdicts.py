@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, get_args, get_type_hints
 
 from textgauge.errors import ArgumentError, InputError
+from textgauge.evaluate.boards.overall import SCOPES
 from textgauge.evaluate.protocols import Ksc, Verdict
 from textgauge.evaluate.results import Group, Judged, Results
 from textgauge.tabular import Row, plain
@@ -68,7 +69,7 @@ def _reasons(item: Judged) -> dict[str, list[str]]:
 
 
 def detailed(judged: Sequence[Judged]) -> list[Row]:
-    """One row per data set, protocol, metric and measure."""
+    """One row per data set, protocol, metric and measure; `scope` is what its intervals are for."""
     return [
         {
             "data": item.data,
@@ -76,6 +77,7 @@ def detailed(judged: Sequence[Judged]) -> list[Row]:
             "metric": item.metric,
             "measure": verdict.measure,
             **{name: plain(getattr(verdict, name)) for name in NUMBERS},
+            "scope": SCOPES[item.protocol.resampled if verdict.draws else "texts"],
             "repetitions": len(verdict.values),
             "reason": verdict.reason,
             **_rated(item, verdict),

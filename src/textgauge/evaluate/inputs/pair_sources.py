@@ -43,6 +43,7 @@ def read_rated(
     rated_only: bool = False,
     limit: int | None = None,
     seed: int = 0,
+    with_sources: bool = False,
 ) -> PairSources:
     """Rated pairs by path or name.
 
@@ -50,12 +51,13 @@ def read_rated(
     nearer), `groups` the columns of `set`, `system` and `item`, and `scores` those that `column:NAME` metrics read.
     Samples and published datasets bring theirs. Of a folder in the layout of mt-metrics-eval, `ratings` names the human
     scores, `right` the reference, and `scores` are the folder's own. A row without any rating is refused, or left out
-    with `rated_only`.
+    with `rated_only`. `with_sources` adds the column `source`, the sets that share texts: a few pairs drawn by `limit`
+    share too few of them to tell.
     """
     if brings_columns(spec):
         if ratings or groups or scores:
             raise InputError(f"{spec} brings its own ratings and groups; columns are named for tables alone")
-        return _known(spec, limit, seed)
+        return _known(spec, limit, seed, with_sources)
     if is_metric_folder(spec):
         if groups or len(ratings) > 1:
             raise InputError(f"{spec} brings its own systems and items; name one of its human scores at most")
@@ -64,12 +66,11 @@ def read_rated(
         known = {name: name for name in ("system", "item")}
         return _of_table(table, "left", "right", ["rating"], known, scores, limit, seed)
     table = load_table(spec)
-    return _of_table(
-        _rated_rows(table, ratings) if rated_only else table, left, right, ratings, groups or {}, scores, limit, seed
-    )
+    chosen_rows = _rated_rows(table, ratings) if rated_only else table
+    return _of_table(chosen_rows, left, right, ratings, groups or {}, scores, limit, seed, with_sources)
 
 
-def _known(spec: str, limit: int | None, seed: int) -> PairSources:
+def _known(spec: str, limit: int | None, seed: int, with_sources: bool) -> PairSources:
     pairs = load_pairs(spec, seed=seed)
     if pairs.grade is None:
         raise InputError(f"{spec} has no ratings")
@@ -81,6 +82,8 @@ def _known(spec: str, limit: int | None, seed: int) -> PairSources:
         columns[_PARTS_ARE[name]] = np.array(pairs.group)
     if name == _MQM:
         return _drawn(spec, *_against_reference(pairs), limit, seed)
+    if with_sources:
+        columns |= _sources(pairs.left, pairs.right, columns)
     return _drawn(spec, pairs.left, pairs.right, columns, limit, seed)
 
 
@@ -109,6 +112,7 @@ def _of_table(
     scores: Sequence[str],
     limit: int | None,
     seed: int,
+    with_sources: bool = False,
 ) -> PairSources:
     if not ratings:
         raise ArgumentError("{table}: rated pairs need a column of ratings: {rating}", table=table.name)
@@ -117,7 +121,22 @@ def _of_table(
     for role, name in groups.items():
         columns[role] = np.array([str(cell) for cell in table.columns[table.column(name)]])
     texts, references = table.filled(left), _references(table, table.column(right))
+    if with_sources:
+        columns |= _sources(texts, references, columns)
     return _drawn(table.name, texts, references, columns, limit, seed, table.scores(scores))
+
+
+def _sources(
+    left: Sequence[str], right: Sequence[str] | Sequence[list[str]], columns: Mapping[str, Any]
+) -> dict[str, NDArray[np.int64]]:
+    """The source of each pair by the texts that sets share; nothing where there are no sets, or sources are given."""
+    from textgauge.evaluate.learned.features import shared_sources
+
+    texts = [text for text in right if isinstance(text, str)]
+    if "set" not in columns or "source" in columns or len(texts) < len(right):
+        return {}
+    sets = np.unique(columns["set"], return_inverse=True)[1].astype(np.int64)
+    return {"source": shared_sources(Corpus.of(list(left)).keys, Corpus.of(texts).keys, sets)}
 
 
 def _rated_rows(table: TextTable, ratings: Sequence[str]) -> TextTable:

@@ -22,7 +22,11 @@ from textgauge.scoring.score import References, checked_pairs
 from textgauge.stats.decisions import verdict
 from textgauge.tabular import format_cell, format_interval, plain_row
 
-Rated: TypeAlias = tuple[TextsLike, References, Iterable[float], Iterable[Any] | None]
+_Labels: TypeAlias = Iterable[Any] | None
+Rated: TypeAlias = (
+    tuple[TextsLike, References, Iterable[float], _Labels]
+    | tuple[TextsLike, References, Iterable[float], _Labels, _Labels]
+)
 
 _ONE_SOURCE = "all pairs are of one source: how it does on texts of other sources is not known"
 _NO_SKETCH = (
@@ -61,6 +65,11 @@ class Stack(Result):
         """What is not known of it, or speaks against it."""
         found = [] if self.judged.left_out else [_ONE_SOURCE]
         return (*found, *([] if self.trained.texts is not None else [_NO_SKETCH]))
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """The card of the model: what it was trained on and how; and how much of it each metric has."""
+        return {"card": dict(self.trained.about), "metrics": self.shares()}
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """One row per measure, then one per source left out."""
@@ -113,10 +122,10 @@ def ensemble(
 
     `metrics` are by default all that can be computed here (`all_features`). `groups` are the sets of the pairs; those
     that share texts are one source, or `sources` names it. One source is left out after the other to see what was
-    learned; where there is one, the pairs of some texts. `also` holds the left texts, right texts, ratings, and groups
-    (or None) of other data to learn from, or several of them; `names` are those of all data. `columns` are scores of
-    the pairs, by name, for metrics `column:NAME`. `scale` holds the ratings of texts with nothing in common and of
-    texts that say the same, where they are not the smallest and the largest.
+    learned; where there is one, the pairs of some texts. `also` holds the left texts, right texts, ratings, groups (or
+    None) and, if known, sources of other data to learn from, or several of them; `names` are those of all data.
+    `columns` are scores of the pairs, by name, for metrics `column:NAME`. `scale` holds the ratings of texts with
+    nothing in common and of texts that say the same, where they are not the smallest and the largest.
 
     >>> left = ["a red cat sleeps", "the old house", "a stone in the river", "blue dogs run"] * 10
     >>> right = ["a red cat naps", "the new tree", "a stone in the stream", "cats sleep"] * 10
@@ -125,7 +134,7 @@ def ensemble(
     ('all pairs are of one source: how it does on texts of other sources is not known',)
     """
     others: Sequence[Any] = () if also is None else also if isinstance(also, list) else [also]
-    given = [(left, right, target, groups, sources), *((*other, None) for other in others)]
+    given = [(left, right, target, groups, sources), *((*other, None)[:5] for other in others)]
     called = [*names, *(f"data {number + 1}" for number in range(len(names), len(given)))]
     data = [
         TrainingPairs(

@@ -173,6 +173,7 @@ class Protocol:
         {}
     )  # what stored values are called here; "": absent
     common: ClassVar[str] = ""  # what its measures have in common, in one sentence
+    resampled: ClassVar[Literal["texts", "sources"]] = "sources"  # the scope of verdicts with draws: are texts drawn?
     version: ClassVar[int] = 1
 
     @property

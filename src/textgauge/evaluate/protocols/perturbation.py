@@ -102,6 +102,7 @@ class Perturbation(Protocol):
     """
 
     name = "perturbation"
+    resampled = "texts"  # y* is drawn again, A and B are not
     heading = "A group moved away"
     question = "How soon does the distance rise when a group of points moves away from the rest?"
     data = OwnPoints(POINTS)

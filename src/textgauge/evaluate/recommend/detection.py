@@ -228,6 +228,7 @@ class Detection(Protocol):
     """How few texts a metric's test needs, on a scale of logarithms: 1 for one text, 0 for two million."""
 
     name = "detection"
+    resampled = "texts"  # samples are drawn again, from the same texts
     measures: ClassVar[tuple[Measure, ...]] = (Measure("detection", about="1 − log(texts needed)/log(2,000,000)"),)
 
 

@@ -19,13 +19,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.arrays import Floats
+from textgauge.comparing.compare import PERMUTATIONS as COMPARED
 from textgauge.stats.correlation import spearman
 from textgauge.stats.resampled_correlation import draws, resampled
 from textgauge.tabular import FlatRow
 
 LEVEL = 0.05
 PERMUTATIONS = 39  # of a simulated test
-_REAL_PERMUTATIONS = 999  # of the test that the answer is about
+_MANY = 999  # permutations, at which levels below 5 % have hardly any steps
 MOST = 2e6  # texts that any answer reaches
 _SIZES = np.exp(np.arange(np.log(2.0), np.log(MOST), 0.02))
 _GROWTHS = np.arange(0.3, 2.01, 0.1)
@@ -48,12 +49,13 @@ class SizeEstimate:
     spread: float
 
 
-def rejection_rate(shift: Floats, *, permutations: int = _REAL_PERMUTATIONS, level: float = LEVEL) -> Floats:
+def rejection_rate(shift: Floats, *, permutations: int = COMPARED, level: float = LEVEL) -> Floats:
     """The chance that a permutation test rejects if the value lies `shift` standard deviations beyond the null's mean.
 
-    Values are normal; p = (1 + #{permuted ≥ observed})/(1 + permutations) ≤ level.
+    By default it makes as many permutations as `compare` does. Values are normal;
+    p = (1 + #{permuted ≥ observed})/(1 + permutations) ≤ level.
 
-    >>> rejection_rate(np.array([0.0, 2.4865])).round(2).tolist()
+    >>> rejection_rate(np.array([0.0, 2.5146])).round(2).tolist()
     [0.05, 0.8]
     """
     from scipy.special import bdtr, ndtr
@@ -68,8 +70,15 @@ def rejection_rate(shift: Floats, *, permutations: int = _REAL_PERMUTATIONS, lev
 
 
 def needed_shift(power: float, level: float = LEVEL) -> float:
-    """The shift at which the test rejects with this power."""
-    return float(np.interp(power, _rates(_REAL_PERMUTATIONS, level), _SHIFTS))
+    """The shift at which the test of `compare` rejects with this power.
+
+    A smaller level is that of one of several metrics. Adjusted by the largest of their values, which is tested at 5 %,
+    it does not move in steps of 1/(permutations + 1); so what few permutations cost is taken from a test at 5 %.
+    """
+    few, many, wanted = (
+        float(np.interp(power, _rates(*test), _SHIFTS)) for test in ((COMPARED, LEVEL), (_MANY, LEVEL), (_MANY, level))
+    )
+    return wanted * few / many
 
 
 @cache

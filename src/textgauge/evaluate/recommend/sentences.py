@@ -86,7 +86,7 @@ def _evidence(answer: Answer, whole: Recommendation) -> Iterator[str]:
     yield f"{row.metric} reaches {row.overall:.3f} overall{where}: {_measures(row)}."
     after = next((row for row in answer.board if row.metric not in answer.choice), None)
     if after is not None and not np.isnan(after.overall):
-        yield f"The best of the rest is {after.metric} with {after.overall:.3f}."
+        yield f"Next comes {after.metric} with {after.overall:.3f}."
 
 
 def _measures(row: RankedMetric) -> str:
@@ -98,7 +98,7 @@ def _measures(row: RankedMetric) -> str:
 def _pairs(rows: Sequence[PairsNeeded], answer: Recommendation) -> Iterator[str]:
     for row in rows[:1]:
         power = format_percent(answer.about["power"])
-        goal = f"To separate {row.best} from {row.metric} by Spearman's ρ with {power} power"
+        goal = f"To separate {row.best} from {row.metric}, tested alone, by Spearman's ρ with {power} power"
         if np.isnan(row.count):
             yield f"Spearman's ρ of {row.best} is not above that of {row.metric} on these pairs."
         else:

@@ -30,13 +30,13 @@ class AnswerCard:
 
 
 def board_answer(board: Board, target: str) -> AnswerCard:
-    """The best metric of a board, and the best one that nobody has to train."""
+    """The first metric of a board with those tied with it, and the first one that nobody has to train."""
     top = [row.metric for row in board.first()]
     sentences = [board.ranking.answer]
     ready = next((row for row in board.ranking if row.rank and _is_metric(row.metric)), None)
     if ready is not None and not any(_is_metric(name) for name in top):
-        sentences.append(f"Best without training: `{ready.metric}`, overall {format_decimals(ready.overall)}.")
-    heading = f"Best for {board.purpose[:1].lower()}{board.purpose[1:]}"
+        sentences.append(f"First without training: `{ready.metric}`, overall {format_decimals(ready.overall)}.")
+    heading = f"First for {board.purpose[:1].lower()}{board.purpose[1:]}"
     return AnswerCard("best", heading, leader(top), tuple(sentences), ((target, "Leaderboard"),))
 
 

@@ -12,7 +12,7 @@ from textgauge.evaluate.boards.verdicts import NUMBERS, detailed
 from textgauge.evaluate.protocols.base import Measure
 from textgauge.evaluate.results import Judged, Results
 from textgauge.report.page.tables import Mark, Order, PageCell, PageColumn, PageTable, Span, axis_of, cell
-from textgauge.tabular import count_of, format_decimals, listed, plain
+from textgauge.tabular import count_of, format_decimals, format_interval, listed, plain
 
 _FEW = 2  # measures that a table shows at first, besides overall
 
@@ -23,6 +23,7 @@ def board_table(board: Board) -> PageTable:
     drawn = {name: _cells(board, name) for name in names}
     first = _FEW if len(names) > _FEW + 1 else len(names)
     overall = axis_of([Span(row.overall, row.low, row.high) for row in rows])
+    several = any(not math.isnan(row.new_data_low) for row in rows)
     columns = (
         PageColumn("metric"),
         PageColumn("rank", "The ranks that the metric may have; all ranges hold together at 95 %."),
@@ -32,6 +33,7 @@ def board_table(board: Board) -> PageTable:
             first="descending",
             better="↑",
         ),
+        *([PageColumn("new data sets", "The 95 % interval of overall for new data sets.")] if several else []),
         *(_column(name, board.columns[name], extra=place >= first) for place, name in enumerate(names)),
         PageColumn("tier", "A tier ends only where every metric above is better than every metric below."),
         *(PageColumn(name, hidden=True) for name in ("overall_low", "overall_high", "rank_low", "rank_high")),
@@ -41,6 +43,7 @@ def board_table(board: Board) -> PageTable:
             cell(row.metric, link=anchor(row.metric)),
             _rank(row, len(rows)),
             _overall(row, overall),
+            *([PageCell(None, format_interval(row.new_data_low, row.new_data_high))] if several else []),
             *(drawn[name][place] for name in names),
             cell(row.tier),
             *map(cell, (row.low, row.high, row.rank_low, row.rank_high)),
@@ -48,12 +51,12 @@ def board_table(board: Board) -> PageTable:
         for place, row in enumerate(rows)
     )
     starts = frozenset(n for n in range(1, len(rows)) if rows[n].tier != rows[n - 1].tier)
-    return PageTable(f"{board.title}: metrics, best first", columns, cells, _reading(board), starts, "rank")
+    return PageTable(f"{board.title}: metrics by overall score", columns, cells, _reading(board), starts, "rank")
 
 
 def verdict_table(board: Board) -> PageTable:
     """Every measure of every metric with its intervals: the numbers of `leaderboard --detail`."""
-    names = ("data", "protocol", "metric", "measure", *NUMBERS, "repetitions", "reason")
+    names = ("data", "protocol", "metric", "measure", *NUMBERS, "scope", "repetitions", "reason")
     rows = tuple(tuple(cell(row[name]) for name in names) for row in detailed(board.judged))
     columns = tuple(PageColumn(name, first="descending" if name in NUMBERS else "ascending") for name in names)
     return PageTable(f"{board.title}: all numbers", columns, rows)
@@ -111,11 +114,19 @@ def _span(board: Board, metric: str, counted: Collection[str]) -> Span | None:
 def _made_of(board: Board) -> str:
     if not board.first():
         return "These measures have no best end in common: they are shown, not averaged."
-    return f"Mean of {listed(name.replace('_', ' ') for name in board.averaged)}, each on a scale from 0 to 1."
+    return next(text for text in _notes(board) if text.startswith("Overall is "))
+
+
+def _notes(board: Board) -> list[str]:
+    """The notes of the ranking as sentences: what overall is made of, what chance gives, what ranks are about."""
+    return [f"{text[:1].upper()}{text[1:]}.".replace("_", " ") for text in board.ranking.notes]
 
 
 def _reading(board: Board) -> str:
-    return f"{_made_of(board)} Lines are 95 % intervals; a rule separates tiers."
+    made_of = [] if board.first() else [_made_of(board)]
+    about = listed(dict.fromkeys(row["scope"] for row in detailed(board.judged)))
+    lines = f"Lines of measures are 95 % intervals for {about}; a rule separates tiers."
+    return " ".join([*made_of, *_notes(board), lines])
 
 
 def board_sentences(board: Board) -> list[str]:

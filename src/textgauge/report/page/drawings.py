@@ -60,7 +60,7 @@ def drawn(found: Sequence[Group], boards: Sequence[Sequence[Board]]) -> Iterator
 
 
 def _finding(kind: FigureKind, boards: Sequence[Board]) -> str:
-    """The best and the worst metric by the measure that a kind of figure shows."""
+    """The ends of the measure that a kind of figure shows; whether they differ, the leaderboard says."""
     board = next((b for b in boards if kind.measure in b.columns and kind.name in b.judged[0].protocol.figures), None)
     if board is None:
         return ""
@@ -69,9 +69,9 @@ def _finding(kind: FigureKind, boards: Sequence[Board]) -> str:
     known = sorted((m for m in values if not math.isnan(values[m])), key=lambda m: measure.share(values[m]))
     if len(known) < 2:
         return ""
-    worst, best = (f"{metric} ({format_decimals(values[metric])})" for metric in (known[0], known[-1]))
-    most, least = ("Best", "worst") if measure.quality else ("Highest", "lowest")
-    return f"{most} {measure.name.replace('_', ' ')}: {best}; {least}: {worst}"
+    first, last = (f"{format_decimals(values[metric])} ({metric})" for metric in (known[-1], known[0]))
+    name = measure.name.replace("_", " ")
+    return f"{name[:1].upper()}{name[1:]}: from {first} to {last}"
 
 
 def drawings(made: Iterable[Figure]) -> tuple[Drawing, ...]:

@@ -8,8 +8,10 @@ import pytest
 from scipy import stats
 
 from textgauge.errors import ArgumentError, InputError
+from textgauge.evaluate.boards.grouped import boards_details
 from textgauge.evaluate.boards.leaderboard import leaderboard
-from textgauge.evaluate.protocols import Distributionality, Ksc, Size, Speed
+from textgauge.evaluate.boards.verdicts import detailed
+from textgauge.evaluate.protocols import Distributionality, Ksc, Perturbation, Size, Speed
 from textgauge.evaluate.protocols.base import Verdict, over_repetitions
 from textgauge.evaluate.results import Judged
 
@@ -280,6 +282,24 @@ def test_three_data_sets_have_an_interval_for_new_ones():
     assert list(shown) == ["rank", "metric", "overall", "interval", "new data sets", "tier", "accuracy"]
     assert shown["rank"] == "1 (1–1)"
     assert "new data sets" not in leaderboard(three_data_sets()[:4]).readable()[0]
+
+
+def test_json_says_what_ranks_are_about_and_what_overall_is_made_of():
+    board = leaderboard([judged(name, every=spread(0.5)) for name in "ab"])
+    details = board.to_dict()["details"]
+    assert details == {"scope": board.scope, "tied": list(board.tied), "notes": list(board.notes)}
+    assert boards_details({"": board, "x": board})["boards"] == [details, {"board": "x"} | details]
+
+
+def test_draws_that_use_the_same_texts_are_for_these_texts():
+    """y* is drawn again, A and B are not: nothing is said about other points."""
+    draws = tuple(np.random.default_rng(3).normal(0.5, 0.1, 200))
+    verdict = Verdict("early_rise", 0.5, values=(0.5,), draws=draws, units=20)
+    items = [Judged("blobs", Perturbation(), 0, name, (verdict,)) for name in "ab"]
+    assert leaderboard(items).scope == "these texts"
+    assert {row["scope"] for row in detailed(items)} == {"these texts"}
+    with pytest.raises(InputError, match="new texts"):
+        leaderboard(items, scope="sources")
 
 
 def test_a_scope_widens_the_interval_and_is_said():

@@ -53,3 +53,19 @@ def test_taking_items_keeps_their_references_in_order():
     assert (some.left.texts, some.right.texts) == (("c", "c", "a", "a"), ("4", "5", "1", "2"))
     assert some.items.tolist() == [0, 0, 1, 1]
     assert pairs.take([]).n_items == 0
+
+
+def test_sources_are_found_among_all_pairs_whatever_the_limit(tmp_path):
+    """Sets a and b share all left texts, c has its own; a tenth of the pairs would hardly show it."""
+    rows = [
+        {"left": f"{'other' if part == 'c' else 'text'} {i}", "right": f"{part} {i}", "score": i % 5, "part": part}
+        for part in "abc"
+        for i in range(60)
+    ]
+    how = {"left": "left", "right": "right", "ratings": ["score"], "groups": {"set": "part"}, "limit": 18}
+    columns = read_rated(_table(tmp_path, rows), **how, with_sources=True).columns
+    pairs = set(zip(columns["set"].tolist(), columns["source"].tolist(), strict=True))
+    assert len(pairs) == 3
+    assert len({source for part, source in pairs if part in "ab"}) == 1
+    assert len({source for _, source in pairs}) == 2
+    assert "source" not in read_rated(_table(tmp_path, rows), **how).columns

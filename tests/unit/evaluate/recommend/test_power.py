@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
+from textgauge.comparing.compare import PERMUTATIONS
 from textgauge.evaluate.recommend.power import SizeSearch, needed_shift, pairs_needed, rejection_rate, rung
 from textgauge.stats.correlation import spearman
 from textgauge.stats.paired_tests import bootstrap_test
@@ -22,8 +23,15 @@ def test_a_test_with_too_few_permutations_never_rejects():
     assert rejection_rate(np.array([9.0]), permutations=10)[0] == 0.0
 
 
-def test_the_needed_shift_is_that_of_a_one_sided_test():
-    assert needed_shift(0.8) == pytest.approx(norm.ppf(0.8) + norm.ppf(0.95), abs=0.01)
+def test_the_needed_shift_is_that_of_the_test_that_compare_makes():
+    """With 199 permutations it is about one per cent more than that of a one-sided normal test."""
+    shift = needed_shift(0.8)
+    assert rejection_rate(np.array([shift]), permutations=PERMUTATIONS)[0] == pytest.approx(0.8, abs=1e-3)
+    assert 1.005 < shift / (norm.ppf(0.8) + norm.ppf(0.95)) < 1.02
+    # The level of one of many metrics may lie below 1/(permutations + 1): the largest of their values is tested at 5 %.
+    assert needed_shift(0.8, 0.004) / shift == pytest.approx(
+        (norm.ppf(0.8) + norm.ppf(0.996)) / (norm.ppf(0.8) + norm.ppf(0.95)), rel=0.02
+    )
 
 
 def simulated(search, n, tests, truth, growth, rng):

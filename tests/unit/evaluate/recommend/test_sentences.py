@@ -20,7 +20,7 @@ def test_the_answer_in_words(make_answer):
         "p-values are adjusted then.",
         "quick reaches 0.850 overall in 5 repetitions: accuracy 0.900, linearity 0.800 "
         "(overall is their mean, each rescaled to 0 to 1).",
-        "The best of the rest is poor with 0.500.",
+        "Next comes poor with 0.500.",
         "A comparison of 100 texts a side takes 1.23 ms (plus 1.5 s to embed the texts with minilm the first time) "
         "with quick and 250 ms with slow.",
     )
@@ -102,7 +102,7 @@ def test_rated_pairs_in_words(make_answer):
     said = make_answer(kind="pairs", power=power, about=about).sentences
     assert said[0] == "To score pairs, use quick; slow is statistically tied with it."
     assert said[3] == (
-        "To separate quick from slow by Spearman's ρ with 90 % power you need about 810 rated pairs; "
+        "To separate quick from slow, tested alone, by Spearman's ρ with 90 % power you need about 810 rated pairs; "
         "1,234 were used here."
     )
     assert said[4].startswith("Scoring 100 pairs takes 1.23 ms (plus 1.5 s to embed")
