@@ -43,7 +43,7 @@ def board_table(board: Board) -> PageTable:
             cell(row.metric, link=anchor(row.metric)),
             _rank(row, len(rows)),
             _overall(row, overall),
-            *([PageCell(None, format_interval(row.new_data_low, row.new_data_high))] if several else []),
+            *([cell(format_interval(row.new_data_low, row.new_data_high))] if several else []),
             *(drawn[name][place] for name in names),
             cell(row.tier),
             *map(cell, (row.low, row.high, row.rank_low, row.rank_high)),

@@ -10,7 +10,8 @@ from textgauge.evaluate.boards.grouped import grouped_boards
 from textgauge.evaluate.protocols import Distributionality, Ksc, Size, Speed
 from textgauge.evaluate.protocols.base import Verdict, over_repetitions
 from textgauge.evaluate.results import Judged
-from textgauge.report.page.boards import board_sentences, warnings
+from textgauge.report.page.boards import board_sentences, board_table, warnings
+from textgauge.tabular import format_interval
 
 MEASURES = [measure.name for measure in Ksc.measures]
 
@@ -80,6 +81,29 @@ def test_a_board_names_the_measures_that_its_overall_score_is_a_mean_of():
     row = next(row for row in together.ranking if row.metric == "fid")
     assert row.overall == pytest.approx(np.mean([m.share(row.measures[m.name]) for m in Ksc.measures]))
     assert first_board(likes).averaged == ("distributionality",)
+
+
+def test_a_table_says_what_overall_is_made_of_and_what_every_interval_is_for():
+    table = board_table(first_board([judged("energy", 0.9), judged("zipf", 0.2)]))
+    assert "(monotonicity + 1)/2" in table.about
+    assert "A metric that knows nothing has accuracy 0.5" in table.about
+    assert "functions of one matrix of distances" in table.about
+    assert "Lines of measures are 95 % intervals for these texts" in table.about
+    assert "new data sets" not in [column.name for column in table.columns]
+
+
+def test_several_data_sets_have_an_interval_for_new_ones():
+    items = [
+        judged(metric, centre + 0.01 * n, data=f"data {n}")
+        for n in range(3)
+        for metric, centre in (("a", 0.9), ("b", 0.2))
+    ]
+    board = first_board(items)
+    table = board_table(board)
+    place = [column.name for column in table.columns].index("new data sets")
+    row = board.ranking.rows[0]
+    assert table.rows[0][place].shown == format_interval(row.new_data_low, row.new_data_high)
+    assert all(len(cells) == len(table.columns) for cells in table.rows)
 
 
 def test_missing_cells_and_reasons_are_warned_of():
