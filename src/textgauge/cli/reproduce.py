@@ -55,6 +55,7 @@ def reproduce(
 ) -> None:
     """Check a paper's claims: first what was not replicated, then what was, then its tables next to ours.
 
+    Each claim is judged by itself, at 95 %: the counts are not adjusted for the number of claims.
     `--format json` and `csv` give the list of claims; with `--tables` or `--table` they give the tables.
     """
     from textgauge.encode.resources import cache_root

@@ -99,7 +99,7 @@ def distance_figure(group: Group) -> alt.ConcatChart:
     frames = {metric: distance_points(group, metric) for metric in group.observed}
     drawn, missing = known_frames(frames, "z", "constant or undefined")
     panels = [_distance_panel(metric, frame) for metric, frame in drawn.items()]
-    line = "Each point is a pair of corpora. Line: least squares; band: 95 %."
+    line = "Each point is a pair of corpora. Line: least squares; band: 95 % if pairs shared no corpus, which they do."
     return finished(panels, "Distance over the steps between two corpora", about(group), line, missing, shared=True)
 
 

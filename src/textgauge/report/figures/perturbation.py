@@ -74,7 +74,7 @@ def perturbation_figure(group: Group, over: Over) -> alt.ConcatChart:
     frames = {metric: perturbation_rows(group, metric, over) for metric in group.observed}
     drawn, missing = known_frames(frames, "mean", "undefined")
     panels = [_panel(metric, frame, OVERS[over][1]) for metric, frame in drawn.items()]
-    line = "Line and band: mean over repetitions and its 95 % interval; dashed: unperturbed."
+    line = "Line and band: mean over repetitions and its 95 % interval (these points); dashed: unperturbed."
     return finished(panels, OVERS[over][0], about(group), _setting(protocol_with(group, "drawn"), over), line, missing)
 
 

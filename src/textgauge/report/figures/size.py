@@ -65,7 +65,7 @@ def convergence_figure(group: Group, sweep: Sweep) -> alt.ConcatChart:
     frames = {metric: sweep_points(group, metric, sweep) for metric in group.observed}
     drawn, missing = known_frames(frames, "value", "undefined")
     panels = [_panel(metric, frame, asymptote(group, metric), _TITLES[sweep][1]) for metric, frame in drawn.items()]
-    line = "Points: single repetitions; line and band: their mean and its 95 % interval; dashed: large samples."
+    line = "Points: repetitions; line and band: their mean and its 95 % interval (these texts); dashed: large samples."
     uneven = ""
     if sweep == "imbalance":
         uneven = f"The two samples have {protocol_with(group, 'total').total:,} texts together."

@@ -245,7 +245,7 @@ def test_a_new_kind_of_figure_appears_by_itself(store, monkeypatch):
 def test_figures_have_words_that_name_their_panels(store):
     made = drawings(draw.figures(Results(store).groups(), kinds=["distance"]))[0]
     assert made.title == "Distance over the steps between two corpora"
-    assert "Each point is a pair of corpora. Line: least squares; band: 95 %." in made.words
+    assert "Each point is a pair of corpora. Line: least squares; band: 95 % if pairs shared no corpus" in made.words
     assert all(f"{metric}, R² of the line" in made.words for metric in METRICS)
 
 
