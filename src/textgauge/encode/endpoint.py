@@ -1,24 +1,27 @@
 """Asking an OpenAI-compatible endpoint: address and key from the environment, patience, checked answers.
 
 Settings: `TEXTGAUGE_API_BASE` or `OPENAI_BASE_URL` (the address before `/embeddings` or `/chat/completions`),
-`TEXTGAUGE_API_KEY` or `OPENAI_API_KEY`. The key is sent in one header and appears in no message, not even where the
-endpoint repeats it.
+`TEXTGAUGE_API_KEY` or `OPENAI_API_KEY`. The key is sent in one header. Neither it nor a password of the address appears
+in a message, not even where the endpoint repeats it.
 """
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
+import importlib
 import json
 import os
+import re
 import time
+from base64 import b64encode
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, unquote, urlsplit
 
 from textgauge.encode.resource_sources import offline
 from textgauge.encode.resources import cache_root, keeps_cache, make_cache_folder
@@ -35,6 +38,7 @@ _LONGEST_REASON = 200  # characters of an endpoint's message that an error repea
 _KEY_START = 7  # characters that tell a key that was cut short
 _OPTIONAL = ("temperature",)  # what a request may leave out where the endpoint refuses it
 _refused: dict[tuple[str, str], set[str]] = {}  # by address and model
+_KEY = re.compile("[!-~]*")
 _THIS_MACHINE = {"localhost", "127.0.0.1", "::1"}
 
 
@@ -53,31 +57,65 @@ def shown_address(base: str) -> str:
     >>> shown_address("https://user:password@host.example:8000/v1/")
     'host.example:8000/v1'
     """
-    address = urlsplit(base)
+    address = split_address(base)
     port = f":{address.port}" if address.port else ""
     return f"{address.hostname}{port}{address.path.rstrip('/')}"
 
 
-def open_client(name: str, base: str) -> Any:
-    """Open a client; the key goes to the address of the environment and to no other host.
+def without_user(text: str) -> str:
+    """Give a text in which no address has a user, password or query.
 
-    Where the user forbids the network, only an endpoint on this machine is asked.
+    >>> without_user("judge@https://user:password@host/v1?key=1#model")
+    'judge@https://…@host/v1?…#model'
     """
-    if offline() and urlsplit(base).hostname not in _THIS_MACHINE:
+    return re.sub(r"//[^/\s]*@", "//…@", re.sub(r"(//[^\s?#]*\?)[^\s#]+", r"\1…", text))
+
+
+def split_address(base: str) -> SplitResult:
+    """Give the parts of an address; what is none is refused without repeating it."""
+    with contextlib.suppress(ValueError):
+        address = urlsplit(base)
+        if address.scheme in ("http", "https") and address.hostname and address.port != 0 and base.isprintable():
+            return address
+    raise ResourceError("the endpoint's address (TEXTGAUGE_API_BASE, or URL#MODEL) must read as http://HOST:PORT/PATH")
+
+
+def new_client(name: str, base: str, headers: dict[str, str]) -> Any:
+    """Open a client of the web, by the proxy that the environment names.
+
+    Where the user forbids the network, only an address on this machine is asked.
+    """
+    if offline() and split_address(base).hostname not in _THIS_MACHINE:
         raise ResourceError(
             f"{name} is not asked: TEXTGAUGE_OFFLINE is set, and {shown_address(base)} is another machine"
         )
+    httpx = _httpx(name)
     try:
-        import httpx
+        return httpx.Client(headers=headers, timeout=httpx.Timeout(60, connect=10))
+    except (ValueError, ImportError, httpx.InvalidURL) as error:
+        problem = type(error).__name__
+        raise ResourceError(f"{name}: the proxy of the environment cannot be used ({problem})") from None
+
+
+def _httpx(name: str) -> Any:
+    try:
+        return importlib.import_module("httpx")
     except ImportError as error:
         raise MissingExtra.named(name, "api") from error
+
+
+def open_client(name: str, base: str) -> Any:
+    """Open a client; the key goes to the address of the environment and to no other host."""
+    _httpx(name)
     key = _api_key()
+    if not _KEY.fullmatch(key):
+        raise ResourceError(f"{name}: TEXTGAUGE_API_KEY (or OPENAI_API_KEY) has blanks or letters that no key has")
     if not key and _origin(base) == _origin(DEFAULT_BASE):
         raise ResourceError(
             f"{name} needs a key: set TEXTGAUGE_API_KEY (or OPENAI_API_KEY), or TEXTGAUGE_API_BASE for another server"
         )
     headers = {"Authorization": f"Bearer {key}"} if key and _origin(base) == _origin(base_address()) else {}
-    return httpx.Client(headers=headers, timeout=httpx.Timeout(60, connect=10))
+    return new_client(name, base, headers)
 
 
 def post(client: Any, url: str, body: dict[str, Any], *, name: str, sleep: Callable[[float], None]) -> Any:
@@ -95,10 +133,12 @@ def post(client: Any, url: str, body: dict[str, Any], *, name: str, sleep: Calla
             answer = client.post(url, json=body)
         except httpx.TransportError as error:
             problem = type(error).__name__
+        except (httpx.InvalidURL, UnicodeError):
+            raise RequestRefused(f"{name} cannot be asked: {host} is no name of a machine") from None
         else:
             if answer.status_code == 200:
                 return _json(name, answer)
-            said = _explained(answer)
+            said = _explained(answer, _secrets(url))
             problem = f"status {answer.status_code}"
             if answer.status_code != 429 and answer.status_code < 500:
                 raise RequestRefused(f"{name} did not answer: {problem} from {host}{said}")
@@ -109,18 +149,26 @@ def post(client: Any, url: str, body: dict[str, Any], *, name: str, sleep: Calla
     raise ResourceError(f"{name} did not answer: {problem if ' from ' in problem else f'{problem} from {host}'}")
 
 
-def _explained(answer: Any) -> str:
-    """What the endpoint says is wrong, in one line, without anything that begins like the key."""
+def _explained(answer: Any, secrets: Sequence[str]) -> str:
+    """What the endpoint says is wrong, in one line, without words that hold a secret."""
     try:
         found = answer.json()
         found = found.get("error", found.get("message", "")) if isinstance(found, dict) else found
         found = found.get("message", "") if isinstance(found, dict) else found
     except ValueError:
         found = answer.text
-    key = _api_key()
     words = str(found or "").split()
-    kept = ["…" if key and (key in word or key[:_KEY_START] in word) else word for word in words]
+    kept = ["…" if any(secret in word for secret in secrets) else word for word in words]
     return f": {one_line(' '.join(kept), _LONGEST_REASON)}" if kept else ""
+
+
+def _secrets(url: str) -> list[str]:
+    """The begin of the key, and user and password of the address, in each form in which an endpoint may repeat them."""
+    address = split_address(url)
+    user, password = (unquote(part or "") for part in (address.username, address.password))
+    basic = b64encode(f"{user}:{password}".encode()).decode() if user or password else ""
+    given = password or user, address.password or address.username, basic, address.query, _api_key()[:_KEY_START]
+    return [secret for secret in given if secret]
 
 
 def _api_key() -> str:
@@ -128,7 +176,7 @@ def _api_key() -> str:
 
 
 def _origin(base: str) -> tuple[str, str | None, int | None]:
-    address = urlsplit(base)
+    address = split_address(base)
     return address.scheme, address.hostname, address.port
 
 
@@ -161,7 +209,12 @@ class Chat:
             return cls(name.removeprefix("api:"), base_address())
         base, _, model = name.partition("#")
         if not base.startswith(("http://", "https://")) or not model:
-            raise UnknownName(f"{name!r} names no chat model: write api:MODEL or URL#MODEL")
+            raise UnknownName(f"{without_user(name)!r} names no chat model: write api:MODEL or URL#MODEL")
+        if without_user(base) != base:
+            raise UnknownName(
+                f"{shown_address(base)}: names are printed and kept, so a URL in one has no user, password or query; "
+                "set TEXTGAUGE_API_BASE and write api:MODEL"
+            )
         return cls(model, base)
 
     @property

@@ -14,14 +14,13 @@ from functools import cache, cached_property
 from importlib.metadata import version
 from threading import Lock
 from typing import Any, Protocol, runtime_checkable
-from urllib.parse import urlsplit
 
 import numpy as np
 
 from textgauge.arrays import Ints
-from textgauge.encode.endpoint import shown_address
+from textgauge.encode.endpoint import new_client, shown_address, split_address
 from textgauge.encode.tokenizers import without_surrogates, words_of
-from textgauge.errors import MissingExtra, ResourceError, UnknownName
+from textgauge.errors import ResourceError, UnknownName
 from textgauge.naming import parse
 from textgauge.parallel import workers
 
@@ -216,15 +215,18 @@ class LanguageToolChecker(_Checker):
     def named(cls, address: str) -> LanguageToolChecker:
         """Give the checker that `URL` or `URL#LANGUAGE` stands for."""
         url, _, language = address.partition("#")
-        parts = urlsplit(url)
-        if parts.scheme not in {"http", "https"} or not parts.hostname:
-            raise UnknownName("write languagetool:URL with the address of your server, as http://localhost:8081")
+        try:
+            split_address(url)
+        except ResourceError:
+            raise UnknownName(
+                "write languagetool:URL with the address of your server, as http://localhost:8081"
+            ) from None
         return cls(url.rstrip("/").removesuffix("/v2/check").removesuffix("/v2"), language or LANGUAGE)
 
     @property
     def name(self) -> str:
         """The name it is called by, without what is secret in the address."""
-        address = f"{urlsplit(self.url).scheme}://{shown_address(self.url)}"
+        address = f"{split_address(self.url).scheme}://{shown_address(self.url)}"
         return f"languagetool:{address}" + (f"#{self.language}" if self.language != LANGUAGE else "")
 
     @cached_property
@@ -247,11 +249,7 @@ class LanguageToolChecker(_Checker):
             pool.shutdown(cancel_futures=True)
 
     def _client(self) -> Any:
-        try:
-            import httpx
-        except ImportError as error:
-            raise MissingExtra.named(self.name, "api") from error
-        return httpx.Client(timeout=httpx.Timeout(60, connect=10))
+        return new_client(self.name, self.url, {})
 
     def _ask(self, client: Any, piece: str) -> dict[str, Any]:
         import httpx

@@ -236,6 +236,14 @@ def test_no_server_there(monkeypatch: pytest.MonkeyPatch) -> None:
         checker.errors(["Some text."])
 
 
+def test_offline_no_server_on_another_machine_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TEXTGAUGE_OFFLINE", "1")
+    with pytest.raises(
+        ResourceError, match=r"not asked: TEXTGAUGE_OFFLINE is set, and 192\.0\.2\.1 is another machine"
+    ):
+        get_grammar_checker("languagetool:http://user:secret@192.0.2.1").errors(["Some text."])
+
+
 def test_the_install_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "httpx", None)
     with pytest.raises(MissingExtra, match=r"textgauge\[api\]"):

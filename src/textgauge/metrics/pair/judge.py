@@ -83,7 +83,9 @@ class Judge(PairMetric):
     swap: bool = False
 
     def check(self) -> None:
-        """A prompt file that can be read."""
+        """A model by an address without secrets, and a prompt file that can be read."""
+        if not self.on.startswith("api:"):
+            Chat.named(self.on)
         if self.prompt and not Path(self.prompt).is_file():
             raise ParameterError(f"judge: prompt={self.prompt} is no file")
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import threading
+from base64 import b64encode
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -172,3 +173,51 @@ def test_the_key_is_sent_and_never_shown(server: Server, encoder: ApiEmbedder) -
 def test_credentials_in_the_address_stay_out_of_the_identity(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TEXTGAUGE_API_BASE", "https://user:password@host.example/v1")
     assert ApiEmbedder("small").identity == "api:small(base=host.example/v1,dtype=float32)"
+
+
+def test_a_password_of_the_address_is_never_shown(
+    server: Server, encoder: ApiEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TEXTGAUGE_API_BASE", f"http://me:pass%2Fword@127.0.0.1:{server.server_port}/v1")
+    basic = b64encode(b"me:pass/word").decode()
+    server.prescribed = [(401, {}, f"no Basic {basic}, no pass/word, no http://me:pass%2Fword@host, sorry")]
+    with pytest.raises(ResourceError, match="no Basic … no … no … sorry"):
+        encoder.encode(["one"])
+    assert server.requests[0]["key"] == f"Basic {basic}"
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["http://me:password@host:port", "http://me:password@host:99999", "http://me:password@[::1", "me:password@host",
+     "ftp://me:password@host", "http://", "http://me:pass\nword@host", "http://me:password@a..b/"],
+)  # fmt: skip
+def test_what_is_no_address_is_refused_without_repeating_it(
+    address: str, encoder: ApiEmbedder, pauses: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TEXTGAUGE_API_BASE", address)
+    with pytest.raises(ResourceError) as caught:
+        encoder.encode(["one"])
+    assert "word" not in str(caught.value)
+    assert pauses == []
+
+
+@pytest.mark.parametrize("key", ["clé", "two words", "line\n", "\udcff"])
+def test_what_is_no_key_is_refused_without_repeating_it(
+    key: str, server: Server, encoder: ApiEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TEXTGAUGE_API_KEY", key)
+    with pytest.raises(ResourceError, match="TEXTGAUGE_API_KEY") as caught:
+        encoder.encode(["one"])
+    assert key not in str(caught.value)
+    assert not server.requests
+
+
+@pytest.mark.parametrize("proxy", ["foo://me:password@host", "http://me:password@host:port"])
+def test_a_proxy_that_is_none_is_refused_without_repeating_it(
+    proxy: str, server: Server, encoder: ApiEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NO_PROXY", "")
+    monkeypatch.setenv("ALL_PROXY", proxy)
+    with pytest.raises(ResourceError, match="proxy of the environment") as caught:
+        encoder.encode(["one"])
+    assert "password" not in str(caught.value)

@@ -288,6 +288,13 @@ def test_names_that_are_no_model(name: str) -> None:
         get_metric("judge").with_input(name).compute(Pairs(["a"], ["b"]))
 
 
+@pytest.mark.parametrize("address", ["http://me:secret@host/v1#m", "http://host/v1?key=secret#m", "http://me:secret@h"])
+def test_names_hold_no_secrets(address: str) -> None:
+    with pytest.raises(UnknownName) as caught:
+        get_metric(f"judge@{address}")
+    assert "secret" not in str(caught.value)
+
+
 def test_the_install_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("TEXTGAUGE_CACHE", str(tmp_path))
     monkeypatch.setitem(sys.modules, "httpx", None)
