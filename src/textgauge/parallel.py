@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecutor
@@ -16,6 +17,8 @@ from numpy.typing import NDArray
 from textgauge.errors import InputError, MissingExtra, ResourceError
 from textgauge.progress import report
 
+_NUMBER = re.compile("[0-9]{1,9}")
+_MOST_THREADS = 1_024
 T = TypeVar("T")
 R = TypeVar("R")
 
@@ -23,8 +26,10 @@ R = TypeVar("R")
 def workers() -> int:
     """How many threads to use: `TEXTGAUGE_THREADS`, or the cores this process may run on."""
     wanted = os.environ.get("TEXTGAUGE_THREADS", "")
-    if wanted.isdigit():
-        return max(int(wanted), 1)
+    if wanted:
+        if not _NUMBER.fullmatch(wanted) or not 1 <= int(wanted) <= _MOST_THREADS:
+            raise InputError(f"TEXTGAUGE_THREADS={wanted[:40]}: give a whole number from 1 to {_MOST_THREADS:,}")
+        return int(wanted)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

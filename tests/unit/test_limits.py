@@ -1,13 +1,16 @@
 import os
+from types import SimpleNamespace
 
 import pytest
 
 from textgauge.checking import read_checks
 from textgauge.checking.run import Baselines
+from textgauge.data import load_texts
 from textgauge.encode.token_vectors.elmo import read_sizes
 from textgauge.errors import TextgaugeError
 from textgauge.evaluate.store import Store
 from textgauge.limits import stored_bytes
+from textgauge.parallel import workers
 
 
 @pytest.fixture(params=["device", "pipe"])
@@ -52,3 +55,39 @@ def test_a_result_without_end_counts_as_missing(tmp_path, endless):
     endless(tmp_path / "derived" / "x.json")
     with pytest.warns(RuntimeWarning, match="not a regular file"):
         assert Store(tmp_path).read_extra("x") is None
+
+
+@pytest.mark.parametrize("ending", ["", ".txt", ".csv", ".json", ".jsonl", ".parquet", ".arrow", ".xlsx", ".txt.gz"])
+def test_a_device_is_no_text(tmp_path, ending):
+    path = tmp_path / f"x{ending}"
+    path.symlink_to("/dev/zero")
+    with pytest.raises(TextgaugeError, match="this is a device; give a file"):
+        load_texts(path)
+
+
+def test_a_pipe_of_zeros_is_left_at_once(monkeypatch):
+    taken = []
+
+    def read(size):
+        taken.append(size)
+        return bytes(size)
+
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=SimpleNamespace(read=read)))
+    with pytest.raises(TextgaugeError, match="standard input: this is a binary file"):
+        load_texts("-")
+    assert sum(taken) < 2**22
+
+
+def test_a_pipe_of_texts_is_read(tmp_path):
+    reading, writing = os.pipe()
+    os.write(writing, b"one\ntwo\n")
+    os.close(writing)
+    assert load_texts(f"/dev/fd/{reading}").texts == ("one", "two")
+    os.close(reading)
+
+
+@pytest.mark.parametrize("given", ["-1", "0", "abc", "1e9", "9" * 30, "²", "2.5", "1025"])
+def test_a_number_of_threads_that_makes_no_sense_is_refused(monkeypatch, given):
+    monkeypatch.setenv("TEXTGAUGE_THREADS", given)
+    with pytest.raises(TextgaugeError, match=r"TEXTGAUGE_THREADS=.*: give a whole number from 1 to 1,024"):
+        workers()

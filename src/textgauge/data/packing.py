@@ -18,6 +18,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from difflib import get_close_matches
 from pathlib import Path
+from stat import S_ISBLK, S_ISCHR, S_ISREG
 from typing import IO, Any
 
 from textgauge.errors import InputError, MissingExtra
@@ -51,7 +52,7 @@ def show(path: PathLike) -> str:
 
 def read_text(path: PathLike) -> str:
     """The whole of a UTF-8 text file (unpacked, `-` for standard input), without byte-order mark."""
-    return check_text(read_bytes(path), show(path))
+    return check_text(read_bytes(path, until=b"\0"), show(path))
 
 
 def check_text(data: bytes, name: str, *, first_line: int = 1) -> str:
@@ -69,27 +70,51 @@ def check_text(data: bytes, name: str, *, first_line: int = 1) -> str:
         raise InputError(f"{name}: line {line} is not UTF-8 (byte 0x{byte:02x}); save the file as UTF-8") from None
 
 
-def read_bytes(path: PathLike) -> bytes:
-    """All bytes of a file, unpacked; a missing or empty file, a folder and too many bytes are refused."""
+def read_bytes(path: PathLike, *, until: bytes | None = None) -> bytes:
+    """All bytes of a file, unpacked; a missing or empty file, a folder, a device and too many bytes are refused.
+
+    A pipe is read no further than to the block that holds `until`.
+    """
     name = show(path)
     try:
         if os.fspath(path) == STDIN:
-            return _limited(sys.stdin.buffer, name)
-        with open(path, "rb") as stream:
+            return _limited(sys.stdin.buffer, name, until=until)
+        with open_source(path) as stream:
             size = os.fstat(stream.fileno()).st_size
             FILE_BYTES.check(size, f"{name}: a file")
             if packing(path):
                 return _unpacked(stream, packing(path), name, size)
-            return stream.read(FILE_BYTES.most) if size else _limited(stream, name)
+            return stream.read(FILE_BYTES.most) if size else _limited(stream, name, until=until)
     except (OSError, ValueError) as error:
         raise InputError(f"{name}: {_reason(error, path)}") from None
+
+
+@contextlib.contextmanager
+def open_source(path: PathLike) -> Iterator[IO[bytes]]:
+    """A file or pipe to read, but no device; one that has another size or time at the end is refused.
+
+    Texts of a file that someone writes to would be those of no version of it.
+    """
+    with open(path, "rb") as stream:
+        before = os.fstat(stream.fileno())
+        if S_ISBLK(before.st_mode) or (S_ISCHR(before.st_mode) and not stream.isatty()):
+            raise InputError(f"{show(path)}: this is a device; give a file")
+        yield stream
+        after = os.fstat(stream.fileno())
+        if S_ISREG(before.st_mode) and (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
+            raise changed(path)
+
+
+def changed(path: PathLike) -> InputError:
+    """The error for a file that someone writes to."""
+    return InputError(f"{show(path)}: the file was changed while it was read; run the command again")
 
 
 def read_pieces(path: PathLike, size: int) -> Iterator[bytes]:
     """The bytes of a file of any length, unpacked, at most `size` at a time."""
     name, ending, total = show(path), packing(path), 0
     try:
-        with open(path, "rb") as stream:
+        with open_source(path) as stream:
             most = max(_SMALL, EXPANSION.most * os.fstat(stream.fileno()).st_size)
             with PACKINGS[ending](stream) if ending else contextlib.nullcontext(stream) as unpacked:
                 while piece := unpacked.read(size):
@@ -144,7 +169,7 @@ def _open_zstd(stream: IO[bytes]) -> Any:
     raise MissingExtra.named("a .zst file", "zstd")
 
 
-def _limited(stream: IO[bytes], name: str, expected: int | None = None) -> bytes:
+def _limited(stream: IO[bytes], name: str, expected: int | None = None, until: bytes | None = None) -> bytes:
     """All bytes of a stream, read in blocks, so that no more memory is taken than the limits allow."""
     data = bytearray()
     while block := stream.read(capped(_BLOCK)):
@@ -153,6 +178,8 @@ def _limited(stream: IO[bytes], name: str, expected: int | None = None) -> bytes
             raise InputError(f"{name}: too large; {FILE_BYTES.advice}")
         if expected is not None and len(data) > expected:
             raise InputError(f"{name}: unpacks to suspiciously much; {EXPANSION.advice}")
+        if until is not None and until in block:
+            break
     if not data:
         raise InputError(f"{name}: the file is empty")
     return bytes(data)

@@ -12,7 +12,7 @@ import os
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import accumulate
 from pathlib import Path
 from typing import IO, Any, TypeAlias
@@ -24,9 +24,9 @@ from textgauge.arrays import Ints
 from textgauge.data.batches import has_batches, read_batches
 from textgauge.data.blocks import BLOCK
 from textgauge.data.formats import format_of, is_table
-from textgauge.data.packing import packing, show
+from textgauge.data.packing import changed, packing, show
 from textgauge.data.pool import GIVEN, Embeddings, Pool, checked_embeddings
-from textgauge.encode.resources import cache_root
+from textgauge.encode.resources import cache_root, make_cache_folder
 from textgauge.errors import InputError, ResourceError, warn
 from textgauge.sizes import blocks, capped
 
@@ -50,6 +50,7 @@ class TextStream:
     paths: tuple[str, ...] = ()
     column: str | None = None
     texts: Sequence[str] | None = None
+    seen: dict[str, tuple[int, ...]] = field(default_factory=dict, compare=False)  # files as they were at first
 
     def partitions(self) -> Iterator[StreamPart]:
         """The texts that are not blank, in partitions of one size."""
@@ -110,9 +111,19 @@ class TextStream:
             return
         for path in self.paths:
             column = self.column
+            self._check_same(path)
             for table in read_batches(path, column=column):
                 column = table.column(column)
                 yield table.texts(column)
+            self._check_same(path)
+
+    def _check_same(self, path: str) -> None:
+        """Refuse a file that is not the one of an earlier reading: its rows would not be those that were counted."""
+        if os.path.exists(path):
+            found = os.stat(path)
+            same = found.st_ino, found.st_size, found.st_mtime_ns
+            if self.seen.setdefault(path, same) != same:
+                raise changed(path)
 
 
 @dataclass(frozen=True)
@@ -163,7 +174,7 @@ class RowFile:
     def __init__(self) -> None:
         folder = cache_root() / "grounds"
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            make_cache_folder(folder)
             self._file: IO[bytes] = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115, closed with the array
         except OSError as error:
             raise _unwritable(folder, error) from None

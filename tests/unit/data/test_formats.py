@@ -438,3 +438,15 @@ def test_files_that_are_read_by_turns_may_all_have_long_texts():
     assert list(short) == [(2, ["x"])]
     assert [len(text) for _, (text,) in long] == [1, 200_000]
     assert csv.field_size_limit() == before
+
+
+def test_a_file_that_is_written_to_while_it_is_read_is_refused(file, monkeypatch):
+    path, real = file("a.txt", "one\ntwo\n"), packing.os.fstat
+
+    def fstat(descriptor):
+        found = real(descriptor)
+        path.write_bytes(b"one\n")  # after the first look, before the bytes are read
+        return found
+
+    monkeypatch.setattr("textgauge.data.packing.os.fstat", fstat)
+    assert complaint(read_texts, path).endswith("a.txt: the file was changed while it was read; run the command again")

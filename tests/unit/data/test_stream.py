@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import os
 import sys
 from types import SimpleNamespace
 
@@ -114,4 +116,31 @@ def test_a_file_that_vanishes_between_two_others(file, parts, tmp_path):
     assert next(found).texts == ["1", "2", "3", "4"]
     (tmp_path / "1.txt").unlink()
     with pytest.raises(InputError, match=r"1\.txt: no such file"):
+        list(found)
+
+
+@pytest.mark.parametrize("change", ["grows", "shrinks", "replaced"])
+def test_a_file_that_changes_between_two_readings_is_refused(file, parts, tmp_path, change):
+    path = file("a.txt", "1\n2\n3\n4\n5\n")
+    stream = stream_of(path)
+    assert stream.count() == 5
+    if change == "replaced":
+        file("b.txt", "5\n4\n3\n2\n1\n").replace(path)
+    else:
+        file("a.txt", "1\n2\n3\n4\n5\n6\n" if change == "grows" else "1\n2\n")
+    with pytest.raises(InputError, match=r"a\.txt: the file was changed while it was read"):
+        list(stream.partitions())
+
+
+@pytest.mark.parametrize("kind", ["txt", "txt.gz", "parquet"])
+def test_a_file_that_changes_while_it_is_read_is_refused(parts, tmp_path, kind):
+    path = tmp_path / f"a.{kind}"
+    if kind == "parquet":
+        polars.DataFrame({"text": list("123456789")}).write_parquet(path)
+    else:
+        path.write_bytes(gzip.compress(b"1\n" * 50) if kind.endswith("gz") else b"1\n" * 50)
+    found = stream_of(path).partitions()
+    next(found)
+    os.utime(path, ns=(1, 1))
+    with pytest.raises(InputError, match="the file was changed while it was read"):
         list(found)
