@@ -58,7 +58,7 @@ def reproduce(
     Each claim is judged by itself, at 95 %: the counts are not adjusted for the number of claims.
     `--format json` and `csv` give the list of claims; with `--tables` or `--table` they give the tables.
     """
-    from textgauge.encode.resources import cache_root
+    from textgauge.encode.resources import cache_root, make_cache_folder
     from textgauge.evaluate.results import Results
     from textgauge.papers import PAPERS, Request
 
@@ -74,7 +74,7 @@ def reproduce(
     failed = False
     for one in chosen:
         request = Request(_variants(variant, one.variants), seed, word_vectors)
-        folder = out or cache_root() / "runs"
+        folder = out or make_cache_folder(cache_root() / "runs")
         apart = every or out is None or (folder / one.name).is_dir()
         store = Store(folder / one.name if apart else folder)
         try:

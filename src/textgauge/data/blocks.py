@@ -21,7 +21,7 @@ from textgauge.arrays import Floats32
 from textgauge.data.cache import EmbeddingStore, encode_cached, encode_rows
 from textgauge.data.pool import content_keys
 from textgauge.encode.embedders import Embedder
-from textgauge.encode.resources import keeps_cache
+from textgauge.encode.resources import keeps_cache, make_cache_folder
 from textgauge.errors import ResourceError
 from textgauge.files import replacing
 from textgauge.sizes import blocks
@@ -82,7 +82,7 @@ def write_block(path: Path, vectors: Floats32) -> None:
     payload = np.ascontiguousarray(vectors, dtype="<f4").tobytes()
     head = _HEADER.pack(_MAGIC, vectors.shape[1], len(vectors), zlib.crc32(payload))
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_cache_folder(path.parent)
         with replacing(path) as part, part.open("wb") as stream:
             stream.write(head)
             stream.write(payload)

@@ -19,8 +19,10 @@ import shutil
 import sys
 import tempfile
 import tomllib
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
+from stat import S_IWOTH
 from typing import Any
 
 from textgauge.encode.resource_sources import (
@@ -34,7 +36,7 @@ from textgauge.encode.resource_sources import (
     offline,
     wrong_files,
 )
-from textgauge.errors import ResourceError, UnknownName
+from textgauge.errors import ResourceError, UnknownName, warn
 from textgauge.files import install_folder, scratch_folder
 
 __all__ = [
@@ -71,12 +73,22 @@ RESOURCES = declared((files("textgauge.encode") / "resources.toml").read_text("u
 
 def cache_root() -> Path:
     """Give the folder textgauge keeps its files in: `TEXTGAUGE_CACHE`, or the system's cache folder for textgauge."""
-    chosen = os.environ.get("TEXTGAUGE_CACHE")
-    if chosen:
-        return Path(chosen).expanduser()
     from platformdirs import user_cache_dir
 
-    return Path(user_cache_dir("textgauge"))
+    chosen = os.environ.get("TEXTGAUGE_CACHE") or user_cache_dir("textgauge")
+    root = Path(os.path.expanduser(chosen))  # of a user who does not exist, the name as it stands
+    _notice_shared(root)
+    return root
+
+
+@cache
+def _notice_shared(root: Path) -> None:
+    """Warn once where other users can change what is kept."""
+    with contextlib.suppress(OSError):
+        status = root.stat()
+        if os.name == "posix" and (status.st_mode & S_IWOTH or status.st_uid not in (os.geteuid(), 0)):
+            message = f"other users can write to the cache folder {root}, and change what is read from it"
+            warn(f"{message}; set TEXTGAUGE_CACHE to a folder of your own", RuntimeWarning)
 
 
 def keeps_cache() -> bool:
@@ -85,10 +97,13 @@ def keeps_cache() -> bool:
 
 
 def make_cache_folder(folder: Path) -> Path:
-    """Create a folder; a cache that it is part of is created so that other users cannot enter it."""
+    """Create a folder; those of the cache are created so that other users cannot enter them."""
     root = cache_root()
     if root == folder or root in folder.parents:
         root.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for part in (*reversed(folder.parents), folder):
+        if root in part.parents:
+            part.mkdir(mode=0o700, exist_ok=True)
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 

@@ -16,7 +16,7 @@ from textgauge.arrays import Floats
 from textgauge.data import Corpus
 from textgauge.data.catalogue import published_texts
 from textgauge.data.source import load_corpus
-from textgauge.encode.resources import cache_root
+from textgauge.encode.resources import cache_root, make_cache_folder
 from textgauge.evaluate.inputs.sources import REFERENCE, Sources, step_files, step_role
 from textgauge.evaluate.plan import Plan, make_plans
 from textgauge.evaluate.protocols import Ifc
@@ -106,7 +106,8 @@ def _sources(study: FineTuning, run: int, seed: int) -> Sources:
 def _trained(study: FineTuning, texts: Sequence[str], labels: Sequence[str] | None, seed: int) -> Path:
     """The folder of one training run, trained and filled where files are missing."""
     settings = f"{study.steps} {study.per_step} {_WRITTEN} {_GPT}"
-    folder = cache_root() / "ifc" / f"{study.name}-{fingerprint([*texts, settings])}" / f"seed-{seed}"
+    name = f"{study.name}-{fingerprint([*texts, settings])}"
+    folder = make_cache_folder(cache_root() / "ifc") / name / f"seed-{seed}"
     if not (folder / f"{step_role(study.steps)}.txt").exists():
         made = ifc_corpora(
             texts,

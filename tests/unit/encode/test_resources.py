@@ -11,8 +11,11 @@ from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from textgauge.data.blocks import write_block
+from textgauge.data.stream import RowFile
 from textgauge.encode import resource_sources as sources
 from textgauge.encode import resources
 from textgauge.encode.resource_sources import Package, Resource, file_sha256, tree_sha256, wrong_files
@@ -291,5 +294,46 @@ def test_a_new_cache_is_closed_to_other_users_and_one_that_is_there_is_left_as_i
     open_one = tmp_path / "mine"
     open_one.mkdir(mode=0o755)
     monkeypatch.setenv("TEXTGAUGE_CACHE", str(open_one))
-    make_cache_folder(cache_root() / "embeddings")
-    assert open_one.stat().st_mode & 0o777 == 0o755
+    inner = make_cache_folder(cache_root() / "embeddings" / "x")
+    assert [path.stat().st_mode & 0o777 for path in (open_one, inner.parent, inner)] == [0o755, 0o700, 0o700]
+
+
+def keep_block():
+    write_block(cache_root() / "embeddings" / "x.blk", np.ones((2, 2), dtype=np.float32))
+
+
+def keep_rows():
+    rows = RowFile()
+    rows.append(np.ones((2, 2), dtype=np.float32))
+    rows.array()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
+@pytest.mark.parametrize("keep", [keep_block, keep_rows])
+def test_whatever_is_kept_first_closes_a_new_cache(tmp_path, monkeypatch, keep):
+    monkeypatch.setenv("TEXTGAUGE_CACHE", str(tmp_path / "cache"))
+    keep()
+    assert {path.stat().st_mode & 0o777 for path in (cache_root(), *cache_root().iterdir())} == {0o700}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
+def test_a_cache_that_others_can_write_to_is_noticed(tmp_path, monkeypatch):
+    tmp_path.chmod(0o777)
+    monkeypatch.setenv("TEXTGAUGE_CACHE", str(tmp_path))
+    with pytest.warns(RuntimeWarning, match="other users can write to the cache folder"):
+        cache_root()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
+def test_a_cache_of_another_user_is_noticed(tmp_path, monkeypatch):
+    monkeypatch.setenv("TEXTGAUGE_CACHE", str(tmp_path))
+    if not os.geteuid():  # what belongs to root is trusted
+        os.chown(tmp_path, 1, 1)
+    monkeypatch.setattr("os.geteuid", lambda: 2)
+    with pytest.warns(RuntimeWarning, match="other users can write to the cache folder"):
+        cache_root()
+
+
+def test_the_home_of_nobody_is_a_name_like_others(monkeypatch):
+    monkeypatch.setenv("TEXTGAUGE_CACHE", "~no such user/cache")
+    assert cache_root() == Path("~no such user/cache")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from textgauge.data.formats import find_table
 from textgauge.encode.resource_sources import download, file_sha256, offline
-from textgauge.encode.resources import cache_root
+from textgauge.encode.resources import cache_root, make_cache_folder
 from textgauge.errors import ResourceError, UnknownName
 
 SETTING = "TEXTGAUGE_DATA"
@@ -54,7 +54,7 @@ def entries_of(dataset: str) -> tuple[PublishedFile, ...]:
 
 def data_folders() -> tuple[Path, ...]:
     """The folders named by `TEXTGAUGE_DATA`, in order."""
-    return tuple(Path(part).expanduser() for part in os.environ.get(SETTING, "").split(os.pathsep) if part)
+    return tuple(Path(os.path.expanduser(part)) for part in os.environ.get(SETTING, "").split(os.pathsep) if part)
 
 
 def data_table(stem: str) -> Path | None:
@@ -93,6 +93,7 @@ def locate(entry: PublishedFile) -> Path:
     if offline():
         raise ResourceError(_absent(entry, "and TEXTGAUGE_OFFLINE is set"))
     try:
+        make_cache_folder(cached.parent)
         download(entry.url, entry.sha256, cached)
     except (OSError, ValueError) as error:
         reason = "its bytes have changed" if isinstance(error, ValueError) else type(error).__name__
