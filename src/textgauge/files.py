@@ -18,7 +18,7 @@ from textgauge.errors import InputError, ResourceError
 if TYPE_CHECKING:
     import polars as pl
 
-_FORMULA = re.compile(r"^[=+\-@\t\r]")
+_FORMULA = re.compile(r"^[=+\-@\t\r\n＝＋－＠]")
 TABLE_ENDINGS = (".txt", ".csv", ".jsonl", ".parquet")
 _UNFINISHED = ".new-"  # how the names of files and folders begin that are being written
 _DAY = 86_400  # seconds
@@ -108,7 +108,7 @@ def write_table(path: Path, table: pl.DataFrame | Sequence[Mapping[str, Any]], *
     check_table_path(path)
     frame = table if isinstance(table, pl.DataFrame) else pl.DataFrame(table, infer_schema_length=None)
     if path.suffix.lower() == ".csv" and not exact:
-        frame = frame.with_columns(pl.col(pl.String).str.replace(_FORMULA.pattern, "'$0"))
+        frame = frame.with_columns(pl.col(pl.String).str.replace(_FORMULA.pattern, "'$0")).rename(without_formula)
     write: dict[str, Callable[[Path], object]] = {
         ".txt": lambda part: part.write_bytes("".join(_line(text) for text in frame["text"]).encode()),
         ".csv": frame.write_csv,

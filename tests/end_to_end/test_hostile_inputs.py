@@ -5,6 +5,7 @@ import json
 import pytest
 
 ESCAPE = "\x1b]0;new title\x07\x1b[31m"
+LONG = "x" * 300
 ACTING = {"\x1b", "\x07", "\u202e", "\x9b"}
 
 
@@ -58,6 +59,16 @@ def test_data_are_exact_in_a_pipe_and_shown_on_a_terminal(run, folder, form, mon
 )  # fmt: skip
 def test_what_is_refused_is_one_line_that_does_not_act(run, folder, words):
     one_refusal(run(*words))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("leaderboard", LONG), ("report", LONG, "-o", "x.html"), ("generate", "eda", "b.txt", "-o", f"{LONG}.txt"),
+     ("compare", "b.txt", "b.txt", "-m", f"energy@onnx:{LONG}"), ("resources", "verify", "wordllama")],
+)  # fmt: skip
+def test_names_that_no_disk_takes_are_one_line(run, folder, words, monkeypatch):
+    monkeypatch.setenv("TEXTGAUGE_CACHE", LONG)
+    assert one_refusal(run(*words)).endswith("File name too long")
 
 
 @pytest.mark.parametrize(

@@ -87,18 +87,19 @@ def test_files_that_hold_no_table_are_refused_at_once(tmp_path):
         write_table(tmp_path / "x.csv", FRAME)
 
 
-FORMULAS = ["=HYPERLINK(1)", "+1", "-2+3", "@SUM(A1)", "\t=1", "\r=1"]
+FORMULAS = ["=HYPERLINK(1)", "+1", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "＝1"]
 
 
 def test_no_text_of_a_csv_file_is_a_formula_to_a_spreadsheet_unless_it_is_written_exactly(tmp_path):
-    frame = pl.DataFrame({"text": [*FORMULAS, "1 - 2", "", None], "value": [-1.5] * 9})
+    frame = pl.DataFrame({"text": [*FORMULAS, "1 - 2", "", None], "value": [-1.5] * 11, "=1": 1})
     for ending in (".csv", ".jsonl", ".parquet"):
         write_table(tmp_path / f"safe{ending}", frame)
         write_table(tmp_path / f"exact{ending}", frame, exact=True)
     safe = pl.read_csv(tmp_path / "safe.csv")
-    assert safe["text"].to_list()[:7] == [*(f"'{text}" for text in FORMULAS), "1 - 2"]
-    assert safe["value"].to_list() == [-1.5] * 9
-    assert pl.read_csv(tmp_path / "exact.csv")["text"].to_list()[:6] == FORMULAS
+    assert safe.columns == ["text", "value", "'=1"]
+    assert safe["text"].to_list()[:9] == [*(f"'{text}" for text in FORMULAS), "1 - 2"]
+    assert safe["value"].to_list() == [-1.5] * 11
+    assert pl.read_csv(tmp_path / "exact.csv")["text"].to_list()[:8] == FORMULAS
     assert pl.read_parquet(tmp_path / "safe.parquet").equals(frame)
     assert [without_formula(text) for text in FORMULAS] == [f"'{text}" for text in FORMULAS]
 

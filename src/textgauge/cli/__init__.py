@@ -153,6 +153,10 @@ def main() -> None:
         sys.exit(1)
     except BrokenPipeError:
         sys.exit(1)
+    except OSError as error:  # of the disk or the system, where nothing better is known to say
+        place = f"{error.filename}: " if error.filename else ""
+        say(f"textgauge: {one_line(f'{place}{error.strerror or error}', _LONGEST)}", err=True)
+        sys.exit(2)
     except (KeyboardInterrupt, typer.Abort):  # before or after the work of a command, which says itself what is kept
         say("textgauge: interrupted", err=True)
         sys.exit(130)

@@ -150,8 +150,10 @@ def print_next(commands: Sequence[str], form: Format) -> None:
 
 
 def this_command(*more: str) -> str:
-    """The command that is running, with more options, as a shell takes it."""
-    return shlex.join(["textgauge", *(word for word in sys.argv[1:] if word not in more), *more])
+    """The command that is running, with more options, as a shell takes it, without passwords of addresses."""
+    from textgauge.encode.endpoint import without_user
+
+    return without_user(shlex.join(["textgauge", *(word for word in sys.argv[1:] if word not in more), *more]))
 
 
 def option_name(value: str) -> str:
@@ -219,7 +221,7 @@ def _csv(rows: Sequence[Row]) -> None:
     buffer = io.StringIO()
     names = list(dict.fromkeys(name for row in rows for name in row))
     writer = csv.DictWriter(buffer, names, restval="", lineterminator="\n")
-    writer.writeheader()
+    writer.writerow({name: without_formula(name) for name in names})
     writer.writerows({name: without_formula(cell) for name, cell in row.items()} for row in rows)
     print_data(buffer.getvalue(), nl=False)
 

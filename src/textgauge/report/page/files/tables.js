@@ -41,7 +41,7 @@
   // A spreadsheet would run a text that begins like a formula.
   function quoted(cell, numeric) {
     let text = exact(cell);
-    if (!numeric && /^[=+\-@\t\r]/.test(text)) text = `'${text}`;
+    if (!numeric && /^[=+\-@\t\r\n＝＋－＠]/.test(text)) text = `'${text}`;
     return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
   }
 
