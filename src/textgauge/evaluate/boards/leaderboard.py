@@ -212,7 +212,9 @@ def _about(tables: list[MeasureTable], counts: Floats, shown_only: list[str], sc
         yield f"overall is {kind}{listed(parts)}"
         chance = [f"{m.name} {format_cell(m.chance)}" for m in used if m.chance is not None]
         if chance:
-            yield f"a metric that knows nothing has {listed(chance)}"
+            others = [m.name for m in used if m.chance is None]
+            rest = f"; for {listed(others)} that depends on the data" if others else ""
+            yield f"a metric that knows nothing has {listed(chance)}{rest}"
         yield f"intervals, ranks and tiers are for {SCOPES[scope]}; ranks and tiers hold together at 95 %"
     yield from dict.fromkeys(t.common for t, count in zip(tables, counts, strict=True) if count and t.common)
     yield from (f"{name} says what a metric is like, not how good it is: overall leaves it out" for name in shown_only)

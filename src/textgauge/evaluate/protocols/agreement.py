@@ -43,7 +43,7 @@ _SOFT = "1 − mean difference of the p-values of people and metric that one is 
 
 
 def _correlation(name: str, about: str) -> Measure:
-    return Measure(name, low=-1.0, about=about)
+    return Measure(name, low=-1.0, chance=0.0, about=about)
 
 
 def _within(column: str) -> tuple[Measure, ...]:

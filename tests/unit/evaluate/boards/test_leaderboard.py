@@ -207,6 +207,7 @@ def test_the_board_says_what_overall_is_made_of_and_what_chance_gives():
     assert formula.endswith("accuracy, weighted_accuracy, (monotonicity + 1)/2, separability and linearity")
     assert "accuracy 0.5" in chance
     assert "monotonicity 0" in chance
+    assert chance.endswith("; for linearity that depends on the data")
     assert "these texts" in scope
     assert "one matrix" in common
 
