@@ -39,7 +39,7 @@ _GAP = 2  # characters between columns
 _COLUMNS_KEPT = 2  # in the narrowest table
 _TEXT_LEAST = 16  # characters of a column of texts
 _NAME_LONGEST = 32  # longer cells are broken into lines
-_PROSE = re.compile(r"[^\W\d_]{2,}[,:;]? [^\W\d_]{2,}")  # two words, one after the other
+_PROSE = re.compile(r"(?<![^\W\d_])[^\W\d_]{2,}+[,:;]? [^\W\d_]{2}")  # two words, one after the other
 # The content policy of a page without scripts: nothing but its own style and pictures is loaded.
 STATIC_PAGE_POLICY = (
     '<meta http-equiv="Content-Security-Policy" '
