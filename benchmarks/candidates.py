@@ -92,7 +92,7 @@ def table(cells):
     for (foreign, texts, n, metric, level), some in found.items():
         boards = [cell["boards"] for cell in some]
         right = np.average([cell["share"] for cell in some], weights=boards)
-        shown = [texts, foreign or "none", n, metric, f"{100 * level:g} %", sum(boards), f"{right:.3f}"]
+        shown = [texts, foreign or "none", n, metric, f"{100 * level:.4g} %", sum(boards), f"{right:.3f}"]
         rows.append([f"{part}" for part in shown])
     return "\n".join(f"| {' | '.join(row)} |" for row in [head, ["---"] * len(head), *rows])
 
