@@ -61,7 +61,8 @@ def _split(spec: str) -> Any:
     advice = "or name a file of it, as in hf://datasets/owner/name@main/data.parquet"
     package = _package("datasets", spec, advice)
     try:
-        return package.load_dataset(name, split=split or "train")
+        kept = {"download_config": package.DownloadConfig(local_files_only=True)} if offline() else {}
+        return package.load_dataset(name, split=split or "train", **kept)
     except Exception as error:
         raise _failed(spec, error) from None
 

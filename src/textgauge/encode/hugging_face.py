@@ -39,7 +39,8 @@ def load_pretrained(name: str, model: str, kind: str, **options: Any) -> Any:
         import torch  # noqa: F401, transformers without it can do nothing here
         import transformers
 
-        return getattr(transformers, kind).from_pretrained(model, trust_remote_code=False, **options)
+        options |= {"trust_remote_code": False, "local_files_only": offline()}
+        return getattr(transformers, kind).from_pretrained(model, **options)
 
 
 def short_name(model: str) -> str:

@@ -39,6 +39,20 @@ def test_hub_with_the_package(monkeypatch):
         load_texts("hf://")
 
 
+def test_offline_the_package_may_not_fetch(monkeypatch):
+    asked = []
+
+    def load_dataset(name, split, download_config):
+        asked.append(download_config)
+        return Rows(text=["a", "b"])
+
+    package = SimpleNamespace(load_dataset=load_dataset, DownloadConfig=lambda **options: options)
+    monkeypatch.setitem(sys.modules, "datasets", package)
+    monkeypatch.setenv("TEXTGAUGE_OFFLINE", "1")
+    assert load_texts("hf://owner/name").texts == ("a", "b")
+    assert asked == [{"local_files_only": True}]
+
+
 def test_hub_that_fails(monkeypatch):
     def load_dataset(name, split):
         raise RuntimeError("no such dataset\nand a long story")

@@ -56,10 +56,18 @@ def test_identities_name_everything_the_numbers_depend_on(calls: list[Any]) -> N
     assert CausalModel("some/gpt").signature == f"hf-causal:some/gpt(revision=abc123,window=40,{runtime},version=1)"
 
 
+def test_offline_no_model_is_fetched(calls: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TEXTGAUGE_OFFLINE", "1")
+    assert CausalModel("some/gpt").signature
+    assert calls
+    assert all(options["local_files_only"] for _, options in calls)
+
+
 def test_no_code_of_a_model_is_run_and_scores_come_from_safetensors(calls: list[Any]) -> None:
     model = CausalModel("some/gpt")
     assert model.network.widened
-    assert calls == [("AutoModelForCausalLM", {"trust_remote_code": False, "use_safetensors": True})]
+    options = {"trust_remote_code": False, "use_safetensors": True, "local_files_only": False}
+    assert calls == [("AutoModelForCausalLM", options)]
     assert model.tokenizer is model.tokenizer
     assert len(calls) == 2
 

@@ -13,6 +13,7 @@ from textgauge.arrays import Floats32
 from textgauge.encode.embedders import Progress
 from textgauge.encode.embedders.whole import WordSpans, words
 from textgauge.encode.hugging_face import loading, revision, short_name
+from textgauge.encode.resource_sources import offline
 from textgauge.encode.tokenizers import without_surrogates
 from textgauge.errors import ResourceError
 
@@ -37,7 +38,7 @@ class SentenceTransformersEmbedder:
         with loading(self.name, "st"):
             from sentence_transformers import SentenceTransformer
 
-            return SentenceTransformer(self.model)
+            return SentenceTransformer(self.model, local_files_only=offline())
 
     @cached_property
     def identity(self) -> str:
