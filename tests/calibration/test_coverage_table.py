@@ -1,7 +1,7 @@
 """The tables of simulated coverage say what is offered, how it covers and what is not compatible with 93 to 97 %."""
 
 import pytest
-from benchmarks.coverage import SYNTHETIC, Cell, compatible, coverage, run, stored, summary, table
+from benchmarks.coverage import SYNTHETIC, Cell, compatible, coverage, other_sizes, run, stored, summary, table
 
 
 def cell(metric, case, sizes, held, simulations=400, seed=None):
@@ -29,7 +29,7 @@ def test_brackets_stars_and_gaps():
     ]
     rows = [[part.strip() for part in line.split("|")[1:-1]] for line in table(cells).splitlines()]
     assert rows[0] == ["metric", "source", "20/20", "30/30", "100/100", "300/300", "200/50", "simulations"]
-    assert rows[2] == ["classifier", "texts", "not offered", "", "", "", "(1.000\\* · ·)", "400"]
+    assert rows[2] == ["classifier", "texts", "not offered", "not offered", "", "", "(1.000\\* · ·)", "400"]
     assert rows[3] == ["zipf", "texts", "not offered", "(.995\\* · ·)", ".960 · –", "", "not offered", "400"]
 
 
@@ -57,3 +57,13 @@ def test_a_run_adds_what_the_file_lacks(tmp_path):
     for names, seed in ((["jsd"], 0), (["jsd", "energy"], 0), (["jsd"], 1)):
         run(file, names, cells, simulations=2, seed=seed)
     assert [(found.metric, found.seed) for found in stored(file)] == [("jsd", 0), ("energy", 0), ("jsd", 1)]
+
+
+def test_other_sizes_have_a_row_each():
+    cells = [
+        cell("c2st", "null", (100, 50), 0.95),
+        cell("c2st", "far", (100, 50), 0.96),
+        cell("c2st", "null", (30, 30), 0.9),
+    ]
+    rows = [[part.strip() for part in line.split("|")[1:-1]] for line in other_sizes(cells).splitlines()]
+    assert rows[2:] == [["c2st", "100/50", "texts", ".950 · .960", "400"]]

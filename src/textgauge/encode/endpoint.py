@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import importlib
 import json
 import os
 import re
@@ -99,9 +98,10 @@ def new_client(name: str, base: str, headers: dict[str, str]) -> Any:
 
 def _httpx(name: str) -> Any:
     try:
-        return importlib.import_module("httpx")
+        import httpx
     except ImportError as error:
         raise MissingExtra.named(name, "api") from error
+    return httpx
 
 
 def open_client(name: str, base: str) -> Any:

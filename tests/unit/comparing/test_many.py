@@ -4,7 +4,7 @@ import pytest
 import textgauge
 from textgauge.comparing.many import compare_many, rank_candidates
 from textgauge.data import Comparison, Corpus
-from textgauge.errors import InputError
+from textgauge.errors import InputError, UnknownName
 from textgauge.metrics import get_metric
 from textgauge.metrics.base import Undefined
 
@@ -32,6 +32,13 @@ def test_values_are_those_of_each_comparison_alone(report):
         for score in alone:
             row = next(r for r in report.to_dicts() if r["metric"] == score.metric and r["candidate"] == name)
             assert row["value"] == pytest.approx(score.value, rel=1e-12)
+
+
+def test_it_holds_the_candidates_and_a_ranking_by_metric(report):
+    assert (len(report), list(report)) == (3, list(CANDIDATES))
+    assert report["jsd@words"] is report.rankings["jsd@words"]
+    with pytest.raises(UnknownName, match="jsd@wrods"):
+        report["jsd@wrods"]
 
 
 def test_the_answer_follows_from_the_ranks(report):

@@ -226,7 +226,8 @@ class FakeSentenceTransformer:
     max_seq_length = 12
     tokenizer: Any = FakeTokenizer()
 
-    def __init__(self, model: str) -> None:
+    def __init__(self, model: str, *, local_files_only: bool) -> None:
+        self.local_files_only = local_files_only
         if model == "nowhere":
             raise OSError("nowhere is not a model\nand more lines")
 
@@ -283,6 +284,12 @@ def test_a_folder_is_known_by_its_content(fake_module: None, tmp_path: Path) -> 
     assert str(tmp_path.parent) not in first
     (tmp_path / "weights").write_text("2")
     assert SentenceTransformersEmbedder(str(tmp_path)).identity != first
+
+
+@pytest.mark.parametrize("given", ["", "1"])
+def test_offline_no_model_is_fetched(fake_module: None, monkeypatch: pytest.MonkeyPatch, given: str) -> None:
+    monkeypatch.setenv("TEXTGAUGE_OFFLINE", given)
+    assert SentenceTransformersEmbedder("org/model")._encoder.local_files_only is bool(given)
 
 
 def test_a_model_that_does_not_load_is_one_line(fake_module: None) -> None:

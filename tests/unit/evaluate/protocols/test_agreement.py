@@ -205,3 +205,8 @@ def test_items_of_one_pair_have_no_chance_level():
     assert math.isnan(found.value)
     assert math.isnan(found.chance)
     assert found.reason
+
+
+def test_a_suffix_that_is_no_text_is_refused():
+    with pytest.raises(InputError, match="agreement: random=3 is not a text"):
+        Agreement(random=3)
