@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from textgauge.arrays import Floats
 
-# A column whose middle is this many times the widest range of a column costs distances half of their digits.
+# A column whose middle is this many times the widest range of a column costs squared distances six digits or more.
 _FAR = 1e3
 # Vectors are stored as float32 (spacing 6e-8 near 1): a smaller angle between two of them is rounding, not distance.
 _SAME_DIRECTION = 1.0 - 1e-14
