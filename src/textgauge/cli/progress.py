@@ -153,9 +153,8 @@ def progress_bar() -> Iterator[Callable[[int, int, str], None]]:
     """The same for results of runs, which are counted; their command says itself what Ctrl-C leaves."""
     watch = _watch()
     try:
-        kinds = ("preparing", "results")
         yield lambda done, total, what: watch(
-            what if isinstance(what, Stage) else Stage(what or "results", done, total, kinds[bool(total)])
+            what if isinstance(what, Stage) else Stage(what or "results", done, total, "results")
         )
     finally:
         watch.stop()

@@ -10,7 +10,7 @@ from textgauge.errors import ArgumentError, InputError
 from textgauge.evaluate.boards.overall import SCOPES
 from textgauge.evaluate.protocols import Ksc, Verdict
 from textgauge.evaluate.results import Group, Judged, Results
-from textgauge.tabular import Row, plain
+from textgauge.tabular import Row, listed, plain
 
 if TYPE_CHECKING:
     import polars as pl
@@ -49,8 +49,8 @@ def verdict_warnings(results: Results, judged: Sequence[Judged]) -> list[str]:
     found += results.warnings
     for item in judged:
         for reason, names in _reasons(item).items():
-            about = names if len(names) <= _FEW else [f"{len(names)} measures"]
-            found += [f"{item.metric}, {name} ({item.data}): {reason}" for name in about]
+            about = listed(names) if len(names) <= _FEW else f"{len(names)} measures"
+            found.append(f"{about} of {item.metric} ({item.data}): {reason}")
     return found
 
 

@@ -29,6 +29,7 @@ from textgauge.evaluate.protocols.batch import CorpusBatch, compact_pool
 from textgauge.evaluate.protocols.ksc import corpus_pairs
 from textgauge.metrics import CorpusMetric, get_corpus_metrics
 from textgauge.stats.density import FALLBACK, RESOLVED, deviations, group_densities
+from textgauge.tabular import listed
 
 SCORE = "distributionality"
 # By the paper's text of cosine distances, by its authors' code of angles with energy as a root; for all metrics alike.
@@ -189,8 +190,8 @@ class Distributionality(Protocol):
 
     def _narrow(self, samples: list[_Sample]) -> str | None:
         steps = sorted({step for sample in samples for step in sample.narrow if step < self.k})
-        named = ", ".join(map(str, steps))
-        return f"distances (almost) equal at step {named}: bandwidth {FALLBACK}" if steps else None
+        named = f"step{'s' if len(steps) > 1 else ''} {listed([str(step) for step in steps])}"
+        return f"distances at {named} are (almost) equal: the bandwidth there is {FALLBACK}" if steps else None
 
     def _batch(self, joint: Corpus, sample: int, repetition: int, rng: np.random.Generator) -> CorpusBatch:
         masks = double_lottery(self.n, self.k, rng)

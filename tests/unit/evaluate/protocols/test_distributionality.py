@@ -236,7 +236,7 @@ def test_equal_distances_at_a_step_are_said_but_not_at_the_last():
 
     found = {"energy": observed(SMALL, noisy(0)), "ahd": observed(SMALL, noisy(1)), "fid": observed(SMALL, stepped)}
     judged = SMALL.judge_all(found)
-    assert judged["fid"][2].reason == "distances (almost) equal at step 2, 3: bandwidth 0.1"
+    assert judged["fid"][2].reason == "distances at steps 2 and 3 are (almost) equal: the bandwidth there is 0.1"
     found["fid"] = observed(SMALL, lambda i, j, r, s: noisy(5)(i, j, r, s) * (j - i < 4) + i + 0.1 * r * (j - i < 4))
     assert SMALL.judge_all(found)["fid"][2].reason is None
 
