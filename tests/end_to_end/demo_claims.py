@@ -19,6 +19,7 @@ from textgauge.encode.resource_sources import file_sha256
 from textgauge.encode.resources import resource
 from textgauge.evaluate import Store
 from textgauge.evaluate.boards.grouped import leaderboards
+from textgauge.evaluate.boards.verdicts import verdict_warnings
 from textgauge.evaluate.results import Results
 from textgauge.metrics.properties.base import list_properties
 from textgauge.tabular import listed
@@ -30,9 +31,9 @@ ARROWS = {"smaller": "↓", "larger": "↑"}
 
 
 def words(text: str) -> list[str]:
-    """The lines that say something, their words one space apart; the rules of tables left out."""
+    """The lines that say something, their words one space apart; rules of tables and progress left out."""
     lines = (" ".join(line.split()) for line in text.splitlines())
-    return [line for line in lines if line.strip("─ ")]
+    return [line for line in lines if line.strip("─ ") and not line.endswith(" …")]
 
 
 def row(*cells: object) -> str:
@@ -58,10 +59,16 @@ def run(folder: Path, there: int) -> list[str]:
     asked = {cell["name"] for manifest in manifests for cell in manifest["cells"]}
     kept = {path.stem for path in (folder / "cells").rglob("*.parquet") if len(pl.read_parquet(path))}
     assert kept == asked
-    boards = leaderboards(Results(Store.open(folder)).judged())
-    told = [line for title, board in boards.items() for line in words(f"{title}: {board}" if title else str(board))]
+    results = Results(Store.open(folder))
+    judged = results.judged()
+    told = [
+        line
+        for title, board in leaderboards(judged).items()
+        for line in words(f"{title}: {board}" if title else str(board))
+    ]
     told += [f"next: textgauge leaderboard {folder} --detail", f"textgauge report {folder} -o report.html"]
-    return [*told, f"{len(asked)} results: {there} were there, {len(kept) - there} computed, kept in {folder}"]
+    told += [f"{len(asked)} results: {there} were there, {len(kept) - there} computed, kept in {folder}"]
+    return [*told, *(f"warning: {text}" for text in verdict_warnings(results, judged))]
 
 
 def generated(folder: Path) -> list[str]:

@@ -14,7 +14,7 @@ from scipy.stats import spearmanr
 
 from textgauge.evaluate import Store
 from textgauge.evaluate.boards.leaderboard import leaderboard
-from textgauge.evaluate.results import judge
+from textgauge.evaluate.results import Results
 from textgauge.metrics import get_metric
 
 # What is resampled, where it is not documents: pairs, folds, queries.
@@ -128,10 +128,10 @@ def _share(found: list, measure) -> float:
 def check_report(folder: Path, lines: list[str]) -> None:
     """Every sentence of the report's summary, the tables they come from, its path and its size."""
     store, page = folder / "run", (folder / "report.html").read_text("utf-8")
-    *said, path, size = lines
+    path, *said, size = lines
     assert path == str(folder / "report.html")
     assert size == f"{(folder / 'report.html').stat().st_size / 1e6:.1f} MB; open it in any browser"
-    cells, judged, tables = cells_of(store), judge(Store(store)), Tables(page)
+    cells, judged, tables = cells_of(store), Results(Store(store)).judged(), Tables(page)
     *boards, compared, found = said
     titles = [name.removesuffix(FIRST) for name in tables.found if name.endswith(FIRST)]
     called = {item.protocol.heading: item.protocol.name for item in judged}

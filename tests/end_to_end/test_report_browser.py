@@ -19,7 +19,7 @@ from textgauge.data import Corpus
 from textgauge.evaluate import Plan, Store, run
 from textgauge.evaluate.boards.leaderboard import leaderboard
 from textgauge.evaluate.protocols import Ksc, Sources
-from textgauge.evaluate.results import judge
+from textgauge.evaluate.results import Results
 from textgauge.metrics import get_corpus_metrics
 from textgauge.report.page import page as page_of
 from textgauge.report.page import table_of
@@ -181,9 +181,9 @@ def test_a_saved_csv_has_the_numbers_of_the_store(opened, store, tmp_path):
     assert download.suggested_filename == "board-1.csv"
     download.save_as(tmp_path / "board.csv")
     rows = list(csv.DictReader((tmp_path / "board.csv").read_text(encoding="utf-8").splitlines()))
-    for row, exact in zip(rows, leaderboard(judge(store)).to_dicts(), strict=True):
+    for row, exact in zip(rows, leaderboard(Results(store).judged()).to_dicts(), strict=True):
         assert {name: type(exact[name])(value) for name, value in row.items()} == {name: exact[name] for name in row}
-    assert set(rows[0]) == set(leaderboard(judge(store)).to_dicts()[0])
+    assert set(rows[0]) == set(leaderboard(Results(store).judged()).to_dicts()[0])
 
 
 def test_a_saved_text_is_no_formula(opened, tmp_path):

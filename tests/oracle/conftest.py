@@ -10,7 +10,7 @@ import pytest
 from textgauge.data import Corpus
 from textgauge.evaluate import Plan, Store, run
 from textgauge.evaluate.protocols import Sources
-from textgauge.evaluate.results import judge
+from textgauge.evaluate.results import Results
 from textgauge.metrics import EmbeddingMetric, Part, registry
 
 
@@ -113,7 +113,7 @@ def verdicts(tmp_path, monkeypatch):
         store = Store(tmp_path / f"{name}-{hash(protocol)}")
         report = run([Plan(protocol, two_sources(size), registry.get_corpus_metrics(name), seed)], store)
         assert not report.failures
-        (found,) = judge(store, options)
+        (found,) = Results(store).judged(options)
         return {verdict.measure: verdict for verdict in found.verdicts}
 
     return judged

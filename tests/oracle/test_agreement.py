@@ -11,7 +11,7 @@ from textgauge.evaluate import Plan, Store, run
 from textgauge.evaluate.boards.leaderboard import leaderboard
 from textgauge.evaluate.boards.verdicts import only
 from textgauge.evaluate.protocols import Agreement, Observations, PairSources
-from textgauge.evaluate.results import judge
+from textgauge.evaluate.results import Results
 from textgauge.metrics import PairMetric, Part, registry
 
 
@@ -125,7 +125,7 @@ def judged(tmp_path, monkeypatch):
         store = Store(tmp_path / f"{len(list(tmp_path.iterdir()))}")
         metrics = registry.get_pair_metrics(names)
         assert not run([Plan(protocol or Agreement(), sources or rated(), metrics)], store).failures
-        return judge(store)
+        return Results(store).judged()
 
     return judge_all
 

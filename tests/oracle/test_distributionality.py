@@ -10,7 +10,7 @@ from textgauge.data import Corpus
 from textgauge.evaluate import Store, run
 from textgauge.evaluate.plan import make_plans
 from textgauge.evaluate.protocols import Distributionality, PairSources
-from textgauge.evaluate.results import judge
+from textgauge.evaluate.results import Results
 from textgauge.metrics import EmbeddingMetric, Part, get_metric, registry
 
 PROTOTYPES = {"distributional": "energy@given:euclidean", "neighbours": "ahd@given:euclidean"}
@@ -81,7 +81,7 @@ def judged(tmp_path, monkeypatch):
     def verdicts(metrics, **given):
         protocol = Distributionality(n=30, k=6, **PROTOTYPES, **given)
         assert not run(make_plans([protocol], [moved()], metrics, 0), Store(tmp_path)).failures
-        return {item.metric: item for item in judge(Store(tmp_path))}
+        return {item.metric: item for item in Results(Store(tmp_path)).judged()}
 
     return verdicts
 
@@ -124,7 +124,9 @@ def test_one_pair_of_prototypes_for_all_would_judge_the_ground(tmp_path):
     run(plans, Store(tmp_path))
 
     def scores(**given):
-        found = {item.metric: item.verdict("distributionality").value for item in judge(Store(tmp_path), given)}
+        found = {
+            item.metric: item.verdict("distributionality").value for item in Results(Store(tmp_path)).judged(given)
+        }
         return [found[metric] for metric in grounds]
 
     assert max(scores()) < 0

@@ -9,7 +9,7 @@ import pytest
 from textgauge.evaluate import Plan, Store, run
 from textgauge.evaluate.protocols import Perturbation
 from textgauge.evaluate.protocols.perturbation import POINTS, on_points
-from textgauge.evaluate.results import judge
+from textgauge.evaluate.results import Results
 from textgauge.metrics import EmbeddingMetric, Part, registry
 
 EXACT = Perturbation(n=40, repetitions=4, sigma=0.0, steps=12, largest_q=3)  # without noise only the shift is left
@@ -77,7 +77,7 @@ def verdicts(tmp_path, monkeypatch):
         store = Store(tmp_path / "run")
         report = run([Plan(protocol, POINTS, on_points(names))], store)
         assert not report.failures
-        return {item.metric: {v.measure: v for v in item.verdicts} for item in judge(store)}
+        return {item.metric: {v.measure: v for v in item.verdicts} for item in Results(store).judged()}
 
     return judged
 

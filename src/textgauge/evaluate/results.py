@@ -238,11 +238,6 @@ def _one_of(own: NDArray[Any], other: NDArray[Any]) -> NDArray[Any]:
     return other if np.array_equal(own, other, equal_nan=own.dtype.kind == other.dtype.kind == "f") else own
 
 
-def judge(store: Store, options: Options | None = None) -> list[Judged]:
-    """All verdicts of a store."""
-    return Results(store).judged(options)
-
-
 def total_times(times: Iterable[MetricTime]) -> list[MetricTime]:
     """The sum of the times of each metric under each protocol."""
     found: dict[tuple[str, str], MetricTime] = {}

@@ -7,7 +7,7 @@ import pytest
 
 from textgauge.evaluate import Plan, Store, ensembles, run
 from textgauge.evaluate.protocols import Clustering, Robustness, Sensitivity
-from textgauge.evaluate.results import NOT_TRAINED, Results, cells_by_metric, judge
+from textgauge.evaluate.results import NOT_TRAINED, Results, cells_by_metric
 from textgauge.metrics import get_pair_metrics
 
 TASKS = {
@@ -156,7 +156,7 @@ def test_one_metric_makes_no_ensemble(tmp_path):
     none = made(store)
     assert (none.found, none.contributions, none.lacking) == ((), [], 0)
     assert not (store.folder / "derived").exists()
-    assert {item.metric for item in judge(store)} == {"jaccard"}
+    assert {item.metric for item in Results(store).judged()} == {"jaccard"}
 
 
 def test_two_ways_to_judge_the_same_trials_stay_apart(tmp_path):
@@ -176,7 +176,8 @@ def test_one_task_has_no_universal_ensemble(tmp_path):
 
 def test_another_metric_changes_no_verdict_of_the_others(store, tmp_path):
     few, many = (
-        {(i.metric, i.protocol.name): i.verdicts for i in judge(s)} for s in (make(tmp_path, "jaccard"), store)
+        {(i.metric, i.protocol.name): i.verdicts for i in Results(s).judged()}
+        for s in (make(tmp_path, "jaccard"), store)
     )
     assert len(few) == 3
     for place, verdicts in few.items():

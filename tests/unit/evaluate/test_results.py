@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from textgauge.evaluate import Store, run
-from textgauge.evaluate.results import MetricTime, Results, _column, _protocol, judge, total_times
+from textgauge.evaluate.results import MetricTime, Results, _column, _protocol, total_times
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def test_judging_in_several_ways_opens_each_file_once(results, monkeypatch):
     results.groups()
     results.times()
     assert len(opened) == len(set(opened)) == results.count
-    assert first == judge(results.store)
+    assert first == Results(results.store).judged()
 
 
 def test_options_change_how_trials_are_judged_and_not_the_trials(results):
@@ -57,9 +57,9 @@ def test_a_missing_result_is_counted_and_the_metric_is_incomplete(results):
 
 
 def test_results_of_one_seed_are_those_of_a_store_that_has_no_other(results, tmp_path, make_plan):
-    alone = judge(results.store)
+    alone = Results(results.store).judged()
     run([make_plan(seed=1)], results.store)
-    assert len(judge(results.store)) == 2 * len(alone)
+    assert len(Results(results.store).judged()) == 2 * len(alone)
     assert Results(results.store, seed=0).judged() == alone
     assert {item.seed for item in Results(results.store, seed=1).judged()} == {1}
 

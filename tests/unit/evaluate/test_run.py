@@ -7,7 +7,7 @@ import pytest
 
 from textgauge.evaluate import Store, run
 from textgauge.evaluate.protocols import Ksc, Speed
-from textgauge.evaluate.results import judge
+from textgauge.evaluate.results import Results
 from textgauge.metrics import CorpusMetric, Part, TokenMetric, registry
 
 
@@ -78,8 +78,8 @@ def test_cells_that_plans_have_in_common_are_computed_once(tmp_path, make_plan):
 
 def test_every_way_of_judging_of_a_store_is_kept(tmp_path, make_plan):
     run([make_plan("zipf@words", ties=ties) for ties in ("half", "wrong")], Store(tmp_path))
-    assert {item.protocol.ties for item in judge(Store(tmp_path))} == {"half", "wrong"}
-    assert [item.protocol.ties for item in judge(Store(tmp_path), {"ties": "right"})] == ["right"]
+    assert {item.protocol.ties for item in Results(Store(tmp_path)).judged()} == {"half", "wrong"}
+    assert [item.protocol.ties for item in Results(Store(tmp_path)).judged({"ties": "right"})] == ["right"]
 
 
 @pytest.mark.parametrize("change", [{"seed": 1}, {"n": 9}, {"draw": "lottery"}, {"repetitions": 2}])
@@ -131,7 +131,7 @@ def test_a_metric_that_fails_on_some_pairs_is_undefined_there_alone(tmp_path, ma
 
 def test_a_metric_that_always_fails_has_a_verdict_with_the_reason(tmp_path, make_plan):
     run([make_plan("fussy(how=always)@words,jsd@words")], Store(tmp_path))
-    fussy, jsd = judge(Store(tmp_path))
+    fussy, jsd = Results(Store(tmp_path)).judged()
     assert {verdict.reason for verdict in fussy.verdicts} == {
         "undefined in 6 of 6 trials: ValueError: cannot stand the number 7"
     }
@@ -143,14 +143,14 @@ def test_a_metric_that_fails_is_not_timed_but_the_others_are(tmp_path, make_plan
     plan = replace(plan, protocol=Speed(n=5, largest=20, repetitions=2))
     report = run([plan], Store(tmp_path))
     assert len(report.failures) == 2
-    fussy, jsd = judge(Store(tmp_path))
+    fussy, jsd = Results(Store(tmp_path)).judged()
     assert "cannot stand the number 7" in fussy.verdict("throughput").reason
     assert jsd.verdict("throughput").value > 0
 
 
 def test_a_new_version_of_a_metric_is_computed_anew_and_the_latest_is_judged(tmp_path, make_plan, monkeypatch):
     def values():
-        (item,) = judge(Store(tmp_path))
+        (item,) = Results(Store(tmp_path)).judged()
         return item.verdict("linearity").values
 
     def asked(version):
@@ -172,14 +172,14 @@ def test_a_new_version_of_a_metric_is_computed_anew_and_the_latest_is_judged(tmp
 def test_verdicts_do_not_depend_on_the_order_of_cells(tmp_path, make_plan):
     run([make_plan("zipf@words,jsd@words", repetitions=4)], Store(tmp_path))
     store = Store(tmp_path)
-    plain = judge(store)
+    plain = Results(store).judged()
     manifests = store.manifests()
 
     class Reversed(Store):
         def manifests(self):
             return [{**manifest, "cells": manifest["cells"][::-1]} for manifest in manifests]
 
-    assert sorted(judge(Reversed(tmp_path)), key=str) == sorted(plain, key=str)
+    assert sorted(Results(Reversed(tmp_path)).judged(), key=str) == sorted(plain, key=str)
 
 
 def test_a_run_that_has_not_come_far_is_judged_by_what_is_there(tmp_path, make_plan):
@@ -188,12 +188,12 @@ def test_a_run_that_has_not_come_far_is_judged_by_what_is_there(tmp_path, make_p
     run([plan], store)
     for batch in (1, 3):
         store.path(plan.cell(batch, plan.metrics[0])).unlink()
-    zipf, jsd = judge(store)
+    zipf, jsd = Results(store).judged()
     assert (zipf.missing, jsd.missing) == (2, 0)
     assert len(zipf.verdict("accuracy").values) == 2
     for path in tmp_path.glob("cells/*/*.parquet"):
         path.unlink()
-    assert [(item.missing, item.verdicts) for item in judge(store)] == [(4, ()), (4, ())]
+    assert [(item.missing, item.verdicts) for item in Results(store).judged()] == [(4, ()), (4, ())]
 
 
 def test_generators_differ_between_protocols_repetitions_and_data(make_plan):

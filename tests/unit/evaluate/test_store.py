@@ -12,7 +12,7 @@ import pytest
 
 from textgauge.errors import InputError, ResourceError
 from textgauge.evaluate import Store, run
-from textgauge.evaluate.results import judge
+from textgauge.evaluate.results import Results
 
 
 def files(folder):
@@ -79,7 +79,7 @@ def test_what_a_killed_process_left_half_written_does_not_matter(tmp_path, make_
     (tmp_path / "manifests").mkdir()
     (tmp_path / "manifests" / ".0123.part").write_bytes(b"{")
     assert run([plan], store).computed == 6
-    assert [item.missing for item in judge(Store.open(tmp_path))] == [0, 0]
+    assert [item.missing for item in Results(Store.open(tmp_path)).judged()] == [0, 0]
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS, errno.EDQUOT, errno.EIO])

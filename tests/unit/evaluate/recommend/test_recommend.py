@@ -13,7 +13,7 @@ from textgauge.evaluate.protocols import Agreement
 from textgauge.evaluate.recommend import recommend
 from textgauge.evaluate.recommend.experiments import corpora_ladder
 from textgauge.evaluate.recommend.recommend import all_metrics
-from textgauge.evaluate.results import judge
+from textgauge.evaluate.results import Results
 from textgauge.metrics import get_corpus_metrics, get_pair_metrics
 
 recommend_module = sys.modules["textgauge.evaluate.recommend.recommend"]
@@ -23,7 +23,7 @@ PAIR_METRICS = "jaccard,levenshtein,chrf"
 
 def top_tier(plan, folder):
     run([plan], Store(folder))
-    board = leaderboard(judge(Store(folder)))
+    board = leaderboard(Results(Store(folder)).judged())
     return {board.rows[0].metric, *board.tied}
 
 

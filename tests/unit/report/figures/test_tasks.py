@@ -14,7 +14,7 @@ from textgauge.evaluate.boards.leaderboard import leaderboard
 from textgauge.evaluate.ensembles import NAMES, Contribution, train_ensembles
 from textgauge.evaluate.protocols import Clustering, Ksc, Retrieval, Robustness, Sensitivity
 from textgauge.evaluate.protocols.base import Verdict
-from textgauge.evaluate.results import Group, Judged, Results, judge
+from textgauge.evaluate.results import Group, Judged, Results
 from textgauge.metrics import get_pair_metrics
 from textgauge.report import figures as draw
 from textgauge.report.figures.tasks import (
@@ -66,7 +66,7 @@ def test_a_page_judges_a_run_once(store, monkeypatch):
 
 
 def test_the_heat_map_is_the_leaderboard(store, found):
-    judged = judge(store)
+    judged = Results(store).judged()
     cells, board = task_cells(judged), leaderboard(judged)
     assert cells["metric"].unique(maintain_order=True).to_list() == [row.metric for row in board]
     assert cells["task"].unique(maintain_order=True).to_list() == ["robustness", "sensitivity", "clustering", OVERALL]
@@ -77,7 +77,7 @@ def test_the_heat_map_is_the_leaderboard(store, found):
 
 
 def test_a_cell_has_the_interval_of_its_verdict(store):
-    judged = judge(store)
+    judged = Results(store).judged()
     verdict = next(item for item in judged if (item.metric, item.protocol) == ("jaccard", BENT)).verdicts[0]
     cell = task_cells(judged).filter((pl.col("metric") == "jaccard") & (pl.col("task") == "sensitivity"))
     assert cell.select("value", "low", "high").row(0) == pytest.approx((verdict.value, verdict.low, verdict.high))

@@ -17,7 +17,7 @@ from textgauge.evaluate import Plan, Store, run
 from textgauge.evaluate.boards.grouped import grouped_boards
 from textgauge.evaluate.boards.leaderboard import leaderboard
 from textgauge.evaluate.protocols import Ksc, Size, Sources
-from textgauge.evaluate.results import Results, judge, total_times
+from textgauge.evaluate.results import Results, total_times
 from textgauge.metrics import get_corpus_metrics
 from textgauge.report import figures as draw
 from textgauge.report.page import page, table_of
@@ -44,7 +44,7 @@ def store(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def found(store):
-    ((board, single),) = grouped_boards(judge(store))
+    ((board, single),) = grouped_boards(Results(store).judged())
     return [board, *single]
 
 
@@ -95,7 +95,7 @@ def numbers(table):
 
 
 def test_boards_hold_the_numbers_of_the_leaderboard(store, found):
-    judged = judge(store)
+    judged = Results(store).judged()
     assert [board.protocols for board in found] == [("ksc", "size"), ("ksc",), ("size",)]
     for board in found:
         of = [item for item in judged if item.protocol.name in board.protocols]
@@ -106,7 +106,7 @@ def test_boards_hold_the_numbers_of_the_leaderboard(store, found):
 
 def test_verdicts_are_those_of_the_store(store, found):
     rows = numbers(verdict_table(found[1]))
-    said = [(i.metric, v) for i in judge(store) if i.protocol == KSC for v in i.verdicts]
+    said = [(i.metric, v) for i in Results(store).judged() if i.protocol == KSC for v in i.verdicts]
     assert len(rows) == len(said) == 15
     for row, (metric, verdict) in zip(rows, said, strict=True):
         assert (row["metric"], row["measure"], row["value"]) == (metric, verdict.measure, verdict.value)
