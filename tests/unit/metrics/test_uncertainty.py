@@ -129,6 +129,8 @@ def test_folded_interval_starts_at_0_until_the_difference_is_clear() -> None:
     assert folded_interval(1.9, 1.0, 1.96)[0] == 0
     assert folded_interval(2.0, 1.0, 1.96)[0] == pytest.approx(folded_mean(2 - 1.96, 1.0))
     assert folded_interval(-9.0, 1.0, 1.96) == pytest.approx((9 - 1.96, 9 + 1.96), abs=1e-6)
+    assert folded_interval(-9.0, 0.5, 1.96) == pytest.approx((9 - 0.98, 9 + 0.98), abs=1e-6)
+    assert folded_mean(-2.0, 0.0) == 2.0
     draws = np.abs(np.random.default_rng(0).normal(0.7, 1.3, size=200_000))
     assert folded_mean(0.7, 1.3) == pytest.approx(draws.mean(), abs=0.01)
 
@@ -170,6 +172,8 @@ def test_corpora_of_one_size_are_cut_alike_by_place() -> None:
     unequal = Parts.of_rows(Comparison(reference, first[:30]), trials=3, seed=0).draws
     assert unequal.left[:12].sum(axis=0).tolist() == [3] * 40 + [0] * 30  # in one quarter of each cut
     assert unequal.right[:12].sum(axis=0).tolist() == [0] * 40 + [3] * 30
+    assert (unequal.left[:12].sum(axis=1) == 10).all()
+    assert set(unequal.right[:12].sum(axis=1)) == {7, 8}  # of 30, as equal as can be in every cut
 
 
 def test_differences_are_those_of_disjoint_halves() -> None:

@@ -127,3 +127,19 @@ def test_p_values_count_ties_up_to_rounding_and_never_reach_0():
     assert permutation_p(1.0, np.zeros(99)) == 0.01
     assert permutation_p(0.1 + 0.2, np.array([0.3, 0.1, 0.2])) == 0.5
     assert permutation_p(-1.0, np.array([-1.0, -2.0, 0.0])) == 0.75
+
+
+DRAWS = {
+    "resampled_sums": lambda seed: resampled_sums(np.eye(9), 20, seed),
+    "swapped_sums": lambda seed: swapped_sums(np.eye(9), np.zeros((9, 9)), 20, seed),
+    "permuted": lambda seed: permuted(5, 4, 20, seed),
+    "halves": lambda seed: halves(9, 20, seed),
+    "grouped": lambda seed: grouped(9, 4, seed),
+}
+
+
+@pytest.mark.parametrize("draw", DRAWS.values(), ids=DRAWS)
+def test_draws_depend_on_the_seed_alone(draw):
+    first = np.asarray(draw(0))
+    assert np.array_equal(first, draw(0))
+    assert not np.array_equal(first, draw(1))

@@ -337,6 +337,8 @@ def test_the_note_on_overall_says_mean_weighted_mean_or_the_one_measure():
     assert leaderboard([judged(name, accuracy=spread(0.5)) for name in "ab"]).notes[0] == "overall is accuracy"
     again = leaderboard([*both, *(judged(name, "c,d", accuracy=spread(0.5), linearity=spread(0.4)) for name in "ab")])
     assert again.notes[0] == "overall is the mean of accuracy and linearity"
+    once_more = leaderboard([*both, *(judged(name, "c,d", accuracy=spread(0.5)) for name in "ab")])
+    assert once_more.notes[0] == "overall is the mean of accuracy and linearity"
 
 
 def test_the_chart_shows_ranked_metrics_with_their_ranges():

@@ -108,6 +108,18 @@ def test_what_does_not_fit_is_refused_with_what_is_needed(protocol, size, compla
         protocol.check(sources(size, size))
 
 
+@pytest.mark.parametrize("protocol", [Ksc(k=7, n=6), Ksc(repetitions=1), Ksc(sample=1), Ksc(draw="lottery")])
+def test_what_just_fits_is_taken(protocol):
+    protocol.check(sources(350, 350))
+
+
+def test_the_share_of_the_pool_is_the_larger_one_of_both_sources():
+    assert Ksc(k=3, n=4).pool_share(sources(60, 12)) == 6 / 12  # 4 + 2 + 0 texts of each
+    lottery = Ksc(k=3, n=4, draw="lottery")
+    drawn = 1 - (1 - 4 / 5) * (1 - 2 / 5)  # by the corpus of 4 of them, or by that of 2
+    assert lottery.pool_share(sources(60, 5)) == lottery.pool_share(sources(5, 60)) == pytest.approx(drawn)
+
+
 def test_repeated_texts_do_not_make_up_for_too_few():
     with pytest.raises(InputError, match=r"source a has 5 different texts.* need 6"):
         Ksc(k=3, n=4).check(sources(5, 6, copies=9))
@@ -164,3 +176,17 @@ def test_one_repetition_has_no_interval():
     for verdict in Ksc(k=3, n=2).judge(observed([1, 2, 1])):
         assert verdict.value == 1.0
         assert np.isnan([verdict.std, verdict.low, verdict.high, verdict.boot_low]).all()
+
+
+def test_ties_lines_and_samples_are_judged_as_the_options_say():
+    tied = observed([1, 1, 1], [1, 2, 1])
+    for ties, expected in (("half", 0.75), ("right", 1.0), ("wrong", 0.5)):
+        accuracy, weighted, *_ = Ksc(k=3, n=2, ties=ties).judge(tied)
+        assert (accuracy.value, weighted.value) == (expected, expected)
+    slanted = observed([1, 2, 2])
+    of_r2, of_r = (Ksc(k=3, n=2, linearity=kind).judge(slanted)[-1].value for kind in ("r2", "r"))
+    assert of_r2 == pytest.approx(of_r**2)
+    assert of_r == pytest.approx(0.5)
+    whole, drawn = (Ksc(k=3, n=2, sample=size).judge(observed([1, 2, 3], [1, 2, 3]))[0] for size in (0, 400))
+    assert (whole.value, whole.error) == (0.5, 0.0)
+    assert drawn.error == pytest.approx((drawn.value * (1 - drawn.value) / 400) ** 0.5)  # both share one sample
