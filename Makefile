@@ -72,10 +72,11 @@ quality: $(VENV)/.dev $(VENV)/.docs ## security of code and dependencies, spelli
 	$(BIN)/coverage report --include='src/textgauge/stats/*,src/textgauge/evaluate/protocols/*' --show-missing --fail-under=100
 
 SHARE ?= 1.0
+SEED ?= 0
 mutation: $(VENV)/.dev ## change the code in small ways and see whether the tests notice; SHARE=0.1 tries a tenth
 	$(BIN)/python -m pip install -q -e '.[quality]'
-	$(BIN)/python -m benchmarks.mutation run $(SHARE)
-	$(BIN)/python -m benchmarks.mutation table
+	$(BIN)/python -m benchmarks.mutation $(SHARE) $(SEED)
+	$(BIN)/python -m benchmarks.reliability
 
 wheel: ## source archive, a wheel for this platform and one for all, checked
 	rm -rf dist && $(PYTHON) -m venv build/wheel-venv

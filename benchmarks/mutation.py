@@ -1,10 +1,11 @@
 """Do the tests notice a fault? Small changes of the code ("mutants", made by mutmut), each under the module's tests.
 
-    python -m benchmarks.mutation run [SHARE [SEED]]    try a random share of the mutants of each module
-    python -m benchmarks.mutation table                 what was killed, and the changes that no test noticed
+    python -m benchmarks.mutation [SHARE [SEED]]    try a random share of the mutants of each module
 
 `[tool.mutmut]` in pyproject.toml names modules and tests. A mutant that makes the tests run out of time counts as
-killed. A share of the mutants is the same every time for one seed, and a larger one holds a smaller one.
+killed. A share of the mutants is the same every time for one seed, and a larger one holds a smaller one. What is
+finished is kept if this is stopped. benchmarks/simulated/mutation.jsonl gets a line for each group of modules, with the
+changes that no test noticed; after a change of the code, delete the folder `mutants` first.
 """
 
 from __future__ import annotations
@@ -12,8 +13,11 @@ from __future__ import annotations
 import random
 import subprocess
 import sys
-from collections import Counter
 
+from benchmarks.simulated import file_of
+from benchmarks.trust import keep
+
+GROUPS = ("stats", "metrics.uncertainty", "evaluate.protocols.ksc", "evaluate.boards.leaderboard")
 FIRST = "textgauge.stats.orders.x_ranks__mutmut_1"
 KILLED = ("killed", "timeout", "segfault")
 
@@ -48,31 +52,25 @@ def run(share: float = 1.0, seed: float = 0) -> None:
     if not states():
         mutmut("run", FIRST)
     found = states()
-    chosen = [mutant for mutant in sampled(list(found), share, int(seed)) if found[mutant] == "not checked"]
-    if chosen:  # what is finished is kept if this is stopped
-        mutmut("run", "--max-children", "1", *chosen)
+    chosen = sampled(list(found), share, int(seed))
+    waiting = [mutant for mutant in chosen if found[mutant] == "not checked"]
+    if waiting:
+        mutmut("run", "--max-children", "1", *waiting)
+    found = states()
+    for group in GROUPS:
+        own = sorted(mutant for mutant in chosen if module_of(mutant).startswith(f"textgauge.{group}"))
+        lived = [mutant for mutant in own if found[mutant] not in KILLED]
+        counts = {"tried": len(own), "killed": len(own) - len(lived)}
+        line = {"modules": group, "seed": int(seed), **counts, "not_noticed": [*map(change, lived)]}
+        keep(file_of("mutation"), line, "modules", "seed")
 
 
 def change(mutant: str) -> str:
-    """The lines that a mutant takes away and puts in."""
+    """The module of a mutant, and the lines that it takes away and puts in."""
     lines = mutmut("show", mutant, quiet=True).splitlines()
-    return " → ".join(line[1:].strip() for line in lines if line[:1] in "-+" and line[:3] not in ("---", "+++"))
-
-
-def table() -> None:
-    tried = {mutant: state for mutant, state in states().items() if state != "not checked"}
-    print("| module | mutants tried | killed | survived | killed, % |\n| --- | --- | --- | --- | --- |")
-    modules = sorted(set(map(module_of, tried)))
-    for module in [*modules, ""]:
-        counts = Counter(state in KILLED for mutant, state in tried.items() if module_of(mutant).startswith(module))
-        shown = f"`{module.removeprefix('textgauge.')}`" if module else "together"
-        share = 100 * counts[True] / counts.total()
-        print(f"| {shown} | {counts.total()} | {counts[True]} | {counts[False]} | {share:.0f} |")
-    print("\nNot noticed:\n")
-    for mutant, state in sorted(tried.items()):
-        if state not in KILLED:
-            print(f"- {module_of(mutant).removeprefix('textgauge.')}, {state}: `{change(mutant)}`")
+    changed = " → ".join(line[1:].strip() for line in lines if line[:1] in "-+" and line[:3] not in ("---", "+++"))
+    return f"{module_of(mutant).removeprefix('textgauge.')}: {changed}"
 
 
 if __name__ == "__main__":
-    table() if sys.argv[1:] == ["table"] else run(*map(float, sys.argv[2:]))
+    run(*map(float, sys.argv[1:]))

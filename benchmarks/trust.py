@@ -88,8 +88,33 @@ def soaked() -> str:
     return markdown([*names.values()], [[*map(line.get, names)] for line in read(file_of("soak"))])
 
 
+def branches() -> str:
+    """Parts of the package with the statements and branches that the default tests take."""
+    names = {"part": "part", "statements": "statements", "run": "run", "branches": "branches", "taken": "taken"}
+    rows = [[*map(line.get, names), f"{line['percent']:.1f} %"] for line in read(file_of("branches"))]
+    return markdown([*names.values(), "together"], rows)
+
+
+def mutants() -> str:
+    """Groups of modules with the share of mutants that was killed, in each sample."""
+    lines = sorted(read(file_of("mutation")), key=lambda line: line["seed"])
+    rows = [
+        [line["seed"], f"`{line['modules']}`", line["tried"], line["killed"], f"{line['killed'] / line['tried']:.0%}"]
+        for line in lines
+    ]
+    return markdown(["seed", "modules", "tried", "killed", "share"], rows)
+
+
+def not_noticed() -> str:
+    """The changes of the last sample that no test noticed."""
+    lines = read(file_of("mutation"))
+    last = max(line["seed"] for line in lines)
+    return "\n".join(f"- `{change}`" for line in lines if line["seed"] == last for change in line["not_noticed"])
+
+
 def tables() -> dict[str, str]:
     """All tables by name, of which there are lines."""
     made = {"attack": ("attacks", attacks), "fuzz": ("fuzzed", fuzzed), "faults": ("faults", faults)}
-    made |= {"equality": ("equality", equalities), "soak": ("soak", soaked)}
+    made |= {"equality": ("equality", equalities), "soak": ("soak", soaked), "branches": ("branches", branches)}
+    made |= {"mutation": ("mutants", lambda: mutants() + "\n\nNot noticed, of the last sample:\n\n" + not_noticed())}
     return {name: table() for file, (name, table) in made.items() if read(file_of(file))}

@@ -26,7 +26,7 @@ _NUMBERS = ("value", "low", "high", "null", "null_low", "null_high", "times", "e
 _WIDTH = 260
 # Words that the answer names for each corpus, and the z from which they are: the prior draws z to 0, so that of 60
 # comparisons of equal corpora (200 banking questions each) one had any word beyond 3.
-_WORDS, _TYPICAL = 3, 3.0
+_WORDS, _LOOKED_AT, _TYPICAL = 3, 30, 3.0
 IN_PARTS = "read in parts, no text kept in memory"
 _LABEL = 48  # characters of a text that stand next to its bar
 
@@ -85,11 +85,11 @@ class CompareReport(Result):
         return f"{said} {self._typical_words()}".rstrip() if any(map(different, tested.values())) else said
 
     def _typical_words(self) -> str:
-        """The words that are typical of one corpus, where both have such words."""
-        sides = [
-            [row["term"] for row in self.terms.top(_WORDS, side) if abs(row["z"]) >= _TYPICAL]
-            for side in ("reference", "candidate")
-        ]
+        """The words that are typical of one corpus, where both have such words; punctuation marks are none."""
+        sides = []
+        for side in ("reference", "candidate"):
+            found = [row["term"] for row in self.terms.top(_LOOKED_AT, side) if abs(row["z"]) >= _TYPICAL]
+            sides.append([term for term in found if any(map(str.isalnum, term))][:_WORDS])
         reference, candidate = map(", ".join, sides)
         return f"Typical words of the reference: {reference}; of the candidate: {candidate}." if all(sides) else ""
 

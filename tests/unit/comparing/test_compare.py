@@ -72,6 +72,14 @@ def test_the_first_line_is_the_answer_of_the_adjusted_tests():
     )
 
 
+def test_typical_words_are_words_not_punctuation_marks():
+    reference = [f"no, {word}, no." for word in "abcdefghij" * 4]
+    candidate = [f"yes: {word}? yes!" for word in "abcdefghij" * 4]
+    report = compare(reference=reference, candidate=candidate, metrics="jsd@words")
+    assert report.answer.endswith("Typical words of the reference: no; of the candidate: yes.")
+    assert {row["term"] for row in report.terms.top(3, "candidate")} == {"yes", "!", ":"}
+
+
 def test_a_small_raw_p_value_is_no_answer():
     rows = np.random.default_rng(29).normal(size=(60, 5))
     names = "energy,medoid,pr,dc,irpr,fid"
