@@ -154,6 +154,16 @@ def test_people_with_few_items_are_left_out():
     assert not none.passed
 
 
+def test_items_that_one_person_alone_rated_change_nothing():
+    rng = np.random.default_rng(0)
+    people, judge = rng.integers(1, 5, (3, 40)).astype(float), rng.integers(1, 5, 40).astype(float)
+    alone = np.full((3, 10), np.nan)
+    alone[0] = 4.0
+    few = alternative_annotator_test(people, judge)
+    many = alternative_annotator_test(np.hstack([people, alone]), np.append(judge, np.ones(10)))
+    assert (few.p_values.tolist(), few.advantage) == (many.p_values.tolist(), many.advantage)
+
+
 def test_people_without_a_common_item_have_no_p_value():
     people = np.tile([[1.0, 2.0]], (3, 20))
     people[2] = np.nan
