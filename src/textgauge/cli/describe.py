@@ -26,8 +26,8 @@ from textgauge.cli.output import (
     this_command,
 )
 from textgauge.cli.progress import progress
-from textgauge.data import load_texts
-from textgauge.data.source import accepted
+from textgauge.data import Corpus, load_texts
+from textgauge.data.source import accepted, load_corpus
 from textgauge.describing import CorpusDescription, Description
 from textgauge.describing import describe as run_describe
 from textgauge.describing.lists import check_threshold
@@ -130,7 +130,7 @@ def describe(
     texts, ratings = _generated(generated, column, rating, limit, seed, "corpus" if train is None else "generated")
     roles = ("train", "test", "validation", "representative", "against")
     known = dict(zip(roles, (train, test, validation, representative, against), strict=True))
-    others: Any = {role: None if path is None else _texts(path, column) for role, path in known.items()}
+    others: Any = {role: None if path is None else load_corpus(path, column=column) for role, path in known.items()}
     backends: Any = {"embedder": embedder, "grammar": grammar, "plausibility": plausibility}
     chosen: Any = {role: None if name == "none" else name for role, name in backends.items()}
     with progress() as step:
@@ -199,21 +199,17 @@ class _Files:
             _draw(found, self.figure)
 
 
-def _texts(path: str, column: str | None) -> tuple[str, ...]:
-    return load_texts(path, column=column).texts
-
-
 def _generated(
     paths: list[str], column: str | None, rating: str | None, limit: int | None, seed: int, only: str
-) -> tuple[dict[str, tuple[str, ...]], dict[str, list[float]] | None]:
+) -> tuple[dict[str, Corpus], dict[str, list[float]] | None]:
     named = {only: paths[0]} if len(paths) == 1 else names_of(paths)
     found = {
         name: load_texts(path, column=column, labels=rating, limit=limit, seed=seed) for name, path in named.items()
     }
-    texts = {name: part.texts for name, part in found.items()}
+    corpora = {name: Corpus.of(part.texts, source_rows=part.rows) for name, part in found.items()}
     if rating is None:  # samples bring labels, which are not ratings
-        return texts, None
-    return texts, {name: [_number(mark, name) for mark in part.labels or ()] for name, part in found.items()}
+        return corpora, None
+    return corpora, {name: [_number(mark, name) for mark in part.labels or ()] for name, part in found.items()}
 
 
 def _number(mark: str, name: str) -> float:

@@ -26,6 +26,7 @@ from textgauge.cli.output import (
     this_command,
 )
 from textgauge.cli.progress import progress
+from textgauge.data import Corpus
 from textgauge.data.source import accepted, load_aligned, load_pairs, load_references
 from textgauge.errors import InputError
 from textgauge.files import check_table_path, write_table
@@ -193,7 +194,7 @@ def _read(
         if left is not None:
             raise InputError("give two files or --pairs, not both")
         found = load_pairs(pairs, left=columns[0], right=columns[1], scores=scores, limit=limit, seed=seed)
-        return found.left, found.right, found.scores
+        return Corpus.of(found.left, source_rows=found.rows), found.right, found.scores
     if left is None or not right:
         raise InputError("give the texts and their references as two files, or a table by --pairs")
     if scores:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.arrays import Floats
+from textgauge.arrays import Floats, Ints
 from textgauge.charts import without_network
 from textgauge.comparing.compare import blas_threads, prepared
 from textgauge.comparing.terms import Terms, separating_terms
@@ -77,6 +77,7 @@ def explanation_of(metric: CorpusMetric, comparison: Comparison, score: Score, t
         nearest=found,
         distance=distance,
         texts=(comparison.reference.texts, comparison.candidate.texts) if with_texts else None,
+        rows=(comparison.reference.source_rows, comparison.candidate.source_rows),
         terms=terms,
         larger_is_farther=metric.closer == "smaller",
     )
@@ -97,6 +98,7 @@ class Explanation(Tabular):
     nearest: CrossNearest
     distance: str
     texts: tuple[tuple[str, ...], tuple[str, ...]] | None
+    rows: tuple[Ints, Ints]
     terms: Terms
     larger_is_farther: bool = True
 
@@ -124,7 +126,7 @@ class Explanation(Tabular):
         """One flat dictionary per text, reference first, in the order of the texts.
 
         `side`, `index`, `text`, `contribution`, columns of the metric's family, and the nearest text of the other side:
-        `nearest`, `nearest_index`, `distance`. None where nothing is known.
+        `nearest`, `nearest_index`, `distance`. None where nothing is known. Indices are rows of the source, from 0.
         """
         return [self._row(side, index) for side in SIDES for index in range(len(self._terms(side).adds))]
 
@@ -172,17 +174,20 @@ class Explanation(Tabular):
     def _text(self, side: Side, index: int) -> str | None:
         return None if self.texts is None else without_surrogates(self.texts[SIDES.index(side)][index])
 
+    def _source_row(self, side: Side, index: int) -> int:
+        return int(self.rows[SIDES.index(side)][index])
+
     def _row(self, side: Side, index: int) -> Row:
         terms, other = self._terms(side), SIDES[side == "reference"]
         indices = self.nearest.of_reference_index if side == "reference" else self.nearest.of_candidate_index
         return {
             "side": side,
-            "index": index,
+            "index": self._source_row(side, index),
             "text": self._text(side, index),
             "contribution": plain(float(terms.adds[index])),
             **plain_row({name: column[index].item() for name, column in terms.detail.items()}),
             "nearest": self._text(other, int(indices[index])),
-            "nearest_index": int(indices[index]),
+            "nearest_index": self._source_row(other, int(indices[index])),
             "distance": plain(float(self._distances(side)[index])),
         }
 

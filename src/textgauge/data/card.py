@@ -14,16 +14,20 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class LabelledTexts:
-    """Texts of one source; `labels`, where there are any, has one label for each text."""
+    """Texts of one source; `labels`, where there are any, has one label for each text.
+
+    `rows` says where each stood in the source, from 0, if some were left out.
+    """
 
     texts: tuple[str, ...]
     labels: tuple[str, ...] | None
     name: str
     licence: str = ""
     source: str = ""
+    rows: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
-        same_length(self.name, texts=self.texts, labels=self.labels)
+        same_length(self.name, texts=self.texts, labels=self.labels, rows=self.rows)
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -34,8 +38,12 @@ class LabelledTexts:
         >>> LabelledTexts(("a", "b", "c"), None, "letters").draw(2, seed=1).texts
         ('a', 'b')
         """
-        rows = draw_rows(len(self), n, f"{self.name}:{seed}")
-        return replace(self, texts=at(self.texts, rows), labels=self.labels and at(self.labels, rows))
+        return self.take(draw_rows(len(self), n, f"{self.name}:{seed}"))
+
+    def take(self, rows: Sequence[int]) -> LabelledTexts:
+        """The texts at these places."""
+        places = tuple(rows) if self.rows is None else at(self.rows, rows)
+        return replace(self, texts=at(self.texts, rows), labels=self.labels and at(self.labels, rows), rows=places)
 
 
 @dataclass(frozen=True)
@@ -43,7 +51,8 @@ class TextPairs:
     """Aligned pairs of texts.
 
     `grade` says how near the two are (larger is nearer), `raters` holds the single judgements behind a grade,
-    `group` the part a pair comes from (a system, a file, a split), `scores` columns of further numbers by name.
+    `group` the part a pair comes from (a system, a file, a split), `scores` columns of further numbers by name; `rows`
+    says where each pair stood in the source, from 0, if some were left out.
     """
 
     left: tuple[str, ...]
@@ -55,6 +64,7 @@ class TextPairs:
     licence: str = ""
     source: str = ""
     scores: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    rows: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
         same_length(self.name, left=self.left, right=self.right, grade=self.grade, raters=self.raters, group=self.group)
@@ -73,6 +83,7 @@ class TextPairs:
             raters=self.raters and at(self.raters, rows),
             group=self.group and at(self.group, rows),
             scores={name: at(column, rows) for name, column in self.scores.items()},
+            rows=tuple(rows) if self.rows is None else at(self.rows, rows),
         )
 
 

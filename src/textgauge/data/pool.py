@@ -31,11 +31,21 @@ PADDED = ":padded"  # after the name of a tokenizer
 class Pool:
     """Texts or ready-made embeddings, with their rows: tokens, counts, embeddings, content keys.
 
+    `source_rows` says where each row stood in the file or list it was read from, where some of these were left out.
+
     >>> Pool(["a cat", "a dog"]).size
     2
     """
 
-    def __init__(self, texts: Sequence[str] | None = None, *, embeddings: Embeddings | None = None) -> None:
+    _source_rows: NDArray[np.int64] | None = None
+
+    def __init__(
+        self,
+        texts: Sequence[str] | None = None,
+        *,
+        embeddings: Embeddings | None = None,
+        source_rows: Sequence[int] | NDArray[np.int64] | None = None,
+    ) -> None:
         if texts is None and embeddings is None:
             raise InputError("a pool needs texts or embeddings")
         self._texts = None if texts is None else tuple(_checked_texts(texts))
@@ -47,6 +57,7 @@ class Pool:
                 raise InputError(f"{len(self._texts)} texts but {len(given)} embeddings")
             self._rows["embeddings", GIVEN] = given
         self.size = len(self._texts) if self._texts is not None else len(self._rows["embeddings", GIVEN])
+        self._source_rows = None if source_rows is None else np.array(source_rows, dtype=np.int64)
 
     @classmethod
     def joined(cls, *pools: Pool) -> Pool:
@@ -57,9 +68,14 @@ class Pool:
             raise InputError("cannot join texts with embeddings: give both corpora as texts, or both as embeddings")
         texts = [text for pool in pools for text in pool.texts] if with_texts else None
         given = _stacked([pool.embeddings(GIVEN) for pool in pools]) if with_given else None
-        joint = cls(texts, embeddings=given)
+        joint = cls(texts, embeddings=given, source_rows=np.concatenate([pool.source_rows for pool in pools]))
         joint._parents = pools
         return joint
+
+    @property
+    def source_rows(self) -> NDArray[np.int64]:
+        """Where each row stood in its source, from 0; blank texts and those not drawn leave gaps."""
+        return np.arange(self.size) if self._source_rows is None else self._source_rows
 
     @property
     def has_texts(self) -> bool:

@@ -28,7 +28,7 @@ from textgauge.data.packing import PACKINGS, STDIN, show, similar_files, suffix
 from textgauge.data.pool import Embeddings
 from textgauge.data.samples import PREFIX, list_samples, sample, sample_pairs
 from textgauge.data.stream import ArrayStream, Stream, TextStream, source_files
-from textgauge.data.tables import TextTable, cells_of, listed, without_blanks
+from textgauge.data.tables import TextTable, cells_of, filled_rows, listed
 from textgauge.data.view import Corpus, TextsLike
 from textgauge.errors import ArgumentError, InputError
 from textgauge.tabular import one_line
@@ -45,15 +45,16 @@ def load_corpus(
     `column` names a column of a file or data frame; one named in the path itself (`PATH:COLUMN`) wins. A corpus object
     and an array are taken as they are; of all else blank texts are left out with a warning. With a `role`, such as
     "reference", a corpus that cannot be compared is refused under that name: it needs two different texts that are
-    not blank.
+    not blank. `source_rows` of the corpus say where its texts stood in the source.
 
     >>> len(load_corpus("sample:cooking", limit=2)), load_corpus(["a cat", "a dog"]).texts
     (2, ('a cat', 'a dog'))
     """
     if isinstance(source, str | os.PathLike) and format_of(source).holds != "embeddings":
-        corpus = Corpus.of(load_texts(source, column=column, limit=limit, seed=seed).texts)
+        found = load_texts(source, column=column, limit=limit, seed=seed)
+        corpus = Corpus.of(found.texts, source_rows=found.rows)
     else:
-        corpus = Corpus.of(_drawn(_in_memory(source, column), source_name(source, "texts"), limit, seed))
+        corpus = _in_memory(source, column, limit, seed)
     if role is not None:
         _check_comparable(corpus, role)
     return corpus
@@ -100,8 +101,7 @@ def load_texts(
     else:
         path, column = _place(name, column)
         table = _table(path) if _is_one(path) else _joined_tables(path)
-        texts, marks = table.without_blanks(column, labels)
-        found = LabelledTexts(tuple(texts), None if marks is None else tuple(marks), table.name)
+        found = table.without_blanks(column, labels)
     return found if limit is None else found.draw(limit, seed)
 
 
@@ -230,23 +230,25 @@ def accepted(*, embeddings: bool = False) -> str:
     )
 
 
-def _in_memory(source: Source, column: str | None) -> TextsLike:
-    if isinstance(source, str | os.PathLike):
-        return read_embeddings(source)
-    if isinstance(source, Corpus | np.ndarray):
-        return source
-    return without_blanks(cells_of(source, column), "the texts")
+def _in_memory(source: Source, column: str | None, limit: int | None, seed: int) -> Corpus:
+    """The corpus of embeddings, of texts in memory, or of another corpus."""
 
+    def drawn(size: int) -> list[int] | None:
+        return None if limit is None else draw_rows(size, limit, f"{source_name(source, 'texts')}:{seed}")
 
-def _drawn(texts: TextsLike, name: str, limit: int | None, seed: int) -> TextsLike:
-    if limit is None:
-        return texts
-    rows = draw_rows(len(texts), limit, f"{name}:{seed}")
-    return texts.take(rows) if isinstance(texts, Corpus) else _rows_of(texts, rows)
-
-
-def _rows_of(texts: Any, rows: list[int]) -> Any:
-    return texts[rows] if isinstance(texts, np.ndarray) else [texts[row] for row in rows]
+    if isinstance(source, Corpus):
+        rows = drawn(len(source))
+        return source if rows is None else source.take(rows)
+    if isinstance(source, str | os.PathLike | np.ndarray):
+        vectors = source if isinstance(source, np.ndarray) else read_embeddings(source)
+        rows = drawn(len(vectors))
+        return Corpus.of(vectors if rows is None else vectors[rows], source_rows=rows)
+    texts = cells_of(source, column)
+    kept = filled_rows(texts, "the texts") or list(range(len(texts)))
+    rows = drawn(len(kept))
+    if rows is not None:
+        kept = [kept[row] for row in rows]
+    return Corpus.of([texts[row] for row in kept], source_rows=kept)
 
 
 def _check_comparable(corpus: Corpus, role: str) -> None:

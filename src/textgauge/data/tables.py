@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any, TypeGuard
 
+from textgauge.data.card import LabelledTexts
 from textgauge.encode.tokenizers import without_surrogates
 from textgauge.errors import InputError, warn
 from textgauge.limits import TEXT_CHARACTERS
@@ -73,17 +74,18 @@ class TextTable:
             found.append(text)
         return found
 
-    def without_blanks(self, column: str | None, labels: str | None) -> tuple[list[str], list[str] | None]:
+    def without_blanks(self, column: str | None, labels: str | None) -> LabelledTexts:
         """The texts of a column that are not blank and, where `labels` names a column, their labels.
 
         A warning counts those left out.
         """
         texts = self.texts(column)
-        kept = _filled_rows(texts, self.name)
+        kept = filled_rows(texts, self.name)
         if not kept:
             raise InputError(f"{self.name}: no texts, every {self.unit} is blank ({len(texts)} of {len(texts)})")
         marks = None if labels is None else [str(cell) for cell in self.columns[self.column(labels)]]
-        return [texts[row] or "" for row in kept], None if marks is None else [marks[row] for row in kept]
+        found = LabelledTexts(tuple(text or "" for text in texts), None if marks is None else tuple(marks), self.name)
+        return found if len(kept) == len(texts) else found.take(kept)
 
     def numbers(self, column: str, *, blank: bool = False) -> list[float]:
         """The numbers of a column; others are refused, and blank cells too, which are NaN where allowed."""
@@ -131,13 +133,8 @@ def cells_of(values: Any, column: str | None = None) -> list[Any]:
     return _chosen(_columns_of_records(cells), column) if records else cells
 
 
-def without_blanks(texts: list[Any], name: str) -> list[Any]:
-    """The texts without blank and missing ones, which a warning counts; all of them if none would be left."""
-    kept = _filled_rows(texts, name) if any(map(_is_blank, texts)) and not all(map(_is_blank, texts)) else None
-    return texts if kept is None else [texts[row] for row in kept]
-
-
-def _filled_rows(texts: Sequence[object], name: str) -> list[int]:
+def filled_rows(texts: Sequence[object], name: str) -> list[int]:
+    """The places of the texts that are not blank or missing; a warning counts the others."""
     kept = [row for row, text in enumerate(texts) if not _is_blank(text)]
     if 0 < len(kept) < len(texts):
         warn(f"{name}: blank texts left out: {len(texts) - len(kept)} of {len(texts)}")

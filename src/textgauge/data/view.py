@@ -44,15 +44,24 @@ class Corpus:
         self._remembered: dict[tuple[Any, ...], Any] = {}
 
     @classmethod
-    def of(cls, texts: TextsLike | None = None, *, embeddings: Embeddings | None = None) -> Corpus:
-        """A corpus of texts, of ready-made embeddings, or of both; a corpus is returned as it is."""
+    def of(
+        cls,
+        texts: TextsLike | None = None,
+        *,
+        embeddings: Embeddings | None = None,
+        source_rows: Sequence[int] | Ints | None = None,
+    ) -> Corpus:
+        """A corpus of texts, of ready-made embeddings, or of both; a corpus is returned as it is.
+
+        `source_rows` are the places of the texts in what they were read from, where some were left out.
+        """
         if isinstance(texts, Corpus):
             return texts
         if isinstance(texts, np.ndarray) and texts.dtype.kind in "fiub":
             texts, embeddings = None, texts
         if isinstance(texts, str):
             raise InputError("expected a list of texts, not one text")
-        pool = Pool(None if texts is None else cells_of(texts), embeddings=embeddings)
+        pool = Pool(None if texts is None else cells_of(texts), embeddings=embeddings, source_rows=source_rows)
         return cls(pool, np.arange(pool.size))
 
     def take(self, rows: ArrayLike) -> Corpus:
@@ -82,6 +91,11 @@ class Corpus:
         """The texts, in order."""
         texts = self.pool.texts
         return tuple(texts[row] for row in self.index)
+
+    @property
+    def source_rows(self) -> Ints:
+        """Where each text stood in the file or list it was read from, from 0."""
+        return self.pool.source_rows[self.index]
 
     @property
     def keys(self) -> NDArray[np.uint64]:

@@ -258,10 +258,10 @@ def _matches(parts: Sequence[_Part]) -> pl.DataFrame:
         pl.DataFrame(
             {
                 "corpus": [one.name] * len(rows),
-                "index": rows,
+                "index": one.corpus.source_rows[rows],
                 "text": texts_of(one.corpus, rows),
                 "similarity": similarity,
-                "match_index": index,
+                "match_index": others.source_rows[index],
                 "match": texts_of(others, index),
             },
             schema=schema,
@@ -280,10 +280,10 @@ def _per_text(one: MeasuredCorpus) -> pl.DataFrame:
     near = nothing if one.embedder is None else one.derive(nearest_other).similarity
     columns = {
         "corpus": [one.name] * n,
-        "index": np.arange(n),
+        "index": one.corpus.source_rows,
         "text": list(one.corpus.texts),
         "words": lengths(one).astype(np.int64),
-        "duplicate": duplicate.index,
+        "duplicate": np.where(duplicate.index < 0, -1, one.corpus.source_rows[duplicate.index]),
         "duplicate_similarity": duplicate.similarity,
         "nearest_cosine": near,
         "outlier": np.zeros(n, dtype=bool) if one.embedder is None else one.derive(outlying),

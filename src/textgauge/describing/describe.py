@@ -154,10 +154,11 @@ def gather(
         raise InputError(f"a generated corpus cannot be called {taken!r}: that name stands for the {taken} texts")
     others = {"train": train, "test": test, "against": against}
     named: dict[str, Source] = {**sources, **{role: other for role, other in others.items() if other is not None}}
-    texts = {name: texts_of_source(source, name, column=column) for name, source in named.items()}
-    pool = Pool([text for part in texts.values() for text in part])
-    spans = itertools.pairwise(itertools.accumulate(map(len, texts.values()), initial=0))
-    views = {name: Corpus(pool, np.arange(*span)) for name, span in zip(texts, spans, strict=True)}
+    corpora = {name: _checked(source, name, column) for name, source in named.items()}
+    rows = np.concatenate([corpus.source_rows for corpus in corpora.values()])
+    pool = Pool([without_surrogates(text) for corpus in corpora.values() for text in corpus.texts], source_rows=rows)
+    spans = itertools.pairwise(itertools.accumulate(map(len, corpora.values()), initial=0))
+    views = {name: Corpus(pool, np.arange(*span)) for name, span in zip(corpora, spans, strict=True)}
     more = () if validation is None else texts_of_source(validation, "validation", column=column)
     own = {name: views[name] for name in sources}
     return CorpusSets(own, views.get("train"), views.get("test"), more, views.get("against"))
@@ -165,7 +166,12 @@ def gather(
 
 def texts_of_source(source: Source, role: str, *, column: str | None = None) -> Sequence[str]:
     """Read the texts of one corpus and check them."""
-    texts = load_corpus(source, column=column).texts
+    return [without_surrogates(text) for text in _checked(source, role, column).texts]
+
+
+def _checked(source: Source, role: str, column: str | None) -> Corpus:
+    corpus = load_corpus(source, column=column)
+    texts = corpus.texts
     if not texts:
         raise InputError(f"{role}: there are no texts")
     if not any(map(str.strip, texts)):
@@ -173,7 +179,7 @@ def texts_of_source(source: Source, role: str, *, column: str | None = None) -> 
     longest = max(map(len, texts))
     if longest > MOST_CHARACTERS:
         raise InputError(f"{role}: a text of {longest:,} characters; the limit is {MOST_CHARACTERS:,}")
-    return [without_surrogates(text) for text in texts]
+    return corpus
 
 
 def _rated(sets: CorpusSets, ratings: Ratings | Mapping[str, Ratings] | None) -> dict[str, NDArray[np.float64]]:

@@ -33,7 +33,7 @@ def per_text(
     n = len(measured.corpus)
     columns: dict[str, Any] = {
         "corpus": [measured.name] * n,
-        "index": np.arange(n),
+        "index": measured.corpus.source_rows,
         "text": list(measured.corpus.texts),
     }
     _, place, times = np.unique(measured.forms, return_inverse=True, return_counts=True)
@@ -88,7 +88,7 @@ def _matches(name: str, found: NearestMatches | None, rows: Ints, named: dict[st
         return pl.DataFrame(schema=schema)
     columns = {
         "corpus": [name] * len(rows),
-        "index": rows,
+        "index": queries.source_rows[rows],
         first: texts_of(queries, rows),
         value: found.similarity[rows],
         last: texts_of(documents, found.index[rows]),

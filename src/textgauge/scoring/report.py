@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.arrays import Floats
+from textgauge.arrays import Floats, Ints
 from textgauge.charts import without_network
 from textgauge.data import Pairs
 from textgauge.errors import InputError, UnknownName
@@ -191,7 +191,8 @@ class Summary(FlatRow):
 class ScoreReport(Result):
     """The scores of many metrics on the same pairs; iterate over them, or ask for one by its key.
 
-    `references` is how many of them each text has, -1 where the number varies.
+    `references` is how many of them each text has, -1 where the number varies; `rows` are the places of the pairs in
+    what they were read from.
     """
 
     command: ClassVar[str] = "score"
@@ -200,7 +201,8 @@ class ScoreReport(Result):
     statistics: Mapping[str, ItemStatistics]
     order: NDArray[np.int64]
     bootstrap: Bootstrap
-    references: int = 1
+    references: int
+    rows: Ints
 
     def __len__(self) -> int:
         return len(self.scores)
@@ -256,14 +258,14 @@ class ScoreReport(Result):
         )
 
     def to_dicts(self, *, parts: bool = False) -> list[dict[str, Any]]:
-        """One flat dictionary per pair: `index`, a field per metric, and with `parts` a field per part."""
+        """One flat dictionary per pair: `index` (the row of the source, from 0), a field per metric, and per part."""
         columns: dict[str, list[Any]] = {}
         for scores in self.scores:
             columns[scores.metric] = list(map(plain, scores.values.tolist()))
             for name, values in scores.parts.items() if parts else ():
                 columns[str(replace(parse(scores.metric), part=name))] = list(map(plain, values.tolist()))
-        rows = zip(*columns.values(), strict=True)
-        return [{"index": index, **dict(zip(columns, row, strict=True))} for index, row in enumerate(rows)]
+        columns = {"index": self.rows.tolist(), **columns}
+        return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
     def plot(self) -> alt.VConcatChart:
         """How the values of every metric are spread over the pairs, with their mean."""

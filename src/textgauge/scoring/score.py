@@ -89,7 +89,8 @@ def score(
         raise missing[0]
     numbers = set(np.bincount(pairs.items).tolist())
     references = numbers.pop() if len(numbers) == 1 else -1
-    return ScoreReport(tuple(found), statistics, canonical_order(pairs), how, references)
+    rows = pairs.left.source_rows[pairs.first_rows]
+    return ScoreReport(tuple(found), statistics, canonical_order(pairs), how, references, rows)
 
 
 class PairsPart(NamedTuple):

@@ -142,6 +142,19 @@ class TestLoadCorpus:
         assert drawn[0] == drawn[1] != drawn[2]
         assert len(load_corpus(tmp_path / "a.npy", limit=5000)) == 1000
 
+    def test_rows_of_the_source_are_kept_in_views_and_joined_pools(self):
+        texts = ["a", " ", "b", None, "c", "d"]
+        with pytest.warns(UserWarning, match="blank texts left out: 2 of 6"):
+            corpus = load_corpus(texts)
+        assert corpus.source_rows.tolist() == [0, 2, 4, 5]
+        assert corpus.take([3, 1]).source_rows.tolist() == [5, 2]
+        drawn = load_corpus(corpus, limit=2)
+        assert [texts[row] for row in drawn.source_rows] == list(drawn.texts)
+        assert (corpus | Corpus.of(["x", "y"])).source_rows.tolist() == [0, 2, 4, 5, 0, 1]
+        vectors = np.arange(20.0).reshape(10, 2)
+        some = load_corpus(vectors, limit=4)
+        assert np.array_equal(some.embeddings("given"), vectors[some.source_rows])
+
     @pytest.mark.parametrize("of", [list, np.array, Corpus.of, polars.Series, iter], ids=str)
     def test_limit_holds_for_what_is_in_memory(self, of):
         texts = [f"text {n}" for n in range(30)]
