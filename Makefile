@@ -47,7 +47,7 @@ test: $(VENV)/.dev ## run the tests
 	$(BIN)/python -m pytest -q -n auto
 
 test-fast: $(VENV)/.dev ## the unit tests that need no models
-	$(BIN)/python -m pytest -q -n auto $(FAST)
+	$(BIN)/python -m pytest -q -n auto -m 'not slow and not long' $(FAST)
 
 test-slow: $(VENV)/.dev ## run the simulations and full-size checks
 	$(BIN)/python -m pytest -q -m slow

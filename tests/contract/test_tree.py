@@ -17,6 +17,7 @@ PAGES = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "docs/architecture.md")
 MADE = {"textgauge.toml", "derived/", "site/"}  # by users, runs and make
 PACKAGE = Path(textgauge.__file__).parent
 MODULES = {path.relative_to(PACKAGE).as_posix(): ast.parse(path.read_text("utf-8")) for path in PACKAGE.rglob("*.py")}
+PROTOCOLS = {kind.__name__ for kind in known_protocols().values()}
 MOST_FILES = 30
 
 
@@ -53,16 +54,15 @@ def test_no_room_has_more_files_than_a_reader_can_look_over():
 
 def asks_for_a_protocol(node: ast.AST) -> bool:
     """Whether code asks for a certain protocol, by its name or by its class."""
-    classes = {kind.__name__ for kind in known_protocols().values()}
     if isinstance(node, ast.Compare):
         sides = [node.left, *node.comparators]
         written = {ast.unparse(side) for side in sides}
         constant = any(isinstance(part, ast.Constant) for side in sides for part in ast.walk(side))
         named = constant and any(side.endswith("protocol.name") for side in written)
-        return named or bool(written & {f"{name}.name" for name in classes})
+        return named or bool(written & {f"{name}.name" for name in PROTOCOLS})
     if not isinstance(node, ast.Call) or ast.unparse(node.func) not in ("isinstance", "issubclass"):
         return False
-    return bool(classes & {part.id for part in ast.walk(node.args[1]) if isinstance(part, ast.Name)})
+    return bool(PROTOCOLS & {part.id for part in ast.walk(node.args[1]) if isinstance(part, ast.Name)})
 
 
 @pytest.mark.parametrize(

@@ -284,6 +284,7 @@ def test_default_metrics_of_all_pairs_are_left_out(letters, small, monkeypatch):
     assert len(compare(*texts, metrics="pr@letters,jsd@words")) == 2
 
 
+@pytest.mark.long
 def test_threads_of_linear_algebra_change_no_bit(tmp_path):
     rng = np.random.default_rng(0)
     for name in "ab":

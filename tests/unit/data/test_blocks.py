@@ -94,6 +94,7 @@ def test_a_full_disk_is_one_line_and_finished_blocks_stay(folder, monkeypatch):
     assert sorted(again.asked) == sorted(TEXTS[8:])
 
 
+@pytest.mark.long
 def test_a_killed_run_goes_on_where_it_was(tmp_path):
     log = tmp_path / "log"
     script = f"""

@@ -259,6 +259,7 @@ def work(folder: Path, start: int) -> bool:
     return all(np.array_equal(encode_cached(Letters(), texts, cache_dir=folder), plain(texts)) for _ in range(3))
 
 
+@pytest.mark.long
 def test_processes_may_share_it(tmp_path: Path) -> None:
     """Writers and mergers at once: every reader gets the right numbers, and the files stay whole."""
     with cap_sizes(1), multiprocessing.get_context("spawn").Pool(3) as pool:  # a segment a text: more than are kept

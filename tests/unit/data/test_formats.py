@@ -412,6 +412,7 @@ def test_messages_cut_long_column_names(tmp_path: Path) -> None:
         assert len(str(caught.value)) < 600
 
 
+@pytest.mark.long
 def test_a_damaged_parquet_file_is_one_line_and_the_reader_prints_nothing(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

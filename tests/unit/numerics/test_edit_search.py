@@ -76,7 +76,9 @@ def test_counting_equals_the_plain_loop(queries: list[str], documents: list[str]
         assert found(queries, documents) == plain(queries, documents)
 
 
-@pytest.mark.parametrize(("words", "length"), [(2_000, 14), (3, 9), (40, 3), (2_000, 500)])
+@pytest.mark.parametrize(
+    ("words", "length"), [(2_000, 14), (3, 9), (40, 3), pytest.param(2_000, 500, marks=pytest.mark.long)]
+)
 def test_counting_on_larger_corpora(counting: None, words: int, length: int) -> None:
     rng = np.random.default_rng(words + length)
     n = 400 if length < 100 else 20  # beyond 255 tokens, counts need two bytes

@@ -102,6 +102,7 @@ def test_sums_of_kernels_and_distances_are_those_of_all_texts():
     np.testing.assert_allclose(across[1][Q][30:-10], euclidean(X, Y).sum(axis=0)[30:-10], rtol=1e-5)
 
 
+@pytest.mark.long
 def test_mmd_of_many_texts_is_the_one_of_double_precision():
     rng = np.random.default_rng(1)
     X = rng.standard_normal((4_100, 24)).astype(np.float32)

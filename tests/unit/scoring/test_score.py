@@ -187,6 +187,7 @@ def test_exchanging_the_systems_turns_the_difference_round():
     assert there.p_randomisation == back.p_randomisation
 
 
+@pytest.mark.long
 def test_p_values_are_uniform_when_systems_are_alike():
     found = [
         contrast(left=a, baseline=b, right=references, metrics="jaccard", resamples=200, seed=trial)[0]

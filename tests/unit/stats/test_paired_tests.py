@@ -69,7 +69,10 @@ def test_a_permutation_test_counts_exchanges_at_least_as_far():
 
 
 @pytest.mark.parametrize("test", [permutation_test, bootstrap_test])
-@pytest.mark.parametrize("correlation", [pearson, spearman, kendall_b, accuracy_eq])
+@pytest.mark.parametrize(
+    "correlation",
+    [pearson, spearman, *(pytest.param(slower, marks=pytest.mark.long) for slower in (kendall_b, accuracy_eq))],
+)
 def test_tests_find_the_better_metric_and_turn_with_it(test, correlation):
     gold, a, b = two_metrics(150, 2, better=1.0)
     found, turned = test(correlation, gold, a, b), test(correlation, gold, b, a)
@@ -136,6 +139,7 @@ TESTS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", TESTS)
 def test_p_values_are_uniform_when_both_metrics_are_as_good(name):
     results = null_p_values(TESTS[name], 150, 80)
