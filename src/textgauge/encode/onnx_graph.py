@@ -68,14 +68,16 @@ class OnnxGraph:
     def network(self, inputs: Mapping[str, Axes], output: str, axes: Axes) -> Network:
         """The graph on onnxruntime."""
         onnxruntime = silent_onnxruntime()
-        # onnxruntime reads these arrays while the session lives, so the closure keeps them.
+        # onnxruntime copies them when the session opens: nothing of the weights given is kept.
         arrays = [np.ascontiguousarray(self.weights[name]) for name in self.used]
-        values = [onnxruntime.OrtValue.ortvalue_from_numpy(array) for array in arrays]
         options = onnxruntime.SessionOptions()
-        options.add_external_initializers(list(self.used), values)
+        options.add_external_initializers(
+            list(self.used), [onnxruntime.OrtValue.ortvalue_from_numpy(array) for array in arrays]
+        )
         session = onnx_session(self.written(inputs, output, axes), options)
+        session.disable_fallback()  # which would open it again, without them
 
-        def run(given: dict[str, Ints], keep: object = values) -> NDArray[np.float32]:
+        def run(given: dict[str, Ints]) -> NDArray[np.float32]:
             return session.run(None, given)[0]  # type: ignore[no-any-return]
 
         return run
