@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
@@ -70,10 +71,17 @@ def cache_use() -> list[CacheUse]:
 
 
 def clean_cache(*kinds: Removable) -> int:
-    """Remove parts of the cache, and give the bytes freed; embeddings and models where no kind is named."""
+    """Remove parts of the cache, and give the bytes freed; embeddings and models where no kind is named.
+
+    Folders go with what they held: with `all` nothing is left, unless it is the user's.
+    """
     wanted = get_args(Removable) if "all" in kinds else kinds or ("embeddings", "models")
-    found = [path for part in PARTS if part.removed_with in wanted for path in part.removable()]
-    return sum(_remove(path) for path in found)
+    parts = [part for part in PARTS if part.removed_with in wanted]
+    freed = sum(_remove(path) for part in parts for path in part.removable())
+    for folder in [*(part.path for part in parts), *([cache_root()] if "all" in kinds else [])]:
+        with suppress(OSError):  # it holds something, is a link, or is not there
+            folder.rmdir()
+    return freed
 
 
 def _use(part: CachePart) -> CacheUse:

@@ -29,12 +29,16 @@ STAYS = [
 ]
 
 
-@pytest.fixture
-def root(tmp_path, monkeypatch):
-    folder = tmp_path / "cache"
-    for name in (*MADE.values(), *STAYS):
+def filled(folder, names):
+    for name in names:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(b"x" * 500_000)
+    return folder
+
+
+@pytest.fixture
+def root(tmp_path, monkeypatch):
+    folder = filled(tmp_path / "cache", (*MADE.values(), *STAYS))
     monkeypatch.setenv("TEXTGAUGE_CACHE", str(folder))
     return folder
 
@@ -52,6 +56,17 @@ def test_only_what_is_asked_for_and_made_by_textgauge_is_removed(root, kinds, go
     assert clean_cache(*kinds) == len(gone) * 500_000
     assert {name for name, path in MADE.items() if not (root / path).exists()} == gone
     assert all((root / name).is_file() for name in STAYS)
+
+
+def test_folders_that_are_empty_then_go_too(tmp_path, monkeypatch):
+    root = filled(tmp_path / "cache", MADE.values())
+    monkeypatch.setenv("TEXTGAUGE_CACHE", str(root))
+    clean_cache("embeddings")
+    assert {path.name for path in root.iterdir()} == {"resources", "wordvectors", "datasets", "answers", "runs", "ifc"}
+    clean_cache()
+    assert {path.name for path in root.iterdir()} == {"datasets", "answers", "runs", "ifc"}
+    clean_cache("all")
+    assert not root.exists()
 
 
 def test_nothing_behind_a_link_is_removed(root, tmp_path):
