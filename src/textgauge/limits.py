@@ -58,6 +58,8 @@ TEXT_CHARACTERS = Limit("TEXTGAUGE_MAX_CHARACTERS", 1_000_000, "characters")
 TABLE_CELLS = Limit("TEXTGAUGE_MAX_CELLS", 2**27, "cells")
 # Of an array that is copied into memory; one that is read where it lies on disk has no limit.
 ARRAY_BYTES = Limit("TEXTGAUGE_MAX_ARRAY_BYTES", 2**33, "bytes")
+# 64 vectors of 4,096 numbers, a batch, are 6 MB of JSON.
+ANSWER_BYTES = Limit("TEXTGAUGE_MAX_ANSWER_BYTES", 2**26, "bytes")
 # Text is packed to a tenth of its size, and seldom to less than a hundredth.
 EXPANSION = Limit("TEXTGAUGE_MAX_EXPANSION", 200, "times its packed size")
 

@@ -21,16 +21,18 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 from urllib.parse import SplitResult, unquote, urlsplit
+from urllib.request import getproxies
 
 from textgauge.encode.resource_sources import offline
 from textgauge.encode.resources import cache_root, keeps_cache, make_cache_folder
 from textgauge.errors import MissingExtra, ResourceError, UnknownName, warn
-from textgauge.limits import stored_bytes
+from textgauge.limits import ANSWER_BYTES, stored_bytes
 from textgauge.sealed import seal_json, unsealed_json
 from textgauge.tabular import one_line
 
 ATTEMPTS = 6
 LONGEST_WAIT = 60.0
+LONGEST_ANSWER = 900  # seconds; one that comes byte by byte would never be too late otherwise
 DEFAULT_BASE = "https://api.openai.com/v1"
 AT_ONCE = 8
 _LONGEST_REASON = 200  # characters of an endpoint's message that an error repeats
@@ -118,6 +120,38 @@ def open_client(name: str, base: str) -> Any:
     return new_client(name, base, headers)
 
 
+@dataclass(frozen=True)
+class Answer:
+    """What an endpoint answered."""
+
+    status: int
+    content: bytes
+    retry_after: str | None
+
+    def json(self) -> Any:
+        """The content as JSON; a `ValueError` where it is none."""
+        try:
+            return json.loads(self.content)
+        except RecursionError:
+            raise ValueError("nested too deeply") from None
+
+
+def send(client: Any, url: str, *, name: str, **content: Any) -> Answer:
+    """Send a request and give the answer, which may be neither larger nor slower than any good one."""
+    end, most, parts, size = time.monotonic() + LONGEST_ANSWER, ANSWER_BYTES.most, [], 0
+    with client.stream("POST", url, **content) as answer:
+        if "," in answer.headers.get("content-encoding", ""):
+            raise ResourceError(f"{name} answered with something that is packed twice")
+        for part in answer.iter_bytes():
+            parts.append(part)
+            size += len(part)
+            if size > most:
+                raise ResourceError(f"{name} answered with over {most:,} bytes; {ANSWER_BYTES.variable} allows more")
+            if time.monotonic() > end:
+                raise ResourceError(f"{name} did not end its answer within {LONGEST_ANSWER} s")
+        return Answer(answer.status_code, b"".join(parts), answer.headers.get("retry-after"))
+
+
 def post(client: Any, url: str, body: dict[str, Any], *, name: str, sleep: Callable[[float], None]) -> Any:
     """Send a request and give the JSON of the answer.
 
@@ -130,44 +164,46 @@ def post(client: Any, url: str, body: dict[str, Any], *, name: str, sleep: Calla
     for attempt in range(ATTEMPTS):
         pause = min(0.5 * 2**attempt, LONGEST_WAIT)
         try:
-            answer = client.post(url, json=body)
-        except httpx.TransportError as error:
+            answer = send(client, url, name=name, json=body)
+        except httpx.RequestError as error:
             problem = type(error).__name__
         except (httpx.InvalidURL, UnicodeError):
             raise RequestRefused(f"{name} cannot be asked: {host} is no name of a machine") from None
         else:
-            if answer.status_code == 200:
+            if answer.status == 200:
                 return _json(name, answer)
             said = _explained(answer, _secrets(url))
-            problem = f"status {answer.status_code}"
-            if answer.status_code != 429 and answer.status_code < 500:
+            problem = f"status {answer.status}"
+            if answer.status != 429 and answer.status < 500:
                 raise RequestRefused(f"{name} did not answer: {problem} from {host}{said}")
             problem += f" from {host}{said}"
-            pause = _retry_after(answer.headers.get("retry-after"), pause)
+            pause = _retry_after(answer.retry_after, pause)
         if attempt < ATTEMPTS - 1:
             sleep(pause)
     raise ResourceError(f"{name} did not answer: {problem if ' from ' in problem else f'{problem} from {host}'}")
 
 
-def _explained(answer: Any, secrets: Sequence[str]) -> str:
+def _explained(answer: Answer, secrets: Sequence[str]) -> str:
     """What the endpoint says is wrong, in one line, without words that hold a secret."""
     try:
         found = answer.json()
         found = found.get("error", found.get("message", "")) if isinstance(found, dict) else found
         found = found.get("message", "") if isinstance(found, dict) else found
     except ValueError:
-        found = answer.text
+        found = answer.content.decode("utf-8", "replace")
     words = str(found or "").split()
     kept = ["…" if any(secret in word for secret in secrets) else word for word in words]
     return f": {one_line(' '.join(kept), _LONGEST_REASON)}" if kept else ""
 
 
 def _secrets(url: str) -> list[str]:
-    """The begin of the key, and user and password of the address, in each form in which an endpoint may repeat them."""
-    address = split_address(url)
-    user, password = (unquote(part or "") for part in (address.username, address.password))
-    basic = b64encode(f"{user}:{password}".encode()).decode() if user or password else ""
-    given = password or user, address.password or address.username, basic, address.query, _api_key()[:_KEY_START]
+    """The begin of the key, and user and password of address and proxies, in each form that may be repeated."""
+    given = [_api_key()[:_KEY_START], urlsplit(url).query]
+    proxies = (proxy if "://" in proxy else f"//{proxy}" for name, proxy in getproxies().items() if name != "no")
+    for address in map(urlsplit, (url, *proxies)):
+        user, password = (unquote(part or "") for part in (address.username, address.password))
+        basic = b64encode(f"{user}:{password}".encode()).decode() if user or password else ""
+        given += [password or user, address.password or address.username or "", basic]
     return [secret for secret in given if secret]
 
 
@@ -187,7 +223,7 @@ def _retry_after(header: str | None, pause: float) -> float:
         return pause
 
 
-def _json(name: str, answer: Any) -> Any:
+def _json(name: str, answer: Answer) -> Any:
     try:
         return answer.json()
     except ValueError as error:

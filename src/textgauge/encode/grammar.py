@@ -18,7 +18,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from textgauge.arrays import Ints
-from textgauge.encode.endpoint import new_client, shown_address, split_address
+from textgauge.encode.endpoint import new_client, send, shown_address, split_address
 from textgauge.encode.tokenizers import without_surrogates, words_of
 from textgauge.errors import ResourceError, UnknownName
 from textgauge.naming import parse
@@ -256,14 +256,14 @@ class LanguageToolChecker(_Checker):
 
         form = {"text": without_surrogates(piece), "language": self.language}
         try:
-            answer = client.post(f"{self.url}/v2/check", data=form)
-            answer.raise_for_status()
-            found = answer.json()
-        except httpx.HTTPStatusError as error:
-            raise ResourceError(f"{self.name} answered with status {error.response.status_code}") from None
-        except httpx.HTTPError as error:
+            answer = send(client, f"{self.url}/v2/check", name=self.name, data=form)
+        except httpx.RequestError as error:
             problem = type(error).__name__
             raise ResourceError(f"no LanguageTool server at {self.name} ({problem}): start it, or use harper") from None
+        if answer.status != 200:
+            raise ResourceError(f"{self.name} answered with status {answer.status}")
+        try:
+            found = answer.json()
         except ValueError:
             found = None
         if not isinstance(found, dict) or not isinstance(found.get("matches"), list):

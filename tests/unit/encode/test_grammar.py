@@ -217,6 +217,7 @@ def test_other_languages_and_addresses(server: Server) -> None:
         ((500, "oops"), "status 500"),
         ((413, "too long"), "status 413"),
         ((200, "<html>"), "did not answer as LanguageTool"),
+        ((200, "[" * 100_000), "did not answer as LanguageTool"),
         ((200, []), "did not answer as LanguageTool"),
         ((200, {"matches": 3}), "did not answer as LanguageTool"),
         ((200, {"matches": [{}]}), "did not answer as LanguageTool"),

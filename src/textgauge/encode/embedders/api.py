@@ -64,7 +64,11 @@ class ApiEmbedder:
 def _checked(name: str, answer: Any, count: int) -> Floats32:
     try:
         rows = {row["index"]: row["embedding"] for row in answer["data"]}
-        vectors = np.array([rows[index] for index in range(count)], dtype=np.float32)
+        found = np.array([rows[index] for index in range(count)])
+        if found.dtype.kind not in "iuf":
+            raise TypeError("not numbers")
+        with np.errstate(over="ignore"):
+            vectors = found.astype(np.float32)
     except (KeyError, TypeError, ValueError) as error:
         raise ResourceError(f"{name} answered without one vector of the same dimension per text") from error
     if len(answer["data"]) != count or vectors.ndim != 2 or vectors.shape[1] == 0:

@@ -149,12 +149,48 @@ def test_no_server_at_all(monkeypatch: pytest.MonkeyPatch, encoder: ApiEmbedder)
         {"data": [{"index": 0, "embedding": [1.0]}, {"index": 1, "embedding": [float("nan")]}]},
         {"data": [{"index": 0, "embedding": [1.0]}, {"index": 1, "embedding": ["x"]}]},
         {"data": [{"index": 0, "embedding": [1.0]}, {"index": 1, "embedding": None}]},
+        {"data": [{"index": index, "embedding": ["1", "2"]} for index in range(2)]},
+        {"data": [{"index": index, "embedding": [True, False]} for index in range(2)]},
+        {"data": [{"index": index, "embedding": [1e300, 1]} for index in range(2)]},
+        "[" * 100_000,
     ],
 )
 def test_wrong_answers_are_refused(server: Server, encoder: ApiEmbedder, answer: Any) -> None:
     server.prescribed = [(200, {}, answer)]
     with pytest.raises(ResourceError, match="api:small answered"):
         encoder.encode(["a", "b"])
+
+
+@pytest.mark.parametrize(
+    ("status", "headers", "said"),
+    [
+        (200, {"content-encoding": "gzip"}, "did not answer: DecodingError from 127"),
+        (200, {"content-encoding": "gzip, gzip"}, "packed twice"),
+        (400, {"content-type": "text/plain; charset=rot13"}, "status 400 from 127.0.0.1: oops"),
+    ],
+)
+def test_answers_that_cannot_be_unpacked_are_one_line(
+    server: Server, encoder: ApiEmbedder, status: int, headers: dict[str, str], said: str
+) -> None:
+    server.prescribed = [(status, headers, "oops")] * ATTEMPTS
+    with pytest.raises(ResourceError, match=said):
+        encoder.encode(["a"])
+
+
+def test_an_answer_may_have_no_more_bytes_than_a_limit(
+    server: Server, encoder: ApiEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TEXTGAUGE_MAX_ANSWER_BYTES", "9")
+    with pytest.raises(ResourceError, match="answered with over 9 bytes; TEXTGAUGE_MAX_ANSWER_BYTES allows more"):
+        encoder.encode(["a"])
+
+
+def test_an_answer_that_comes_byte_by_byte_ends(
+    server: Server, encoder: ApiEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("textgauge.encode.endpoint.LONGEST_ANSWER", -1)
+    with pytest.raises(ResourceError, match="did not end its answer within"):
+        encoder.encode(["a"])
 
 
 def test_batches_of_different_dimensions_are_refused(server: Server, encoder: ApiEmbedder) -> None:
@@ -184,6 +220,17 @@ def test_a_password_of_the_address_is_never_shown(
     with pytest.raises(ResourceError, match="no Basic … no … no … sorry"):
         encoder.encode(["one"])
     assert server.requests[0]["key"] == f"Basic {basic}"
+
+
+@pytest.mark.parametrize("scheme", ["http://", ""])
+def test_a_password_of_a_proxy_is_never_shown(
+    server: Server, encoder: ApiEmbedder, monkeypatch: pytest.MonkeyPatch, scheme: str
+) -> None:
+    monkeypatch.setenv("NO_PROXY", "")
+    monkeypatch.setenv("ALL_PROXY", f"{scheme}me:password@127.0.0.1:{server.server_port}")
+    server.prescribed = [(407, {}, f"no Basic {b64encode(b'me:password').decode()}, no password, sorry")]
+    with pytest.raises(ResourceError, match="no Basic … no … sorry"):
+        encoder.encode(["one"])
 
 
 @pytest.mark.parametrize(
