@@ -17,6 +17,7 @@ Name(name='pr', part='recall', params=(('k', '3'),), on='minilm:cosine')
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -28,6 +29,7 @@ _FORM = re.compile(
     r"\s*(?P<name>[A-Za-z_][\w/-]*)(?:\.(?P<part>\w+))?\s*(?:\((?P<params>[^()]*)\))?\s*(?:@(?P<on>[^@\s].*?))?\s*"
 )
 COLUMN = "column"
+_MOST = 1_000  # names that a grid may stand for; three of 400 choices each would be 64 million
 _COLUMN = re.compile(rf"\s*(?P<name>{COLUMN})(?P<part>)\s*(?:\((?P<params>[^()]*)\))?\s*:\s*(?P<on>\S.*?)\s*")
 
 
@@ -67,6 +69,9 @@ def expand(text: str) -> list[str]:
     places: list[str | None] = [*name.on.split("|")] if name.on else [None]
     if "" in places or any("" in axis for axis in axes):
         raise UnknownName(f"a choice between '|' is empty in {text!r}")
+    count = math.prod(map(len, axes)) * len(places)
+    if count > _MOST:
+        raise UnknownName(f"this grid of {name.name} stands for {count:,} names, and one may for {_MOST:,}")
     return [
         str(Name(name.name, name.part, tuple(zip(keys, values, strict=True)), on))
         for values in product(*axes)
