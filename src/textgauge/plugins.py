@@ -18,7 +18,7 @@ def load_plugins(group: str, register: Callable[[str, Any], object]) -> None:
     for plugin in entry_points(group=group):
         try:
             register(plugin.name, plugin.load())
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             package = plugin.dist.name if plugin.dist else plugin.value
             warnings.warn(
                 f"{group}: {plugin.name!r} of the package {package} is left out: {type(error).__name__}: {error}",

@@ -31,13 +31,14 @@ class TestLoadPlugins:
         ):
             plugins.load_plugins("textgauge.things", lambda name, loaded: None)
 
-    def test_so_is_one_that_cannot_be_registered(self):
+    @pytest.mark.parametrize("kind", [ValueError, SystemExit])
+    def test_so_is_one_that_cannot_be_registered_or_ends_the_process(self, kind):
         def refuse(name, loaded):
-            raise ValueError("taken")
+            raise kind("taken")
 
         with pytest.warns(UserWarning, match="left out") as warned:
             plugins.load_plugins("textgauge.things", refuse)
-        assert [str(one.message).endswith("ValueError: taken") for one in warned] == [True, False]
+        assert [str(one.message).endswith(f"{kind.__name__}: taken") for one in warned] == [True, False]
 
     def test_other_groups_are_left_alone(self):
         plugins.load_plugins("textgauge.metrics", lambda name, loaded: pytest.fail(name))
