@@ -1,6 +1,9 @@
 """Texts, names and numbers of an attacker: nothing acts on a terminal or in a document, and refusals are one line."""
 
 import json
+import os
+import subprocess
+import sys
 
 import pytest
 
@@ -102,3 +105,30 @@ def test_tables_of_documents_hold_no_tags_links_or_new_rows(run, folder):
     _, out, _ = run("datasets", "show", "a.jsonl", "-n", 9, "-f", "latex")
     assert "\\input" not in out
     assert "" not in out.splitlines()
+
+
+def spoken(words, closed=(), **environment):
+    """What the command says in a process of its own, some of whose streams are closed."""
+    return subprocess.run(
+        [sys.executable, "-m", "textgauge", *words],
+        capture_output=True,
+        check=False,
+        env={**os.environ, **environment},
+        preexec_fn=lambda: [os.close(number) for number in closed],
+    )
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no streams are closed before a process starts there")
+@pytest.mark.parametrize("closed", [(0,), (1,), (2,), (0, 1, 2)])
+def test_streams_that_the_caller_closed_are_not_missed(folder, closed):
+    words = ["compare", "b.txt", "b.txt", "-m", "jsd@words", "--no-test", "-o", "found.json"]
+    found = spoken(words, closed)
+    assert (found.returncode, b"Traceback" in found.stderr) == (0, False)
+    assert json.loads((folder / "found.json").read_text())["command"] == "compare"
+    assert spoken(["datasets", "show", "-"], closed=[0]).stderr == b"textgauge: standard input: the file is empty\n"
+
+
+def test_letters_that_a_stream_cannot_write_are_escaped(folder):
+    (folder / "b.txt").write_text("a ↓ text\n", encoding="utf-8")
+    found = spoken(["datasets", "show", "b.txt", "-f", "csv"], PYTHONIOENCODING="cp1252")
+    assert (found.returncode, b"a \\u2193 text" in found.stdout) == (0, True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import sys
@@ -133,8 +134,19 @@ def _interrupt(*_: object) -> NoReturn:
     raise KeyboardInterrupt
 
 
+def _open_streams() -> None:
+    """Replace streams that the caller closed, and let no character end the command that a stream cannot write."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115 - as long as the process
+        elif mode == "w" and isinstance(stream, io.TextIOWrapper) and stream.encoding.lower() != "utf-8":
+            stream.reconfigure(errors="backslashreplace")
+
+
 def main() -> None:
     """Run the command; an error a user can mend is one line and exit code 2, an interrupt exit code 130."""
+    _open_streams()
     signal.signal(signal.SIGINT, _interrupt)
     DETAIL.quiet = DETAIL.verbose = False
     warnings.showwarning = lambda message, *_, **__: note(f"warning: {message}")
