@@ -12,11 +12,11 @@ import re
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from textgauge.data.delimited import csv_records, find_delimiter, header_of, records_table, split_lines, tsv_record
 from textgauge.data.formats import format_of, json_lines_table
-from textgauge.data.frames import scan_arrow, scan_parquet
+from textgauge.data.frames import columns_of, scan_arrow, scan_parquet
 from textgauge.data.packing import PathLike, check_text, read_pieces, show
 from textgauge.data.tables import TextTable
 from textgauge.errors import InputError
@@ -115,8 +115,9 @@ def _tsv_records(path: PathLike) -> Records:
 
 def _frames(path: PathLike, frames: Iterator[tuple[int, polars.DataFrame]]) -> Iterator[TextTable]:
     for start, frame in frames:
-        columns: dict[str, list[Any]] = {title: frame[title].to_list() for title in frame.columns}
-        yield TextTable(show(path), columns, range(start + 1, start + len(frame) + 1), unit="row")
+        yield TextTable(
+            show(path), columns_of([frame], show(path)), range(start + 1, start + len(frame) + 1), unit="row"
+        )
 
 
 _READERS: dict[str, Callable[[PathLike], Iterator[TextTable]]] = {

@@ -14,11 +14,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from textgauge.data.delimited import csv_table, split_lines, tsv_table
-from textgauge.data.frames import arrow_frame, excel_frame, parquet_frame
+from textgauge.data.frames import arrow_frame, columns_of, parquet_frame
 from textgauge.data.packing import PACKINGS, PathLike, read_bytes, read_text, show, suffix
+from textgauge.data.spreadsheet import excel_frame
 from textgauge.data.tables import TextTable, kind_of_cell, sound
 from textgauge.errors import InputError, MissingExtra
-from textgauge.limits import FILE_BYTES
+from textgauge.limits import FILE_BYTES, TABLE_CELLS
 
 if TYPE_CHECKING:
     import polars
@@ -167,6 +168,7 @@ def _of_columns(name: str, columns: dict[str, list[object]]) -> TextTable:
 
 def _of_records(name: str, records: Sequence[dict[str, object]], rows: Sequence[int], unit: str) -> TextTable:
     columns = {key: None for record in records for key in record}
+    TABLE_CELLS.check(len(columns) * len(records), f"{name}: a table")
     return TextTable(name, {key: [record.get(key) for record in records] for key in columns}, rows, unit)
 
 
@@ -209,8 +211,7 @@ def _frame(path: PathLike, frame_of: Callable[[bytes], polars.DataFrame]) -> pol
 
 
 def _of_frames(name: str, frames: Sequence[polars.DataFrame]) -> TextTable:
-    columns = {title: [cell for frame in frames for cell in frame[title].to_list()] for title in frames[0].columns}
-    return TextTable(name, columns, range(1, sum(map(len, frames)) + 1), unit="row")
+    return TextTable(name, columns_of(frames, name), range(1, sum(map(len, frames)) + 1), unit="row")
 
 
 def _saved_dataset(folder: Path, paths: Iterable[Path]) -> TextTable:

@@ -1,36 +1,30 @@
-"""Tables that polars reads: Parquet, Arrow and spreadsheets; damage is one short error, and nothing else is printed."""
+"""Tables that polars reads: Parquet and Arrow; damage is one short error, and nothing else is printed."""
 
 from __future__ import annotations
 
 import contextlib
-import functools
-import importlib
 import io
 import mmap
 import os
-import re
 import struct
 import sys
 import tempfile
-import zipfile
-import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any
 
-from textgauge.data.packing import PathLike, packing, read_bytes, show
-from textgauge.errors import InputError, MissingExtra
+from textgauge.data.packing import PathLike, check_expansion, packing, read_bytes, show
+from textgauge.data.parquet_pages import check_pages
+from textgauge.errors import InputError
 from textgauge.limits import FILE_BYTES, TABLE_CELLS
 from textgauge.tabular import one_line
 
 if TYPE_CHECKING:
     import polars
 
-_BLOCK = 2**20
-_PLACE = re.compile(rb"""<(?:\w+:)?(?:c|row)\s[^<>]*?\br\s*=\s*["']([A-Za-z]{0,3})(\d{1,9})["']""")
 _MARK, _DICTIONARY, _BATCH = 2**32 - 1, 2, 3  # of Arrow: before a message; kinds of messages that hold rows
-_MOST_SAID = 200  # characters of a library's message that are repeated
+MOST_SAID = 200  # characters of a library's message that are repeated
 
 
 def parquet_frame(data: bytes) -> polars.DataFrame:
@@ -40,13 +34,15 @@ def parquet_frame(data: bytes) -> polars.DataFrame:
     if not (data.startswith(b"PAR1") and data.endswith(b"PAR1")):
         raise InputError("not a whole Parquet file")
 
+    check_pages(memoryview(data), together=True)
+
     def read() -> polars.DataFrame:
         lazy = polars.scan_parquet(io.BytesIO(data))
         rows = lazy.select(polars.len()).collect().item()  # of the footer, before any cell is unpacked
         TABLE_CELLS.check(rows * len(lazy.collect_schema()), "a table")
         return lazy.collect()
 
-    return _read("Parquet", read)
+    return read_frame("Parquet", read)
 
 
 def scan_parquet(path: Path, rows: int, column: str | None) -> Iterator[tuple[int, polars.DataFrame]]:
@@ -65,6 +61,10 @@ def scan_parquet(path: Path, rows: int, column: str | None) -> Iterator[tuple[in
                 raise InputError(f"{name}: not a whole Parquet file")
     except OSError as error:
         raise InputError(f"{name}: {error.strerror or error}") from None
+    try:
+        check_pages(_mapped(path, name), together=False)
+    except InputError as error:
+        raise InputError(f"{name}: {error}") from None
     yield from _slices("Parquet", name, lambda: polars.scan_parquet(path), rows, column)
 
 
@@ -77,7 +77,7 @@ def _slices(
     chosen = polars.all() if column is None else polars.col(column)
     while True:
         try:
-            frame = _read(kind, scan().select(chosen).slice(first, rows).collect)
+            frame = read_frame(kind, scan().select(chosen).slice(first, rows).collect)
         except InputError as error:
             raise InputError(f"{name}: rows {first + 1} to {first + rows}: {error}") from None
         if not len(frame):
@@ -92,11 +92,12 @@ def arrow_frame(data: bytes) -> polars.DataFrame:
 
     is_file = data.startswith(b"ARROW1")
     try:
-        _check_arrow((_arrow_file if is_file else _arrow_stream)(memoryview(data)))
+        unpacked = _check_arrow((_arrow_file if is_file else _arrow_stream)(memoryview(data)))
+        check_expansion(unpacked, len(data))
     except (struct.error, IndexError, OverflowError):
         raise InputError("not a whole Arrow file") from None
     read = polars.read_ipc if is_file else polars.read_ipc_stream
-    return _read("Arrow", lambda: read(io.BytesIO(data)))
+    return read_frame("Arrow", lambda: read(io.BytesIO(data)))
 
 
 def scan_arrow(path: PathLike, rows: int, column: str | None) -> Iterator[tuple[int, polars.DataFrame]]:
@@ -112,9 +113,12 @@ def scan_arrow(path: PathLike, rows: int, column: str | None) -> Iterator[tuple[
         yield from _stream_batches(name, data, column)
         return
     try:
-        _check_arrow(_arrow_file(data))
-    except (struct.error, IndexError, OverflowError, InputError):
+        for message in _arrow_file(data):
+            _check_arrow([message])
+    except (struct.error, IndexError, OverflowError):
         raise InputError(f"{name}: not a whole Arrow file") from None
+    except InputError as error:
+        raise InputError(f"{name}: {error}") from None
     source = io.BytesIO(data) if packing(path) else Path(path)
     yield from _slices("Arrow", name, lambda: polars.scan_ipc(source), rows, column)
 
@@ -131,7 +135,9 @@ def _stream_batches(name: str, data: memoryview, column: str | None) -> Iterator
                 before += head, body
                 continue
             part = io.BytesIO(b"".join([*before, head, body, struct.pack("<Ii", _MARK, 0)]))
-            frame = _read("Arrow", partial(polars.read_ipc_stream, part, columns=None if column is None else [column]))
+            frame = read_frame(
+                "Arrow", partial(polars.read_ipc_stream, part, columns=None if column is None else [column])
+            )
             yield first, frame
             first += len(frame)
     except (struct.error, IndexError, OverflowError):
@@ -156,8 +162,11 @@ def _mapped(path: PathLike, name: str) -> mmap.mmap:
         raise InputError(f"{name}: {getattr(error, 'strerror', None) or 'the file is empty (0 bytes)'}") from None
 
 
-def _check_arrow(messages: Iterable[tuple[memoryview, memoryview]]) -> None:
-    """Refuse parts that say they are longer than the file, or unpack to too much: polars ends the process at them."""
+def _check_arrow(messages: Iterable[tuple[memoryview, memoryview]]) -> int:
+    """Refuse parts that say they are longer than the file, or unpack to too much: polars ends the process at them.
+
+    Gives the number of bytes that all unpack to.
+    """
     cells = unpacked = 0
     for head, body in messages:
         mark, length = struct.unpack_from("<Ii", head)
@@ -171,6 +180,7 @@ def _check_arrow(messages: Iterable[tuple[memoryview, memoryview]]) -> None:
             unpacked += sum(_unpacked_size(body, *part, packed=batch.has(3)) for part in batch.structs(2, "qq"))
     TABLE_CELLS.check(cells, "a table")
     FILE_BYTES.check(unpacked, "unpacked, a table")
+    return unpacked
 
 
 def _arrow_stream(data: memoryview) -> Iterator[tuple[memoryview, memoryview]]:
@@ -245,62 +255,46 @@ class _Flat:
         return list(struct.iter_unpack(f"<{kinds}", self.data[start + 4 : start + 4 + size * count]))
 
 
-def excel_frame(data: bytes) -> polars.DataFrame:
-    """The first sheet of a spreadsheet's bytes."""
+def columns_of(frames: Sequence[polars.DataFrame], name: str) -> dict[str, list[Any]]:
+    """The cells of frames by column, unless they are too many bytes of text.
+
+    A file may hold a text once that thousands of rows have; a list holds it as often.
+    """
+    size = sum(_text_bytes(column) for frame in frames for column in frame)
+    FILE_BYTES.check(size, f"{name}: unpacked, a table")
+    return {title: [cell for frame in frames for cell in frame[title].to_list()] for title in frames[0].columns}
+
+
+def _text_bytes(column: polars.Series) -> int:
     import polars
 
-    _check_spreadsheet(data)
-    try:
-        fastexcel = importlib.import_module("fastexcel")
-    except ImportError:
-        raise MissingExtra.named("an .xlsx file", "excel") from None
-    try:
-        return _read("spreadsheet", lambda: polars.read_excel(io.BytesIO(data), engine="calamine"))
-    except fastexcel.FastExcelError as error:
-        raise InputError(f"bad spreadsheet ({one_line(str(error), _MOST_SAID)})") from None
+    kind = column.dtype
+    if isinstance(kind, polars.List | polars.Array):
+        return _text_bytes(column.explode())
+    if isinstance(kind, polars.Struct):
+        return sum(map(_text_bytes, column.struct.unnest()))
+    if isinstance(kind, polars.Categorical | polars.Enum):
+        counts = column.alias("text").value_counts()
+        return int((_lengths(counts["text"].cast(polars.String)) * counts["count"]).sum())
+    return int(_lengths(column).sum()) if isinstance(kind, polars.String | polars.Binary) else 0
 
 
-def _check_spreadsheet(data: bytes) -> None:
-    """Refuse too much unpacked data, and cells so far out that the rectangle up to them does not fit in memory."""
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as parts:
-            FILE_BYTES.check(sum(part.file_size for part in parts.infolist()), "unpacked, a spreadsheet")
-            cells = max((_rectangle(parts, part) for part in parts.infolist()), default=0)
-    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, RuntimeError):
-        raise InputError("not a whole .xlsx file") from None
-    TABLE_CELLS.check(cells, "a sheet")
+def _lengths(column: polars.Series) -> polars.Series:
+    import polars
+
+    found = column.bin.size() if isinstance(column.dtype, polars.Binary) else column.str.len_bytes()
+    return found.cast(polars.UInt64)
 
 
-def _rectangle(parts: zipfile.ZipFile, part: zipfile.ZipInfo) -> int:
-    """The number of cells from the first to the outermost row and column that a part of the file names."""
-    rows = columns = 1
-    rest = b""
-    with cast("zipfile.ZipExtFile", parts.open(part)) as stream:
-        is_xml = stream.peek(64).lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"<", b"")
-        while is_xml and (rest or stream.peek(1)):
-            block = stream.read(_BLOCK)
-            whole, bracket, cut = (rest + block).rpartition(b"<") if block else (rest, b"", b"")
-            rest = bracket + cut
-            if len(rest) > _BLOCK:  # no cell and no tag is that long
-                raise InputError("bad spreadsheet (a tag without end)")
-            for letters, row in set(_PLACE.findall(whole)):
-                rows, columns = max(rows, int(row)), max(columns, _column_number(letters))
-    return rows * columns
-
-
-def _column_number(letters: bytes) -> int:
-    """1 for A, 27 for AA."""
-    return functools.reduce(lambda number, letter: 26 * number + letter - 64, letters.upper(), 0)
-
-
-def _read(kind: str, read: Callable[[], polars.DataFrame]) -> polars.DataFrame:
+def read_frame(kind: str, read: Callable[[], polars.DataFrame]) -> polars.DataFrame:
+    """What a function of polars reads; its errors are one line."""
     import polars
 
     try:
         with _without_panics():
             return read()
     except (polars.exceptions.PolarsError, polars.exceptions.PanicException, OSError) as error:
-        raise InputError(f"bad {kind} ({one_line(str(error), _MOST_SAID)})") from None
+        raise InputError(f"bad {kind} ({one_line(str(error), MOST_SAID)})") from None
 
 
 @contextlib.contextmanager

@@ -115,17 +115,23 @@ def read_pieces(path: PathLike, size: int) -> Iterator[bytes]:
     name, ending, total = show(path), packing(path), 0
     try:
         with open_source(path) as stream:
-            most = max(_SMALL, EXPANSION.most * os.fstat(stream.fileno()).st_size)
+            packed = os.fstat(stream.fileno()).st_size
             with PACKINGS[ending](stream) if ending else contextlib.nullcontext(stream) as unpacked:
                 while piece := unpacked.read(size):
                     total += len(piece)
-                    if ending and total > most:
-                        raise InputError(f"{name}: unpacks to suspiciously much; {EXPANSION.advice}")
+                    if ending:
+                        check_expansion(total, packed, f"{name}: ")
                     yield piece
     except (FileNotFoundError, IsADirectoryError, PermissionError) as error:
         raise InputError(f"{name}: {_reason(error, path)}") from None
     except (OSError, EOFError, ValueError, lzma.LZMAError, zlib.error) as error:
         raise InputError(f"{name}: {f'not a whole {ending} file' if ending else _reason(error, path)}") from None
+
+
+def check_expansion(unpacked: int, packed: int, name: str = "") -> None:
+    """Refuse what unpacks to far more bytes than it is packed in; `name` stands before the message."""
+    if unpacked > max(_SMALL, EXPANSION.most * packed):
+        raise InputError(f"{name}unpacks to suspiciously much; {EXPANSION.advice}")
 
 
 def similar_files(path: PathLike) -> list[str]:
@@ -152,7 +158,7 @@ def _similar(path: PathLike) -> list[str]:
 def _unpacked(stream: IO[bytes], ending: str, name: str, size: int) -> bytes:
     try:
         with PACKINGS[ending](stream) as unpacked:
-            return _limited(unpacked, name, max(_SMALL, EXPANSION.most * size))
+            return _limited(unpacked, name, packed=size)
     except (InputError, MissingExtra, MemoryError):
         raise
     except Exception:
@@ -169,15 +175,15 @@ def _open_zstd(stream: IO[bytes]) -> Any:
     raise MissingExtra.named("a .zst file", "zstd")
 
 
-def _limited(stream: IO[bytes], name: str, expected: int | None = None, until: bytes | None = None) -> bytes:
+def _limited(stream: IO[bytes], name: str, *, packed: int | None = None, until: bytes | None = None) -> bytes:
     """All bytes of a stream, read in blocks, so that no more memory is taken than the limits allow."""
     data = bytearray()
     while block := stream.read(capped(_BLOCK)):
         data += block
         if len(data) > FILE_BYTES.most:
             raise InputError(f"{name}: too large; {FILE_BYTES.advice}")
-        if expected is not None and len(data) > expected:
-            raise InputError(f"{name}: unpacks to suspiciously much; {EXPANSION.advice}")
+        if packed is not None:
+            check_expansion(len(data), packed, f"{name}: ")
         if until is not None and until in block:
             break
     if not data:

@@ -140,3 +140,15 @@ def test_a_file_that_vanishes_is_one_line(tmp_path):
         rows(tmp_path / "gone.txt")
     with pytest.raises(InputError, match="No such file"):
         rows(tmp_path / "gone.parquet")
+
+
+def test_a_feather_file_may_be_larger_than_what_is_read_at_once(tmp_path, monkeypatch):
+    path = tmp_path / "a.feather"
+    texts = [f"a text with the number {i} of its own" for i in range(400)]
+    polars.DataFrame({"text": texts}).write_ipc(path, compression="uncompressed", record_batch_size=100)
+    monkeypatch.setenv("TEXTGAUGE_MAX_BYTES", "9000")
+    with cap_sizes(100):
+        assert [text for table in read_batches(path) for text in table.texts(None)] == texts
+    monkeypatch.setenv("TEXTGAUGE_MAX_BYTES", "900")
+    with pytest.raises(InputError, match=r"a\.feather: unpacked, a table of .* bytes; the limit is 900 bytes"):
+        list(read_batches(path))

@@ -22,6 +22,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from textgauge.data import formats, load_texts, packing, read_embeddings
+from textgauge.data.batches import read_batches
 from textgauge.data.delimited import csv_records
 from textgauge.errors import InputError, MissingExtra
 
@@ -151,6 +152,22 @@ def test_a_spreadsheet_with_a_cell_far_out_is_refused_before_it_is_read(file):
         parts.writestr("xl/worksheets/sheet1.xml", f'<sheetData>{cells}<row r="1048576"><c s="1" r="XFD1048576"/>')
         parts.writestr("xl/media/image1.bmp", bytes(5_000_000))
     assert "17,179,869,184 cells" in complaint(read_texts, file("a.xlsx", content.getvalue()))
+
+
+def test_a_text_that_many_cells_of_a_spreadsheet_share_counts_in_each(tmp_path, monkeypatch):
+    path = tmp_path / "a.xlsx"
+    polars.DataFrame({"text": ["x y " * 2_000] * 300}).write_excel(path)
+    assert len(read_texts(path)) == 300
+    monkeypatch.setattr(polars, "read_excel", None)
+    monkeypatch.setenv("TEXTGAUGE_MAX_BYTES", "1e6")
+    assert "the texts of a spreadsheet of 2,4" in complaint(read_texts, path)
+
+
+def test_a_spreadsheet_that_unpacks_to_suspiciously_much_is_refused(file):
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as parts:
+        parts.writestr("xl/worksheets/sheet1.xml", b" " * 17_000_000)
+    assert "unpacks to suspiciously much" in complaint(read_texts, file("a.xlsx", content.getvalue()))
 
 
 def test_xlsx_without_its_package_says_what_to_install(file, monkeypatch):
@@ -333,6 +350,52 @@ def test_a_table_of_many_rows_in_few_bytes_is_refused_before_it_is_unpacked(file
     assert "a table of 200,000 cells; the limit is 150,000 cells" in complaint(read_texts, path)
     monkeypatch.setenv("TEXTGAUGE_MAX_CELLS", "2e5")
     assert len(read_texts(path)) == 100_000
+
+
+@pytest.mark.parametrize("name", ["a.json", "a.jsonl"])
+def test_records_with_a_key_of_their_own_each_are_too_many_cells(file, name):
+    records = [json.dumps({"text": "x", f"key {n}": n}) for n in range(12_000)]
+    content = "\n".join(records) if name == "a.jsonl" else f"[{','.join(records)}]"
+    assert "a table of 144,012,000 cells; the limit is 134,217,728" in complaint(read_texts, file(name, content))
+
+
+def _packed(kind: str, values: list[str], dtype: type[polars.DataType]) -> bytes:
+    content, frame = io.BytesIO(), polars.DataFrame({"text": polars.Series(values, dtype=dtype)})
+    if kind == "parquet":
+        frame.write_parquet(content)
+    else:
+        frame.write_ipc(content, compression="zstd")
+    return content.getvalue()
+
+
+@pytest.mark.parametrize("kind", ["parquet", "arrow"])
+@pytest.mark.parametrize("dtype", [polars.String, polars.Categorical, polars.List(polars.String)])
+def test_a_text_that_many_rows_share_counts_in_each(file, monkeypatch, kind, dtype):
+    text = "x y " * 1_000
+    rows = [text] * 500 if dtype != polars.List(polars.String) else [[text]] * 500
+    path = file(f"a.{kind}", _packed(kind, rows, dtype))
+    monkeypatch.setenv("TEXTGAUGE_MAX_BYTES", "1e6")
+    for read in (read_texts, lambda path: list(read_batches(path))):
+        assert "bytes; the limit is 1,000,000 bytes" in complaint(read, path)
+
+
+@pytest.mark.parametrize("kind", ["parquet", "arrow"])
+def test_a_table_of_one_huge_text_in_few_bytes_is_refused_before_it_is_unpacked(file, monkeypatch, kind):
+    path = file(f"a.{kind}", _packed(kind, ["x y " * 5_000_000], polars.String))
+    monkeypatch.setattr(polars, "scan_parquet", None)
+    monkeypatch.setattr(polars, "read_ipc", None)
+    assert "a." in complaint(read_texts, path)
+    assert "unpacks to suspiciously much" in complaint(read_texts, path)
+    if kind == "parquet":
+        assert "unpacks to suspiciously much" in complaint(lambda: list(read_batches(path)))
+
+
+def test_a_footer_that_leads_nowhere_is_refused(file):
+    whole = _packed("parquet", ["x", "y"], polars.String)
+    length = int.from_bytes(whole[-8:-4], "little")
+    for footer in (b"\x0c" * 50, b"\xff" * 50, b"\x19" * 50, b"\x4c\x4c"):
+        content = whole[: -8 - length] + footer + len(footer).to_bytes(4, "little") + b"PAR1"
+        assert "bad Parquet" in complaint(read_texts, file("a.parquet", content))
 
 
 def test_a_limit_that_is_no_number_is_refused(file, monkeypatch):
