@@ -5,11 +5,14 @@ JSON may be nested as deep as Python's recursion limit lets it be, about 1,000.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from stat import S_ISREG
+from typing import BinaryIO
 
 from textgauge.errors import InputError
 
@@ -64,15 +67,22 @@ ANSWER_BYTES = Limit("TEXTGAUGE_MAX_ANSWER_BYTES", 2**26, "bytes")
 EXPANSION = Limit("TEXTGAUGE_MAX_EXPANSION", 200, "times its packed size")
 
 
-def stored_bytes(path: Path) -> bytes:
-    """All bytes of a file that belongs to a folder or a model: no device or pipe, which may have no end.
+@contextlib.contextmanager
+def open_stored(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Open a file that belongs to a folder, a cache or a model: no device or pipe, which may have no end.
 
-    What cannot be read is an `OSError` with the reason.
+    What cannot be opened is an `OSError` with the reason.
     """
     with open(path, "rb", opener=lambda name, flags: os.open(name, flags | getattr(os, "O_NONBLOCK", 0))) as stream:
-        status = os.fstat(stream.fileno())
-        if not S_ISREG(status.st_mode):
-            raise OSError(errno.EINVAL, "not a regular file", str(path))
-        if status.st_size > FILE_BYTES.most:
-            raise OSError(errno.EFBIG, f"{status.st_size:,} bytes; {FILE_BYTES.advice}", str(path))
+        if not S_ISREG(os.fstat(stream.fileno()).st_mode):
+            raise OSError(errno.EINVAL, "not a regular file", os.fspath(path))
+        yield stream
+
+
+def stored_bytes(path: Path) -> bytes:
+    """All bytes of a file of `open_stored`; too many are an `OSError` too."""
+    with open_stored(path) as stream:
+        size = os.fstat(stream.fileno()).st_size
+        if size > FILE_BYTES.most:
+            raise OSError(errno.EFBIG, f"{size:,} bytes; {FILE_BYTES.advice}", str(path))
         return stream.read(FILE_BYTES.most)

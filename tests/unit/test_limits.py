@@ -5,8 +5,14 @@ import pytest
 
 from textgauge.checking import read_checks
 from textgauge.checking.run import Baselines
-from textgauge.data import load_texts
+from textgauge.data import load_texts, read_embeddings
+from textgauge.data.blocks import read_block
+from textgauge.data.cache import EmbeddingStore, text_keys
+from textgauge.encode.language_models.arpa import read_arpa
 from textgauge.encode.token_vectors.elmo import read_sizes
+from textgauge.encode.word_vectors.formats import _noted
+from textgauge.encode.word_vectors.store import _opened
+from textgauge.encode.wordnet import load_table
 from textgauge.errors import TextgaugeError
 from textgauge.evaluate.store import Store
 from textgauge.limits import stored_bytes
@@ -44,6 +50,8 @@ def test_whole_files_are_read_up_to_the_limit(tmp_path, monkeypatch):
         ("checks.toml", read_checks),
         ("baselines.json", Baselines.read),
         ("options.json", read_sizes),
+        ("vectors.npy", read_embeddings),
+        ("model.arpa", read_arpa),
     ],
 )
 def test_what_has_no_end_is_refused_at_once(tmp_path, endless, name, read):
@@ -55,6 +63,28 @@ def test_a_result_without_end_counts_as_missing(tmp_path, endless):
     endless(tmp_path / "derived" / "x.json")
     with pytest.warns(RuntimeWarning, match="not a regular file"):
         assert Store(tmp_path).read_extra("x") is None
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda path: read_block(path, 2),
+        lambda path: EmbeddingStore(path.parent).read(text_keys(["x"]))[0].tolist() == [True] or None,
+        lambda path: _noted(path, 1, 1),
+        lambda path: _opened(path.parent),
+        lambda path: suppressed(load_table, path),
+    ],
+)
+def test_what_a_cache_keeps_without_end_counts_as_missing(tmp_path, endless, read):
+    path = endless(tmp_path / "keys.npy")
+    for other in ("places.npy", "matrix.npy", "checks.npy", "1-2.vec"):
+        (tmp_path / other).symlink_to(path)
+    assert read(path) is None
+
+
+def suppressed(read, path):
+    with pytest.raises(OSError, match="not a regular file"):
+        read(path)
 
 
 @pytest.mark.parametrize("ending", ["", ".txt", ".csv", ".json", ".jsonl", ".parquet", ".arrow", ".xlsx", ".txt.gz"])

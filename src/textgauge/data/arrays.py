@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-from pathlib import Path
 from tokenize import TokenError
 from typing import BinaryIO
 
@@ -13,7 +12,7 @@ import numpy as np
 from textgauge.data.packing import show
 from textgauge.data.pool import Embeddings
 from textgauge.errors import InputError
-from textgauge.limits import ARRAY_BYTES
+from textgauge.limits import ARRAY_BYTES, open_stored
 from textgauge.sizes import blocks
 
 _BLOCK_CELLS = 2**22
@@ -55,8 +54,8 @@ def check_finite(rows: Embeddings, name: str) -> None:
 
 def _header(path: str | os.PathLike[str], name: str) -> tuple[tuple[int, ...], np.dtype[np.generic]]:
     try:
-        size = Path(path).stat().st_size
-        with open(path, "rb") as stream:
+        with open_stored(path) as stream:
+            size = os.fstat(stream.fileno()).st_size
             if size == 0:
                 raise InputError(f"{name}: the file is empty (0 bytes)")
             shape, dtype = _parse_header(stream)

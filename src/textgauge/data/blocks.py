@@ -24,6 +24,7 @@ from textgauge.encode.embedders import Embedder
 from textgauge.encode.resources import keeps_cache, make_cache_folder
 from textgauge.errors import ResourceError
 from textgauge.files import replacing
+from textgauge.limits import open_stored
 from textgauge.sizes import blocks
 
 BLOCK = 4_096  # texts: what a killed run can lose
@@ -96,7 +97,8 @@ def write_block(path: Path, vectors: Floats32) -> None:
 def read_block(path: Path, texts: int) -> Floats32 | None:
     """The vectors of a block; None where there is none, or it is not what was written."""
     try:
-        content = path.read_bytes()
+        with open_stored(path) as stream:
+            content = stream.read()
     except OSError:
         return None
     if len(content) < _HEADER.size:

@@ -26,6 +26,7 @@ from textgauge.encode.embedders import Embedder, Progress
 from textgauge.encode.resources import cache_root, keeps_cache, make_cache_folder
 from textgauge.errors import InputError, warn
 from textgauge.files import remove_unfinished, replacing
+from textgauge.limits import open_stored
 from textgauge.sizes import blocks
 
 _CHUNK = 1024  # texts computed between two writes: what an interrupted run can lose
@@ -209,7 +210,8 @@ def write_segment(folder: Path, keys: Keys, vectors: Floats32) -> None:
 def read_segment(path: Path) -> Segment | None:
     """Open a segment; None where it is gone, cut short, too long or not a segment at all."""
     try:
-        content = np.memmap(path, dtype=np.uint8, mode="r")
+        with open_stored(path) as stream:
+            content = np.memmap(stream, dtype=np.uint8, mode="r")
     except (OSError, ValueError):
         return None
     if len(content) < _HEADER.size:

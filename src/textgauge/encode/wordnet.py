@@ -22,6 +22,7 @@ from textgauge.encode.resource_sources import file_sha256
 from textgauge.encode.resources import cache_root, cached_folder, locate, make_cache_folder
 from textgauge.errors import ResourceError
 from textgauge.files import replacing
+from textgauge.limits import open_stored
 
 _FORMAT = 1
 _SPEECH = {"n": "noun", "v": "verb", "a": "adj", "r": "adv"}
@@ -134,7 +135,7 @@ def _table(folder: Path, digest: str) -> SynonymTable:
 
 def load_table(path: Path) -> SynonymTable:
     """Read a table that was saved; ValueError where its arrays do not fit together."""
-    with path.open("rb") as stream, np.load(stream, allow_pickle=False) as arrays:
+    with open_stored(path) as stream, np.load(stream, allow_pickle=False) as arrays:
         table = SynonymTable(**{name: arrays[name] for name in ("entries", "offsets", "groups", "named")})
     whole = table.offsets[-1] == len(table.groups) == len(table.named)
     if not whole or len(table.offsets) != np.count_nonzero(table.entries == ord("\n")) + 2:

@@ -20,6 +20,7 @@ from textgauge.encode.language_models.ngrams import SPECIAL, NgramLevel, NgramMo
 from textgauge.encode.resource_sources import file_sha256
 from textgauge.encode.tokenizers import tokenizer
 from textgauge.errors import InputError
+from textgauge.limits import open_stored
 
 LN10 = float(np.log(10.0))
 NEVER = -99.0  # log10 of a probability of 0, as the format has it
@@ -37,7 +38,7 @@ def arpa_model(path: str) -> NgramModel:
 def read_arpa(path: Path) -> Ngrams:
     """Read and check a table; InputError says what is wrong with it, and where."""
     try:
-        with path.open("rb") as stream:
+        with open_stored(path) as stream:
             return _Reader(path.name, iter(stream)).table()
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}") from error

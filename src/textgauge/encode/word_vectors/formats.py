@@ -26,6 +26,7 @@ from textgauge.encode.resources import cache_root, make_cache_folder
 from textgauge.encode.word_vectors.store import Block, WordVectors
 from textgauge.errors import InputError
 from textgauge.files import replacing
+from textgauge.limits import stored_bytes
 from textgauge.sizes import capped
 
 CHUNK = 1 << 24  # bytes read at once
@@ -197,7 +198,7 @@ def _of_file(path: Path, size: int, modified: int, cache: str) -> WordVectors:
 def _noted(note: Path, size: int, modified: int) -> str | None:
     """Give the digest noted at an earlier reading, where size and time are still the same."""
     try:
-        seen = json.loads(note.read_text())
+        seen = json.loads(stored_bytes(note))
         return str(seen["sha256"]) if [seen["size"], seen["modified"]] == [size, modified] else None
     except (OSError, ValueError, KeyError, TypeError):
         return None

@@ -106,8 +106,10 @@ def open_or_store(key: str, read: Callable[[], Iterator[Block]]) -> Table:
 
 def _opened(folder: Path) -> Table | None:
     with contextlib.suppress(OSError, ValueError, EOFError):
-        arrays = (np.load(folder / f"{name}.npy", mmap_mode="r") for name in ("keys", "places", "matrix", "checks"))
-        keys, places, matrix, checks = arrays
+        paths = [folder / f"{name}.npy" for name in ("keys", "places", "matrix", "checks")]
+        if not all(path.is_file() for path in paths):
+            return None
+        keys, places, matrix, checks = (np.load(path, mmap_mode="r") for path in paths)
         fits = len(keys) == len(places) > 0 and len(checks) == len(matrix) + 1
         kinds = (keys.dtype, places.dtype, matrix.dtype) == (np.uint64, np.int64, np.float32)
         if fits and kinds and matrix.ndim == 2 and _index_check(keys, places) == checks[-1]:
