@@ -138,18 +138,25 @@ class Answer:
 
 def send(client: Any, url: str, *, name: str, **content: Any) -> Answer:
     """Send a request and give the answer, which may be neither larger nor slower than any good one."""
+    import httpx
+
     end, most, parts, size = time.monotonic() + LONGEST_ANSWER, ANSWER_BYTES.most, [], 0
-    with client.stream("POST", url, **content) as answer:
-        if "," in answer.headers.get("content-encoding", ""):
-            raise ResourceError(f"{name} answered with something that is packed twice")
-        for part in answer.iter_bytes():
-            parts.append(part)
-            size += len(part)
-            if size > most:
-                raise ResourceError(f"{name} answered with over {most:,} bytes; {ANSWER_BYTES.variable} allows more")
-            if time.monotonic() > end:
-                raise ResourceError(f"{name} did not end its answer within {LONGEST_ANSWER} s")
-        return Answer(answer.status_code, b"".join(parts), answer.headers.get("retry-after"))
+    try:
+        with client.stream("POST", url, **content) as answer:
+            if "," in answer.headers.get("content-encoding", ""):
+                raise ResourceError(f"{name} answered with something that is packed twice")
+            for part in answer.iter_bytes():
+                parts.append(part)
+                size += len(part)
+                if size > most:
+                    raise ResourceError(
+                        f"{name} answered with over {most:,} bytes; {ANSWER_BYTES.variable} allows more"
+                    )
+                if time.monotonic() > end:
+                    raise ResourceError(f"{name} did not end its answer within {LONGEST_ANSWER} s")
+            return Answer(answer.status_code, b"".join(parts), answer.headers.get("retry-after"))
+    except (httpx.InvalidURL, UnicodeError):
+        raise RequestRefused(f"{name} cannot be asked: {urlsplit(url).hostname} is no name of a machine") from None
 
 
 def post(client: Any, url: str, body: dict[str, Any], *, name: str, sleep: Callable[[float], None]) -> Any:
@@ -167,8 +174,6 @@ def post(client: Any, url: str, body: dict[str, Any], *, name: str, sleep: Calla
             answer = send(client, url, name=name, json=body)
         except httpx.RequestError as error:
             problem = type(error).__name__
-        except (httpx.InvalidURL, UnicodeError):
-            raise RequestRefused(f"{name} cannot be asked: {host} is no name of a machine") from None
         else:
             if answer.status == 200:
                 return _json(name, answer)

@@ -237,6 +237,13 @@ def test_no_server_there(monkeypatch: pytest.MonkeyPatch) -> None:
         checker.errors(["Some text."])
 
 
+def test_an_address_that_is_no_name_of_a_machine_is_refused_without_repeating_its_password() -> None:
+    pytest.importorskip("httpx")
+    with pytest.raises(ResourceError, match=r"cannot be asked: a\.\.b is no name of a machine") as caught:
+        get_grammar_checker("languagetool:http://user:password@a..b").errors(["Some text."])
+    assert "password" not in str(caught.value)
+
+
 def test_offline_no_server_on_another_machine_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TEXTGAUGE_OFFLINE", "1")
     with pytest.raises(
