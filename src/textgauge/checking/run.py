@@ -43,7 +43,12 @@ def run_checks(
     """
     if not 0.5 <= level < 1:
         raise InputError(f"the level of the intervals lies between 0.5 and 1, not {level}")
+    if seed < 0:
+        raise InputError(f"the random seed is 0 or more, not {seed}")
     bounds = [check.bounds() for check in checks]
+    endless = next((bound for those in bounds for bound in those if not math.isfinite(bound.limit)), None)
+    if endless is not None:
+        raise InputError(f"{endless.key} is a number that texts can break, not {endless.limit}")
     count = sum(map(len, bounds))
     if not count:
         raise InputError("there is nothing to check")
