@@ -51,8 +51,9 @@ def check_row(row: Mapping[str, Any], place: str) -> None:
         raise InputError(f"{place}: an interval needs both low and high")
     if row.get("low") is not None and row["low"] > row["high"]:
         raise InputError(f"{place}: the interval ends ({row['high']:g}) before it begins ({row['low']:g})")
-    if row.get("p_value") is not None and not 0 < row["p_value"] <= 1:
-        raise InputError(f"{place}: p_value is {row['p_value']:g}, outside (0, 1]")
+    for name in ("p_value", "p_adjusted"):
+        if row.get(name) is not None and not 0 < row[name] <= 1:
+            raise InputError(f"{place}: {name} is {row[name]:g}, outside (0, 1]")
     low, high = _bounds(row["metric"])
     for name in {"value", "mean"} & row.keys():
         if row[name] is not None and not low - _ROUNDING <= row[name] <= high + _ROUNDING:
