@@ -95,6 +95,8 @@ class _Compact:
             raise KeyError(kind)
         length = 8 if kind == _DOUBLE else self._varint()
         self.place += length
+        if self.place > len(self.data):  # else a list of 2⁶² numbers would not end
+            raise IndexError
         return None
 
     def _byte(self) -> int:

@@ -368,6 +368,13 @@ def _packed(kind: str, values: list[str], dtype: type[polars.DataType]) -> bytes
     return content.getvalue()
 
 
+def test_a_list_in_the_footer_of_parquet_is_not_longer_than_the_file(file):
+    """Field 4, a list of 2⁶² numbers of eight bytes that are not there."""
+    footer = bytes([0x49, 0xF7, *[0x80] * 8, 0x40, 0])
+    content = b"PAR1" + footer + len(footer).to_bytes(4, "little") + b"PAR1"
+    assert "bad Parquet" in complaint(read_texts, file("a.parquet", content))
+
+
 @pytest.mark.parametrize("kind", ["parquet", "arrow"])
 @pytest.mark.parametrize("dtype", [polars.String, polars.Categorical, polars.List(polars.String)])
 def test_a_text_that_many_rows_share_counts_in_each(file, monkeypatch, kind, dtype):
