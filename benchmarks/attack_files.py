@@ -8,14 +8,18 @@ import io
 import json
 import lzma
 import struct
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
+import xlsxwriter
 from typer.main import get_command
 
 from textgauge.checking import ScoreCheck, read_checks, run_checks
@@ -112,6 +116,8 @@ def targets() -> dict[str, Target]:
         "gzip": Target("a.csv.gz", gzip.compress(csv, mtime=0), _texts),
         "bzip2": Target("a.csv.bz2", bz2.compress(csv), _texts),
         "xz": Target("a.csv.xz", lzma.compress(csv), _texts),
+        "zstd": Target("a.csv.zst", _zstd(csv), _texts),
+        "spreadsheet": Target("a.xlsx", _spreadsheet(frame), _texts),
         "word vectors, text": Target("a.vec", _word_vectors(), lambda path: list(read_blocks(path))),
         "word vectors, binary": Target("a.bin", _binary_vectors(), lambda path: list(read_blocks(path)), 40),
         "ARPA": Target("a.arpa", _arpa(), read_arpa),
@@ -133,6 +139,22 @@ def targets() -> dict[str, Target]:
         "config": Target("textgauge.toml", _CONFIG, _configured),
         "name": Target("name", b"pr.recall(k=3|5,ties=open)@minilm|wordllama:cosine", _named),
     }
+
+
+def _zstd(content: bytes) -> bytes:
+    packed: bytes = import_module("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd").compress(
+        content
+    )
+    return packed
+
+
+def _spreadsheet(frame: pl.DataFrame) -> bytes:
+    def write(out: io.BytesIO) -> None:
+        with xlsxwriter.Workbook(out, {"in_memory": True}) as book:
+            book.set_properties({"created": datetime(2026, 1, 1)})  # else that of now
+            frame.write_excel(book)
+
+    return _written(write)
 
 
 _ROWS: list[dict[str, Any]] = [
