@@ -25,13 +25,14 @@ _DAY = 86_400  # seconds
 
 
 @contextlib.contextmanager
-def replacing(path: Path) -> Iterator[Path]:
+def replacing(path: Path, *, named_by_user: bool = True) -> Iterator[Path]:
     """A new file next to `path` that takes its place when the block ends without an error, and is removed otherwise.
 
-    What is no regular file, such as /dev/stdout, is written as it is. The folder must exist; errors of the disk pass.
+    Links of users are followed, and what is no regular file, such as /dev/stdout, is written as it is. In a run folder
+    or a cache a link or pipe is no work of textgauge, and is replaced. The folder must exist; errors of the disk pass.
     """
-    target = Path(os.path.realpath(path))
-    if target.exists() and not target.is_file():
+    target = Path(os.path.realpath(path)) if named_by_user else path
+    if named_by_user and target.exists() and not target.is_file():
         yield target
         return
     part = target.with_name(f"{_UNFINISHED}{uuid4().hex}.part")

@@ -67,13 +67,18 @@ ANSWER_BYTES = Limit("TEXTGAUGE_MAX_ANSWER_BYTES", 2**26, "bytes")
 EXPANSION = Limit("TEXTGAUGE_MAX_EXPANSION", 200, "times its packed size")
 
 
+def open_at_once(name: str, flags: int) -> int:
+    """An opener for `open` that does not wait for the other end of a pipe."""
+    return os.open(name, flags | getattr(os, "O_NONBLOCK", 0), 0o666)
+
+
 @contextlib.contextmanager
 def open_stored(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Open a file that belongs to a folder, a cache or a model: no device or pipe, which may have no end.
 
     What cannot be opened is an `OSError` with the reason.
     """
-    with open(path, "rb", opener=lambda name, flags: os.open(name, flags | getattr(os, "O_NONBLOCK", 0))) as stream:
+    with open(path, "rb", opener=open_at_once) as stream:
         if not S_ISREG(os.fstat(stream.fileno()).st_mode):
             raise OSError(errno.EINVAL, "not a regular file", os.fspath(path))
         yield stream

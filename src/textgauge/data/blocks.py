@@ -84,7 +84,7 @@ def write_block(path: Path, vectors: Floats32) -> None:
     head = _HEADER.pack(_MAGIC, vectors.shape[1], len(vectors), zlib.crc32(payload))
     try:
         make_cache_folder(path.parent)
-        with replacing(path) as part, part.open("wb") as stream:
+        with replacing(path, named_by_user=False) as part, part.open("wb") as stream:
             stream.write(head)
             stream.write(payload)
     except OSError as error:

@@ -26,7 +26,7 @@ from urllib.request import getproxies
 from textgauge.encode.resource_sources import offline
 from textgauge.encode.resources import cache_root, keeps_cache, make_cache_folder
 from textgauge.errors import MissingExtra, ResourceError, UnknownName, warn
-from textgauge.limits import ANSWER_BYTES, stored_bytes
+from textgauge.limits import ANSWER_BYTES, open_at_once, stored_bytes
 from textgauge.sealed import seal_json, unsealed_json
 from textgauge.tabular import one_line
 
@@ -343,7 +343,7 @@ class Answers:
                 return
             try:
                 make_cache_folder(self.file.parent)
-                with self.file.open("ab") as stream:
+                with open(self.file, "ab", opener=open_at_once) as stream:
                     # Its own line even after a torn one.
                     stream.write(f"\n{json.dumps(seal_json({'key': key, 'answer': answer}))}\n".encode())
             except OSError as error:

@@ -146,7 +146,7 @@ def load_table(path: Path) -> SynonymTable:
 def save_table(table: SynonymTable, path: Path) -> None:
     """Write a table whole or not at all."""
     make_cache_folder(path.parent)
-    with replacing(path) as part, part.open("wb") as stream:
+    with replacing(path, named_by_user=False) as part, part.open("wb") as stream:
         np.savez(stream, entries=table.entries, offsets=table.offsets, groups=table.groups, named=table.named)
 
 

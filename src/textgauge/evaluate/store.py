@@ -152,7 +152,7 @@ class Store:
         """Write a file whole or not at all; trouble with the disk is one clear error."""
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            with replacing(path) as part:
+            with replacing(path, named_by_user=False) as part:
                 part.write_bytes(content)
         except OSError as error:
             raise ResourceError(f"cannot write to {self.folder}: {error.strerror or error}") from None

@@ -61,6 +61,24 @@ def test_a_damaged_cell_is_computed_again_and_no_other(tmp_path, make_plan, cont
     assert same(contents(tmp_path), numbers)
 
 
+@pytest.mark.skipif(os.name != "posix", reason="links and pipes of POSIX")
+@pytest.mark.parametrize("kind", ["link", "pipe"])
+def test_a_link_or_pipe_in_a_run_folder_is_replaced_and_not_followed(tmp_path, make_plan, kind):
+    plan, store, elsewhere = make_plan(), Store(tmp_path / "run"), tmp_path / "elsewhere"
+    run([plan], store)
+    elsewhere.write_text("mine")
+    (manifest,) = (tmp_path / "run" / "manifests").iterdir()
+    for path in (store.path(plan.cells()[2]), manifest):
+        path.unlink()
+        path.symlink_to(elsewhere) if kind == "link" else os.mkfifo(path)
+    with pytest.warns(RuntimeWarning, match="damaged"):
+        report = run([plan], store)
+    assert (report.found, report.computed, elsewhere.read_text()) == (5, 1, "mine")
+    assert store.has(plan.cells()[2])
+    assert manifest.is_file()
+    assert not manifest.is_symlink()
+
+
 def test_a_table_that_is_no_cell_is_taken_for_missing(tmp_path, make_plan):
     plan, store = make_plan(), Store(tmp_path)
     run([plan], store)

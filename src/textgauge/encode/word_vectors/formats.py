@@ -207,7 +207,7 @@ def _noted(note: Path, size: int, modified: int) -> str | None:
 def _write(note: Path, content: dict[str, object]) -> None:
     try:
         make_cache_folder(note.parent)
-        with replacing(note) as part:
+        with replacing(note, named_by_user=False) as part:
             part.write_text(json.dumps(content))
     except OSError:
         return  # the digest is computed again next time

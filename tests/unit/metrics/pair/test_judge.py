@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import sys
 import threading
 import time
@@ -134,6 +135,17 @@ def test_a_cache_that_cannot_be_written(server: Server, monkeypatch: pytest.Monk
     with pytest.warns(RuntimeWarning, match="cannot write the answers"):
         found = get_metric("judge@api:small")(left=["a", "bb"], right=["x", "y"])
     assert found.values.tolist() == [0.01, 0.02]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes of POSIX")
+def test_a_pipe_in_place_of_the_answers_is_not_waited_for(server: Server, tmp_path: Path) -> None:
+    metric = get_metric("judge@api:small")
+    metric(left=["a"], right=["x"])
+    (file,) = (tmp_path / "cache" / "answers").iterdir()
+    file.unlink()
+    os.mkfifo(file)
+    with pytest.warns(RuntimeWarning, match="cannot write the answers"):
+        assert metric(left=["a"], right=["x"]).values.tolist() == [0.01]
 
 
 def test_an_answer_without_a_number_is_undefined(server: Server) -> None:
