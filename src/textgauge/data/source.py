@@ -268,7 +268,7 @@ def check_different(corpus: Corpus, role: str) -> None:
 def _is_one(path: str) -> bool:
     """Whether a path is not several tables: a glob, or a folder of them."""
     files = source_files(path) or (path,)
-    return len(files) == 1 or path == STDIN or (os.path.isdir(path) and format_of(files[0]).ending == ".arrow")
+    return files == (path,) or path == STDIN or (os.path.isdir(path) and format_of(files[0]).ending == ".arrow")
 
 
 def _joined_tables(path: str) -> TextTable:
