@@ -121,7 +121,7 @@ def open_client(name: str, base: str) -> Any:
 
 
 @dataclass(frozen=True)
-class Answer:
+class EndpointAnswer:
     """What an endpoint answered."""
 
     status: int
@@ -136,7 +136,7 @@ class Answer:
             raise ValueError("nested too deeply") from None
 
 
-def send(client: Any, url: str, *, name: str, **content: Any) -> Answer:
+def send(client: Any, url: str, *, name: str, **content: Any) -> EndpointAnswer:
     """Send a request and give the answer, which may be neither larger nor slower than any good one."""
     import httpx
 
@@ -154,7 +154,7 @@ def send(client: Any, url: str, *, name: str, **content: Any) -> Answer:
                     )
                 if time.monotonic() > end:
                     raise ResourceError(f"{name} did not end its answer within {LONGEST_ANSWER} s")
-            return Answer(answer.status_code, b"".join(parts), answer.headers.get("retry-after"))
+            return EndpointAnswer(answer.status_code, b"".join(parts), answer.headers.get("retry-after"))
     except (httpx.InvalidURL, UnicodeError):
         raise RequestRefused(f"{name} cannot be asked: {urlsplit(url).hostname} is no name of a machine") from None
 
@@ -188,7 +188,7 @@ def post(client: Any, url: str, body: dict[str, Any], *, name: str, sleep: Calla
     raise ResourceError(f"{name} did not answer: {problem if ' from ' in problem else f'{problem} from {host}'}")
 
 
-def _explained(answer: Answer, secrets: Sequence[str]) -> str:
+def _explained(answer: EndpointAnswer, secrets: Sequence[str]) -> str:
     """What the endpoint says is wrong, in one line, without words that hold a secret."""
     try:
         found = answer.json()
@@ -228,7 +228,7 @@ def _retry_after(header: str | None, pause: float) -> float:
         return pause
 
 
-def _json(name: str, answer: Answer) -> Any:
+def _json(name: str, answer: EndpointAnswer) -> Any:
     try:
         return answer.json()
     except ValueError as error:
