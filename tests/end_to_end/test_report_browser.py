@@ -143,10 +143,14 @@ def test_words_filter(opened):
 
 def test_a_tooltip_is_text(opened, seen):
     drawn(opened)
-    opened.locator("figure .mark-symbol path").first.scroll_into_view_if_needed()
-    opened.locator("figure .mark-symbol path").first.hover(force=True)
-    tip = opened.locator("#tip")
-    tip.wait_for(state="visible")
+    point, tip = opened.locator("figure .mark-symbol path").first, opened.locator("#tip")
+    point.scroll_into_view_if_needed()
+    for _ in range(50):  # the figure may move once more while those around it are drawn
+        point.hover(force=True)
+        if tip.is_visible():
+            break
+        opened.mouse.move(0, 0)
+        time.sleep(0.1)
     assert tip.locator("b").count() == 5
     assert tip.locator("span").first.text_content() == "corpus i"
     opened.keyboard.press("Escape")

@@ -13,6 +13,8 @@ from scipy.stats import t as student
 from textgauge.stats.correlation import averaged, pearson, spearman
 from textgauge.stats.kendall import accuracy_eq, kendall_b
 from textgauge.stats.paired_tests import bootstrap_test, exchanged, permutation_test, williams_t, williams_test
+from textgauge.stats.resampled_correlation import correlation_draws
+from textgauge.stats.resampling import percentile_interval
 
 NAN = float("nan")
 
@@ -108,6 +110,10 @@ def test_the_bootstrap_draws_whole_clusters():
     blind = bootstrap_test(pearson, gold, a, b)
     aware = bootstrap_test(pearson, gold, a, b, cluster=np.repeat(np.arange(60), 4))
     assert aware.low < blind.low < blind.difference < blind.high < aware.high
+    four = np.repeat(np.arange(4), 60)
+    draws = [correlation_draws(pearson, gold, metric, resamples=1_000, seed=0, cluster=four) for metric in (a, b)]
+    few = bootstrap_test(pearson, gold, a, b, cluster=four)
+    assert (few.low, few.high) == percentile_interval(draws[0] - draws[1], 4, 0.95)
 
 
 def test_a_permutation_test_exchanges_whole_clusters():

@@ -59,6 +59,8 @@ def test_intervals_hold_the_correlation_and_widen_with_clusters():
     for correlation in (pearson, spearman, kendall_b, accuracy_eq):
         low, high = correlation_interval(correlation, gold, metric, resamples=200)
         assert low < correlation(gold, metric) < high
+        again, other = (correlation_interval(correlation, gold, metric, resamples=200, seed=seed) for seed in (0, 1))
+        assert (low, high) == again != other
     twice, label = np.tile(np.stack([gold, metric]), 2), np.tile(np.arange(300), 2)
     blind, aware = (np.ptp(correlation_interval(pearson, *twice, cluster=c)) for c in (None, label))
     assert 1.25 < aware / blind < 1.6  # √2

@@ -11,7 +11,7 @@ from textgauge.errors import ArgumentError, InputError
 from textgauge.evaluate.boards.grouped import boards_details
 from textgauge.evaluate.boards.leaderboard import leaderboard
 from textgauge.evaluate.boards.verdicts import detailed
-from textgauge.evaluate.protocols import Distributionality, Ksc, Perturbation, Size, Speed
+from textgauge.evaluate.protocols import Distributionality, Ksc, Perturbation, Size, Speed, known_protocols
 from textgauge.evaluate.protocols.base import Verdict, over_repetitions
 from textgauge.evaluate.results import Judged
 
@@ -367,3 +367,11 @@ def test_a_board_is_its_answer_its_table_and_its_notes():
     assert lines[0] == board.answer
     assert [line for line in lines if line.startswith("note: ")] == [f"note: {note}" for note in board.notes]
     assert len(board) == 2
+    shown = {cells[2]: cells for line in lines if len(cells := line.split()) > 2}
+    assert [shown[name][-2:] for name in ("good", "bad")] == [["1", "0.9"], ["2", "0.1002"]]  # tier, accuracy
+
+
+def test_measures_of_one_column_are_named_as_its_mean():
+    tasks = [known_protocols()[name]() for name in ("axis", "comparisons", "clustering")]
+    board = leaderboard([judged(name, protocol=task, every=spread(0.5)) for name in "ab" for task in tasks])
+    assert board.notes[0] == "overall is the mean of alignment (itself the mean of axis and comparisons) and clustering"
