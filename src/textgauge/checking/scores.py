@@ -118,13 +118,16 @@ class _Scored:
 def _drop(measured: Measured, system: _Scored, stored: Mapping[str, Any], setting: Setting) -> Measured:
     """How much worse the score is than the stored one, with the interval of paired resamples."""
     mine, how, metric = system.summed, system.bootstrap(setting), system.metric
+    lacking = InputError("the baseline lacks the numbers of its items; store a new one with --update")
     try:
         rows, values = (np.array(stored[name], dtype=np.float64) for name in ("rows", "values"))
     except (KeyError, TypeError, ValueError):
-        raise InputError("the baseline lacks the numbers of its items; store a new one with --update") from None
+        raise lacking from None
+    if rows.ndim != mine.rows.ndim or rows.shape[1:] != mine.rows.shape[1:] or values.shape != rows.shape[:1]:
+        raise lacking
     yours = Summed(rows, mine.score, mine.bounds)
-    if mine.rows.shape != yours.rows.shape or system.values.shape != values.shape:
-        raise InputError(f"the baseline has {len(yours.rows)} items, the candidate {len(mine.rows)}")
+    if len(rows) != len(mine.rows):
+        raise InputError(f"the baseline has {len(rows)} items, the candidate {len(mine.rows)}")
     drawn = metric.orient(resampled_differences(mine, yours, how))  # farther from the references is larger
     low, high = percentile_interval(drawn, len(mine.rows), how.level)
     lost = metric.orient(system.values - values)
