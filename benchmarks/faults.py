@@ -165,7 +165,8 @@ def _plain(value: Any) -> Any:
 
 def said(folder: Path) -> str:
     """What a command printed on standard error."""
-    return (folder / "stderr").read_text(errors="replace")
+    path = folder / "stderr"
+    return path.read_text(errors="replace") if path.exists() else ""  # killed before it could say anything
 
 
 def is_noisy(code: int, text: str) -> bool:
