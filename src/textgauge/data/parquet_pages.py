@@ -1,7 +1,8 @@
 """How much the pages of a Parquet file unpack to, by what its footer and the heads of its pages say.
 
-A page of some kilobytes may unpack to gigabytes, and the library that reads it takes that memory at once. Footer and
-heads are structs of Thrift's compact protocol.
+A page of some kilobytes may unpack to gigabytes, or say that it has more values than any memory holds, and the library
+that reads it takes that memory at once: where it cannot, it ends the process. Footer and heads are structs of Thrift's
+compact protocol.
 """
 
 from __future__ import annotations
@@ -12,49 +13,62 @@ from collections.abc import Iterator
 from typing import Any
 
 from textgauge.data.packing import check_expansion
-from textgauge.limits import FILE_BYTES
+from textgauge.errors import InputError
+from textgauge.limits import FILE_BYTES, TABLE_CELLS
 
 _TAIL = 8  # bytes at the end: the length of the footer and PAR1
 _DEEPEST = 16  # structs within structs; a footer has six
 _TRUE, _FALSE, _BYTE, _DOUBLE, _BINARY, _LIST, _SET, _MAP, _STRUCT = 1, 2, 3, 7, 8, 9, 10, 11, 12
-_ROW_GROUPS, _COLUMNS, _CHUNK, _PACKED_SIZE, _FIRST_DATA, _FIRST_DICTIONARY = 4, 1, 3, 7, 9, 11  # fields by number
-_PAGE_UNPACKED, _PAGE_PACKED = 2, 3
+# Fields by number: of the footer, of a page, and within its kind of page.
+_ROW_GROUPS, _COLUMNS, _CHUNK, _VALUES, _PACKED_SIZE, _FIRST_DATA, _FIRST_DICTIONARY = 4, 1, 3, 5, 7, 9, 11
+_PAGE_UNPACKED, _PAGE_PACKED, _DATA, _DICTIONARY, _DATA_2 = 2, 3, 5, 7, 8
+_COUNTS = {_DATA: (1,), _DICTIONARY: (1,), _DATA_2: (1, 2, 3)}  # values; of the last also nulls and rows
 
 _LOST = (IndexError, KeyError, TypeError, AttributeError, RecursionError)
 Data = memoryview | mmap.mmap
 
 
 def check_pages(data: Data, *, together: bool) -> None:
-    """Refuse a page, or all pages `together`, that unpack to more than a file may have.
+    """Refuse pages with impossible numbers of values, and a page, or all `together`, that unpack to more than a file may.
 
     What cannot be followed is passed over: the library cannot read it either, and says where it stands.
     """
     total = 0
-    for place, end in _chunks(data):
+    for place, end, most in _chunks(data):
         with contextlib.suppress(*_LOST):
-            for size in _unpacked_sizes(data, place, end):
+            for page in _pages(data, place, end):
+                size = max(page[_PAGE_UNPACKED], 0)
+                _check_counts(page, size, most)
                 total = total + size if together else size
                 FILE_BYTES.check(total, "unpacked, a table" if together else "unpacked, a page")
                 check_expansion(total, len(data))
 
 
-def _chunks(data: Data) -> Iterator[tuple[int, int]]:
-    """Where the pages of each column in each group of rows begin and end, by the footer."""
+def _chunks(data: Data) -> Iterator[tuple[int, int, int]]:
+    """Where the pages of each column in each group of rows begin and end, and their values, by the footer."""
     footer = len(data) - _TAIL - int.from_bytes(data[len(data) - _TAIL : len(data) - 4], "little")
     with contextlib.suppress(*_LOST):
         for group in _Compact(data, footer).struct()[_ROW_GROUPS]:
             for column in group[_COLUMNS]:
                 chunk = column[_CHUNK]
                 place = chunk.get(_FIRST_DICTIONARY) or chunk[_FIRST_DATA]
-                yield place, place + chunk[_PACKED_SIZE]
+                yield place, place + chunk[_PACKED_SIZE], min(chunk[_VALUES], TABLE_CELLS.most)
 
 
-def _unpacked_sizes(data: Data, place: int, end: int) -> Iterator[int]:
+def _pages(data: Data, place: int, end: int) -> Iterator[dict[int, Any]]:
     while place < end:
         reader = _Compact(data, place)
         page = reader.struct()
-        yield max(page[_PAGE_UNPACKED], 0)
+        yield page
         place = reader.place + max(page[_PAGE_PACKED], 0)
+
+
+def _check_counts(page: dict[int, Any], size: int, most: int) -> None:
+    """Refuse a page with fewer than no values, or more than its column; a dictionary has a byte a value at least."""
+    for kind, counts in _COUNTS.items():
+        for count in (page[kind][field] for field in counts if kind in page):
+            if not 0 <= count <= (size if kind == _DICTIONARY else most):
+                raise InputError(f"bad Parquet (a page of {count:,} values)")
 
 
 class _Compact:
