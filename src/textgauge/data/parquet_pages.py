@@ -29,7 +29,7 @@ Data = memoryview | mmap.mmap
 
 
 def check_pages(data: Data, *, together: bool) -> None:
-    """Refuse pages with impossible numbers of values, and a page, or all `together`, that unpack to more than a file may.
+    """Refuse impossible numbers of values, and pages that unpack to more than a file may, each or all `together`.
 
     What cannot be followed is passed over: the library cannot read it either, and says where it stands.
     """
