@@ -142,10 +142,8 @@ def targets() -> dict[str, Target]:
 
 
 def _zstd(content: bytes) -> bytes:
-    packed: bytes = import_module("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd").compress(
-        content
-    )
-    return packed
+    module = import_module("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd")
+    return bytes(module.compress(content))
 
 
 def _spreadsheet(frame: pl.DataFrame) -> bytes:

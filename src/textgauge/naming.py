@@ -71,7 +71,7 @@ def expand(text: str) -> list[str]:
         raise UnknownName(f"a choice between '|' is empty in {text!r}")
     count = math.prod(map(len, axes)) * len(places)
     if count > _MOST:
-        raise UnknownName(f"this grid of {name.name} stands for {count:,} names, and one may for {_MOST:,}")
+        raise UnknownName(f"this grid of {name.name} stands for {count:,} names; the limit is {_MOST:,}")
     return [
         str(Name(name.name, name.part, tuple(zip(keys, values, strict=True)), on))
         for values in product(*axes)

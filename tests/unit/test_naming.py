@@ -135,5 +135,5 @@ def test_a_taken_name_is_refused():
 def test_a_grid_of_too_many_names_is_refused_before_they_are_made():
     choices = "|".join(map(str, range(400)))
     assert len(expand(f"pr(k={choices})")) == 400
-    with pytest.raises(UnknownName, match="this grid of mauve stands for 64,000,000 names, and one may for 1,000"):
+    with pytest.raises(UnknownName, match="this grid of mauve stands for 64,000,000 names; the limit is 1,000"):
         expand(f"mauve(points={choices},restarts={choices},seeds={choices})")

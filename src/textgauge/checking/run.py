@@ -48,7 +48,7 @@ def run_checks(
     bounds = [check.bounds() for check in checks]
     endless = next((bound for those in bounds for bound in those if not math.isfinite(bound.limit)), None)
     if endless is not None:
-        raise InputError(f"{endless.key} is a number that texts can break, not {endless.limit}")
+        raise InputError(f"{endless.key} must be a finite number, not {endless.limit}")
     count = sum(map(len, bounds))
     if not count:
         raise InputError("there is nothing to check")

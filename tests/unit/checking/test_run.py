@@ -156,7 +156,7 @@ def test_bad_checks_are_one_clear_line():
     with pytest.raises(InputError, match="has no bound: give max_ratio or max"):
         run_checks([drift()])
     for endless in (float("nan"), float("inf")):
-        with pytest.raises(InputError, match=f"max is a number that texts can break, not {endless}"):
+        with pytest.raises(InputError, match=f"max must be a finite number, not {endless}"):
             run_checks([drift(max=endless)])
     with pytest.raises(InputError, match="the random seed is 0 or more, not -5"):
         run_checks([drift(max=1)], seed=-5)
