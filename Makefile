@@ -8,11 +8,11 @@ TORCH ?= torch==2.13.0
 PEERS ?= prdc==0.2 mauve-text==0.4.0 faiss-cpu sentence-transformers gensim datasketch rensa
 
 # What an installation is made from: after a change of these it is made anew.
-BUILD := pyproject.toml setup.py $(wildcard src/textgauge/numerics/native/*.[ch])
+BUILD := pyproject.toml setup.py $(wildcard src/textgauge/metrics/numerics/native/*.[ch])
 
 SANITIZED := build/sanitized
-NATIVE_TESTS := tests/unit/numerics/test_native.py tests/unit/numerics/test_kmeans.py tests/golden/test_mauve.py
-FAST := $(addprefix tests/unit/,stats numerics scoring comparing describing data cli) tests/contract/test_tree.py
+NATIVE_TESTS := tests/unit/metrics/numerics/test_native.py tests/unit/metrics/numerics/test_kmeans.py tests/golden/test_mauve.py
+FAST := $(addprefix tests/unit/,stats measure data cli) tests/contract/test_tree.py
 DEMO := demo
 RESULTS ?= runs
 TEST_RESOURCES := minilm minilm-int8 wordllama paraphrase-minilm bible-web bible-kjv bible-asv bible-ylt home-assistant-intents ovos-skill-weather ovos-skill-date-time wordnet pos-en trigram-en
@@ -69,7 +69,7 @@ quality: $(VENV)/.dev $(VENV)/.docs ## security of code and dependencies, spelli
 	$(BIN)/coverage run -m pytest -q -n auto
 	$(BIN)/coverage combine -q
 	$(BIN)/coverage report --skip-covered --fail-under=90
-	$(BIN)/coverage report --include='src/textgauge/stats/*,src/textgauge/evaluate/protocols/*' --show-missing --fail-under=100
+	$(BIN)/coverage report --include='src/textgauge/stats/*,src/textgauge/bench/protocols/*' --show-missing --fail-under=100
 
 SHARE ?= 1.0
 SEED ?= 0
@@ -105,10 +105,10 @@ test-lowest: ## run the tests on the lowest versions that are allowed
 # A copy of the package whose compiled library checks every access to memory and every undefined operation.
 sanitize: $(VENV)/.dev ## run the tests of the compiled code under the address and undefined-behaviour sanitizers
 	rm -rf $(SANITIZED) && mkdir -p $(SANITIZED) && cp -r src/textgauge $(SANITIZED)
-	rm -f $(SANITIZED)/textgauge/numerics/native/_kmeans*
+	rm -f $(SANITIZED)/textgauge/metrics/numerics/native/_kmeans*
 	$(CC) -shared -fPIC -g -O1 -std=c11 -fopenmp-simd -ffp-contract=off -fno-omit-frame-pointer \
-	  -fsanitize=address,undefined -fno-sanitize-recover=all src/textgauge/numerics/native/kmeans.c -lm \
-	  -o $(SANITIZED)/textgauge/numerics/native/_kmeans$$($(BIN)/python -c "from importlib.machinery import EXTENSION_SUFFIXES as s; print(s[0])")
+	  -fsanitize=address,undefined -fno-sanitize-recover=all src/textgauge/metrics/numerics/native/kmeans.c -lm \
+	  -o $(SANITIZED)/textgauge/metrics/numerics/native/_kmeans$$($(BIN)/python -c "from importlib.machinery import EXTENSION_SUFFIXES as s; print(s[0])")
 	PYTHONPATH=$(SANITIZED) LD_PRELOAD="$$($(CC) -print-file-name=libasan.so) $$($(CC) -print-file-name=libubsan.so)" \
 	  ASAN_OPTIONS=detect_leaks=0 $(BIN)/python -m pytest -q -s -p no:xdist -p no:cacheprovider $(NATIVE_TESTS)
 
@@ -154,4 +154,4 @@ results: $(VENV)/.core ## check the claims of the papers and write docs/results/
 	$(BIN)/python -m benchmarks.ledgers $(RESULTS)/ledgers.json docs
 
 clean:
-	rm -rf $(VENV) $(BENCH) $(DEMO) site dist build src/*.egg-info src/textgauge/vega.js src/textgauge/numerics/native/*.so .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage* mutants
+	rm -rf $(VENV) $(BENCH) $(DEMO) site dist build src/*.egg-info src/textgauge/core/vega.js src/textgauge/metrics/numerics/native/*.so .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage* mutants

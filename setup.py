@@ -60,12 +60,14 @@ class Wheel(bdist_wheel):
 
 
 LIBRARY = Extension(
-    "textgauge.numerics.native._kmeans", sources=["src/textgauge/numerics/native/kmeans.c"], optional=True
+    "textgauge.metrics.numerics.native._kmeans",
+    sources=["src/textgauge/metrics/numerics/native/kmeans.c"],
+    optional=True,
 )
 
 # vega, vega-lite and vega-embed in one script; their licences are in vega.LICENSE.txt.
 DRAWING = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
-Path(__file__).with_name("src").joinpath("textgauge", "vega.js").write_text(DRAWING, encoding="utf-8")
+Path(__file__).with_name("src").joinpath("textgauge", "core", "vega.js").write_text(DRAWING, encoding="utf-8")
 
 setup(
     ext_modules=[] if os.environ.get("TEXTGAUGE_NATIVE") == "0" else [LIBRARY],

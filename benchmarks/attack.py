@@ -34,10 +34,10 @@ from benchmarks.attack_files import Target, damaged, targets
 from benchmarks.attack_stored import STORED, Case
 from benchmarks.simulated import file_of, read
 from benchmarks.trust import KINDS, keep
+from textgauge.core.errors import TextgaugeError
 from textgauge.data import Comparison, Pairs
-from textgauge.describing.describe import gather
-from textgauge.describing.measure import Measuring
-from textgauge.errors import TextgaugeError
+from textgauge.measure.describing.describe import gather
+from textgauge.measure.describing.measure import Measuring
 from textgauge.metrics import CorpusMetric, PairMetric, get_metric, list_metrics
 from textgauge.metrics.properties import list_properties
 from textgauge.testing import without_models

@@ -22,9 +22,13 @@ import polars as pl
 import xlsxwriter
 from typer.main import get_command
 
-from textgauge.checking import ScoreCheck, read_checks, run_checks
+from textgauge.bench import Plan, Store, run
+from textgauge.bench.protocols import Ksc
+from textgauge.bench.results import Results
 from textgauge.cli import app
 from textgauge.cli.config import read_config
+from textgauge.core.result import TableResult
+from textgauge.core.sealed import unsealed_json
 from textgauge.data import read_embeddings
 from textgauge.data.formats import load_table
 from textgauge.encode.embedders.onnx_folder import OnnxEmbedder
@@ -34,14 +38,10 @@ from textgauge.encode.language_models.gguf import read_gguf
 from textgauge.encode.language_models.kneser_ney import train
 from textgauge.encode.token_vectors.elmo import read_network
 from textgauge.encode.word_vectors.formats import read_blocks
-from textgauge.evaluate import Plan, Store, run
-from textgauge.evaluate.protocols import Ksc
-from textgauge.evaluate.results import Results
 from textgauge.loading import load
+from textgauge.measure.checking import ScoreCheck, read_checks, run_checks
 from textgauge.metrics import ensemble_file, get_corpus_metrics, get_metric, get_metrics
 from textgauge.report.page import page, read_result
-from textgauge.result import TableResult
-from textgauge.sealed import unsealed_json
 from textgauge.testing.protocol_checks import example_data
 
 Read = Callable[[Path], object]

@@ -11,16 +11,16 @@ from typing import Any
 import numpy as np
 
 from benchmarks.attack_files import flipped, targets
+from textgauge.bench import Plan, Store, run
+from textgauge.bench.protocols import Ksc, Sources
+from textgauge.core.errors import TextgaugeError
+from textgauge.core.sealed import seal_json, unsealed_json
 from textgauge.data import Corpus
 from textgauge.data.cache import EmbeddingStore, text_keys
 from textgauge.encode import resources
 from textgauge.encode.endpoint import Answers
-from textgauge.errors import TextgaugeError
-from textgauge.evaluate import Plan, Store, run
-from textgauge.evaluate.protocols import Ksc, Sources
 from textgauge.metrics import get_corpus_metrics
-from textgauge.numerics import native
-from textgauge.sealed import seal_json, unsealed_json
+from textgauge.metrics.numerics import native
 
 Case = Callable[[], str]
 RESOURCE = "ovos-skill-date-time"  # a small one

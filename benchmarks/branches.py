@@ -11,7 +11,7 @@ import sys
 from benchmarks.simulated import file_of
 from benchmarks.trust import keep
 
-PARTS = {"the package": "*", "`stats/`": "*/stats/*", "`evaluate/protocols/`": "*/evaluate/protocols/*"}
+PARTS = {"the package": "*", "`stats/`": "*/stats/*", "`bench/protocols/`": "*/bench/protocols/*"}
 
 
 def main() -> None:

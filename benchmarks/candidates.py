@@ -19,8 +19,8 @@ for _library in ("OPENBLAS", "OMP", "MKL"):
 import numpy as np
 
 from benchmarks import simulated
-from textgauge.comparing.many import rank_candidates
 from textgauge.data import Comparison, Corpus, load_corpus
+from textgauge.measure.comparing.many import rank_candidates
 from textgauge.metrics import get_corpus_metrics
 
 METRICS = "energy,fid,pr,mauve"

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from benchmarks.timing import Row, Rows, race, synthetic
 from textgauge.data import GIVEN
 from textgauge.metrics.corpus.classifiers import Classifier
-from textgauge.numerics.held_out import Trial
+from textgauge.metrics.numerics.held_out import Trial
 
 Side = tuple[NDArray[np.intp], NDArray[np.intp]]
 REPEATS = {100: 9, 1_000: 7, 3_000: 4, 10_000: 1}

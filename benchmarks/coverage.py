@@ -31,10 +31,10 @@ from numpy.typing import NDArray
 
 from benchmarks import simulated
 from textgauge import get_metric, list_metrics
-from textgauge.arrays import Floats
+from textgauge.core.arrays import Floats
+from textgauge.core.errors import InputError, TextgaugeError
 from textgauge.data import Comparison, Corpus, Pool, load_texts
 from textgauge.data.catalogue.files import data_table
-from textgauge.errors import InputError, TextgaugeError
 from textgauge.metrics import CorpusMetric, Score
 from textgauge.metrics.base import Undefined
 from textgauge.metrics.uncertainty import normal_reach, wilson

@@ -31,7 +31,7 @@ def fuzz(name: str, seconds: str) -> None:
 
     with atheris.instrument_imports(include=["textgauge"]):
         from benchmarks.attack_files import targets
-        from textgauge.errors import TextgaugeError
+        from textgauge.core.errors import TextgaugeError
 
     target = targets()[name]
     warnings.simplefilter("ignore")

@@ -18,8 +18,8 @@ for _library in ("OPENBLAS", "OMP", "MKL"):
 import numpy as np
 
 from benchmarks import simulated
-from textgauge.checking import CopiesCheck, DriftCheck, ScoreCheck, run_checks
 from textgauge.data import Corpus, load_corpus
+from textgauge.measure.checking import CopiesCheck, DriftCheck, ScoreCheck, run_checks
 
 COPIED = 0.1
 

@@ -12,17 +12,17 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks import simulated
+from textgauge.bench.boards.leaderboard import leaderboard
+from textgauge.bench.boards.overall import MeasureTable, gaps_of
+from textgauge.bench.inputs.sources import Sources
+from textgauge.bench.protocols import Ksc
+from textgauge.bench.protocols.base import Measure, Observations
+from textgauge.bench.results import Judged
+from textgauge.core.tabular import markdown_table
 from textgauge.data import Corpus
-from textgauge.evaluate.boards.leaderboard import leaderboard
-from textgauge.evaluate.boards.overall import MeasureTable, gaps_of
-from textgauge.evaluate.inputs.sources import Sources
-from textgauge.evaluate.protocols import Ksc
-from textgauge.evaluate.protocols.base import Measure, Observations
-from textgauge.evaluate.results import Judged
 from textgauge.metrics import get_metric
 from textgauge.stats.resampling import resampled_sums
 from textgauge.stats.simultaneous import better_than, pair_p_values, rank_ranges
-from textgauge.tabular import markdown_table
 
 DESIGNS = (
     ("repetitions", 2),

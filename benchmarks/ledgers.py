@@ -12,9 +12,9 @@ import json
 import sys
 from pathlib import Path
 
-from textgauge.papers import PAPERS
-from textgauge.papers.ledger import RULINGS, counts, summary
-from textgauge.tabular import Row
+from textgauge.core.tabular import Row
+from textgauge_papers import PAPERS
+from textgauge_papers.ledger import RULINGS, counts, summary
 
 COLUMNS = ("claim", "paper", "ours", "interval", "why", "deviation", "data")
 

@@ -22,8 +22,8 @@ import numpy as np
 from textgauge.data import load_texts
 from textgauge.data.catalogue import data_table
 from textgauge.encode.tokenizers import tokenizer, words_of
-from textgauge.generate import eda
-from textgauge.numerics.set_search import nearest_sets
+from textgauge.metrics.numerics.set_search import nearest_sets
+from textgauge_papers.generate import eda
 
 THRESHOLD, CHECKED, PERMUTATIONS = 0.8, 2_000, 128
 BANDS = 16  # of rensa: 16 bands of 8 rows find a pair of 0.8 with 95 %

@@ -29,10 +29,10 @@ import numpy as np
 from benchmarks import simulated
 from benchmarks.coverage import SYNTHETIC, population
 from textgauge import compare, get_metric, list_metrics
-from textgauge.arrays import Floats
-from textgauge.comparing import DEFAULT_METRICS
-from textgauge.comparing.foreign_share import ForeignShare, foreign_share
+from textgauge.core.arrays import Floats
 from textgauge.data import Comparison, Corpus, load_corpus, sample
+from textgauge.measure.comparing import DEFAULT_METRICS
+from textgauge.measure.comparing.foreign_share import ForeignShare, foreign_share
 from textgauge.metrics import CorpusMetric
 from textgauge.stats.decisions import different
 from textgauge.testing import without_models

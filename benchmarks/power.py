@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge import get_metric
+from textgauge.bench.protocols import Sources
+from textgauge.bench.recommend import recommend
+from textgauge.bench.recommend.detection import Contaminated, rejects
 from textgauge.data import Corpus, load_texts
-from textgauge.evaluate.protocols import Sources
-from textgauge.evaluate.recommend import recommend
-from textgauge.evaluate.recommend.detection import Contaminated, rejects
 from textgauge.metrics import CorpusMetric
 
 Floats = NDArray[np.float64]

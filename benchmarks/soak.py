@@ -21,7 +21,7 @@ import numpy as np
 import textgauge
 from benchmarks import simulated
 from benchmarks.attack_files import damaged, targets
-from textgauge.errors import TextgaugeError
+from textgauge.core.errors import TextgaugeError
 
 WORDS = "red blue old new cat dog bird train sees likes near far house tree please send money bank"
 LINES = 10  # of the table

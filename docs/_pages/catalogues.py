@@ -6,11 +6,11 @@ import textwrap
 from typing import Any
 
 from _pages.markup import code, listing, page, plain, table
+from textgauge.bench.protocols import known_tasks
 from textgauge.cli.datasets import dataset_rows
 from textgauge.cli.resources import resource_rows
 from textgauge.encode import embedders, grammar, grounds, language_models, tokenizers
 from textgauge.encode import word_vectors as wordvectors
-from textgauge.evaluate.protocols import known_tasks
 from textgauge.metrics.properties import list_properties
 
 

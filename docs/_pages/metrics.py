@@ -7,11 +7,11 @@ import re
 
 from _pages.markup import code, page, paragraphs, parameter_row, plain, shown, table
 from _pages.names import AFTER_AT, grids, variants
+from textgauge.core.errors import TextgaugeError
+from textgauge.core.tabular import format_cell
 from textgauge.data import sample
-from textgauge.errors import TextgaugeError
 from textgauge.metrics import CorpusMetric, Metric, PairMetric, Part, list_metrics
 from textgauge.metrics.base import parameters
-from textgauge.tabular import format_cell
 
 ROOM = "reference/metrics"
 PAIR = ("the cat sat on the mat", "a cat was sitting on the mat")

@@ -6,11 +6,11 @@ from dataclasses import fields
 from typing import get_type_hints
 
 from _pages.markup import code, default_of, page, paragraphs, parameter_row, plain, shown, table
+from textgauge.bench.protocols import Measure, Protocol, known_protocols
+from textgauge.bench.transformations import TRANSFORMATIONS
 from textgauge.cli.output import option_name
 from textgauge.data import tasks
-from textgauge.evaluate.protocols import Measure, Protocol, known_protocols
-from textgauge.evaluate.transformations import TRANSFORMATIONS
-from textgauge.papers import SUITES
+from textgauge_papers import SUITES
 
 
 def protocols_page() -> str:

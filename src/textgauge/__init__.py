@@ -2,18 +2,18 @@
 
 from typing import TYPE_CHECKING, Any
 
-from textgauge.comparing import CompareReport, Explanation, compare, explain
+from textgauge.core.errors import TextgaugeError
 from textgauge.data import Comparison, Corpus, Pairs
-from textgauge.errors import TextgaugeError
+from textgauge.measure.comparing import CompareReport, Explanation, compare, explain
+from textgauge.measure.scoring import Contrast, ScoreReport, contrast, score
 from textgauge.metrics import CorpusMetric, PairMetric, PairScores, Score, get_metric, list_metrics, register
-from textgauge.scoring import Contrast, ScoreReport, contrast, score
 
 if TYPE_CHECKING:
-    from textgauge.describing import CorpusDescription, Description, describe
-    from textgauge.evaluate.judge_audit import JudgeAudit, audit_judge
-    from textgauge.evaluate.learned.stack import Stack, ensemble
-    from textgauge.evaluate.recommend import Recommendation, recommend
+    from textgauge.bench.judge_audit import JudgeAudit, audit_judge
+    from textgauge.bench.learned.stack import Stack, ensemble
+    from textgauge.bench.recommend import Recommendation, recommend
     from textgauge.loading import SavedResult, load
+    from textgauge.measure.describing import CorpusDescription, Description, describe
     from textgauge.running import Run, run
 
 __all__ = [
@@ -53,15 +53,15 @@ __all__ = [
 
 
 _ROOMS = {
-    "CorpusDescription": "textgauge.describing",
-    "Description": "textgauge.describing",
-    "JudgeAudit": "textgauge.evaluate.judge_audit",
-    "audit_judge": "textgauge.evaluate.judge_audit",
-    "describe": "textgauge.describing",
-    "Recommendation": "textgauge.evaluate.recommend",
-    "recommend": "textgauge.evaluate.recommend",
-    "Stack": "textgauge.evaluate.learned.stack",
-    "ensemble": "textgauge.evaluate.learned.stack",
+    "CorpusDescription": "textgauge.measure.describing",
+    "Description": "textgauge.measure.describing",
+    "JudgeAudit": "textgauge.bench.judge_audit",
+    "audit_judge": "textgauge.bench.judge_audit",
+    "describe": "textgauge.measure.describing",
+    "Recommendation": "textgauge.bench.recommend",
+    "recommend": "textgauge.bench.recommend",
+    "Stack": "textgauge.bench.learned.stack",
+    "ensemble": "textgauge.bench.learned.stack",
     "SavedResult": "textgauge.loading",
     "load": "textgauge.loading",
     "Run": "textgauge.running",

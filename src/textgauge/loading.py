@@ -6,11 +6,11 @@ import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from textgauge.charts import without_network
+from textgauge.core.charts import without_network
+from textgauge.core.errors import InputError, UnknownName
+from textgauge.core.result import TableResult, parsed_result
+from textgauge.core.tabular import Row
 from textgauge.data.packing import read_text
-from textgauge.errors import InputError, UnknownName
-from textgauge.result import TableResult, parsed_result
-from textgauge.tabular import Row
 
 _KEYS = ("metric", "property", "name")
 
@@ -71,21 +71,21 @@ def load(path: str | os.PathLike[str]) -> SavedResult:
 
 
 def _compare_chart(saved: SavedResult) -> Any:
-    from textgauge.comparing.many import candidates_chart
-    from textgauge.comparing.report import interval_chart
+    from textgauge.measure.comparing.many import candidates_chart
+    from textgauge.measure.comparing.report import interval_chart
 
     several = bool(saved.rows) and "rank" in saved.rows[0]
     return candidates_chart(saved.rows) if several else interval_chart(saved.rows)
 
 
 def _describe_chart(saved: SavedResult) -> Any:
-    from textgauge.describing.report import property_chart
+    from textgauge.measure.describing.report import property_chart
 
     return property_chart(saved.rows)
 
 
 def _rank_chart(saved: SavedResult) -> Any:
-    from textgauge.evaluate.boards.leaderboard import rank_charts
+    from textgauge.bench.boards.leaderboard import rank_charts
 
     return rank_charts(saved.rows)
 
@@ -93,8 +93,8 @@ def _rank_chart(saved: SavedResult) -> Any:
 def _score_chart(saved: SavedResult) -> Any:
     import numpy as np
 
+    from textgauge.measure.scoring.report import spread_chart
     from textgauge.metrics import PairScores
-    from textgauge.scoring.report import spread_chart
 
     names = [name for name in (saved.rows[0] if saved.rows else ()) if name != "index"]
     columns = {name: np.array([row[name] for row in saved.rows], dtype=np.float64) for name in names}

@@ -13,21 +13,21 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
-from textgauge.charts import without_network
+from textgauge.bench import Store
+from textgauge.bench.boards.grouped import boards_answer, boards_details, boards_rows, leaderboards, titled
+from textgauge.bench.boards.leaderboard import Leaderboard, leaderboard, rank_charts
+from textgauge.bench.boards.overall import Scope
+from textgauge.bench.boards.verdicts import judging, observed, only, verdict_frame, verdict_warnings
+from textgauge.bench.inputs.kinds import drop_none
+from textgauge.bench.inputs.sources import PairSources, TaskSources
+from textgauge.bench.results import Results
+from textgauge.bench.run import Progress, compute, warnings_of
+from textgauge.bench.suites import suite_or_protocol_plans
+from textgauge.core.charts import without_network
+from textgauge.core.errors import InputError, warn
+from textgauge.core.result import Result
 from textgauge.data.source import Source
-from textgauge.errors import InputError, warn
-from textgauge.evaluate import Store
-from textgauge.evaluate.boards.grouped import boards_answer, boards_details, boards_rows, leaderboards, titled
-from textgauge.evaluate.boards.leaderboard import Leaderboard, leaderboard, rank_charts
-from textgauge.evaluate.boards.overall import Scope
-from textgauge.evaluate.boards.verdicts import judging, observed, only, verdict_frame, verdict_warnings
-from textgauge.evaluate.inputs.kinds import drop_none
-from textgauge.evaluate.inputs.sources import PairSources, TaskSources
-from textgauge.evaluate.results import Results
-from textgauge.evaluate.run import Progress, compute, warnings_of
-from textgauge.evaluate.suites import suite_or_protocol_plans
-from textgauge.papers import SUITES
-from textgauge.result import Result
+from textgauge_papers import SUITES
 
 if TYPE_CHECKING:
     import altair as alt
@@ -156,7 +156,7 @@ class Run(Result):
 
         `weights` of measures by name, by default 1; `measures` those that count; the others change how trials of
         `ksc` are judged: `judgements` distinct or paper, `ties` half, right or wrong, `linearity` r2 or r. `scope` is
-        what ranks are about: texts, sources or data (see `textgauge.evaluate.boards.leaderboard`).
+        what ranks are about: texts, sources or data (see `textgauge.bench.boards.leaderboard`).
         """
         options = judging(judgements=judgements, ties=ties, linearity=linearity)
         return leaderboard(only(self._results.judged(options), measures), weights, scope=scope)
@@ -202,7 +202,7 @@ class Run(Result):
 
     def report(self, path: str | os.PathLike[str], *, title: str | None = None) -> Path:
         """Write the HTML page of the run, which needs no network; gives its path."""
-        from textgauge.files import write_atomically
+        from textgauge.core.files import write_atomically
         from textgauge.report.page import page
 
         return write_atomically(Path(path), page([self.store], title=title))

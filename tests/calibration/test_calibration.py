@@ -7,8 +7,8 @@ from benchmarks.null_range import SIZES, check_ranges, family_error
 from scipy.stats import kstest
 
 from textgauge import get_metric
+from textgauge.core.errors import ResourceError
 from textgauge.data import Corpus, sample
-from textgauge.errors import ResourceError
 from textgauge.testing import without_models
 
 METRICS = ["energy", "mmd", "fid", "irpr", "chi"]

@@ -5,11 +5,11 @@ import pytest
 from benchmarks.power import direct, halves, hits_of
 
 from textgauge import get_metric
+from textgauge.bench.protocols import Sources
+from textgauge.bench.recommend import recommend
+from textgauge.bench.recommend.detection import Contaminated
+from textgauge.core.errors import ResourceError
 from textgauge.data import Corpus
-from textgauge.errors import ResourceError
-from textgauge.evaluate.protocols import Sources
-from textgauge.evaluate.recommend import recommend
-from textgauge.evaluate.recommend.detection import Contaminated
 
 
 @pytest.mark.parametrize("start", [30, 100, 350])

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from textgauge import get_metric, list_metrics
+from textgauge.core.sizes import cap_sizes
 from textgauge.data import Comparison, Corpus, Draws, Pairs
-from textgauge.sizes import cap_sizes
 from textgauge.testing import without_models
 
 WORDS = [f"w{number}" for number in range(40)]

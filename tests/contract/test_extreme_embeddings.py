@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from textgauge import list_metrics
+from textgauge.core.errors import InputError
 from textgauge.data import Comparison
-from textgauge.errors import InputError
 from textgauge.metrics import get_metric
 
 METRICS = [metric for metric in list_metrics(kind="corpus") if metric.needs in ("embeddings", "ground")]

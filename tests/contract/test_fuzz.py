@@ -6,10 +6,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from textgauge import Pairs, list_metrics
+from textgauge.core.errors import InputError
 from textgauge.data import Comparison
-from textgauge.describing.describe import gather
-from textgauge.describing.measure import Measuring
-from textgauge.errors import InputError
+from textgauge.measure.describing.describe import gather
+from textgauge.measure.describing.measure import Measuring
 from textgauge.metrics.properties import list_properties
 from textgauge.testing import without_models
 

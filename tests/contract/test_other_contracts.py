@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from textgauge import get_metric
+from textgauge.bench.protocols import Ksc, Verdict, known_protocols
+from textgauge.bench.protocols import base as protocols
 from textgauge.encode.embedders import embedder
-from textgauge.evaluate.protocols import Ksc, Verdict, known_protocols
-from textgauge.evaluate.protocols import base as protocols
 from textgauge.metrics.properties import PropertyValue, list_properties
 from textgauge.testing import check_embedder, check_metric, check_property, check_protocol
 from textgauge.testing.embedder_checks import EMBEDDER_CHECKS

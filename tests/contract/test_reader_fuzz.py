@@ -10,7 +10,7 @@ from benchmarks.attack_files import damaged, targets
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from textgauge.errors import TextgaugeError
+from textgauge.core.errors import TextgaugeError
 
 SLOW = {"ELMo, options", "ELMo, weights", "safetensors", "run store, manifest", "saved result without checksum, report"}
 

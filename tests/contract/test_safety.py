@@ -7,11 +7,11 @@ import pytest
 from benchmarks.audit import summary
 
 import textgauge
+from textgauge.bench.store import Store
+from textgauge.core.errors import TextgaugeError
 from textgauge.data.source import load_corpus
 from textgauge.encode.embedders import embedder
 from textgauge.encode.resources import locate
-from textgauge.errors import TextgaugeError
-from textgauge.evaluate.store import Store
 
 ROOT = Path(textgauge.__file__).parent
 MODULES = [path for path in sorted(ROOT.rglob("*.py")) if path.parent.name != "testing"]
@@ -53,7 +53,7 @@ def test_names_of_datasets_resources_and_encoders_do_not_leave_their_folder(name
 
 
 def test_the_names_of_stored_results_are_hashes(tmp_path):
-    from textgauge.evaluate.plan import Cell
+    from textgauge.bench.plan import Cell
 
     cell = Cell("../../x", "../y", "../z", 0, 0, "../m", "../s")
     path = Store(tmp_path / "run").path(cell).resolve()

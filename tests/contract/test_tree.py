@@ -1,17 +1,15 @@
-"""What docs/architecture.md says of the tree: tests mirror it, pages name files that exist, names are given once."""
+"""What docs/architecture.md says of the tree: pages name files that exist, names are given once."""
 
 import ast
 import re
 from collections import Counter
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 import textgauge
-from textgauge.evaluate.protocols import known_protocols
+from textgauge.bench.protocols import known_protocols
 
-UNIT = Path(__file__).parents[1] / "unit"
 ROOT = Path(__file__).parents[2]
 PAGES = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "docs/architecture.md")
 MADE = {"textgauge.toml", "derived/", "site/"}  # by users, runs and make
@@ -19,19 +17,6 @@ PACKAGE = Path(textgauge.__file__).parent
 MODULES = {path.relative_to(PACKAGE).as_posix(): ast.parse(path.read_text("utf-8")) for path in PACKAGE.rglob("*.py")}
 PROTOCOLS = {kind.__name__ for kind in known_protocols().values()}
 MOST_FILES = 30
-
-
-def module_of(test: Path) -> str | None:
-    """The module that a test file is named after: test_name.py, or test_name_aspect.py where there are several."""
-    words = test.stem.split("_")[1:]
-    room = ".".join(("textgauge", *test.parent.relative_to(UNIT).parts))
-    names = (f"{room}.{'_'.join(words[:end])}" for end in range(len(words), 0, -1))
-    return next((name for name in names if find_spec(name)), None)
-
-
-@pytest.mark.parametrize("test", sorted(UNIT.rglob("test_*.py")), ids=lambda path: str(path.relative_to(UNIT)))
-def test_a_test_file_is_named_after_a_module(test):
-    assert module_of(test)
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -73,8 +58,7 @@ def test_asking_for_a_certain_protocol_is_seen(code):
 
 
 def test_nobody_outside_asks_for_a_certain_protocol():
-    """A paper names the protocols of its own suite."""
-    outside = {name: tree for name, tree in MODULES.items() if not name.startswith(("evaluate/protocols/", "papers/"))}
+    outside = {name: tree for name, tree in MODULES.items() if not name.startswith("bench/protocols/")}
     assert [
         f"{name}:{node.lineno}: {ast.unparse(node)}"
         for name, tree in outside.items()

@@ -13,16 +13,16 @@ import numpy as np
 import polars as pl
 
 from textgauge import load
-from textgauge.comparing import compare
+from textgauge.bench import Store
+from textgauge.bench.boards.grouped import leaderboards
+from textgauge.bench.boards.verdicts import verdict_warnings
+from textgauge.bench.results import Results
+from textgauge.core.tabular import listed
 from textgauge.data import Comparison, Corpus, load_texts
 from textgauge.encode.resource_sources import file_sha256
 from textgauge.encode.resources import resource
-from textgauge.evaluate import Store
-from textgauge.evaluate.boards.grouped import leaderboards
-from textgauge.evaluate.boards.verdicts import verdict_warnings
-from textgauge.evaluate.results import Results
+from textgauge.measure.comparing import compare
 from textgauge.metrics.properties.base import list_properties
-from textgauge.tabular import listed
 
 EXAMPLES = 5  # that a list of texts shows
 WIDTH = 60  # characters of a text in a table

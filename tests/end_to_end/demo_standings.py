@@ -12,9 +12,9 @@ import numpy as np
 import polars as pl
 from scipy.stats import spearmanr
 
-from textgauge.evaluate import Store
-from textgauge.evaluate.boards.leaderboard import leaderboard
-from textgauge.evaluate.results import Results
+from textgauge.bench import Store
+from textgauge.bench.boards.leaderboard import leaderboard
+from textgauge.bench.results import Results
 from textgauge.metrics import get_metric
 
 # What is resampled, where it is not documents: pairs, folds, queries.

@@ -14,13 +14,13 @@ import pytest
 from tests.end_to_end import demo_claims as claims
 from tests.end_to_end.demo_standings import cells_of, check_report
 
+from textgauge.bench import suites
+from textgauge.bench.inputs.pair_sources import read_rated
+from textgauge.bench.inputs.sources import read_two
+from textgauge.bench.plan import make_plans
+from textgauge.bench.protocols import Agreement, Ksc, Size, known_protocols
+from textgauge.bench.suites import task_plans
 from textgauge.encode.resources import available
-from textgauge.evaluate import suites
-from textgauge.evaluate.inputs.pair_sources import read_rated
-from textgauge.evaluate.inputs.sources import read_two
-from textgauge.evaluate.plan import make_plans
-from textgauge.evaluate.protocols import Agreement, Ksc, Size, known_protocols
-from textgauge.evaluate.suites import task_plans
 
 ROOT = Path(__file__).parents[2]
 STEPS = ["resources", "compare", "run", "datasets", "generate", "describe", "explain", "report"]

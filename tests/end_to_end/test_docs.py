@@ -29,11 +29,11 @@ from pathlib import Path
 import pytest
 from tests.end_to_end.docs_folder import chat_service, prepare, use_stand_ins, write_stand_ins
 
+from textgauge.bench.protocols import known_protocols
 from textgauge.cli import main
+from textgauge.core.errors import MissingExtra
 from textgauge.data import catalogue
 from textgauge.encode.resources import available
-from textgauge.errors import MissingExtra
-from textgauge.evaluate.protocols import known_protocols
 from textgauge.metrics import get_metrics, list_metrics, registry
 from textgauge.metrics.base import parameters
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 import textgauge
+from textgauge.core.errors import ResourceError
 from textgauge.encode import embedders
-from textgauge.errors import ResourceError
 
 LEFT, RIGHT = ["a red cat", "a red dog", "a cow"], ["one cat", "one dog", "a cow"]
 LINE = "resource 'absent' is not on this machine; run: textgauge resources fetch absent"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from textgauge.result import Result
+from textgauge.core.result import Result
 
 NOTEBOOKS = Path(__file__).parents[2] / "docs" / "notebooks"
 ANSWERS = {

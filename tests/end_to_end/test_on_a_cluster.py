@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from textgauge import compare, describe, score
+from textgauge.core.errors import InputError, ResourceError
+from textgauge.core.sizes import cap_sizes
 from textgauge.data import stream
-from textgauge.errors import InputError, ResourceError
-from textgauge.sizes import cap_sizes
 
 distributed = pytest.importorskip("distributed")
 pytestmark = pytest.mark.filterwarnings("ignore")  # of the cluster, about connections that are closed under it

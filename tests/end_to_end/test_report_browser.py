@@ -15,11 +15,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from textgauge.bench import Plan, Store, run
+from textgauge.bench.boards.leaderboard import leaderboard
+from textgauge.bench.protocols import Ksc, Sources
+from textgauge.bench.results import Results
 from textgauge.data import Corpus
-from textgauge.evaluate import Plan, Store, run
-from textgauge.evaluate.boards.leaderboard import leaderboard
-from textgauge.evaluate.protocols import Ksc, Sources
-from textgauge.evaluate.results import Results
 from textgauge.metrics import get_corpus_metrics
 from textgauge.report.page import page as page_of
 from textgauge.report.page import table_of

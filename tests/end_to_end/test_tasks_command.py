@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 
-from textgauge.evaluate import ensembles
+from textgauge.bench import ensembles
 
 METRICS = ("-m", "levenshtein,jaccard")
 COLUMNS = ["alignment", "robustness", "sensitivity", "clustering", "retrieval"]
@@ -116,7 +116,7 @@ def whole(run, tmp_path, monkeypatch):
         return err
 
     with monkeypatch.context() as patch:
-        patch.setattr("textgauge.evaluate.ensembles.train_ensembles", lambda *_, **__: None)
+        patch.setattr("textgauge.bench.ensembles.train_ensembles", lambda *_, **__: None)
         call("axis", "--rated", rated(tmp_path), *RATED)
         call("comparisons", "--comparisons", compared(tmp_path), *COMPARED)
         call("robustness", "--documents", documents(tmp_path), *DOCUMENTS)

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from textgauge.errors import ResourceError
+from textgauge.core.errors import ResourceError
 
 WORDS = ["red", "blue", "cat", "dog", "runs", "sleeps", "the", "a", "house", "tree", "old", "new", "river", "stone"]
 

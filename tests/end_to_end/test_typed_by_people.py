@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import textgauge
-from textgauge.comparing.terms import Terms
+from textgauge.core.tabular import Tabular
 from textgauge.data import sample
-from textgauge.tabular import Tabular
+from textgauge.measure.comparing.terms import Terms
 
 LEFT, RIGHT = ["a red cat", "a red dog", "a cow"], ["one cat", "one dog", "a cow"]
 

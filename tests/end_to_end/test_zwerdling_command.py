@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from textgauge.papers import zwerdling_suite as zwerdling2021
-from textgauge.papers.zwerdling_suite import Backends
+from textgauge_papers import zwerdling_suite as zwerdling2021
+from textgauge_papers.zwerdling_suite import Backends
 
 TRAIN = [
     "the cat sat on a mat",

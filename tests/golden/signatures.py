@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from textgauge import compare, describe, get_metric, list_metrics, score
-from textgauge.evaluate.protocols import known_protocols
+from textgauge.bench.protocols import known_protocols
 from textgauge.metrics.properties import list_properties
 from textgauge.testing.protocol_checks import SMALL, ProtocolCase
 

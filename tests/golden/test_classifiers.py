@@ -10,7 +10,7 @@ from sklearn.svm import SVC
 
 from textgauge.data import Comparison
 from textgauge.metrics.corpus.classifiers import Classifier, ClassifierTwoSample, distinct_rows
-from textgauge.numerics.held_out import Trial
+from textgauge.metrics.numerics.held_out import Trial
 
 
 def corpora(n, m, d=48, shift=1.0):

@@ -15,9 +15,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from textgauge.core.errors import ResourceError
 from textgauge.encode.embedders import embedder
 from textgauge.encode.resources import locate
-from textgauge.errors import ResourceError
 
 COLUMNS = [0, 1, 2, 100, 200, 383]
 MINILM = {

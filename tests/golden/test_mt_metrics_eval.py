@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from tests.golden import mtme
 
-from textgauge.evaluate.protocols.levels import between_groups
+from textgauge.bench.protocols.levels import between_groups
 from textgauge.stats.correlation import averaged, complete, pearson, spearman
 from textgauge.stats.kendall import accuracy_eq, calibrate_ties, kendall_b, kendall_c
 from textgauge.stats.paired_tests import williams_test

@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 from tests.golden.pairs import PAIRS, REFERENCES, SCRIPTS
 
+from textgauge.core.errors import ResourceError
 from textgauge.data import Corpus, Pairs, is_here
 from textgauge.encode.resources import locate
-from textgauge.errors import ResourceError
 from textgauge.metrics import get_metric
-from textgauge.numerics.matching import f1, greedy_match, match_all, match_pairs
-from textgauge.numerics.spectral import unit
+from textgauge.metrics.numerics.matching import f1, greedy_match, match_all, match_pairs
+from textgauge.metrics.numerics.spectral import unit
 
 COLUMNS = ("precision", "recall", "value")
 # Tokens left and right, precision, recall, F1.

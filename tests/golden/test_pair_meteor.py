@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 from tests.golden.pairs import PAIRS, REFERENCES, SCRIPTS
 
+from textgauge.core.errors import ResourceError
 from textgauge.data import TextPairs, is_here, load_pairs
 from textgauge.encode import resources
-from textgauge.errors import ResourceError
 from textgauge.metrics import get_metric
 
 LEFT, RIGHT = ([pair[side] for pair in PAIRS + SCRIPTS] for side in (0, 1))

@@ -20,11 +20,11 @@ from scipy.spatial.distance import cdist
 from tests.golden.pairs import PAIRS, SCRIPTS
 
 from textgauge import get_metric
+from textgauge.core.errors import ResourceError
 from textgauge.data import Pairs, is_here, load_pairs
 from textgauge.encode.resources import locate
 from textgauge.encode.tokenizers import words_of
 from textgauge.encode.word_vectors import word_vectors
-from textgauge.errors import ResourceError
 
 LEFT, RIGHT = ([pair[side] for pair in PAIRS + SCRIPTS] for side in (0, 1))
 EXPECTED = {

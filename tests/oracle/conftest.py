@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
+from textgauge.bench import Plan, Store, run
+from textgauge.bench.protocols import Sources
+from textgauge.bench.results import Results
 from textgauge.data import Corpus
-from textgauge.evaluate import Plan, Store, run
-from textgauge.evaluate.protocols import Sources
-from textgauge.evaluate.results import Results
 from textgauge.metrics import EmbeddingMetric, Part, registry
 
 

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
+from textgauge.bench import Plan, Store, run
+from textgauge.bench.boards.leaderboard import leaderboard
+from textgauge.bench.boards.verdicts import only
+from textgauge.bench.protocols import Agreement, Observations, PairSources
+from textgauge.bench.results import Results
 from textgauge.data import Corpus
-from textgauge.evaluate import Plan, Store, run
-from textgauge.evaluate.boards.leaderboard import leaderboard
-from textgauge.evaluate.boards.verdicts import only
-from textgauge.evaluate.protocols import Agreement, Observations, PairSources
-from textgauge.evaluate.results import Results
 from textgauge.metrics import PairMetric, Part, registry
 
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
+from textgauge.bench import Store, run
+from textgauge.bench.plan import make_plans
+from textgauge.bench.protocols import Distributionality, PairSources
+from textgauge.bench.results import Results
 from textgauge.data import Corpus
-from textgauge.evaluate import Store, run
-from textgauge.evaluate.plan import make_plans
-from textgauge.evaluate.protocols import Distributionality, PairSources
-from textgauge.evaluate.results import Results
 from textgauge.metrics import EmbeddingMetric, Part, get_metric, registry
 
 PROTOTYPES = {"distributional": "energy@given:euclidean", "neighbours": "ahd@given:euclidean"}

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from textgauge.evaluate import Plan, Store, run
-from textgauge.evaluate.protocols import Perturbation
-from textgauge.evaluate.protocols.perturbation import POINTS, on_points
-from textgauge.evaluate.results import Results
+from textgauge.bench import Plan, Store, run
+from textgauge.bench.protocols import Perturbation
+from textgauge.bench.protocols.perturbation import POINTS, on_points
+from textgauge.bench.results import Results
 from textgauge.metrics import EmbeddingMetric, Part, registry
 
 EXACT = Perturbation(n=40, repetitions=4, sigma=0.0, steps=12, largest_q=3)  # without noise only the shift is left

@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from textgauge.evaluate.protocols import (
+from textgauge.bench.protocols import (
     Clustering,
     ComparedAlignment,
     RatedAlignment,
@@ -15,9 +15,9 @@ from textgauge.evaluate.protocols import (
     Robustness,
     Sensitivity,
 )
-from textgauge.evaluate.protocols.base import Observations
-from textgauge.evaluate.protocols.retrieval import COPIES
-from textgauge.evaluate.protocols.sensitivity import ideal_similarity
+from textgauge.bench.protocols.base import Observations
+from textgauge.bench.protocols.retrieval import COPIES
+from textgauge.bench.protocols.sensitivity import ideal_similarity
 from textgauge.metrics import Part
 from textgauge.metrics.pair_metric import PairMetric, similarity_of
 

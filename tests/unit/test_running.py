@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import textgauge
+from textgauge.bench import Store
+from textgauge.bench.protocols import PairSources, TaskSources
+from textgauge.core.errors import InputError, ResourceError, UnknownName
 from textgauge.data import Corpus
-from textgauge.errors import InputError, ResourceError, UnknownName
-from textgauge.evaluate import Store
-from textgauge.evaluate.protocols import PairSources, TaskSources
 from textgauge.metrics import Part, TokenMetric, registry
 
 COLOURS, ANIMALS = ("red", "green", "blue"), ("cat", "dog", "bird", "cow")
@@ -258,7 +258,7 @@ def test_progress_jobs_and_scheduler_are_handed_on(corpora, monkeypatch):
         asked.append(options)
         yield None
 
-    monkeypatch.setattr(import_module("textgauge.evaluate.run"), "open_executor", executor)
+    monkeypatch.setattr(import_module("textgauge.bench.run"), "open_executor", executor)
     textgauge.run("ksc", **corpora, **SMALL, jobs=3, scheduler="tcp://x", on_progress=lambda *told: steps.append(told))
     assert asked == [{"jobs": 3, "scheduler": "tcp://x"}]
     assert (steps[0], steps[-1][:2]) == ((0, 4, ""), (4, 4))

@@ -33,8 +33,8 @@ from textgauge.cli import (
 from textgauge.cli.config import read_config
 from textgauge.cli.output import DETAIL, note, option_name, say
 from textgauge.cli.panels import put_into_panels
-from textgauge.errors import ArgumentError, TextgaugeError
-from textgauge.tabular import one_line
+from textgauge.core.errors import ArgumentError, TextgaugeError
+from textgauge.core.tabular import one_line
 
 WrongUse: type[Exception] = typer.BadParameter.__bases__[0]  # the parser's error of a wrong option or argument
 

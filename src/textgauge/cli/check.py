@@ -10,18 +10,6 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from textgauge.checking import (
-    Check,
-    CheckReport,
-    CopiesCheck,
-    DescribeCheck,
-    DriftCheck,
-    Outcome,
-    ScoreCheck,
-    parse_number,
-    read_checks,
-    run_checks,
-)
 from textgauge.cli.output import (
     ColumnOption,
     Format,
@@ -33,9 +21,21 @@ from textgauge.cli.output import (
     with_options,
 )
 from textgauge.cli.progress import progress
+from textgauge.core.errors import InputError
+from textgauge.core.files import write_atomically
 from textgauge.data.source import accepted, load_references
-from textgauge.errors import InputError
-from textgauge.files import write_atomically
+from textgauge.measure.checking import (
+    Check,
+    CheckReport,
+    CopiesCheck,
+    DescribeCheck,
+    DriftCheck,
+    Outcome,
+    ScoreCheck,
+    parse_number,
+    read_checks,
+    run_checks,
+)
 
 
 class _FileFirst(TyperGroup):

@@ -27,17 +27,17 @@ from textgauge.cli.output import (
     this_command,
 )
 from textgauge.cli.progress import progress
-from textgauge.comparing import DEFAULT_METRICS, PERMUTATIONS, CompareReport
-from textgauge.comparing import compare as run_compare
-from textgauge.comparing.compare import MANY_METRICS
-from textgauge.comparing.report import IN_PARTS, readable_row
-from textgauge.comparing.slices import compare_slices
+from textgauge.core.errors import InputError
+from textgauge.core.result import TableResult
+from textgauge.core.tabular import count_of
 from textgauge.data import Corpus, load_aligned, load_corpus
 from textgauge.data.source import accepted
-from textgauge.errors import InputError
+from textgauge.measure.comparing import DEFAULT_METRICS, PERMUTATIONS, CompareReport
+from textgauge.measure.comparing import compare as run_compare
+from textgauge.measure.comparing.compare import MANY_METRICS
+from textgauge.measure.comparing.report import IN_PARTS, readable_row
+from textgauge.measure.comparing.slices import compare_slices
 from textgauge.metrics import Score, get_corpus_metrics
-from textgauge.result import TableResult
-from textgauge.tabular import count_of
 
 _ALONE = ("foreign", "explain", "explain_to", "parts", "approx", "scheduler")  # options for one candidate
 

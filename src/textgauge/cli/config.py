@@ -13,9 +13,9 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from textgauge.errors import InputError, UnknownName
-from textgauge.limits import stored_bytes
-from textgauge.tabular import one_line
+from textgauge.core.errors import InputError, UnknownName
+from textgauge.core.limits import stored_bytes
+from textgauge.core.tabular import one_line
 
 FILES = ("textgauge.toml", "pyproject.toml")
 

@@ -7,12 +7,12 @@ from typing import Annotated
 import typer
 
 from textgauge.cli.output import Format, FormatOption, SeedOption, print_result
+from textgauge.core.errors import UnknownName
+from textgauge.core.result import TableResult
+from textgauge.core.tabular import Row, listed
 from textgauge.data import DatasetCard, fetch_dataset, is_here, list_published, list_samples, load_pairs, load_texts
 from textgauge.data.samples import PREFIX
 from textgauge.encode import resources
-from textgauge.errors import UnknownName
-from textgauge.result import TableResult
-from textgauge.tabular import Row, listed
 
 app = typer.Typer(help="List, fetch and show samples and published datasets.", no_args_is_help=True)
 

@@ -26,15 +26,15 @@ from textgauge.cli.output import (
     this_command,
 )
 from textgauge.cli.progress import progress
+from textgauge.core.errors import InputError
+from textgauge.core.files import check_table_path, write_atomically, write_table
+from textgauge.core.tabular import Row, format_cell, one_line
 from textgauge.data import Corpus, load_texts
 from textgauge.data.source import accepted, load_corpus
-from textgauge.describing import CorpusDescription, Description
-from textgauge.describing import describe as run_describe
-from textgauge.describing.lists import check_threshold
-from textgauge.errors import InputError
-from textgauge.files import check_table_path, write_atomically, write_table
+from textgauge.measure.describing import CorpusDescription, Description
+from textgauge.measure.describing import describe as run_describe
+from textgauge.measure.describing.lists import check_threshold
 from textgauge.metrics.properties.base import NEAR_COPY
-from textgauge.tabular import Row, format_cell, one_line
 
 if TYPE_CHECKING:
     import polars as pl
@@ -265,7 +265,7 @@ def _difference(row: Row) -> Row:
 
 
 def _draw(found: Description, path: Path) -> None:
-    from textgauge.charts import rendered
+    from textgauge.core.charts import rendered
     from textgauge.report.figures.corpora import plane_figure
 
     write_atomically(path, rendered(plane_figure(found), path.suffix.removeprefix(".")))

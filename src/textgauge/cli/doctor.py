@@ -12,9 +12,9 @@ from importlib.util import find_spec
 import typer
 
 from textgauge.cli.output import Format, FormatOption, print_result
-from textgauge.errors import TextgaugeError, install_line, installed_from
-from textgauge.result import TableResult
-from textgauge.tabular import Row, listed
+from textgauge.core.errors import TextgaugeError, install_line, installed_from
+from textgauge.core.result import TableResult
+from textgauge.core.tabular import Row, listed
 
 # The packages that each extra of `textgauge[all]` adds.
 EXTRAS = {
@@ -65,7 +65,7 @@ def _run(name: str, check: Callable[[], str]) -> Row:
 
 
 def _tier() -> str:
-    from textgauge.numerics.native import tier
+    from textgauge.metrics.numerics.native import tier
 
     return tier()
 
@@ -110,9 +110,9 @@ def _metrics() -> str:
 def _encoder() -> str:
     import numpy as np
 
+    from textgauge.core.errors import ResourceError
     from textgauge.encode.embedders import embedder
     from textgauge.encode.resources import available, resource
-    from textgauge.errors import ResourceError
 
     missing = [name for name in ("wordpiece", "minilm") if not available(name)]
     if missing:

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from textgauge.cli.output import Format, fill_line, note, print_table, say
-from textgauge.comparing import CompareReport, Explanation
-from textgauge.files import write_atomically, write_table
+from textgauge.core.files import write_atomically, write_table
+from textgauge.core.result import TableResult
+from textgauge.core.tabular import Row, one_line, printable
+from textgauge.measure.comparing import CompareReport, Explanation
 from textgauge.metrics.registry import explained_metrics
-from textgauge.result import TableResult
-from textgauge.tabular import Row, one_line, printable
 
 FILES = (".json", ".csv", ".html", ".svg", ".png")
 
@@ -46,7 +46,7 @@ def write_explanations(report: CompareReport, path: Path, top: int) -> None:
         case ".csv":
             write_table(path, explanation_rows(report))
         case ending:
-            from textgauge.charts import rendered
+            from textgauge.core.charts import rendered
             from textgauge.report.figures.corpora import explanation_figure
 
             write_atomically(path, rendered(explanation_figure(report, top), ending[1:]))

@@ -12,13 +12,13 @@ import typer
 
 from textgauge.cli.output import ColumnOption, SeedOption, note, with_options
 from textgauge.cli.progress import progress
+from textgauge.core.errors import InputError
+from textgauge.core.files import check_table_path, write_table
+from textgauge.core.progress import Step
 from textgauge.data import load_texts
 from textgauge.data.source import accepted
-from textgauge.errors import InputError
-from textgauge.files import check_table_path, write_table
-from textgauge.generate import GptSettings, Sampling, VaeSettings
-from textgauge.generate.settings import settings_of
-from textgauge.progress import Step
+from textgauge_papers.generate import GptSettings, Sampling, VaeSettings
+from textgauge_papers.generate.settings import settings_of
 
 app = typer.Typer(
     help="Generate texts from a corpus: by EDA, a sentence VAE or a language model.", no_args_is_help=True
@@ -115,7 +115,7 @@ def eda_command(
 
     Example: textgauge generate eda train.txt -o eda.txt --n 5000
     """
-    from textgauge.generate import eda
+    from textgauge_papers.generate import eda
 
     _check_out(out)
     texts = load_texts(train, column=column).texts
@@ -138,7 +138,7 @@ def vae_command(
 
     Example: textgauge generate vae train.txt -o vae.txt --n 5000 --epochs 15 --checkpoint vae-model
     """
-    from textgauge.generate import train_vae
+    from textgauge_papers.generate import train_vae
 
     learn = partial(train_vae, epochs=epochs, settings=settings_of(VaeSettings, how.settings or []))
     how.learn_and_write(learn, train, out, n)
@@ -159,7 +159,7 @@ def lm_command(
 
     Example: textgauge generate lm train.txt -o lm.txt --n 5000 --epochs 10 --checkpoint lm-model
     """
-    from textgauge.generate import train_language_model
+    from textgauge_papers.generate import train_language_model
 
     learn = partial(train_language_model, model=model, epochs=epochs, settings=how.gpt(model))
     how.learn_and_write(learn, train, out, n)
@@ -185,7 +185,7 @@ def conditional_command(
 
     Example: textgauge generate conditional train.csv --label intent -o new.csv --n 50 --checkpoint model
     """
-    from textgauge.generate import conditional
+    from textgauge_papers.generate import conditional
 
     _check_out(out)
     chosen = how.gpt(model)
@@ -232,7 +232,7 @@ def steps_command(
     Examples: textgauge generate steps train.txt --folder steps --steps 8 --per-step 1000 --passes 5 ·
     textgauge generate steps train.csv --labels intent --folder steps --steps 20 --n 300
     """
-    from textgauge.generate import ifc_corpora
+    from textgauge_papers.generate import ifc_corpora
 
     chosen = settings_of(GptSettings, how.settings or [])
     found = load_texts(train, column=how.column, labels=labels)

@@ -8,6 +8,11 @@ from typing import Annotated
 
 import typer
 
+from textgauge.bench import Store
+from textgauge.bench.boards.grouped import boards_answer, boards_details, boards_rows, leaderboards, titled
+from textgauge.bench.boards.leaderboard import Leaderboard
+from textgauge.bench.boards.verdicts import detailed, judging, only, verdict_warnings
+from textgauge.bench.results import Results
 from textgauge.cli.output import (
     Format,
     FormatOption,
@@ -19,13 +24,8 @@ from textgauge.cli.output import (
     refuse,
     say,
 )
-from textgauge.errors import InputError
-from textgauge.evaluate import Store
-from textgauge.evaluate.boards.grouped import boards_answer, boards_details, boards_rows, leaderboards, titled
-from textgauge.evaluate.boards.leaderboard import Leaderboard
-from textgauge.evaluate.boards.verdicts import detailed, judging, only, verdict_warnings
-from textgauge.evaluate.results import Results
-from textgauge.result import TableResult
+from textgauge.core.errors import InputError
+from textgauge.core.result import TableResult
 
 
 def leaderboard(
@@ -80,7 +80,7 @@ def leaderboard(
     Protocols that rank mostly the same metrics share a table; a run with several kinds of metrics has a table for each.
     Nothing is computed again: --judgements, --ties and --linearity only change how stored values are judged.
     """
-    from textgauge.evaluate.contrasts import ceiling_rows
+    from textgauge.bench.contrasts import ceiling_rows
 
     if not tests:
         refuse(ctx, "a leaderboard without --tests", "on")
@@ -126,7 +126,7 @@ def print_boards(
 
 
 def _tests(results: Results, on: str | None, options: dict[str, str], form: Format) -> None:
-    from textgauge.evaluate.contrasts import SHOWN, contrast_rows, paired_rows, rated_groups
+    from textgauge.bench.contrasts import SHOWN, contrast_rows, paired_rows, rated_groups
 
     if rated_groups(results.groups()):
         rows, shown = contrast_rows(results.groups(), correlation=on or "spearman"), None

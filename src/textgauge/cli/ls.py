@@ -12,8 +12,8 @@ import typer
 from textgauge.cli.datasets import dataset_rows
 from textgauge.cli.output import Format, FormatOption, print_next, print_result
 from textgauge.cli.resources import resource_rows
-from textgauge.result import TableResult
-from textgauge.tabular import Row
+from textgauge.core.result import TableResult
+from textgauge.core.tabular import Row
 
 
 class What(StrEnum):
@@ -97,7 +97,7 @@ def _word_vectors() -> list[Row]:
 
 
 def _protocols() -> list[Row]:
-    from textgauge.evaluate.protocols import known_protocols
+    from textgauge.bench.protocols import known_protocols
 
     return [
         {
@@ -111,7 +111,7 @@ def _protocols() -> list[Row]:
 
 
 def _figures() -> list[Row]:
-    from textgauge.evaluate.protocols import known_protocols
+    from textgauge.bench.protocols import known_protocols
     from textgauge.report.figures import KINDS
 
     drawn = {name: [kind.name for kind in known_protocols().values() if name in kind.figures] for name in KINDS}
@@ -119,7 +119,7 @@ def _figures() -> list[Row]:
 
 
 def _suites() -> list[Row]:
-    from textgauge.papers import SUITES
+    from textgauge_papers import SUITES
 
     return [{"name": suite.name, "about": suite.about} for suite in SUITES.values()]
 

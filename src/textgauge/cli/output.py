@@ -17,12 +17,10 @@ from typing import Annotated, Any
 
 import typer
 
-from textgauge.data.packing import packing
-from textgauge.data.source import split_column
-from textgauge.errors import InputError
-from textgauge.files import without_formula
-from textgauge.result import Result
-from textgauge.tabular import (
+from textgauge.core.errors import InputError
+from textgauge.core.files import without_formula
+from textgauge.core.result import Result
+from textgauge.core.tabular import (
     Row,
     fitting,
     hidden_columns,
@@ -33,6 +31,8 @@ from textgauge.tabular import (
     rich_table,
     table_width,
 )
+from textgauge.data.packing import packing
+from textgauge.data.source import split_column
 
 
 class Format(StrEnum):

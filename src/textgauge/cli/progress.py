@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from textgauge.cli.output import DETAIL, note
-from textgauge.progress import Stage, downloads_shown
-from textgauge.tabular import Row, fitting, format_duration, printable, rich_table
+from textgauge.core.progress import Stage, downloads_shown
+from textgauge.core.tabular import Row, fitting, format_duration, printable, rich_table
 
 if TYPE_CHECKING:
     from rich.progress import TaskID

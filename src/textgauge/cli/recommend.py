@@ -10,12 +10,12 @@ import typer
 
 from textgauge.cli.output import Format, FormatOption, note, print_result, print_table, say
 from textgauge.cli.progress import progress
-from textgauge.errors import InputError
-from textgauge.files import write_atomically
-from textgauge.progress import Stage
+from textgauge.core.errors import InputError
+from textgauge.core.files import write_atomically
+from textgauge.core.progress import Stage
 
 if TYPE_CHECKING:
-    from textgauge.evaluate.recommend import Recommendation
+    from textgauge.bench.recommend import Recommendation
 
 
 def recommend(
@@ -56,8 +56,8 @@ def recommend(
     textgauge recommend --pairs rated.csv --left a --right b --rating score · textgauge recommend --task clustering
     --data sample:intents
     """
-    from textgauge.evaluate.recommend import recommend as run_recommend
-    from textgauge.evaluate.recommend.budget import seconds_of
+    from textgauge.bench.recommend import recommend as run_recommend
+    from textgauge.bench.recommend.budget import seconds_of
 
     if to is not None and to.suffix not in _WRITERS:
         raise InputError(f"{to}: the answer is written to a file that ends in {', '.join(_WRITERS)}")

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from textgauge.bench import Store
+from textgauge.bench.boards.verdicts import missing_results
+from textgauge.bench.results import Results
 from textgauge.cli.output import note, say
-from textgauge.errors import InputError
-from textgauge.evaluate import Store
-from textgauge.evaluate.boards.verdicts import missing_results
-from textgauge.evaluate.results import Results
-from textgauge.files import write_atomically
+from textgauge.core.errors import InputError
+from textgauge.core.files import write_atomically
 
 if TYPE_CHECKING:
     from textgauge.report.page import ResultFile

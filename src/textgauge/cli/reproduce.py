@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from textgauge.bench import Plan, Store
 from textgauge.cli.output import Format, FormatOption, note, print_answer, print_result, print_table
 from textgauge.cli.progress import progress_bar
 from textgauge.cli.run import run_program
-from textgauge.errors import InputError, ResourceError, UnknownName
-from textgauge.evaluate import Plan, Store
-from textgauge.result import TableResult
-from textgauge.tabular import Row, format_cell
+from textgauge.core.errors import InputError, ResourceError, UnknownName
+from textgauge.core.result import TableResult
+from textgauge.core.tabular import Row, format_cell
 
 if TYPE_CHECKING:
-    from textgauge.evaluate.results import Results
-    from textgauge.papers import Paper, Request
+    from textgauge.bench.results import Results
+    from textgauge_papers import Paper, Request
 
 _SHORT = ("verdict", "claim", "paper", "ours", "interval", "why", "deviation", "data")  # of a ledger on a terminal
 
@@ -58,9 +58,9 @@ def reproduce(
     Each claim is judged by itself, at 95 %: the counts are not adjusted for the number of claims.
     `--format json` and `csv` give the list of claims; with `--tables` or `--table` they give the tables.
     """
+    from textgauge.bench.results import Results
     from textgauge.encode.resources import cache_root, make_cache_folder
-    from textgauge.evaluate.results import Results
-    from textgauge.papers import PAPERS, Request
+    from textgauge_papers import PAPERS, Request
 
     if every == (paper is not None):
         raise InputError(f"name one paper ({', '.join(PAPERS)}), or --all")
@@ -120,7 +120,7 @@ def _draw(paper: Paper, results: Results, folder: Path) -> None:
 
 
 def _print_ledger(rows: list[Row], took: dict[str, float], form: Format) -> None:
-    from textgauge.papers.ledger import counts, summary
+    from textgauge_papers.ledger import counts, summary
 
     if not rows:
         return
@@ -153,7 +153,7 @@ def _known(row: Row) -> Row:
 
 def _compute(paper: Paper, request: Request, store: Store, jobs: int) -> bool:
     """Run what the store lacks; whether anything failed."""
-    from textgauge.evaluate.run import compute
+    from textgauge.bench.run import compute
 
     if paper.program is not None:
         run_program(paper.name, dict(paper.program), store.folder, request.seed)

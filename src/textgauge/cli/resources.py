@@ -7,10 +7,10 @@ from typing import Annotated
 import typer
 
 from textgauge.cli.output import Format, FormatOption, print_result, say
+from textgauge.core.result import TableResult
+from textgauge.core.tabular import Row, count_of, listed
 from textgauge.data.cache_folder import Removable, cache_use, clean_cache
 from textgauge.encode import resources as store
-from textgauge.result import TableResult
-from textgauge.tabular import Row, count_of, listed
 
 app = typer.Typer(help="List, fetch and verify models and data files.", no_args_is_help=True)
 

@@ -9,6 +9,15 @@ from typing import Annotated, Any
 
 import typer
 
+from textgauge.bench import Plan, RunReport, Store
+from textgauge.bench.boards.grouped import leaderboards
+from textgauge.bench.boards.verdicts import verdict_warnings
+from textgauge.bench.inputs.kinds import drop_none
+from textgauge.bench.judge_audit import MARGIN, audit_judge
+from textgauge.bench.protocols import protocols_named
+from textgauge.bench.results import Results
+from textgauge.bench.run import compute, warnings_of
+from textgauge.bench.suites import suite_or_protocol_plans
 from textgauge.cli.leaderboard import print_boards
 from textgauge.cli.output import (
     ColumnOption,
@@ -22,19 +31,10 @@ from textgauge.cli.output import (
     refuse,
 )
 from textgauge.cli.progress import progress, progress_bar
-from textgauge.errors import InputError
-from textgauge.evaluate import Plan, RunReport, Store
-from textgauge.evaluate.boards.grouped import leaderboards
-from textgauge.evaluate.boards.verdicts import verdict_warnings
-from textgauge.evaluate.inputs.kinds import drop_none
-from textgauge.evaluate.judge_audit import MARGIN, audit_judge
-from textgauge.evaluate.protocols import protocols_named
-from textgauge.evaluate.results import Results
-from textgauge.evaluate.run import compute, warnings_of
-from textgauge.evaluate.suites import suite_or_protocol_plans
-from textgauge.papers import SUITES
-from textgauge.result import TableResult
-from textgauge.tabular import Row, format_cell
+from textgauge.core.errors import InputError
+from textgauge.core.result import TableResult
+from textgauge.core.tabular import Row, format_cell
+from textgauge_papers import SUITES
 
 
 def _option(help_text: str, *names: str, **more: Any) -> Any:

@@ -26,17 +26,17 @@ from textgauge.cli.output import (
     this_command,
 )
 from textgauge.cli.progress import progress
+from textgauge.core.errors import InputError
+from textgauge.core.files import check_table_path, write_table
+from textgauge.core.result import TableResult
+from textgauge.core.tabular import format_cell, listed
 from textgauge.data import Corpus
 from textgauge.data.source import accepted, load_aligned, load_pairs, load_references
-from textgauge.errors import InputError
-from textgauge.files import check_table_path, write_table
+from textgauge.measure.scoring import DEFAULT_METRICS, ScoreReport, score_systems
+from textgauge.measure.scoring import contrast as run_contrast
+from textgauge.measure.scoring import score as run_score
 from textgauge.metrics import PairScores
 from textgauge.metrics.pair.column import column_names
-from textgauge.result import TableResult
-from textgauge.scoring import DEFAULT_METRICS, ScoreReport, score_systems
-from textgauge.scoring import contrast as run_contrast
-from textgauge.scoring import score as run_score
-from textgauge.tabular import format_cell, listed
 
 _SHOWN = 10  # pairs in a table for people
 

@@ -9,8 +9,8 @@ import typer
 
 from textgauge.cli.output import Format, FormatOption, note, print_result
 from textgauge.cli.progress import progress
-from textgauge.errors import InputError
-from textgauge.tabular import count_of
+from textgauge.core.errors import InputError
+from textgauge.core.tabular import count_of
 
 _NAMED = 5  # metrics whose share is printed
 
@@ -71,10 +71,10 @@ def ensemble(
 
     Example: textgauge train ensemble --pairs rated.csv --left a --right b --rating score --set part -o model.json
     """
+    from textgauge.bench.inputs.pair_sources import read_rated
+    from textgauge.bench.learned.stack import ensemble as stack
+    from textgauge.bench.learned.training import KINDS
     from textgauge.data.source import brings_columns
-    from textgauge.evaluate.inputs.pair_sources import read_rated
-    from textgauge.evaluate.learned.stack import ensemble as stack
-    from textgauge.evaluate.learned.training import KINDS
     from textgauge.metrics.pair.column import column_names
 
     kind = next((known for known in KINDS if known == model), None)

@@ -9,11 +9,11 @@ from typing import BinaryIO
 
 import numpy as np
 
+from textgauge.core.errors import InputError
+from textgauge.core.limits import ARRAY_BYTES, open_stored
+from textgauge.core.sizes import blocks
 from textgauge.data.packing import show
 from textgauge.data.pool import Embeddings
-from textgauge.errors import InputError
-from textgauge.limits import ARRAY_BYTES, open_stored
-from textgauge.sizes import blocks
 
 _BLOCK_CELLS = 2**22
 

@@ -14,14 +14,14 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from textgauge.core.errors import InputError
+from textgauge.core.limits import TEXT_CHARACTERS
+from textgauge.core.sizes import capped
 from textgauge.data.delimited import csv_records, find_delimiter, header_of, records_table, split_lines, tsv_record
 from textgauge.data.formats import format_of, json_lines_table
 from textgauge.data.frames import columns_of, scan_arrow, scan_parquet
 from textgauge.data.packing import PathLike, check_text, read_pieces, show
 from textgauge.data.tables import TextTable
-from textgauge.errors import InputError
-from textgauge.limits import TEXT_CHARACTERS
-from textgauge.sizes import capped
 
 if TYPE_CHECKING:
     import polars

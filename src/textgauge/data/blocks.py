@@ -17,15 +17,15 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.arrays import Floats32
+from textgauge.core.arrays import Floats32
+from textgauge.core.errors import ResourceError
+from textgauge.core.files import replacing
+from textgauge.core.limits import open_stored
+from textgauge.core.sizes import blocks
 from textgauge.data.cache import EmbeddingStore, encode_cached, encode_rows
 from textgauge.data.pool import content_keys
 from textgauge.encode.embedders import Embedder
 from textgauge.encode.resources import keeps_cache, make_cache_folder
-from textgauge.errors import ResourceError
-from textgauge.files import replacing
-from textgauge.limits import open_stored
-from textgauge.sizes import blocks
 
 BLOCK = 4_096  # texts: what a killed run can lose
 _MAGIC = b"TGBLK001"

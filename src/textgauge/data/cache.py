@@ -21,13 +21,13 @@ from uuid import uuid4
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.arrays import Floats32
+from textgauge.core.arrays import Floats32
+from textgauge.core.errors import InputError, warn
+from textgauge.core.files import remove_unfinished, replacing
+from textgauge.core.limits import open_stored
+from textgauge.core.sizes import blocks
 from textgauge.encode.embedders import Embedder, Progress
 from textgauge.encode.resources import cache_root, keeps_cache, make_cache_folder
-from textgauge.errors import InputError, warn
-from textgauge.files import remove_unfinished, replacing
-from textgauge.limits import open_stored
-from textgauge.sizes import blocks
 
 _CHUNK = 1024  # texts computed between two writes: what an interrupted run can lose
 Keys = NDArray[np.void]

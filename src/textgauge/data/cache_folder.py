@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
+from textgauge.core.tabular import FlatRow
 from textgauge.data.catalogue.files import entries
 from textgauge.encode.resources import cache_root
-from textgauge.tabular import FlatRow
 
 Removable = Literal["embeddings", "models", "all"]
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from textgauge.errors import InputError
+from textgauge.core.errors import InputError
 
 T = TypeVar("T")
 

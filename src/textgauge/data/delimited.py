@@ -11,10 +11,10 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from threading import Lock
 
+from textgauge.core.errors import InputError, warn
+from textgauge.core.limits import TEXT_CHARACTERS
+from textgauge.core.tabular import one_line
 from textgauge.data.tables import TextTable, listed, number
-from textgauge.errors import InputError, warn
-from textgauge.limits import TEXT_CHARACTERS
-from textgauge.tabular import one_line
 
 _NEWLINE = re.compile("\r\n|\n|\r")
 _OTHER_DELIMITERS = ";\t|"

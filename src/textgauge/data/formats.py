@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from textgauge.core.errors import InputError, MissingExtra
+from textgauge.core.limits import FILE_BYTES, TABLE_CELLS
 from textgauge.data.delimited import csv_table, split_lines, tsv_table
 from textgauge.data.frames import arrow_frame, columns_of, parquet_frame
 from textgauge.data.packing import PACKINGS, PathLike, read_bytes, read_text, show, suffix
 from textgauge.data.spreadsheet import excel_frame
 from textgauge.data.tables import TextTable, kind_of_cell, sound
-from textgauge.errors import InputError, MissingExtra
-from textgauge.limits import FILE_BYTES, TABLE_CELLS
 
 if TYPE_CHECKING:
     import polars

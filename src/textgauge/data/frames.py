@@ -14,11 +14,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from textgauge.core.errors import InputError
+from textgauge.core.limits import FILE_BYTES, TABLE_CELLS
+from textgauge.core.tabular import one_line
 from textgauge.data.packing import PathLike, check_expansion, packing, read_bytes, show
 from textgauge.data.parquet_pages import check_pages
-from textgauge.errors import InputError
-from textgauge.limits import FILE_BYTES, TABLE_CELLS
-from textgauge.tabular import one_line
 
 if TYPE_CHECKING:
     import polars

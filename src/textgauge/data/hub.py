@@ -12,12 +12,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from textgauge.core.errors import InputError, MissingExtra
+from textgauge.core.tabular import one_line
 from textgauge.data.formats import load_table
 from textgauge.data.frames import arrow_rows
 from textgauge.data.tables import TextTable
 from textgauge.encode.resource_sources import offline
-from textgauge.errors import InputError, MissingExtra
-from textgauge.tabular import one_line
 
 HUB_PREFIX = "hf://"
 _FILE = re.compile(r"hf://datasets/(?P<repo>[\w.-]+/[\w.-]+)(?:@(?P<revision>[^/]+))?/(?P<path>[^*?]+)")

@@ -15,9 +15,9 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from textgauge.core.errors import InputError, UnknownName
 from textgauge.data.packing import read_text
 from textgauge.data.tables import TextTable, listed, number
-from textgauge.errors import InputError, UnknownName
 
 _OUTPUTS, _SCORES, _TEXT = "system-outputs", ".seg.score", ".txt"
 _USUAL = "mqm"  # the human scores that are taken where there are several

@@ -21,9 +21,9 @@ from pathlib import Path
 from stat import S_ISBLK, S_ISCHR, S_ISREG
 from typing import IO, Any
 
-from textgauge.errors import InputError, MissingExtra
-from textgauge.limits import EXPANSION, FILE_BYTES
-from textgauge.sizes import capped
+from textgauge.core.errors import InputError, MissingExtra
+from textgauge.core.limits import EXPANSION, FILE_BYTES
+from textgauge.core.sizes import capped
 
 STDIN = "-"
 _BLOCK = 2**20

@@ -12,9 +12,9 @@ import mmap
 from collections.abc import Iterator
 from typing import Any
 
+from textgauge.core.errors import InputError
+from textgauge.core.limits import FILE_BYTES, TABLE_CELLS
 from textgauge.data.packing import check_expansion
-from textgauge.errors import InputError
-from textgauge.limits import FILE_BYTES, TABLE_CELLS
 
 _TAIL = 8  # bytes at the end: the length of the footer and PAR1
 _DEEPEST = 16  # structs within structs; a footer has six

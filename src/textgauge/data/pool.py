@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.errors import InputError
-from textgauge.progress import report
-from textgauge.sizes import blocks
+from textgauge.core.errors import InputError
+from textgauge.core.progress import report
+from textgauge.core.sizes import blocks
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

@@ -18,6 +18,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from textgauge.core.errors import ArgumentError, InputError
+from textgauge.core.tabular import one_line
 from textgauge.data.arrays import map_embeddings, read_embeddings
 from textgauge.data.batches import has_batches
 from textgauge.data.card import LabelledTexts, TextPairs, draw_rows
@@ -30,8 +32,6 @@ from textgauge.data.samples import PREFIX, list_samples, sample, sample_pairs
 from textgauge.data.stream import ArrayStream, Stream, TextStream, source_files
 from textgauge.data.tables import TextTable, cells_of, filled_rows, listed
 from textgauge.data.view import Corpus, TextsLike
-from textgauge.errors import ArgumentError, InputError
-from textgauge.tabular import one_line
 
 Named: TypeAlias = str | os.PathLike[str]
 Source: TypeAlias = "TextsLike | str | Path"

@@ -10,11 +10,11 @@ import zipfile
 import zlib
 from typing import TYPE_CHECKING, cast
 
+from textgauge.core.errors import InputError, MissingExtra
+from textgauge.core.limits import FILE_BYTES, TABLE_CELLS
+from textgauge.core.tabular import one_line
 from textgauge.data.frames import MOST_SAID, read_frame
 from textgauge.data.packing import check_expansion
-from textgauge.errors import InputError, MissingExtra
-from textgauge.limits import FILE_BYTES, TABLE_CELLS
-from textgauge.tabular import one_line
 
 if TYPE_CHECKING:
     import polars

@@ -20,15 +20,15 @@ from typing import IO, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.arrays import Ints
+from textgauge.core.arrays import Ints
+from textgauge.core.errors import InputError, ResourceError, warn
+from textgauge.core.sizes import blocks, capped
 from textgauge.data.batches import has_batches, read_batches
 from textgauge.data.blocks import BLOCK
 from textgauge.data.formats import format_of, is_table
 from textgauge.data.packing import changed, packing, show
 from textgauge.data.pool import GIVEN, Embeddings, Pool, checked_embeddings
 from textgauge.encode.resources import cache_root, make_cache_folder
-from textgauge.errors import InputError, ResourceError, warn
-from textgauge.sizes import blocks, capped
 
 _STREAMED = 50_000  # texts; larger sources are streamed
 _PARTITION = 8 * BLOCK

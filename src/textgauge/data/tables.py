@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any, TypeGuard
 
+from textgauge.core.errors import InputError, warn
+from textgauge.core.limits import TEXT_CHARACTERS
+from textgauge.core.tabular import one_line
 from textgauge.data.card import LabelledTexts
 from textgauge.encode.tokenizers import without_surrogates
-from textgauge.errors import InputError, warn
-from textgauge.limits import TEXT_CHARACTERS
-from textgauge.tabular import one_line
 
 _LONGEST_NAME = 80  # characters of a column's name that messages repeat
 

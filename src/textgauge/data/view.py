@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from textgauge.arrays import Floats, Ints
+from textgauge.core.arrays import Floats, Ints
+from textgauge.core.errors import InputError
+from textgauge.core.progress import report
+from textgauge.core.sizes import blocks
 from textgauge.data.pool import Embeddings, Pool
 from textgauge.data.tables import cells_of
-from textgauge.errors import InputError
-from textgauge.progress import report
-from textgauge.sizes import blocks
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.core.errors import InputError
 from textgauge.encode.hugging_face import loading, revision, short_name
 from textgauge.encode.tokenizers import without_surrogates
-from textgauge.errors import InputError
 
 
 @dataclass(frozen=True)

@@ -23,12 +23,12 @@ from typing import Any
 from urllib.parse import SplitResult, unquote, urlsplit
 from urllib.request import getproxies
 
+from textgauge.core.errors import MissingExtra, ResourceError, UnknownName, warn
+from textgauge.core.limits import ANSWER_BYTES, open_at_once, stored_bytes
+from textgauge.core.sealed import seal_json, unsealed_json
+from textgauge.core.tabular import one_line
 from textgauge.encode.resource_sources import offline
 from textgauge.encode.resources import cache_root, keeps_cache, make_cache_folder
-from textgauge.errors import MissingExtra, ResourceError, UnknownName, warn
-from textgauge.limits import ANSWER_BYTES, open_at_once, stored_bytes
-from textgauge.sealed import seal_json, unsealed_json
-from textgauge.tabular import one_line
 
 ATTEMPTS = 6
 LONGEST_WAIT = 60.0

@@ -17,12 +17,12 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from textgauge.arrays import Ints
+from textgauge.core.arrays import Ints
+from textgauge.core.errors import ResourceError, UnknownName
+from textgauge.core.naming import parse
+from textgauge.core.parallel import workers
 from textgauge.encode.endpoint import new_client, send, shown_address, split_address
 from textgauge.encode.tokenizers import without_surrogates, words_of
-from textgauge.errors import ResourceError, UnknownName
-from textgauge.naming import parse
-from textgauge.parallel import workers
 
 __all__ = ["GrammarChecker", "get_grammar_checker", "list_grammar_checkers"]
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.arrays import Floats
+from textgauge.core.arrays import Floats
 
 # A column whose middle is this many times the widest range of a column costs squared distances six digits or more.
 _FAR = 1e3

@@ -14,9 +14,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, ClassVar
 
+from textgauge.core.errors import MissingExtra, ResourceError, TextgaugeError
+from textgauge.core.tabular import one_line
 from textgauge.encode.resource_sources import offline, tree_sha256
-from textgauge.errors import MissingExtra, ResourceError, TextgaugeError
-from textgauge.tabular import one_line
 
 LONGEST = 512  # tokens read of a text, or of a window of it
 

@@ -8,7 +8,7 @@ from importlib import import_module
 from threading import RLock
 from typing import Any, Generic, TypeVar
 
-from textgauge.errors import InputError, UnknownName
+from textgauge.core.errors import InputError, UnknownName
 
 T = TypeVar("T")
 

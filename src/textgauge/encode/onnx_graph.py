@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.arrays import Ints
+from textgauge.core.arrays import Ints
 from textgauge.encode.embedders.transformer import onnx_session, silent_onnxruntime
 
 Weights = dict[str, NDArray[np.float32]]

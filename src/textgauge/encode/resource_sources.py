@@ -22,7 +22,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from textgauge.progress import DownloadBar
+from textgauge.core.progress import DownloadBar
 
 PIP_SECONDS = 1800
 HUB = "https://huggingface.co"

@@ -25,6 +25,8 @@ from pathlib import Path
 from stat import S_IWOTH
 from typing import Any
 
+from textgauge.core.errors import ResourceError, UnknownName, warn
+from textgauge.core.files import install_folder, scratch_folder
 from textgauge.encode.resource_sources import (
     LOCAL,
     REMOTE,
@@ -36,8 +38,6 @@ from textgauge.encode.resource_sources import (
     offline,
     wrong_files,
 )
-from textgauge.errors import ResourceError, UnknownName, warn
-from textgauge.files import install_folder, scratch_folder
 
 __all__ = [
     "Resource",

@@ -30,7 +30,7 @@ from typing import Any, Protocol, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.errors import MissingExtra, UnknownName
+from textgauge.core.errors import MissingExtra, UnknownName
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _ASCII_RUN = re.compile("[a-z0-9]+")

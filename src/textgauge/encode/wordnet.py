@@ -18,11 +18,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.core.errors import ResourceError
+from textgauge.core.files import replacing
+from textgauge.core.limits import open_stored
 from textgauge.encode.resource_sources import file_sha256
 from textgauge.encode.resources import cache_root, cached_folder, locate, make_cache_folder
-from textgauge.errors import ResourceError
-from textgauge.files import replacing
-from textgauge.limits import open_stored
 
 _FORMAT = 1
 _SPEECH = {"n": "noun", "v": "verb", "a": "adj", "r": "adv"}

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.arrays import Ints
-from textgauge.sizes import capped
+from textgauge.core.arrays import Ints
+from textgauge.core.sizes import capped
 
 _MOST_WORDS = 300_000  # remembered: some 60 MB
 

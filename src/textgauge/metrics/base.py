@@ -9,9 +9,9 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from typing import Any, ClassVar, Literal, NamedTuple, Self, get_args, get_origin, get_type_hints
 
+from textgauge.core.errors import ParameterError, UnknownName
+from textgauge.core.naming import Name
 from textgauge.encode.tokenizers import LIBRARIES
-from textgauge.errors import ParameterError, UnknownName
-from textgauge.naming import Name
 
 Closer = Literal["smaller", "larger"]
 Scope = Literal["corpus", "pair"]  # two corpora, or two texts
@@ -228,7 +228,7 @@ def _written(value: Any) -> str:
 
 def native_tier() -> str:
     """Which form runs here: `on` for the compiled library, `off` for NumPy."""
-    from textgauge.numerics.native import library
+    from textgauge.metrics.numerics.native import library
 
     return "off" if library().compiled is None else "on"
 

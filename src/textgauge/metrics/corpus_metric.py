@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.core.errors import InputError
 from textgauge.data import GIVEN, Comparison, Corpus, Draws
 from textgauge.data.view import TextsLike
 from textgauge.encode.grounds import GROUNDS
-from textgauge.errors import InputError
 from textgauge.metrics import uncertainty
 from textgauge.metrics.base import VALUE, Metric, Undefined
 from textgauge.metrics.contributions import Contributions

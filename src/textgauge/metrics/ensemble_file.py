@@ -17,13 +17,13 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.arrays import Floats
-from textgauge.errors import InputError, ResourceError, TextgaugeError
-from textgauge.files import replacing
+from textgauge.core.arrays import Floats
+from textgauge.core.errors import InputError, ResourceError, TextgaugeError
+from textgauge.core.files import replacing
+from textgauge.core.sealed import Damaged, seal_json, unsealed_json
+from textgauge.metrics.numerics.regression import MAX_DEPTH, Boosting, Ridge
 from textgauge.metrics.pair_metric import BROUGHT, PairMetric
 from textgauge.metrics.text_sketch import TextSketch, parse_sketch
-from textgauge.numerics.regression import MAX_DEPTH, Boosting, Ridge
-from textgauge.sealed import Damaged, seal_json, unsealed_json
 
 Model: TypeAlias = Ridge | Boosting
 

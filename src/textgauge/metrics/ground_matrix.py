@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.arrays import Floats, Floats32, Ints
+from textgauge.core.arrays import Floats, Floats32, Ints
+from textgauge.core.sizes import blocks
 from textgauge.data import Comparison, Corpus, Pool
 from textgauge.encode.grounds import GROUNDS, prepare
 from textgauge.metrics.base import Undefined
+from textgauge.metrics.numerics.neighbour_lists import Joint
+from textgauge.metrics.numerics.neighbour_rows import inside_ball
 from textgauge.metrics.pair_metric import PairMetric, distance_of
 from textgauge.metrics.registry import get_metric
-from textgauge.numerics.neighbour_lists import Joint
-from textgauge.numerics.neighbour_rows import inside_ball
-from textgauge.sizes import blocks
 
 if TYPE_CHECKING:
     from textgauge.metrics.corpus_metric import CorpusMetric

@@ -13,6 +13,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.core.progress import report
 from textgauge.data import Comparison, Draws
 from textgauge.metrics.base import Undefined
 from textgauge.metrics.corpus_metric import CorpusMetric, ManyValues
@@ -21,7 +22,6 @@ from textgauge.metrics.null_values import NullValues
 from textgauge.metrics.score import Score
 from textgauge.metrics.sums import CorpusSums, Sums
 from textgauge.metrics.uncertainty import Parts
-from textgauge.progress import report
 
 GROUPS = 128  # of both corpora together
 TRIALS = 12  # cuts into quarters

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from textgauge.arrays import Floats, Masks
+from textgauge.core.arrays import Floats, Masks
 from textgauge.data import Comparison, Corpus, Draws
 from textgauge.metrics import ground_matrix
 from textgauge.metrics.corpus_metric import CorpusMetric, GroundMetric, ManyValues
 from textgauge.metrics.ground_matrix import BallCounts, CrossNearest
-from textgauge.numerics import neighbour_lists as many
-from textgauge.numerics.neighbour_blocks import Reach
-from textgauge.numerics.neighbour_lists import Joint, Lists
-from textgauge.numerics.neighbour_rows import Cloud, to_ground
-from textgauge.numerics.neighbour_sides import ManyShares, nearest_of_sides, shares_of_sides
-from textgauge.numerics.pair_blocks import BallsHeld, NearestRows, PairPasses
-from textgauge.numerics.subsets import Gram, Subsets
+from textgauge.metrics.numerics import neighbour_lists as many
+from textgauge.metrics.numerics.neighbour_blocks import Reach
+from textgauge.metrics.numerics.neighbour_lists import Joint, Lists
+from textgauge.metrics.numerics.neighbour_rows import Cloud, to_ground
+from textgauge.metrics.numerics.neighbour_sides import ManyShares, nearest_of_sides, shares_of_sides
+from textgauge.metrics.numerics.pair_blocks import BallsHeld, NearestRows, PairPasses
+from textgauge.metrics.numerics.subsets import Gram, Subsets
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.arrays import Floats
+from textgauge.core.arrays import Floats
+from textgauge.core.sizes import blocks
 from textgauge.data import Corpus, Pairs
 from textgauge.data.pool import Pool
 from textgauge.data.view import in_one_pool
 from textgauge.encode.tokenizers import Tokens, tokenizer
+from textgauge.metrics.numerics.ngram_counts import ngram_totals, shared_ngram_matrices, shared_ngrams
 from textgauge.metrics.pair_metric import Columns, PairMetric
-from textgauge.numerics.ngram_counts import ngram_totals, shared_ngram_matrices, shared_ngrams
-from textgauge.sizes import blocks
 
 _BLOCK_VALUES = 1 << 22  # numbers of a block of a matrix, over all orders
 

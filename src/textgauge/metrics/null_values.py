@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from textgauge.arrays import Floats
+from textgauge.core.arrays import Floats
 from textgauge.data import Comparison, Corpus, Draws
-from textgauge.numerics.held_out import SCORES, HeldOut
+from textgauge.metrics.numerics.held_out import SCORES, HeldOut
 from textgauge.stats import resampling as resample
 from textgauge.stats.simultaneous import holm, max_t
 

@@ -10,14 +10,14 @@ from typing import Any, ClassVar, Literal, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.arrays import Floats, Ints
+from textgauge.core.arrays import Floats, Ints
+from textgauge.core.errors import ParameterError
+from textgauge.core.sizes import blocks
 from textgauge.data import GIVEN, Corpus, Pairs
 from textgauge.data.view import TextsLike
-from textgauge.errors import ParameterError
 from textgauge.metrics.base import VALUE, Metric, Part
+from textgauge.metrics.numerics.ngram_counts import best_rows
 from textgauge.metrics.score import PairScores, Score
-from textgauge.numerics.ngram_counts import best_rows
-from textgauge.sizes import blocks
 
 Columns = dict[str, Floats]
 Needs = Literal["texts", "tokens", "embeddings", "word vectors", "token vectors", "model", "service", "column"]

@@ -15,7 +15,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.arrays import Floats
+from textgauge.core.arrays import Floats
 from textgauge.data import Corpus, Pool
 from textgauge.metrics.base import Metric
 

@@ -9,10 +9,10 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from textgauge.errors import ArgumentError, InputError, UnknownName
+from textgauge.core.errors import ArgumentError, InputError, UnknownName
+from textgauge.core.naming import expand, parse, split_names
+from textgauge.core.plugins import load_plugins
 from textgauge.metrics.base import Metric, Scope, from_name
-from textgauge.naming import expand, parse, split_names
-from textgauge.plugins import load_plugins
 
 if TYPE_CHECKING:
     from textgauge.metrics.corpus_metric import CorpusMetric

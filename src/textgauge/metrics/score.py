@@ -10,7 +10,7 @@ from typing import Any, SupportsFloat
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.tabular import Tabular, count_of, format_cell, plain
+from textgauge.core.tabular import Tabular, count_of, format_cell, plain
 
 NAN = float("nan")
 

@@ -15,17 +15,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.arrays import Floats, Ints
+from textgauge.core.arrays import Floats, Ints
+from textgauge.core.errors import InputError
+from textgauge.core.parallel import one_blas_thread
+from textgauge.core.sizes import blocks
 from textgauge.data.blocks import EncodedTexts, embed_blocks
 from textgauge.data.pool import GIVEN, PADDED, Embeddings, checked_embeddings, row_keys
 from textgauge.data.stream import StreamPart
 from textgauge.encode.embedders import embedder
 from textgauge.encode.grounds import unit_rows
 from textgauge.encode.tokenizers import Tokens, tokenizer, used_ids
-from textgauge.errors import InputError
 from textgauge.metrics.readable import scripts_of, unknown_shares_of
-from textgauge.parallel import one_blas_thread
-from textgauge.sizes import blocks
 
 KEYS, WORDS, SCRIPTS, UNKNOWN = "keys", "words", "script", "unknown pieces"
 COUNTS, SUM, SQUARES, SCATTER, DIRECTIONS = "counts", "sum", "squares", "scatter", "directions"

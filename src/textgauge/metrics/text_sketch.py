@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.arrays import Ints
+from textgauge.core.arrays import Ints
+from textgauge.core.errors import InputError, ResourceError
 from textgauge.data import Comparison, Corpus, Draws
-from textgauge.errors import InputError, ResourceError
-from textgauge.numerics.spectral import unit
+from textgauge.metrics.numerics.spectral import unit
 from textgauge.stats.resampling import permuted
 
 EMBEDDER = "minilm"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.arrays import Floats, Ints
+from textgauge.core.arrays import Floats, Ints
 from textgauge.data import Comparison, Corpus, Draws
 from textgauge.metrics.base import VALUE, Undefined
 from textgauge.metrics.corpus_metric import CorpusMetric, ManyValues, TokenMetric, Values

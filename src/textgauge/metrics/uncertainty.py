@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from textgauge.arrays import Floats
+from textgauge.core.arrays import Floats
 from textgauge.data import Comparison, Corpus, Draws
 from textgauge.metrics.base import Undefined
 from textgauge.metrics.null_values import NullValues, in_content_order
-from textgauge.numerics.held_out import SCORES, HeldOut, scores
+from textgauge.metrics.numerics.held_out import SCORES, HeldOut, scores
 
 _PAIRINGS = ((0, 1), (2, 3), (0, 2), (1, 3), (0, 3), (1, 2))  # quarters that make halves; two by two disjoint
 _RATIOS = (1 / 8, 4.0)  # variance per doubling: n⁻³ at the fastest, n² for a statistic that grows with the corpora

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from textgauge.evaluate.results import Results
-from textgauge.files import write_atomically
+from textgauge.bench.results import Results
+from textgauge.core.files import write_atomically
+from textgauge.core.tabular import STATIC_PAGE_POLICY
 from textgauge.metrics import get_metrics
-from textgauge.papers import Paper
 from textgauge.report.figures import Figure, figures, rendered
 from textgauge.report.figures.corpora import planes
-from textgauge.tabular import STATIC_PAGE_POLICY
+from textgauge_papers import Paper
 
 PLANE = "plane"
 INDEX = "index.html"

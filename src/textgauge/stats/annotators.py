@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.arrays import Floats, Masks
+from textgauge.core.arrays import Floats, Masks
 from textgauge.stats.correlation import Correlation
 from textgauge.stats.decisions import different
 

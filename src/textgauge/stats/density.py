@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.arrays import Floats
+from textgauge.core.arrays import Floats
 
 LOW, HIGH, CELLS = -8.0, 8.0, 3_000
 STEP = (HIGH - LOW) / CELLS

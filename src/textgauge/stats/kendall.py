@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.arrays import Floats, Ints
+from textgauge.core.arrays import Floats, Ints
 from textgauge.stats.correlation import averaged, complete, rows_of_groups
 
 _ROUNDING = 12  # digits: sums of shares that differ beyond these are equal

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.arrays import Floats, Masks
-from textgauge.sizes import blocks
+from textgauge.core.arrays import Floats, Masks
+from textgauge.core.sizes import blocks
 from textgauge.stats.correlation import Correlation, spearman
 from textgauge.stats.resampled_correlation import correlation_draws
 from textgauge.stats.resampling import percentile_interval, permutation_p

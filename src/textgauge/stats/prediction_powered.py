@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from textgauge.arrays import Floats
+from textgauge.core.arrays import Floats
 
 
 class MeanEstimate(NamedTuple):

@@ -12,12 +12,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from textgauge.arrays import Floats, Ints, Masks
-from textgauge.errors import UnknownName
-from textgauge.result import Result
+from textgauge.core.arrays import Floats, Ints, Masks
+from textgauge.core.errors import UnknownName
+from textgauge.core.result import Result
+from textgauge.core.tabular import Row, plain
 from textgauge.stats import simultaneous
 from textgauge.stats.decisions import ahead, leaders_sentence
-from textgauge.tabular import Row, plain
 
 _MULTIPLIERS = 4_000
 _SEED = 7

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.arrays import Floats, Ints
-from textgauge.sizes import blocks
+from textgauge.core.arrays import Floats, Ints
+from textgauge.core.sizes import blocks
 from textgauge.stats.correlation import Correlation, pearson, spearman
 from textgauge.stats.resampling import percentile_interval
 

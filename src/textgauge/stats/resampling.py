@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from textgauge.arrays import Floats, Masks
-from textgauge.sizes import blocks
+from textgauge.core.arrays import Floats, Masks
+from textgauge.core.sizes import blocks
 
 _CELLS = 4_000_000  # weights in memory at once: 32 MB
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from textgauge.arrays import Floats, Ints, Masks
+from textgauge.core.arrays import Floats, Ints, Masks
 from textgauge.stats.decisions import ALPHA, different
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.arrays import Floats
+from textgauge.core.arrays import Floats
 
 FLIPS = 1_000
 

@@ -1,6 +1,6 @@
 """The contracts of metrics, properties, protocols and embedders, as checks anyone can run on one of their own.
 
-The `assert_…` functions are for tests of texts, a check of `textgauge.checking` each. A contract takes
+The `assert_…` functions are for tests of texts, a check of `textgauge.measure.checking` each. A contract takes
 `expected_failures`: names of checks with the reason why they fail; such a check must fail.
 
 >>> from textgauge import get_metric
@@ -13,9 +13,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from textgauge.bench.inputs.sources import Data
+from textgauge.bench.protocols import Protocol
 from textgauge.encode.embedders import Embedder
-from textgauge.evaluate.inputs.sources import Data
-from textgauge.evaluate.protocols import Protocol
 from textgauge.metrics import CorpusMetric, Metric
 from textgauge.metrics.properties import CorpusProperty
 from textgauge.testing.asserts import Undecided, assert_no_near_copies, assert_not_worse, assert_same_source

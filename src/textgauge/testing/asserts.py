@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from textgauge.checking import Check, CopiesCheck, DriftCheck, Outcome, ScoreCheck, run_checks
 from textgauge.data.source import Source
+from textgauge.measure.checking import Check, CopiesCheck, DriftCheck, Outcome, ScoreCheck, run_checks
+from textgauge.measure.scoring.score import References
 from textgauge.metrics import CorpusMetric, PairMetric
-from textgauge.scoring.score import References
 
 
 class Undecided(AssertionError):

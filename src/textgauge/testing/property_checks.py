@@ -7,8 +7,8 @@ import re
 from collections.abc import Sequence
 from functools import cache
 
-from textgauge.describing.describe import gather
-from textgauge.describing.measure import CorpusSets, Measuring
+from textgauge.measure.describing.describe import gather
+from textgauge.measure.describing.measure import CorpusSets, Measuring
 from textgauge.metrics.properties import CorpusProperty, MeasuredCorpus, PropertyValue
 
 _TRAIN = [

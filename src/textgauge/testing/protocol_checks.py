@@ -12,11 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from textgauge.arrays import Floats
-from textgauge.data import Corpus
-from textgauge.evaluate.inputs.kinds import DataKind, Paraphrases, RatedPairs, StepsAndReference, TaskTable, TwoCorpora
-from textgauge.evaluate.inputs.sources import REFERENCE, Column, Data, step_role
-from textgauge.evaluate.protocols import (
+from textgauge.bench.inputs.kinds import DataKind, Paraphrases, RatedPairs, StepsAndReference, TaskTable, TwoCorpora
+from textgauge.bench.inputs.sources import REFERENCE, Column, Data, step_role
+from textgauge.bench.protocols import (
     Batch,
     CorpusBatch,
     Observations,
@@ -26,6 +24,8 @@ from textgauge.evaluate.protocols import (
     Verdict,
     known_protocols,
 )
+from textgauge.core.arrays import Floats
+from textgauge.data import Corpus
 from textgauge.testing.declared_checks import global_state
 
 _SEED = 3

@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from textgauge.cli.datasets import app
-from textgauge.errors import ResourceError, UnknownName
+from textgauge.core.errors import ResourceError, UnknownName
 
 
 @pytest.fixture

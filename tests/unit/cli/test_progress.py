@@ -9,8 +9,8 @@ import typer
 from textgauge import cli, progress
 from textgauge.cli import progress as shown
 from textgauge.cli.output import DETAIL
+from textgauge.core.progress import DownloadBar, Stage
 from textgauge.metrics.corpus.vocabulary import VocabularyOverlap
-from textgauge.progress import DownloadBar, Stage
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from textgauge.core.errors import InputError
 from textgauge.data.arrays import read_embeddings
-from textgauge.errors import InputError
 
 
 def saved(tmp_path, array, **options):

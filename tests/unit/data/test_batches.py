@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from textgauge.core.errors import InputError
+from textgauge.core.sizes import cap_sizes
 from textgauge.data.batches import read_batches
 from textgauge.data.formats import load_table
 from textgauge.data.frames import _arrow_stream, arrow_rows
-from textgauge.errors import InputError
-from textgauge.sizes import cap_sizes
 
 
 def rows(path, most=3):

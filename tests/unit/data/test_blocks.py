@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from textgauge.core.errors import ResourceError
+from textgauge.core.sizes import cap_sizes
 from textgauge.data.blocks import EncodedTexts, embed_blocks
 from textgauge.data.pool import Pool
-from textgauge.errors import ResourceError
-from textgauge.sizes import cap_sizes
 
 TEXTS = [f"text {number} of some" for number in range(10)] + ["text 3 of some", "lone \ud800"]
 

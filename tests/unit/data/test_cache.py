@@ -12,10 +12,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from textgauge.core.errors import InputError
+from textgauge.core.sizes import cap_sizes
 from textgauge.data import cache
 from textgauge.data.cache import EmbeddingStore, encode_cached, read_segment, text_keys, write_segment
-from textgauge.errors import InputError
-from textgauge.sizes import cap_sizes
 
 
 class Letters:

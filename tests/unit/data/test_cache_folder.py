@@ -6,7 +6,7 @@ import pytest
 
 import textgauge
 from textgauge.data.cache_folder import PARTS, clean_cache
-from textgauge.papers import PAPERS
+from textgauge_papers import PAPERS
 
 MADE = {
     "embeddings": "embeddings/" + "a" * 24 + "/1.vec",

@@ -13,6 +13,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from textgauge.core.errors import InputError, ResourceError, UnknownName
 from textgauge.data import (
     LabelledTexts,
     TextPairs,
@@ -27,7 +28,6 @@ from textgauge.data import (
 )
 from textgauge.data.catalogue import fetch_dataset, is_here
 from textgauge.data.catalogue.files import PublishedFile, entries, entries_of
-from textgauge.errors import InputError, ResourceError, UnknownName
 
 registry = importlib.import_module("textgauge.data.catalogue.files")
 

@@ -21,10 +21,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from textgauge.core.errors import InputError, MissingExtra
 from textgauge.data import formats, load_texts, packing, read_embeddings
 from textgauge.data.batches import read_batches
 from textgauge.data.delimited import csv_records
-from textgauge.errors import InputError, MissingExtra
 
 
 def read_texts(path, **options) -> list[str]:

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 
 import pytest
 
+from textgauge.core.errors import InputError, MissingExtra
 from textgauge.data.source import has_columns, load_texts
-from textgauge.errors import InputError, MissingExtra
 
 
 def test_hub_without_the_package(monkeypatch):

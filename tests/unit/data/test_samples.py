@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from textgauge.core.errors import InputError, ResourceError
 from textgauge.data.samples import bible, list_samples, sample, sample_pairs
 from textgauge.data.samples.grammar import plain
 from textgauge.encode.resources import available
-from textgauge.errors import InputError, ResourceError
 
 
 def needs(*names: str) -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import polars
 import pytest
 
+from textgauge.core.errors import InputError, UnknownName
 from textgauge.data import (
     Comparison,
     Corpus,
@@ -20,7 +21,6 @@ from textgauge.data import (
     sample_pairs,
 )
 from textgauge.data.source import accepted, has_columns
-from textgauge.errors import InputError, UnknownName
 
 
 def test_file_with_labels(file):

@@ -11,11 +11,11 @@ import numpy as np
 import polars
 import pytest
 
+from textgauge.core.errors import InputError
+from textgauge.core.sizes import cap_sizes
 from textgauge.data import load_corpus
 from textgauge.data.source import stream_of
 from textgauge.data.stream import ArrayStream, TextStream, is_large
-from textgauge.errors import InputError
-from textgauge.sizes import cap_sizes
 
 
 @pytest.fixture

@@ -2,8 +2,8 @@
 
 import pytest
 
+from textgauge.core.errors import InputError
 from textgauge.data.tables import TextTable, cells_of, is_frame
-from textgauge.errors import InputError
 
 
 class Column:

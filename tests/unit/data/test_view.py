@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from textgauge.core.errors import InputError
 from textgauge.data import GIVEN, Comparison, Corpus, Draws, Pairs, Pool
-from textgauge.errors import InputError
 
 
 def test_a_view_of_a_view_points_at_the_pool():

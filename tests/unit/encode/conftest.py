@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from textgauge.core.errors import ResourceError
 from textgauge.encode import resources
 from textgauge.encode.resource_sources import Hub, Package, Resource
-from textgauge.errors import ResourceError
 
 CONTENT = {"data/a.txt": b"alpha", "data/deep/b.txt": b"beta", "notes.md": b"not wanted"}
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from textgauge.core.errors import InputError, MissingExtra, ResourceError, UnknownName
 from textgauge.encode import embedders
 from textgauge.encode.embedders import EMBEDDERS, Embedder, embedder, list_embedders, register_embedder, transformer
 from textgauge.encode.embedders.minilm import load_numpy, minilm, minilm_int8
@@ -22,7 +23,6 @@ from textgauge.encode.embedders.st import SentenceTransformersEmbedder
 from textgauge.encode.embedders.static import StaticEmbedder
 from textgauge.encode.embedders.transformer import TOKENS_PER_RUN, equal_length_batches
 from textgauge.encode.embedders.whole import WholeEmbedder
-from textgauge.errors import InputError, MissingExtra, ResourceError, UnknownName
 
 NAMES = ["minilm", "minilm-int8", "wordllama", "paraphrase-minilm"]
 TEXTS = [

@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from textgauge.core.errors import MissingExtra, ResourceError, UnknownName
 from textgauge.encode.grammar import (
     LONGEST_PIECE,
     LONGEST_TEXT,
@@ -27,7 +28,6 @@ from textgauge.encode.grammar import (
     pieces,
     sums,
 )
-from textgauge.errors import MissingExtra, ResourceError, UnknownName
 
 GOOD = [
     "The cat sat on the mat.",

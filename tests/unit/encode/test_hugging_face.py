@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
+from textgauge.core.errors import MissingExtra, ResourceError
 from textgauge.encode import hugging_face
 from textgauge.encode.hugging_face import load_pretrained, revision, short_name
 from textgauge.encode.language_models.hf import CausalModel
 from textgauge.encode.token_vectors.hf import HuggingFaceTokens
-from textgauge.errors import MissingExtra, ResourceError
 
 CONFIG = SimpleNamespace(max_position_embeddings=40, num_hidden_layers=3, _commit_hash="abc123")
 

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from textgauge.core.errors import InputError, ResourceError, TextgaugeError, UnknownName
+from textgauge.core.sizes import cap_sizes
 from textgauge.encode.language_models import LanguageModel, get_language_model, list_language_models
 from textgauge.encode.language_models.arpa import read_arpa
 from textgauge.encode.language_models.kneser_ney import FALLBACK, train
 from textgauge.encode.language_models.ngrams import UNKNOWN, Framed, NgramModel, SpacedTokenizer
 from textgauge.encode.tokenizers import SplitTokenizer, words_of
-from textgauge.errors import InputError, ResourceError, TextgaugeError, UnknownName
-from textgauge.sizes import cap_sizes
 
 CORPUS = ["the cat sat on the mat", "the dog sat", "a cat ran", "", "the cat ran on", "a dog sat on a cat"]
 

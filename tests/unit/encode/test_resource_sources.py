@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from textgauge.core.errors import ResourceError
 from textgauge.encode import resources
 from textgauge.encode.resource_sources import Package, Resource, file_sha256
-from textgauge.errors import ResourceError
 
 PAYLOAD = b"alpha\r\n"
 

@@ -14,13 +14,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from textgauge.core.errors import ResourceError, UnknownName
 from textgauge.data.blocks import write_block
 from textgauge.data.stream import RowFile
 from textgauge.encode import resource_sources as sources
 from textgauge.encode import resources
 from textgauge.encode.resource_sources import Package, Resource, file_sha256, tree_sha256, wrong_files
 from textgauge.encode.resources import RESOURCES, cache_root, make_cache_folder
-from textgauge.errors import ResourceError, UnknownName
 
 FILES = {"data/a.txt": b"alpha", "data/deep/b.txt": b"beta"}
 

@@ -6,8 +6,8 @@ from pathlib import Path
 from typer.testing import CliRunner
 
 from textgauge.cli.resources import app
+from textgauge.core.errors import UnknownName
 from textgauge.encode.resource_sources import Resource
-from textgauge.errors import UnknownName
 
 runner = CliRunner()
 

@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from textgauge.core.errors import UnknownName
 from textgauge.encode.embedders import embedder
 from textgauge.encode.embedders.minilm import LAYERS, forward, read_weights
 from textgauge.encode.token_vectors import MINILM_LAYER, token_encoder
-from textgauge.errors import UnknownName
 
 TEXTS = [
     "The old bridge was closed.",

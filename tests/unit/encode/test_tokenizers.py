@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from textgauge.core.errors import UnknownName
 from textgauge.encode import tokenizers
 from textgauge.encode.tokenizers import (
     SplitTokenizer,
@@ -17,7 +18,6 @@ from textgauge.encode.tokenizers import (
     tokenizer,
     words_of,
 )
-from textgauge.errors import UnknownName
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=30)
 

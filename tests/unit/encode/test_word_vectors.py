@@ -12,10 +12,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from textgauge.core.errors import InputError, ResourceError, UnknownName
+from textgauge.core.sizes import cap_sizes
 from textgauge.encode.word_vectors import list_word_vectors, store, word_vectors
 from textgauge.encode.word_vectors.formats import _of_file, read_blocks
-from textgauge.errors import InputError, ResourceError, UnknownName
-from textgauge.sizes import cap_sizes
 
 WORDS = ["the", "cat", "Cat", "naïve", "猫", "new york", "3"]
 MATRIX = np.array([[0.5, -1.25, 3.0], [1, 2, 3], [4, 5, 6], [-1, 0, 1e-5], [7, 8, 9], [0, 0, 0.25], [3, 3, 3]], "f4")

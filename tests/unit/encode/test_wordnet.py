@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from textgauge.core.errors import ResourceError
 from textgauge.encode import wordnet
 from textgauge.encode.wordnet import load_table, read_wordnet, save_table, synonyms
-from textgauge.errors import ResourceError
 
 # A small WordNet with the line ends of Windows; places in the files are any numbers.
 FILES = {

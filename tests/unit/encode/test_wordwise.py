@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from textgauge.core.errors import ResourceError
+from textgauge.core.sizes import cap_sizes
 from textgauge.encode.resources import locate
 from textgauge.encode.tokenizers import load_pieces
 from textgauge.encode.wordwise import WordwiseTokenizer
-from textgauge.errors import ResourceError
-from textgauge.sizes import cap_sizes
 
 ODD = [
     "", " ", "  two  spaces ", "Don't [CLS] stop!", "<s> hi </s>", "naïve café", "你好 world", "a\tb\nc", "x\x00y\x7fz",

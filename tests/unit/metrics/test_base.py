@@ -5,9 +5,9 @@ import pickle
 import pytest
 
 from textgauge import get_metric, list_metrics
-from textgauge.errors import ParameterError
+from textgauge.core.errors import ParameterError
 from textgauge.metrics.base import DEFAULT_SEED, DefaultSeed, versions
-from textgauge.numerics.native import Library
+from textgauge.metrics.numerics.native import Library
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def test_word_movers_name_the_solver_and_the_stop_words():
 
 def test_the_signature_tells_the_compiled_library_from_numpy(monkeypatch):
     here = get_metric("mauve@given").signature
-    monkeypatch.setattr("textgauge.numerics.native.library", lambda: Library(None))
+    monkeypatch.setattr("textgauge.metrics.numerics.native.library", lambda: Library(None))
     assert "|native=off|" in get_metric("mauve@given").signature
     assert here.replace("native=on", "native=off") == get_metric("mauve@given").signature
     assert "native" not in get_metric("fid@given").signature

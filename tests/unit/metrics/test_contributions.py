@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from textgauge import Corpus, get_metric
+from textgauge.core.errors import InputError
+from textgauge.core.sizes import cap_sizes
 from textgauge.data import Comparison
-from textgauge.errors import InputError
+from textgauge.metrics.numerics.kernel_sums import MANY_ROWS
 from textgauge.metrics.registry import explained_metrics
-from textgauge.numerics.kernel_sums import MANY_ROWS
-from textgauge.sizes import cap_sizes
 
 EXACT = 1e-9
 WORDS = ["red", "green", "blue", "cat", "dog", "bird", "pay", "card", "bank", "loan"]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from textgauge import Comparison, Corpus, compare, get_metric
-from textgauge.errors import InputError, ParameterError
+from textgauge.core.errors import InputError, ParameterError
 from textgauge.metrics.ground_matrix import ground_matrix
 
 WORDS = ["red", "blue", "cat", "dog", "old", "new", "tea", "sees", "likes", "the", "a", "near"]

@@ -10,14 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from textgauge.core.errors import ParameterError
+from textgauge.core.sizes import cap_sizes
 from textgauge.data import Comparison, Corpus, Draws
-from textgauge.errors import ParameterError
 from textgauge.metrics.corpus.balls import DensityCoverage, PrecisionRecall
 from textgauge.metrics.corpus.nearest import AverageHausdorff, Hausdorff, NearestPrecisionRecall
 from textgauge.metrics.corpus_metric import CorpusMetric
 from textgauge.metrics.neighbours import loop_is_cheaper, nearest
-from textgauge.numerics import pair_blocks
-from textgauge.sizes import cap_sizes
+from textgauge.metrics.numerics import pair_blocks
 
 GROUNDS = ("euclidean", "cosine", "angular")
 NEAREST_KINDS = (NearestPrecisionRecall, AverageHausdorff, Hausdorff)
@@ -154,7 +154,7 @@ def test_draws_in_several_chunks():
 
 
 def test_filter_never_loses_a_near_pair():
-    from textgauge.numerics.neighbour_rows import Cloud, filters, squared_pairs
+    from textgauge.metrics.numerics.neighbour_rows import Cloud, filters, squared_pairs
 
     rng = np.random.default_rng(6)
     for X in (

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from textgauge import compare, score
+from textgauge.core.errors import MissingExtra, UnknownName
 from textgauge.data import Corpus, Pool
-from textgauge.errors import MissingExtra, UnknownName
 from textgauge.metrics import get_metric
 from textgauge.metrics.readable import scripts, unknown_shares, unread
 

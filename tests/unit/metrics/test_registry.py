@@ -5,7 +5,7 @@ import re
 import pytest
 
 from textgauge import get_metric
-from textgauge.errors import UnknownName
+from textgauge.core.errors import UnknownName
 from textgauge.metrics import registry
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from textgauge import Corpus
-from textgauge.errors import InputError
+from textgauge.core.errors import InputError
 from textgauge.metrics import text_sketch
 from textgauge.metrics.text_sketch import TextSketch, energy_and_null, parse_sketch, sketch_of
 

@@ -15,6 +15,7 @@ from textgauge.metrics.corpus.language_model import CrossEntropy
 from textgauge.metrics.corpus.nearest import AverageHausdorff, NearestPrecisionRecall
 from textgauge.metrics.corpus.self_bleu import SelfBleuGap
 from textgauge.metrics.null_values import NullValues
+from textgauge.metrics.numerics.held_out import HeldOut
 from textgauge.metrics.uncertainty import (
     DISJOINT,
     Parts,
@@ -27,7 +28,6 @@ from textgauge.metrics.uncertainty import (
     student_reach,
     wilson,
 )
-from textgauge.numerics.held_out import HeldOut
 
 
 def texts(n: int, exponent: float, seed: int) -> list[str]:

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from textgauge.charts import in_script, page
+from textgauge.bench import Plan, Store, run
+from textgauge.bench.protocols import Ksc, Size, Sources, Speed
+from textgauge.bench.protocols.base import Observations
+from textgauge.bench.results import Group, Results
+from textgauge.core.charts import in_script, page
+from textgauge.core.errors import InputError
 from textgauge.data import Corpus, load_texts
-from textgauge.errors import InputError
-from textgauge.evaluate import Plan, Store, run
-from textgauge.evaluate.protocols import Ksc, Size, Sources, Speed
-from textgauge.evaluate.protocols.base import Observations
-from textgauge.evaluate.results import Group, Results
 from textgauge.metrics import get_corpus_metrics
 from textgauge.report import figures as draw
 from textgauge.report.figures.ksc import (

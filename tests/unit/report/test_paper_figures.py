@@ -6,15 +6,15 @@ import numpy as np
 import polars as pl
 import pytest
 
+from textgauge.bench import Plan, Store, run
+from textgauge.bench.protocols import Ksc, Sources
+from textgauge.bench.results import Results
 from textgauge.data import Corpus, load_texts
-from textgauge.evaluate import Plan, Store, run
-from textgauge.evaluate.protocols import Ksc, Sources
-from textgauge.evaluate.results import Results
 from textgauge.metrics import get_corpus_metrics
-from textgauge.papers import PAPERS
-from textgauge.papers.paper import PaperFigure
 from textgauge.report.figures import KINDS
 from textgauge.report.paper_figures import INDEX, PLANE, paper_figures, write_figures
+from textgauge_papers import PAPERS
+from textgauge_papers.paper import PaperFigure
 
 LISTED = {
     "kour2022": {"2-top", "2-middle", "2-bottom", "3", "4", "5", "6"},

@@ -21,7 +21,7 @@ from textgauge.stats.orders import (
     variability,
 )
 
-PUBLISHED = files("textgauge.papers") / "published"
+PUBLISHED = files("textgauge_papers") / "published"
 TABLE_3 = "yamshchikov2020_table3_ranks.csv"
 TABLES_4_5 = "yamshchikov2020_table4_5.csv"
 FIGURE_1 = "yamshchikov2020_figure1_order_correlation.csv"

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.unit.stats.columns import NAN, columns, related, rows
 
-from textgauge.sizes import cap_sizes
+from textgauge.core.sizes import cap_sizes
 from textgauge.stats.correlation import pearson, spearman
 from textgauge.stats.kendall import accuracy_eq, kendall_b
 from textgauge.stats.orders import inversions

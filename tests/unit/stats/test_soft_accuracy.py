@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from textgauge.evaluate.protocols.levels import soft_level
+from textgauge.bench.protocols.levels import soft_level
 from textgauge.stats.soft_accuracy import random_signs, soft_accuracy, superiority, superiority_draws
 
 

@@ -9,10 +9,10 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from pathlib import Path
 
+from textgauge.core.errors import ResourceError, UnknownName
 from textgauge.data.formats import find_table
 from textgauge.encode.resource_sources import download, file_sha256, offline
 from textgauge.encode.resources import cache_root, make_cache_folder
-from textgauge.errors import ResourceError, UnknownName
 
 SETTING = "TEXTGAUGE_DATA"
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator
 
+from textgauge.core.errors import InputError, UnknownName
 from textgauge.data.card import DatasetCard, LabelledTexts, TextPairs
 from textgauge.data.samples import assistant, bible, grammar
-from textgauge.errors import InputError, UnknownName
 
 PREFIX = "sample:"
 

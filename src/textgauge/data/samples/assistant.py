@@ -10,8 +10,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from textgauge.core.errors import ResourceError
 from textgauge.data.samples.grammar import Grammar, Meaning, Template, Wording, parse
-from textgauge.errors import ResourceError
 
 NEEDS = ("home-assistant-intents", "ovos-skill-weather", "ovos-skill-date-time")
 

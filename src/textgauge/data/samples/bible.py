@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+from textgauge.core.errors import ResourceError
 from textgauge.data.samples.grammar import pick, plain
-from textgauge.errors import ResourceError
 
 VERSIONS = {
     "asv": "American Standard Version, 1901",

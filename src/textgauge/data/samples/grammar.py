@@ -15,7 +15,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TypeVar
 
-from textgauge.errors import InputError
+from textgauge.core.errors import InputError
 
 T = TypeVar("T")
 DOMAINS = ("banking", "cooking", "support", "travel")

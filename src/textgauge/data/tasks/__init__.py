@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TypeVar
 
+from textgauge.core.errors import InputError, UnknownName
 from textgauge.data.formats import load_table
 from textgauge.data.packing import show
 from textgauge.data.samples import PREFIX, articles, list_samples, sample
@@ -18,7 +19,6 @@ from textgauge.data.tables import TextTable
 from textgauge.data.tasks import build, published
 from textgauge.data.tasks.card import ClusteringTexts, ComparedSummaries, Documents, RatedSummaries, RetrievalSet
 from textgauge.data.tasks.published import PUBLISHED_TASKS, task_set_is_here
-from textgauge.errors import InputError, UnknownName
 
 __all__ = [
     "PUBLISHED_TASKS",

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 
+from textgauge.core.errors import InputError
 from textgauge.data.card import at
 from textgauge.data.formats import find_table, is_table, load_table
 from textgauge.data.tables import TextTable, number
@@ -20,7 +21,6 @@ from textgauge.data.tasks.card import (
     RetrievalSet,
     content_order,
 )
-from textgauge.errors import InputError
 
 _CHOICES = {"0": 0, "1": 1, "first": 0, "second": 1, "a": 0, "b": 1}
 _TWICE = "the text of an earlier one"

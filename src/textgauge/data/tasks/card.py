@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from textgauge.core.errors import InputError
 from textgauge.data.card import at, same_length
-from textgauge.errors import InputError
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,12 @@ from functools import partial
 from pathlib import Path
 from statistics import fmean
 
+from textgauge.core.errors import ResourceError, UnknownName
 from textgauge.data.catalogue import data_table, is_here, published_pairs, published_texts
 from textgauge.data.formats import load_table
 from textgauge.data.tables import TextTable, number
 from textgauge.data.tasks import build
 from textgauge.data.tasks.card import ClusteringTexts, ComparedSummaries, Documents, RatedSummaries, RetrievalSet
-from textgauge.errors import ResourceError, UnknownName
 
 _BEIR = ("corpus", "queries")
 _ASPECTS = ("coherence", "consistency", "fluency", "relevance")

@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Protocol, runtime_checkable
 
-from textgauge.arrays import Floats32
+from textgauge.core.arrays import Floats32
+from textgauge.core.plugins import load_plugins
 from textgauge.encode.named import Entry, Named, Prefix, lazy
-from textgauge.plugins import load_plugins
 
 __all__ = ["Embedder", "Progress", "embedder", "list_embedders", "list_prefixes", "register_embedder"]
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from textgauge.arrays import Floats32
+from textgauge.core.arrays import Floats32
+from textgauge.core.errors import ResourceError
 from textgauge.encode.embedders import Progress
 from textgauge.encode.endpoint import base_address, open_client, post, shown_address
 from textgauge.encode.tokenizers import without_surrogates
-from textgauge.errors import ResourceError
 
 
 @dataclass(frozen=True)

@@ -14,11 +14,11 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.arrays import Ints
+from textgauge.core.arrays import Ints
+from textgauge.core.parallel import one_blas_thread
 from textgauge.encode.embedders.transformer import Run, TransformerEmbedder, identity, onnx_session
 from textgauge.encode.onnx_graph import Network, OnnxGraph, Weights
 from textgauge.encode.resources import locate, resource
-from textgauge.parallel import one_blas_thread
 
 LAYERS, HEADS, WIDTH, EPSILON = 6, 12, 384, 1e-12
 HEAD = WIDTH // HEADS

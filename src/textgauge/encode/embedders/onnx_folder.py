@@ -17,14 +17,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.arrays import Floats, Floats32, Ints
+from textgauge.core.arrays import Floats, Floats32, Ints
+from textgauge.core.errors import ResourceError
+from textgauge.core.limits import stored_bytes
 from textgauge.encode.embedders import Progress
 from textgauge.encode.embedders.transformer import encode_tokens, onnx_session, runtime_identity
 from textgauge.encode.embedders.whole import WordSpans, words_of
 from textgauge.encode.hugging_face import LONGEST, model_folder, pinned, readable, short_name
 from textgauge.encode.tokenizers import without_surrogates
-from textgauge.errors import ResourceError
-from textgauge.limits import stored_bytes
 
 _FILES = (
     "tokenizer.json", "model.onnx", "onnx/model.onnx", "modules.json", "1_Pooling/config.json",

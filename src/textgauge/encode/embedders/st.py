@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from textgauge.arrays import Floats32
+from textgauge.core.arrays import Floats32
+from textgauge.core.errors import ResourceError
 from textgauge.encode.embedders import Progress
 from textgauge.encode.embedders.whole import WordSpans, words
 from textgauge.encode.hugging_face import loading, revision, short_name
 from textgauge.encode.resource_sources import offline
 from textgauge.encode.tokenizers import without_surrogates
-from textgauge.errors import ResourceError
 
 
 @dataclass(frozen=True)

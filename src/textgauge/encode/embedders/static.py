@@ -12,15 +12,15 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.arrays import Floats, Floats32
+from textgauge.core.arrays import Floats, Floats32
+from textgauge.core.errors import ResourceError
+from textgauge.core.limits import stored_bytes
 from textgauge.encode.embedders import Progress
 from textgauge.encode.embedders.whole import WordSpans, words_of
 from textgauge.encode.hugging_face import model_folder, pinned, readable, short_name
 from textgauge.encode.resources import locate, resource
 from textgauge.encode.tokenizers import used_ids, without_surrogates
 from textgauge.encode.wordwise import WordwiseTokenizer
-from textgauge.errors import ResourceError
-from textgauge.limits import stored_bytes
 
 _WEIGHTS = "weights/l2_supercat_256.safetensors"
 _TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"

@@ -21,13 +21,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.arrays import Floats32, Ints
+from textgauge.core.arrays import Floats32, Ints
+from textgauge.core.errors import ResourceError
+from textgauge.core.parallel import workers
+from textgauge.core.sizes import blocks
 from textgauge.encode.embedders import Progress
 from textgauge.encode.embedders.whole import WordSpans, words_of
 from textgauge.encode.tokenizers import load_pieces, without_surrogates
-from textgauge.errors import ResourceError
-from textgauge.parallel import workers
-from textgauge.sizes import blocks
 
 Run = Callable[[Ints], Floats32]
 """Token ids (texts, length) to the last hidden states (texts, length, dimension)."""

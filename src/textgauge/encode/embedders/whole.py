@@ -16,11 +16,11 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.arrays import Floats32, Ints
+from textgauge.core.arrays import Floats32, Ints
+from textgauge.core.errors import UnknownName
+from textgauge.core.sizes import blocks, capped
 from textgauge.encode.embedders import Embedder, Progress, embedder
 from textgauge.encode.tokenizers import without_surrogates
-from textgauge.errors import UnknownName
-from textgauge.sizes import blocks, capped
 
 _KEPT = 20_000  # windows remembered from one call to the next: some 30 MB
 _TEXTS_AT_ONCE = 64  # tokenized together: long ones take memory

@@ -16,11 +16,11 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.arrays import Ints
+from textgauge.core.arrays import Ints
+from textgauge.core.errors import InputError, UnknownName
+from textgauge.core.naming import parse
+from textgauge.core.sizes import runs
 from textgauge.encode.named import Entry, Named, Prefix, lazy
-from textgauge.errors import InputError, UnknownName
-from textgauge.naming import parse
-from textgauge.sizes import runs
 
 __all__ = ["LanguageModel", "Surprise", "get_language_model", "list_language_models"]
 

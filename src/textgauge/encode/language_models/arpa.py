@@ -15,12 +15,12 @@ from pathlib import Path
 
 import numpy as np
 
-from textgauge.arrays import Floats, Ints
+from textgauge.core.arrays import Floats, Ints
+from textgauge.core.errors import InputError
+from textgauge.core.limits import open_stored
 from textgauge.encode.language_models.ngrams import SPECIAL, NgramLevel, NgramModel, Ngrams, first_level, next_level
 from textgauge.encode.resource_sources import file_sha256
 from textgauge.encode.tokenizers import tokenizer
-from textgauge.errors import InputError
-from textgauge.limits import open_stored
 
 LN10 = float(np.log(10.0))
 NEVER = -99.0  # log10 of a probability of 0, as the format has it

@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.arrays import Ints
+from textgauge.core.arrays import Ints
+from textgauge.core.errors import ResourceError
+from textgauge.core.sizes import blocks
 from textgauge.encode.embedders.transformer import equal_length_batches
 from textgauge.encode.hugging_face import TransformersModel, load_pretrained
 from textgauge.encode.language_models import Surprise, once, windowed
 from textgauge.encode.tokenizers import without_surrogates
-from textgauge.errors import ResourceError
-from textgauge.sizes import blocks
 
 TOKENS = 1024  # at once: each has a number for every token of the vocabulary
 

@@ -19,7 +19,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from textgauge.arrays import Floats, Ints
+from textgauge.core.arrays import Floats, Ints
+from textgauge.core.errors import InputError
 from textgauge.encode.language_models.ngrams import (
     ABSENT,
     BEGIN,
@@ -33,7 +34,6 @@ from textgauge.encode.language_models.ngrams import (
     framed,
 )
 from textgauge.encode.tokenizers import Tokenizer, Tokens, tokenizer, words_of
-from textgauge.errors import InputError
 
 FALLBACK = (0.5, 1.0, 1.5)
 VERSION = 1

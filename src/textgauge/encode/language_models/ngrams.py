@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from textgauge.arrays import Floats, Ints
+from textgauge.core.arrays import Floats, Ints
 from textgauge.encode.language_models import Surprise, blocks, joined
 from textgauge.encode.tokenizers import Tokenizer, Tokens
 

@@ -16,16 +16,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.arrays import Ints
+from textgauge.core.arrays import Ints
+from textgauge.core.errors import ResourceError
+from textgauge.core.parallel import workers
+from textgauge.core.sizes import blocks
 from textgauge.encode.embedders.transformer import equal_length_batches, runtime_identity
 from textgauge.encode.language_models import Surprise, once, windowed
 from textgauge.encode.language_models.gguf import Gguf, read_gguf
 from textgauge.encode.onnx_graph import Network, OnnxGraph, Weights
 from textgauge.encode.resources import locate, resource
 from textgauge.encode.tokenizers import without_surrogates
-from textgauge.errors import ResourceError
-from textgauge.parallel import workers
-from textgauge.sizes import blocks
 
 FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
 SEPARATOR = "<|endoftext|>"

@@ -22,12 +22,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.arrays import Ints
+from textgauge.core.arrays import Ints
+from textgauge.core.errors import ResourceError
 from textgauge.encode.language_models import Surprise, blocks, joined
 from textgauge.encode.language_models.ngrams import SPECIAL, UNKNOWN, Ngrams, SpacedTokenizer, first_level, next_level
 from textgauge.encode.resources import locate, resource
 from textgauge.encode.tokenizers import words_of
-from textgauge.errors import ResourceError
 
 FILE = "en-us.lm.bin"
 _MAGIC = b"Trie Language Model"

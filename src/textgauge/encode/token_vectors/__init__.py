@@ -15,14 +15,14 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.arrays import Floats32, Ints
+from textgauge.core.arrays import Floats32, Ints
+from textgauge.core.errors import UnknownName
+from textgauge.core.parallel import workers
 from textgauge.encode.embedders import embedder
 from textgauge.encode.embedders.minilm import LAYERS, MAX_LENGTH, WIDTH, minilm, runner
 from textgauge.encode.embedders.transformer import Run, TransformerEmbedder, equal_length_batches, token_ids
 from textgauge.encode.named import Entry, Named, Prefix, lazy
 from textgauge.encode.tokenizers import PieceTokenizer, Tokens
-from textgauge.errors import UnknownName
-from textgauge.parallel import workers
 
 __all__ = ["CHOSEN", "MINILM_LAYER", "Encoding", "TokenEncoder", "TokenVectors", "checked_layer", "token_encoder"]
 

@@ -21,14 +21,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.arrays import Floats32, Ints
+from textgauge.core.arrays import Floats32, Ints
+from textgauge.core.errors import MissingExtra, ResourceError
+from textgauge.core.limits import stored_bytes
+from textgauge.core.parallel import one_blas_thread
 from textgauge.encode.embedders.transformer import equal_length_batches
 from textgauge.encode.resource_sources import file_sha256
 from textgauge.encode.token_vectors import CHOSEN, Encoding, TokenVectors, checked_layer
 from textgauge.encode.tokenizers import SplitTokenizer, Tokens
-from textgauge.errors import MissingExtra, ResourceError
-from textgauge.limits import stored_bytes
-from textgauge.parallel import one_blas_thread
 
 LONGEST = 512
 _BEGIN_TEXT, _END_TEXT, _BEGIN_WORD, _END_WORD, _PADDING = 256, 257, 258, 259, 260

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from textgauge.arrays import Floats32, Ints
+from textgauge.core.arrays import Floats32, Ints
 from textgauge.encode.embedders.transformer import equal_length_batches
 from textgauge.encode.hugging_face import TransformersModel
 from textgauge.encode.token_vectors import CHOSEN, Encoding, TokenVectors, checked_layer

@@ -16,11 +16,11 @@ from pathlib import Path
 
 import numpy as np
 
+from textgauge.core.errors import InputError, UnknownName
+from textgauge.core.sizes import blocks
 from textgauge.encode.resources import available, locate, resource
 from textgauge.encode.word_vectors.formats import of_file
 from textgauge.encode.word_vectors.store import Block, WordVectors, as_bytes
-from textgauge.errors import InputError, UnknownName
-from textgauge.sizes import blocks
 
 __all__ = ["WordVectors", "list_word_vectors", "word_vectors"]
 

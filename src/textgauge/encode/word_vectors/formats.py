@@ -21,13 +21,13 @@ from typing import IO, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.core.errors import InputError
+from textgauge.core.files import replacing
+from textgauge.core.limits import stored_bytes
+from textgauge.core.sizes import capped
 from textgauge.encode.resource_sources import file_sha256
 from textgauge.encode.resources import cache_root, make_cache_folder
 from textgauge.encode.word_vectors.store import Block, WordVectors
-from textgauge.errors import InputError
-from textgauge.files import replacing
-from textgauge.limits import stored_bytes
-from textgauge.sizes import capped
 
 CHUNK = 1 << 24  # bytes read at once
 LONGEST = 1 << 20  # bytes of a line or a word; 16,384 numbers of 20 characters are a third of it

@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.core.errors import InputError, ResourceError
+from textgauge.core.files import install_folder, scratch_folder
 from textgauge.encode.resources import cache_root, make_cache_folder
-from textgauge.errors import InputError, ResourceError
-from textgauge.files import install_folder, scratch_folder
 
 Block = tuple[list[bytes], NDArray[np.float32]]
 """Words and their vectors, some at a time."""

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from textgauge.arrays import Floats, Masks
+from textgauge.core.arrays import Floats, Masks
 from textgauge.data import Comparison, Corpus
 from textgauge.metrics import ground_matrix
 from textgauge.metrics.base import VALUE, Part, Range
@@ -17,14 +17,14 @@ from textgauge.metrics.corpus_metric import ManyValues, Values
 from textgauge.metrics.ground_matrix import BallCounts
 from textgauge.metrics.neighbours import NeighbourMetric, ball_counts, harmonic_mean, pair_passes, side_shares
 from textgauge.metrics.null_values import NullValues
+from textgauge.metrics.numerics import neighbour_lists as many
+from textgauge.metrics.numerics.neighbour_lists import Lists
+from textgauge.metrics.numerics.neighbour_sides import ManyShares
+from textgauge.metrics.numerics.pair_blocks import BallsHeld
+from textgauge.metrics.numerics.subsets import Subsets
 from textgauge.metrics.registry import register
 from textgauge.metrics.score import Score
 from textgauge.metrics.uncertainty import Parts, cut_mean
-from textgauge.numerics import neighbour_lists as many
-from textgauge.numerics.neighbour_lists import Lists
-from textgauge.numerics.neighbour_sides import ManyShares
-from textgauge.numerics.pair_blocks import BallsHeld
-from textgauge.numerics.subsets import Subsets
 
 _PR = (
     "0 inside a ball of the other corpus; outside: 1 / number of texts × recall/(precision + recall) for the "

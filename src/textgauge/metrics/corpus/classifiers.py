@@ -9,21 +9,21 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from textgauge.arrays import Floats
+from textgauge.core.arrays import Floats
+from textgauge.core.errors import ParameterError
 from textgauge.data import GIVEN, Comparison, Corpus, Draws, Pool
-from textgauge.errors import ParameterError
 from textgauge.metrics.base import DEFAULT_SEED, VALUE, Part, Range
 from textgauge.metrics.contributions import Contributions, SideTerms
 from textgauge.metrics.corpus_metric import EmbeddingMetric, ManyValues, Values
 from textgauge.metrics.neighbours import gram_of
 from textgauge.metrics.null_values import NullValues, relabelled
+from textgauge.metrics.numerics import svm as _svm
+from textgauge.metrics.numerics.held_out import SCORES, HeldOut, Trial, scores
+from textgauge.metrics.numerics.subsets import Subsets
+from textgauge.metrics.numerics.svm import Index, Products, Rows, TrainTest
 from textgauge.metrics.registry import register
 from textgauge.metrics.score import Score
 from textgauge.metrics.uncertainty import likely_range, normal_reach
-from textgauge.numerics import svm as _svm
-from textgauge.numerics.held_out import SCORES, HeldOut, Trial, scores
-from textgauge.numerics.subsets import Subsets
-from textgauge.numerics.svm import Index, Products, Rows, TrainTest
 
 Decide: TypeAlias = Callable[[Rows, Sequence[TrainTest], Products | None], list[Floats]]
 

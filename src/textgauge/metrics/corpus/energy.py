@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.arrays import Floats
+from textgauge.core.arrays import Floats
 from textgauge.data import Comparison, Corpus, Draws
 from textgauge.encode.grounds import GROUNDS, angle, prepare
 from textgauge.metrics import ground_matrix
@@ -18,11 +18,7 @@ from textgauge.metrics.contributions import Contributions, SideTerms
 from textgauge.metrics.corpus_metric import GroundMetric, ManyValues, Values
 from textgauge.metrics.ground_matrix import ground_blocks, ground_rows
 from textgauge.metrics.neighbours import clouds, pair_passes
-from textgauge.metrics.registry import register
-from textgauge.metrics.score import Score
-from textgauge.metrics.sums import DIRECTIONS, Sums, direction_sum
-from textgauge.metrics.uncertainty import FEWEST_FOR_U_STATISTIC, normal_reach
-from textgauge.numerics.kernel_sums import (
+from textgauge.metrics.numerics.kernel_sums import (
     MANY_ROWS,
     Kernel,
     RowSums,
@@ -32,8 +28,12 @@ from textgauge.numerics.kernel_sums import (
     row_sums,
     to_angles,
 )
-from textgauge.numerics.pair_blocks import DistanceSums
-from textgauge.numerics.spectral import narrow_unit, unit
+from textgauge.metrics.numerics.pair_blocks import DistanceSums
+from textgauge.metrics.numerics.spectral import narrow_unit, unit
+from textgauge.metrics.registry import register
+from textgauge.metrics.score import Score
+from textgauge.metrics.sums import DIRECTIONS, Sums, direction_sum
+from textgauge.metrics.uncertainty import FEWEST_FOR_U_STATISTIC, normal_reach
 
 _ENERGY = "(mean distance to the other corpus − mean distance to its own) / number of texts in its own"
 

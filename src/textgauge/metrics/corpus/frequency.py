@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.arrays import Floats
+from textgauge.core.arrays import Floats
 from textgauge.data import Comparison, Corpus
 from textgauge.data.pool import PADDED
 from textgauge.metrics.base import INFINITY, POSITIVE, VALUE, Part, Range

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from textgauge.arrays import Floats
+from textgauge.core.arrays import Floats
 from textgauge.data import Comparison, Corpus, Draws
 from textgauge.encode.grounds import squared_euclidean
 from textgauge.metrics.base import VALUE, Part, Range, Undefined
@@ -17,10 +17,7 @@ from textgauge.metrics.contributions import Contributions, SideTerms
 from textgauge.metrics.corpus_metric import CorpusMetric, EmbeddingMetric, GroundMetric, ManyValues, Values
 from textgauge.metrics.ground_matrix import ground_blocks, ground_rows
 from textgauge.metrics.neighbours import clouds, pair_passes
-from textgauge.metrics.registry import register
-from textgauge.metrics.score import Score
-from textgauge.metrics.uncertainty import FEWEST_FOR_U_STATISTIC, normal_reach
-from textgauge.numerics.kernel_sums import (
+from textgauge.metrics.numerics.kernel_sums import (
     MANY_ROWS,
     Kernel,
     RowSums,
@@ -28,7 +25,10 @@ from textgauge.numerics.kernel_sums import (
     discrepancy_many,
     row_sums,
 )
-from textgauge.numerics.pair_blocks import GaussianSums
+from textgauge.metrics.numerics.pair_blocks import GaussianSums
+from textgauge.metrics.registry import register
+from textgauge.metrics.score import Score
+from textgauge.metrics.uncertainty import FEWEST_FOR_U_STATISTIC, normal_reach
 
 UNBOUNDED = (float("-inf"), float("inf"))
 

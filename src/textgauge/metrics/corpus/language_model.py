@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from textgauge.arrays import Floats, Ints
+from textgauge.core.arrays import Floats, Ints
 from textgauge.data import Comparison, Corpus, Draws
 from textgauge.metrics.base import INFINITY, VALUE, Part, Range
 from textgauge.metrics.corpus_metric import ManyValues, TokenMetric, Values

@@ -11,19 +11,19 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.arrays import Floats, Ints, Masks
+from textgauge.core.arrays import Floats, Ints, Masks
+from textgauge.core.errors import ParameterError
+from textgauge.core.sizes import blocks, runs
 from textgauge.data import Comparison, Corpus, Draws
-from textgauge.errors import ParameterError
 from textgauge.metrics.base import DEFAULT_SEED, POSITIVE, VALUE, Part, Range
 from textgauge.metrics.corpus_metric import EmbeddingMetric, ManyValues, Values
 from textgauge.metrics.neighbours import gram_of
+from textgauge.metrics.numerics.kmeans import kmeans
+from textgauge.metrics.numerics.spectral import Directions, Spread, components, spread_of_directions
+from textgauge.metrics.numerics.subsets import Subsets
 from textgauge.metrics.registry import register
 from textgauge.metrics.score import Score
 from textgauge.metrics.uncertainty import around, student_reach
-from textgauge.numerics.kmeans import kmeans
-from textgauge.numerics.spectral import Directions, Spread, components, spread_of_directions
-from textgauge.numerics.subsets import Subsets
-from textgauge.sizes import blocks, runs
 
 Spreading = Callable[[Ints, Floats], Spread]  # of rows with weights
 

@@ -9,18 +9,18 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.arrays import Floats
+from textgauge.core.arrays import Floats
+from textgauge.core.sizes import blocks
 from textgauge.data import Comparison, Corpus, Draws
 from textgauge.data.pool import Embeddings
 from textgauge.metrics.base import VALUE, Part
 from textgauge.metrics.corpus_metric import EmbeddingMetric, ManyValues, Values
 from textgauge.metrics.neighbours import gram_of
 from textgauge.metrics.null_values import PERMUTATION, NullValues
+from textgauge.metrics.numerics.frechet import frechet, frechet_from_gram, frechet_many, frechet_of_sums
+from textgauge.metrics.numerics.subsets import Subsets
 from textgauge.metrics.registry import register
 from textgauge.metrics.sums import SCATTER, SQUARES, SUM, Sums
-from textgauge.numerics.frechet import frechet, frechet_from_gram, frechet_many, frechet_of_sums
-from textgauge.numerics.subsets import Subsets
-from textgauge.sizes import blocks
 
 UNBOUNDED = (float("-inf"), float("inf"))
 _MOST_PERMUTATIONS = 399  # where each takes an eigenproblem of many dimensions

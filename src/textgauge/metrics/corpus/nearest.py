@@ -7,20 +7,20 @@ from typing import Literal
 
 import numpy as np
 
-from textgauge.arrays import Floats, Masks
+from textgauge.core.arrays import Floats, Masks
 from textgauge.data import Comparison, Corpus
 from textgauge.metrics.base import VALUE, Part, Undefined
 from textgauge.metrics.contributions import Contributions, SideTerms
 from textgauge.metrics.corpus_metric import ManyValues, Values
 from textgauge.metrics.ground_matrix import CrossNearest
 from textgauge.metrics.neighbours import NeighbourMetric, harmonic_mean, nearest_texts, pair_passes, side_nearest
+from textgauge.metrics.numerics import neighbour_lists as many
+from textgauge.metrics.numerics.neighbour_lists import Lists
+from textgauge.metrics.numerics.neighbour_rows import to_ground
+from textgauge.metrics.numerics.pair_blocks import NearestRows
+from textgauge.metrics.numerics.subsets import Subsets
 from textgauge.metrics.registry import register
 from textgauge.metrics.score import Score
-from textgauge.numerics import neighbour_lists as many
-from textgauge.numerics.neighbour_lists import Lists
-from textgauge.numerics.neighbour_rows import to_ground
-from textgauge.numerics.pair_blocks import NearestRows
-from textgauge.numerics.subsets import Subsets
 
 INFINITY = float("inf")
 _HUB = 1 / 8  # of the other corpus: the largest share whose nearest text may be one and the same for an interval

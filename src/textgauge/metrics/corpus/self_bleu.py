@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.arrays import Floats, Ints
+from textgauge.core.arrays import Floats, Ints
 from textgauge.data import Comparison, Corpus, Draws
 from textgauge.metrics.base import VALUE, Part, Range
 from textgauge.metrics.corpus_metric import GapMetric, ManyValues, TokenMetric, Values

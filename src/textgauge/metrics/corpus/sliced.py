@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.arrays import Floats
+from textgauge.core.arrays import Floats
+from textgauge.core.parallel import map_threads
 from textgauge.data import Comparison, Corpus, Draws
 from textgauge.metrics.base import DEFAULT_SEED, VALUE, Part, Range
 from textgauge.metrics.corpus_metric import EmbeddingMetric, ManyValues, Values
 from textgauge.metrics.registry import register
-from textgauge.parallel import map_threads
 
 
 def directions(dimension: int, count: int, seed: int) -> Floats:

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from textgauge.arrays import Floats, Masks
+from textgauge.core.arrays import Floats, Masks
+from textgauge.core.parallel import map_threads
 from textgauge.data import Comparison, Corpus, Draws
 from textgauge.encode.grounds import unit_rows
 from textgauge.metrics.base import VALUE, Part
 from textgauge.metrics.corpus_metric import EmbeddingMetric, GapMetric, ManyValues, Values
 from textgauge.metrics.registry import register
-from textgauge.parallel import map_threads
 
 
 def vendi(units: Floats) -> float:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.arrays import Floats
+from textgauge.core.arrays import Floats
 from textgauge.metrics.base import VALUE, Part
 from textgauge.metrics.corpus_metric import GapMetric, ManyValues
 from textgauge.metrics.registry import register

@@ -8,18 +8,18 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.arrays import Floats, Floats32, Ints
+from textgauge.core.arrays import Floats, Floats32, Ints
+from textgauge.core.errors import ParameterError
+from textgauge.core.sizes import capped, runs
 from textgauge.data import Corpus, Pairs
 from textgauge.data.view import in_one_pool
 from textgauge.encode.token_vectors import CHOSEN, MINILM_LAYER, Encoding, TokenEncoder, token_encoder
-from textgauge.errors import ParameterError
 from textgauge.metrics.base import VALUE, Part, Range
+from textgauge.metrics.numerics.matching import f1, match_all, match_pairs
 from textgauge.metrics.pair.embedding import unread_pairs, without_unread
 from textgauge.metrics.pair_metric import Columns, PairMetric, distinct_texts, groups
 from textgauge.metrics.readable import UNREAD
 from textgauge.metrics.registry import register
-from textgauge.numerics.matching import f1, match_all, match_pairs
-from textgauge.sizes import capped, runs
 
 _HELD_TOKENS = 1 << 17  # token vectors held at once: 200 MB of 384 dimensions
 

@@ -8,15 +8,15 @@ from typing import Any, Literal
 
 import numpy as np
 
-from textgauge.arrays import Floats, Ints
+from textgauge.core.arrays import Floats, Ints
 from textgauge.data import Pairs
 from textgauge.data.pool import Pool
 from textgauge.encode.tokenizers import Tokens
 from textgauge.metrics.base import POSITIVE, VALUE, Part, Range
 from textgauge.metrics.ngram_metric import NgramMetric, divided, tokens_of
+from textgauge.metrics.numerics.ngram_counts import best_rows, gram_counter
 from textgauge.metrics.pair_metric import Columns
 from textgauge.metrics.registry import register
-from textgauge.numerics.ngram_counts import best_rows, gram_counter
 
 Smoothing = Literal["exp", "floor", "add-k", "none"]
 

@@ -10,15 +10,15 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.arrays import Floats
+from textgauge.core.arrays import Floats
 from textgauge.data import Pairs
 from textgauge.data.pool import Pool
 from textgauge.encode.tokenizers import SplitTokenizer, Tokens
 from textgauge.metrics.base import POSITIVE, VALUE, Part, Range
 from textgauge.metrics.ngram_metric import NgramMetric, divided
+from textgauge.metrics.numerics.ngram_counts import best_rows
 from textgauge.metrics.pair_metric import Columns
 from textgauge.metrics.registry import register
-from textgauge.numerics.ngram_counts import best_rows
 
 _CODE_POINTS = 0x110000
 _EPSILON = 1e-16

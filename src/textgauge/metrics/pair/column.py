@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from textgauge.arrays import Floats
+from textgauge.core.arrays import Floats
+from textgauge.core.errors import InputError, ParameterError
 from textgauge.data import Corpus, Pairs
 from textgauge.data.tables import listed
-from textgauge.errors import InputError, ParameterError
 from textgauge.metrics.base import VALUE, Metric, Part
 from textgauge.metrics.pair_metric import Columns, PairMetric
 from textgauge.metrics.registry import get_metrics, register

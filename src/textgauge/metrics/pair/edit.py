@@ -10,17 +10,17 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.arrays import Floats
+from textgauge.core.arrays import Floats
+from textgauge.core.errors import ParameterError
+from textgauge.core.parallel import workers
 from textgauge.data import Corpus, Pairs
 from textgauge.data.pool import Pool
 from textgauge.data.view import in_one_pool
 from textgauge.encode.tokenizers import characters_of
-from textgauge.errors import ParameterError
 from textgauge.metrics.base import VALUE, Part
+from textgauge.metrics.numerics.sequences import OutsideBeam, edits_with_shifts
 from textgauge.metrics.pair_metric import Columns, PairMetric
 from textgauge.metrics.registry import register
-from textgauge.numerics.sequences import OutsideBeam, edits_with_shifts
-from textgauge.parallel import workers
 
 Kind = Literal["levenshtein", "indel", "osa", "damerau"]
 Norm = Literal["sum", "max"]

@@ -8,7 +8,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.arrays import Floats
+from textgauge.core.arrays import Floats
+from textgauge.core.sizes import runs
 from textgauge.data import GIVEN, Corpus, Pairs
 from textgauge.data.view import in_one_pool
 from textgauge.encode.cross_encoders import cross_encoder
@@ -18,7 +19,6 @@ from textgauge.metrics.base import VALUE, Part, Range
 from textgauge.metrics.pair_metric import Columns, PairMetric, decided, distinct_texts
 from textgauge.metrics.readable import UNREAD, unread
 from textgauge.metrics.registry import register
-from textgauge.sizes import runs
 
 # Vectors are float32: a smaller angle than this between two of them is rounding.
 _SAME_DIRECTION = 1.0 - 1e-14

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from textgauge.arrays import Floats
+from textgauge.core.arrays import Floats
+from textgauge.core.errors import warn
 from textgauge.data import Pairs
-from textgauge.errors import warn
 from textgauge.metrics.base import PACKAGES, VALUE, Part
 from textgauge.metrics.ensemble_file import Trained, load
 from textgauge.metrics.pair_metric import Columns, PairMetric, decided

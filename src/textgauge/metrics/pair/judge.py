@@ -11,11 +11,11 @@ from pathlib import Path
 
 import numpy as np
 
+from textgauge.core.errors import ParameterError
 from textgauge.data import Pairs
 from textgauge.data.packing import read_text
 from textgauge.encode.endpoint import Chat
 from textgauge.encode.tokenizers import without_surrogates
-from textgauge.errors import ParameterError
 from textgauge.metrics.base import VALUE, Part, Range
 from textgauge.metrics.pair_metric import Columns, PairMetric, decided
 from textgauge.metrics.registry import register

@@ -9,14 +9,14 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.arrays import Floats, Ints
+from textgauge.core.arrays import Floats, Ints
+from textgauge.core.sizes import runs
 from textgauge.data import Pairs
 from textgauge.encode.stems import porter
 from textgauge.encode.tokenizers import Tokens
 from textgauge.metrics.base import VALUE, Part, Range
 from textgauge.metrics.pair_metric import Columns, PairMetric
 from textgauge.metrics.registry import register
-from textgauge.sizes import runs
 
 _BLOCK_WORDS = 1_000_000  # words of both sides held at once: tens of megabytes
 

@@ -13,9 +13,9 @@ import numpy as np
 from textgauge.data import Pairs
 from textgauge.metrics.base import VALUE, Range
 from textgauge.metrics.ngram_metric import tokens_of
+from textgauge.metrics.numerics.ngram_counts import gram_counter
 from textgauge.metrics.pair_metric import Columns, PairMetric
 from textgauge.metrics.registry import register
-from textgauge.numerics.ngram_counts import gram_counter
 
 Ids = Sequence[int]
 Grams = Counter[tuple[Any, ...]]

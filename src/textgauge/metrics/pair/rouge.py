@@ -8,16 +8,16 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from textgauge.arrays import Floats, Ints
+from textgauge.core.arrays import Floats, Ints
 from textgauge.data import Corpus, Pairs
 from textgauge.data.pool import Pool
 from textgauge.data.view import in_one_pool
 from textgauge.encode.tokenizers import Tokens, tokenizer
 from textgauge.metrics.base import VALUE, Part
 from textgauge.metrics.ngram_metric import NgramMetric, divided
+from textgauge.metrics.numerics.sequences import common_length_matrix, common_lengths, union_hits
 from textgauge.metrics.pair_metric import Columns, PairMetric
 from textgauge.metrics.registry import register
-from textgauge.numerics.sequences import common_length_matrix, common_lengths, union_hits
 
 COMPAT = "rouge_score"  # the tokenizer under which empty texts count as that package counts them
 

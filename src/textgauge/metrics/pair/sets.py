@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from textgauge.arrays import Floats
+from textgauge.core.arrays import Floats
 from textgauge.data import Corpus, Pairs
 from textgauge.data.view import in_one_pool
 from textgauge.metrics.base import VALUE
+from textgauge.metrics.numerics.ngram_counts import factor, product, with_data
 from textgauge.metrics.pair_metric import Columns, PairMetric
 from textgauge.metrics.registry import register
-from textgauge.numerics.ngram_counts import factor, product, with_data
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.arrays import Floats
+from textgauge.core.arrays import Floats
 from textgauge.data import Corpus, Pairs
 from textgauge.data.view import in_one_pool
 from textgauge.metrics.base import VALUE, Range
+from textgauge.metrics.numerics.ngram_counts import Factor, factor, per_place, product, row_sums, with_column, with_data
 from textgauge.metrics.pair_metric import Columns, PairMetric
 from textgauge.metrics.registry import register
-from textgauge.numerics.ngram_counts import Factor, factor, per_place, product, row_sums, with_column, with_data
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.arrays import Floats
+from textgauge.core.arrays import Floats
+from textgauge.core.sizes import blocks
 from textgauge.data import Corpus, Pairs, Pool
 from textgauge.encode.tagging import nouns_of
 from textgauge.encode.tokenizers import SplitTokenizer, Tokens, hold_letters, list_tokenizers, register_tokenizer
 from textgauge.metrics.base import VALUE, Part
+from textgauge.metrics.numerics.matching import MOST_CELLS, exact_costs, gathered, relaxed_costs
 from textgauge.metrics.pair_metric import Columns, PairMetric
 from textgauge.metrics.registry import register
-from textgauge.numerics.matching import MOST_CELLS, exact_costs, gathered, relaxed_costs
-from textgauge.sizes import blocks
 
 if TYPE_CHECKING:
     from textgauge.encode.word_vectors import WordVectors

@@ -13,9 +13,9 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any, Literal, TypeAlias, TypeVar
 
-from textgauge.arrays import Floats, Ints
+from textgauge.core.arrays import Floats, Ints
+from textgauge.core.errors import UnknownName
 from textgauge.data import Corpus
-from textgauge.errors import UnknownName
 
 Need: TypeAlias = Literal["tokens", "embeddings", "grammar", "plausibility", "train", "test", "against"]
 _T = TypeVar("_T")

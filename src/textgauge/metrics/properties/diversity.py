@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from textgauge.arrays import Ints
+from textgauge.core.arrays import Ints
 from textgauge.encode.tokenizers import Tokens
 from textgauge.metrics.properties.base import TOKENIZER, MeasuredCorpus, PropertyValue, declare
 from textgauge.metrics.properties.intervals import share

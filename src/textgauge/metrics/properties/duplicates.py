@@ -12,9 +12,9 @@ import numpy as np
 
 from textgauge.data import Corpus
 from textgauge.encode.tokenizers import Tokens, hold_letters
+from textgauge.metrics.numerics.set_search import SetMatches, nearest_sets
 from textgauge.metrics.properties.base import TOKENIZER, MeasuredCorpus, PropertyValue, declare
 from textgauge.metrics.properties.intervals import share
-from textgauge.numerics.set_search import SetMatches, nearest_sets
 
 NEAR_DUPLICATE = 0.8
 

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.arrays import Floats
+from textgauge.core.arrays import Floats
 from textgauge.encode.grounds import unit_rows
 from textgauge.metrics.corpus.vendi import left_out_vendi, vendi
 from textgauge.metrics.properties.base import MeasuredCorpus, NearestMatches, PropertyValue, declare

@@ -17,9 +17,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.arrays import Floats, Ints
+from textgauge.core.arrays import Floats, Ints
+from textgauge.core.sizes import blocks
 from textgauge.encode.tokenizers import Tokens
 from textgauge.metrics.base import versions
+from textgauge.metrics.numerics.edit_search import best_matches
 from textgauge.metrics.properties.base import (
     NEAR_COPY,
     NOT_FOR_TEST,
@@ -31,8 +33,6 @@ from textgauge.metrics.properties.base import (
     declare,
 )
 from textgauge.metrics.properties.intervals import mean, share, standard_error, student
-from textgauge.numerics.edit_search import best_matches
-from textgauge.sizes import blocks
 
 Vectors = NDArray[np.floating[Any]]
 

@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from textgauge.arrays import Floats
+from textgauge.core.arrays import Floats
 from textgauge.metrics.properties.base import MeasuredCorpus, PropertyValue, declare
 from textgauge.metrics.properties.intervals import mean, student
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.arrays import Ints
+from textgauge.core.arrays import Ints
 from textgauge.encode.tokenizers import Tokens, tokenizer
 from textgauge.metrics.properties.base import MeasuredCorpus, PropertyValue, declare
 from textgauge.metrics.properties.uniqueness import FORM, form

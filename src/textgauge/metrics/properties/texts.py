@@ -9,7 +9,7 @@ from functools import partial
 
 import numpy as np
 
-from textgauge.arrays import Floats
+from textgauge.core.arrays import Floats
 from textgauge.encode.languages import UNKNOWN, language_of
 from textgauge.metrics.properties.base import TOKENIZER, MeasuredCorpus, PropertyValue, declare
 from textgauge.metrics.properties.intervals import mean, share

@@ -23,7 +23,7 @@ from functools import cache, partial
 
 import numpy as np
 
-from textgauge.arrays import Floats, Ints
+from textgauge.core.arrays import Floats, Ints
 from textgauge.metrics.properties.base import MeasuredCorpus, PropertyValue, declare
 from textgauge.metrics.properties.intervals import Interval, share_interval
 

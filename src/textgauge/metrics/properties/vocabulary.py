@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from textgauge.arrays import Ints
+from textgauge.core.arrays import Ints
 from textgauge.encode.tokenizers import Tokens, hold_letters
 from textgauge.metrics.properties.base import TOKENIZER, MeasuredCorpus, PropertyValue, declare
 from textgauge.metrics.properties.intervals import Interval, count_interval

@@ -10,9 +10,9 @@ from pkgutil import iter_modules
 
 import altair as alt
 
-from textgauge.charts import FORMATS, rendered
-from textgauge.errors import InputError
-from textgauge.evaluate.results import Group
+from textgauge.bench.results import Group
+from textgauge.core.charts import FORMATS, rendered
+from textgauge.core.errors import InputError
 from textgauge.metrics import get_metrics
 from textgauge.report.figures.kind import FigureKind
 

@@ -9,8 +9,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from textgauge.arrays import Floats
-from textgauge.evaluate.results import Group
+from textgauge.bench.results import Group
+from textgauge.core.arrays import Floats
+from textgauge.core.tabular import BLUE, VERMILION, printable
 from textgauge.report.figures.kind import Draw, Drawn, FigureKind, group_words, one_per_group
 from textgauge.report.figures.style import (
     PAGE,
@@ -31,7 +32,6 @@ from textgauge.report.figures.style import (
 from textgauge.stats.correlation import spearman
 from textgauge.stats.orders import order_correlations, ranks, set_means
 from textgauge.stats.resampled_correlation import correlation_interval
-from textgauge.tabular import BLUE, VERMILION, printable
 
 PEOPLE = "people"
 _CELL = 34

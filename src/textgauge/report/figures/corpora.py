@@ -8,15 +8,15 @@ import altair as alt
 import numpy as np
 import polars as pl
 
-from textgauge.arrays import Floats
-from textgauge.comparing import CompareReport
-from textgauge.comparing.explain import Explanation
-from textgauge.comparing.report import term_panels, text_panels, token_panels
-from textgauge.describing import Description
-from textgauge.errors import InputError
+from textgauge.core.arrays import Floats
+from textgauge.core.errors import InputError
+from textgauge.core.tabular import VERMILION
+from textgauge.measure.comparing import CompareReport
+from textgauge.measure.comparing.explain import Explanation
+from textgauge.measure.comparing.report import term_panels, text_panels, token_panels
+from textgauge.measure.describing import Description
 from textgauge.metrics.properties import MeasuredCorpus
 from textgauge.report.figures.style import DARK, PANEL, chart_of, finished, layered, not_shown, tips, titled
-from textgauge.tabular import VERMILION
 
 Points = tuple[Floats, Floats]
 """Nearness to test and distance from train of each text of a corpus."""

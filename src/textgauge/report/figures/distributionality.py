@@ -13,9 +13,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from textgauge.arrays import Floats
-from textgauge.evaluate.protocols.base import Observations
-from textgauge.evaluate.results import Group
+from textgauge.bench.protocols.base import Observations
+from textgauge.bench.results import Group
+from textgauge.core.arrays import Floats
+from textgauge.core.tabular import BLUE, VERMILION
 from textgauge.metrics import get_metric
 from textgauge.report.figures.kind import Drawn, FigureKind, group_words, one_per_group, protocol_with
 from textgauge.report.figures.ksc import z_scores
@@ -35,7 +36,6 @@ from textgauge.report.figures.style import (
     written_out,
 )
 from textgauge.stats.density import HIGH, LOW, group_densities
-from textgauge.tabular import BLUE, VERMILION
 
 METRIC = "the metric"
 PANELS = 15  # steps at most in a figure of densities: more do not fit a page

@@ -10,8 +10,9 @@ import altair as alt
 import numpy as np
 import polars as pl
 
-from textgauge.arrays import Floats
-from textgauge.evaluate.results import Group
+from textgauge.bench.results import Group
+from textgauge.core.arrays import Floats
+from textgauge.core.tabular import BLUE, VERMILION
 from textgauge.report.figures.kind import Drawn, FigureKind
 from textgauge.report.figures.ksc import regression_band
 from textgauge.report.figures.style import (
@@ -27,7 +28,6 @@ from textgauge.report.figures.style import (
     tips,
     titled,
 )
-from textgauge.tabular import BLUE, VERMILION
 
 TTR = "type–token ratio"
 _RUN = re.compile(r",? ?(?:training )?run[ _-]?\d+")

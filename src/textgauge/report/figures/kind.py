@@ -8,8 +8,8 @@ from typing import Any
 
 import altair as alt
 
-from textgauge.errors import InputError
-from textgauge.evaluate.results import Group
+from textgauge.bench.results import Group
+from textgauge.core.errors import InputError
 
 Drawn = tuple[list[str], "alt.ConcatChart"]
 """The words of a file name, and a chart."""

@@ -12,11 +12,12 @@ import altair as alt
 import numpy as np
 import polars as pl
 
-from textgauge.arrays import Floats
-from textgauge.errors import InputError
-from textgauge.evaluate.protocols.base import Observations, settled
-from textgauge.evaluate.protocols.ksc import accuracy, corpus_pairs, judgements
-from textgauge.evaluate.results import Group
+from textgauge.bench.protocols.base import Observations, settled
+from textgauge.bench.protocols.ksc import accuracy, corpus_pairs, judgements
+from textgauge.bench.results import Group
+from textgauge.core.arrays import Floats
+from textgauge.core.errors import InputError
+from textgauge.core.tabular import BLUE, VERMILION
 from textgauge.report.figures.kind import Drawn, FigureKind, group_words, one_per_group, protocol_with
 from textgauge.report.figures.style import (
     DARK,
@@ -35,7 +36,6 @@ from textgauge.report.figures.style import (
     titled,
 )
 from textgauge.stats.correlation import r_squared
-from textgauge.tabular import BLUE, VERMILION
 
 LARGEST = 20  # corpora: the nodes of more overlap on a page
 _EDGES = 300  # drawn at most, the worst first

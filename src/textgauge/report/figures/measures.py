@@ -11,11 +11,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from textgauge.evaluate.protocols.base import Measure, Verdict
-from textgauge.evaluate.results import Group
+from textgauge.bench.protocols.base import Measure, Verdict
+from textgauge.bench.results import Group
+from textgauge.core.tabular import BLUE, VERMILION, printable
 from textgauge.report.figures.kind import Drawn, FigureKind, group_words, one_per_group
 from textgauge.report.figures.style import COLUMNS, DARK, PANEL, about, chart_of, finished, layered, tips, titled
-from textgauge.tabular import BLUE, VERMILION, printable
 
 FEWEST = 3  # measures: a radar of two has no area
 _WIDE, _HIGH = 1.9, 1.6  # half the width and height of a panel, in radii: leaves room for names

@@ -9,8 +9,9 @@ import altair as alt
 import numpy as np
 import polars as pl
 
-from textgauge.errors import InputError
-from textgauge.evaluate.results import Group
+from textgauge.bench.results import Group
+from textgauge.core.errors import InputError
+from textgauge.core.tabular import BLUE, VERMILION
 from textgauge.report.figures.kind import Drawn, FigureKind, group_words, protocol_with
 from textgauge.report.figures.style import (
     DARK,
@@ -24,7 +25,6 @@ from textgauge.report.figures.style import (
     tips,
     titled,
 )  # fmt: skip
-from textgauge.tabular import BLUE, VERMILION
 
 Over = Literal["delta", "p", "q"]
 

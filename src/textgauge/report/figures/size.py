@@ -9,8 +9,9 @@ import altair as alt
 import numpy as np
 import polars as pl
 
-from textgauge.evaluate.protocols.size import ASYMPTOTE
-from textgauge.evaluate.results import Group
+from textgauge.bench.protocols.size import ASYMPTOTE
+from textgauge.bench.results import Group
+from textgauge.core.tabular import BLUE, VERMILION
 from textgauge.report.figures.kind import FigureKind, one_per_group, protocol_with
 from textgauge.report.figures.style import (
     PANEL,
@@ -25,7 +26,6 @@ from textgauge.report.figures.style import (
     tips,
     titled,
 )
-from textgauge.tabular import BLUE, VERMILION
 
 Sweep = Literal["size", "imbalance"]
 

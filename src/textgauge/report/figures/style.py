@@ -12,10 +12,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from textgauge.evaluate.protocols.base import Observations, over_repetitions
-from textgauge.evaluate.results import Group
+from textgauge.bench.protocols.base import Observations, over_repetitions
+from textgauge.bench.results import Group
+from textgauge.core.tabular import BLUE, VERMILION, printable
 from textgauge.metrics import get_metric
-from textgauge.tabular import BLUE, VERMILION, printable
 
 GREY, DARK = "#BBBBBB", "#333333"
 PALETTE = (BLUE, VERMILION, "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#999999")

@@ -9,14 +9,15 @@ import altair as alt
 import numpy as np
 import polars as pl
 
-from textgauge.arrays import Floats
-from textgauge.evaluate.boards.leaderboard import leaderboard
-from textgauge.evaluate.ensembles import Contribution
-from textgauge.evaluate.protocols import Sensitivity
-from textgauge.evaluate.protocols.base import RESAMPLES, Verdict
-from textgauge.evaluate.protocols.sensitivity import ideal_similarity
-from textgauge.evaluate.results import Group, Judged, Results
-from textgauge.evaluate.transformations import PLACES
+from textgauge.bench.boards.leaderboard import leaderboard
+from textgauge.bench.ensembles import Contribution
+from textgauge.bench.protocols import Sensitivity
+from textgauge.bench.protocols.base import RESAMPLES, Verdict
+from textgauge.bench.protocols.sensitivity import ideal_similarity
+from textgauge.bench.results import Group, Judged, Results
+from textgauge.bench.transformations import PLACES
+from textgauge.core.arrays import Floats
+from textgauge.core.tabular import BLUE, printable
 from textgauge.report.figures.kind import Drawn, FigureKind, protocol_with
 from textgauge.report.figures.style import (
     COLUMNS,
@@ -35,7 +36,6 @@ from textgauge.report.figures.style import (
     titled,
 )
 from textgauge.stats.resampling import percentile_interval
-from textgauge.tabular import BLUE, printable
 
 Of = Literal["share", "importance"]
 

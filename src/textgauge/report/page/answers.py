@@ -6,13 +6,13 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Literal
 
-from textgauge.describing.answer import WorseThanReal
-from textgauge.errors import TextgaugeError
-from textgauge.evaluate.boards.grouped import Board
+from textgauge.bench.boards.grouped import Board
+from textgauge.core.errors import TextgaugeError
+from textgauge.core.tabular import format_decimals
+from textgauge.measure.describing.answer import WorseThanReal
 from textgauge.metrics import get_metric
 from textgauge.report.page.result_files import ResultFile, texts_anchor
 from textgauge.stats.decisions import leader, split_answer
-from textgauge.tabular import format_decimals
 
 
 @dataclass(frozen=True)

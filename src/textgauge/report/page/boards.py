@@ -6,13 +6,13 @@ import math
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
-from textgauge.evaluate.boards.grouped import Board
-from textgauge.evaluate.boards.leaderboard import RankedMetric
-from textgauge.evaluate.boards.verdicts import NUMBERS, detailed
-from textgauge.evaluate.protocols.base import Measure
-from textgauge.evaluate.results import Judged, Results
+from textgauge.bench.boards.grouped import Board
+from textgauge.bench.boards.leaderboard import RankedMetric
+from textgauge.bench.boards.verdicts import NUMBERS, detailed
+from textgauge.bench.protocols.base import Measure
+from textgauge.bench.results import Judged, Results
+from textgauge.core.tabular import count_of, format_decimals, format_interval, listed, plain
 from textgauge.report.page.tables import Mark, Order, PageCell, PageColumn, PageTable, Span, axis_of, cell
-from textgauge.tabular import count_of, format_decimals, format_interval, listed, plain
 
 _FEW = 2  # measures that a table shows at first, besides overall
 

@@ -7,14 +7,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from textgauge.errors import TextgaugeError
-from textgauge.evaluate.boards.grouped import Board
-from textgauge.evaluate.boards.leaderboard import RankedMetric
-from textgauge.evaluate.results import MetricTime
+from textgauge.bench.boards.grouped import Board
+from textgauge.bench.boards.leaderboard import RankedMetric
+from textgauge.bench.results import MetricTime
+from textgauge.core.errors import TextgaugeError
+from textgauge.core.tabular import format_decimals, format_duration
 from textgauge.metrics import CorpusMetric, Metric, get_metric
 from textgauge.metrics.base import parameters
 from textgauge.report.page.boards import anchor
-from textgauge.tabular import format_decimals, format_duration
 
 _INFINITE = {math.inf: "∞", -math.inf: "−∞"}
 

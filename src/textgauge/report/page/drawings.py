@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from textgauge.evaluate.boards.grouped import Board
-from textgauge.evaluate.results import Group
+from textgauge.bench.boards.grouped import Board
+from textgauge.bench.results import Group
+from textgauge.core.tabular import format_decimals
 from textgauge.report.figures import KINDS, Figure, FigureKind, figures
-from textgauge.tabular import format_decimals
 
 _DIGITS = 6  # of data: as many as tooltips show
 _PANELS = 40  # that words list at most

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from textgauge.papers.ledger import counts, summary
 from textgauge.report.page.tables import PageTable, table_of
+from textgauge_papers.ledger import counts, summary
 
 _OF_A_CLAIM = frozenset({"claim", "verdict", "criterion", "topic"})
 _SHOWN = ("verdict", "claim", "paper", "ours", "interval", "why", "criterion", "deviation", "data")

@@ -12,11 +12,12 @@ from importlib.metadata import version
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from textgauge.charts import library
-from textgauge.errors import InputError
-from textgauge.evaluate.boards.grouped import Board, grouped_boards
-from textgauge.evaluate.results import Results, total_times
-from textgauge.evaluate.store import Store
+from textgauge.bench.boards.grouped import Board, grouped_boards
+from textgauge.bench.results import Results, total_times
+from textgauge.bench.store import Store
+from textgauge.core.charts import library
+from textgauge.core.errors import InputError
+from textgauge.core.tabular import printable
 from textgauge.report.figures import Figure
 from textgauge.report.page.answers import AnswerCard, board_answer, result_answer
 from textgauge.report.page.boards import board_sentences, board_table, verdict_table, warnings
@@ -24,7 +25,6 @@ from textgauge.report.page.cards import cards
 from textgauge.report.page.drawings import DrawingGroup, drawings, drawn
 from textgauge.report.page.result_files import ResultFile, texts_anchor
 from textgauge.report.page.tables import WIDTH, PageTable, table_of
-from textgauge.tabular import printable
 
 if TYPE_CHECKING:
     import jinja2

@@ -17,19 +17,19 @@ from typing import Any
 
 import numpy as np
 
+from textgauge.core.errors import InputError, TextgaugeError
+from textgauge.core.result import is_result, parsed_result
+from textgauge.core.tabular import count_of, format_cell, listed
 from textgauge.data.packing import read_text
-from textgauge.describing.answer import WorseThanReal, findings
-from textgauge.errors import InputError, TextgaugeError
+from textgauge.measure.describing.answer import WorseThanReal, findings
 from textgauge.metrics import get_metric
 from textgauge.metrics.properties.base import list_properties
 from textgauge.report.page.boards import anchor
 from textgauge.report.page.ledger import is_ledger, ledger_tables
 from textgauge.report.page.result_schema import check_row, is_comparison, is_number, is_property, is_summary
 from textgauge.report.page.tables import PageCell, PageColumn, PageTable, Span, axis_of, cell, table_of
-from textgauge.result import is_result, parsed_result
 from textgauge.stats.decisions import comparison_sentence, different
 from textgauge.stats.simultaneous import holm
-from textgauge.tabular import count_of, format_cell, listed
 
 Rows = list[dict[str, Any]]
 

@@ -7,9 +7,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from textgauge.errors import InputError, TextgaugeError
+from textgauge.core.errors import InputError, TextgaugeError
+from textgauge.core.tabular import one_line
 from textgauge.metrics import get_metric
-from textgauge.tabular import one_line
 
 _NUMBERS = frozenset(
     {"value", "mean", "std", "low", "high", "p_value", "null", "null_low", "null_high", "p_adjusted", "seconds"}

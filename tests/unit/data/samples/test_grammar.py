@@ -7,9 +7,9 @@ import re
 
 import pytest
 
+from textgauge.core.errors import InputError, UnknownName
 from textgauge.data.samples import grammar, list_samples, sample, sample_pairs
 from textgauge.data.samples.grammar import parse
-from textgauge.errors import InputError, UnknownName
 
 domains = pytest.mark.parametrize("domain", grammar.DOMAINS)
 

@@ -6,8 +6,8 @@ import random
 
 import pytest
 
+from textgauge.core.errors import InputError
 from textgauge.data.samples.grammar import Writer, parse
-from textgauge.errors import InputError
 
 
 def all_of(source: str, *, rules=None, lists=None) -> set[str]:

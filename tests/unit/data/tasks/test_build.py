@@ -7,6 +7,7 @@ import json
 
 import pytest
 
+from textgauge.core.errors import InputError, UnknownName
 from textgauge.data.tasks import (
     load_compared_summaries,
     load_documents,
@@ -14,7 +15,6 @@ from textgauge.data.tasks import (
     load_rated_summaries,
     load_retrieval,
 )
-from textgauge.errors import InputError, UnknownName
 
 
 def lines(rows):

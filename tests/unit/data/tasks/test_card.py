@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from textgauge.core.errors import InputError, UnknownName
 from textgauge.data.samples.articles import GRADES, _topics, articles
 from textgauge.data.tasks import (
     PUBLISHED_TASKS,
@@ -19,7 +20,6 @@ from textgauge.data.tasks import (
     load_rated_summaries,
     load_retrieval,
 )
-from textgauge.errors import InputError, UnknownName
 
 LETTERS = tuple("abcdefghijklmnopqrst")
 

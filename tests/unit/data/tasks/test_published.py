@@ -7,6 +7,7 @@ import os
 
 import pytest
 
+from textgauge.core.errors import InputError, ResourceError, UnknownName
 from textgauge.data.tasks import (
     PUBLISHED_TASKS,
     load_compared_summaries,
@@ -16,7 +17,6 @@ from textgauge.data.tasks import (
     load_retrieval,
     task_set_is_here,
 )
-from textgauge.errors import InputError, ResourceError, UnknownName
 
 LOADERS = {
     "axis": load_rated_summaries,

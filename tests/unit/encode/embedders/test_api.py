@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from textgauge.core.errors import ResourceError
 from textgauge.encode.embedders.api import ApiEmbedder
 from textgauge.encode.endpoint import ATTEMPTS
-from textgauge.errors import ResourceError
 
 KEY = "secret-key-of-the-test"
 

@@ -7,8 +7,8 @@ import json
 import numpy as np
 import pytest
 
+from textgauge.core.errors import ResourceError
 from textgauge.encode.embedders.onnx_folder import onnx_embedder
-from textgauge.errors import ResourceError
 
 WORDS = {"[UNK]": 0, "[CLS]": 1, "red": 2, "cat": 3, "dog": 4, "query": 5}
 TABLE = np.arange(18, dtype=np.float32).reshape(6, 3) ** 2 / 10

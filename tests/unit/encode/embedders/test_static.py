@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from textgauge import compare
+from textgauge.core.errors import ResourceError
 from textgauge.encode.embedders import embedder
-from textgauge.errors import ResourceError
 
 WORDS = {"[UNK]": 0, "red": 1, "cat": 2, "dog": 3}
 TABLE = np.array([[9.0, 9.0], [1.0, 0.0], [0.0, 2.0], [3.0, 4.0]], dtype=np.float32)

@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from textgauge.core.errors import UnknownName
 from textgauge.data import Corpus
 from textgauge.data.cache import encode_cached
 from textgauge.encode.embedders import Embedder, embedder, list_prefixes
 from textgauge.encode.embedders.whole import WholeEmbedder, WordSpans, cut, pooled, words
-from textgauge.errors import UnknownName
 from textgauge.metrics import get_metric
 
 ROOM = 16

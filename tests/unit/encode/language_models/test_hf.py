@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from textgauge.core.errors import MissingExtra, ResourceError
 from textgauge.encode.language_models import LanguageModel, get_language_model
 from textgauge.encode.language_models.hf import CausalModel, MaskedModel
-from textgauge.errors import MissingExtra, ResourceError
 
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", "cat", "sat", "dog", "##s", "."]
 TEXTS = ["the cat sat .", "dogs", "", "the dog sat on the cat", "\ud800 the"]

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from textgauge.core.errors import ResourceError
 from textgauge.encode.language_models import get_language_model
 from textgauge.encode.language_models.gguf import Gguf, read_gguf
 from textgauge.encode.language_models.smollm2 import Shape, byte_pieces, load_llama
-from textgauge.errors import ResourceError
 
 LAYERS, WIDTH, HEADS, KEY_HEADS, WIDE, TOKENS = 2, 32, 4, 2, 64, 48
 HEAD = WIDTH // HEADS

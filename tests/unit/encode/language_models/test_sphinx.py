@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from textgauge.core.errors import ResourceError
 from textgauge.encode.language_models import get_language_model
 from textgauge.encode.language_models.sphinx import plain_words, read_trie, trigrams
 from textgauge.encode.tokenizers import SplitTokenizer
-from textgauge.errors import ResourceError
 
 WORDS = ["</s>", "<s>", "cat", "dog", "the"]
 ONE = {"</s>": (-1.0, 0.0), "<s>": (-9.0, -0.5), "cat": (-2.0, -0.25), "dog": (-3.0, -0.125), "the": (-1.5, -0.75)}

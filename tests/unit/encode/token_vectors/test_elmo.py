@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from textgauge.core.errors import MissingExtra, ResourceError, UnknownName
 from textgauge.encode.token_vectors import token_encoder
 from textgauge.encode.token_vectors.elmo import (
     LONGEST,
@@ -19,7 +20,6 @@ from textgauge.encode.token_vectors.elmo import (
     read_network,
     words_of,
 )
-from textgauge.errors import MissingExtra, ResourceError, UnknownName
 
 h5py = pytest.importorskip("h5py", reason="h5py reads ELMo weights (extra elmo)")
 

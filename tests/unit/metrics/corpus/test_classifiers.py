@@ -1,17 +1,17 @@
 import numpy as np
 import pytest
 
+from textgauge.core.errors import ParameterError
+from textgauge.core.sizes import cap_sizes
 from textgauge.data import Comparison, Corpus, Draws
-from textgauge.errors import ParameterError
 from textgauge.metrics.base import Undefined
 from textgauge.metrics.corpus.classifiers import Classifier, ClassifierTwoSample, HeldOutMetric
 from textgauge.metrics.corpus_metric import CorpusMetric
+from textgauge.metrics.numerics import held_out as _held_out
+from textgauge.metrics.numerics.held_out import HeldOut
+from textgauge.metrics.numerics.svm import TrainTest
 from textgauge.metrics.registry import get_metric
 from textgauge.metrics.uncertainty import likely_range, wilson
-from textgauge.numerics import held_out as _held_out
-from textgauge.numerics.held_out import HeldOut
-from textgauge.numerics.svm import TrainTest
-from textgauge.sizes import cap_sizes
 
 BOTH = [Classifier(on="given"), ClassifierTwoSample(on="given")]
 CHANCE = {"value": 0.5, "accuracy": 0.5, "balanced": 0.5, "f1": 0.5}

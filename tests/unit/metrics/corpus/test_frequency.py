@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from textgauge.core.errors import ParameterError
 from textgauge.data import Comparison, Corpus, Draws
-from textgauge.errors import ParameterError
 from textgauge.metrics import get_metric
 from textgauge.metrics.corpus.frequency import (
     Chi,

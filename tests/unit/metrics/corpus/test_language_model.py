@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from textgauge.core.errors import ParameterError
 from textgauge.data import Comparison, Corpus, Draws
-from textgauge.errors import ParameterError
 from textgauge.metrics.corpus.language_model import CrossEntropy, ngram_table, witten_bell
 from textgauge.metrics.corpus_metric import CorpusMetric
 

@@ -4,13 +4,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from textgauge.core.errors import ParameterError
+from textgauge.core.sizes import cap_sizes
 from textgauge.data import Comparison, Corpus, Draws
-from textgauge.errors import ParameterError
 from textgauge.metrics.corpus import mauve
 from textgauge.metrics.corpus.mauve import Mauve, area_under, divergence_curve, frontier_integral, smoothed
+from textgauge.metrics.numerics.kmeans import kmeans
 from textgauge.metrics.registry import get_metric
-from textgauge.numerics.kmeans import kmeans
-from textgauge.sizes import cap_sizes
 
 METRIC = Mauve(on="given")
 

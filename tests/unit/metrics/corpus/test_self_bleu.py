@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from textgauge.core.errors import ParameterError
 from textgauge.data import Comparison, Draws
-from textgauge.errors import ParameterError
 from textgauge.metrics.corpus.self_bleu import SelfBleuGap, closest_lengths
 from textgauge.metrics.corpus_metric import CorpusMetric
 

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from textgauge.core.errors import ParameterError
+from textgauge.core.sizes import cap_sizes
 from textgauge.data import Corpus, Pairs
 from textgauge.encode.token_vectors import token_encoder
-from textgauge.errors import ParameterError
 from textgauge.metrics import get_metric
+from textgauge.metrics.numerics import matching as _greedy
 from textgauge.metrics.pair import bertscore
-from textgauge.numerics import matching as _greedy
-from textgauge.sizes import cap_sizes
 
 TEXT = st.lists(st.sampled_from(["a", "the", "cat", "dogs", "naïve", "猫", "\ud800", "run"]), max_size=6).map(" ".join)
 PAIRS = st.lists(st.tuples(TEXT, TEXT), min_size=1, max_size=8)

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import textgauge
+from textgauge.bench.inputs.pair_sources import read_rated
+from textgauge.bench.learned.stack import ensemble
+from textgauge.core.errors import InputError, ParameterError, UnknownName
 from textgauge.data import Pairs
-from textgauge.errors import InputError, ParameterError, UnknownName
-from textgauge.evaluate.inputs.pair_sources import read_rated
-from textgauge.evaluate.learned.stack import ensemble
 from textgauge.metrics import get_metric, get_pair_metrics
 from textgauge.metrics.pair.column import column_names
 from textgauge.metrics.registry import get_metrics

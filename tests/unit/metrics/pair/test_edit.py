@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from textgauge import get_metric
+from textgauge.core.errors import ParameterError
 from textgauge.data import Corpus, Pairs
-from textgauge.errors import ParameterError
 
 KINDS = ["levenshtein", "indel", "osa", "damerau"]
 TEXTS = st.text(alphabet="ab cé\u0301\ud800👍", max_size=12)

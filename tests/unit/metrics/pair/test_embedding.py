@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from textgauge.core.errors import InputError, ParameterError
 from textgauge.data import Corpus, Pairs
-from textgauge.errors import InputError, ParameterError
 from textgauge.metrics import get_metric
 
 VECTORS = arrays(np.float32, (6, 3), elements=st.floats(-4, 4, width=32).filter(lambda x: x == 0 or abs(x) > 1e-3))

@@ -3,11 +3,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from textgauge.core.errors import ParameterError
+from textgauge.core.sizes import cap_sizes
 from textgauge.data import Corpus, Pairs
 from textgauge.encode.token_vectors import token_encoder
-from textgauge.errors import ParameterError
 from textgauge.metrics import get_metric
-from textgauge.sizes import cap_sizes
 
 LEFT = ["a cat sat", "same text", "", "", "one", " ", "lone \ud800", "a b c d e f"]
 RIGHT = ["the dog", "same text", " ", "word", "", "", "नमस्ते दुनिया", "f e d c b a"]

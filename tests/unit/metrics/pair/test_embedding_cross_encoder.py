@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from textgauge.core.errors import InputError, MissingExtra, ResourceError
 from textgauge.data import Corpus, Pairs
 from textgauge.encode.cross_encoders import CrossEncoderModel, cross_encoder
-from textgauge.errors import InputError, MissingExtra, ResourceError
 from textgauge.metrics import get_metric
 
 

@@ -9,11 +9,11 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from textgauge import Pairs, get_metric
-from textgauge.errors import InputError, ResourceError, TextgaugeError
+from textgauge.core.errors import InputError, ResourceError, TextgaugeError
+from textgauge.core.sealed import unsealed_json
 from textgauge.metrics import ensemble_file as file
 from textgauge.metrics.ensemble_file import Trained, checked_feature, parse
-from textgauge.metrics.pair.ensemble import feature_values
-from textgauge.numerics.regression import (
+from textgauge.metrics.numerics.regression import (
     MAX_DEPTH,
     PENALTIES,
     Boosting,
@@ -25,7 +25,7 @@ from textgauge.numerics.regression import (
     fit_ridge,
     one_scale,
 )
-from textgauge.sealed import unsealed_json
+from textgauge.metrics.pair.ensemble import feature_values
 from textgauge.testing import check_metric
 
 METRICS = tuple(map(get_metric, ("jaccard", "chrf", "rouge1.precision", "ter")))

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from textgauge.core.errors import MissingExtra, ParameterError, ResourceError, UnknownName
 from textgauge.data import Pairs
 from textgauge.encode.endpoint import Chat
-from textgauge.errors import MissingExtra, ParameterError, ResourceError, UnknownName
 from textgauge.metrics import get_metric, list_metrics
 from textgauge.metrics.pair.judge import PROMPT, question, rating
 

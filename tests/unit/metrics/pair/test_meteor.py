@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from textgauge.core.errors import ParameterError, ResourceError
+from textgauge.core.sizes import cap_sizes
 from textgauge.data import Pairs
 from textgauge.encode.stems import porter
-from textgauge.errors import ParameterError, ResourceError
 from textgauge.metrics import get_metric
 from textgauge.metrics.pair import meteor
 from textgauge.metrics.pair.meteor import Relation, Side, related_words, same_words
-from textgauge.sizes import cap_sizes
 
 # Groups of synonyms for the tests; `run` leads to `jog`, not the other way, as irregular forms do.
 LEADS = {"car": {"auto"}, "auto": {"car"}, "run": {"jog"}, "big": {"large", "huge"}, "large": {"big"}, "huge": {"big"}}

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from textgauge import get_metric
+from textgauge.core.errors import ParameterError
+from textgauge.core.sizes import cap_sizes
 from textgauge.data import Corpus, Pairs
-from textgauge.errors import ParameterError
-from textgauge.numerics.ngram_counts import factor, product, row_sums
-from textgauge.sizes import cap_sizes
+from textgauge.metrics.numerics.ngram_counts import factor, product, row_sums
 
 TEXTS = st.lists(st.sampled_from("abcdefgh"), max_size=8).map(" ".join)
 SETS = st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=6)

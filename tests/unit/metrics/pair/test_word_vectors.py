@@ -6,9 +6,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from textgauge import get_metric
+from textgauge.core.errors import ParameterError, UnknownName
+from textgauge.core.sizes import cap_sizes
 from textgauge.data import Corpus, Pairs
-from textgauge.errors import ParameterError, UnknownName
-from textgauge.sizes import cap_sizes
 
 TABLE = {
     "a": [1.0, 0.0, 2.0],

@@ -70,7 +70,7 @@ def test_both_ways_are_alike() -> None:
 
 
 def test_real_nouns(monkeypatch: pytest.MonkeyPatch) -> None:
-    from textgauge.errors import ResourceError
+    from textgauge.core.errors import ResourceError
 
     monkeypatch.setitem(tokenizers._TOKENIZERS, "nouns", lambda: tokenizers.SplitTokenizer(word_vectors.nouns_of))
     try:

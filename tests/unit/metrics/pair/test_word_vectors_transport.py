@@ -13,9 +13,9 @@ from scipy.spatial import KDTree
 from scipy.spatial.distance import cdist
 
 from textgauge import get_metric
+from textgauge.core.sizes import cap_sizes
 from textgauge.data import Pairs
-from textgauge.numerics.matching import MOST_CELLS, exact_costs, relaxed_costs
-from textgauge.sizes import cap_sizes
+from textgauge.metrics.numerics.matching import MOST_CELLS, exact_costs, relaxed_costs
 
 RNG = np.random.default_rng(3)
 TABLE = {f"w{place}": row for place, row in enumerate(RNG.normal(size=(40, 6)).astype(np.float32))}

@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from textgauge.describing import describe
-from textgauge.errors import UnknownName
+from textgauge.core.errors import UnknownName
+from textgauge.measure.describing import describe
 from textgauge.metrics.properties import CorpusProperty, PropertyValue, base, list_properties, register_property
 
 TRAIN = ["a red cat sat here", "the dog ran off", "we like green tea", "it rains all day long"]

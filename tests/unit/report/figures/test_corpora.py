@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from textgauge import CompareReport, compare
-from textgauge.charts import rendered
+from textgauge.core.charts import rendered
+from textgauge.core.errors import InputError
 from textgauge.data import Corpus
-from textgauge.describing import Description
-from textgauge.errors import InputError
+from textgauge.measure.describing import Description
 from textgauge.metrics.properties.base import MeasuredCorpus, NearestMatches
 from textgauge.report.figures.corpora import explanation_figure, plane_cells, plane_figure, plane_points
 

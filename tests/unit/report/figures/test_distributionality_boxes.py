@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from textgauge.evaluate.protocols import Distributionality
-from textgauge.evaluate.protocols.base import Observations
-from textgauge.evaluate.results import Group
+from textgauge.bench.protocols import Distributionality
+from textgauge.bench.protocols.base import Observations
+from textgauge.bench.results import Group
 from textgauge.report.figures import figures
 from textgauge.report.figures.distributionality import step_quartiles
 

@@ -7,13 +7,13 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from textgauge.errors import InputError
-from textgauge.evaluate import Plan, Store, run
-from textgauge.evaluate.protocols import Distributionality, Ksc, Perturbation
-from textgauge.evaluate.protocols.base import Observations
-from textgauge.evaluate.protocols.distributionality import trajectory
-from textgauge.evaluate.protocols.perturbation import POINTS, on_points
-from textgauge.evaluate.results import Group, Results
+from textgauge.bench import Plan, Store, run
+from textgauge.bench.protocols import Distributionality, Ksc, Perturbation
+from textgauge.bench.protocols.base import Observations
+from textgauge.bench.protocols.distributionality import trajectory
+from textgauge.bench.protocols.perturbation import POINTS, on_points
+from textgauge.bench.results import Group, Results
+from textgauge.core.errors import InputError
 from textgauge.report import figures as draw
 from textgauge.report.figures.distributionality import (
     METRIC,

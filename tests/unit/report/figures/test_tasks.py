@@ -8,13 +8,13 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from textgauge.errors import InputError
-from textgauge.evaluate import Plan, Store, run
-from textgauge.evaluate.boards.leaderboard import leaderboard
-from textgauge.evaluate.ensembles import NAMES, Contribution, train_ensembles
-from textgauge.evaluate.protocols import Clustering, Ksc, Retrieval, Robustness, Sensitivity
-from textgauge.evaluate.protocols.base import Verdict
-from textgauge.evaluate.results import Group, Judged, Results
+from textgauge.bench import Plan, Store, run
+from textgauge.bench.boards.leaderboard import leaderboard
+from textgauge.bench.ensembles import NAMES, Contribution, train_ensembles
+from textgauge.bench.protocols import Clustering, Ksc, Retrieval, Robustness, Sensitivity
+from textgauge.bench.protocols.base import Verdict
+from textgauge.bench.results import Group, Judged, Results
+from textgauge.core.errors import InputError
 from textgauge.metrics import get_pair_metrics
 from textgauge.report import figures as draw
 from textgauge.report.figures.tasks import (

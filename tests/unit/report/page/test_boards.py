@@ -6,12 +6,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from textgauge.evaluate.boards.grouped import grouped_boards
-from textgauge.evaluate.protocols import Distributionality, Ksc, Size, Speed
-from textgauge.evaluate.protocols.base import Verdict, over_repetitions
-from textgauge.evaluate.results import Judged
+from textgauge.bench.boards.grouped import grouped_boards
+from textgauge.bench.protocols import Distributionality, Ksc, Size, Speed
+from textgauge.bench.protocols.base import Verdict, over_repetitions
+from textgauge.bench.results import Judged
+from textgauge.core.tabular import format_interval
 from textgauge.report.page.boards import board_sentences, board_table, warnings
-from textgauge.tabular import format_interval
 
 MEASURES = [measure.name for measure in Ksc.measures]
 

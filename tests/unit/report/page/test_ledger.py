@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from textgauge.papers.ledger import Claim, Finding, ledger
 from textgauge.report.page import page, read_result
+from textgauge_papers.ledger import Claim, Finding, ledger
 
 
 def claims(source):

@@ -11,19 +11,19 @@ from itertools import pairwise
 
 import pytest
 
+from textgauge.bench import Plan, Store, run
+from textgauge.bench.boards.grouped import grouped_boards
+from textgauge.bench.boards.leaderboard import leaderboard
+from textgauge.bench.protocols import Ksc, Size, Sources
+from textgauge.bench.results import Results, total_times
+from textgauge.core.errors import InputError
+from textgauge.core.tabular import format_duration
 from textgauge.data import Corpus, load_texts
-from textgauge.errors import InputError
-from textgauge.evaluate import Plan, Store, run
-from textgauge.evaluate.boards.grouped import grouped_boards
-from textgauge.evaluate.boards.leaderboard import leaderboard
-from textgauge.evaluate.protocols import Ksc, Size, Sources
-from textgauge.evaluate.results import Results, total_times
 from textgauge.metrics import get_corpus_metrics
 from textgauge.report import figures as draw
 from textgauge.report.page import page, table_of
 from textgauge.report.page.boards import anchor, board_table, verdict_table
 from textgauge.report.page.drawings import drawings
-from textgauge.tabular import format_duration
 
 HOSTILE = "</script><script>alert('x')</script><b>&\"\x00\x1b\n<!-- `code`"
 KSC = Ksc(k=4, n=10, repetitions=3)

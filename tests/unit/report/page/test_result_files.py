@@ -7,11 +7,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from textgauge.errors import InputError
+from textgauge.core.errors import InputError
+from textgauge.core.sealed import seal_json
 from textgauge.report.page import page, read_result, table_of
 from textgauge.report.page.result_files import comparison_sentences, score_sentences
 from textgauge.report.page.tables import MOST_ROWS, WIDTH, Span, axis_of, cell
-from textgauge.sealed import seal_json
 
 COMPARED = [
     {"metric": "energy", "value": 0.2, "low": 0.1, "high": 0.3, "p_value": 0.01, "null": 0.05, "n_reference": 30,

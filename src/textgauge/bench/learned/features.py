@@ -1,0 +1,218 @@
+"""Rated pairs to learn from: values of metrics, ratings, and the sources that the sets of pairs come from."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from importlib.util import find_spec
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textgauge.core.arrays import Floats, Ints, Masks
+from textgauge.core.errors import InputError
+from textgauge.core.progress import Stage
+from textgauge.data import Corpus, Pairs
+from textgauge.metrics import Metric, PairMetric, get_pair_metrics, list_metrics
+from textgauge.metrics.ensemble_file import checked_feature, is_feature
+from textgauge.metrics.pair.ensemble import feature_values
+
+Step: TypeAlias = Callable[[str], None]
+SHARED = 0.1  # of the texts of the smaller set: from here on two sets are of one source
+# Beside every metric in its default form: encoders that were trained on other data than the default one.
+_ENCODERS = "cosine@paraphrase-minilm|wordllama"
+_PACKAGES = {"pos_distance": "pycrfsuite"}  # of extras
+_FEWEST_PAIRS = 20
+_MOST_FOLDS = 20
+_TEXT_FOLDS = 10
+_NAMED_SETS = 3
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingPairs:
+    """Pairs of texts with ratings under a name; `sets` and `sources` are labels of each pair, where there are some."""
+
+    pairs: Pairs
+    ratings: Sequence[float] | Floats
+    name: str = "pairs"
+    sets: Sequence[Any] | NDArray[Any] | None = None
+    sources: Sequence[Any] | NDArray[Any] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class RatedFeatures:
+    """Values of metrics (pairs by metrics, larger is closer), ratings, and where each pair comes from.
+
+    `sets` are those whose means are ranked; `sources` the sets that share texts; `texts` the left text of each pair;
+    `data` the number of the data that a pair belongs to: 0 for those that are judged, others are learned from too.
+    """
+
+    metrics: tuple[PairMetric, ...]
+    values: Floats
+    ratings: Floats
+    sets: Ints
+    sources: Ints
+    texts: Ints
+    data: Ints
+    names: tuple[str, ...] = ()
+    cards: tuple[dict[str, Any], ...] = ()
+    corpus: Corpus | None = None
+
+    def __len__(self) -> int:
+        return len(self.ratings)
+
+    def take(self, rows: NDArray[Any]) -> RatedFeatures:
+        """Some of the pairs."""
+        columns = ("values", "ratings", "sets", "sources", "texts", "data")
+        return replace(self, **{name: getattr(self, name)[rows] for name in columns})
+
+    @property
+    def own(self) -> Masks:
+        """The pairs that are judged."""
+        return np.asarray(self.data == 0)
+
+    @property
+    def source_folds(self) -> Ints:
+        """What is left out together: one source, or several where there are more than 20."""
+        return np.asarray(self.sources % _MOST_FOLDS)
+
+    @property
+    def folds(self) -> Ints:
+        """What is left out together to judge and to choose a penalty: sources, or texts where there is one source.
+
+        −1 for pairs that are never left out: those of other data whose source has no pair that is judged.
+        """
+        judged = np.isin(self.sources, self.sources[self.own])
+        several = len(np.unique(self.source_folds[self.own])) > 1
+        return np.where(judged, self.source_folds if several else self.texts % _TEXT_FOLDS, -1)
+
+
+def all_features() -> list[PairMetric]:
+    """Every pair metric that is computed here, its parts, and `cosine` of the other built-in encoders.
+
+    Left out are metrics that ask a model or service of the user's, and those whose optional package is not installed.
+    """
+    found: list[PairMetric] = list_metrics(kind="pair")
+    here = [metric for metric in found if is_feature(metric) and _installed(metric)]
+    parts = [replace(metric, part=part.name) for metric in here for part in metric.parts]
+    return [*here, *parts, *get_pair_metrics(_ENCODERS)]
+
+
+def rated_features(
+    data: Sequence[TrainingPairs],
+    *,
+    metrics: str | Iterable[str | Metric] | None = None,
+    on_step: Step = lambda _: None,
+) -> RatedFeatures:
+    """The values of metrics on rated pairs, ready for training; of `all_features` unless some are named.
+
+    The first data are judged, the others are learned from too. Sets are of one source where they share at least a
+    tenth of the different texts of the smaller one, also by way of a third set; data without sets are one set, and
+    declared sources stand in the place of sets. Metrics with fitted weights take them from the texts of all pairs of
+    the same data; no rating has a part in that.
+    """
+    named = all_features() if metrics is None else get_pair_metrics(metrics)
+    chosen = tuple(checked_feature(metric) for metric in named)
+    if not chosen:
+        raise InputError("an ensemble needs at least one metric")
+    ratings = [_checked_ratings(one.ratings, len(one.pairs)) for one in data]
+    sets, labels = _numbered([_labels(one, one.sets, "sets") for one in data])
+    declared, _ = _numbered([_labels(one, one.sets if one.sources is None else one.sources, "sources") for one in data])
+    left, right = (np.concatenate([getattr(one.pairs, side).keys for one in data]) for side in ("left", "right"))
+    sources = shared_sources(left, right, declared)
+    return RatedFeatures(
+        metrics=chosen,
+        values=np.concatenate([_values(chosen, one.pairs, on_step) for one in data]),
+        ratings=np.concatenate(ratings),
+        sets=sets,
+        sources=sources,
+        texts=np.asarray(np.unique(left, return_inverse=True)[1]),
+        data=np.repeat(np.arange(len(data)), [len(one.pairs) for one in data]),
+        names=_source_names(sources, sets, labels),
+        cards=tuple(_card(one, grades) for one, grades in zip(data, ratings, strict=True)),
+        corpus=Corpus.of([text for one in data for side in (one.pairs.left, one.pairs.right) for text in side.texts]),
+    )
+
+
+def shared_sources(left: NDArray[np.uint64], right: NDArray[np.uint64], sets: Ints) -> Ints:
+    """The source of each pair: sets that share at least `SHARED` of the smaller one's different texts are of one.
+
+    >>> left, right = np.array([1, 2, 3, 4, 9], dtype=np.uint64), np.array([5, 6, 1, 5, 8], dtype=np.uint64)
+    >>> shared_sources(left, right, np.array([0, 0, 1, 1, 2])).tolist()
+    [0, 0, 0, 0, 1]
+    """
+    from scipy.sparse import csr_matrix
+    from scipy.sparse.csgraph import connected_components
+
+    texts = np.unique(np.concatenate([left, right]), return_inverse=True)[1]
+    members = csr_matrix((np.ones(len(texts)), (np.tile(sets, 2), texts)))
+    members.data[:] = 1.0  # a text counts once in a set
+    shared = (members @ members.T).tocoo()
+    sizes = np.asarray(members.sum(axis=1)).ravel()
+    joined = shared.data >= SHARED * np.minimum(sizes[shared.row], sizes[shared.col])
+    links = csr_matrix((shared.data[joined], (shared.row[joined], shared.col[joined])), shape=shared.shape)
+    return np.asarray(connected_components(links, directed=False)[1][sets], dtype=np.int64)
+
+
+def _installed(metric: PairMetric) -> bool:
+    return metric.name not in _PACKAGES or find_spec(_PACKAGES[metric.name]) is not None
+
+
+def _values(metrics: tuple[PairMetric, ...], pairs: Pairs, on_step: Step) -> Floats:
+    """Feature values, the metrics of one family named as they are computed."""
+    distinct, inverse = pairs.distinct()
+    blocks: dict[int, Floats] = {}
+    wholes = [replace(metric, part=None) for metric in metrics]
+    families = list(dict.fromkeys(wholes))
+    for number, whole in enumerate(families):
+        on_step(Stage(whole.key, number, len(families), "scoring rated pairs"))
+        places = [place for place, other in enumerate(wholes) if other == whole]
+        found = feature_values([metrics[place] for place in places], distinct)
+        blocks |= dict(zip(places, found.T, strict=True))
+    return np.column_stack([blocks[place] for place in range(len(metrics))])[inverse]
+
+
+def _checked_ratings(ratings: Sequence[float] | Floats, pairs: int) -> Floats:
+    grades = np.array(ratings, dtype=np.float64)
+    if len(grades) != pairs:
+        raise InputError(f"{pairs} pairs but {len(grades)} ratings")
+    if pairs < _FEWEST_PAIRS:
+        raise InputError(f"{pairs} rated pairs are too few to learn from; give at least {_FEWEST_PAIRS}")
+    if not np.isfinite(grades).all():
+        raise InputError(f"rating {int(np.argmin(np.isfinite(grades)))} is not a finite number")
+    if (grades == grades[0]).all():
+        raise InputError(f"all ratings are {grades[0]:g}: there is nothing to learn")
+    return grades
+
+
+def _labels(one: TrainingPairs, cells: Sequence[Any] | NDArray[Any] | None, name: str) -> list[str]:
+    found = [one.name] * len(one.pairs) if cells is None else [str(cell) for cell in cells]
+    if len(found) != len(one.pairs):
+        raise InputError(f"{len(one.pairs)} pairs but {len(found)} {name}")
+    return found
+
+
+def _numbered(labels: Sequence[list[str]]) -> tuple[Ints, list[str]]:
+    """A number for each label of each data, and the labels by number; equal labels of two data are two."""
+    keys = [(place, cell) for place, column in enumerate(labels) for cell in sorted(set(column))]
+    numbers = {key: number for number, key in enumerate(keys)}
+    cells = [numbers[place, cell] for place, column in enumerate(labels) for cell in column]
+    return np.array(cells, dtype=np.int64), [label for _, label in keys]
+
+
+def _source_names(sources: Ints, sets: Ints, labels: Sequence[str]) -> tuple[str, ...]:
+    names = []
+    for source in range(int(sources.max()) + 1):
+        found = [labels[number] for number in np.unique(sets[sources == source])]
+        more = [f"{len(found) - _NAMED_SETS} more sets"] if len(found) > _NAMED_SETS else []
+        names.append(" + ".join([*found[:_NAMED_SETS], *more]))
+    return tuple(names)
+
+
+def _card(one: TrainingPairs, ratings: Floats) -> dict[str, Any]:
+    sets = np.unique(_labels(one, one.sets, "sets"), return_inverse=True)[1].astype(np.int64)
+    columns = (one.pairs.left.keys, one.pairs.right.keys, ratings, sets)
+    digest = hashlib.blake2b(b"".join(column.tobytes() for column in columns), digest_size=8).hexdigest()
+    return {"name": one.name, "pairs": len(ratings), "sets": int(sets.max()) + 1, "fingerprint": digest}

@@ -1,0 +1,354 @@
+"""What a protocol is: a declaration, trials that know no metric, and a verdict that knows no text; and all by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
+from types import MappingProxyType
+from typing import Any, ClassVar, Literal, TypeVar, get_args, get_origin, get_type_hints
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textgauge.bench.inputs.kinds import DataKind
+from textgauge.bench.inputs.sources import Column, Data, PairSources, Sources, TaskSources
+from textgauge.bench.protocols.batch import Batch
+from textgauge.core.arrays import Floats
+from textgauge.core.errors import InputError, UnknownName
+from textgauge.core.plugins import load_plugins
+from textgauge.data import Comparison
+from textgauge.metrics import Metric, get_corpus_metrics, get_pair_metrics
+
+__all__ = [
+    "Data",
+    "Measure",
+    "Observations",
+    "PairSources",
+    "Protocol",
+    "Sources",
+    "TaskSources",
+    "Verdict",
+    "generator",
+    "known_protocols",
+    "over_repetitions",
+    "protocols_named",
+    "register_protocol",
+    "settled",
+    "why_undefined",
+]
+
+
+RESAMPLES = 1_000  # of repetitions or of pairs: one number, so that measures of all protocols can be averaged
+CORPUS_METRICS = "energy,mmd,fid,pr,dc,irpr,medoid,ttest,classifier,cbdf,jsd,zipf"
+PAIR_METRICS = "cosine,chrf,bleu,rouge1,jaccard,levenshtein,wmd"
+_PACKAGE = "textgauge.bench.protocols"
+_ANY = (-float("inf"), float("inf"))
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A number about a metric: its name, its range, which end is the better one, and how it is computed.
+
+    `column` is the column of a leaderboard it counts for, its own by default; a `detail` counts for none. A measure
+    without `quality` describes a metric and does not rank it. `chance` is what a metric that knows nothing reaches on
+    average, None where that depends on the data.
+    """
+
+    name: str
+    low: float = 0.0
+    high: float = 1.0
+    best: Literal["larger", "smaller"] = "larger"
+    about: str = ""
+    column: str = ""
+    detail: bool = False
+    quality: bool = True
+    chance: float | None = None
+
+    @property
+    def formula(self) -> str:
+        """What counts in an overall score: the measure, or how it is brought to a scale from 0 to 1.
+
+        >>> Measure("accuracy").formula, Measure("spearman", low=-1.0).formula, Measure("percent", high=100.0).formula
+        ('accuracy', '(spearman + 1)/2', 'percent/100')
+        """
+        moved = f"{self.name} {'−' if self.low > 0 else '+'} {abs(self.low):g}" if self.low else self.name
+        width = self.high - self.low
+        if width == 1:
+            return moved
+        return f"({moved})/{width:g}".replace("-", "−") if self.low else f"{self.name}/{width:g}"
+
+    def share(self, value: Any) -> Any:
+        """The value as a share of the way from the worst to the best; NaN for measures without two ends."""
+        if self.best == "smaller" or np.isinf(self.high):
+            return np.full_like(np.asarray(value, dtype=np.float64), np.nan)
+        return np.clip((np.asarray(value, dtype=np.float64) - self.low) / (self.high - self.low), 0.0, 1.0)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """One measure of one metric: mean over repetitions, their deviation, and an interval for the mean.
+
+    `low` and `high` come from Student's t over repetitions, `boot_low` and `boot_high` from resampling them; `values`
+    are those of the single repetitions. `error` is the standard error that a sample of judgements (or of lotteries)
+    adds, 0 where all are used. NaN has a `reason`; so has a mean that leaves repetitions out.
+
+    A measure of rated pairs has no repetitions: its one value comes with `draws`, the values on resamples that are the
+    same for all metrics, and its intervals are theirs. `n` counts what is correlated, `units` what was resampled;
+    `chance` is the value that a metric which knows nothing reaches in 1 case of 20.
+    """
+
+    measure: str
+    value: float
+    std: float = float("nan")
+    low: float = float("nan")
+    high: float = float("nan")
+    boot_low: float = float("nan")
+    boot_high: float = float("nan")
+    error: float = 0.0
+    values: tuple[float, ...] = ()
+    reason: str | None = None
+    draws: tuple[float, ...] = field(default=(), repr=False)
+    n: int | None = None
+    units: int = 0
+    chance: float = field(default=float("nan"), compare=False)  # NaN is not equal to itself
+
+    @classmethod
+    def of_draws(
+        cls, measure: str, value: float, drawn: Floats, units: int, *, bounds: tuple[float, float] = _ANY, **more: Any
+    ) -> Verdict:
+        """A verdict from one value and its resamples; without interval, draws and chance where there is no value."""
+        from textgauge.stats.resampling import percentile_interval
+
+        made = cls(measure, value, values=(value,), units=units, **more)
+        if np.isnan(value):
+            return replace(made, chance=float("nan"))
+        low, high = percentile_interval(drawn, units, 0.95)
+        low, high = max(low, bounds[0]), min(high, bounds[1])
+        return replace(made, low=low, high=high, boot_low=low, boot_high=high, draws=tuple(drawn.tolist()))
+
+
+@dataclass(frozen=True)
+class Observations:
+    """The values of one metric on the trials of all batches, with what is known about each trial."""
+
+    value: NDArray[np.float64]
+    batch: NDArray[np.int64]
+    columns: Mapping[str, Column] = field(default_factory=dict)
+
+    def batches(self) -> Iterator[Observations]:
+        """The trials of each batch by themselves."""
+        return (self._where(self.batch == number) for number in np.unique(self.batch))
+
+    def of(self, column: str, value: Any) -> Observations:
+        """The trials that have this value in a column."""
+        return self._where(self.columns[column] == value)
+
+    def _where(self, here: NDArray[np.bool_]) -> Observations:
+        return Observations(self.value[here], self.batch[here], {k: v[here] for k, v in self.columns.items()})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Protocol:
+    """Base of all protocols: class variables declare what it is, fields are its parameters."""
+
+    name: ClassVar[str]
+    heading: ClassVar[str] = ""  # what people call it
+    question: ClassVar[str] = ""  # what it asks of a metric, in one sentence
+    purpose: ClassVar[str] = "Comparing corpora"  # what its metrics are wanted for
+    family: ClassVar[str] = ""  # another name that runs it, together with others of the same family
+    place: ClassVar[int] = 0  # in lists, before the name
+    of: ClassVar[Literal["corpora", "pairs"]] = "corpora"
+    data: ClassVar[DataKind]
+    default_metrics: ClassVar[str] = CORPUS_METRICS
+    measures: ClassVar[tuple[Measure, ...]]
+    figures: ClassVar[tuple[str, ...]] = ()  # kinds of figures that its runs have
+    timed: ClassVar[bool] = False  # whether the value of a trial is its time, alone and cold
+    similarities: ClassVar[bool] = False  # whether trials are judged as similarities, not as distances
+    ensembles: ClassVar[bool] = False  # whether runs train ensembles of their metrics
+    rated: ClassVar[bool] = False  # whether trials are pairs with people's ratings
+    former: ClassVar[Mapping[str, Mapping[str, str]]] = MappingProxyType(
+        {}
+    )  # what stored values are called here; "": absent
+    common: ClassVar[str] = ""  # what its measures have in common, in one sentence
+    resampled: ClassVar[Literal["texts", "sources"]] = "sources"  # the scope of verdicts with draws: are texts drawn?
+    version: ClassVar[int] = 1
+
+    @property
+    def key(self) -> str:
+        """Name and parameters, in one string: what a stored cell is filed under."""
+        given = ",".join(f"{item.name}={getattr(self, item.name)}" for item in fields(self))
+        return f"{self.name}({given})|v{self.version}"
+
+    @property
+    def title(self) -> str:
+        """A short word for names of figures and headings."""
+        return self.name
+
+    @property
+    def summary(self) -> str:
+        """What was drawn, in plain words."""
+        return self.name
+
+    @classmethod
+    def metrics_for(cls, names: str | Iterable[str | Metric], data: Data) -> Sequence[Metric]:
+        """The metrics that names stand for, as they run on these data."""
+        if cls.of == "pairs":
+            return get_pair_metrics(names)
+        metrics = get_corpus_metrics(names)
+        if not isinstance(data, Sources) or not data.joint.pool.has_given:
+            return metrics
+        given = Comparison(data.joint, data.joint)
+        moved = [metric.on_given(given) for metric in metrics]
+        blind = [metric.key for metric in moved if metric.reads_texts and not data.joint.pool.has_texts]
+        if blind:
+            raise InputError(f"{blind[0]} needs texts, but the corpora were given as embeddings")
+        return moved
+
+    def also(self, metrics: Iterable[str]) -> tuple[str, ...]:
+        """Keys of the other metrics that judging these needs."""
+        del metrics
+        return ()
+
+    def __post_init__(self) -> None:
+        hints = get_type_hints(type(self))
+        for item in fields(self):
+            _check_parameter(self.name, item.name, hints[item.name], getattr(self, item.name))
+
+    def check(self, sources: Any) -> None:
+        """Refuse parameters and data that do not fit, in one line that says what is needed."""
+
+    def notes(self, sources: Any) -> tuple[str, ...]:
+        """What of the data is left out, and what to watch out for."""
+        return tuple(sources.notes)
+
+    def pool_share(self, sources: Any) -> float | None:
+        """The share of the source texts that one repetition uses; None where repetitions are not samples of them."""
+        del sources
+        return None
+
+    def trials(self, sources: Any, seed: int) -> Iterator[Batch]:
+        """The batches of trials; the same for every metric."""
+        raise NotImplementedError
+
+    def judge(self, observations: Observations) -> list[Verdict]:
+        """The measures of one metric from what it gave, oriented so that farther is larger."""
+        raise NotImplementedError
+
+    def judge_all(self, observations: Mapping[str, Observations]) -> dict[str, list[Verdict]]:
+        """The measures of all metrics of a run; each by itself, unless a protocol compares them."""
+        return {metric: self.judge(found) for metric, found in observations.items()}
+
+
+_Kind = TypeVar("_Kind", bound=type[Protocol])
+_registry: dict[str, type[Protocol]] = {}
+
+
+def register_protocol(kind: _Kind) -> _Kind:
+    """Make a protocol class known by its name; used as a decorator. A taken name is refused."""
+    if _registry.get(kind.name, kind).__qualname__ != kind.__qualname__:
+        raise UnknownName(f"a protocol named {kind.name!r} is registered already")
+    _registry[kind.name] = kind
+    return kind
+
+
+def known_protocols() -> dict[str, type[Protocol]]:
+    """All protocols by name: those of this package, of plug-ins (`textgauge.protocols`) and those users register."""
+    _load_protocols()
+    return dict(sorted(_registry.items(), key=lambda item: (item[1].place, item[0])))
+
+
+def protocols_named(name: str) -> list[type[Protocol]]:
+    """The protocol of a name, or all protocols of a family; none where nobody knows the name."""
+    known = known_protocols()
+    return [known[name]] if name in known else [kind for kind in known.values() if kind.family == name]
+
+
+@cache
+def _load_protocols() -> None:
+    for module in iter_modules(import_module(_PACKAGE).__path__):
+        import_module(f"{_PACKAGE}.{module.name}")
+    load_plugins("textgauge.protocols", lambda _, kind: register_protocol(kind))
+
+
+def generator(protocol: Protocol, sources: Data, seed: int, number: int) -> np.random.Generator:
+    """A generator that depends on seed, protocol, data and repetition alone: no metric changes another's draws."""
+    import hashlib
+
+    text = f"{protocol.key}|{sources.fingerprint}".encode()
+    words = np.frombuffer(hashlib.blake2b(text, digest_size=16).digest(), dtype=np.uint32)
+    return np.random.default_rng(np.random.SeedSequence([seed, number, *words.tolist()]))
+
+
+def why_undefined(observations: Observations) -> str | None:
+    """How many trials have no value, and the reason of the first; None where all have one."""
+    undefined = np.flatnonzero(np.isnan(observations.value))
+    if not len(undefined):
+        return None
+    first = observations.columns["reason"][undefined[0]] if "reason" in observations.columns else None
+    count = f"undefined in {len(undefined)} of {len(observations.value)} trials"
+    return f"{count}: {first}" if first else count
+
+
+def over_repetitions(
+    measure: str,
+    values: Sequence[float],
+    reasons: Sequence[str | None] = (),
+    *,
+    error: float = 0.0,
+    level: float = 0.95,
+    seed: int = 0,
+) -> Verdict:
+    """A verdict from the values of single repetitions; undefined ones are left out, and their `reasons` are given."""
+    from scipy.special import stdtrit
+
+    from textgauge.stats.resampling import percentile_interval, resampled_sums
+
+    known = np.array([value for value in values if not np.isnan(value)])
+    n = len(known)
+    reason = _left_out(values, reasons)
+    if n == 0:
+        return Verdict(measure, float("nan"), error=error, values=tuple(values), reason=reason)
+    mean = float(known.mean())
+    if n == 1:
+        return Verdict(measure, mean, error=error, values=tuple(values), reason=reason)
+    std = float(known.std(ddof=1))
+    reach = float(-stdtrit(n - 1, (1 - level) / 2)) * std / np.sqrt(n)
+    boot = percentile_interval(resampled_sums(known[:, None], 1_000, seed)[:, 0] / n, n, level)
+    interval = (mean - reach, mean + reach, *boot)
+    return Verdict(measure, mean, std, *interval, error=error, values=tuple(values), reason=reason)
+
+
+def settled(values: Floats) -> Floats:
+    """The values with those that differ by rounding alone (a part in 10¹²) made equal, so that ties are ties.
+
+    >>> settled(np.array([0.3, 0.1 + 0.2, 0.4])).tolist()
+    [0.3, 0.3, 0.4]
+    """
+    order = np.argsort(values)
+    rising = values[order]
+    new = np.concatenate([[True], ~np.isclose(rising[1:], rising[:-1], rtol=1e-12, atol=0.0)])
+    made = np.empty_like(values)
+    made[order] = rising[new][np.cumsum(new) - 1]
+    return made
+
+
+def _left_out(values: Sequence[float], reasons: Sequence[str | None]) -> str | None:
+    undefined = sum(bool(np.isnan(value)) for value in values)
+    if not undefined and values:
+        return None
+    text = "; ".join(dict.fromkeys(filter(None, reasons))) or "no repetition is finished"
+    return text if undefined == len(values) else f"{undefined} of {len(values)} repetitions left out: {text}"
+
+
+def _check_parameter(protocol: str, name: str, kind: Any, value: Any) -> None:
+    if get_origin(kind) is Literal and value not in get_args(kind):
+        raise InputError(f"{protocol}: {name}={value} is not one of {', '.join(map(str, get_args(kind)))}")
+    if kind is int and (isinstance(value, bool) or not isinstance(value, int)):
+        raise InputError(f"{protocol}: {name}={value} is not a whole number")
+    if kind is float and (isinstance(value, bool) or not isinstance(value, int | float)):
+        raise InputError(f"{protocol}: {name}={value} is not a number")
+    if kind is str and not isinstance(value, str):
+        raise InputError(f"{protocol}: {name}={value} is not a text")

@@ -1,0 +1,232 @@
+"""Batches of trials: over sub-corpora of one corpus, or over pairs of texts; each knows how a metric runs on it."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textgauge.bench.inputs.sources import Column
+from textgauge.data import Comparison, Corpus, Draws, Pairs, Pool
+from textgauge.metrics import CorpusMetric, PairMetric
+from textgauge.metrics.base import VALUE
+
+Values = dict[str, NDArray[np.float64]]
+
+
+class Batch(ABC):
+    """Base of all batches: `number` is its place in a plan, `columns` are what is known about each trial."""
+
+    number: int
+    columns: Mapping[str, Column]
+
+    @abstractmethod
+    def __len__(self) -> int: ...
+
+    @property
+    @abstractmethod
+    def pool(self) -> Pool:
+        """The pool of all its texts."""
+
+    @abstractmethod
+    def compact(self, metrics: Sequence[Any]) -> Batch:
+        """The batch as a pool of its own, with the rows the metrics need: small enough to send."""
+
+    @abstractmethod
+    def compute(self, metric: Any) -> Values:
+        """Values and parts of all trials; NaN where undefined."""
+
+    @abstractmethod
+    def one(self, metric: Any, trial: int) -> tuple[dict[str, float], str | None]:
+        """Values and parts of one trial, and the reason where there is none."""
+
+    def prepare(self, metric: Any) -> None:
+        """Run the model a metric needs, if any, on all texts, so that it runs once and in one process."""
+        if metric.needs == "embeddings":
+            self.pool.embeddings(metric.on)
+
+    def seconds(self, metric: Any, trial: int) -> float:
+        """CPU seconds of one trial with nothing prepared but rows."""
+        start = time.process_time()
+        self.one(metric, trial)
+        return time.process_time() - start
+
+
+@dataclass(frozen=True, eq=False)
+class CorpusBatch(Batch):
+    """Trials over one corpus: which texts are on which side."""
+
+    number: int
+    joint: Corpus
+    draws: Draws
+    columns: Mapping[str, Column]
+
+    def __len__(self) -> int:
+        return len(self.draws)
+
+    @property
+    def pool(self) -> Pool:
+        """That of the corpus."""
+        return self.joint.pool
+
+    def prepare(self, metric: CorpusMetric) -> None:
+        """Embed all texts of the pool."""
+        if not metric.reads_texts:
+            self.pool.embeddings(metric.embedder)
+
+    def compact(self, metrics: Sequence[CorpusMetric]) -> CorpusBatch:
+        """The same trials over a pool of just these texts."""
+        return CorpusBatch(self.number, compact_corpus(self.joint, metrics), self.draws, self.columns)
+
+    def compute(self, metric: CorpusMetric) -> Values:
+        """All trials at once."""
+        return metric.compute_many(self.joint, self.draws)
+
+    def one(self, metric: CorpusMetric, trial: int) -> tuple[dict[str, float], str | None]:
+        """One trial by itself."""
+        score = metric.measure(self._comparison(trial))
+        return {**score.parts, metric.part or VALUE: score.value}, score.reason
+
+    def seconds(self, metric: CorpusMetric, trial: int) -> float:
+        """The time of a fresh comparison that has its rows and nothing else."""
+        comparison = self._comparison(trial)
+        sides = (compact_corpus(side, [metric]) for side in comparison.sides)
+        fresh = Comparison(*sides)
+        if not metric.reads_texts:
+            fresh.joint.pool.embeddings(metric.embedder)
+        elif metric.needs == "tokens":
+            fresh.joint.pool.counts(metric.token_rows)
+        start = time.process_time()
+        metric.measure(fresh)
+        return time.process_time() - start
+
+    def _comparison(self, trial: int) -> Comparison:
+        one = Draws(self.draws.left[trial : trial + 1], self.draws.right[trial : trial + 1])
+        return next(one.comparisons(self.joint))
+
+
+@dataclass(frozen=True, eq=False)
+class PairBatch(Batch):
+    """Trials over pairs of texts: each candidate, with its reference or references, is one."""
+
+    number: int
+    pairs: Pairs
+    columns: Mapping[str, Column]
+
+    def __len__(self) -> int:
+        return self.pairs.n_items
+
+    @property
+    def pool(self) -> Pool:
+        """That of the pairs."""
+        return self.pairs.left.pool
+
+    def compact(self, metrics: Sequence[PairMetric]) -> PairBatch:
+        """The same pairs over a pool of just these texts; fitted weights stay those of the whole background."""
+        sides = [self.pairs.left, self.pairs.right, *([self.pairs.background] if self.pairs.fitted_elsewhere else [])]
+        left, right, *background = compact_views(sides, _embedders(metrics))
+        pairs = Pairs(
+            left,
+            right,
+            items=self.pairs.items,
+            background=background[0] if background else None,
+            columns=self.pairs.columns,
+        )
+        return PairBatch(self.number, pairs, self.columns)
+
+    def compute(self, metric: PairMetric) -> Values:
+        """All pairs at once, equal ones once."""
+        return metric.compute_items(self.pairs)
+
+    def one(self, metric: PairMetric, trial: int) -> tuple[dict[str, float], str | None]:
+        """One pair by itself."""
+        values = metric.compute_items(self.pairs.take([trial]))
+        plain = {name: float(column[0]) for name, column in values.items()}
+        return plain, metric.undefined if np.isnan(metric.select(plain)) else None
+
+
+@dataclass(frozen=True, eq=False)
+class MatrixBatch(Batch):
+    """Trials over every row text with every column text, or over the pairs of one corpus where no columns are given.
+
+    Trials run through the matrix row by row; of one corpus, over the places right of the diagonal. A metric whose two
+    directions differ counts as their mean there.
+    """
+
+    number: int
+    rows: Corpus
+    others: Corpus | None
+    columns: Mapping[str, Column]
+    background: Corpus
+
+    def __len__(self) -> int:
+        n = len(self.rows)
+        return n * (n - 1) // 2 if self.others is None else n * len(self.others)
+
+    @property
+    def pool(self) -> Pool:
+        """That of the rows."""
+        return self.rows.pool
+
+    def compact(self, metrics: Sequence[PairMetric]) -> MatrixBatch:
+        """The same trials over a pool of just these texts."""
+        views = [self.rows, self.background, *([] if self.others is None else [self.others])]
+        rows, background, *others = compact_views(views, _embedders(metrics))
+        return MatrixBatch(self.number, rows, others[0] if others else None, self.columns, background)
+
+    def compute(self, metric: PairMetric) -> Values:
+        """The shown values of all trials; parts are not computed."""
+        others = self.rows if self.others is None else self.others
+        found = metric.matrix(self.rows, others, background=self.background)
+        if self.others is None:
+            found = found if metric.symmetric else (found + found.T) / 2.0
+            found = found[np.triu_indices(len(self.rows), 1)]
+        return {metric.part or VALUE: found.reshape(-1)}
+
+    def one(self, metric: PairMetric, trial: int) -> tuple[dict[str, float], str | None]:
+        """One trial by itself."""
+        if self.others is None:
+            row, column = (int(side[trial]) for side in np.triu_indices(len(self.rows), 1))
+            some = MatrixBatch(0, self.rows.take([row, column]), None, {}, self.background)
+        else:
+            row, column = divmod(trial, len(self.others))
+            some = MatrixBatch(0, self.rows.take([row]), self.others.take([column]), {}, self.background)
+        value = float(metric.select(some.compute(metric))[0])
+        return {metric.part or VALUE: value}, metric.undefined if np.isnan(value) else None
+
+
+def _embedders(metrics: Sequence[PairMetric]) -> list[str]:
+    return [metric.on for metric in metrics if metric.needs == "embeddings"]
+
+
+def compact_views(views: Sequence[Corpus], embedders: Sequence[str]) -> list[Corpus]:
+    """Views of one pool as views of a pool of just their rows, each row once."""
+    pool = views[0].pool
+    rows = np.unique(np.concatenate([view.index for view in views]))
+    small = compact_pool(Corpus(pool, rows), embedders=embedders)
+    return [Corpus(small, np.searchsorted(rows, view.index)) for view in views]
+
+
+def compact_corpus(corpus: Corpus, metrics: Sequence[CorpusMetric]) -> Corpus:
+    """The corpus as a pool of its own, with the rows the metrics need."""
+    embedders = [metric.embedder for metric in metrics if not metric.reads_texts]
+    small = compact_pool(corpus, embedders=embedders)
+    for metric in metrics:
+        if metric.needs == "tokens":
+            small.adopt("tokens", metric.token_rows, corpus.tokens(metric.token_rows))
+    return Corpus(small, np.arange(small.size))
+
+
+def compact_pool(corpus: Corpus, *, embedders: Sequence[str]) -> Pool:
+    """A pool of a corpus's texts with their embeddings."""
+    pool = corpus.pool
+    texts = list(corpus.texts) if pool.has_texts else None
+    small = Pool(texts, embeddings=corpus.embeddings("given") if pool.has_given else None)
+    for embedder in dict.fromkeys(embedders):
+        small.adopt("embeddings", embedder, corpus.embeddings(embedder))
+    return small

@@ -1,0 +1,186 @@
+"""Clustering: do texts of one label come together? (USMB, task 4.)"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textgauge.bench.inputs.kinds import TaskTable
+from textgauge.bench.protocols.base import Measure, TaskSources, generator, register_protocol
+from textgauge.bench.protocols.batch import MatrixBatch
+from textgauge.bench.protocols.models import Forest
+from textgauge.bench.protocols.task import Columns, Examples, Keys, Task, Units, ratio
+from textgauge.core.arrays import Floats
+from textgauge.core.errors import InputError
+from textgauge.data import Corpus
+
+_EXAMPLES = 1_500  # pairs of one label that a model learns from
+_TUNED_EXAMPLES = 6_000  # and that of a tuned ensemble, whose trees each see a few of them
+_OTHERS = 3  # pairs of two labels for each of them; chosen on texts drawn under another seed
+
+
+@register_protocol
+@dataclass(frozen=True, kw_only=True)
+class Clustering(Task):
+    """V-measure of agglomerative clusters on 1 − similarity against the labels, with the true number of labels.
+
+    Texts are dealt at random into `folds` of `n`, each clustered by itself, and the score is the mean over folds: an
+    ensemble is trained on the pairs (same label or not) of the other folds, and all metrics face the same folds.
+    """
+
+    name = "clustering"
+    heading = "Clustering"
+    question = "Do clusters by similarity match the labels of the texts?"
+    task = "clustering"
+    place = 4
+    data = TaskTable(
+        "labelled",
+        "load_labelled",
+        ("text", "label"),
+        samples=("sample:intents",),
+        published=(
+            "newsgroups20",
+            "stackoverflow_titles",
+            "biomedical_titles",
+            "banking77",
+            "clinc150",
+            "ag_news",
+            "bbc_news",
+            "nfcats",
+            "atis",
+            "huffpost_headlines",
+        ),
+    )
+    model = "forest"
+    # Average linkage takes means of answers, to which ties and the classes' shares in the examples matter: many small
+    # trees, answers at even odds. Chosen by V-measure on texts that are in no draw of the suite's seed 0.
+    forest = Forest(trees=200, leaf=20, tried=1.0, balanced=False, grown_from=1_200, even=True)
+    folded = True
+    ranked = True
+    size = "n"
+    smallest = 35  # of fewer, hardly two share a label
+    measures = (
+        Measure("clustering", about="V-measure, mean over folds"),
+        Measure("homogeneity", detail=True, about="clusters hold one label only, mean over folds"),
+        Measure("completeness", detail=True, about="labels are in one cluster only, mean over folds"),
+    )
+
+    n: int = 150
+    folds: int = 5
+    linkage: Literal["average", "complete", "single"] = "average"
+
+    @property
+    def key(self) -> str:
+        """What decides the trials; how they are clustered does not."""
+        return f"clustering(n={self.n},folds={self.folds})|v{self.version}"
+
+    def check(self, sources: TaskSources) -> None:
+        """At least two labels, and as many texts as the folds take."""
+        if len(set(sources.data.labels)) < 2:
+            raise InputError(f"{sources.name}: clustering needs texts of at least two labels")
+        there = len(set(sources.data.texts))
+        if there < 4 * self.folds:
+            raise InputError(f"{sources.name}: {there} different texts are too few for {self.folds} folds")
+
+    def trials(self, sources: TaskSources, seed: int) -> Iterator[MatrixBatch]:
+        """One batch per fold: all pairs of its texts."""
+        label_of = dict(zip(sources.data.texts, sources.data.labels, strict=True))
+        every = Corpus.of(list(label_of)).canonical()
+        order = generator(self, sources, seed, 0).permutation(len(every))
+        size = min(self.n, len(every) // self.folds)
+        # A pool of the texts that are drawn: models run on whole pools.
+        corpus = Corpus.of(list(every.take(order[: self.folds * size]).texts))
+        labels = np.unique([label_of[text] for text in corpus.texts], return_inverse=True)[1]
+        for fold in range(self.folds):
+            # In the order of content keys, as the whole data are.
+            rows = fold * size + np.argsort(order[fold * size : (fold + 1) * size])
+            texts, left, right = corpus.take(rows), *np.triu_indices(size, 1)
+            columns: dict[str, NDArray[Any]] = {
+                "fold": np.full(len(left), fold),
+                "document": texts.keys[left],
+                "other": texts.keys[right],
+                "label": labels[rows][left],
+                "other_label": labels[rows][right],
+            }
+            yield MatrixBatch(fold, texts, None, columns, texts)
+
+    def units(self, value: Floats, columns: Columns) -> Units:
+        """V-measure, homogeneity and completeness of every fold."""
+        folds = np.unique(columns["fold"])
+        rows = []
+        for fold in folds:
+            here = columns["fold"] == fold
+            labels, other = columns["label"][here], columns["other_label"][here]
+            rows.append(self._scores(value[here], labels, other))
+        return Units(folds, np.array(rows))
+
+    def of_sums(self, sums: Floats) -> Floats:
+        """Means over folds."""
+        return np.asarray(ratio(sums[:, 1:], sums[:, :1]))
+
+    def _scores(self, value: Floats, labels: NDArray[Any], other: NDArray[Any]) -> list[float]:
+        from sklearn.cluster import AgglomerativeClustering
+        from sklearn.metrics import homogeneity_completeness_v_measure
+
+        if not np.isfinite(value).all():
+            return [0.0, 0.0, 0.0, 0.0]
+        n = int((1 + np.sqrt(1 + 8 * len(value))) / 2)
+        truth = np.concatenate([labels[:1], other[: n - 1]])
+        distance = np.zeros((n, n))
+        distance[np.triu_indices(n, 1)] = 1.0 - value
+        distance += distance.T
+        count = len(np.unique(truth))
+        grouped = AgglomerativeClustering(count, metric="precomputed", linkage=self.linkage).fit_predict(distance)
+        homogeneity, completeness, v_measure = homogeneity_completeness_v_measure(truth, grouped)
+        return [1.0, float(v_measure), float(homogeneity), float(completeness)]
+
+    def documents(self, columns: Columns) -> Keys:
+        """Both texts of every pair."""
+        return np.column_stack([columns["document"], columns["other"]]).astype(np.uint64)
+
+    def groups(self, columns: Columns) -> NDArray[Any]:
+        """The fold."""
+        return columns["fold"]
+
+    def targets(self, columns: Columns) -> Floats:
+        """1 for two texts of one label, 0 for others."""
+        return np.asarray(columns["label"] == columns["other_label"], dtype=np.float64)
+
+    def ranked_inputs(self, features: Floats, columns: Columns) -> Floats:
+        """How far behind the nearest texts of its two texts a pair is by every metric, and the similarities."""
+        ends = [_ends(columns[name], columns["fold"]) for name in ("document", "other")]
+        texts, place = np.unique(np.concatenate(ends), return_inverse=True)
+        left, right = place[: len(features)], place[len(features) :]
+        best = np.full((len(texts), features.shape[1]), np.nan)
+        for side in (left, right):
+            np.fmax.at(best, side, features)
+        return np.hstack([features - (best[left] + best[right]) / 2.0, features])
+
+    def examples(self, features: Floats, columns: Columns, seed: int) -> Examples:
+        """A random sample of pairs of one label, and three times as many of two."""
+        return self._sampled(features, columns, seed, _EXAMPLES)
+
+    def tuned_examples(self, features: Floats, columns: Columns, seed: int) -> Examples:
+        """The same, but more of them."""
+        return self._sampled(features, columns, seed, _TUNED_EXAMPLES)
+
+    def _sampled(self, features: Floats, columns: Columns, seed: int, most: int) -> Examples:
+        every = super().examples(features, columns, seed)
+        chosen = sampled(every.targets, most, _OTHERS, np.random.default_rng([seed, 11]))
+        return Examples(every.features[chosen], every.targets[chosen], every.trials[chosen])
+
+
+def _ends(keys: NDArray[Any], fold: NDArray[Any]) -> NDArray[np.uint64]:
+    """A number for each text of each fold."""
+    return np.asarray(keys.astype(np.uint64) + fold.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15))
+
+
+def sampled(targets: Floats, most: int, others: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """At most this many random places of target 1, and `others` times as many of target 0."""
+    same, different = np.flatnonzero(targets == 1.0), np.flatnonzero(targets == 0.0)
+    size = min(most, max(len(same), 1))
+    return np.sort(np.concatenate([rng.permutation(same)[:size], rng.permutation(different)[: others * size]]))

@@ -1,0 +1,330 @@
+"""Distributionality: does a distance of corpora follow their distributions, or each text's nearest neighbours?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textgauge.bench.inputs.kinds import Paraphrases
+from textgauge.bench.protocols.base import (
+    Measure,
+    Observations,
+    PairSources,
+    Protocol,
+    Verdict,
+    generator,
+    over_repetitions,
+    register_protocol,
+    settled,
+    why_undefined,
+)
+from textgauge.bench.protocols.batch import CorpusBatch, compact_pool
+from textgauge.bench.protocols.ksc import corpus_pairs
+from textgauge.core.arrays import Floats, Ints
+from textgauge.core.errors import InputError
+from textgauge.core.tabular import listed
+from textgauge.data import Corpus, Draws
+from textgauge.metrics import CorpusMetric, get_corpus_metrics
+from textgauge.stats.density import FALLBACK, RESOLVED, deviations, group_densities
+
+SCORE = "distributionality"
+# By the paper's text of cosine distances, by its authors' code of angles with energy as a root; for all metrics alike.
+_PROTOTYPES = {"paper": ("energy@cosine", "ahd@cosine"), "code": ("energy(root=true)@angular", "ahd@angular")}
+
+
+def _measures(distributional: str, neighbours: str) -> tuple[Measure, ...]:
+    away = [
+        Measure(f"deviation_{name}", high=float("inf"), best="smaller", about=f"how far from {name}; smaller is nearer")
+        for name in (distributional, neighbours)
+    ]
+    about = f"1 as {distributional}, −1 as {neighbours}; above 0 nearer to {distributional}"
+    return (*away, Measure(SCORE, low=-1.0, about=about, quality=False))
+
+
+@register_protocol
+@dataclass(frozen=True, kw_only=True)
+class Distributionality(Protocol):
+    """Whether a metric moves as a distributional distance or as one of nearest neighbours.
+
+    `n` pairs of paraphrases, 2n different texts, give A and B; corpora c_0 … c_k of n texts each are drawn from both
+    again, round(n·i/k) texts of c_i from B (double lottery), `repetitions` times. A metric's distances are standardised
+    by the mean and standard deviation of all of them; D_ℓ are those of corpora ℓ steps apart. The deviation of two
+    metrics is Σ_ℓ w_ℓ Σ_x (f_ℓ(x) − g_ℓ(x))² δx with Gaussian densities f_ℓ, g_ℓ of D_ℓ (Scott's bandwidth; 3,001
+    points of [−8, 8]) and w_ℓ the share of distances at ℓ. The score is (N − D)/(N + D) for the deviations D from the
+    prototype `distributional` and N from the prototype `neighbours`, both of which any run computes.
+
+    Angle and cosine distance order texts alike, but the same metric rises early on one and late on the other. So that
+    the class is of the metric, not of its ground, a prototype named without `@` takes the input of the metric: its
+    embedder and its ground. Where the metric's values are not on the scale of a ground (`fid`, `mauve`, `pr`), that is
+    Euclidean distance; where it reads tokens, of the default embedder. One named with `@` stands as it is.
+    `prototypes=paper` takes those of the paper's text for all metrics (cosine distances), `prototypes=code` those of
+    its authors' code (angles, the root of energy), in place of the two that are named.
+
+    The one distance at ℓ = k is d(A, B) in every repetition: its density has a bandwidth of 0.1. So have those of other
+    ℓ whose distances are (almost) equal, and the verdict says so. Undefined where a distance does not exist or is
+    infinite, or all are equal.
+
+    `samples` is how many sets of n pairs are drawn. One: `values` are the pseudo-values of a jackknife over
+    repetitions, and the intervals cover what other lotteries of the same A and B would give. Several: the value is
+    their mean, `values` are theirs, and the intervals cover what other paraphrases would give. `error` is the standard
+    error that lotteries alone leave.
+
+    Source: Ackerman et al. 2023.
+    """
+
+    name = "distributionality"
+    heading = "Distribution or neighbours"
+    question = (
+        "As paraphrases replace texts, does the metric move like a distance of distributions (1) or of "
+        "nearest neighbours (−1)?"
+    )
+    data = Paraphrases()
+    figures = ("trajectory", "density", "step_boxes", "component")
+    measures = _measures("energy", "ahd")
+
+    n: int = 50
+    k: int = 15
+    repetitions: int = 5
+    samples: int = 1
+    distributional: str = "energy"
+    neighbours: str = "ahd"
+    prototypes: Literal["own", "paper", "code"] = "own"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        named = _PROTOTYPES.get(self.prototypes, (self.distributional, self.neighbours))
+        object.__setattr__(self, "distributional", named[0])
+        object.__setattr__(self, "neighbours", named[1])
+        object.__setattr__(self, "measures", _measures(self.distributional, self.neighbours))
+
+    @property
+    def key(self) -> str:
+        """What decides the trials of a sample; prototypes and the number of samples do not."""
+        return f"distributionality(n={self.n},k={self.k},repetitions={self.repetitions})|v{self.version}"
+
+    @property
+    def prototype_names(self) -> tuple[str, str]:
+        """Both prototypes as they are named."""
+        return (self.distributional, self.neighbours)
+
+    def prototypes_of(self, metric: str) -> tuple[str, ...]:
+        """The keys of the prototypes that a metric is compared with."""
+        (judged,) = get_corpus_metrics(metric)
+        return tuple(_beside(name, judged).key for name in self.prototype_names)
+
+    def also(self, metrics: Iterable[str]) -> tuple[str, ...]:
+        """The prototypes of all metrics."""
+        return tuple(dict.fromkeys(key for metric in metrics for key in self.prototypes_of(metric)))
+
+    def check(self, sources: PairSources) -> None:
+        """Two prototypes, a text for every step, and enough different texts on both sides."""
+        if len(get_corpus_metrics(list(self.prototype_names))) != 2:
+            raise InputError(f"{self.name} needs two different prototypes, not {' and '.join(self.prototype_names)}")
+        if self.k < 2:
+            raise InputError(f"{self.name} needs k of at least 2, not {self.k}")
+        if self.n < self.k:
+            raise InputError(f"{self.k + 1} corpora differ only with at least {self.k} texts each, not {self.n}")
+        for name in ("repetitions", "samples"):
+            if getattr(self, name) < 1:
+                raise InputError(f"{name} is at least 1, not {getattr(self, name)}")
+        have = min(len(np.unique(side.keys)) for side in (sources.left, sources.right))
+        if have < self.n:
+            raise InputError(_too_few(sources.name, have, self.n))
+
+    def trials(self, sources: PairSources, seed: int) -> Iterator[CorpusBatch]:
+        """One batch per sample and repetition: all pairs of the k + 1 corpora, over a pool of the sampled texts."""
+        generators = [generator(self, sources, seed, sample) for sample in range(self.samples)]
+        rows = np.concatenate([different_pairs(sources, self.n, rng) for rng in generators])
+        pairs = sources.pairs
+        pool = compact_pool(pairs.left.take(rows) | pairs.right.take(rows), embedders=())
+        for sample, rng in enumerate(generators):
+            left = np.arange(sample * self.n, (sample + 1) * self.n)
+            joint = Corpus(pool, np.concatenate([left, left + len(rows)]))
+            for repetition in range(self.repetitions):
+                yield self._batch(joint, sample, repetition, rng)
+
+    def judge(self, observations: Observations) -> list[Verdict]:
+        """Not from one metric alone: see `judge_all`."""
+        raise InputError(f"{self.name} compares a metric with its prototypes {' and '.join(self.prototype_names)}")
+
+    def judge_all(self, observations: Mapping[str, Observations]) -> dict[str, list[Verdict]]:
+        """Deviations of every metric from both prototypes, and its score."""
+        found: dict[str, list[_Sample]] = {metric: [] for metric in observations}
+        compared = {metric: self.prototypes_of(metric) for metric in observations}
+        for sample in range(self.samples):
+            moved = {metric: self._trajectories(observed, sample) for metric, observed in observations.items()}
+            for metric, prototypes in compared.items():
+                missing = _missing(prototypes)
+                anchors = [moved.get(name, missing) for name in prototypes]
+                found[metric].append(_sample(moved[metric], anchors))
+        return {metric: [self._verdict(at, samples) for at in range(3)] for metric, samples in found.items()}
+
+    def _trajectories(self, observed: Observations, sample: int) -> list[Trajectory] | str:
+        """Those of one sample, with all repetitions and without each; or why there are none."""
+        here = observed.of("sample", sample)
+        repetition, step = here.columns["repetition"], here.columns["j"] - here.columns["i"]
+        if len(np.unique(repetition)) < self.repetitions:
+            return "not all repetitions are finished"
+        reason = why_undefined(here)
+        if reason is not None:
+            return reason
+        if np.isinf(here.value).any():
+            return "a distance is infinite"
+        values = settled(here.value)
+        return leave_one_out(values, step, repetition) if np.ptp(values) > 0 else "all distances are equal"
+
+    def _verdict(self, at: int, samples: list[_Sample]) -> Verdict:
+        """One measure from the samples: the repetitions of a single one, or the values of several."""
+        measure, reasons = self.measures[at], [sample.reason for sample in samples]
+        pseudo = [pseudo_values(sample.estimates[at]) for sample in samples]
+        values = pseudo[0] if len(samples) == 1 else np.array([sample.estimates[at, 0] for sample in samples])
+        known = [part.var(ddof=1) / len(part) for part in pseudo if len(part) > 1 and not np.isnan(part).any()]
+        error = float(np.sqrt(sum(known)) / len(known)) if known else 0.0
+        verdict = over_repetitions(measure.name, values.tolist(), reasons, error=error)
+        reason = "; ".join(filter(None, (verdict.reason, self._narrow(samples)))) or None
+        return replace(_within(verdict, measure), reason=reason)
+
+    def _narrow(self, samples: list[_Sample]) -> str | None:
+        steps = sorted({step for sample in samples for step in sample.narrow if step < self.k})
+        named = f"step{'s' if len(steps) > 1 else ''} {listed([str(step) for step in steps])}"
+        return f"distances at {named} are (almost) equal: the bandwidth there is {FALLBACK}" if steps else None
+
+    def _batch(self, joint: Corpus, sample: int, repetition: int, rng: np.random.Generator) -> CorpusBatch:
+        masks = double_lottery(self.n, self.k, rng)
+        i, j = corpus_pairs(self.k + 1)
+        columns = {"i": i, "j": j, "sample": np.full(len(i), sample), "repetition": np.full(len(i), repetition)}
+        return CorpusBatch(sample * self.repetitions + repetition, joint, Draws(masks[i], masks[j]), columns)
+
+
+def different_pairs(sources: PairSources, n: int, rng: np.random.Generator) -> Ints:
+    """Rows of n pairs at random whose 2n texts all differ."""
+    left, right = sources.pairs.left.keys.tolist(), sources.pairs.right.keys.tolist()
+    seen: set[int] = set()
+    rows: list[int] = []
+    for row in rng.permutation(len(left)).tolist():
+        texts = {left[row], right[row]}
+        if len(texts) == 2 and not texts & seen:
+            seen |= texts
+            rows.append(row)
+        if len(rows) == n:
+            return np.array(rows, dtype=np.int64)
+    raise InputError(_too_few(sources.name, len(rows), n))
+
+
+def double_lottery(n: int, k: int, rng: np.random.Generator) -> NDArray[np.bool_]:
+    """Which of n texts of A and n of B are in each of c_0 … c_k: round(n·i/k) of B, drawn again for every corpus.
+
+    >>> double_lottery(4, 2, np.random.default_rng(0)).astype(int).tolist()[::2]
+    [[1, 1, 1, 1, 0, 0, 0, 0], [0, 0, 0, 0, 1, 1, 1, 1]]
+    """
+    masks = np.zeros((k + 1, 2 * n), dtype=bool)
+    for mask, second in zip(masks, np.rint(n * np.arange(k + 1) / k).astype(int).tolist(), strict=True):
+        mask[rng.choice(n, n - second, replace=False)] = True
+        mask[n + rng.choice(n, second, replace=False)] = True
+    return masks
+
+
+def _beside(name: str, metric: CorpusMetric) -> CorpusMetric:
+    """A prototype on the input that a metric is compared on."""
+    (prototype,) = get_corpus_metrics(name)
+    if "@" in name or prototype.needs == "tokens":
+        return prototype
+    if prototype.needs == "ground" and (metric.on_scale or metric.pair_ground is not None):
+        return prototype.with_input(metric.on)
+    embedder = prototype.embedder if metric.reads_texts else metric.embedder
+    return prototype.with_input(f"{embedder}:euclidean" if prototype.needs == "ground" else embedder)
+
+
+def _missing(prototypes: tuple[str, ...]) -> str:
+    return f"a run without the prototypes {' and '.join(prototypes)}: add them to its metrics"
+
+
+@dataclass(frozen=True, eq=False)
+class _Sample:
+    """Both deviations and the score (rows) of all repetitions and without each (columns), or the reason of NaN."""
+
+    estimates: Floats
+    reason: str | None = None
+    narrow: tuple[int, ...] = ()
+
+
+def _sample(own: list[Trajectory] | str, anchors: list[list[Trajectory] | str]) -> _Sample:
+    reasons = [found for found in (own, *anchors) if isinstance(found, str)]
+    mine, *others = [found for found in (own, *anchors) if not isinstance(found, str)] or [[]]
+    if reasons:
+        return _Sample(np.full((3, 1), np.nan), reasons[0])
+    far = [np.array(list(map(deviation, mine, other))) for other in others]
+    scores = score(far[0], far[1])
+    reason = "both prototypes move alike" if np.isnan(scores[0]) else None
+    return _Sample(np.array([*far, scores]), reason, mine[0].narrow)
+
+
+def _within(verdict: Verdict, measure: Measure) -> Verdict:
+    """The verdict with intervals that end where the measure does."""
+    ends = np.clip([verdict.low, verdict.high, verdict.boot_low, verdict.boot_high], measure.low, measure.high).tolist()
+    return replace(verdict, low=ends[0], high=ends[1], boot_low=ends[2], boot_high=ends[3])
+
+
+def _too_few(name: str, have: int, needed: int) -> str:
+    return f"{name} has {have} pairs whose texts all differ, but n={needed} are needed"
+
+
+@dataclass(frozen=True, eq=False)
+class Trajectory:
+    """Densities of standardised distances at each step, their shares of all, and steps of (almost) one value."""
+
+    densities: Floats
+    shares: Floats
+    narrow: tuple[int, ...]
+
+
+def trajectory(values: Floats, step: Ints) -> Trajectory:
+    """Standardise distances by the mean and standard deviation (over n) of all, and take the density at each step.
+
+    Distances that are all equal stand at 0.
+
+    >>> made = trajectory(np.array([1.0, 2.0, 1.0, 2.0, 4.0, 4.0]), np.array([1, 1, 1, 1, 2, 2]))
+    >>> made.densities.shape, made.shares.round(2).tolist(), made.narrow
+    ((2, 3001), [0.67, 0.33], (2,))
+    """
+    steps, counts = np.unique(step, return_counts=True)
+    densities, bandwidths = group_densities((values - values.mean()) / (values.std() or 1.0), step, steps)
+    return Trajectory(densities, counts / len(step), tuple(steps[bandwidths < RESOLVED].tolist()))
+
+
+def leave_one_out(values: Floats, step: Ints, repetition: Ints) -> list[Trajectory]:
+    """The trajectory of all repetitions, then those without one of them, where there are several."""
+    names = np.unique(repetition)
+    parts = [repetition != name for name in names] if len(names) > 1 else []
+    return [trajectory(values, step), *(trajectory(values[kept], step[kept]) for kept in parts)]
+
+
+def deviation(first: Trajectory, second: Trajectory) -> float:
+    """Σ_ℓ w_ℓ Σ_x (f_ℓ(x) − g_ℓ(x))² δx, with the shares of distances as weights."""
+    return float(first.shares @ deviations(first.densities, second.densities))
+
+
+def score(distributional: Floats, neighbours: Floats) -> Floats:
+    """(N − D)/(N + D) of deviations from both prototypes: 1 on the first, −1 on the second; NaN where both are 0.
+
+    >>> score(np.array([0.0, 1.0, 3.0]), np.array([2.0, 1.0, 1.0])).tolist()
+    [1.0, 0.0, -0.5]
+    """
+    total = distributional + neighbours
+    return np.where(total > 0, (neighbours - distributional) / np.where(total > 0, total, 1.0), np.nan)
+
+
+def pseudo_values(estimates: Floats) -> Floats:
+    """From an estimate and those without one repetition each: what each repetition contributes, with the same mean.
+
+    Their standard deviation over √R is the standard error of the jackknife. A single estimate stays as it is.
+
+    >>> pseudo_values(np.array([5.0, 5.5, 4.5])).tolist()
+    [4.5, 5.5]
+    """
+    whole, parts = estimates[0], estimates[1:]
+    return np.asarray(whole + (len(parts) - 1) * (parts.mean() - parts)) if len(parts) else estimates

@@ -1,0 +1,160 @@
+"""Increasingly fine-tuned corpora: what a model writes as it learns should come nearer and nearer to its texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from textgauge.bench.inputs.kinds import StepsAndReference
+from textgauge.bench.inputs.sources import REFERENCE
+from textgauge.bench.protocols.base import (
+    Measure,
+    Observations,
+    Protocol,
+    Sources,
+    Verdict,
+    generator,
+    over_repetitions,
+    register_protocol,
+    settled,
+    why_undefined,
+)
+from textgauge.bench.protocols.batch import CorpusBatch
+from textgauge.core.arrays import Floats, Ints
+from textgauge.core.errors import InputError
+from textgauge.data import Corpus, Draws
+from textgauge.stats.correlation import spearman
+
+SELF, STEP = "self", "step"
+_FEWEST_STEPS, _FEWEST_TEXTS = 3, 10
+
+
+@register_protocol
+@dataclass(frozen=True, kw_only=True)
+class Ifc(Protocol):
+    """How a distance to the training texts falls, step by step, towards the distance of these texts from themselves.
+
+    In each repetition: n texts of the reference against n texts of every step (repeated texts count as often as they
+    were written), and against n other texts of the reference, the self-distance. `n=0` takes as many as fit. Measures,
+    mean over repetitions:
+
+    - `trend`: Spearman's ρ of step and distance; −1 where every step comes nearer.
+    - `slope`: of the least-squares line of distance over step, in units of the metric for each step.
+    - `gap`: (d_last − d_self)/(d_first − d_self), what is left at the last step of the first step's distance beyond the
+      self-distance; 0 where the self-distance is reached. Undefined where the first step is no farther than that.
+
+    `slope` and `gap` depend on the model as much as on the metric, and are not averaged. Every trial carries the
+    share of different words among all words (type–token ratio) of its corpus. Source: Kour et al. 2022, section 5.
+    """
+
+    name = "ifc"
+    heading = "A generator as it learns"
+    question = "Does the distance to the training texts fall while a generator learns?"
+    data = StepsAndReference()
+    figures = ("steps", "radar", "box")
+    measures = (
+        Measure("trend", low=1.0, high=-1.0, about="Spearman of step and distance; −1 is best"),
+        Measure("slope", low=-np.inf, high=np.inf, best="smaller", about="change of the distance at each step"),
+        Measure("gap", low=-np.inf, high=np.inf, best="smaller", about="distance left beyond the self-distance"),
+    )
+
+    n: int = 0
+    repetitions: int = 5
+
+    def check(self, sources: Sources) -> None:
+        """At least three steps in order, and enough texts in all corpora."""
+        steps = _steps(sources)
+        if len(steps) < _FEWEST_STEPS:
+            raise InputError(f"a trend needs at least {_FEWEST_STEPS} steps, not {len(steps)}")
+        if self.repetitions < 1:
+            raise InputError(f"at least 1 repetition is needed, not {self.repetitions}")
+        if self.n < 0 or 0 < self.n < 2:
+            raise InputError(f"samples have 2 texts or more, or 0 for as many as fit, not {self.n}")
+        n = self._size(sources)
+        needed = {REFERENCE: 2 * max(n, _FEWEST_TEXTS // 2), **dict.fromkeys(steps, max(n, _FEWEST_TEXTS // 2))}
+        for role, count in needed.items():
+            have = len(sources.corpora[role])
+            if have < count:
+                raise InputError(f"{role} has {have} texts, but samples of {max(n, _FEWEST_TEXTS // 2)} need {count}")
+
+    def trials(self, sources: Sources, seed: int) -> Iterator[CorpusBatch]:
+        """One batch per repetition: every step, then the reference against itself."""
+        rows, n = _rows(sources), self._size(sources)
+        for number in range(self.repetitions):
+            rng = generator(self, sources, seed, number)
+            drawn = {role: rng.permutation(of) for role, of in rows.items()}
+            reference = drawn.pop(REFERENCE)
+            sides = [*(of[:n] for of in drawn.values()), reference[n : 2 * n]]
+            yield _batch(number, sources.joint, reference[:n], sides)
+
+    def judge(self, observations: Observations) -> list[Verdict]:
+        """All measures, each from its values in single repetitions."""
+        batches = list(observations.batches())
+        found = [_judged(batch) for batch in batches]
+        return [
+            over_repetitions(measure.name, [values[place] for values, _ in found], [why[place] for _, why in found])
+            for place, measure in enumerate(self.measures)
+        ]
+
+    def _size(self, sources: Sources) -> int:
+        if self.n:
+            return self.n
+        return min(len(sources.corpora[REFERENCE]) // 2, *(len(sources.corpora[role]) for role in _steps(sources)))
+
+
+def type_token_ratio(corpus: Corpus) -> float:
+    """Different words as a share of all words; NaN where there are none."""
+    tokens = corpus.tokens("words")
+    return len(np.unique(tokens.ids)) / len(tokens.ids) if len(tokens.ids) else float("nan")
+
+
+def line(step: Floats, distance: Floats) -> float:
+    """The slope of the least-squares line."""
+    gap = step - step.mean()
+    return float(gap @ distance / (gap @ gap))
+
+
+def _judged(batch: Observations) -> tuple[list[float], list[str | None]]:
+    """Trend, slope and gap of one repetition, and the reason of each that is undefined."""
+    why = why_undefined(batch)
+    if why is not None or not np.isfinite(batch.value).all():
+        return [float("nan")] * 3, [why or "a distance is infinite"] * 3
+    value = settled(batch.value)
+    along = batch.columns["kind"] == STEP
+    step, d, own = batch.columns["step"][along].astype(np.float64), value[along], float(value[~along].mean())
+    trend, beyond = spearman(step, d), d[0] - own
+    gap = float((d[-1] - own) / beyond) if beyond > 0 else float("nan")
+    no_trend = "all distances are equal" if np.isnan(trend) else None
+    no_gap = None if beyond > 0 else "the first step is no farther than the reference is from itself"
+    return [trend, line(step, d), gap], [no_trend, None, no_gap]
+
+
+def _steps(sources: Sources) -> list[str]:
+    return sorted(role for role in sources.corpora if role != REFERENCE)
+
+
+def _rows(sources: Sources) -> dict[str, Ints]:
+    """The rows of each corpus in the joint one, in an order of their content alone; the reference first."""
+    starts, start = {}, 0
+    for role, corpus in sources.corpora.items():
+        starts[role] = start
+        start += len(corpus)
+    order = [REFERENCE, *_steps(sources)]
+    return {role: starts[role] + np.argsort(sources.corpora[role].keys, kind="stable") for role in order}
+
+
+def _batch(number: int, joint: Corpus, reference: Ints, sides: list[Ints]) -> CorpusBatch:
+    corpus = joint.take(np.concatenate([reference, *sides]))
+    ends = np.cumsum([len(reference), *map(len, sides)])
+    place = np.arange(len(corpus))
+    left = np.repeat(place[None] < ends[0], len(sides), axis=0)
+    right = (place >= ends[:-1, None]) & (place < ends[1:, None])
+    steps = np.arange(1, len(sides) + 1)
+    columns = {
+        "kind": np.array([STEP] * (len(sides) - 1) + [SELF]),
+        "step": np.where(steps == len(sides), 0, steps),
+        "ttr": np.array([type_token_ratio(joint.take(side)) for side in sides]),
+    }
+    return CorpusBatch(number, corpus, Draws(left, right), columns)

@@ -1,0 +1,316 @@
+"""Known-similarity corpora: mixtures of two sources, whose distances should grow with how far their shares differ."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cache
+from math import comb
+from typing import Literal
+
+import numpy as np
+
+from textgauge.bench.inputs.kinds import TwoCorpora
+from textgauge.bench.protocols.base import (
+    Measure,
+    Observations,
+    Protocol,
+    Sources,
+    Verdict,
+    generator,
+    over_repetitions,
+    register_protocol,
+    settled,
+    why_undefined,
+)
+from textgauge.bench.protocols.batch import CorpusBatch
+from textgauge.core.arrays import Floats, Ints
+from textgauge.core.errors import InputError
+from textgauge.data import Corpus, Draws
+from textgauge.stats.correlation import omega_squared, pearson, r_squared, spearman
+
+Ties = Literal["half", "right", "wrong"]
+Which = Literal["distinct", "paper"]
+
+
+def shares(k: int, n: int) -> Ints:
+    """How many texts of the first source each corpus takes: all of c_1, none of c_k.
+
+    >>> shares(5, 10).tolist()
+    [10, 8, 5, 2, 0]
+    """
+    return np.rint(n * np.arange(k - 1, -1, -1) / (k - 1)).astype(np.int64)
+
+
+@register_protocol
+@dataclass(frozen=True, kw_only=True)
+class Ksc(Protocol):
+    """Known-similarity corpora of two sources, and how well a distance follows them.
+
+    k corpora of n texts, from all A to all B. `draw=disjoint` uses no text twice in a set (Kour et al. 2022);
+    `draw=lottery` draws every corpus again, so that corpora may share texts (Ackerman et al. 2023). Measures: accuracy
+    and weighted accuracy of judgements, Spearman's ρ of distance and step ℓ (monotonicity), ω² of an analysis of
+    variance by ℓ (separability), R² of the line over ℓ (linearity; `linearity=r` gives r, as the paper's table).
+    `order=paper` lists the same corpora from all B to all A, as the authors' code does: metrics that are not symmetric
+    see their roles exchanged.
+    `judgements=paper` counts judgements as often as the authors' code; `ties` is how equal distances count;
+    `sample` takes that many judgements at random (0: all). Distances that differ by rounding alone are equal.
+    """
+
+    name = "ksc"
+    heading = "Known mixtures"
+    question = "Two sources are mixed in known shares: do distances grow with the difference of the shares?"
+    data = TwoCorpora()
+    common = "the five measures of ksc are functions of one matrix of distances, so they are not independent evidence"
+    figures = ("distance", "tree", "radar", "box")
+    measures = (
+        Measure(
+            "accuracy", chance=0.5, about="share of judgements in which the nearer mixtures have the smaller distance"
+        ),
+        Measure(
+            "weighted_accuracy", chance=0.5, about="the same, hard judgements (mixtures nearly as near) weighing more"
+        ),
+        Measure(
+            "monotonicity", low=-1.0, chance=0.0, about="Spearman's ρ of the steps between mixtures and their distance"
+        ),
+        Measure("separability", chance=0.0, about="ω² of distances grouped by the steps between mixtures"),
+        Measure("linearity", about="R² of the line of distance over steps"),
+    )
+
+    k: int = 7
+    n: int = 100
+    repetitions: int = 5
+    draw: Literal["disjoint", "lottery"] = "disjoint"
+    order: Literal["definition", "paper"] = "definition"
+    judgements: Which = "distinct"
+    ties: Ties = "half"
+    linearity: Literal["r2", "r"] = "r2"
+    sample: int = 0
+
+    @property
+    def key(self) -> str:
+        """What decides the trials; how they are judged does not."""
+        order = ",order=paper" if self.order == "paper" else ""
+        return f"ksc(k={self.k},n={self.n},repetitions={self.repetitions},draw={self.draw}{order})|v{self.version}"
+
+    @property
+    def title(self) -> str:
+        """The number of corpora."""
+        return f"k{self.k}"
+
+    @property
+    def summary(self) -> str:
+        """How many corpora of how many texts."""
+        order = ", in the order of the authors' code" if self.order == "paper" else ""
+        return f"{self.k} corpora of {self.n} texts, {self.repetitions} repetitions{order}"
+
+    def check(self, sources: Sources) -> None:
+        """At least three corpora, a text for every step, and enough texts in both sources."""
+        if self.k < 3:
+            raise InputError(f"known-similarity corpora need k of at least 3, not {self.k}")
+        if self.n < self.k - 1:
+            raise InputError(
+                f"{self.k} corpora differ from each other only with at least {self.k - 1} texts each, not {self.n}"
+            )
+        if self.repetitions < 1:
+            raise InputError(f"at least 1 repetition is needed, not {self.repetitions}")
+        if self.sample < 0:
+            raise InputError(f"a sample of judgements has 1 or more, or 0 for all of them, not {self.sample}")
+        sources.check_different(self._needed(), f"k={self.k} corpora of n={self.n} need")
+
+    def pool_share(self, sources: Sources) -> float:
+        """The larger share of both sources; of a lottery, the share that at least one corpus draws."""
+        first = shares(self.k, self.n)
+        counts = {role: len(sources.distinct(role)) for role in ("a", "b")}
+        if self.draw == "disjoint":
+            return max(needed / counts[role] for role, needed in self._needed().items())
+        taken = {"a": first, "b": self.n - first}
+        return max(1.0 - float(np.prod(1.0 - taken[role] / counts[role])) for role in taken)
+
+    def trials(self, sources: Sources, seed: int) -> Iterator[CorpusBatch]:
+        """One batch per repetition: all pairs of the k corpora."""
+        same = replace(self, order="definition")  # the texts drawn do not depend on the order
+        for number in range(self.repetitions):
+            members = self._members(sources.sides, generator(same, sources, seed, number))
+            yield _batch(number, sources.joint, members[::-1] if self.order == "paper" else members)
+
+    def judge(self, observations: Observations) -> list[Verdict]:
+        """All five measures, each from its values in single repetitions."""
+        batches = list(observations.batches())
+        whole = [batch for batch in batches if why_undefined(batch) is None]
+        errors = self._errors(whole)
+        values = [self._judged(batch) for batch in batches]
+        reasons = [why_undefined(batch) or _why_unrelated(batch.value) for batch in batches]
+        return [
+            over_repetitions(name, [found[name] for found in values], _of_undefined(values, reasons, name), error=error)
+            for name, error in ((measure.name, errors.get(measure.name, 0.0)) for measure in self.measures)
+        ]
+
+    def _judged(self, batch: Observations) -> dict[str, float]:
+        d, step = settled(batch.value), batch.columns["j"] - batch.columns["i"]
+        if why_undefined(batch) is not None:
+            return dict.fromkeys((measure.name for measure in self.measures), float("nan"))
+        judged = self._judgements()
+        line = r_squared if self.linearity == "r2" else pearson
+        return {
+            "accuracy": accuracy(d, judged, ties=self.ties),
+            "weighted_accuracy": accuracy(d, judged, weighted=True, ties=self.ties),
+            "monotonicity": spearman(step.astype(float), d),
+            "separability": omega_squared(d, step),
+            "linearity": line(step.astype(float), d),
+        }
+
+    def _errors(self, batches: list[Observations]) -> dict[str, float]:
+        """Standard errors of both accuracies; repetitions share the sample, so their mean is as uncertain as one."""
+        if not self.sample or not batches:
+            return {}
+        found = [
+            [
+                sampling_error(settled(batch.value), self._judgements(), weighted=w, ties=self.ties)
+                for w in (False, True)
+            ]
+            for batch in batches
+        ]
+        plain, weighted = np.mean(found, axis=0)
+        return {"accuracy": float(plain), "weighted_accuracy": float(weighted)}
+
+    def _judgements(self) -> Judgements:
+        if self.sample:
+            return sampled(self.k, self.judgements, self.sample, seed=0)
+        return judgements(self.k, self.judgements)
+
+    def _needed(self) -> dict[str, int]:
+        first = shares(self.k, self.n)
+        if self.draw == "lottery":
+            return {"a": self.n, "b": self.n}
+        return {"a": int(first.sum()), "b": int((self.n - first).sum())}
+
+    def _members(self, sides: tuple[Ints, Ints], rng: np.random.Generator) -> list[Ints]:
+        """The rows of each corpus."""
+        first = shares(self.k, self.n)
+        if self.draw == "lottery":
+            return [
+                np.concatenate([rng.choice(sides[0], a, False), rng.choice(sides[1], self.n - a, False)]) for a in first
+            ]
+        shuffled = [rng.permutation(side) for side in sides]
+        cuts = np.cumsum(first)[:-1], np.cumsum(self.n - first)[:-1]
+        parts = [
+            np.split(side[: int(cut[-1]) + last], cut)
+            for side, cut, last in zip(shuffled, cuts, (first[-1], self.n - first[-1]), strict=True)
+        ]
+        return [np.concatenate(both) for both in zip(*parts, strict=True)]
+
+
+def _why_unrelated(distances: Floats) -> str:
+    return "a distance is infinite" if np.isinf(distances).any() else "all distances are equal"
+
+
+def _of_undefined(values: list[dict[str, float]], reasons: list[str], measure: str) -> list[str | None]:
+    return [reason if np.isnan(found[measure]) else None for found, reason in zip(values, reasons, strict=True)]
+
+
+def _batch(number: int, joint: Corpus, members: list[Ints]) -> CorpusBatch:
+    used = np.unique(np.concatenate(members))
+    i, j = corpus_pairs(len(members))
+    masks = np.zeros((len(members), len(used)), dtype=bool)
+    for mask, rows in zip(masks, members, strict=True):
+        mask[np.searchsorted(used, rows)] = True
+    return CorpusBatch(number, joint.take(used), Draws(masks[i], masks[j]), {"i": i, "j": j})
+
+
+@dataclass(frozen=True, eq=False)
+class Judgements:
+    """Pairs (inner, outer) of corpus pairs, by their place among all pairs i < j, with how often each counts.
+
+    `gap` is how much longer the outer pair is.
+    """
+
+    inner: Ints
+    outer: Ints
+    count: Floats
+    gap: Ints
+
+    def __len__(self) -> int:
+        return int(self.count.sum())
+
+
+@cache
+def corpus_pairs(k: int) -> tuple[Ints, Ints]:
+    """All i < j of k corpora, in order."""
+    i, j = np.triu_indices(k, 1)
+    return i.astype(np.int64), j.astype(np.int64)
+
+
+@cache
+def judgements(k: int, which: Which = "distinct") -> Judgements:
+    """Every pair properly inside another one, once; or as often as the recursion of the authors' code lists it.
+
+    >>> len(judgements(7)), len(judgements(12)), len(judgements(7, "paper")), len(judgements(12, "paper"))
+    (105, 935, 156, 6053)
+    """
+    i, j = corpus_pairs(k)
+    inside = (i[:, None] >= i) & (j[:, None] <= j)
+    np.fill_diagonal(inside, False)
+    inner, outer = np.nonzero(inside)
+    length = j - i
+    count = np.ones(len(inner))
+    if which == "paper":
+        count = _paths(i, length, k)[outer]
+    return Judgements(inner, outer, count, length[outer] - length[inner])
+
+
+def sampled(k: int, which: Which, size: int, seed: int) -> Judgements:
+    """A random sample of judgements, drawn by their counts with replacement, without listing them all."""
+    rng = np.random.default_rng([seed, 6])
+    i, j = corpus_pairs(k)
+    length = j - i
+    weight = (length + 1) * length / 2 - 1.0  # pairs properly inside each pair
+    if which == "paper":
+        weight *= _paths(i, length, k)
+    outer = rng.choice(len(i), size=size, p=weight / weight.sum())
+    row = rng.integers(1, ((length + 1) * length // 2)[outer])  # 0 would be the outer pair itself
+    first, last = _inner(row, length[outer])
+    start, end = i[outer] + first, i[outer] + last
+    inner = start * k - start * (start + 1) // 2 + end - start - 1
+    return Judgements(inner, outer, np.ones(size), length[outer] - (end - start))
+
+
+def _inner(row: Ints, length: Ints) -> tuple[Ints, Ints]:
+    """Start and end of the row-th pair among those of 0…length: the longest first, then by start."""
+    shorter = ((np.sqrt(8 * row + 1) - 1) // 2).astype(np.int64)
+    start = row - shorter * (shorter + 1) // 2
+    return start, start + length - shorter
+
+
+def _paths(start: Ints, length: Ints, k: int) -> Floats:
+    """How often the recursion of the authors' code, which shortens a pair by one end at a time, meets each pair."""
+    return np.array([float(comb(k - 1 - int(size), int(i))) for i, size in zip(start, length, strict=True)])
+
+
+def accuracy(distances: Floats, of: Judgements, *, weighted: bool = False, ties: Ties = "half") -> float:
+    """Share of judgements in which the inner distance is not the larger; `weighted` by 1/(ℓ_outer − ℓ_inner).
+
+    >>> accuracy(np.array([1.0, 2.0, 1.0]), judgements(3))
+    1.0
+    """
+    if np.isnan(distances).any():
+        return float("nan")
+    right, weight = _counted(distances, of, weighted, ties)
+    return float((weight * right).sum() / weight.sum())
+
+
+def sampling_error(distances: Floats, of: Judgements, *, weighted: bool = False, ties: Ties = "half") -> float:
+    """Standard error of the accuracy on a random sample of judgements: √(p(1 − p)/m) without ties and weights.
+
+    >>> round(sampling_error(np.array([1.0, 2.0, 3.0]), Judgements(*np.array([[0, 2], [1, 1], [1, 1], [1, 1]]))), 4)
+    0.3536
+    """
+    right, weight = _counted(distances, of, weighted, ties)
+    mean = (weight * right).sum() / weight.sum()
+    return float(np.sqrt(((weight * (right - mean)) ** 2).sum()) / weight.sum())
+
+
+def _counted(distances: Floats, of: Judgements, weighted: bool, ties: Ties) -> tuple[Floats, Floats]:
+    outer, inner = distances[of.outer], distances[of.inner]  # compared, not subtracted: two may be infinite
+    right = (outer > inner) + {"half": 0.5, "right": 1.0, "wrong": 0.0}[ties] * (outer == inner)
+    return right, of.count / of.gap if weighted else of.count

@@ -1,0 +1,300 @@
+"""What a run holds: the one reader of a store. Each result file is opened once, nothing is written, nothing trained."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textgauge.bench.ensembles import KeptEnsembles, kept_ensembles, mean_verdicts, means_over_embedders
+from textgauge.bench.plan import Cell
+from textgauge.bench.protocols import known_protocols
+from textgauge.bench.protocols.base import Observations, Protocol, Verdict
+from textgauge.bench.store import Store
+from textgauge.core.errors import InputError
+from textgauge.metrics import get_metric
+from textgauge.metrics.pair_metric import similarity_of
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Options = Mapping[str, Any]
+Key = tuple[tuple[str, Any], ...]
+
+_OWN_COLUMNS = {"value", "failed", "seconds"}  # of a result; the others are about its trials
+NOT_TRAINED = "ensembles are not trained; run the same command again"
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The verdicts of one metric under one protocol on one data set."""
+
+    data: str
+    protocol: Protocol
+    seed: int
+    metric: str
+    verdicts: tuple[Verdict, ...]
+    missing: int = 0
+    fingerprint: str = ""
+    pool_share: float | None = None
+
+    def verdict(self, measure: str) -> Verdict:
+        """One measure."""
+        return next(verdict for verdict in self.verdicts if verdict.measure == measure)
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """All metrics under one protocol, on one data set, with one seed.
+
+    `observed` holds distances (farther is larger), or what else the protocol judges: similarities in tasks, times.
+    `missing` counts the results of each metric that the store lacks; `fingerprint` identifies the data, whatever their
+    name; `pool_share` is the share of the source texts that each repetition uses, None where it is unknown; `results`
+    is what the group was read from.
+    """
+
+    data: str
+    protocol: Protocol
+    seed: int
+    fingerprint: str = ""
+    observed: Mapping[str, Observations] = field(default_factory=dict)
+    missing: Mapping[str, int] = field(default_factory=dict)
+    results: Results | None = None
+    pool_share: float | None = None
+
+    @property
+    def trials(self) -> tuple[str, str, str, int]:
+        """What identifies the trials, however they are judged."""
+        return self.data, self.protocol.key, self.fingerprint, self.seed
+
+    @property
+    def complete(self) -> dict[str, Observations]:
+        """The metrics of which no result is missing."""
+        return {metric: found for metric, found in self.observed.items() if not self.missing.get(metric)}
+
+
+@dataclass(frozen=True)
+class MetricTime:
+    """The trials of one metric under one protocol: how many, their seconds in all, how many failed."""
+
+    metric: str
+    protocol: str
+    trials: int
+    seconds: float
+    failed: int
+
+    @property
+    def each(self) -> float:
+        """Seconds of one trial."""
+        return self.seconds / self.trials
+
+
+class Results:
+    """What a store holds when it is first read: observations, verdicts, ensembles, times; of one `seed`, or of all."""
+
+    def __init__(self, store: Store, *, seed: int | None = None) -> None:
+        self.store = store
+        self._seed = seed
+        self._costs: dict[str, tuple[int, float, int]] = {}  # by name of a result: its trials, seconds, failures
+        self._observed: dict[tuple[str, ...], tuple[Observations, int]] = {}
+        self._trials: dict[tuple[str, str, int], Observations] = {}  # by protocol, data and seed: of the first metric
+        self._groups: dict[Key, list[Group]] = {}
+        self._judged: dict[Key, list[Judged]] = {}
+
+    @cached_property
+    def manifests(self) -> list[dict[str, Any]]:
+        """The manifests of the runs, the latest last."""
+        every = self.store.manifests()
+        return [one for one in every if self._seed is None or all(c["seed"] == self._seed for c in one["cells"])]
+
+    @cached_property
+    def metrics(self) -> set[str]:
+        """The metrics of the runs, finished or not."""
+        return {cell["metric"] for manifest in self.manifests for cell in manifest["cells"]}
+
+    @property
+    def count(self) -> int:
+        """How many different results the runs have, finished or not."""
+        return len({cell["name"] for manifest in self.manifests for cell in manifest["cells"]})
+
+    def groups(self, options: Options | None = None) -> list[Group]:
+        """What is held of each protocol on each data set, metrics of several runs together.
+
+        `options` are parameters of protocols that decide how trials are judged; the others are as the run has them.
+        """
+        key = _key(options)
+        if key not in self._groups:
+            self._groups[key] = self._read_groups(options or {})
+        return self._groups[key]
+
+    def judged(self, options: Options | None = None) -> list[Judged]:
+        """All verdicts, the latest where several runs have the same one under other versions.
+
+        Tasks of pair metrics are also judged for the mean over embedders and for the ensembles that the run trained.
+        """
+        key = _key(options)
+        if key not in self._judged:
+            found = [item for group in self.groups(options) for item in _verdicts(group)]
+            self._judged[key] = found + [_judged(one.group, one.name, one.verdicts) for one in self.ensembles.found]
+        return self._judged[key]
+
+    @cached_property
+    def ensembles(self) -> KeptEnsembles:
+        """The ensembles that the run trained, with what metrics contribute to them, and how many it lacks."""
+        return kept_ensembles(self.store, self.groups())
+
+    @property
+    def warnings(self) -> list[str]:
+        """What the store lacks besides results."""
+        return [NOT_TRAINED] if self.ensembles.lacking else []
+
+    def times(self) -> list[MetricTime]:
+        """What each result of a metric cost under a protocol; models and tokenizers run before the clock starts."""
+        cells = dict.fromkeys(
+            (metric, str(manifest["protocol"]["name"]), cell.name)
+            for manifest in self.manifests
+            for metric, of in cells_by_metric(manifest["cells"]).items()
+            for cell in of
+        )
+        self.groups()
+        return [
+            MetricTime(metric, protocol, *cost)
+            for (metric, protocol, name) in cells
+            if (cost := self._costs.get(name, (0, 0.0, 0)))[0]
+        ]
+
+    def _read_groups(self, options: Options) -> list[Group]:
+        found: dict[tuple[str, Protocol, int], dict[str, list[Cell]]] = {}
+        pool_shares: dict[tuple[str, Protocol], float | None] = {}
+        for manifest in self.manifests:
+            protocol = _protocol(manifest["protocol"], options)
+            pool_shares[manifest["data"]["fingerprint"], protocol] = manifest["data"].get("pool_share")
+            for metric, cells in cells_by_metric(manifest["cells"]).items():
+                found.setdefault((cells[0].fingerprint, protocol, cells[0].seed), {})[metric] = cells
+        # Manifests of one run may be equally old: protocols have an order of their own.
+        order = list(known_protocols())
+        ranked = sorted(found.items(), key=lambda item: order.index(item[0][1].name))
+        return [
+            self._group(protocol, cells, pool_shares.get((data, protocol))) for (data, protocol, _), cells in ranked
+        ]
+
+    def _group(self, protocol: Protocol, cells: Mapping[str, Sequence[Cell]], pool_share: float | None) -> Group:
+        read = {metric: self._observations(of, protocol) for metric, of in cells.items()}
+        first = next(iter(cells.values()))[0]
+        observed = {metric: found for metric, (found, _) in read.items()}
+        missing = {metric: lacking for metric, (_, lacking) in read.items()}
+        return Group(first.data, protocol, first.seed, first.fingerprint, observed, missing, self, pool_share)
+
+    def _observations(self, cells: Sequence[Cell], protocol: Protocol) -> tuple[Observations, int]:
+        """What one metric gave, as the protocol judges it, and how many results are missing."""
+        names = tuple(cell.name for cell in cells)
+        if names not in self._observed:
+            found, lacking = self._read_observations(cells, protocol)
+            trials = self._trials.setdefault((cells[0].protocol, cells[0].fingerprint, cells[0].seed), found)
+            self._observed[names] = _sharing(found, trials), lacking
+        return self._observed[names]
+
+    def _read_observations(self, cells: Sequence[Cell], protocol: Protocol) -> tuple[Observations, int]:
+        there = [(cell.batch, frame) for cell in cells if (frame := self._read(cell)) is not None]
+        if not there:
+            return Observations(np.empty(0), np.empty(0, np.int64)), len(cells)
+        values = np.concatenate([frame["value"].to_numpy() for _, frame in there])
+        names = [name for name in there[0][1].columns if name not in _OWN_COLUMNS]
+        return Observations(
+            _as_judged(get_metric(cells[0].metric), values, protocol),
+            np.concatenate([np.full(len(frame), batch) for batch, frame in there]),
+            {name: np.concatenate([_column(frame[name]) for _, frame in there]) for name in names},
+        ), len(cells) - len(there)
+
+    def _read(self, cell: Cell) -> pl.DataFrame | None:
+        frame = self.store.read(cell)
+        if frame is not None:
+            self._costs[cell.name] = len(frame), float(frame["seconds"].sum()), int(frame["failed"].sum())
+        return frame
+
+
+def _column(series: pl.Series) -> NDArray[Any]:
+    """A column as an array; equal strings are one object, because a column has millions of cells and few strings."""
+    import polars as pl
+
+    if series.dtype != pl.String or series.null_count():
+        return series.to_numpy()
+    different = series.unique(maintain_order=True)
+    places = series.replace_strict(different, np.arange(len(different)), return_dtype=pl.Int64)
+    return np.array(different.to_list(), dtype=object).take(places.to_numpy())
+
+
+def _sharing(own: Observations, other: Observations) -> Observations:
+    """Observations with the arrays of others where they are the same: all metrics see the same trials."""
+    columns = {name: _one_of(of, other.columns.get(name, of)) for name, of in own.columns.items()}
+    return replace(own, batch=_one_of(own.batch, other.batch), columns=columns)
+
+
+def _one_of(own: NDArray[Any], other: NDArray[Any]) -> NDArray[Any]:
+    return other if np.array_equal(own, other, equal_nan=own.dtype.kind == other.dtype.kind == "f") else own
+
+
+def total_times(times: Iterable[MetricTime]) -> list[MetricTime]:
+    """The sum of the times of each metric under each protocol."""
+    found: dict[tuple[str, str], MetricTime] = {}
+    for time in times:
+        key = (time.metric, time.protocol)
+        one = found.get(key, MetricTime(*key, 0, 0.0, 0))
+        trials, seconds, failed = one.trials + time.trials, one.seconds + time.seconds, one.failed + time.failed
+        found[key] = MetricTime(*key, trials, seconds, failed)
+    return list(found.values())
+
+
+def cells_by_metric(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Cell]]:
+    """The cells of a manifest, metric by metric."""
+    names = [item.name for item in fields(Cell)]
+    found: dict[str, list[Cell]] = {}
+    for row in rows:
+        cell = Cell(**{name: row[name] for name in names})
+        found.setdefault(cell.metric, []).append(cell)
+    return found
+
+
+def _key(options: Options | None) -> Key:
+    return tuple(sorted((options or {}).items()))
+
+
+def _protocol(declared: Mapping[str, Any], options: Options) -> Protocol:
+    """The protocol a manifest names, with options that change how it judges."""
+    kind = known_protocols().get(str(declared["name"]))
+    if kind is None:
+        raise InputError(f"this version knows no protocol {declared['name']!r}")
+    known = {item.name for item in fields(kind)}
+    stored = dict.fromkeys(kind.former, "") | declared["parameters"]
+    renamed = {name: values.get(stored[name], stored[name]) for name, values in kind.former.items()}
+    given = {name: value for name, value in (stored | renamed).items() if name in known and value != ""}
+    return kind(**given | {name: value for name, value in options.items() if name in known})
+
+
+def _as_judged(metric: Any, values: NDArray[np.float64], protocol: Protocol) -> NDArray[np.float64]:
+    if protocol.timed:
+        return values
+    return np.asarray(similarity_of(metric, values) if protocol.similarities else metric.orient(values))
+
+
+def _verdicts(group: Group) -> Iterator[Judged]:
+    there = {metric: found for metric, found in group.observed.items() if len(found.value)}
+    try:
+        verdicts = group.protocol.judge_all(there)
+    except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+        # A manifest may say of its results what they are not: other parameters, another protocol.
+        raise InputError(f"{group.data}: stored results do not fit {group.protocol.key} ({error})") from error
+    if group.protocol.ensembles:
+        for name, metrics in means_over_embedders(list(verdicts)).items():
+            verdicts[name] = mean_verdicts([verdicts[metric] for metric in metrics], group.protocol)
+    for metric in dict.fromkeys([*group.observed, *verdicts]):
+        yield _judged(group, metric, verdicts.get(metric, ()), group.missing.get(metric, 0))
+
+
+def _judged(group: Group, metric: str, verdicts: Iterable[Verdict], missing: int = 0) -> Judged:
+    about = missing, group.fingerprint, group.pool_share
+    return Judged(group.data, group.protocol, group.seed, metric, tuple(verdicts), *about)

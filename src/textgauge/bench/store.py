@@ -1,0 +1,215 @@
+"""A folder of finished cells: one Parquet file each, written whole or not at all.
+
+    cells/ab/abcdef….parquet     the observations of one cell
+    manifests/….json             what each run computes: cells with signature, seed, data fingerprints, versions
+    derived/….json               what is slow to make from cells: ensembles; how long it all took
+
+Files are written under a temporary name and renamed, so that a run may be killed at any moment and two may share a
+store. Each carries a checksum of its content (`textgauge.core.sealed`): a damaged file is named in a warning, counts as
+missing and is computed again. Files of versions that wrote no checksum are read as they are.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import json
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_type_hints
+
+import numpy as np
+
+from textgauge.bench.plan import Cell
+from textgauge.bench.protocols import protocols_named
+from textgauge.core.errors import InputError, ResourceError, TextgaugeError, warn
+from textgauge.core.files import replacing
+from textgauge.core.limits import stored_bytes
+from textgauge.core.sealed import Damaged, seal_json, seal_parquet, shape_error, unsealed_json, unsealed_parquet
+from textgauge.data.frames import parquet_frame
+from textgauge.metrics import Metric, get_metric
+from textgauge.metrics.neighbours import harmonic_mean
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_FORMAT = 1
+_TIME = "time"
+_ROUNDING = 1e-6
+_OF_F1 = {"pr": lambda f1: 1.0 - f1, "irpr": lambda f1: f1}  # metrics whose value is F1 of precision and recall
+_COLUMNS = {"value", "reason", "failed", "seconds"}  # what every cell has besides its trials
+_MANIFEST: dict[str, Any] = {  # what is read of a manifest
+    "protocol": {"name": str, "parameters": dict},
+    "data": {"name": str, "fingerprint": str},
+    "seed": int,
+    "versions": [str],
+    "cells": [get_type_hints(Cell) | {"name": str}],
+}
+
+
+class Store:
+    """A folder of cells and manifests."""
+
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        self.folder = Path(folder)
+
+    @classmethod
+    def open(cls, folder: str | os.PathLike[str]) -> Store:
+        """An existing store, to read from."""
+        store = cls(folder)
+        if not store.folder.is_dir():
+            raise InputError(f"{folder}: no such run; make one by `textgauge run ... --out {folder}`")
+        if not store.manifests():
+            raise InputError(f"{folder}: holds no run")
+        return store
+
+    def path(self, cell: Cell) -> Path:
+        """Where a cell is kept."""
+        return self.folder / "cells" / cell.name[:2] / f"{cell.name}.parquet"
+
+    def read(self, cell: Cell) -> pl.DataFrame | None:
+        """The observations of a cell; None where they are missing or, with a warning, damaged."""
+        path = self.path(cell)
+        try:
+            frame = parquet_frame(unsealed_parquet(stored_bytes(path)))
+            if not set(frame.columns) >= _COLUMNS:
+                raise Damaged("it lacks columns of a result")
+            if (broken := broken_invariant(cell, frame)) is not None:
+                raise Damaged(broken)
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except (OSError, Damaged, InputError) as error:
+            _warn_damaged(path, error)
+            return None
+        return frame
+
+    def has(self, cell: Cell) -> bool:
+        """Whether a cell is there and can be read."""
+        return self.read(cell) is not None
+
+    def write(self, cell: Cell, observations: pl.DataFrame) -> None:
+        """Keep the observations of a cell."""
+        content = io.BytesIO()
+        observations.write_parquet(content)
+        self._keep(self.path(cell), seal_parquet(content.getvalue()))
+
+    def read_extra(self, name: str) -> dict[str, Any] | None:
+        """Something derived from cells that is slow to make again; None where it is missing or damaged."""
+        path = self._extra(name)
+        try:
+            return unsealed_json(stored_bytes(path).decode())
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except (OSError, ValueError) as error:
+            _warn_damaged(path, error)
+            return None
+
+    def write_extra(self, name: str, content: dict[str, Any]) -> None:
+        """Keep something derived from cells, under a hash of what decides it."""
+        self._keep(self._extra(name), json.dumps(seal_json(content)).encode())
+
+    def _extra(self, name: str) -> Path:
+        return self.folder / "derived" / f"{name}.json"
+
+    @contextlib.contextmanager
+    def timed(self) -> Iterator[None]:
+        """Add the processor time of what is computed inside to `seconds`; reading what is there takes none."""
+        before, start = self._files(), _processor_seconds()
+        try:
+            yield
+        finally:
+            if self._files() != before:
+                self.write_extra(_TIME, {"seconds": self.seconds + _processor_seconds() - start})
+
+    @property
+    def seconds(self) -> float:
+        """The processor time of everything that was computed under `timed`."""
+        return float((self.read_extra(_TIME) or {}).get("seconds", 0.0))
+
+    def _files(self) -> int:
+        return sum(len(files) for _, _, files in os.walk(self.folder))
+
+    def write_manifest(self, cells: Sequence[Cell], about: dict[str, Any]) -> None:
+        """Keep what a run asks for; the same run writes the same file."""
+        content = {"format": _FORMAT, **about, "cells": [cell.to_dict() for cell in cells]}
+        text = json.dumps(seal_json(content), indent=1, ensure_ascii=False, sort_keys=True)
+        name = hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+        path = self.folder / "manifests" / f"{name}.json"
+        try:
+            self._keep(path, text.encode())
+        except ResourceError:
+            if not path.exists():  # a finished run that can only be read may be run again
+                raise
+
+    def manifests(self) -> list[dict[str, Any]]:
+        """What the runs of this store compute, the latest last."""
+        paths = sorted((self.folder / "manifests").glob("*.json"), key=lambda path: (path.stat().st_mtime_ns, path))
+        return [_manifest(path) for path in paths]
+
+    def _keep(self, path: Path, content: bytes) -> None:
+        """Write a file whole or not at all; trouble with the disk is one clear error."""
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with replacing(path, named_by_user=False) as part:
+                part.write_bytes(content)
+        except OSError as error:
+            raise ResourceError(f"cannot write to {self.folder}: {error.strerror or error}") from None
+
+
+def _processor_seconds() -> float:
+    """Of this process and of those it started that have ended."""
+    return sum(os.times()[:4])
+
+
+def _manifest(path: Path) -> dict[str, Any]:
+    try:
+        found = unsealed_json(stored_bytes(path).decode())
+    except Damaged as error:
+        raise InputError(f"{path}: a damaged manifest ({error}); delete it and run the same command again") from None
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: not a manifest ({error})") from None
+    if found.get("format") != _FORMAT:
+        raise InputError(f"{path}: a manifest of another version of textgauge")
+    if (amiss := shape_error(found, _MANIFEST)) is not None:
+        raise InputError(f"{path}: not a manifest ({amiss})")
+    return found
+
+
+def _warn_damaged(path: Path, error: Exception) -> None:
+    message = f"{path}: damaged ({error}); it counts as missing, run the same command again to compute it"
+    warn(message, RuntimeWarning)
+
+
+def broken_invariant(cell: Cell, frame: pl.DataFrame) -> str | None:
+    """What cannot be in the results of a cell, in words; None where all may be so."""
+    kinds = protocols_named(cell.protocol.partition("|")[0].partition("(")[0])
+    if any(kind.timed for kind in kinds):  # values are seconds
+        return None
+    try:
+        metric = get_metric(cell.metric)
+    except TextgaugeError:  # of a plug-in that is not here
+        return None
+    return _outside(metric, frame) or _not_f1(metric, frame)
+
+
+def _outside(metric: Metric, frame: pl.DataFrame) -> str | None:
+    bounds = {"value": metric.bounds, **{f"part.{part.name}": part.bounds for part in metric.parts}}
+    for name, (low, high) in bounds.items():
+        if name in frame.columns:
+            values = frame[name].to_numpy()
+            wrong = values[(values < low - _ROUNDING) | (values > high + _ROUNDING)]
+            if len(wrong):
+                return f"{name} {wrong[0]:g} is outside {low:g}…{high:g}"
+    return None
+
+
+def _not_f1(metric: Metric, frame: pl.DataFrame) -> str | None:
+    parts = ["part.precision", "part.recall"]
+    if metric.name not in _OF_F1 or metric.part is not None or not set(parts) <= set(frame.columns):
+        return None
+    precision, recall, values = (frame[name].to_numpy() for name in (*parts, "value"))
+    expected = _OF_F1[metric.name](harmonic_mean(precision, recall))
+    wrong = np.abs(values - expected) > _ROUNDING
+    return f"value {values[wrong][0]:g} is not made of its precision and recall" if wrong.any() else None

@@ -1,0 +1,164 @@
+"""Suites: named bundles of data, protocols and metrics. Papers add theirs to the same table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, Protocol
+
+from textgauge.bench.inputs.pair_sources import read_paraphrases, read_rated
+from textgauge.bench.inputs.sources import Sources, learned_steps, read_two
+from textgauge.bench.plan import Plan, make_plans, protocol_plans
+from textgauge.bench.protocols import (
+    Agreement,
+    Distributionality,
+    Ifc,
+    Ksc,
+    Size,
+    Task,
+    known_protocols,
+    known_tasks,
+)
+from textgauge.bench.protocols.base import CORPUS_METRICS
+from textgauge.core.errors import InputError, UnknownName
+from textgauge.core.tabular import Row
+
+Metrics = str | Sequence[Any] | None
+MakePlans = Callable[[Metrics, int], list[Plan]]
+
+_FIRST_METRICS = "energy,mmd,fid,pr,dc,irpr,ahd,mauve,classifier,cbdf,jsd,zipf"
+_FIRST_PAIR_METRICS = "cosine@minilm|wordllama,bertscore,chrf,bleu,rouge1,meteor,jaccard,levenshtein,wmd"
+_SMALL: dict[str, dict[str, Any]] = {
+    "robustness": {"documents_drawn": 60},
+    "sensitivity": {"documents_drawn": 20},
+    "clustering": {"n": 60, "folds": 4},
+    "retrieval": {"folds": 4},
+}
+
+
+class Program(Protocol):
+    """A suite that has no cells: a dataclass whose fields are its parameters, and which runs itself."""
+
+    def run_rows(
+        self, folder: Path, *, seed: int, on_step: Callable[[str], None], on_note: Callable[[str], None]
+    ) -> list[Row]:
+        """Run into a folder, resuming what is there, and give the table to print."""
+
+
+@dataclass(frozen=True)
+class Suite:
+    """A suite by name: it makes plans, or is a program."""
+
+    name: str
+    about: str
+    plans: MakePlans | None = None
+    program: Callable[..., Program] | None = None
+
+    def make_program(self, given: Mapping[str, Any]) -> Program:
+        """The program with parameters as they are typed."""
+        if self.program is None:
+            raise InputError(f"the suite {self.name} makes plans, not a program")
+        kinds: dict[str, Any] = {item.name: type(item.default) for item in fields(self.program)}  # type: ignore[arg-type]
+        unknown = [key for key in given if key not in kinds]
+        if unknown:
+            raise UnknownName(f"{self.name} has no parameter {unknown[0]!r}; its parameters: {', '.join(kinds)}")
+        values = {}
+        for key, value in given.items():
+            try:
+                values[key] = kinds[key](value)
+            except ValueError:
+                raise InputError(f"{key} is a whole number, not {value!r}") from None
+        return self.program(**values)
+
+
+SUITES: dict[str, Suite] = {}
+
+
+def register_suite(name: str) -> Callable[[MakePlans], MakePlans]:
+    """Add a function that makes the plans of a suite; used as a decorator. Its first line says what the suite runs."""
+
+    def add(made: MakePlans) -> MakePlans:
+        SUITES[name] = Suite(name, (made.__doc__ or "").splitlines()[0], made)
+        return made
+
+    return add
+
+
+def suite_or_protocol_plans(
+    what: str, metrics: Metrics, parameters: Mapping[str, Any], seed: int, given: Mapping[str, Any]
+) -> list[Plan]:
+    """The plans of a suite, or of a protocol on the data that `given` names."""
+    if what not in SUITES:
+        known = known_protocols()
+        families = {kind.family for kind in known.values() if kind.family}
+        if what not in known and what not in families:
+            raise UnknownName.among("suite or protocol", what, [*SUITES, *known, *families])
+        return protocol_plans(what, metrics, parameters, seed, given)
+    if parameters or given:
+        raise InputError(f"the suite {what} sets its own data and parameters; name a protocol to set them yourself")
+    made = SUITES[what].plans
+    if made is None:
+        raise InputError(f"the suite {what} has no results of single metrics: run it by `textgauge run {what}`")
+    return made(metrics, seed)
+
+
+def task_plans(
+    data: Mapping[type[Task], Sequence[str]],
+    metrics: str | Sequence[Any],
+    seed: int,
+    options: Mapping[str, Mapping[str, Any]] | None = None,
+) -> list[Plan]:
+    """Every task on its data sets, with `options` of tasks by name."""
+    return [
+        plan
+        for kind, specs in data.items()
+        for plan in make_plans(
+            [kind(**(options or {}).get(kind.name, {}))], [kind.data.read(spec) for spec in specs], metrics, seed
+        )
+    ]
+
+
+@register_suite("quick")
+def quick(metrics: Metrics = None, seed: int = 0) -> list[Plan]:
+    """A first look at everything on built-in data: mixtures, size, paraphrases, ratings, the five tasks."""
+    if metrics is not None:
+        raise InputError("the suite quick runs metrics of corpora and of pairs and names its own; name a protocol")
+    size = Size(smallest=50, step=100, total=400, large=450, draws=3, repetitions=5)
+    return [
+        *make_plans([Ksc(n=50, repetitions=5), size], [_two_samples()], _FIRST_METRICS, seed),
+        *make_plans([Distributionality()], [read_paraphrases("sample:banking")], _FIRST_METRICS, seed),
+        *make_plans([Agreement()], [read_rated("sample:graded", limit=300)], _FIRST_PAIR_METRICS, seed),
+        *usmb_quick(None, seed),
+    ]
+
+
+@register_suite("ksc-quick")
+def ksc_quick(metrics: Metrics = None, seed: int = 0) -> list[Plan]:
+    """Known-similarity corpora of two built-in corpora: about a minute."""
+    return make_plans([Ksc(n=50, repetitions=5)], [_two_samples()], metrics or CORPUS_METRICS, seed)
+
+
+@register_suite("distributionality-quick")
+def distributionality_quick(metrics: Metrics = None, seed: int = 0) -> list[Plan]:
+    """Distributionality on built-in paraphrases: about a minute."""
+    data = [read_paraphrases("sample:banking")]
+    return make_plans([Distributionality()], data, metrics or f"{CORPUS_METRICS},ahd", seed)
+
+
+@register_suite("ifc-quick")
+def ifc_quick(metrics: Metrics = None, seed: int = 0) -> list[Plan]:
+    """A trigram model that learns more and more of built-in texts: about a minute."""
+    return make_plans([Ifc()], [learned_steps()], metrics or f"{CORPUS_METRICS},mauve", seed)
+
+
+@register_suite("usmb-quick")
+def usmb_quick(metrics: Metrics = None, seed: int = 0) -> list[Plan]:
+    """The five tasks on built-in data, with ensembles: about a minute."""
+    return task_plans(
+        {kind: kind.data.samples for kind in known_tasks()}, metrics or Task.default_metrics, seed, _SMALL
+    )
+
+
+def _two_samples() -> Sources:
+    return read_two("sample:banking", "sample:travel")

@@ -1,0 +1,1 @@
+"""What every room builds on: results, names, errors, progress, files, limits."""

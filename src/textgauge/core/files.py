@@ -1,0 +1,132 @@
+"""Write files and folders whole or not at all, and tables in the format that their ending names."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from textgauge.core.errors import InputError, ResourceError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_FORMULA = re.compile(r"^[=+\-@\t\r\n＝＋－＠]")
+TABLE_ENDINGS = (".txt", ".csv", ".jsonl", ".parquet")
+_UNFINISHED = ".new-"  # how the names of files and folders begin that are being written
+_DAY = 86_400  # seconds
+
+
+@contextlib.contextmanager
+def replacing(path: Path, *, named_by_user: bool = True) -> Iterator[Path]:
+    """A new file next to `path` that takes its place when the block ends without an error, and is removed otherwise.
+
+    Links of users are followed, and what is no regular file, such as /dev/stdout, is written as it is. In a run folder
+    or a cache a link or pipe is no work of textgauge, and is replaced. The folder must exist; errors of the disk pass.
+    """
+    target = Path(os.path.realpath(path)) if named_by_user else path
+    if named_by_user and target.exists() and not target.is_file():
+        yield target
+        return
+    part = target.with_name(f"{_UNFINISHED}{uuid4().hex}.part")
+    try:
+        yield part
+        os.replace(part, target)
+    finally:
+        with contextlib.suppress(OSError):
+            part.unlink()
+
+
+@contextlib.contextmanager
+def scratch_folder(parent: Path) -> Iterator[Path]:
+    """A new folder in `parent` that is removed when the block ends; what killed processes left there goes, too."""
+    remove_unfinished(parent)
+    with tempfile.TemporaryDirectory(dir=parent, prefix=_UNFINISHED, ignore_cleanup_errors=True) as folder:
+        yield Path(folder)
+
+
+def install_folder(fresh: Path, folder: Path, is_whole: Callable[[Path], bool]) -> None:
+    """Rename a finished folder into place; a whole one that another process has put there meanwhile is kept."""
+    for attempt in range(3):
+        with contextlib.suppress(OSError):
+            return os.rename(fresh, folder)
+        if is_whole(folder):
+            return None
+        # A damaged copy is moved out of the way in one step: readers see the old folder, none, or the new one.
+        with contextlib.suppress(OSError):
+            os.rename(folder, fresh.parent / f"damaged-{attempt}")
+    return os.rename(fresh, folder)
+
+
+def remove_unfinished(folder: Path) -> None:
+    """Remove what a killed process left half-written in a folder a day ago or earlier."""
+    for path in folder.glob(f"{_UNFINISHED}*"):
+        with contextlib.suppress(OSError):
+            if time.time() - path.stat().st_mtime > _DAY:
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
+def write_atomically(path: Path, content: bytes | str | Callable[[Path], object]) -> Path:
+    """Write a file, with the folders above it; content that is a function writes to the path it gets.
+
+    An error of the disk becomes a `ResourceError` of one line.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(path) as part:
+            if callable(content):
+                content(part)
+            else:
+                part.write_bytes(content.encode() if isinstance(content, str) else content)
+    except OSError as error:
+        raise ResourceError(f"cannot write {path}: {error.strerror or error}") from None
+    return path
+
+
+def check_table_path(path: Path) -> None:
+    """Refuse a file that no table can be written to; called before anything is computed."""
+    if path.suffix.lower() not in TABLE_ENDINGS:
+        raise InputError(f"{path}: the ending must be one of {', '.join(TABLE_ENDINGS)}")
+    if path.is_dir():
+        raise InputError(f"cannot write {path}: it is a folder")
+
+
+def write_table(path: Path, table: pl.DataFrame | Sequence[Mapping[str, Any]], *, exact: bool = False) -> None:
+    """Write a frame, or rows, as the ending says; `.txt` holds the column `text`, one text per line.
+
+    A spreadsheet would run some texts of a `.csv` file as formulas: they are marked (`without_formula`), but for
+    `exact` files, which are corpora that other commands read.
+    """
+    import polars as pl
+
+    check_table_path(path)
+    frame = table if isinstance(table, pl.DataFrame) else pl.DataFrame(table, infer_schema_length=None)
+    if path.suffix.lower() == ".csv" and not exact:
+        frame = frame.with_columns(pl.col(pl.String).str.replace(_FORMULA.pattern, "'$0")).rename(without_formula)
+    write: dict[str, Callable[[Path], object]] = {
+        ".txt": lambda part: part.write_bytes("".join(_line(text) for text in frame["text"]).encode()),
+        ".csv": frame.write_csv,
+        ".jsonl": frame.write_ndjson,
+        ".parquet": frame.write_parquet,
+    }
+    write_atomically(path, write[path.suffix.lower()])
+
+
+def without_formula(cell: Any) -> Any:
+    """The cell, a text that a spreadsheet would take for a formula with an apostrophe before it.
+
+    >>> without_formula("=1+1"), without_formula("1+1"), without_formula(-1)
+    ("'=1+1", '1+1', -1)
+    """
+    return _FORMULA.sub(r"'\g<0>", cell) if isinstance(cell, str) else cell
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split()) + "\n"

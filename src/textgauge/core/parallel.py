@@ -1,0 +1,137 @@
+"""Map functions over trial numbers and items, on threads or a cluster: the same bits whatever their number."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from functools import cache
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textgauge.core.errors import InputError, MissingExtra, ResourceError
+from textgauge.core.progress import report
+
+_NUMBER = re.compile("[0-9]{1,9}")
+_MOST_THREADS = 1_024
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+def workers() -> int:
+    """How many threads to use: `TEXTGAUGE_THREADS`, or the cores this process may run on."""
+    wanted = os.environ.get("TEXTGAUGE_THREADS", "")
+    if wanted:
+        if not _NUMBER.fullmatch(wanted) or not 1 <= int(wanted) <= _MOST_THREADS:
+            raise InputError(f"TEXTGAUGE_THREADS={wanted[:40]}: give a whole number from 1 to {_MOST_THREADS:,}")
+        return int(wanted)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def one_blas_thread() -> AbstractContextManager[Any]:
+    """A context in which linear algebra runs on one thread: the same bits on every machine."""
+    return _libraries().limit(limits=1, user_api="blas")  # type: ignore[no-any-return]
+
+
+def one_thread() -> AbstractContextManager[Any]:
+    """A context in which linear algebra and tree builders run on one thread; their threads wait by spinning."""
+    import sklearn.ensemble  # noqa: F401, its OpenMP must be there to be found
+    from threadpoolctl import threadpool_limits
+
+    return threadpool_limits(limits=1)  # type: ignore[no-any-return]
+
+
+def map_threads(function: Callable[[int], float], trials: int) -> NDArray[np.float64]:
+    """`function(0) … function(trials − 1)` as an array; reports how far it is."""
+
+    def taken(found: Iterator[float]) -> NDArray[np.float64]:
+        values = np.empty(trials)
+        for number, values[number] in enumerate(found):
+            report(number + 1, trials)
+        return values
+
+    with one_blas_thread():
+        if workers() == 1:
+            return taken(map(function, range(trials)))
+        with ThreadPoolExecutor(workers()) as pool:
+            return taken(pool.map(function, range(trials)))
+
+
+def workers_of(executor: Executor) -> int:
+    """How many tasks an executor works on at once."""
+    client = getattr(executor, "_client", None)  # a Dask executor's
+    return workers() if client is None else sum(client.nthreads().values())
+
+
+def map_ordered(executor: Executor, function: Callable[[T], R], items: Iterable[T], *, ahead: int) -> Iterator[R]:
+    """`function` of each item in the items' order; at most `ahead` items are read before their turn."""
+    waiting: deque[Future[R]] = deque()
+    for item in items:
+        waiting.append(executor.submit(function, item))
+        if len(waiting) >= ahead:
+            yield waiting.popleft().result()
+    while waiting:
+        yield waiting.popleft().result()
+
+
+def map_parts(executor: Executor | None, function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
+    """`function` of each item in the items' order, by the workers of a cluster, or here where there is none."""
+    if executor is None:
+        return map(function, items)
+    return map_ordered(executor, function, items, ahead=2 * workers_of(executor))
+
+
+@contextmanager
+def dask_executor(address: str | None) -> Iterator[Executor | None]:
+    """The workers of a Dask scheduler (`tcp://HOST:PORT`), or N processes of a cluster on this machine (`local:N`).
+
+    Tasks of a worker that is lost run again. A scheduler that is lost is one clear error. None stands for no cluster.
+    """
+    if address is None:
+        yield None
+        return
+    try:
+        import dask
+        from distributed import Client, KilledWorker
+        from distributed.comm.core import CommClosedError
+    except ImportError:
+        raise MissingExtra.named("a Dask scheduler", "dask") from None
+    # Tasks carry their texts with them: data that one worker alone holds would be lost with it.
+    settings = {"distributed.admin.large-graph-warning-threshold": "1GiB"}
+    with dask.config.set(settings), ExitStack() as stack:
+        try:
+            client = stack.enter_context(Client(_cluster(address, stack)))  # type: ignore[no-untyped-call]
+        except (OSError, ValueError) as error:
+            raise InputError(f"no Dask scheduler answers at {address} ({error})") from None
+        try:
+            yield client.get_executor()
+        except (CancelledError, CommClosedError, KilledWorker) as error:
+            reason = f"the scheduler or its workers are gone ({type(error).__name__})"
+            raise ResourceError(f"{address}: {reason}; what is finished is kept, the same command resumes") from None
+
+
+def _cluster(address: str, stack: ExitStack) -> Any:
+    """What a client connects to: an address, or a cluster that is started for it."""
+    if not address.startswith("local:"):
+        return address
+    count = address.removeprefix("local:")
+    if not count.isdigit() or not int(count):
+        raise InputError(f"{address}: give the number of processes, as in local:2")
+    from distributed import LocalCluster
+
+    options = {"n_workers": int(count), "threads_per_worker": 1, "dashboard_address": None, "memory_limit": 0}
+    return stack.enter_context(LocalCluster(**options))  # type: ignore[no-untyped-call]
+
+
+@cache
+def _libraries() -> Any:
+    """The libraries with their own threads; finding them takes longer than many metrics do."""
+    import scipy.linalg  # noqa: F401, its BLAS must be there to be found
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()

@@ -1,0 +1,387 @@
+"""How results are written: numbers, durations and lists in words; flat rows as JSON, frames and tables of all kinds."""
+
+from __future__ import annotations
+
+import html
+import io
+import json
+import math
+import re
+import shutil
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any
+
+from textgauge.core.errors import MissingExtra
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    from rich.table import Table
+
+Row = dict[str, Any]
+# Control characters act on terminals, marks of direction reorder what follows, lone surrogates cannot be encoded.
+_ACTING = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
+)
+_MARKS = {"|": "\\|", "<": "&lt;", "](": "]\\("}
+_MARKED = re.compile(r"\||(?<!\\)<|\]\(")
+_ROWS_SHOWN = 200
+_REPR_LINES = 20
+BLUE, VERMILION, GREY = "#0072B2", "#D55E00", "#777777"  # of charts: Okabe and Ito's palette, safe for colour blindness
+ARROWS = {"smaller": "↓", "larger": "↑"}  # which way is closer
+_LARGE = 100.0  # from here on whole units, or four digits, say more than decimals
+TEXT_WIDTH = 160  # of tables that no terminal bounds
+_NARROWEST = 60  # of tables on a terminal
+_GAP = 2  # characters between columns
+_COLUMNS_KEPT = 2  # in the narrowest table
+_TEXT_LEAST = 16  # characters of a column of texts
+_NAME_LONGEST = 32  # longer cells are broken into lines
+_PROSE = re.compile(r"(?<![^\W\d_])[^\W\d_]{2,}+[,:;]? [^\W\d_]{2}")  # two words, one after the other
+# The content policy of a page without scripts: nothing but its own style and pictures is loaded.
+STATIC_PAGE_POLICY = (
+    '<meta http-equiv="Content-Security-Policy" '
+    "content=\"default-src 'none'; style-src 'unsafe-inline'; img-src 'self' file: data:\">"
+)
+
+
+class FlatRow:
+    """What a row of a result can do; rows are dataclasses of plain fields."""
+
+    def to_dict(self) -> Row:
+        """A flat dictionary; NaN becomes None."""
+        return {field.name: plain(getattr(self, field.name)) for field in fields(self)}  # type: ignore[arg-type]
+
+
+class Tabular:
+    """What a result of flat rows can do; subclasses give `to_dicts`."""
+
+    def to_dicts(self) -> list[Row]:
+        """One flat dictionary per row."""
+        raise NotImplementedError
+
+    def to_json(self) -> str:
+        """An array of flat objects."""
+        return json.dumps(self.to_dicts(), indent=1, ensure_ascii=False, allow_nan=False)
+
+    def to_polars(self) -> pl.DataFrame:
+        """The rows as a polars frame."""
+        import polars as pl
+
+        return pl.DataFrame(self.to_dicts(), infer_schema_length=None)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The rows as a pandas frame; needs pandas."""
+        try:
+            import pandas as pd
+        except ImportError:
+            raise MissingExtra.named("to_pandas()", "pandas") from None
+
+        return pd.DataFrame(self.to_dicts())
+
+    def __repr__(self) -> str:
+        """What it says of itself in a few lines, or its first rows."""
+        if type(self).__str__ is not object.__str__:
+            return first_lines(str(self))
+        rows = self.to_dicts()
+        return first_lines(text_table(rows[:_REPR_LINES]) if rows else f"{type(self).__name__} without rows", len(rows))
+
+    def _repr_html_(self) -> str:
+        return html_table(self.to_dicts())
+
+
+def html_table(rows: Sequence[Row]) -> str:
+    """Rows as an HTML table, every name and value escaped; of many rows the first, and how many there are.
+
+    >>> html_table([{"text": "<b>", "value": 0.51239}]).count("&lt;b&gt;")
+    1
+    """
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    head = "".join(f'<th scope="col">{_escaped(name)}</th>' for name in names)
+    body = "".join(f"<tr>{''.join(_cell(row.get(name)) for name in names)}</tr>" for row in rows[:_ROWS_SHOWN])
+    left = len(rows) - _ROWS_SHOWN
+    more = f"<p>… and {left:,} more rows</p>" if left > 0 else ""
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
+
+
+def text_table(rows: Sequence[Row]) -> str:
+    """Rows as a table for people.
+
+    >>> print(text_table([{"metric": "jsd", "value": 0.51239}]))
+    metric   value
+    ──────────────
+    jsd     0.5124
+    """
+    from rich.console import Console
+
+    written, width = io.StringIO(), table_width()
+    names, hidden = fitting(rows, list(dict.fromkeys(name for row in rows for name in row)), width)
+    Console(file=written, width=width, color_system=None, force_jupyter=False).print(rich_table(rows, names, width))
+    lines = [line.rstrip() for line in written.getvalue().splitlines() if line.strip()]
+    return "\n".join([*lines, *([hidden_columns(hidden)] if hidden else [])])
+
+
+def table_width() -> int:
+    """How wide a table may be: as the terminal that it is printed to, or 160 characters elsewhere."""
+    return max(shutil.get_terminal_size().columns, _NARROWEST) if sys.stdout.isatty() else TEXT_WIDTH
+
+
+def fitting(rows: Sequence[Row], names: Sequence[str], width: int) -> tuple[list[str], list[str]]:
+    """The columns that fit into a width without cutting a word or a number, and those that do not; the last go first.
+
+    >>> fitting([{"metric": "energy", "value": 0.5, "p": 0.01}], ["metric", "value", "p"], 18)
+    (['metric', 'value'], ['p'])
+    """
+    needed = [_least_width(rows, name) for name in names]
+    kept = len(names)
+    while kept > _COLUMNS_KEPT and sum(needed[:kept]) + _GAP * (kept - 1) > width:
+        kept -= 1
+    return list(names[:kept]), list(names[kept:])
+
+
+def hidden_columns(names: Sequence[str]) -> str:
+    """What stands below a table that lacks columns.
+
+    >>> hidden_columns(["linearity"])
+    '(1 more column in a wider terminal: linearity)'
+    """
+    return f"({count_of(len(names), 'more column')} in a wider terminal: {', '.join(names)})"
+
+
+def _least_width(rows: Sequence[Row], name: str) -> int:
+    """The width below which a column would cut a word of its header, a number or, up to a limit, a word of a text."""
+    cells = [format_cell(row.get(name)) for row in rows]
+    if _wraps(cells):
+        words = [len(word) for cell in cells for word in cell.split()]
+        widest = min(max(words, default=0), _TEXT_LEAST)
+        widest = max(widest, min(max(map(len, cells)), _TEXT_LEAST))
+    else:
+        widest = max(map(len, cells), default=0)
+    return max(widest, *(len(word) for word in _header(name).split()), 1)
+
+
+def _wraps(cells: Sequence[str]) -> bool:
+    """Whether the cells of a column are texts, which may be broken into lines; numbers and names are not."""
+    return any(_PROSE.search(cell) or len(cell) > _NAME_LONGEST for cell in cells)
+
+
+def _header(name: str) -> str:
+    return printable(name.replace("_", " "))
+
+
+def first_lines(text: str, rows: int = 0) -> str:
+    """The first lines of a text, and how many lines or rows follow.
+
+    >>> print(first_lines("\\n".join("abcdefghijklmnopqrstuvwxyz"))[-14:])
+    t
+    … and 6 more
+    """
+    lines = text.splitlines()
+    left = max(len(lines), rows) - _REPR_LINES
+    return "\n".join([*lines[:_REPR_LINES], f"… and {left:,} more"]) if left > 0 else text
+
+
+def rich_table(rows: Sequence[Row], names: Sequence[str], width: int) -> Table:
+    """These columns of rows as a table; where the width asks for it, texts and headers are broken into lines."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True)
+    written = {name: [format_cell(row.get(name)) for row in rows] for name in names}
+    wide = sum(max(map(len, [_header(name), *cells])) + _GAP for name, cells in written.items()) - _GAP > width
+    for name, cells in written.items():
+        numeric = any(isinstance(row.get(name), int | float) and not isinstance(row.get(name), bool) for row in rows)
+        header, least = _header(name), _least_width(rows, name)
+        table.add_column(
+            Text("\n".join(wrap(header, least, break_long_words=False)) if wide else header),
+            justify="right" if numeric else "left",
+            overflow="fold",
+            no_wrap=not _wraps(cells),
+            min_width=least,
+        )
+    for row in rows:
+        table.add_row(*(Text(format_cell(row.get(name))) for name in names))
+    return table
+
+
+def format_cell(value: Any) -> str:
+    """A value for people: four digits of a number, a dash for nothing.
+
+    >>> format_cell(0.123456), format_cell(None), format_cell(True)
+    ('0.1235', '–', 'yes')
+    """
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:.4g}" if isinstance(value, float) else printable(str(value))
+
+
+def format_short(value: float | None) -> str:
+    """A number of three digits, for cells that hold several.
+
+    >>> format_short(0.0034567), format_short(44.21), format_short(None)
+    ('0.00346', '44.2', '–')
+    """
+    return format_cell(None) if value is None else f"{value:.3g}"
+
+
+def format_decimals(value: float | None) -> str:
+    """A number with three decimals, so that a column lines up; a large one with four digits.
+
+    >>> format_decimals(0.5), format_decimals(12345.678), format_decimals(None)
+    ('0.500', '1.235e+04', '–')
+    """
+    return format_cell(value) if value is None or abs(value) >= _LARGE else f"{value:.3f}"
+
+
+def format_interval(low: float | None, high: float | None) -> str:
+    """The ends of an interval; one dash where there is none.
+
+    >>> format_interval(0.25, 1 / 3), format_interval(None, None)
+    ('0.25 … 0.3333', '–')
+    """
+    if plain(low) is None and plain(high) is None:
+        return format_cell(None)
+    return f"{format_cell(low)} … {format_cell(high)}"
+
+
+def format_ranks(low: int | None, high: int | None) -> str:
+    """A range of ranks, or the one rank it is.
+
+    >>> format_ranks(1, 3), format_ranks(2, 2), format_ranks(None, None)
+    ('1–3', '2', '–')
+    """
+    return f"{low}–{high}" if low != high else format_cell(low)
+
+
+def format_duration(seconds: float) -> str:
+    """Seconds in a unit that needs few digits.
+
+    >>> format_duration(0.00123), format_duration(2.5), format_duration(4e-6), format_duration(1234.5)
+    ('1.23 ms', '2.5 s', '4 µs', '1,234 s')
+    """
+    if seconds >= _LARGE:
+        return f"{seconds:,.0f} s"
+    for unit, size in (("s", 1.0), ("ms", 1e-3)):
+        if seconds >= size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds / 1e-6:.3g} µs"
+
+
+def count_of(number: int, thing: str) -> str:
+    """A number of things.
+
+    >>> count_of(1, "metric"), count_of(1200, "pair")
+    ('1 metric', '1,200 pairs')
+    """
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
+
+
+def listed(items: Iterable[str]) -> str:
+    """Items with commas and a last "and".
+
+    >>> listed(["a", "b", "c"])
+    'a, b and c'
+    """
+    *first, last = [*items] or [""]
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def format_percent(share: float) -> str:
+    """A share in percent.
+
+    >>> format_percent(0.1)
+    '10 %'
+    """
+    return f"{100 * share:.4g} %"
+
+
+def format_about(count: float) -> str:
+    """A count to two digits from a hundred on.
+
+    >>> format_about(47), format_about(241), format_about(12345)
+    ('47', '240', '12,000')
+    """
+    digits = 10 ** max(int(math.log10(max(count, 1.0))) - 1, 0)
+    return f"{round(count / digits) * digits:,}"
+
+
+def markdown_table(rows: Sequence[Row], names: Sequence[str]) -> str:
+    """These columns of rows as a Markdown table.
+
+    >>> print(markdown_table([{"metric": "jsd", "value": 0.51239}], ["metric", "value"]))
+    | metric | value |
+    | --- | --- |
+    | jsd | 0.5124 |
+    """
+    cells = [[_markdown(format_cell(row.get(name))) for name in names] for row in rows]
+    head = [_markdown(printable(name)) for name in names]
+    return "\n".join(f"| {' | '.join(line)} |" for line in (head, ["---"] * len(names), *cells))
+
+
+def latex_table(rows: Sequence[Row], names: Sequence[str]) -> str:
+    """These columns of rows as a LaTeX tabular; needs the package booktabs."""
+    lines = [" & ".join(_tex(printable(name)) for name in names) + r" \\ \midrule"]
+    lines += [" & ".join(_tex(format_cell(row.get(name))) for name in names) + r" \\" for row in rows]
+    body = "\n".join(["\\toprule", *lines, "\\bottomrule"])
+    return f"\\begin{{tabular}}{{{'l' + 'r' * (len(names) - 1)}}}\n{body}\n\\end{{tabular}}"
+
+
+def _markdown(text: str) -> str:
+    """What would end a cell, begin a tag or make a link is escaped."""
+    return _MARKED.sub(lambda found: _MARKS[found[0]], " ".join(text.splitlines()))
+
+
+def _tex(text: str) -> str:
+    text = " ".join(text.splitlines())  # an empty line ends a cell
+    escaped = "".join(
+        {"\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "^": r"\^{}", "~": r"\~{}"}.get(c, c) for c in text
+    )
+    return "".join(f"\\{c}" if c in "&%$#_" else c for c in escaped)
+
+
+def printable(text: str) -> str:
+    """The text with a sign in place of each character that acts rather than shows; line ends and tabs stay.
+
+    >>> printable("a\\x1b[31mb")
+    'a\\ufffd[31mb'
+    """
+    return _ACTING.sub("\ufffd", text)
+
+
+def one_line(text: str, width: int) -> str:
+    """The text on one line, printable, cut to a width.
+
+    >>> one_line("two\\n lines", 7)
+    'two li…'
+    """
+    line = printable(" ".join(text.split()))
+    return line if len(line) <= width else line[: width - 1] + "…"
+
+
+def _cell(value: Any) -> str:
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
+        return f'<td style="text-align:left">{_escaped(str(value))}</td>'
+    return f"<td>{format_cell(value)}</td>"
+
+
+def _escaped(text: str) -> str:
+    return html.escape(printable(text))
+
+
+def plain(value: Any) -> Any:
+    """The value, or None for a number that does not exist or is not finite.
+
+    >>> plain(0.5), plain(float("nan")), plain("text")
+    (0.5, None, 'text')
+    """
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def plain_row(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row with all its values plain."""
+    return {name: plain(value) for name, value in row.items()}

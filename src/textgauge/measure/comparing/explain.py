@@ -1,0 +1,215 @@
+"""`explain`: which texts and which words make two corpora differ."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textgauge.core.arrays import Floats, Ints
+from textgauge.core.charts import without_network
+from textgauge.core.errors import InputError
+from textgauge.core.progress import Step, show_in_notebook
+from textgauge.core.tabular import Row, Tabular, html_table, plain, plain_row
+from textgauge.data import Comparison
+from textgauge.data.source import Source
+from textgauge.encode.tokenizers import without_surrogates
+from textgauge.measure.comparing.compare import blas_threads, prepared
+from textgauge.measure.comparing.terms import Terms, separating_terms
+from textgauge.metrics import CorpusMetric, Score, get_corpus_metrics
+from textgauge.metrics.contributions import Contributions, SideTerms
+from textgauge.metrics.ground_matrix import CrossNearest
+from textgauge.metrics.neighbours import nearest_texts
+
+if TYPE_CHECKING:
+    import altair as alt
+
+Side = Literal["reference", "candidate"]
+SIDES: tuple[Side, Side] = ("reference", "candidate")
+_SHOWN = 10
+
+
+def explain(
+    reference: Source,
+    candidate: Source,
+    *,
+    metric: str | CorpusMetric = "energy",
+    seed: int = 0,
+    prior: float | None = None,
+    on_step: Step = show_in_notebook,
+) -> Explanation:
+    """What each text adds to the distance of two corpora, exactly, and the words that separate them.
+
+    Corpora as in `compare`. Metrics: those of which `explains` is true, on any ground, embedder or tokenizer, and their
+    parts; others have no per-text contributions and are refused. `prior` is the weight of the prior of the words'
+    log-odds, in words.
+
+    >>> found = explain(reference=["a cat", "a dog"], candidate=["a dog", "one cow"], metric="cbdf@words")
+    >>> [row["text"] for row in found.top(1, "candidate")], found.terms.top(1, "reference")[0]["term"]
+    (['one cow'], 'cat')
+    """
+    named = get_corpus_metrics([metric])
+    if len(named) != 1:
+        raise InputError(f"one metric is explained at a time, not {len(named)}: {metric}")
+    if not named[0].explains:
+        raise named[0].not_explained()
+    comparison, (chosen,), _ = prepared(reference, candidate, named, seed, on_step)
+    with blas_threads(comparison):
+        score = chosen.measure(comparison)
+        if score.reason is not None:
+            raise InputError(f"{chosen.key} is undefined for these corpora: {score.reason}")
+        return explanation_of(chosen, comparison, score, separating_terms(comparison, prior=prior))
+
+
+def explanation_of(metric: CorpusMetric, comparison: Comparison, score: Score, terms: Terms) -> Explanation:
+    """The explanation of a score that exists."""
+    found, distance = nearest_texts(metric, comparison)
+    with_texts = comparison.joint.pool.has_texts
+    return Explanation(
+        metric=metric.key,
+        value=score.value,
+        contributions=metric.explain(comparison),
+        nearest=found,
+        distance=distance,
+        texts=(comparison.reference.texts, comparison.candidate.texts) if with_texts else None,
+        rows=(comparison.reference.source_rows, comparison.candidate.source_rows),
+        terms=terms,
+        larger_is_farther=metric.closer == "smaller",
+    )
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class Explanation(Tabular):
+    """One metric on one comparison, text by text: `to_dicts` has a row for each, and `contribution` sums to `total`.
+
+    `of` names the number that the contributions add up to: the metric's value, or a part where the value is not a sum;
+    `formula` says what a text adds. `distance` names what nearest texts are found by; `terms` are the words that
+    separate the corpora, `tokens` what each token adds where the metric counts tokens.
+    """
+
+    metric: str
+    value: float
+    contributions: Contributions
+    nearest: CrossNearest
+    distance: str
+    texts: tuple[tuple[str, ...], tuple[str, ...]] | None
+    rows: tuple[Ints, Ints]
+    terms: Terms
+    larger_is_farther: bool = True
+
+    @property
+    def of(self) -> str:
+        """The number that the contributions add up to: `value` or the name of a part."""
+        return self.contributions.of
+
+    @property
+    def total(self) -> float:
+        """The sum of all contributions."""
+        return self.contributions.total
+
+    @property
+    def formula(self) -> str:
+        """What one text adds, in words."""
+        return self.contributions.formula
+
+    @property
+    def tokens(self) -> list[Row]:
+        """What each token adds, most first; empty for metrics that do not count tokens."""
+        return [{**row, "token": without_surrogates(row["token"])} for row in self.contributions.tokens]
+
+    def to_dicts(self) -> list[Row]:
+        """One flat dictionary per text, reference first, in the order of the texts.
+
+        `side`, `index`, `text`, `contribution`, columns of the metric's family, and the nearest text of the other side:
+        `nearest`, `nearest_index`, `distance`. None where nothing is known. Indices are rows of the source, from 0.
+        """
+        return [self._row(side, index) for side in SIDES for index in range(len(self._terms(side).adds))]
+
+    def top(self, n: int, side: Side) -> list[Row]:
+        """The texts of one side that drive the distance most, a repeated text once, with its number of `copies`.
+
+        Texts that add nothing, or draw the corpora together, are not among them; of a part whose larger values mean
+        closer, those that add less than the mean are.
+        """
+        terms = self._terms(side)
+        adds = terms.adds if self.larger_is_farther else float(np.mean(terms.adds)) - terms.adds
+        strength = self._distances(side) if terms.strength is None else terms.strength
+        order = np.lexsort((-_known(strength), -_known(adds)))
+        return list(self._different(side, order[adds[order] > 0], n))
+
+    def uncovered(self, n: int) -> list[Row]:
+        """The reference texts farthest from every candidate text, farthest first."""
+        return self._farthest(n, "reference")
+
+    def outliers(self, n: int) -> list[Row]:
+        """The candidate texts farthest from every reference text, farthest first."""
+        return self._farthest(n, "candidate")
+
+    def plot(self, n: int = _SHOWN) -> alt.ConcatChart:
+        """The texts of both sides that add most, and the words that separate the corpora."""
+        import altair as alt
+
+        from textgauge.measure.comparing.report import term_panels, text_panels, token_panels
+
+        panels = (*text_panels(self, n), *token_panels(self, n), *term_panels(self.terms, n))
+        return without_network(alt.concat(*panels, columns=2))
+
+    def _repr_html_(self) -> str:
+        tables = [("texts of the " + side, self.top(_SHOWN, side)) for side in SIDES]
+        tables += [(f"words of the {side}", self.terms.top(_SHOWN, side)) for side in SIDES]
+        head = html_table([{"metric": self.metric, self.of: self.total, "a text adds": self.formula}])
+        return head + "".join(f"<h4>{title}</h4>{html_table(rows)}" for title, rows in tables if rows)
+
+    def _terms(self, side: Side) -> SideTerms:
+        return self.contributions.reference if side == "reference" else self.contributions.candidate
+
+    def _distances(self, side: Side) -> Floats:
+        return self.nearest.of_reference if side == "reference" else self.nearest.of_candidate
+
+    def _text(self, side: Side, index: int) -> str | None:
+        return None if self.texts is None else without_surrogates(self.texts[SIDES.index(side)][index])
+
+    def _source_row(self, side: Side, index: int) -> int:
+        return int(self.rows[SIDES.index(side)][index])
+
+    def _row(self, side: Side, index: int) -> Row:
+        terms, other = self._terms(side), SIDES[side == "reference"]
+        indices = self.nearest.of_reference_index if side == "reference" else self.nearest.of_candidate_index
+        return {
+            "side": side,
+            "index": self._source_row(side, index),
+            "text": self._text(side, index),
+            "contribution": plain(float(terms.adds[index])),
+            **plain_row({name: column[index].item() for name, column in terms.detail.items()}),
+            "nearest": self._text(other, int(indices[index])),
+            "nearest_index": self._source_row(other, int(indices[index])),
+            "distance": plain(float(self._distances(side)[index])),
+        }
+
+    def _farthest(self, n: int, side: Side) -> list[Row]:
+        return list(self._different(side, np.argsort(-self._distances(side), kind="stable"), n))
+
+    def _different(self, side: Side, order: NDArray[Any], n: int) -> Iterator[Row]:
+        copies = self._copies[SIDES.index(side)]
+        seen: set[str | int] = set()
+        for index in order.tolist():
+            if len(seen) == n:
+                return
+            content = index if self.texts is None else self.texts[SIDES.index(side)][index]
+            if content not in seen:
+                seen.add(content)
+                yield {**self._row(side, index), "copies": copies[content] if copies else 1}
+
+    @cached_property
+    def _copies(self) -> tuple[Counter[str | int], ...]:
+        return (Counter(), Counter()) if self.texts is None else tuple(Counter(texts) for texts in self.texts)
+
+
+def _known(values: Floats) -> Floats:
+    """Numbers in the order of preference, those that do not exist last."""
+    return np.where(np.isnan(values), -np.inf, values)

@@ -1,0 +1,382 @@
+"""What `score` gives back: values of every pair, and their summary."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textgauge.core.arrays import Floats, Ints
+from textgauge.core.charts import without_network
+from textgauge.core.errors import InputError, UnknownName
+from textgauge.core.naming import parse
+from textgauge.core.result import Result, result_html
+from textgauge.core.tabular import (
+    ARROWS,
+    BLUE,
+    VERMILION,
+    FlatRow,
+    Row,
+    count_of,
+    first_lines,
+    format_cell,
+    format_interval,
+    listed,
+    plain,
+    text_table,
+)
+from textgauge.data import Pairs
+from textgauge.metrics import PairMetric, PairScores
+from textgauge.metrics.base import Closer
+from textgauge.stats.resampling import percentile_interval, resampled_sums
+
+if TYPE_CHECKING:
+    import altair as alt
+
+
+_BINS = 30
+
+
+@dataclass(frozen=True)
+class Bootstrap:
+    """How intervals are made."""
+
+    level: float = 0.95
+    resamples: int = 1_000
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not 0.5 <= self.level < 1:
+            raise InputError(f"the level of an interval lies between 0.5 and 1, not {self.level}")
+        if self.resamples < 100:
+            raise InputError(f"a bootstrap needs at least 100 resamples, not {self.resamples}")
+
+
+@dataclass(frozen=True, eq=False)
+class Summed:
+    """Statistics of every item, the score their sums make, and the bounds it has."""
+
+    rows: Floats
+    score: Callable[[Floats], Floats]
+    bounds: tuple[float, float] = (-np.inf, np.inf)
+
+    @property
+    def value(self) -> float:
+        """The score of all items."""
+        return float(self.score(self.rows.sum(axis=0, keepdims=True))[0])
+
+    def ordered(self, order: NDArray[np.int64]) -> Summed:
+        """The same items in another order."""
+        return Summed(self.rows[order], self.score, self.bounds)
+
+    def interval(self, how: Bootstrap) -> tuple[float, float]:
+        """Low and high end of the score over resamples of the items."""
+        values = self.score(resampled_sums(self.rows, how.resamples, how.seed))
+        low, high = percentile_interval(values, len(self.rows), how.level)
+        return max(low, self.bounds[0]), min(high, self.bounds[1])
+
+
+@dataclass(frozen=True, eq=False)
+class ItemStatistics:
+    """The mean over items, and the score of the whole set where the metric has one.
+
+    `closer` says which values are better; `sacrebleu` is the name and metric of sacrebleu with the same whole score.
+    """
+
+    mean: Summed
+    whole: Summed | None
+    closer: Closer = "larger"
+    sacrebleu: tuple[str, Any] | None = None
+
+
+def item_counts(metric: PairMetric, pairs: Pairs) -> Floats | None:
+    """What the score of a whole set adds up, one row an item; None where there is no such score."""
+    return metric.statistics(pairs) if metric.part is None else None
+
+
+def item_statistics(metric: PairMetric, counts: Floats | None, values: Floats) -> ItemStatistics:
+    """Statistics of a metric whose values and counts are known."""
+    defined = ~np.isnan(values)
+    mean = Summed(np.column_stack([np.where(defined, values, 0.0), defined]), _ratio, metric.bounds)
+    if counts is None:
+        return ItemStatistics(mean, None, metric.closer)
+    known = metric.as_sacrebleu(counts.sum(axis=0, keepdims=True))
+    return ItemStatistics(mean, Summed(counts, metric.of_statistics, metric.bounds), metric.closer, known)
+
+
+def shared_statistics(
+    metric: PairMetric, systems: Sequence[Pairs], values: Sequence[Floats], order: NDArray[np.int64]
+) -> tuple[str, list[Summed]]:
+    """What systems are compared by, and the statistics of each, items in the given order.
+
+    The score of the whole set where the metric has one, else the mean over items that have a value for every system.
+    """
+    found = [
+        item_statistics(metric, item_counts(metric, pairs), own) for pairs, own in zip(systems, values, strict=True)
+    ]
+    wholes = [one.whole for one in found if one.whole is not None]
+    if len(wholes) == len(found):
+        return "whole set", [whole.ordered(order) for whole in wholes]
+    defined = np.prod([one.mean.rows[:, 1:] for one in found], axis=0)
+    means = [Summed(one.mean.rows * defined, one.mean.score, one.mean.bounds) for one in found]
+    return "mean", [mean.ordered(order) for mean in means]
+
+
+def undefined_statistics(metric: PairMetric, n: int) -> ItemStatistics:
+    """Statistics of a metric that has no value on any of n items."""
+    return ItemStatistics(Summed(np.zeros((n, 2)), _ratio), None, metric.closer)
+
+
+def sacrebleu_line(statistics: ItemStatistics, references: int) -> str | None:
+    """The score of a whole set with the signature that sacrebleu gives it; `references` of each text, -1 if it varies.
+
+    None where sacrebleu has no such score.
+    """
+    if statistics.sacrebleu is None or statistics.whole is None:
+        return None
+    name, metric = statistics.sacrebleu
+    metric.num_refs = references
+    return f"{name}|{metric.get_signature()} = {100 * statistics.whole.value:.1f}"
+
+
+def canonical_order(*systems: Pairs) -> NDArray[np.int64]:
+    """An order of the items that depends on their texts alone, so that resamples do not depend on the order given.
+
+    Several systems on the same items are taken together, whichever comes first.
+    """
+    starts = np.flatnonzero(np.diff(systems[0].items, prepend=-1))
+    candidates = np.bitwise_xor.reduce([pairs.left.keys[starts] for pairs in systems])
+    references = np.bitwise_xor.reduceat(systems[0].right.keys, starts)
+    return np.lexsort((references, candidates))
+
+
+def _ratio(sums: Floats) -> Floats:
+    with np.errstate(invalid="ignore"):
+        return np.asarray(sums[:, 0] / sums[:, 1])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Summary(FlatRow):
+    """The values of one metric in short.
+
+    `low` and `high` bound the mean; `whole` is the score of the set as one (corpus BLEU, chrF, TER), NaN where a metric
+    has none; `sacrebleu` is that score, from 0 to 100, as sacrebleu writes it; `closer` says whether `smaller` or
+    `larger` values are better; `undefined` counts values that do not exist.
+    """
+
+    metric: str
+    closer: Closer
+    mean: float
+    std: float
+    low: float
+    high: float
+    n: int
+    whole: float
+    whole_low: float
+    whole_high: float
+    undefined: int
+    reason: str | None
+    warning: str | None
+    seconds: float
+    signature: str
+    sacrebleu: str | None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ScoreReport(Result):
+    """The scores of many metrics on the same pairs; iterate over them, or ask for one by its key.
+
+    `references` is how many of them each text has, -1 where the number varies; `rows` are the places of the pairs in
+    what they were read from.
+    """
+
+    command: ClassVar[str] = "score"
+
+    scores: tuple[PairScores, ...]
+    statistics: Mapping[str, ItemStatistics]
+    order: NDArray[np.int64]
+    bootstrap: Bootstrap
+    references: int
+    rows: Ints
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+    def __iter__(self) -> Iterator[PairScores]:
+        return iter(self.scores)
+
+    def __contains__(self, key: object) -> bool:
+        return any(scores.metric == key or scores is key for scores in self.scores)
+
+    def __getitem__(self, key: str) -> PairScores:
+        for scores in self.scores:
+            if scores.metric == key:
+                return scores
+        raise UnknownName.among("metric in this report", key, [scores.metric for scores in self.scores])
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What speaks against trusting a metric on these pairs, and what is undefined, each one sentence."""
+        found = dict.fromkeys(text for scores in self.scores for text in scores.warnings)
+        return (*found, *(_undefined(scores) for scores in self.scores if scores.reason))
+
+    @cached_property
+    def _summaries(self) -> tuple[Summary, ...]:
+        return tuple(self._summary_of(scores) for scores in self.scores)
+
+    def summary(self) -> tuple[Summary, ...]:
+        """Mean, standard deviation and interval of every metric, in order."""
+        return self._summaries
+
+    def _summary_of(self, scores: PairScores) -> Summary:
+        statistics = self.statistics[scores.metric]
+        low, high = statistics.mean.ordered(self.order).interval(self.bootstrap)
+        whole = statistics.whole
+        ends = (math.nan, math.nan) if whole is None else whole.ordered(self.order).interval(self.bootstrap)
+        return Summary(
+            metric=scores.metric,
+            closer=statistics.closer,
+            mean=scores.mean,
+            std=scores.std,
+            low=low,
+            high=high,
+            n=len(scores),
+            whole=math.nan if whole is None else whole.value,
+            whole_low=ends[0],
+            whole_high=ends[1],
+            undefined=len(scores) - len(scores.defined),
+            reason=scores.reason,
+            warning="; ".join(scores.warnings) or None,
+            seconds=scores.seconds,
+            signature=scores.signature,
+            sacrebleu=sacrebleu_line(statistics, self.references),
+        )
+
+    def to_dicts(self, *, parts: bool = False) -> list[dict[str, Any]]:
+        """One flat dictionary per pair: `index` (the row of the source, from 0), a field per metric, and per part."""
+        columns: dict[str, list[Any]] = {}
+        for scores in self.scores:
+            columns[scores.metric] = list(map(plain, scores.values.tolist()))
+            for name, values in scores.parts.items() if parts else ():
+                columns[str(replace(parse(scores.metric), part=name))] = list(map(plain, values.tolist()))
+        columns = {"index": self.rows.tolist(), **columns}
+        return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+    def plot(self) -> alt.VConcatChart:
+        """How the values of every metric are spread over the pairs, with their mean."""
+        return without_network(spread_chart(self.scores))
+
+    @property
+    def answer(self) -> str:
+        """The score of the whole set where a metric has one, then the means of the others."""
+        whole = {one.metric: found.value for one in self.scores if (found := self.statistics[one.metric].whole)}
+        means = {one.metric: one.mean for one in self.scores if one.metric not in whole}
+        return score_sentence(whole, means, len(self.scores[0]) if self.scores else 0)
+
+    @property
+    def details(self) -> Row:
+        """`summary`: one row per metric."""
+        return {"summary": [row.to_dict() for row in self.summary()]}
+
+    def readable(self) -> list[Row]:
+        """One row per metric: the score of the whole set first, then mean, interval and spread over the pairs."""
+        rows = [row.to_dict() for row in self.summary()]
+        whole = any(row["whole"] is not None for row in rows)
+        return [_readable(row, whole=whole) for row in rows]
+
+    @property
+    def citations(self) -> tuple[str, ...]:
+        """The scores of the whole set as sacrebleu writes them, to be cited."""
+        lines = (sacrebleu_line(self.statistics[one.metric], self.references) for one in self.scores)
+        return tuple(line for line in lines if line)
+
+    def __str__(self) -> str:
+        return "\n".join([super().__str__(), *self.citations])
+
+    def _means(self) -> list[Row]:
+        """What `readable` has, without intervals, which take longer than looking at a result may."""
+        whole = {one.metric: found.value for one in self.scores if (found := self.statistics[one.metric].whole)}
+        return [
+            {"metric": one.metric, "closer": ARROWS[self.statistics[one.metric].closer]}
+            | ({"whole set": whole.get(one.metric)} if whole else {})
+            | {"mean": plain(one.mean), "std": plain(one.std), "n": len(one)}
+            for one in self.scores
+        ]
+
+    def __repr__(self) -> str:
+        return first_lines(f"{self.answer}\n{text_table(self._means())}")
+
+    def _repr_html_(self) -> str:
+        return result_html(self, self._means())
+
+
+def _undefined(scores: PairScores) -> str:
+    missing = len(scores) - len(scores.defined)
+    return f"{scores.metric} is undefined for {missing} of {count_of(len(scores), 'pair')}: {scores.reason}"
+
+
+def score_sentence(whole: Mapping[str, float], means: Mapping[str, float], pairs: int) -> str:
+    """The answer of `score`: scores of the whole set, then means over pairs.
+
+    >>> score_sentence({"bleu": 31.25}, {"jaccard": 0.5, "cosine": float("nan")}, 12)
+    'The whole set of 12 pairs has bleu 31.25; on average over pairs jaccard 0.5; cosine is undefined.'
+    """
+    said = []
+    if whole:
+        said.append(f"The whole set of {count_of(pairs, 'pair')} has {_scores(whole)}")
+    known = {name: value for name, value in means.items() if not math.isnan(value)}
+    if known:
+        over = "on average over pairs" if whole else f"On average over {count_of(pairs, 'pair')}:"
+        said.append(f"{over} {_scores(known)}")
+    undefined = [name for name in means if name not in known]
+    if undefined:
+        said.append(f"{listed(undefined)} {'is' if len(undefined) == 1 else 'are'} undefined")
+    return "; ".join(said) + "."
+
+
+def _scores(found: Mapping[str, float]) -> str:
+    return ", ".join(f"{name} {format_cell(value)}" for name, value in found.items())
+
+
+def _readable(row: Row, *, whole: bool) -> Row:
+    ends = f" ({format_interval(row['whole_low'], row['whole_high'])})" if row["whole"] is not None else ""
+    cells = {"metric": row["metric"], "closer": ARROWS[row["closer"]]}
+    cells |= {"whole set": f"{format_cell(row['whole'])}{ends}"} if whole else {}
+    cells |= {"mean": format_cell(row["mean"]), "interval": format_interval(row["low"], row["high"])}
+    return cells | {"std": format_cell(row["std"]), "n": row["n"]}
+
+
+def spread_chart(scores: Sequence[PairScores]) -> alt.VConcatChart:
+    """One histogram per metric, each on a scale of its own, with a line at the mean."""
+    import altair as alt
+
+    return alt.vconcat(*(_histogram(one) for one in scores), spacing=8)
+
+
+def _histogram(scores: PairScores) -> alt.LayerChart:
+    import altair as alt
+
+    values = scores.defined[np.isfinite(scores.defined)]
+    counts, edges = np.histogram(values, bins=_BINS) if len(values) else (np.empty(0), np.empty(1))
+    bins = [
+        {"low": float(low), "high": float(high), "pairs": int(count)}
+        for low, high, count in zip(edges[:-1], edges[1:], counts, strict=True)
+    ]
+    mean = [{"mean": scores.mean}] if np.isfinite(scores.mean) else []
+    axis = alt.Axis(tickCount=5, format=".3~g")
+    x = alt.X("low:Q", bin="binned", title=None, scale=alt.Scale(zero=False), axis=axis)
+    tip = [alt.Tooltip("low:Q", format=".4g"), alt.Tooltip("high:Q", format=".4g"), alt.Tooltip("pairs:Q")]
+    y = alt.Y("pairs:Q", title="pairs", axis=alt.Axis(tickCount=3))
+    bars = alt.Chart(alt.InlineData(values=bins)).mark_bar(color=BLUE).encode(x, y, x2="high:Q", tooltip=tip)
+    middle = alt.Chart(alt.InlineData(values=mean)).mark_rule(color=VERMILION, strokeWidth=2)
+    line = middle.encode(x="mean:Q", tooltip=[alt.Tooltip("mean:Q", format=".6g")])
+    missing = len(scores) - len(scores.defined)
+    title = f"{scores.metric}, mean {scores.mean:.4g}" + (f"; undefined for {missing} pairs" if missing else "")
+    return alt.LayerChart(layer=[bars, line]).properties(
+        width=360, height=60, title=alt.TitleParams(title, anchor="start", fontSize=11)
+    )

@@ -1,0 +1,186 @@
+"""`score`: aligned texts, many pair metrics."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from textgauge.core.arrays import Floats, Ints
+from textgauge.core.errors import InputError, MissingExtra, ResourceError
+from textgauge.core.parallel import dask_executor, map_parts
+from textgauge.core.progress import Stage, Step, show_in_notebook
+from textgauge.core.sizes import blocks
+from textgauge.data import GIVEN, Corpus, Pairs, load_aligned
+from textgauge.data.source import Source
+from textgauge.data.view import TextsLike
+from textgauge.measure.scoring.report import (
+    Bootstrap,
+    ScoreReport,
+    canonical_order,
+    item_counts,
+    item_statistics,
+    undefined_statistics,
+)
+from textgauge.metrics import Metric, PairMetric, PairScores, get_pair_metrics
+
+References: TypeAlias = "Source | Sequence[Sequence[str]]"
+
+_PART = 4_096  # items that a worker of a cluster scores at once
+DEFAULT_METRICS = "levenshtein,jaccard,chrf,bleu,rouge1,rougeL,cosine,bertscore"
+
+
+def score(
+    left: Source,
+    right: References,
+    *,
+    metrics: str | Iterable[str | Metric] = DEFAULT_METRICS,
+    background: Source | None = None,
+    columns: Mapping[str, Sequence[float] | Floats] | None = None,
+    column: str | None = None,
+    level: float = 0.95,
+    resamples: int = 1_000,
+    seed: int = 0,
+    scheduler: str | None = None,
+    on_step: Step = show_in_notebook,
+    on_score: Callable[[PairScores], None] = lambda _: None,
+) -> ScoreReport:
+    """Score every left text (candidate, query) with its right text (reference, document).
+
+    Texts are lists, columns, frames, paths and names as in `compare`; `column` names the column of files and frames,
+    `PATH:COLUMN` that of one file. Blank texts are kept, for the sake of their place. `right` may hold a list of
+    references for each left text. `columns` are scores that the pairs have already, by name: the metric `column:NAME`
+    reads them. `background` is the corpus that `tfidf`, `bm25plus` and
+    idf weights are fitted on; all texts of the pairs by default. The report has the values of every pair, and
+    `summary()` their means with bootstrap intervals at `level`, and the score of the whole set where one exists.
+    `on_step` is called with the name of each step, `on_score` with the values of each metric as soon as they are known.
+    A metric whose model or package is missing has no values and a reason; if that is every metric, the error is raised.
+    `scheduler` is the address of a Dask scheduler whose workers score the pairs, or `local:N` for N processes here;
+    metrics that are fitted on all texts are computed here in any case. The numbers are those of one process.
+
+    >>> report = score(["a red cat", "one dog"], ["a red dog", "one dog"], metrics="jaccard,levenshtein")
+    >>> report["jaccard"].values.round(3).tolist()
+    [0.5, 1.0]
+    """
+    how = Bootstrap(level=level, resamples=resamples, seed=seed)
+    pairs = checked_pairs(left, right, background, column=column, columns=columns)
+    chosen = [metric.on_given(pairs) for metric in get_pair_metrics(metrics)]
+    require_texts(pairs, chosen)
+    found, statistics = [], {}
+    missing: list[ResourceError | MissingExtra] = []
+    with dask_executor(scheduler) as cluster:
+        for number, metric in enumerate(chosen):
+            on_step(Stage(metric.key, number, len(chosen), "scoring"))
+            try:
+                scores, counts = _measured(metric, pairs, cluster)
+                found.append(scores)
+                statistics[metric.key] = item_statistics(metric, counts, scores.values)
+            except (ResourceError, MissingExtra) as error:
+                missing.append(error)
+                found.append(_not_measured(metric, pairs.n_items, str(error)))
+                statistics[metric.key] = undefined_statistics(metric, pairs.n_items)
+            on_score(found[-1])
+    if len(missing) == len(chosen):
+        raise missing[0]
+    numbers = set(np.bincount(pairs.items).tolist())
+    references = numbers.pop() if len(numbers) == 1 else -1
+    rows = pairs.left.source_rows[pairs.first_rows]
+    return ScoreReport(tuple(found), statistics, canonical_order(pairs), how, references, rows)
+
+
+class PairsPart(NamedTuple):
+    """Some items of pairs with what a worker needs of them: texts or embeddings, and given scores."""
+
+    left: Any
+    right: Any
+    items: Ints
+    columns: dict[str, Floats]
+
+
+def _measured(metric: PairMetric, pairs: Pairs, cluster: Executor | None) -> tuple[PairScores, Floats | None]:
+    """The scores of a metric, and what the score of the whole set adds up, item by item."""
+    if cluster is None or metric.fitted:
+        return metric.measure(pairs), item_counts(metric, pairs)
+    start = time.perf_counter()
+    parts = list(map_parts(cluster, partial(_score_part, metric), _parts(pairs)))
+    scores = [part for part, _ in parts]
+    whole = replace(
+        scores[0],
+        values=np.concatenate([part.values for part in scores]),
+        parts={name: np.concatenate([part.parts[name] for part in scores]) for name in scores[0].parts},
+        reason=next((part.reason for part in scores if part.reason), None),
+        seconds=time.perf_counter() - start,
+        warnings=metric.warnings(pairs),
+    )
+    counts = [count for _, count in parts if count is not None]
+    return whole, np.concatenate(counts) if counts else None
+
+
+def _parts(pairs: Pairs) -> Iterator[PairsPart]:
+    for some in blocks(pairs.n_items, _PART):
+        start, stop = np.searchsorted(pairs.items, [some.start, some.stop]).tolist()
+        rows = np.arange(start, stop)
+        sides = (side.take(rows) for side in (pairs.left, pairs.right))
+        left, right = (side.texts if side.pool.has_texts else side.embeddings(GIVEN) for side in sides)
+        columns = {name: column[rows] for name, column in pairs.columns.items()}
+        yield PairsPart(left, right, pairs.items[rows] - pairs.items[start], columns)
+
+
+def _score_part(metric: PairMetric, part: PairsPart) -> tuple[PairScores, Floats | None]:
+    """What a worker does."""
+    pairs = Pairs(part.left, part.right, items=part.items, columns=part.columns)
+    return metric.measure(pairs), item_counts(metric, pairs)
+
+
+def _not_measured(metric: PairMetric, n: int, reason: str) -> PairScores:
+    nothing = np.full(n, np.nan)
+    parts = {part.name: nothing for part in metric.parts}
+    return PairScores(metric=metric.key, values=nothing, parts=parts, reason=reason, seconds=0.0)
+
+
+def checked_pairs(
+    left: Source,
+    right: References,
+    background: Source | None = None,
+    *,
+    column: str | None = None,
+    columns: Mapping[str, Sequence[float] | Floats] | None = None,
+) -> Pairs:
+    """Pairs of what was given; at least one."""
+    texts, references = load_aligned(left, column=column), load_aligned(right, column=column)  # type: ignore[arg-type]
+    fitted = None if background is None else Corpus.of(load_aligned(background, column=column))
+    pairs = Pairs.of(texts, references, background=fitted, columns=_checked_columns(columns or {}, len(texts)))
+    if not len(pairs):
+        raise InputError("there are no pairs to score")
+    return pairs
+
+
+def _checked_columns(columns: Mapping[str, Sequence[float] | Floats], count: int) -> dict[str, Floats]:
+    """Columns of scores as arrays, NaN where one is missing."""
+    try:
+        found = {name: np.array(column, dtype=np.float64) for name, column in columns.items()}
+    except (TypeError, ValueError):
+        raise InputError("columns of scores are numbers, one for each pair") from None
+    wrong = next((name for name, column in found.items() if column.shape != (count,)), None)
+    if wrong is not None:
+        raise InputError(f"column {wrong!r} has {found[wrong].size} scores for {count} pairs")
+    return found
+
+
+def require_texts(pairs: Pairs, metrics: Sequence[PairMetric]) -> None:
+    """Refuse metrics of texts where only embeddings were given."""
+    asking = next((metric for metric in metrics if metric.needs != "embeddings"), None)
+    if asking is not None and not pairs.left.pool.has_texts:
+        raise InputError(f"{asking.key} needs texts, but the pairs were given as embeddings")
+
+
+def all_references(right: Any) -> TextsLike:
+    """The texts of all references, which both sides of a comparison share."""
+    if isinstance(right, Corpus | np.ndarray):
+        return right
+    return [text for texts in right for text in ([texts] if isinstance(texts, str) else texts)]

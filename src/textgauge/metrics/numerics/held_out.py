@@ -1,0 +1,146 @@
+"""Splitting two corpora into training and held-out texts, and judging what a classifier says about the latter."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from textgauge.core.arrays import Floats, Masks
+from textgauge.metrics.numerics.svm import Index, TrainTest
+
+_UNDECIDED = 1e-9  # a decision value this small is rounding: such a text counts half for either corpus
+
+
+def hold_out(first: Index, second: Index, *, share: float, seed: Sequence[int]) -> tuple[Masks, Masks]:
+    """Choose held-out rows of two corpora given as text numbers: `share` of each, all copies of a text on one side.
+
+    Texts of both corpora are drawn first, then each corpus is filled up from its own. Where the copies of one text
+    are too many for that, single rows are drawn, at the same places of both sorted corpora.
+    """
+    texts, place = np.unique(np.concatenate([first, second]), return_inverse=True)
+    sides = place[: len(first)], place[len(first) :]
+    if len(texts) == len(place):
+        return _hold_out_single(*sides, share=share, order=_permutation(len(texts), tuple(seed)))
+    counts = np.stack([np.bincount(side, minlength=len(texts)) for side in sides])
+    wanted = np.clip(np.rint(share * counts.sum(axis=1)), 1, counts.sum(axis=1) - 1)
+    order = _permutation(len(texts), tuple(seed))
+    both: Masks = np.all(counts > 0, axis=0)
+    chosen = np.zeros(len(texts), dtype=bool)
+    if both.any():
+        chosen = _until_full(order, both, counts, np.rint(share * counts[:, both].sum(axis=1)))
+    for side in (0, 1):
+        room = wanted[[side]] - counts[side, chosen].sum()
+        chosen |= _until_full(order, (counts[side] > 0) & ~both, counts[[side]], room)
+    masks = chosen[sides[0]], chosen[sides[1]]
+    if all(mask.any() and not mask.all() for mask in masks):
+        return masks
+    return _single_rows(sides[0], int(wanted[0]), seed), _single_rows(sides[1], int(wanted[1]), seed)
+
+
+def _hold_out_single(first: Index, second: Index, *, share: float, order: Index) -> tuple[Masks, Masks]:
+    """The same where no text has a copy: the first texts of each corpus in this order."""
+    later = np.zeros(len(order), dtype=bool)
+    later[second] = True
+    held = np.zeros(len(order), dtype=bool)
+    for texts, own in ((first, order[~later[order]]), (second, order[later[order]])):
+        held[own[: min(max(round(share * len(texts)), 1), len(texts) - 1)]] = True
+    return held[first], held[second]
+
+
+@lru_cache(maxsize=64)
+def _permutation(texts: int, seed: tuple[int, ...]) -> Index:
+    order: Index = np.random.default_rng(seed).permutation(texts)
+    return order
+
+
+def _until_full(order: Index, allowed: Masks, counts: Index, room: Floats) -> Masks:
+    """The first of the allowed texts, in this order, whose copies fill the room; what could never fit is passed."""
+    fitting = order[(allowed & (counts <= room[:, None]).all(axis=0))[order]]
+    filled = counts[:, fitting].cumsum(axis=1)
+    chosen = np.zeros(len(allowed), dtype=bool)
+    chosen[fitting[(filled <= room[:, None]).all(axis=0)]] = True
+    return chosen
+
+
+def _single_rows(places: Index, wanted: int, seed: Sequence[int]) -> Masks:
+    mask = np.zeros(len(places), dtype=bool)
+    mask[np.argsort(places, kind="stable")[np.random.default_rng(seed).permutation(len(places))[:wanted]]] = True
+    return mask
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Held-out texts: whether each is the candidate's, and the prediction: 1 candidate, 0 reference, ½ neither."""
+
+    truth: Masks
+    predicted: Floats
+
+    @property
+    def rates(self) -> Floats:
+        """Shares of the reference's and of the candidate's texts that were predicted right."""
+        reference, candidate = self.sizes
+        hits = self.predicted @ self.truth
+        return np.array([1.0 - (self.predicted.sum() - hits) / reference, hits / candidate])
+
+    @property
+    def sizes(self) -> Floats:
+        """Number of held-out reference and candidate texts."""
+        candidate = np.count_nonzero(self.truth)
+        return np.array([len(self.truth) - candidate, candidate], dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One split: the classifier's task, and for each held-out text where its decision stands and whose it is."""
+
+    task: TrainTest
+    place: Index
+    truth: Masks
+    swapped: bool
+
+    @classmethod
+    def split(cls, reference: Index, candidate: Index, *, share: float, seed: Sequence[int]) -> Trial:
+        """Split two corpora, given as the numbers of their texts, the same way whichever is called the reference."""
+        swapped = np.sort(reference).tolist() > np.sort(candidate).tolist()
+        first, second = (candidate, reference) if swapped else (reference, candidate)
+        held = np.concatenate(hold_out(first, second, share=share, seed=seed))
+        texts, later = np.concatenate([first, second]), np.arange(len(held)) >= len(first)
+        order = np.lexsort((later, texts))
+        train, test = order[~held[order]], order[held[order]]
+        distinct, place = np.unique(texts[test], return_inverse=True)
+        task = TrainTest(texts[train], np.where(later[train], 1, -1).astype(np.float32), distinct)
+        return cls(task, place, later[test] ^ swapped, swapped)
+
+    def judged(self, decision: Floats) -> HeldOut:
+        """What the decision values say about the held-out texts."""
+        towards = -decision if self.swapped else decision
+        predicted = np.where(np.abs(towards) <= _UNDECIDED, 0.5, towards > 0)
+        return HeldOut(self.truth, predicted[self.place])
+
+
+def accuracy(rates: Floats, sizes: Floats) -> float:
+    """Share of all held-out texts predicted right."""
+    return float((rates * sizes).sum() / sizes.sum())
+
+
+def balanced(rates: Floats, sizes: Floats) -> float:
+    """Mean of the two corpora's shares predicted right."""
+    return float(rates.mean())
+
+
+def f1(rates: Floats, sizes: Floats) -> float:
+    """F1 of the candidate: 2 tp / (2 tp + fp + fn)."""
+    hits, false = rates[1] * sizes[1], (1.0 - rates[0]) * sizes[0]
+    return float(2.0 * hits / (hits + false + sizes[1]))
+
+
+SCORES = {"accuracy": accuracy, "balanced": balanced, "f1": f1}
+
+
+def scores(outcomes: Sequence[HeldOut]) -> dict[str, float]:
+    """Accuracy, balanced accuracy and F1, averaged over splits."""
+    judged = [(outcome.rates, outcome.sizes) for outcome in outcomes]
+    return {name: sum(score(*one) for one in judged) / len(judged) for name, score in SCORES.items()}

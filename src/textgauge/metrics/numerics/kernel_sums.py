@@ -1,0 +1,227 @@
+"""Sums of a symmetric function of two rows, within and across two samples, in bounded memory.
+
+Energy distance and maximum mean discrepancy are both A + B − 2C with A, B the mean within the samples and C the mean
+across (energy with k = −δ); so values, draws and standard errors are written once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textgauge.core.arrays import Floats, Masks
+from textgauge.core.progress import PairCount
+from textgauge.core.sizes import blocks
+
+Kernel = Callable[[Floats, Floats], Floats]
+
+
+@runtime_checkable
+class Summing(Protocol):
+    """A kernel that sums its blocks faster than it makes them."""
+
+    def sums(self, X: Floats, Y: Floats) -> tuple[Floats, Floats]:
+        """Of a block, by row and by column."""
+
+
+MANY_ROWS = 4_000  # from here on sums of distances are taken from float32 blocks
+_BLOCK = 1_024  # rows of a block: 1,024 × 1,024 float64 is 8 MB, within reach of the cache
+_MOMENT_ROWS = 2_000  # rows that estimate the second-order moments; they enter only divided by n²
+
+
+def to_angles(cosines: NDArray[np.float32]) -> NDArray[np.float32]:
+    """arccos in radians, in place; what rounding moved out of [−1, 1] is brought back.
+
+    >>> to_angles(np.array([1.0, 0.0, -1.0], dtype=np.float32)).round(4).tolist()
+    [0.0, 1.5708, 3.1416]
+    """
+    np.clip(cosines, -1.0, 1.0, out=cosines)
+    return np.arccos(cosines, out=cosines)
+
+
+@dataclass(frozen=True)
+class RowSums:
+    """For two samples: the sum over the own sample (the row itself left out) and over the other, for every row."""
+
+    xx: Floats
+    yy: Floats
+    xy: Floats
+    yx: Floats
+    x_self: Floats
+    y_self: Floats
+
+    def times(self, factor: float) -> RowSums:
+        """The sums of a kernel that is this one times a number."""
+        return RowSums(*(factor * sums for sums in (self.xx, self.yy, self.xy, self.yx, self.x_self, self.y_self)))
+
+    def discrepancy(self, *, with_self: bool) -> float:
+        """A + B − 2C; the pairs of a row with itself are counted or left out."""
+        n, m = len(self.xx), len(self.yy)
+        across = self.xy.sum() / (n * m)
+        if with_self:
+            a, b = (self.xx.sum() + self.x_self.sum()) / n**2, (self.yy.sum() + self.y_self.sum()) / m**2
+        else:
+            a, b = self.xx.sum() / (n * (n - 1)), self.yy.sum() / (m * (m - 1))
+        return float(a + b - 2.0 * across)
+
+    def terms(self, *, with_self: bool) -> tuple[Floats, Floats]:
+        """Each row's part of A + B − 2C."""
+        n, m = len(self.xx), len(self.yy)
+        # Blocks of many texts are float32, so that the two sums across differ in the eighth digit: one total for both.
+        total, swapped = self.xy.sum(), self.yx.sum()
+        yx = self.yx * (total / swapped) if swapped else self.yx
+        if with_self:
+            own = (self.xx + self.x_self) / n**2, (self.yy + self.y_self) / m**2
+        else:
+            own = self.xx / (n * (n - 1)), self.yy / (m * (m - 1))
+        return own[0] - self.xy / (n * m), own[1] - yx / (n * m)
+
+
+def row_sums(X: Floats, Y: Floats, kernel: Kernel, across: tuple[Floats, Floats] | None = None) -> RowSums:
+    """One pass over the blocks; symmetric ones are computed once.
+
+    Float32 rows stay so, and those of many different ones become so; their blocks are float32, and sums are added up in
+    float64: the mean is within 1e-7 of the float64 one.
+    `across` are the row sums across the samples, where another pass has them already.
+    """
+    if X.dtype != np.float32 and min(len(X), len(Y)) >= MANY_ROWS and mostly_different(X) and mostly_different(Y):
+        X, Y = X.astype(np.float32), Y.astype(np.float32)
+    n, m = len(X), len(Y)
+    count = PairCount(n * (n + 1) // 2 + m * (m + 1) // 2 + (0 if across else n * m))
+    xx, x_self = _within(X, kernel, count)
+    yy, y_self = _within(Y, kernel, count)
+    xy, yx = across or _across(X, Y, kernel, count)
+    return RowSums(xx, yy, xy, yx, x_self, y_self)
+
+
+def _across(X: Floats, Y: Floats, kernel: Kernel, count: PairCount) -> tuple[Floats, Floats]:
+    xy, yx = np.zeros(len(X)), np.zeros(len(Y))
+    for a in blocks(len(X), _BLOCK):
+        for b in blocks(len(Y), _BLOCK):
+            by_row, by_column = _block_sums(kernel, X[a], Y[b])
+            xy[a] += by_row
+            yx[b] += by_column
+        count.add((a.stop - a.start) * len(Y))
+    return xy, yx
+
+
+def _block_sums(kernel: Kernel, X: Floats, Y: Floats) -> tuple[Floats, Floats]:
+    """Sums of a block by row and by column."""
+    if isinstance(kernel, Summing):
+        return kernel.sums(X, Y)
+    block = kernel(X, Y)
+    return block.sum(axis=1), block.sum(axis=0)
+
+
+def discrepancy_many(X: Floats, left: Masks, right: Masks, kernel: Kernel, *, with_self: bool) -> tuple[Floats, Floats]:
+    """A + B − 2C and C of many pairs of subsets of the rows, by matrix products with blocks of the kernel matrix."""
+    L, R = left.astype(np.float64), right.astype(np.float64)
+    sums = np.zeros((3, len(L)))
+    diagonal = np.zeros(len(X))
+    for b in blocks(len(X), _BLOCK):
+        columns = kernel(X, X[b])
+        diagonal[b] = columns[b].diagonal()
+        from_left, from_right = L @ columns, R @ columns
+        sums[0] += np.einsum("rj,rj->r", from_left, L[:, b])
+        sums[1] += np.einsum("rj,rj->r", from_right, R[:, b])
+        sums[2] += np.einsum("rj,rj->r", from_left, R[:, b])
+    n, m = L.sum(axis=1), R.sum(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if with_self:
+            a, b = sums[0] / n**2, sums[1] / m**2
+        else:
+            a, b = (sums[0] - L @ diagonal) / (n * (n - 1)), (sums[1] - R @ diagonal) / (m * (m - 1))
+        return a + b - 2.0 * sums[2] / (n * m), sums[2] / (n * m)
+
+
+def discrepancy_interval(X: Floats, Y: Floats, kernel: Kernel, sums: RowSums, reach: float) -> tuple[float, float]:
+    """All δ within `reach` standard errors of the unbiased estimate, the error being the one δ would have.
+
+    To second order (Hoeffding) the variance is V2 + κδ: V2 remains when both samples are alike, κδ comes from the row
+    means. The error of a small estimate is small by the same luck that made it small; asking for the error at δ, as
+    Wilson did for shares, keeps that luck out.
+    """
+    estimate, second = sums.discrepancy(with_self=False), _second_order(X, Y, kernel)
+    kappa = _slope(X, Y, kernel, sums, second)
+    middle = estimate + reach**2 * kappa / 2.0
+    width = np.sqrt(max(middle**2 - estimate**2 + reach**2 * second, 0.0))
+    alike = reach * np.sqrt(second)  # below zero the error is that of alike samples
+    low = middle - width if estimate > alike else estimate - alike
+    return float(low), float(middle + width if estimate > -alike else estimate + alike)
+
+
+def _slope(X: Floats, Y: Floats, kernel: Kernel, sums: RowSums, second: float) -> float:
+    """κ: the first-order variance per unit of discrepancy, between its mean over all directions and the largest."""
+    n, m = len(X), len(Y)
+    g_x = sums.xx / (n - 1) - sums.xy / m
+    g_y = sums.yy / (m - 1) - sums.yx / n
+    first = 4.0 * (g_x.var(ddof=1) / n + g_y.var(ddof=1) / m)  # the noise of the row means adds 2·V2
+    least = first / max(sums.discrepancy(with_self=True), 1e-300)
+    most = max(4.0 * (_largest_variance(kernel, X) / n + _largest_variance(kernel, Y) / m), least)
+    estimate = sums.discrepancy(with_self=False)
+    return float(np.clip((first - 2.0 * second) / estimate, least, most)) if estimate > 0 else most
+
+
+def _some(X: Floats) -> Floats:
+    return X[:_MOMENT_ROWS].astype(np.float64, copy=False)
+
+
+def _largest_variance(kernel: Kernel, X: Floats) -> float:
+    """Largest variance of the sample along any one direction of the kernel's feature space."""
+    A = _some(X)
+    K = kernel(A, A)
+    K = K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()
+    return float(np.linalg.norm(K @ _leading(K)) / len(A))
+
+
+def _leading(K: Floats, steps: int = 30) -> Floats:
+    vector = K[:, np.argmax(K.diagonal())]
+    for _ in range(steps):
+        vector = K @ (vector / max(float(np.linalg.norm(vector)), 1e-300))
+    return vector / max(float(np.linalg.norm(vector)), 1e-300)
+
+
+def _second_order(X: Floats, Y: Floats, kernel: Kernel) -> float:
+    n, m = len(X), len(Y)
+    A, B = _some(X), _some(Y)
+    xx, yy, xy = _centred_square(kernel(A, A), True), _centred_square(kernel(B, B), True), _centred_square(kernel(A, B))
+    return 2.0 * xx / (n * (n - 1)) + 2.0 * yy / (m * (m - 1)) + 4.0 * xy / (n * m)
+
+
+def _centred_square(K: Floats, symmetric: bool = False) -> float:
+    """Mean square of the doubly centred kernel; of a sample with itself without the diagonal."""
+    if not symmetric:
+        return float(((K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()) ** 2).mean())
+    n = len(K)
+    off = ~np.eye(n, dtype=bool)
+    means = (K.sum(axis=1) - K.diagonal()) / (n - 1)
+    centred = K - means - means[:, None] + means.mean()
+    return float((centred[off] ** 2).mean())
+
+
+def mostly_different(X: NDArray[np.floating[Any]]) -> bool:
+    """Whether hardly any rows are equal: the distance of equal rows is where float32 products err most."""
+    direction = np.linspace(0.5, 1.5, X.shape[1])
+    return len(np.unique(np.concatenate([X[some] @ direction for some in blocks(len(X), _BLOCK)]))) >= 0.99 * len(X)
+
+
+def _within(X: Floats, kernel: Kernel, count: PairCount) -> tuple[Floats, Floats]:
+    sums, own = np.zeros(len(X)), np.zeros(len(X))
+    parts = blocks(len(X), _BLOCK)
+    for i, a in enumerate(parts):
+        for b in parts[i:]:
+            if a == b:
+                block = kernel(X[a], X[b])
+                sums[a] += block.sum(axis=1)
+                own[a] = block.diagonal()
+            else:
+                by_row, by_column = _block_sums(kernel, X[a], X[b])
+                sums[a] += by_row
+                sums[b] += by_column
+        rows, behind = a.stop - a.start, len(X) - a.stop
+        count.add(rows * (rows + 1) // 2 + rows * behind)
+    return sums - own, own

@@ -1,0 +1,265 @@
+"""Token numbers of many texts in one array, sparse bags of them, and n-grams that texts share."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textgauge.core.arrays import Floats, Ints
+from textgauge.core.sizes import blocks, capped, runs
+
+_OFTEN = 0.05  # above this share of the texts a dense row is faster than a list of them (measured: 0.03 to 0.1)
+_DENSE_CELLS = 8_000_000  # 64 MB of dense rows at most
+_BLOCK_CELLS = 2_000_000  # cells of a block of a product; the sparse part of a block takes up to twice its memory
+_BITS = 63  # of a whole number that is not negative
+_BLOCK_TOKENS = 1 << 16  # what is sorted at once stays in the processor's cache
+
+
+class Ragged(Protocol):
+    """Row i has `ids[offsets[i]:offsets[i + 1]]`; the tokens of texts are such rows."""
+
+    @property
+    def ids(self) -> NDArray[np.int32]:
+        """All numbers, row after row."""
+
+    @property
+    def offsets(self) -> NDArray[np.int64]:
+        """Where each row begins, and where the last one ends."""
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """How many numbers each row has."""
+
+    def __len__(self) -> int:
+        """How many rows there are."""
+
+    def take(self, rows: NDArray[np.integer]) -> Self:
+        """Some of the rows, in this order."""
+
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+
+def with_data(bags: csr_matrix, data: NDArray[Any]) -> csr_matrix:
+    """The same places with other numbers."""
+    return type(bags)((data, bags.indices, bags.indptr), shape=bags.shape)
+
+
+def with_column(bags: csr_matrix, column: Floats) -> csr_matrix:
+    """The same bags and one more token, so often in each."""
+    from scipy.sparse import csr_matrix, hstack
+
+    return csr_matrix(hstack([bags, csr_matrix(column[:, None])]))
+
+
+def per_place(bags: csr_matrix, values: Floats) -> Floats:
+    """One value per text, repeated for each of its tokens."""
+    return np.repeat(values, np.diff(bags.indptr))
+
+
+def row_sums(bags: csr_matrix) -> Floats:
+    """The sum of each row, added from the smallest number up.
+
+    Token numbers depend on which texts were read first; this order does not, so that sums agree to the last bit.
+    """
+    height = bags.shape[0]
+    rows = np.repeat(np.arange(height), np.diff(bags.indptr))
+    order = np.lexsort((bags.data, rows))
+    sums: Floats = np.bincount(rows[order], bags.data[order], minlength=height).astype(np.float64, copy=False)
+    return sums
+
+
+class Factor(NamedTuple):
+    """The right-hand side of products, tokens by texts: tokens of many texts as dense rows, the others sparse."""
+
+    often: NDArray[np.int64]
+    dense: Floats
+    seldom: NDArray[np.int64]
+    sparse: csr_matrix
+
+
+def factor(bags: csr_matrix) -> Factor:
+    """Prepare texts to be multiplied with others."""
+    by_token = bags.T.tocsr()
+    texts = np.diff(by_token.indptr)
+    most = np.argsort(-texts, kind="stable")[: capped(_DENSE_CELLS) // max(1, bags.shape[0])]
+    often = most[texts[most] > _OFTEN * bags.shape[0]]
+    seldom = np.setdiff1d(np.arange(len(texts)), often)
+    return Factor(often, by_token[often].toarray(), seldom, by_token[seldom])
+
+
+def product(bags: csr_matrix, right: Factor) -> Floats:
+    """`bags @ right` as a dense matrix, texts by texts."""
+    found = np.empty((bags.shape[0], right.dense.shape[1]))
+    often, seldom = bags[:, right.often], bags[:, right.seldom]
+    for block in blocks(len(found), _BLOCK_CELLS, found.shape[1]):
+        np.matmul(often[block].toarray(), right.dense, out=found[block])
+        rest = seldom[block] @ right.sparse
+        for row, (begin, end) in zip(found[block], pairwise(rest.indptr.tolist()), strict=True):
+            row[rest.indices[begin:end]] += rest.data[begin:end]
+    return found
+
+
+@dataclass(frozen=True)
+class Windows:
+    """The `orders` tokens from every token on, packed into `pieces`: earlier tokens in higher bits, 0 after the end."""
+
+    pieces: tuple[Ints, ...]
+    bits: int
+    orders: int
+
+    @property
+    def per_piece(self) -> int:
+        """How many tokens a piece holds."""
+        return min(self.orders, _BITS // self.bits)
+
+    def place(self, order: int) -> tuple[int, int]:
+        """The piece that holds the token of this order (from 0), and how far from its end."""
+        piece, within = divmod(order, self.per_piece)
+        held = min(self.per_piece, self.orders - piece * self.per_piece)
+        return piece, self.bits * (held - 1 - within)
+
+    def take(self, places: Ints) -> Windows:
+        """Give some of the windows."""
+        return Windows(tuple(piece[places] for piece in self.pieces), self.bits, self.orders)
+
+
+def shared_ngrams(tokens: Ragged, left: Ints, right: Ints, orders: int) -> Floats:
+    """Count the n-grams that texts `left[i]` and `right[i]` share, each as often as it is in both: pairs by orders.
+
+    >>> from textgauge.encode.tokenizers import tokenizer
+    >>> tokens = tokenizer("whitespace").encode(["a b a b", "a b a", "c"])
+    >>> shared_ngrams(tokens, np.array([0, 1]), np.array([1, 2]), 3)
+    array([[3., 2., 1.],
+           [0., 0., 0.]])
+    """
+    found = np.zeros((len(left), orders))
+    for block in runs(tokens.lengths[left] + tokens.lengths[right], _BLOCK_TOKENS):
+        found[block] = _shared(tokens, left[block], right[block], orders)
+    return found
+
+
+def ngram_totals(lengths: Ints, orders: int) -> Floats:
+    """Give the number of n-grams of texts of these lengths: texts by orders."""
+    return np.asarray(np.maximum(lengths[:, None] - np.arange(orders), 0), dtype=np.float64)
+
+
+def gram_counter(ids: Sequence[Any], n: int) -> Counter[tuple[Any, ...]]:
+    """Count the n-grams of one text.
+
+    >>> gram_counter("abab", 2)[("a", "b")]
+    2
+    """
+    return Counter(zip(*(ids[start:] for start in range(n)), strict=False))
+
+
+def best_rows(values: Floats, items: Ints) -> Ints:
+    """Give for every item its row of largest value, the first of equal ones; `items` rises."""
+    order = np.lexsort((np.arange(len(items)), -values, items))
+    return np.asarray(order[np.flatnonzero(np.diff(items[order], prepend=-1))])
+
+
+def pack_windows(tokens: Ragged, orders: int) -> Windows:
+    """Pack the tokens from every token of every text on."""
+    gaps = np.repeat(np.arange(len(tokens)) * (orders - 1), tokens.lengths)
+    places = gaps + np.arange(len(tokens.ids))
+    separated = np.zeros(len(tokens.ids) + len(tokens) * (orders - 1), np.int64)
+    separated[places] = tokens.ids + 1
+    layout = Windows((), int(separated.max(initial=1)).bit_length(), orders)
+    pieces: list[Ints] = []
+    for order in range(orders):
+        if layout.place(order)[0] == len(pieces):
+            pieces.append(np.zeros(len(separated), np.int64))
+        pieces[-1] <<= layout.bits
+        pieces[-1][: len(separated) - order] |= separated[order:]
+    return Windows(tuple(pieces), layout.bits, orders).take(places)
+
+
+def _shared(tokens: Ragged, left: Ints, right: Ints, orders: int) -> Floats:
+    used = tokens.take(np.concatenate([left, right]))
+    pair = np.repeat(np.tile(np.arange(len(left)), 2), used.lengths)
+    is_left = (np.arange(len(pair)) < used.offsets[len(left)]).astype(np.int64)
+    pair, is_left, windows = _sorted(pair, is_left, pack_windows(used, orders), len(left))
+    return _count_runs(pair, is_left, windows, len(left))
+
+
+def _sorted(pair: Ints, is_left: Ints, windows: Windows, pairs: int) -> tuple[Ints, Ints, Windows]:
+    """Sort by pair and window: as one number where they fit into it, which is many times as fast."""
+    width = windows.bits * windows.orders
+    if len(windows.pieces) == 1 and width + 1 + pairs.bit_length() <= _BITS:
+        key = ((pair << width | windows.pieces[0]) << 1) | is_left
+        key.sort()
+        piece = (key >> 1) & ((1 << width) - 1)
+        return key >> (width + 1), key & 1, Windows((piece,), windows.bits, windows.orders)
+    order = np.lexsort((*windows.pieces[::-1], pair))
+    return pair[order], is_left[order], windows.take(order)
+
+
+def _count_runs(pair: Ints, is_left: Ints, windows: Windows, pairs: int) -> Floats:
+    """Sum the smaller of left and right counts over the runs of equal first n tokens, for every n."""
+    found = np.zeros((pairs, windows.orders))
+    lefts_before = np.concatenate([np.zeros(1, np.int64), np.cumsum(is_left)])
+    changes = [piece[1:] ^ piece[:-1] for piece in windows.pieces]
+    goes_on = np.zeros(len(pair) + 1, dtype=bool)
+    goes_on[1:-1] = pair[1:] == pair[:-1]
+    for order in range(windows.orders):
+        piece, shift = windows.place(order)
+        goes_on[1:-1] &= changes[piece] < 1 << shift
+        # Runs of one window share nothing; of the others, first and last windows take turns.
+        edges = np.flatnonzero(goes_on[1:] != goes_on[:-1])
+        starts, ends = edges[::2], edges[1::2] + 1
+        lefts = lefts_before[ends] - lefts_before[starts]
+        both = np.minimum(lefts, ends - starts - lefts)
+        both[(windows.pieces[piece][starts] >> shift) & ((1 << windows.bits) - 1) == 0] = 0
+        found[:, order] = np.bincount(pair[starts], weights=both, minlength=pairs)
+    return found
+
+
+def shared_ngram_matrices(tokens: Ragged, rows: int, orders: int) -> Iterator[Floats]:
+    """For every order, the shared n-grams of the first `rows` texts (rows) and the others (columns).
+
+    The smaller of two counts is the number of k that both reach: so each k-th occurrence of an n-gram in its text is
+    a feature, and a product of features counts.
+
+    >>> from textgauge.encode.tokenizers import tokenizer
+    >>> tokens = tokenizer("whitespace").encode(["a b a b", "a b a", "c", "a a a"])
+    >>> [matrix.tolist() for matrix in shared_ngram_matrices(tokens, 2, 2)]
+    [[[0.0, 2.0], [0.0, 2.0]], [[0.0, 0.0], [0.0, 0.0]]]
+    """
+    windows = pack_windows(tokens, orders)
+    text = np.repeat(np.arange(len(tokens)), tokens.lengths)
+    sorting = np.lexsort(windows.pieces[::-1])
+    windows, text = windows.take(sorting), text[sorting]
+    begins = np.ones(len(text), dtype=bool)
+    begins[1:] = False
+    for order in range(orders):
+        piece, shift = windows.place(order)
+        begins[1:] |= (windows.pieces[piece][1:] ^ windows.pieces[piece][:-1]) >= 1 << shift
+        here = _reach(windows, order)
+        features = _features(np.cumsum(begins)[here], text[here], len(tokens))
+        yield (features[:rows] @ features[rows:].T).toarray()
+
+
+def _reach(windows: Windows, order: int) -> Ints:
+    """Windows that hold a token at this place."""
+    piece, shift = windows.place(order)
+    return np.flatnonzero((windows.pieces[piece] >> shift) & ((1 << windows.bits) - 1))
+
+
+def _features(gram: Ints, text: Ints, texts: int) -> csr_matrix:
+    """Texts by the k-th occurrences of n-grams, as ones."""
+    from scipy.sparse import csr_matrix
+
+    found, count = np.unique(gram * texts + text, return_counts=True)
+    nth = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
+    gram, text = np.divmod(np.repeat(found, count), texts)
+    _, feature = np.unique(gram * (int(count.max(initial=0)) + 1) + nth, return_inverse=True)
+    shape = (texts, int(feature.max(initial=-1)) + 1)
+    return csr_matrix((np.ones(len(feature)), (text, feature.reshape(-1))), shape=shape)

@@ -1,0 +1,75 @@
+"""Any causal language model of transformers, by hub name or local folder, trained further on texts (extra `hf`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from textgauge.core.errors import InputError
+from textgauge.encode.hugging_face import load_pretrained, revision
+from textgauge.encode.tokenizers import without_surrogates
+from textgauge_papers.generate.language_model import GeneratorModel
+from textgauge_papers.generate.training import Ids, Recipe
+
+_SEPARATOR = " SEP "
+
+
+@dataclass(frozen=True, kw_only=True)
+class TunedSettings:
+    """Which model, and how it is trained further."""
+
+    model: str
+    longest: int = 64
+    batch: int = 16
+    rate: float = 5e-5
+    warmup: int = 50
+
+
+class ReadyCodec:
+    """A tokenizer of transformers; the token of the end also starts texts where the model has none for that."""
+
+    def __init__(self, tokenizer: Any, name: str) -> None:
+        if tokenizer.eos_token_id is None:
+            raise InputError(f"{name} has no token for the end of a text: it cannot be trained to end one")
+        self._tokenizer = tokenizer
+        first = tokenizer.bos_token_id
+        self.end: int = int(tokenizer.eos_token_id)
+        self.start: Ids = [self.end if first is None else int(first)]
+        self.separator: Ids = self.encode([_SEPARATOR])[0]
+
+    def encode(self, texts: Sequence[str]) -> list[Ids]:
+        """The tokens of each text, without special ones."""
+        clean = [without_surrogates(text) for text in texts]
+        return [list(ids) for ids in self._tokenizer(clean, add_special_tokens=False)["input_ids"]]
+
+    def decode(self, ids: Ids) -> str:
+        """The text, white space run together."""
+        return " ".join(str(self._tokenizer.decode(ids, skip_special_tokens=True)).split())
+
+
+class Pretrained(GeneratorModel):
+    """A transformers model. Weights are read from safetensors alone, and no code that comes with a model is run."""
+
+    kind = "pretrained"
+
+    def __init__(self, settings: TunedSettings) -> None:
+        self.settings = settings
+        name = f"the model {settings.model}"
+        self.codec = ReadyCodec(load_pretrained(name, settings.model, "AutoTokenizer"), settings.model)
+        kind = "AutoModelForCausalLM"
+        self.network = load_pretrained(name, settings.model, kind, use_safetensors=True).float()
+        places = getattr(self.network.config, "max_position_embeddings", None)
+        self.longest = min(settings.longest, int(places or settings.longest))
+        self.recipe = Recipe(batch=settings.batch, rate=settings.rate, warmup=settings.warmup)
+
+    def described(self) -> dict[str, Any]:
+        """Kind, settings, and which weights it began with: the digest of a folder, or the hub's revision."""
+        began = revision(self.settings.model, self.network.config)
+        return {"kind": self.kind, "settings": asdict(self.settings), "revision": began}
+
+    def logits(self, ids: Any, memory: Any, mask: Any = None) -> tuple[Any, Any]:
+        """As the model gives them."""
+        attend = {} if mask is None else {"attention_mask": mask.long()}
+        found = self.network(input_ids=ids, past_key_values=memory, use_cache=not self.network.training, **attend)
+        return found.logits, found.past_key_values

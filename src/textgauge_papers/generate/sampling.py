@@ -1,0 +1,99 @@
+"""Writing texts with a model, token by token; each text has its own random numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from textgauge.core.errors import InputError
+from textgauge_papers.generate.settings import generator_of, need_torch
+
+# From tokens (texts by places) and memory to the logits of the next token and the new memory.
+Step = Callable[[Any, Any], tuple[Any, Any]]
+
+BATCH = 256
+_ATTEMPTS = 10  # for each text, before a model that writes only blank texts is refused
+_WRITE = 21
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sampling:
+    """How the next token is drawn: probabilities to the power 1/temperature (0: always the likeliest), from the
+    `top_k` likeliest (0: all) and from the fewest of those that have `top_p` of their probability together.
+    """
+
+    temperature: float = 1.0
+    top_k: int = 100
+    top_p: float = 0.95
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.temperature < float("inf"):
+            raise InputError(f"temperature is 0 or more, not {self.temperature}")
+        if self.top_k < 0 or not 0 < self.top_p <= 1:
+            raise InputError(f"top_k is 0 or more and top_p in (0, 1], not {self.top_k} and {self.top_p}")
+
+
+def drawn(logits: Any, uniform: Any, sampling: Sampling) -> Any:
+    """One token for each row of logits, by a number in [0, 1) for each: the place where the sum passes it."""
+    torch = need_torch("generation")
+    if sampling.temperature == 0:
+        return logits.argmax(dim=-1)
+    logits, places = logits.float() / sampling.temperature, None
+    if 0 < sampling.top_k < logits.shape[-1]:
+        logits, places = logits.topk(sampling.top_k, dim=-1)
+    elif sampling.top_p < 1:
+        logits, places = logits.sort(dim=-1, descending=True, stable=True)
+    shares = torch.softmax(logits, dim=-1)
+    if sampling.top_p < 1:
+        shares = shares * (shares.cumsum(dim=-1) - shares < sampling.top_p)
+    sums = shares.cumsum(dim=-1, dtype=uniform.dtype)
+    at = (sums <= uniform[:, None] * sums[:, -1:]).sum(dim=-1).clamp(max=sums.shape[-1] - 1)
+    return at if places is None else places.gather(1, at[:, None])[:, 0]
+
+
+def continued(
+    step: Step, prompts: Any, memory: Any, uniforms: Any, *, end: int, sampling: Sampling, never: Sequence[int] = ()
+) -> list[list[int]]:
+    """The tokens that follow each prompt, until `end` or as many as there are random numbers; at least one."""
+    torch = need_torch("generation")
+    tokens, written, done = prompts, [], torch.zeros(len(prompts), dtype=torch.bool)
+    for place in range(uniforms.shape[1]):
+        logits, memory = step(tokens, memory)
+        logits = logits.clone()
+        logits[:, [*never, *([end] if place == 0 else [])]] = -torch.inf
+        chosen = drawn(logits, uniforms[:, place], sampling)
+        done = done | (chosen == end)
+        written.append(torch.where(done, end, chosen))
+        if bool(done.all()):
+            break
+        tokens = chosen[:, None]
+    rows = torch.stack(written, dim=1).tolist()
+    return [row[: row.index(end)] if end in row else row for row in rows]
+
+
+def texts_of(write: Callable[[list[int]], list[str]], n: int) -> list[str]:
+    """The first `n` texts that are not blank; `write` gives the texts of some numbers, batch by batch."""
+    if n < 1:
+        raise InputError(f"n is at least 1, not {n}")
+    found: list[str] = []
+    size = min(n, BATCH)
+    for start in range(0, _ATTEMPTS * n + size, size):
+        found += [text for text in write(list(range(start, start + size))) if text]
+        if len(found) >= n:
+            return found[:n]
+    raise InputError("the model writes blank texts only; train it longer")
+
+
+def uniforms_of(numbers: Sequence[int], length: int, seed: int, *, extra: int = 0) -> tuple[Any, Any]:
+    """For each text number: uniform numbers, one a token, and `extra` normal ones; always the same for a seed."""
+    torch = need_torch("generation")
+    uniform = np.empty((len(numbers), length))
+    normal = np.empty((len(numbers), extra), dtype=np.float32)
+    for row, number in enumerate(numbers):
+        rng = generator_of(seed, _WRITE, number)
+        normal[row] = rng.standard_normal(extra)
+        uniform[row] = rng.random(length)
+    return torch.from_numpy(uniform), torch.from_numpy(normal)

@@ -1,0 +1,110 @@
+"""Corpora of a model that learns: one after every step of its training."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from textgauge.core.errors import InputError
+from textgauge_papers.generate.conditional import classifier, filtered, known_labels
+from textgauge_papers.generate.language_model import GeneratorModel, GptSettings, language_model
+from textgauge_papers.generate.sampling import Sampling
+from textgauge_papers.generate.settings import fingerprint, generator_of
+from textgauge_papers.generate.training import Say, Training, silent
+from textgauge_papers.generate.word_level import ngram_corpora
+
+NGRAM, GPT, READY = "ngram", "gpt", "hf:"
+_ORDER = 41
+
+
+def ifc_corpora(
+    texts: Sequence[str],
+    *,
+    labels: Sequence[str] | None = None,
+    candidates: float = 3.0,
+    embedder: str = "wordllama",
+    steps: int = 8,
+    per_step: int = 1_000,
+    n: int | None = None,
+    passes: int = 1,
+    model: str = GPT,
+    settings: GptSettings | None = None,
+    sampling: Sampling | None = None,
+    seed: int = 0,
+    checkpoint: str | Path | None = None,
+    on_step: Say = silent,
+    on_note: Say = silent,
+) -> Iterator[tuple[int, list[str]]]:
+    """Increasingly fine-tuned corpora: a model learns `per_step` texts, `passes` times over, then writes `n` texts
+    (by default as many as it learned); and so on. Once all texts were used, they come again from the start.
+
+    `model` is `gpt` (small, from scratch), `hf:NAME` (a transformers model by hub name or folder), or `ngram`, which
+    learns twice as many texts at every step instead. Gives the number of each step, from 1, and its corpus; with a
+    `checkpoint` folder it resumes after the last finished step. Source: Kour et al. 2022, section 5.
+
+    With `labels`, one for each text, the model learns to write texts of a label; it writes `candidates` times as many
+    texts of every label as are kept, and a classifier on `embedder` keeps the surest (LAMBADA): n over the number of
+    labels, rounded up, for each. Those it gives the right label come first, so every step has as many texts.
+    """
+    count = per_step if n is None else n
+    if min(steps, per_step, count, passes) < 1 or not texts:
+        raise InputError("steps, texts of a step, texts to write and passes are 1 or more, and there are texts")
+    if model == NGRAM:
+        if labels is not None:
+            raise InputError(f"{NGRAM} writes no texts of a label: use {GPT} or {READY}NAME")
+        yield from enumerate(ngram_corpora(texts, steps=steps, per_step=count, seed=seed), start=1)
+        return
+    if model != GPT and not model.startswith(READY):
+        raise InputError(f"a model that learns step by step is {GPT}, {NGRAM} or {READY}NAME, not {model!r}")
+    ready = model.removeprefix(READY) if model.startswith(READY) else None
+    known = None if labels is None else known_labels(texts, labels, count, candidates)
+    learner = language_model([*texts, *(known or [])], model=ready, settings=settings, seed=seed)
+    training = Training(
+        learner,
+        learner.recipe,
+        seed=seed,
+        data=fingerprint([*texts, *(labels or []), f"{per_step} {passes}"]),
+        folder=None if checkpoint is None else Path(checkpoint),
+        on_step=on_step,
+        on_note=on_note,
+    )
+    order, examples = generator_of(seed, _ORDER).permutation(len(texts)), learner.examples(texts, labels)
+    begun = training.epoch + (training.batch > 0)
+    first = max(-(-begun // passes), 1)
+    if first > steps:
+        raise InputError(f"the checkpoint in {checkpoint} is past step {steps} already; name another folder")
+    write = _writer(learner, texts, labels, known, count, candidates, embedder, sampling)
+    for step in range(first, steps + 1):
+        rows = [int(order[place % len(order)]) for place in range((step - 1) * per_step, step * per_step)]
+        while training.epoch < step * passes:
+            training.run([examples[row] for row in rows])
+        on_step(f"writing the texts of step {step}")
+        yield step, write(seed + step)
+
+
+def _writer(
+    learner: GeneratorModel,
+    texts: Sequence[str],
+    labels: Sequence[str] | None,
+    known: Sequence[str] | None,
+    count: int,
+    candidates: float,
+    embedder: str,
+    sampling: Sampling | None,
+) -> Callable[[int], list[str]]:
+    """From a seed to the texts of a step."""
+    if labels is None or known is None:
+        return lambda seed: learner.generate(count, seed=seed, sampling=sampling)
+    classify, n = classifier(texts, labels, embedder=embedder), -(-count // len(known))
+
+    def of_label(label: str, many: int, seed: int) -> list[str]:
+        return learner.generate(many, seed=seed, sampling=sampling, label=label)
+
+    def write(seed: int) -> list[str]:
+        with warnings.catch_warnings():  # a label whose texts are all copies has fewer
+            warnings.simplefilter("ignore", UserWarning)
+            kept = filtered(of_label, classify, known, n=n, candidates=candidates, seed=seed, taken=texts, fill=True)
+        return [row.text for row in kept]
+
+    return write

@@ -1,0 +1,79 @@
+"""What a reproduction is: plans to run, a ledger of claims, and rows that put published numbers next to ours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from textgauge.bench.plan import Plan
+from textgauge.bench.protocols.base import Protocol
+from textgauge.bench.results import Results
+from textgauge.core.tabular import Row
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a user wants of a reproduction; `word_vectors` stands in for vectors that are the users' own files."""
+
+    variants: tuple[str, ...] = ("definition",)
+    seed: int = 0
+    word_vectors: str = "wordvec"
+
+
+@dataclass(frozen=True)
+class PaperFigure:
+    """A figure of a paper: its number, the kind of figure that draws it of a run, and what to see in it.
+
+    `shows` are parts of a file's name; where there are some, only charts whose name has one of them are drawn.
+    `metrics` are those in it, all by default.
+    """
+
+    number: str
+    kind: str
+    caption: str
+    shows: tuple[str, ...] = ()
+    metrics: str = ""
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper that can be reproduced: `rows` of its tables, and the `ledger` of its claims.
+
+    Both are given results with the seed of the request alone. `fed` says that rows also hold the paper's own numbers
+    fed through our formulas, which needs no data. `program` has the parameters of the suite of that name where that
+    suite, not plans, makes what rows are read from. `not_drawn` are protocols that the paper's figures do not have.
+    """
+
+    name: str
+    tables: tuple[str, ...]
+    variants: tuple[str, ...]
+    plans: Callable[[Request], list[Plan]]
+    rows: Callable[[Results, Request], list[Row]]
+    ledger: Callable[[Results, Request], list[Row]]
+    figures: tuple[PaperFigure, ...] = ()
+    fed: bool = False
+    program: Mapping[str, str] | None = None
+    not_drawn: tuple[Protocol, ...] = ()
+
+
+def plans_of(suite: Callable[[None, int], list[Plan]]) -> Callable[[Request], list[Plan]]:
+    """A suite with its own metrics and the seed of a request."""
+    return lambda request: suite(None, request.seed)
+
+
+def published(name: str) -> pl.DataFrame:
+    """A published table, as shipped with the package."""
+    import polars as pl
+
+    return pl.read_csv(files("textgauge_papers").joinpath("published", f"{name}.csv").read_bytes())
+
+
+def compared(table: str, about: Mapping[str, Any], theirs: float, ours: float, source: str) -> Row:
+    """One row: what the number is, the published one, ours, and where ours comes from."""
+    row = {"table": table, **about, "published": theirs, "ours": ours}
+    return row | {"difference": ours - theirs, "source": source}

@@ -1,0 +1,350 @@
+"""The unified benchmark of pair metrics, tables 1 to 4, 6 and 7: five tasks, ensembles, and what goes into them.
+
+`our data` rows are ours from the texts on; `published means` feed the paper's own numbers through our formulas.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, cast
+
+import numpy as np
+
+from textgauge.bench.ensembles import NAMES, Contribution, means_over_embedders
+from textgauge.bench.plan import Plan, make_plans
+from textgauge.bench.protocols import Retrieval, Sensitivity, known_tasks
+from textgauge.bench.protocols.task import WORD_METRICS
+from textgauge.bench.results import Group, Judged, Results
+from textgauge.bench.suites import Metrics, register_suite, task_plans
+from textgauge.core.arrays import Floats
+from textgauge.core.tabular import Row, plain_row
+from textgauge.metrics import get_pair_metrics
+from textgauge_papers.ledger import (
+    NOT_RUN,
+    UNKNOWN,
+    Claim,
+    Finding,
+    MeasuredDifference,
+    about,
+    above_all,
+    below_all,
+    ledger,
+    of_draws,
+)
+from textgauge_papers.paper import Paper, PaperFigure, Request, compared, plans_of, published
+
+# The five metrics of the benchmark; cosine on several encoders would count as their mean. A static encoder sees whole
+# texts in little time: a transformer takes an hour of one processor for these tasks.
+EMBEDDERS = ("wordllama",)
+TASK_METRICS = f"cosine@{'|'.join(EMBEDDERS)},{WORD_METRICS}"
+
+Scores = Mapping[str, Mapping[str, float]]
+
+_TABLES = {"1": "usmb_table1_axis", "2": "usmb_table2_comparisons", "3": "usmb_table3_robustness", "4": "usmb_table4"}
+_WEIGHTS = "6-7"
+# Our measures by table and published column; those of table 4 are columns of the leaderboard.
+_MEASURES: dict[str, dict[str, str]] = {
+    "1": {"overall": "axis", **{aspect: f"axis_{aspect}" for aspect in ("accuracy", "coverage", "coherence")}},
+    "2": {"accuracy": "comparisons", **{name: f"comparisons_{name}" for name in ("precision", "recall", "f1")}},
+    "3": {
+        "overall": "robustness",
+        **{name: name for name in ("summary_gt_semantic", "superficial_gt_semantic", "superficial_gt_summary")},
+    },
+}
+_PARTS = {
+    "alignment": ("axis", "comparisons"),
+    **{name: (name,) for name in ("robustness", "sensitivity", "clustering", "retrieval")},
+}
+_PROTOCOLS = {"alignment_axis": "axis", "alignment_comparisons": "comparisons"}
+_COSINE, _ENSEMBLE = "cosine", "ensemble"
+# Folds of documents leave some for ensembles to be scored on; single metrics also face whole corpora.
+WHOLE = Retrieval(n=0, queries=50, folds=1)
+_WHOLE_MEASURE, _WHOLE_DATA = "retrieval_whole", f"whole {', '.join(Retrieval.data.published)}"
+_INSTEAD = f"{', '.join(EMBEDDERS)}, a static encoder, in place of the paper's encoders"
+_FED = "published means"
+_OTHER_DATA = f"the data named here in place of the paper's, a sample of each; {_INSTEAD}"
+_MISPRINT = "table 7 repeats the row of alignment (axis) of table 6: a misprint"
+
+
+@register_suite("usmb")
+def suite(metrics: Metrics = None, seed: int = 0) -> list[Plan]:
+    """The five tasks of the unified benchmark on real data, with ensembles: about a quarter of an hour."""
+    chosen = metrics or TASK_METRICS
+    folded = task_plans({kind: kind.data.published for kind in known_tasks()}, chosen, seed)
+    return [
+        *folded,
+        *make_plans([WHOLE], [Retrieval.data.read(name) for name in Retrieval.data.published], chosen, seed),
+    ]
+
+
+def rows(results: Results, _: Request) -> list[Row]:
+    """All tables: published numbers next to ours, and to what our formulas make of theirs."""
+    found = [*_our_rows(results), *_fed_rows()] if results.manifests else list(_fed_rows())
+    return [plain_row(row) for row in found]
+
+
+def scores(judged: Sequence[Judged]) -> dict[str, dict[str, float]]:
+    """Every measure by published metric name: means over the data sets that give it."""
+    values: dict[str, dict[str, list[float]]] = {}
+    for name, items in _by_published_name(judged).items():
+        for verdict in (verdict for item in items for verdict in item.verdicts):
+            if not np.isnan(verdict.value):
+                values.setdefault(name, {}).setdefault(verdict.measure, []).append(verdict.value)
+    return {name: {measure: float(np.mean(of)) for measure, of in found.items()} for name, found in values.items()}
+
+
+def task_scores(found: Mapping[str, float]) -> dict[str, float]:
+    """The columns of table 4 of one metric: alignment is the mean of its two halves, overall that of the five tasks.
+
+    >>> task_scores({"axis": 0.5, "comparisons": 0.7})["alignment"]
+    0.6
+    """
+    columns = {task: _mean([found.get(part, np.nan) for part in parts]) for task, parts in _PARTS.items()}
+    return {**columns, "overall": _mean(list(columns.values()))}
+
+
+def _our_rows(results: Results) -> Iterator[Row]:
+    judged, whole = _own(results.judged())
+    ours, sets = scores(judged), _data(judged)
+    for table, measures in _MEASURES.items():
+        data = {column: sets.get(measure, "") for column, measure in measures.items()}
+        yield from _table(table, {name: _renamed(found, measures) for name, found in ours.items()}, data)
+    tasks = {task: "; ".join(filter(None, (sets.get(part) for part in parts))) for task, parts in _PARTS.items()}
+    tasks["overall"] = "; ".join(filter(None, tasks.values()))
+    yield from _table("4", {name: task_scores(found) for name, found in ours.items()}, tasks)
+    for name, found in scores(whole).items():
+        theirs = _published("4")[name]["retrieval"]
+        yield _row("4", name, "retrieval", theirs, found["retrieval"], "our data, whole") | {"data": _WHOLE_DATA}
+    yield from _weights(results.ensembles.contributions)
+
+
+def _own(judged: Sequence[Judged]) -> tuple[list[Judged], list[Judged]]:
+    """What the suite gives, and nothing else that a run may hold: its tasks, and retrieval from whole corpora."""
+    tasks = {(kind(), name) for kind in known_tasks() for name in kind.data.published}
+    whole = [item for item in judged if item.protocol == WHOLE and item.data in Retrieval.data.published]
+    return [item for item in judged if (item.protocol, item.data) in tasks], whole
+
+
+def _data(judged: Sequence[Judged]) -> dict[str, str]:
+    """The data sets that each measure is a mean over."""
+    found: dict[str, list[str]] = {}
+    for item in judged:
+        for verdict in item.verdicts:
+            found.setdefault(verdict.measure, []).append(item.data)
+    return {measure: ", ".join(sorted(set(names))) for measure, names in found.items()}
+
+
+def _fed_rows() -> Iterator[Row]:
+    """Mean of the three rates of table 3; alignment and robustness of table 4 from the others; its overall scores."""
+    axis, comparisons, rates, tasks = (_published(table) for table in _TABLES)
+    for name, row in rates.items():
+        mean = _mean([value for column, value in row.items() if column != "overall"])
+        yield _row("3", name, "overall", row["overall"], mean, _FED)
+    for name, row in tasks.items():
+        alignment = _mean([axis[name]["overall"], comparisons[name]["accuracy"]])
+        overall = _mean([value for column, value in row.items() if column != "overall"])
+        fed = {"alignment": alignment, "robustness": rates[name]["overall"], "overall": overall}
+        yield from (_row("4", name, column, row[column], value, _FED) for column, value in fed.items())
+
+
+def _table(table: str, ours: Scores, data: Mapping[str, str]) -> Iterator[Row]:
+    for name, row in _published(table).items():
+        for column, theirs in row.items():
+            mine = ours.get(name, {}).get(column, np.nan)
+            note = _INSTEAD if name == _COSINE else None
+            yield _row(table, name, column, theirs, mine, "our data", note) | {"data": data[column]}
+
+
+def _weights(contributions: Sequence[Contribution]) -> Iterator[Row]:
+    for row in published("usmb_table6_7_weights").iter_rows(named=True):
+        task = _PROTOCOLS.get(row["task"], row["task"])
+        for name in [column for column in row if column not in ("task", "model")]:
+            parts = [
+                item
+                for item in contributions
+                if (item.ensemble, item.task) == (NAMES["task"], task) and _metric_of(item.metric) == name
+            ]
+            about = {"metric": name, "measure": "share", "task": row["task"], "model": row["model"]}
+            notes = [_INSTEAD] * (name == _COSINE) + [_MISPRINT] * (row["task"] == "alignment_comparisons")
+            mine = compared(_WEIGHTS, about, row[name], _mean([item.share for item in parts]), "our data")
+            data = ", ".join(sorted({item.data for item in parts}))
+            yield mine | {"note": "; ".join(notes) or None, "data": data}
+
+
+def _row(
+    table: str, metric: str, measure: str, theirs: float, ours: float, source: str, note: str | None = None
+) -> Row:
+    return compared(table, {"metric": metric, "measure": measure}, theirs, ours, source) | {"note": note}
+
+
+def _published(table: str) -> dict[str, dict[str, float]]:
+    frame = published(_TABLES[table])
+    return {row.pop("metric"): row for row in frame.iter_rows(named=True)}
+
+
+def _by_published_name(judged: Sequence[Judged]) -> dict[str, list[Judged]]:
+    """Cosine is the mean over embedders, the ensemble that of each task."""
+    metrics = get_pair_metrics(TASK_METRICS)
+    keys = [metric.key for metric in metrics if metric.name == _COSINE]
+    means = [*means_over_embedders(keys)] or keys
+    names = {metric.key: metric.name for metric in metrics if metric.name != _COSINE}
+    names |= {**dict.fromkeys(means, _COSINE), NAMES["task"]: _ENSEMBLE}
+    found: dict[str, list[Judged]] = {}
+    for item in judged:
+        if item.metric in names:
+            found.setdefault(names[item.metric], []).append(item)
+    return found
+
+
+def _metric_of(key: str) -> str:
+    return get_pair_metrics(key)[0].name
+
+
+def _renamed(found: Mapping[str, float], measures: Mapping[str, str]) -> dict[str, float]:
+    return {column: found[measure] for column, measure in measures.items() if measure in found}
+
+
+def _mean(values: Sequence[float]) -> float:
+    return float(np.mean(values)) if len(values) else float("nan")
+
+
+@dataclass(frozen=True, eq=False)
+class UsmbEvidence:
+    """Values and resamples by published metric name and measure, means over data sets; by `ideal` of sensitivity."""
+
+    found: Mapping[str, Mapping[str, tuple[float, Floats, int]]]
+    ideals: Mapping[str, Mapping[str, float]]
+
+    def gaps(self, name: str, others: Sequence[str], measures: Sequence[str]) -> dict[str, MeasuredDifference]:
+        """First less each other in the mean of several measures, units of every data set resampled."""
+        return {other: self._gap(name, other, measures) for other in others}
+
+    def _gap(self, name: str, other: str, measures: Sequence[str]) -> MeasuredDifference:
+        both = [[self.found.get(one, {}).get(measure) for measure in measures] for one in (name, other)]
+        if any(part is None for side in both for part in side):
+            return UNKNOWN
+        parts = [(a, b) for a, b in zip(*both, strict=True) if a is not None and b is not None]
+        value = np.mean([a[0] - b[0] for a, b in parts])
+        draws = np.mean([a[1] - b[1] for a, b in parts], axis=0)
+        return of_draws(float(value), draws, min(part[2] for pair in parts for part in pair))
+
+
+def ledger_rows(results: Results, _: Request) -> list[Row]:
+    """The ledger."""
+    judged, whole = _own(results.judged())
+    found = _resampled(judged)
+    for name, measures in _resampled(whole).items():
+        found[name][_WHOLE_MEASURE] = measures[Retrieval.name]
+    groups = [group for group in results.groups() if judged and isinstance(group.protocol, Sensitivity)]
+    ideals = {ideal: _bent(groups, ideal) for ideal in ("straight", "quadratic", "root")}
+    return ledger(claims(), UsmbEvidence(found, ideals))
+
+
+def _bent(groups: Sequence[Group], ideal: Literal["straight", "quadratic", "root"]) -> dict[str, float]:
+    """Sensitivity of each metric by another ideal curve, mean over data sets and encoders."""
+    found: dict[str, list[float]] = {}
+    for group in groups:
+        protocol = replace(cast(Sensitivity, group.protocol), ideal=ideal)
+        for key, observed in group.complete.items():
+            found.setdefault(_metric_of(key), []).append(protocol.judge(observed)[0].value)
+    return {name: _mean(values) for name, values in found.items()}
+
+
+def _resampled(judged: Sequence[Judged]) -> dict[str, dict[str, tuple[float, Floats, int]]]:
+    found: dict[str, dict[str, tuple[float, Floats, int]]] = {}
+    for name, items in _by_published_name(judged).items():
+        for measure in {verdict.measure for item in items for verdict in item.verdicts}:
+            parts = [v for item in items for v in item.verdicts if v.measure == measure and v.draws]
+            if parts:
+                draws = np.mean([part.draws for part in parts], axis=0)
+                units = min(part.units for part in parts)
+                value = float(np.mean([part.value for part in parts]))
+                found.setdefault(name, {})[measure] = (value, draws, units)
+    return found
+
+
+def claims() -> list[Claim[UsmbEvidence]]:
+    """The paper's findings on the five tasks."""
+    singles = [name for name in _published("4") if name != _ENSEMBLE]
+
+    def others(name: str) -> list[str]:
+        return [one for one in singles if one != name]
+
+    cosine = (_extreme(_COSINE, "overall", others(_COSINE), best=True, whole=whole) for whole in (False, True))
+    extremes = (_extreme(name, task, others(name), best=best) for name, task, best in _EXTREMES)
+    return [
+        *about("the ensemble is above all on each task", *(_extreme(_ENSEMBLE, t, singles, best=True) for t in _PARTS)),
+        *about("cosine is best overall", *cosine),
+        *about("Jaccard best and BM25+ worst on sensitivity, BM25+ worst on clustering", *extremes),
+        *about("other ideal curves keep the order", *_same_order(singles)),
+        *about("weights of the ensembles", _axis_weights()),
+    ]
+
+
+_EXTREMES = (("jaccard", "sensitivity", True), ("bm25plus", "sensitivity", False), ("bm25plus", "clustering", False))
+
+
+def _extreme(name: str, task: str, others: Sequence[str], *, best: bool, whole: bool = False) -> Claim[UsmbEvidence]:
+    measures = _PARTS[task] if task in _PARTS else [part for parts in _PARTS.values() for part in parts]
+    kinds = [kind for kind in known_tasks() if kind.name in measures and not (whole and kind is Retrieval)]
+    data = sorted({n for kind in kinds for n in kind.data.published})
+    if whole:
+        measures = [_WHOLE_MEASURE if measure == Retrieval.name else measure for measure in measures]
+        data.append(_WHOLE_DATA)
+
+    def test(evidence: UsmbEvidence) -> Finding:
+        gaps = evidence.gaps(name, others, measures)
+        return above_all(name, gaps) if best else below_all(name, gaps)
+
+    side = "highest" if best else "lowest"
+    criterion = (
+        f"95 % interval of its difference with every other, units resampled, is {'above' if best else 'below'} 0"
+    )
+    column = _published("4")[name][task]
+    place = f"{task}, retrieval in whole corpora" if whole else task
+    return Claim(f"{name} is {side} on {place}", f"{column:g}", ", ".join(data), criterion, test, _OTHER_DATA)
+
+
+def _same_order(singles: Sequence[str]) -> Iterator[Claim[UsmbEvidence]]:
+    for ideal in ("quadratic", "root", "straight"):
+
+        def test(evidence: UsmbEvidence, ideal: str = ideal) -> Finding:
+            bent = evidence.ideals.get(ideal, {})
+            line = {name: found["sensitivity"][0] for name, found in evidence.found.items() if "sensitivity" in found}
+            if any(name not in bent or name not in line for name in singles):
+                return Finding(None, why=NOT_RUN)
+            orders = [sorted(singles, key=lambda name: -of[name]) for of in (line, bent)]
+            return Finding(orders[0] == orders[1], " > ".join(orders[1]), why=f"by 1/(1 + x): {' > '.join(orders[0])}")
+
+        data = ", ".join(Sensitivity.data.published)
+        claim = f"the {ideal} ideal curve keeps the order of the five metrics on sensitivity"
+        criterion = "the same order of the five means on the same changes"
+        yield Claim(claim, "same order", data, criterion, test, _OTHER_DATA)
+
+
+def _axis_weights() -> Claim[UsmbEvidence]:
+    why = f"{_MISPRINT}; what was meant is not known"
+    return Claim("weights of the ensemble of comparisons (table 7)", "as table 6", "none", "none", why=why)
+
+
+_FIGURES = (
+    PaperFigure("1", "tasks", "No single metric is dark in every column: compare each row with the ensemble's."),
+    PaperFigure("2", "contributions", "Which metrics each ensemble draws on, task by task."),
+    PaperFigure(
+        "3-5",
+        "sensitivity",
+        "Lines on the dashed curve answer a change in proportion; flat lines do not see it. rouge lies on levenshtein.",
+    ),
+)
+PAPER = Paper(
+    "usmb",
+    (*_TABLES, _WEIGHTS),
+    ("definition",),
+    plans_of(suite),
+    rows,
+    ledger_rows,
+    _FIGURES,
+    fed=True,
+    not_drawn=(WHOLE,),
+)

@@ -1,0 +1,256 @@
+"""Yamshchikov et al. 2021, tables 1 to 5 and figure 1: published numbers next to ours.
+
+`our data` rows are ours from the texts on; `published ranks` and `published means` feed the paper's own numbers
+through our formulas.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import combinations
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textgauge.bench.contrasts import pair_columns, rated_groups
+from textgauge.bench.results import Group, Results
+from textgauge.core.arrays import Floats
+from textgauge.core.tabular import Row, plain_row
+from textgauge.metrics import get_metric
+from textgauge.stats import orders
+from textgauge.stats.correlation import pearson, spearman
+from textgauge_papers.paper import Request, compared, published
+
+DATA = "yamshchikov14"
+HUMAN = "human"
+_STYLES = {"bibles": "Bible", "paralex": "Paralex", "paraphrase": "Paraphrase", "yelp_rewrite": "Yelp"}
+_STYLES |= {"gyafc_rewrite": "GYAFC_rewrites", "gyafc_informal": "GYAFC_informal", "gyafc_formal": "GYAFC_formal"}
+SETS = {f"{theirs}{tail}": f"{ours}{tail}" for theirs, ours in _STYLES.items() for tail in ("", "_random")}
+_OURS = {
+    "pos_distance": "pos_distance",
+    "word_overlap": "overlap",
+    "chrf": "chrf",
+    "cosine_word2vec": "wordvec_cosine",
+    "cosine_fasttext": "wordvec_cosine",
+    "wmd": "wmd",
+    "elmo_l2": "contextual_l2",
+    "rouge1": "rouge1@rouge",
+    "rouge2": "rouge2@rouge",
+    "rougeL": "rougeL@rouge",
+    "bleu": "bleu(smoothing=none,effective=false)@whitespace",
+    "meteor": "meteor",
+    "bertscore": "bertscore",
+}
+_FIRST_TABLE = (HUMAN, "pos_distance", "word_overlap", "chrf", "cosine_word2vec", "cosine_fasttext", "wmd")
+DISTANCES = ("pos_distance", "cosine_word2vec", "cosine_fasttext", "wmd", "elmo_l2")
+_MISPRINT = {("paraphrase_random", "wmd"): 1.34}  # printed as 0.34, which no table or figure agrees with
+_HALF = 0.005  # means are printed with two digits
+# What stands in for a model that is not to be had here.
+INSTEAD = {
+    "pos_distance": "{wordvec} in place of the paper's vectors",
+    "cosine_word2vec": "{wordvec} in place of word2vec",
+    "cosine_fasttext": "{vectors} in place of fastText",
+    "wmd": "{wordvec} in place of the paper's vectors",
+    "elmo_l2": "minilm in place of ELMo",
+    "bertscore": "minilm in place of BERT",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Numbers:
+    """Means, deviations and ranks of sets (columns, in the order of `SETS`) by published metric name."""
+
+    means: dict[str, Floats] = field(default_factory=dict)
+    deviations: dict[str, Floats] = field(default_factory=dict)
+    ranks: dict[str, Floats] = field(default_factory=dict)
+
+
+def rows(results: Results, request: Request) -> list[Row]:
+    """All tables and the figure: published numbers next to ours, and to what our formulas make of theirs.
+
+    `note` says what stands in for a model and which misprint was put right. Variability is a small range over a large
+    one, so that printed means tell little of it: `low` and `high` are the ends of what means that round to the printed
+    ones can give.
+    """
+    found = _of_run(results, request)
+    made = [] if found is None else [_noted(row, request) for row in _our_rows(published_numbers(), found)]
+    theirs = published_numbers(corrected=True)
+    made += [row | _reach(row, theirs) | {"note": _fed_note(row)} for row in _fed_rows(theirs)]
+    return [plain_row(row) for row in made]
+
+
+def published_numbers(*, corrected: bool = False) -> Numbers:
+    """The published means, deviations and ranks; `corrected` puts the misprinted mean right."""
+    numbers = Numbers()
+    place = {name: at for at, name in enumerate(SETS)}
+    for dataset, metric, mean, std in published("yamshchikov2020_table1_2").iter_rows():
+        for table, value in ((numbers.means, mean), (numbers.deviations, std)):
+            table.setdefault(metric, np.full(len(SETS), np.nan))[place[dataset]] = value
+    for row in published("yamshchikov2020_table3_ranks").iter_rows(named=True):
+        numbers.ranks[row["metric"]] = np.array([row[name] for name in SETS], dtype=np.float64)
+    if corrected:
+        for (dataset, metric), value in _MISPRINT.items():
+            numbers.means[metric][place[dataset]] = value
+    return numbers
+
+
+def _noted(row: Row, request: Request) -> Row:
+    instead = INSTEAD.get(row["metric"])
+    note = None if instead is None else instead.format(wordvec="wordvec", vectors=Path(request.word_vectors).name)
+    if row["measure"] == "mean" and (row["dataset"], row["metric"]) in _MISPRINT:
+        note = f"{_said_misprint(row['metric'])}; {note}"
+    return row | {"note": note}
+
+
+def _fed_note(row: Row) -> str | None:
+    misprinted = row["source"] == "published means" and row["metric"] in {metric for _, metric in _MISPRINT}
+    return _said_misprint(row["metric"]) if misprinted else None
+
+
+def _reach(row: Row, theirs: Numbers) -> Row:
+    if row["measure"] != TABLE4["variability"][0]:
+        return {}
+    low, high = variability_of_rounded(theirs.means[row["metric"]], random_sets(), _HALF)
+    return {"low": low, "high": high}
+
+
+def variability_of_rounded(means: Floats, random: NDArray[np.bool_], half: float) -> tuple[float, float]:
+    """The least and the greatest variability of means that lie within `half` of the ones given.
+
+    The greatest and the least of some means can each take every value within `half` of theirs. Variability grows with
+    the greatest on random sets and falls with the greatest on the others, and so with the least ones the other way
+    round: its ends are where all four are at theirs. There are at least two random sets and one other.
+
+    >>> low, high = variability_of_rounded(np.array([0.1, 0.1, 0.6]), np.array([True, True, False]), 0.05)
+    >>> low, round(high, 1)
+    (0.0, 20.0)
+    """
+    top, bottom, others_top, others_bottom = (
+        float(end(means[chosen])) for chosen in (random, ~random) for end in (np.max, np.min)
+    )
+
+    def share(step: float) -> float:
+        inner = max(top - bottom + 2 * step, 0.0)
+        whole = max(top + step, others_top - step) - min(bottom - step, others_bottom + step)
+        return 100.0 * inner / max(whole, inner)
+
+    return share(-half), share(half)
+
+
+def _said_misprint(metric: str) -> str:
+    return "; ".join(f"mean of {d} misprinted, read as {value}" for (d, m), value in _MISPRINT.items() if m == metric)
+
+
+def our_keys(request: Request) -> dict[str, str]:
+    """Our metrics by published name."""
+    named = _OURS | {"cosine_fasttext": f"wordvec_cosine@{request.word_vectors}"}
+    return {name: get_metric(text).key for name, text in named.items()}
+
+
+def _of_run(results: Results, request: Request) -> Numbers | None:
+    groups = [group for group in rated_groups(results.groups()) if group.data == DATA]
+    return our_numbers(groups[-1], request) if groups else None
+
+
+def our_numbers(group: Group, request: Request) -> Numbers:
+    """Means, deviations and ranks of a run."""
+    numbers, labels, columns = Numbers(), list(SETS.values()), pair_columns(group)
+    near = {name: -group.observed[key].value for name, key in our_keys(request).items() if key in group.observed}
+    for name, values in {**near, HUMAN: columns["rating"].astype(np.float64)}.items():
+        own = values if name not in DISTANCES else -values
+        numbers.means[name] = orders.set_means(own, columns["set"], labels)
+        numbers.deviations[name] = orders.set_deviations(own, columns["set"], labels)
+        numbers.ranks[name] = orders.ranks(numbers.means[name], best=best_end(name))
+    return numbers
+
+
+def best_end(name: str) -> Literal["smaller", "larger"]:
+    """Which values of a published metric are nearer."""
+    return "smaller" if name in DISTANCES else "larger"
+
+
+def _our_rows(theirs: Numbers, ours: Numbers) -> Iterator[Row]:
+    for name in theirs.ranks:
+        if name in ours.means:
+            yield from _set_rows(name, theirs, ours)
+            if name != HUMAN:
+                yield from _table4(name, ours, "our data", ("correlation", "order", "variability"))
+                yield from _table5(name, ours, "our data")
+    yield from _figure1(ours, "our data")
+
+
+def _fed_rows(theirs: Numbers) -> Iterator[Row]:
+    for name in theirs.ranks:
+        if name != HUMAN:
+            yield from _table4(name, theirs, "published means", ("correlation", "variability"))
+            yield from _table4(name, theirs, "published ranks", ("order",))
+            yield from _table5(name, theirs, "published ranks")
+    yield from _figure1(theirs, "published ranks")
+
+
+def _set_rows(name: str, theirs: Numbers, ours: Numbers) -> Iterator[Row]:
+    first = "1" if name in _FIRST_TABLE else "2"
+    columns = [(first, "mean", theirs.means, ours.means), (first, "std", theirs.deviations, ours.deviations)]
+    for table, measure, published_values, our_values in (*columns, ("3", "rank", theirs.ranks, ours.ranks)):
+        for dataset, their, mine in zip(SETS, published_values[name], our_values[name], strict=True):
+            about = {"dataset": dataset, "metric": name, "measure": measure}
+            yield compared(table, about, float(their), float(mine), "our data")
+
+
+def _table4(name: str, numbers: Numbers, source: str, which: tuple[str, ...]) -> Iterator[Row]:
+    for kind in which:
+        measure, value = TABLE4[kind]
+        about = {"dataset": None, "metric": name, "measure": measure}
+        yield compared("4", about, printed_value(name, measure), value(name, numbers), source)
+
+
+def _correlation(name: str, numbers: Numbers) -> float:
+    return abs(pearson(numbers.means[name], numbers.means[HUMAN]))
+
+
+def order_correlation(name: str, numbers: Numbers) -> float:
+    """Spearman of the ranks of sets by a metric and by people."""
+    return spearman(numbers.ranks[name], numbers.ranks[HUMAN])
+
+
+def _variability(name: str, numbers: Numbers) -> float:
+    return orders.variability(numbers.means[name], random_sets())
+
+
+def random_sets() -> NDArray[np.bool_]:
+    """Which sets are random pairs."""
+    return np.array([dataset.endswith("_random") for dataset in SETS])
+
+
+TABLE4: dict[str, tuple[str, Callable[[str, Numbers], float]]] = {
+    "correlation": ("correlation_with_human", _correlation),
+    "order": ("order_correlation_with_human", order_correlation),
+    "variability": ("variability_on_random_pct", _variability),
+}
+
+
+def _table5(name: str, numbers: Numbers, source: str) -> Iterator[Row]:
+    for measure, of in (("coinciding_ranks", orders.coinciding), ("swaps", orders.swaps)):
+        about = {"dataset": None, "metric": name, "measure": measure}
+        value = of(numbers.ranks[name], numbers.ranks[HUMAN])
+        yield compared("5", about, printed_value(name, measure), value, source)
+
+
+def _figure1(numbers: Numbers, source: str) -> Iterator[Row]:
+    """The cells above the diagonal: every two of the thirteen metrics and people."""
+    printed = {
+        row["metric"]: row for row in published("yamshchikov2020_figure1_order_correlation").iter_rows(named=True)
+    }
+    for name, other in combinations([name for name in printed if name in numbers.ranks], 2):
+        about = {"dataset": None, "metric": name, "measure": "order_correlation", "other": other}
+        value = spearman(numbers.ranks[name], numbers.ranks[other])
+        yield compared("figure1", about, float(printed[name][other]), value, source)
+
+
+def printed_value(name: str, measure: str) -> float:
+    """A number of tables 4 and 5."""
+    rows = published("yamshchikov2020_table4_5").iter_rows(named=True)
+    return next(float(row[measure]) for row in rows if row["metric"] == name)

@@ -1,0 +1,345 @@
+"""Zwerdling et al. 2021, tables 1 to 4: properties of texts by EDA, a VAE and a language model, and what people say.
+
+Reviews of phones stand for Amazon's, political headlines of one year for the news, questions on health for Yahoo's; a
+small GPT trained from scratch for GPT-2. Published precision and recall of test and train are equal, so they were
+taken between equal numbers of texts: ours by meaning are at the size of test; by wording, both at that of train and at
+that of test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import cast
+
+import numpy as np
+
+from textgauge.bench.plan import Plan
+from textgauge.bench.results import Results
+from textgauge.bench.suites import SUITES
+from textgauge.core.tabular import Row, plain_row
+from textgauge.stats.correlation import spearman
+from textgauge_papers.ledger import (
+    NOT_RUN,
+    Claim,
+    Finding,
+    MeasuredDifference,
+    about,
+    above,
+    above_all,
+    below_all,
+    ledger,
+    rank_agreement,
+)
+from textgauge_papers.paper import Paper, PaperFigure, Request, compared, published
+from textgauge_papers.zwerdling_suite import Described, Zwerdling2021
+
+Values = Mapping[tuple[str, str], float]
+"""By model and property; `drawn.` before a property that is taken at the size of test."""
+
+_NAME = "zwerdling2021"
+_TABLES = {"amazon": "1", "news": "3", "yahoo": "4"}
+_OUR_CORPUS = {"amazon": "phone", "news": "news", "yahoo": "health"}
+_RATED = _OUR_CORPUS["amazon"]
+_PROGRAM = {"sources": ",".join(_OUR_CORPUS.values()), "limit": "1000", "judged": "20", "models": "small"}
+_OUR_MODEL = {"train": "train", "test": "test", "eda": "eda", "vae": "vae", "gpt-2": "lm"}
+_GENERATED = ("eda", "vae", "gpt-2")
+# What people rated of the Amazon corpora, the property nearest to it, and whether more of it is better.
+_ASKED_PEOPLE = {
+    "grammar": ("grammar", False),
+    "make_sense": ("plausibility", False),
+    "domain_relevance": ("drawn.semantic_precision", True),
+}
+_MODELS = "a GPT of 0.4 and a VAE of 0.3 million weights, trained from scratch"
+_DEVIATION = f"at most {_PROGRAM['limit']} {{}} texts in place of {{}}; {_MODELS}"
+_NORMAL = 1.96
+_FIT = 0.9  # of train's semantic F1: what a VAE must reach to be compared
+
+
+def plans(_: Request) -> list[Plan]:
+    """None: the suite runs itself."""
+    return []
+
+
+def rows(results: Results, request: Request) -> list[Row]:
+    """Each published number next to ours."""
+    ours = {one.name: our_values(one) for one in _described(results, request)}
+    made = [row for corpus in _TABLES if _OUR_CORPUS[corpus] in ours for row in _rows(corpus, ours)]
+    made += list(_people(ours[_RATED])) if _RATED in ours else []
+    return [plain_row(row) for row in made]
+
+
+def _described(results: Results, request: Request) -> list[Described]:
+    program = cast(Zwerdling2021, SUITES[_NAME].make_program(_PROGRAM))
+    return program.run(results.store.folder, seed=request.seed, on_step=_silent, on_note=_silent)
+
+
+def our_values(one: Described) -> dict[tuple[str, str], float]:
+    """Values of a description by the paper's names of models."""
+    theirs = {ours: name for name, ours in _OUR_MODEL.items()}
+    found = {(theirs[role], "texts"): float(size) for role, size in one.sizes.items()}
+    for row in one.rows:
+        for model, cell in ((theirs[row["corpus"]], "value"), ("test", "test"), ("train", "train")):
+            found[model, row["property"]] = _number(row[cell])
+    for row in one.drawn:
+        found[theirs[row["corpus"]], f"drawn.{row['property']}"] = _number(row["value"])
+        found["test", f"drawn.{row['property']}"] = _number(row["test"])
+    return found
+
+
+def published_values(corpus: str) -> dict[tuple[str, str], float]:
+    """The paper's values; `unique` of train and test are their numbers of texts, and all sizes were equal."""
+    found = {}
+    for row in published("zwerdling_table1_3_4").iter_rows(named=True):
+        if row["corpus"] != corpus:
+            continue
+        model = row["model"]
+        for name in [name for name in row if name not in ("corpus", "model")]:
+            found[model, name] = _number(row[name])
+        found[model, "texts"] = found[model, "unique"] if model not in _GENERATED else float("nan")
+        if model not in _GENERATED:
+            found[model, "unique"] = float("nan")
+    return found | {(model, f"drawn.{name}"): value for (model, name), value in found.items() if "_" in name}
+
+
+def _rows(corpus: str, ours: Mapping[str, Values]) -> Iterator[Row]:
+    theirs, mine = published_values(corpus), ours[_OUR_CORPUS[corpus]]
+    about = {"corpus": corpus, "our_corpus": _OUR_CORPUS[corpus]}
+    for (model, name), value in theirs.items():
+        own = mine.get((model, name), float("nan"))
+        if np.isnan(value) or name.startswith("semantic"):
+            continue
+        size = "as test" if name.startswith("drawn.") else "all"
+        row = {**about, "model": model, "property": name.removeprefix("drawn."), "texts": size}
+        yield compared(_TABLES[corpus], row, value, own, "our data")
+
+
+def _people(mine: Values) -> Iterator[Row]:
+    """Table 2: Spearman's correlation over models of people's marks with the paper's property, and with ours."""
+    marks = {row["model"]: row for row in published("zwerdling_table2_human").iter_rows(named=True)}
+    for question, (name, more) in _ASKED_PEOPLE.items():
+        said = np.array([float(row[question]) for row in marks.values()])
+        about = {"corpus": "amazon", "our_corpus": _RATED, "property": name.removeprefix("drawn."), "people": question}
+        both = [
+            spearman(said[known], own[known] if more else -own[known])
+            for values in (published_values("amazon"), mine)
+            for own in [np.array([values.get((model, name), np.nan) for model in marks])]
+            for known in [np.isfinite(own)]
+        ]
+        yield compared("2", about, both[0], both[1], "our data")
+
+
+@dataclass(frozen=True)
+class Ends:
+    """A value with its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+    def less(self, other: Ends) -> MeasuredDifference:
+        """The difference, with an interval that holds whatever the two have in common."""
+        return MeasuredDifference(self.value - other.value, self.low - other.high, self.high - other.low)
+
+
+Intervals = Mapping[str, Mapping[tuple[str, str], Ends]]
+"""By our corpus, model and property, as `Values`."""
+
+
+def intervals(one: Described) -> dict[tuple[str, str], Ends]:
+    """Properties with the interval of `describe`; at the size of test, that of one draw of that size."""
+    theirs, found = {ours: name for name, ours in _OUR_MODEL.items()}, {}
+    for row in one.rows:
+        if row.get("low") is not None:
+            ends = Ends(*(_number(row[cell]) for cell in ("value", "low", "high")))
+            found[theirs[row["corpus"]], row["property"]] = ends
+    for row in one.drawn:
+        value, reach = _number(row["value"]), _NORMAL * _number(row["deviation"])
+        found[theirs[row["corpus"]], f"drawn.{row['property']}"] = Ends(value, value - reach, value + reach)
+    return found
+
+
+def ledger_rows(results: Results, request: Request) -> list[Row]:
+    """The ledger."""
+    found = {one.name: intervals(one) | _counts(one) for one in _described(results, request)}
+    return ledger([claim for corpus in _TABLES for claim in claims(corpus)] + _of_people(), found)
+
+
+def _counts(one: Described) -> dict[tuple[str, str], Ends]:
+    """Numbers that are counted, not estimated."""
+    values = our_values(one)
+    return {key: Ends(value, value, value) for key, value in values.items() if key[1] == "vocab"}
+
+
+def claims(corpus: str) -> list[Claim[Intervals]]:
+    """What the paper finds on one corpus."""
+    recall, precision, f1 = (f"drawn.semantic_{name}" for name in ("recall", "precision", "f1"))
+    gpt, vae, eda = "gpt-2", "vae", "eda"
+    return [
+        _order(
+            corpus, "GPT-2 has the highest semantic recall of the three", (gpt, recall), [(vae, recall), (eda, recall)]
+        ),
+        _order(corpus, "GPT-2's semantic recall is above its precision", (gpt, recall), [(gpt, precision)]),
+        _order(corpus, "the VAE's semantic precision is above its recall", (vae, precision), [(vae, recall)]),
+        _order(corpus, "the VAE's semantic precision is above train's", (vae, precision), [("train", precision)]),
+        _order(corpus, "EDA has the lowest semantic F1 of the three", (eda, f1), [(vae, f1), (gpt, f1)], below=True),
+        _order(corpus, "EDA has the most grammatical errors of the three", (eda, "grammar"), _all("grammar", vae, gpt)),
+        _fewest_errors(corpus),
+        _order(corpus, "EDA has the highest perplexity of the three", (eda, _LM), _all(_LM, vae, gpt)),
+        _order(corpus, "the VAE has the lowest perplexity of the three", (vae, _LM), _all(_LM, eda, gpt), below=True),
+        _new_terms(corpus),
+        _falls(corpus),
+    ]
+
+
+_LM = "plausibility"
+
+
+def _fewest_errors(corpus: str) -> Claim[Intervals]:
+    """With EDA's place, the order of the three."""
+    printed = published_values(corpus)
+    best = min(_GENERATED, key=lambda model: printed[model, "grammar"])
+    others = _all("grammar", *(model for model in _GENERATED if model != best))
+    said = {"vae": "the VAE", "gpt-2": "GPT-2"}[best]
+    topic = "the VAE, or GPT-2 (yahoo), has the fewest grammatical errors of the three"
+    claim = f"{said} has the fewest grammatical errors of the three"
+    return replace(_order(corpus, claim, (best, "grammar"), others, below=True), topic=topic)
+
+
+def _all(name: str, *models: str) -> list[tuple[str, str]]:
+    return [(model, name) for model in models]
+
+
+def _order(
+    corpus: str, claim: str, first: tuple[str, str], others: list[tuple[str, str]], *, below: bool = False
+) -> Claim[Intervals]:
+    printed = published_values(corpus)
+    shown = ", ".join(f"{model} {printed[model, name]:g}" for model, name in [first, *others])
+
+    def test(evidence: Intervals) -> Finding:
+        values = evidence.get(_OUR_CORPUS[corpus], {})
+        if any(key not in values for key in (first, *others)):
+            return Finding(None, why=_WHY.get(first[1], NOT_RUN))
+        gaps = {_named(other): values[first].less(values[other]) for other in others}
+        return below_all(_named(first), gaps) if below else above_all(_named(first), gaps)
+
+    needs_vae = "vae" in {model for model, _ in (first, *others)}
+    resampled = "over draws at the size of test" if first[1].startswith("drawn") else "of the two values"
+    criterion = f"95 % intervals {resampled} do not overlap, in that order, for each comparison"
+    return _claim(corpus, claim, shown, criterion, _if_fit(corpus, test) if needs_vae else test)
+
+
+def _named(key: tuple[str, str]) -> str:
+    """A model and its property, in words."""
+    return f"{key[0]} {_in_words(key[1])}"
+
+
+def _in_words(name: str) -> str:
+    return name.removeprefix("drawn.").replace("_", " ")
+
+
+def _if_fit(corpus: str, test: Callable[[Intervals], Finding]) -> Callable[[Intervals], Finding]:
+    """A test that is made only where the VAE's texts are about as near to test as train is."""
+
+    def gated(evidence: Intervals) -> Finding:
+        values = evidence.get(_OUR_CORPUS[corpus], {})
+        vae, train = (values.get((model, "drawn.semantic_f1")) for model in ("vae", "train"))
+        if vae is not None and train is not None and vae.value < _FIT * train.value:
+            why = f"the VAE is too weak to be compared: semantic F1 {vae.value:.2f}, train {train.value:.2f}"
+            return Finding(None, why=why)
+        return test(evidence)
+
+    return gated
+
+
+_WHY = {_LM: "perplexity by a model that has not seen train (smollm2) was not computed"}
+
+
+def _claim(
+    corpus: str, claim: str, paper: str, criterion: str, test: Callable[[Intervals], Finding]
+) -> Claim[Intervals]:
+    ours = _OUR_CORPUS[corpus]
+    deviation = _DEVIATION.format(ours, corpus)
+    return Claim(f"{claim} ({corpus})", paper, ours, criterion, test, deviation, topic=claim)
+
+
+def _new_terms(corpus: str) -> Claim[Intervals]:
+    def test(evidence: Intervals) -> Finding:
+        values = evidence.get(_OUR_CORPUS[corpus], {})
+        counted = [values.get((model, "vocab")) for model in _GENERATED]
+        if any(one is None for one in counted):
+            return Finding(None, why=NOT_RUN)
+        eda, vae, lm = (one.value for one in counted if one is not None)
+        shown = f"eda {eda:g}, vae {vae:g}, gpt-2 {lm:g}"
+        return Finding(vae == 0 and min(eda, lm) > 0, shown, "counted")
+
+    printed = published_values(corpus)
+    shown = ", ".join(f"{model} {printed[model, 'vocab']:g}" for model in _GENERATED)
+    criterion = "terms that train lacks: none by the VAE, some by EDA and by the language model"
+    return _claim(corpus, "only EDA and the language model make new terms", shown, criterion, _if_fit(corpus, test))
+
+
+def _falls(corpus: str) -> Claim[Intervals]:
+    keys = [("vae", "drawn.unique"), ("vae", "unique")]
+
+    def test(evidence: Intervals) -> Finding:
+        values = evidence.get(_OUR_CORPUS[corpus], {})
+        if any(key not in values for key in keys):
+            return Finding(None, why=NOT_RUN)
+        return above("at the size of test", "of all texts", values[keys[0]].less(values[keys[1]]))
+
+    criterion = "95 % intervals of the share of unique texts at the size of test and of all texts do not overlap"
+    claim = "the VAE's share of unique texts falls with their number"
+    return _claim(corpus, claim, "figures", criterion, _if_fit(corpus, test))
+
+
+def _of_people() -> list[Claim[Intervals]]:
+    """Table 2 beside table 1: marks of people and properties of five corpora, both published."""
+    found: list[Claim[Intervals]] = []
+    for question, (name, more) in _ASKED_PEOPLE.items():
+        if question == "make_sense":
+            continue
+        values, said = published_values("amazon"), _marks(question)
+        pairs = [(mark, values.get((model, name), np.nan)) for model, mark in said.items()]
+        known = [(mark, own if more else -own) for mark, own in pairs if np.isfinite(own)]
+
+        def test(_: Intervals, known: list[tuple[float, float]] = known) -> Finding:
+            return rank_agreement([mark for mark, _ in known], [own for _, own in known])
+
+        claim = f"people's marks for {_in_words(question)} agree with {_in_words(name)}"
+        criterion = "exact one-sided permutation test of Spearman's ρ over the corpora, p ≤ 0.05"
+        found.append(Claim(claim, "tables 1 and 2", "published values of the amazon corpora", criterion, test))
+    why = "the ratings of single sentences are not published"
+    claim = "general marks hardly follow semantic similarity"
+    untold: Claim[Intervals] = Claim(
+        claim, "ρ = .08", "none", "95 % interval of ρ over sentences includes .08", why=why
+    )
+    return about("people's marks agree with the properties", *found, untold)
+
+
+def _marks(question: str) -> dict[str, float]:
+    return {row["model"]: float(row[question]) for row in published("zwerdling_table2_human").iter_rows(named=True)}
+
+
+def _number(cell: object) -> float:
+    """A published cell: a number, a share in per cent, or nothing.
+
+    >>> _number("93.2%"), _number(621)
+    (0.932, 621.0)
+    """
+    if cell is None:
+        return float("nan")
+    text = str(cell)
+    return float(text.removesuffix("%")) / 100 if text.endswith("%") else float(text)
+
+
+def _silent(_: str) -> None:
+    """Say nothing: what there is to say was said when the suite ran."""
+
+
+_FIGURES = (
+    PaperFigure(
+        "1-2", "plane", "EDA's texts lie low, as near copies of train; what lies high and to the right is new and apt."
+    ),
+)
+PAPER = Paper(_NAME, ("1", "2", "3", "4"), ("definition",), plans, rows, ledger_rows, _FIGURES, program=_PROGRAM)

@@ -1,0 +1,194 @@
+"""The corpora of Zwerdling et al. 2021 as they can be had: three with our generators, one with published ones."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from textgauge.core.errors import InputError, MissingExtra, ResourceError
+from textgauge.core.files import write_table
+from textgauge.data import load_texts
+from textgauge.data.catalogue import data_table
+from textgauge.data.formats import load_table
+from textgauge_papers.generate import GptSettings, VaeSettings, eda, train_language_model, train_vae
+from textgauge_papers.generate.settings import content_key, generator_of, one_thread
+
+Say = Callable[[str], None]
+
+_FEWEST, _MOST = 3, 40  # words of a sentence
+_TENTH = 10
+# Texts that a model learns in all: fewer of them, more often.
+_LEARNED = {"usual": {"vae": 90_000, "lm": 60_000}, "small": {"vae": 40_000, "lm": 20_000}}
+SMALL_VAE = VaeSettings(embedding=64, hidden=128, batch=64, anneal=350)
+SMALL_GPT = GptSettings(vocabulary=2_000, layers=2, width=96, batch=64)
+_DRAW = 41  # the purpose of random numbers
+_CAPTIONS = "texygen_coco/texygen_coco"
+_HUMAN = {"train": "human_train", "test": "human_test"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Making:
+    """What decides the corpora of a source: texts generated (0: as many as train has), texts of a source at most
+    (0: all), texts of each published generator and its test set, seed; `models` are usual or small, for a short run.
+    """
+
+    n: int = 0
+    limit: int = 0
+    captions: int = 1_000
+    seed: int = 0
+    models: str = "usual"
+
+
+@dataclass(frozen=True)
+class Corpora:
+    """What is described together."""
+
+    train: Sequence[str]
+    test: Sequence[str]
+    generated: Mapping[str, Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Source:
+    """Texts to learn from."""
+
+    name: str
+    read: Callable[[], Iterable[str]]
+
+
+Study = Callable[[Path, Making, Say, Say], Corpora]
+
+
+def corpora_of(source: Source, folder: Path, making: Making, on_step: Say, on_note: Say) -> Corpora:
+    """Train, test and what is generated of train; kept in `folder`/corpora, and taken from there if it is there."""
+    place = folder / "corpora" / source.name
+    train, test = _split(source, place, making, on_note)
+    n = making.n or len(train)
+    found = {}
+    for name in ("eda", "vae", "lm"):
+        on_step(f"{source.name}: {name}")
+        path = place / f"{name}.txt"
+        if not path.exists():
+            try:
+                texts = _generated(name, train, folder / "checkpoints" / source.name / name, n, making, on_step)
+            except MissingExtra as error:
+                on_note(f"{source.name}: {name} is left out: {error}, or put its texts into {path}")
+                continue
+            write_table(path, [{"text": text} for text in texts], exact=True)
+        found[name] = _as_many(load_texts(path).texts, n, f"{source.name}: {name}", on_note)
+    return Corpora(train, test, found)
+
+
+def captions(folder: Path, making: Making, on_step: Say, on_note: Say) -> Corpora:
+    """Captions of images by people and by Texygen's six generators (Zhu et al. 2018); samples, but all of train."""
+    del folder, on_note
+    on_step("texygen_coco: reading")
+    found = load_texts(find(_CAPTIONS, "source, text"), labels="source")
+    by_source: dict[str, list[str]] = {}
+    for text, label in zip(found.texts, found.labels or (), strict=True):
+        by_source.setdefault(label, []).append(text)
+    missing = [name for name in _HUMAN.values() if name not in by_source]
+    if missing or len(by_source) <= len(_HUMAN):
+        raise InputError(f"{_CAPTIONS}: the column source needs {', '.join(_HUMAN.values())} and generators")
+    train = by_source.pop(_HUMAN["train"])
+    drawn = {name: draw(texts, making.captions, making.seed) for name, texts in by_source.items()}
+    return Corpora(train, drawn.pop(_HUMAN["test"]), drawn)
+
+
+def draw(texts: Sequence[str], n: int, seed: int, number: int = 0) -> list[str]:
+    """At most n texts without replacement; which ones does not depend on their order.
+
+    >>> draw(["a", "b", "c"], 2, seed=0) == draw(["c", "a", "b"], 2, seed=0)
+    True
+    """
+    ordered = sorted(texts, key=content_key)
+    rows = generator_of(seed, _DRAW, number).permutation(len(ordered))[:n].tolist()
+    return [ordered[row] for row in sorted(rows)]
+
+
+def split(texts: Iterable[str], making: Making) -> tuple[list[str], list[str]]:
+    """Sentences of 3 to 40 words, each once, as train and test, nine to one; seed and content decide which is which."""
+    clean = {" ".join(text.split()) for text in texts}
+    fit = [text for text in clean if _FEWEST <= len(text.split()) <= _MOST]
+    ordered = sorted(fit, key=lambda text: (content_key(f"{making.seed} {text}"), text))
+    ordered = ordered[: making.limit or None]
+    held_out = len(ordered) // _TENTH
+    if not held_out:
+        raise InputError(f"{len(ordered)} sentences of {_FEWEST} to {_MOST} words are too few for train and test")
+    return ordered[held_out:], ordered[:held_out]
+
+
+def find(file: str, columns: str) -> Path:
+    """A table in one of the folders of `TEXTGAUGE_DATA`, by its path without ending."""
+    found = data_table(file)
+    if found is None:
+        raise ResourceError(f"put {file}.csv (columns {columns}) into a folder named by TEXTGAUGE_DATA")
+    return found
+
+
+def sentences(file: str, column: str, only: tuple[str, str] | None = None, *, first: bool = False) -> list[str]:
+    """A column of a table: of rows with one value in another column (`only`), its first sentences alone (`first`)."""
+    table = load_table(find(file, ", ".join([column, *([only[0]] if only else [])])))
+    cells = table.texts(column)
+    kept = [only is None or value == only[1] for value in table.columns[table.column(only[0] if only else column)]]
+    texts = [" ".join(cell.split()) for cell, keep in zip(cells, kept, strict=True) if cell and keep]
+    return [first_sentence(text) for text in texts] if first else texts
+
+
+def first_sentence(text: str) -> str:
+    """Up to the first stop, question or exclamation mark before white space.
+
+    >>> first_sentence("Is 3.5 mg safe? I take it daily.")
+    'Is 3.5 mg safe?'
+    """
+    found = re.match(r".+?[.?!](?=\s|$)", text)
+    return found.group(0) if found else text
+
+
+def _split(source: Source, place: Path, making: Making, on_note: Say) -> tuple[Sequence[str], Sequence[str]]:
+    paths = {part: place / f"{part}.txt" for part in ("train", "test")}
+    if not any(path.exists() for path in paths.values()):
+        ready = sorted(path.name for path in place.glob("*.txt"))
+        if ready:
+            raise InputError(f"{place / ready[0]} needs the train.txt and test.txt it belongs to next to it")
+        texts_of = split(source.read(), making)
+        for path, texts in zip(paths.values(), texts_of, strict=True):
+            write_table(path, [{"text": text} for text in texts], exact=True)
+    else:
+        on_note(f"{source.name}: train and test are those of {place}, whatever seed and limit say")
+    return load_texts(paths["train"]).texts, load_texts(paths["test"]).texts
+
+
+def _generated(name: str, train: Sequence[str], kept: Path, n: int, making: Making, on_step: Say) -> list[str]:
+    if name == "eda":
+        return eda(train, n=n, seed=making.seed)
+    small, seed = making.models == "small", making.seed
+    how: dict[str, Any] = {
+        "epochs": max(1, round(_LEARNED[making.models][name] / len(train))),
+        "seed": seed,
+        "checkpoint": kept,
+        "on_step": on_step,
+    }
+    with one_thread():
+        if name == "vae":
+            return train_vae(train, settings=SMALL_VAE if small else None, **how).generate(n, seed=seed)
+        return train_language_model(train, settings=SMALL_GPT if small else None, **how).generate(n, seed=seed)
+
+
+def _as_many(texts: Sequence[str], n: int, name: str, on_note: Say) -> Sequence[str]:
+    if len(texts) < n:
+        on_note(f"{name} has {len(texts)} texts, not {n}")
+    return texts if len(texts) <= n else draw(texts, n, 0)
+
+
+PHONE = Source("phone", partial(sentences, "phone_reviews/phone_review_sentences", "text"))
+NEWS = Source("news", partial(sentences, "huffpost_headlines/huffpost_v3_recent", "headline", ("category", "POLITICS")))
+HEALTH = Source("health", partial(sentences, "health_questions/health_questions", "question", first=True))
+STUDIES: dict[str, Study] = {
+    **{source.name: partial(corpora_of, source) for source in (PHONE, NEWS, HEALTH)},
+    "texygen_coco": captions,
+}

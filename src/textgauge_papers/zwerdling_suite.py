@@ -1,0 +1,279 @@
+"""The suite of Zwerdling et al. 2021: make corpora, describe them whole and in draws as large as test, keep that.
+
+descriptions/NAME-FINGERPRINT.json      both tables, sizes, warnings, what they were made with
+descriptions/NAME-FINGERPRINT.parquet   every generated text with its values and neighbours
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from textgauge.bench.suites import SUITES, Suite
+from textgauge.core.errors import InputError, ResourceError, UnknownName
+from textgauge.core.files import write_atomically, write_table
+from textgauge.core.tabular import Row, plain_row
+from textgauge.encode.resources import cached_folder
+from textgauge_papers.generate.settings import fingerprint
+from textgauge_papers.zwerdling_corpora import STUDIES, Corpora, Making, Say, Study, draw
+
+_FORMAT = 1
+_TRAIN = "train drawn"
+_NONE, _PLAUSIBLE = "none", "plausibility"
+_FAST = (_NONE, "kneser-ney")
+# Whatever depends on how many texts there are.
+DRAWN = (
+    "unique",
+    "vocab",
+    "semantic_precision",
+    "semantic_recall",
+    "semantic_f1",
+    "syntactic_precision",
+    "syntactic_recall",
+    "syntactic_f1",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Backends:
+    """What texts are described with, and how often they are drawn at the size of test.
+
+    `judged` is the number of texts of each corpus that plausibility by a large model is of; 0: all.
+    """
+
+    embedder: str = "minilm"
+    grammar: str = "harper"
+    plausibility: str = "kneser-ney"
+    judged: int = 0
+    draws: int = 5
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Described:
+    """The description of one source.
+
+    `rows` are those of `describe` on whole corpora. `drawn` are means over draws that are all as large as test, with
+    their standard deviation; `test` is test at that size, and there is a corpus `train`, too.
+    """
+
+    name: str
+    sizes: dict[str, int]
+    rows: list[Row]
+    drawn: list[Row]
+    warnings: list[str]
+
+
+def described(
+    name: str, corpora: Corpora, backends: Backends, folder: Path, on_step: Callable[[str], None]
+) -> tuple[Described, bool]:
+    """The description that is kept, or a new one, and whether it is new."""
+    path = folder / "descriptions" / f"{name}-{_fingerprint(corpora, backends)}.json"
+    kept = _read(path, name)
+    if kept is not None:
+        return kept, False
+    sampled = backends.judged > 0 and not backends.plausibility.startswith(_FAST)
+    whole = _describe(corpora, backends, on_step, plausibility=_NONE if sampled else backends.plausibility)
+    rows = whole.to_dicts()
+    if sampled:
+        rows = [row for row in rows if row["property"] != _PLAUSIBLE] + _plausible(corpora, backends, on_step)
+    sizes = {role: len(texts) for role, texts in _sets(corpora).items()}
+    found = Described(name, sizes, rows, _drawn(corpora, backends, on_step), list(whole.warnings))
+    write_table(path.with_suffix(".parquet"), whole.per_text)
+    content = {"format": _FORMAT, "backends": asdict(backends), **asdict(found)}
+    write_atomically(path, json.dumps(content, indent=1, ensure_ascii=False))
+    return found, True
+
+
+def _describe(
+    corpora: Corpora,
+    backends: Backends,
+    on_step: Callable[[str], None],
+    *,
+    ci: bool = True,
+    **changed: Any,
+) -> Any:
+    from textgauge.measure.describing import describe
+
+    asked = {"embedder": backends.embedder, "grammar": backends.grammar, "plausibility": backends.plausibility}
+    named = {role: None if backend == _NONE else backend for role, backend in (asked | changed).items()}
+    return describe(
+        generated=corpora.generated,
+        train=corpora.train,
+        test=corpora.test,
+        ci=ci,
+        seed=backends.seed,
+        on_step=on_step,
+        **named,  # type: ignore[arg-type]
+    )
+
+
+def _plausible(corpora: Corpora, backends: Backends, on_step: Callable[[str], None]) -> list[Row]:
+    """Plausibility of draws of every corpus: a language model takes a fifth of a second for a text."""
+    some = {role: draw(texts, backends.judged, backends.seed) for role, texts in _sets(corpora).items()}
+    drawn = Corpora(some.pop("train"), some.pop("test"), some)
+    found = _describe(drawn, backends, on_step, embedder=_NONE, grammar=_NONE)
+    return [row for row in found.to_dicts() if row["property"] == _PLAUSIBLE]
+
+
+def _drawn(corpora: Corpora, backends: Backends, on_step: Callable[[str], None]) -> list[Row]:
+    """Means over draws at one size for all: that of test, or of the smallest corpus."""
+    everything = {**corpora.generated, _TRAIN: corpora.train}
+    size = min(len(corpora.test), *map(len, everything.values()))
+    numbers = range(backends.draws)
+    drawn = {
+        f"{name}/{number}": draw(texts, size, backends.seed, number)
+        for name, texts in everything.items()
+        for number in numbers
+    }
+    test = draw(corpora.test, size, backends.seed)
+    found = _describe(
+        Corpora(corpora.train, test, drawn), backends, on_step, ci=False, grammar=_NONE, plausibility=_NONE
+    )
+    return [
+        _mean(name, [found[wanted, f"{name}/{number}"] for number in numbers], size)
+        for name in everything
+        for wanted in DRAWN
+        if name != _TRAIN or wanted.startswith("semantic")
+    ]
+
+
+def _mean(name: str, properties: list[Any], size: int) -> Row:
+    values = [found.value for found in properties]
+    row = {"corpus": "train" if name == _TRAIN else name, "property": properties[0].property, "texts": size}
+    row |= {"value": float(np.mean(values)), "deviation": float(np.std(values)), "test": properties[0].test}
+    return plain_row(row)
+
+
+def _sets(corpora: Corpora) -> dict[str, Any]:
+    return {"train": corpora.train, "test": corpora.test, **corpora.generated}
+
+
+def _fingerprint(corpora: Corpora, backends: Backends) -> str:
+    texts = {role: fingerprint(part) for role, part in _sets(corpora).items()}
+    about = json.dumps([_FORMAT, asdict(backends), texts], sort_keys=True)
+    return hashlib.blake2b(about.encode(), digest_size=6).hexdigest()
+
+
+def _read(path: Path, name: str) -> Described | None:
+    """What is kept; None where it is missing or damaged."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        parts = (found["sizes"], found["rows"], found["drawn"], found["warnings"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return Described(name, *parts) if path.with_suffix(".parquet").is_file() else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Zwerdling2021:
+    """Generated corpora described as in Zwerdling et al. 2021: EDA, VAE, LM on three sources; Texygen's six.
+
+    Every generator writes `n` texts, by default as many as train has, so unique, new words and nearness to train by
+    wording are those of equal numbers. Recall grows with the number of texts and precision does not, so both, by
+    meaning and by wording, are taken at the size of test, too, as means over `draws`. `plausibility` is perplexity
+    under a model that has not seen train, so that copies of train are not rewarded; it is left out where that model is
+    not on this machine, and is of `judged` texts of each corpus (0: all). `sources` names some of phone, news, health,
+    texygen_coco; `models` are usual or small, `limit` cuts a source, `captions` is the number of texts of each of
+    Texygen's generators and of its test set.
+    """
+
+    n: int = 0
+    limit: int = 0
+    captions: int = 1_000
+    draws: int = 5
+    embedder: str = "minilm"
+    grammar: str = "harper"
+    plausibility: str = "smollm2"
+    judged: int = 300
+    models: str = "usual"
+    sources: str = ""
+
+    def __post_init__(self) -> None:
+        if min(self.n, self.limit, self.judged) < 0 or min(self.captions, self.draws) < 1:
+            raise InputError("n, limit and judged are 0 or more, captions and draws 1 or more")
+        if self.models not in ("usual", "small"):
+            raise InputError(f"models are usual or small, not {self.models!r}")
+
+    def run(
+        self, folder: Path, *, seed: int, on_step: Say, on_note: Say, studies: Mapping[str, Study] = STUDIES
+    ) -> list[Described]:
+        """Describe every source that is to be had; what the folder has of it is not done again."""
+        plausibility = self.plausibility
+        if plausibility == "smollm2" and not cached_folder("smollm2").exists():
+            on_note("plausibility is left out: the model smollm2, which has not seen train, is not on this machine")
+            plausibility = _NONE
+        making = Making(n=self.n, limit=self.limit, captions=self.captions, seed=seed, models=self.models)
+        backends = Backends(
+            embedder=self.embedder,
+            grammar=self.grammar,
+            plausibility=plausibility,
+            judged=self.judged,
+            draws=self.draws,
+            seed=seed,
+        )
+        found, missing = [], []
+        for name in self._chosen(studies):
+            try:
+                corpora = studies[name](folder, making, on_step, on_note)
+            except ResourceError as error:
+                missing.append(f"{name} is left out: {error}")
+                on_note(missing[-1])
+                continue
+            description, new = described(name, corpora, backends, folder, on_step)
+            on_note(f"{name}: {'described' if new else 'was there'}, kept in {folder / 'descriptions'}")
+            found.append(description)
+        if not found:
+            raise ResourceError(missing[0])
+        return found
+
+    def run_rows(
+        self, folder: Path, *, seed: int, on_step: Callable[[str], None], on_note: Callable[[str], None]
+    ) -> list[Row]:
+        """Run, and give one row per source and property; warnings are notes."""
+        found = self.run(folder, seed=seed, on_step=on_step, on_note=on_note)
+        for text, names in _alike(found).items():
+            on_note(f"warning: {text} ({', '.join(names)})")
+        return side_by_side(found)
+
+    def _chosen(self, studies: Mapping[str, Study]) -> list[str]:
+        names = [name.strip() for name in self.sources.split(",") if name.strip()] or list(studies)
+        unknown = [name for name in names if name not in studies]
+        if unknown:
+            raise UnknownName.among("source", unknown[0], studies)
+        return names
+
+
+def _alike(found: list[Described]) -> dict[str, list[str]]:
+    """Warnings, each with the sources and corpora that it is about."""
+    said: dict[str, list[str]] = {}
+    for one in found:
+        for text in one.warnings:
+            corpus, colon, rest = text.partition(": ")
+            of_corpus = bool(colon) and corpus in one.sizes
+            said.setdefault(rest if of_corpus else text, []).append(f"{one.name} {corpus}" if of_corpus else one.name)
+    return said
+
+
+def side_by_side(found: list[Described]) -> list[Row]:
+    """One row per source and property: the generators, test and train; `texts` tells whole corpora from draws."""
+    rows: dict[tuple[str, str, str], Row] = {}
+    for one in found:
+        cells = [("all", row) for row in one.rows] + [(str(row["texts"]), row) for row in one.drawn]
+        for size, row in cells:
+            about = {"source": one.name, "property": row["property"], "texts": size}
+            line = rows.setdefault((one.name, row["property"], size), about)
+            line[row["corpus"]] = row["value"]
+            line["test"] = row["test"]
+            if size == "all":
+                line["train"] = row["train"]
+    return list(rows.values())
+
+
+SUITES["zwerdling2021"] = Suite("zwerdling2021", (Zwerdling2021.__doc__ or "").splitlines()[0], program=Zwerdling2021)

@@ -1,0 +1,128 @@
+"""Easy data augmentation: what each operation changes, and what it leaves alone."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from textgauge.core.errors import InputError
+from textgauge_papers.generate.eda import STOP_WORDS, SplitText, deleted, eda, inserted, replaced, swapped
+
+KNOWN = {"card": ("bill", "menu"), "lost": ("missing",), "new": ("fresh", "novel"), "bank": ("depository",)}
+TEXTS = ["I lost my new Card!", "Is the BANK open, please?", "My card: stolen (again).", "one two three four five six"]
+
+
+def synonyms(word):
+    return KNOWN.get(word, ())
+
+
+def changed(**options):
+    return eda(TEXTS, n=40, synonyms=synonyms, **options)
+
+
+def test_words_and_gaps_are_the_text():
+    for text in [*TEXTS, "", "  ", "...", " “So”,  she said… ", "नमस्ते दुनिया!", "a\n\tb"]:
+        parsed = SplitText.of(text)
+        assert str(parsed) == text
+        assert len(parsed.gaps) == len(parsed.words) + 1
+    assert SplitText.of("नमस्ते दुनिया!").words == ("नमस्ते", "दुनिया")
+
+
+@given(st.text(max_size=40))
+def test_any_text_is_its_words_and_gaps(text):
+    assert str(SplitText.of(text)) == text
+
+
+def test_synonyms_keep_case_and_signs_and_replace_every_occurrence():
+    rng = np.random.default_rng(0)
+    made = replaced(SplitText.of("Lost: my card, a CARD. The card!"), 0.5, lambda word: synonyms(word.lower()), rng)
+    assert made.words[0] == "Missing"
+    assert made.words[2] == made.words[6] in {"bill", "menu"}
+    assert made.words[4] in {"BILL", "MENU"}
+    assert made.gaps == SplitText.of("Lost: my card, a CARD. The card!").gaps
+
+
+@pytest.mark.parametrize(("words", "alpha", "count"), [(10, 0.1, 1), (20, 0.1, 2), (5, 0.1, 1), (29, 0.1, 2)])
+def test_the_number_of_insertions_follows_alpha(words, alpha, count):
+    text = SplitText.of(" ".join(["card"] * words) + ".")
+    made = inserted(text, alpha, synonyms, np.random.default_rng(0))
+    assert len(made.words) == words + count
+    assert str(made).endswith(".")
+    assert Counter(made.words)["card"] == words
+
+
+def test_swaps_keep_the_words_and_the_signs_in_place():
+    text = SplitText.of("a, b. c; d!")
+    made = swapped(text, 0.5, np.random.default_rng(1))
+    assert sorted(made.words) == ["a", "b", "c", "d"]
+    assert made.gaps == text.gaps
+
+
+def test_deletion_keeps_one_word_and_the_last_sign():
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        made = str(deleted(SplitText.of("one two three."), 0.9, rng))
+        assert made.endswith(".")
+        assert len(SplitText.of(made).words) >= 1
+    shares = [len(deleted(SplitText.of("w " * 200), 0.1, rng).words) / 200 for _ in range(50)]
+    assert np.mean(shares) == pytest.approx(0.9, abs=0.01)
+
+
+def test_stop_words_are_not_replaced():
+    made = eda(["the and of"], n=4, alpha_rs=0, p_rd=0, synonyms=lambda _: ("wrong",))
+    assert made == ["the and of"] * 4
+    assert {"the", "don't", "i"} <= STOP_WORDS
+
+
+def test_variants_differ_from_their_text_and_from_each_other():
+    made = changed()
+    assert len(made) == 40
+    assert not set(made) & set(TEXTS)
+    assert len(set(made)) == 40
+
+
+def test_a_variant_depends_on_seed_and_content_not_on_its_neighbours():
+    assert changed(seed=1) == changed(seed=1)
+    assert changed(seed=1) != changed(seed=2)
+    alone = eda(TEXTS[2:3], n=10, seed=1, synonyms=synonyms)
+    backwards = eda(TEXTS[::-1], n=40, seed=1, synonyms=synonyms)
+    assert alone == backwards[10:20] == changed(seed=1)[20:30]
+
+
+def test_fewer_texts_than_given_are_chosen_by_content():
+    some = eda(TEXTS, n=2, seed=3, synonyms=synonyms)
+    other = eda(TEXTS[::-1], n=2, seed=3, synonyms=synonyms)
+    assert sorted(some) == sorted(other)
+    assert len(eda(TEXTS, synonyms=synonyms)) == len(TEXTS)
+
+
+def test_equal_texts_get_different_variants():
+    made = eda([TEXTS[3]] * 5, n=10, alpha_sr=0, alpha_ri=0)
+    assert len(set(made)) == 10
+
+
+def test_compat_is_lower_case_letters_alone():
+    made = eda(["Don't PANIC, it's 42-fold!"], n=8, compat="eda", alpha_sr=0, alpha_ri=0, p_rd=0)
+    assert all(sorted(text.split()) == sorted(["dont", "panic", "its", "fold"]) for text in made)
+
+
+def test_a_text_without_words_stays():
+    assert eda(["!!!", "x"], n=4, synonyms=synonyms) == ["!!!", "!!!", "x", "x"]
+
+
+@pytest.mark.parametrize(
+    ("texts", "options", "complaint"),
+    [
+        ([], {}, "at least one text"),
+        (TEXTS, {"n": 0}, "n is at least 1"),
+        (TEXTS, {"alpha_sr": -0.1}, "alpha_sr is a share"),
+        (TEXTS, {"p_rd": 2}, "p_rd is a share"),
+        (TEXTS, {"compat": "nlpaug"}, "none or eda"),
+        (TEXTS, {"alpha_sr": 0, "alpha_ri": 0, "alpha_rs": 0, "p_rd": 0}, "at least one operation"),
+    ],
+)
+def test_what_does_not_fit_is_refused(texts, options, complaint):
+    with pytest.raises(InputError, match=complaint):
+        eda(texts, synonyms=synonyms, **options)

@@ -1,0 +1,249 @@
+"""Models that learn: exact resumption, seeds, and what they write."""
+
+import json
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="the extra `generate` is not installed")
+
+from textgauge.core.errors import InputError  # noqa: E402
+from textgauge.encode.tokenizers import words_of  # noqa: E402
+from textgauge_papers.generate import GptSettings, Sampling, VaeSettings, ifc_corpora, train_language_model, train_vae  # noqa: E402
+from textgauge_papers.generate.language_model import Pieces, SmallGpt  # noqa: E402
+from textgauge_papers.generate.sampling import drawn  # noqa: E402
+from textgauge_papers.generate.settings import one_thread  # noqa: E402
+from textgauge_papers.generate.training import FILE, Training, batches_of, load_checkpoint  # noqa: E402
+
+THINGS = ["cat", "dog", "card"]
+TEXTS = [
+    f"the {how} {thing} {what}." for how in ("big", "old", "new") for thing in THINGS for what in ("runs", "is lost")
+]
+VAE = VaeSettings(embedding=8, hidden=12, latent=3, longest=8, batch=4, min_texts=1)
+GPT = GptSettings(vocabulary=300, layers=2, width=16, heads=2, longest=24, batch=4, warmup=3)
+
+
+def vae(epochs, folder=None, **options):
+    return train_vae(TEXTS, epochs=epochs, settings=VAE, checkpoint=folder, **options)
+
+
+def gpt(epochs, folder=None, **options):
+    return train_language_model(TEXTS, epochs=epochs, settings=GPT, checkpoint=folder, **options)
+
+
+def weights(model):
+    return {name: value.detach().clone() for name, value in model.network.named_parameters()}
+
+
+def same(first, second):
+    return all(torch.equal(first[name], second[name]) for name in first)
+
+
+@pytest.mark.parametrize("trained", [vae, gpt])
+def test_training_goes_on_exactly_where_it_was_left(trained, tmp_path, monkeypatch):
+    whole = weights(trained(3))
+    assert same(whole, weights(trained(3)))
+    assert not same(whole, weights(trained(3, seed=1)))
+    trained(1, tmp_path / "a")
+    said = []
+    assert same(whole, weights(trained(3, tmp_path / "a", on_note=said.append)))
+    assert "1 epochs and 0 batches are done" in said[0]
+    step, calls = Training._step, []
+
+    def stops(self, rows):
+        calls.append(rows)
+        if len(calls) == 8:
+            raise KeyboardInterrupt
+        step(self, rows)
+        self.save()
+
+    monkeypatch.setattr(Training, "_step", stops)
+    with pytest.raises(KeyboardInterrupt):
+        trained(3, tmp_path / "b")
+    monkeypatch.setattr(Training, "_step", step)
+    assert load_checkpoint(tmp_path / "b").about["batch"] > 0
+    assert same(whole, weights(trained(3, tmp_path / "b")))
+
+
+@pytest.mark.parametrize("trained", [vae, gpt])
+def test_training_learns_and_leaves_global_random_numbers_alone(trained, tmp_path):
+    before = torch.get_rng_state()
+    model = trained(12, tmp_path)
+    losses = load_checkpoint(tmp_path).about["losses"]
+    model.generate(3)
+    assert torch.equal(before, torch.get_rng_state())
+    assert np.mean(losses[-2:]) < 0.9 * losses[0]
+
+
+@pytest.mark.parametrize("trained", [vae, gpt])
+def test_a_text_depends_on_seed_and_number_alone(trained):
+    model = trained(2)
+    made = model.generate(20, seed=5)
+    assert len(made) == 20
+    assert all(text == text.strip() != "" for text in made)
+    assert model.generate(7, seed=5) == made[:7]
+    assert model.generate(20, seed=6) != made
+
+
+@pytest.mark.parametrize("trained", [vae, gpt])
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        ({"seed": 3}, "another seed"),
+        ({"epochs": 1}, "more than the 1 wanted"),
+        ({"texts": [*TEXTS[:-1], "the odd cat is lost."]}, "other texts"),
+        ({"settings": "smaller"}, "other settings"),
+    ],
+)
+def test_another_training_is_refused(trained, change, complaint, tmp_path):
+    trained(2, tmp_path)
+    function = train_vae if trained is vae else train_language_model
+    own = VAE if trained is vae else GPT
+    asked = {"texts": TEXTS, "epochs": 3, "seed": 0, "settings": own} | change
+    if asked["settings"] == "smaller":
+        asked["settings"] = type(own)(**{**vars(own), "batch": 3})
+    texts = asked.pop("texts")
+    with pytest.raises(InputError, match=complaint):
+        function(texts, checkpoint=tmp_path, **asked)
+
+
+def test_a_checkpoint_is_safetensors_with_json(tmp_path):
+    vae(1, tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == [FILE]
+    raw = (tmp_path / FILE).read_bytes()
+    header = json.loads(raw[8 : 8 + int.from_bytes(raw[:8], "little")])
+    about = json.loads(header["__metadata__"]["textgauge"])
+    assert (about["epoch"], about["model"]["kind"], len(about["losses"])) == (1, "vae", 1)
+    assert {"model.words.weight", "exp_avg.words.weight", "exp_avg_sq.words.weight"} <= set(header)
+
+
+@pytest.mark.parametrize("content", [b"", b"not safetensors", b"\x02\x00\x00\x00\x00\x00\x00\x00{}"])
+def test_a_damaged_checkpoint_is_one_clear_line(content, tmp_path):
+    (tmp_path / FILE).write_bytes(content)
+    with pytest.raises(InputError, match="no checkpoint of textgauge"):
+        vae(1, tmp_path)
+
+
+def test_a_vae_writes_words_of_the_texts_alone():
+    made = vae(2).generate(50, sampling=Sampling(temperature=5.0, top_p=1.0))
+    assert {word for text in made for word in words_of(text)} <= {word for text in TEXTS for word in words_of(text)}
+
+
+def test_a_vae_needs_repeated_words():
+    with pytest.raises(InputError, match="nothing to learn"):
+        train_vae(["a b", "c d"], settings=VaeSettings(min_texts=2))
+
+
+def test_memory_gives_the_same_logits_as_all_at_once():
+    model = SmallGpt(Pieces.of(TEXTS, size=300), GPT)
+    model.network.eval()
+    ids = torch.tensor(model.examples(TEXTS[:1]))
+    with torch.inference_mode():
+        whole, _ = model.logits(ids, None)
+        first, memory = model.logits(ids[:, :3], None)
+        parts = [first]
+        for place in range(3, ids.shape[1]):
+            found, memory = model.logits(ids[:, place : place + 1], memory)
+            parts.append(found)
+    torch.testing.assert_close(torch.cat(parts, dim=1), whole)
+
+
+def test_a_token_sees_nothing_after_it():
+    model = SmallGpt(Pieces.of(TEXTS, size=300), GPT)
+    model.network.eval()
+    ids = torch.tensor(model.examples(TEXTS[:1]))
+    other = ids.clone()
+    other[:, 4:] = 7
+    with torch.inference_mode():
+        torch.testing.assert_close(model.logits(ids, None)[0][:, :4], model.logits(other, None)[0][:, :4])
+
+
+def test_pieces_give_texts_back():
+    pieces = Pieces.of(TEXTS, size=300)
+    texts = ["the big cat runs.", "Ünïcode 👍🏽 नमस्ते", "</s> is text", "\ud800"]
+    back = [pieces.decode(ids) for ids in pieces.encode(texts)]
+    assert back == ["the big cat runs.", "Ünïcode 👍🏽 नमस्ते", "</s> is text", "\ufffd"]
+    assert Pieces.of(TEXTS, size=300).written == pieces.written
+
+
+LOGITS = torch.log(torch.tensor([[0.1, 0.5, 0.15, 0.25]]))
+
+
+@pytest.mark.parametrize(
+    ("sampling", "expected"),
+    [
+        (Sampling(top_k=0, top_p=1.0), [0.1, 0.5, 0.15, 0.25]),
+        (Sampling(top_k=2, top_p=1.0), [0, 2 / 3, 0, 1 / 3]),
+        (Sampling(top_k=0, top_p=0.75), [0, 2 / 3, 0, 1 / 3]),
+        (Sampling(top_k=4, top_p=0.76), [0, 5 / 9, 1.5 / 9, 2.5 / 9]),
+        (Sampling(temperature=0.5, top_p=1.0), np.array([0.01, 0.25, 0.0225, 0.0625]) / 0.345),
+        (Sampling(temperature=0), [0, 1, 0, 0]),
+    ],
+)
+def test_tokens_are_drawn_with_their_probabilities(sampling, expected):
+    uniform = (torch.arange(20_000, dtype=torch.float64) + 0.5) / 20_000
+    found = drawn(LOGITS.expand(20_000, -1), uniform, sampling)
+    np.testing.assert_allclose(np.bincount(found.numpy(), minlength=4) / 20_000, expected, atol=1e-4)
+
+
+@pytest.mark.parametrize("options", [{"temperature": -1.0}, {"top_k": -1}, {"top_p": 0.0}, {"top_p": 1.5}])
+def test_impossible_sampling_is_refused(options):
+    with pytest.raises(InputError):
+        Sampling(**options)
+
+
+def test_batches_hold_every_row_once_and_change_with_the_epoch():
+    examples = [[0] * (1 + i % 7) for i in range(101)]
+    first, second = (batches_of(examples, 8, 0, epoch) for epoch in (0, 1))
+    assert sorted(row for batch in first for row in batch) == list(range(101))
+    assert first != second
+    assert first == batches_of(examples, 8, 0, 0)
+
+
+def steps(folder, upto):
+    options = {"per_step": 6, "passes": 2, "n": 5, "settings": GPT, "checkpoint": folder}
+    return dict(ifc_corpora(TEXTS, steps=upto, **options))
+
+
+def test_steps_go_on_exactly_where_they_were_left(tmp_path):
+    whole = steps(None, 4)
+    assert sorted(whole) == [1, 2, 3, 4]
+    assert all(len(corpus) == 5 for corpus in whole.values())
+    early = steps(tmp_path, 2)
+    late = steps(tmp_path, 4)
+    assert sorted(late) == [2, 3, 4]
+    assert early | late == whole
+    with pytest.raises(InputError, match="past step 3"):
+        steps(tmp_path, 3)
+
+
+def test_steps_of_labels_have_as_many_texts_of_each():
+    labels = ["animal", "money"] * (len(TEXTS) // 2)
+    texts = TEXTS[: len(labels)]
+    options = {"labels": labels, "per_step": 6, "n": 5, "candidates": 2.0, "settings": GPT}
+    first, again = (dict(ifc_corpora(texts, steps=2, **options)) for _ in range(2))
+    assert first == again
+    assert [len(corpus) for corpus in first.values()] == [6, 6]  # 3 of each label
+    assert not set(first[1]) & set(texts)
+    with pytest.raises(InputError, match="no texts of a label"):
+        list(ifc_corpora(texts, labels=labels, model="ngram"))
+
+
+@pytest.mark.parametrize("options", [{"model": "rnn"}, {"steps": 0}, {"passes": 0}])
+def test_steps_that_cannot_be_are_refused(options):
+    with pytest.raises(InputError):
+        list(ifc_corpora(TEXTS, **options))
+
+
+def test_one_thread_gives_the_same_texts_whatever_the_number_of_threads():
+    before, found = torch.get_num_threads(), []
+    try:
+        for threads in (1, 3):
+            torch.set_num_threads(threads)
+            with one_thread():
+                assert torch.get_num_threads() == 1
+                found.append(gpt(1).generate(5, seed=0))
+            assert torch.get_num_threads() == threads
+    finally:
+        torch.set_num_threads(before)
+    assert found[0] == found[1]

@@ -1,0 +1,148 @@
+"""Kour et al.'s table: which of our numbers stands beside which of theirs."""
+
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from textgauge.bench.protocols import Ksc, Size, Speed
+from textgauge.bench.protocols.base import Observations, over_repetitions
+from textgauge.bench.results import Group, Judged
+from textgauge.metrics import get_corpus_metrics
+from textgauge_papers import PAPERS, Request
+from textgauge_papers.kour2022_tables import KOUR_METRICS, KOUR_PAPER_METRICS
+
+PROTOCOLS = (Ksc(k=7), Ksc(k=12), Size(), Speed(repetitions=3), Ksc(k=7, order="paper"), Ksc(k=12, order="paper"))
+
+
+def value(metric, protocol, measure):
+    """A number of its own for every metric, protocol and measure."""
+    return len(metric) + PROTOCOLS.index(protocol) / 10 + len(measure) / 1000
+
+
+def judged():
+    keys = {m.key for names in (KOUR_METRICS, KOUR_PAPER_METRICS) for m in get_corpus_metrics(names)}
+    return [
+        Judged(
+            data,
+            protocol,
+            0,
+            key,
+            tuple(over_repetitions(m.name, [value(key, protocol, m.name)]) for m in protocol.measures),
+        )
+        for data in ("clinc150,banking77", "atis,nfcats")
+        for protocol in PROTOCOLS
+        for key in keys
+    ]
+
+
+def rows(variant, items=None):
+    asked = {"source_a": "clinc150", "metric": "DC", "variant": variant}
+    results = SimpleNamespace(judged=lambda _: judged() if items is None else items)
+    found = PAPERS["kour2022"].rows(results, Request((variant,)))
+    return found, {(row["k"], row["measure"]): row for row in found if asked.items() <= row.items()}
+
+
+def test_numbers_of_mixtures_size_and_time_find_their_rows():
+    found, dc = rows("definition")
+    assert len(found) == 224
+    assert all(row["ours"] is not None for row in found)
+    assert dc[7, "accuracy"]["ours"] == value("dc", PROTOCOLS[0], "accuracy")
+    assert dc[12, "linearity"]["ours"] == value("dc", PROTOCOLS[1], "linearity")
+    assert dc[None, "size_robustness"]["ours"] == value("dc", PROTOCOLS[2], "size_robustness")
+    assert dc[12, "time_100ops"]["ours"] == dc[7, "time_100ops"]["ours"] == value("dc", PROTOCOLS[3], "throughput")
+    row = dc[7, "accuracy"]
+    assert row["difference"] == pytest.approx(row["ours"] - row["published"])
+    assert -1 <= row["rank_correlation"] <= 1
+
+
+def test_the_paper_lists_mixtures_from_the_other_end():
+    _, dc = rows("paper")
+    assert dc[7, "accuracy"]["ours"] == value("dc(ties=open)", PROTOCOLS[4], "accuracy")
+    assert dc[None, "size_robustness"]["ours"] == value("dc(ties=open)", PROTOCOLS[2], "size_robustness")
+
+
+def test_reasons_are_told_where_they_are_known():
+    found, dc = rows("definition")
+    assert dc[7, "linearity"]["reason"] == "the paper prints r, not R²"
+    assert dc[7, "separability"]["reason"] is None
+    yahoo = [row for row in found if row["source_b"] == "yahoo"]
+    assert yahoo
+    assert all("Yahoo" in row["reason"] for row in yahoo)
+    separability = [row["reason"] for row in found if (row["source_a"], row["measure"]) == ("clinc150", "separability")]
+    assert set(separability) == {None, "the paper's code counts padding"}
+
+
+def test_a_number_that_is_missing_is_none():
+    found, _ = rows("definition", [])
+    assert {row["ours"] for row in found} == {None}
+    assert {row["rank_correlation"] for row in found} == {None}
+    assert not any(math.isnan(row["published"]) for row in found)
+
+
+def ledger_of(accuracy, samples=None):
+    """The ledger of a run whose metrics have these accuracies on mixtures, five repetitions each."""
+    noise = np.array([-0.02, -0.01, 0.0, 0.01, 0.02])
+
+    def verdicts(name, protocol):
+        for measure in protocol.measures:
+            base = accuracy.get(name, 0.5) - (0.1 if measure.name == "weighted_accuracy" else 0.0)
+            yield over_repetitions(measure.name, (base + noise).tolist())
+
+    items = [
+        Judged("clinc150,banking77", protocol, 0, metric.key, tuple(verdicts(metric.name, protocol)))
+        for protocol in PROTOCOLS[:2]
+        for metric in get_corpus_metrics(KOUR_METRICS)
+    ]
+    groups = [Group("clinc150,banking77", Size(), 0, observed=samples)] if samples else []
+    results = SimpleNamespace(judged=lambda _: items, groups=lambda: groups)
+    return {row["claim"]: row for row in PAPERS["kour2022"].ledger(results, Request(("definition",)))}
+
+
+def test_the_highest_must_be_above_every_other():
+    name = "MAUVE has the highest accuracy of the eight on clinc150, banking77 at k = 7"
+    assert ledger_of({"mauve": 0.9})[name]["verdict"] == "replicated"
+    beaten = ledger_of({"mauve": 0.9, "fid": 0.95})[name]
+    assert (beaten["verdict"], beaten["ours"], beaten["paper"]) == ("not replicated", "MAUVE − FID = -0.05", "0.976")
+    rows = ledger_of({"mauve": 0.9})
+    assert (
+        rows["weighted accuracy is below accuracy for every metric on clinc150, banking77 at k = 12"]["ours"]
+        == "8 of 8"
+    )
+    assert rows["most metrics need about 1,000 texts on clinc150, banking77"]["verdict"] == "not testable here"
+    assert all(row["criterion"] for row in rows.values())
+
+
+def test_imbalance_is_judged_by_welchs_interval():
+    rng = np.random.default_rng(0)
+
+    def observed(bias):
+        kinds = ["asymptote"] * 10 + ["size"] * 10 + ["imbalance"] * 10
+        sizes = np.array([3000] * 10 + [50] * 20)
+        values = 1.0 + 0.01 * rng.normal(size=30) + np.array([0.0] * 20 + [bias] * 10)
+        return Observations(values, np.arange(30), {"kind": np.array(kinds), "size_a": sizes})
+
+    keys = [metric.key for metric in get_corpus_metrics("fid,mauve,classifier,pr,dc")]
+    rows = ledger_of({}, dict(zip(keys, map(observed, (0.2, 0.2, -0.2, 0.3, 0.0)), strict=True)))
+    where = " on clinc150, banking77"
+    verdict = {claim.removesuffix(where): row["verdict"] for claim, row in rows.items()}
+    assert verdict["FID overestimates the distance of unbalanced samples"] == "replicated"
+    assert verdict["MAUVE underestimates the distance of unbalanced samples"] == "not replicated"
+    assert verdict["CLASSIFIER underestimates the distance of unbalanced samples"] == "replicated"
+    assert verdict["with imbalance PR diverges where DC converges"] == "replicated"
+
+
+def test_padding_is_told_by_chi_with_and_without_it_on_the_same_corpora():
+    def chi(key, separability):
+        noise = 0.01 * np.arange(5)
+        verdicts = [over_repetitions(m.name, (separability + noise).tolist()) for m in Ksc.measures]
+        return Judged("clinc150,banking77", Ksc(k=7, order="paper"), 0, key, tuple(verdicts))
+
+    items = [chi("chi(padding=source,df=paper)", 0.6), chi("chi(df=paper)", 0.95)]
+    results = SimpleNamespace(judged=lambda _: items, groups=list)
+    found = {row["claim"]: row for row in PAPERS["kour2022"].ledger(results, Request(("paper",)))}
+    row = found["padding=source brings CHI's separability nearer to the published on clinc150, banking77 at k = 7"]
+    assert (row["verdict"], row["paper"], row["ours"]) == ("replicated", "0.684", "0.97 without, 0.62 with padding")
+    far = found["padding=source brings CHI's linearity nearer to the published on clinc150, banking77 at k = 7"]
+    assert far["verdict"] == "not replicated"

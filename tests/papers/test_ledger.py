@@ -1,0 +1,108 @@
+"""Verdicts follow from intervals; what fails comes first."""
+
+import math
+
+import numpy as np
+import pytest
+
+from textgauge.bench.protocols.base import Verdict
+from textgauge_papers.ledger import (
+    Claim,
+    Finding,
+    MeasuredDifference,
+    about,
+    above_all,
+    all_hold,
+    counts,
+    ledger,
+    of_values,
+    on_side,
+    paired,
+    rank_agreement,
+    summary,
+    welch,
+)
+
+
+def claim(name, finding):
+    return Claim(name, "1", "data", "criterion", None if finding is None else lambda _: finding, why="no model")
+
+
+def test_failures_come_first_and_what_has_no_test_is_not_testable():
+    rows = ledger([claim("a", Finding(True)), claim("b", None), claim("c", Finding(False))], None)
+    assert [(row["claim"], row["verdict"]) for row in rows] == [
+        ("c", "not replicated"),
+        ("a", "replicated"),
+        ("b", "not testable here"),
+    ]
+    assert rows[-1]["why"] == "no model"
+    assert counts(rows) == "1 not replicated, 1 replicated, 1 not testable here (3 claims)"
+
+
+def test_a_claim_holds_only_where_the_whole_interval_does():
+    sure, unsure, against = (
+        MeasuredDifference(0.3, 0.1, 0.5),
+        MeasuredDifference(0.1, -0.1, 0.3),
+        MeasuredDifference(-0.3, -0.5, -0.1),
+    )
+    assert above_all("a", {"b": sure, "c": sure}).holds is True
+    assert above_all("a", {"b": sure, "c": unsure}).why == "the interval includes 0"
+    found = above_all("a", {"b": sure, "c": against})
+    assert (found.holds, found.ours, found.why) == (False, "a − c = -0.3", "the other way round")
+    assert above_all("a", {"b": MeasuredDifference(math.nan, math.nan, math.nan)}).holds is None
+
+
+def test_all_of_several():
+    good, bad = Finding(True, interval="x"), Finding(False, interval="y")
+    assert all_hold({"p": good, "q": good}).holds is True
+    assert (all_hold({"p": good, "q": bad}).interval, all_hold({"p": good, "q": bad}).why) == ("y", "not for q")
+    assert all_hold({"p": good, "q": Finding(None)}).holds is None
+    assert all_hold({}).holds is None
+
+
+def test_differences_are_paired():
+    shared = np.array([0.1, 0.9, 0.4, 0.6])
+    first, second = (Verdict("m", float(v.mean()), values=tuple(v)) for v in (shared + 0.1, shared))
+    gap = paired(first, second)
+    assert (gap.low, gap.high) == pytest.approx((0.1, 0.1))
+    draws = np.random.default_rng(0).normal(size=500)
+    one, two = (Verdict("m", v, draws=tuple(draws + v), units=50) for v in (0.5, 0.2))
+    assert (paired(one, two).low, paired(one, two).high) == pytest.approx((0.3, 0.3))
+    assert not of_values([1.0]).known
+
+
+def test_a_claim_below_0_shows_the_value_as_it_is():
+    found = on_side("score", MeasuredDifference(-0.3, -0.5, -0.1), below=True)
+    assert (found.holds, found.ours, found.interval) == (True, "score = -0.3", "-0.5 to -0.1")
+    assert on_side("score", MeasuredDifference(0.3, 0.1, 0.5), below=True).why == "the other way round"
+
+
+def test_welchs_interval_is_scipys():
+    from scipy.stats import ttest_ind
+
+    rng = np.random.default_rng(0)
+    one, other = rng.normal(1.0, 0.3, 10), rng.normal(0.0, 1.0, 7)
+    ends = ttest_ind(one, other, equal_var=False).confidence_interval()
+    assert (welch(one, other).low, welch(one, other).high) == pytest.approx((ends.low, ends.high))
+
+
+def test_agreement_of_orders_is_exact_and_the_same_every_time():
+    said, own = [1.0, 2, 3, 4, 5, 6, 7, 8], [2.0, 1, 4, 3, 6, 5, 8, 7]
+    found = {rank_agreement(said, own).interval for _ in range(3)}
+    assert found == {"p = 0.002"}  # 92 of 40,320 orders
+    assert rank_agreement(said, own[::-1]).why == "p above 0.05"
+    assert rank_agreement([1, 1, 2], [1, 2, 3]).interval == "p = 0.333"
+
+
+def test_a_summary_counts_by_finding_and_names_few_failures():
+    few = about("few", claim("a", Finding(False, "0.1", "-1 to 1")), claim("b", Finding(True)), claim("c", None))
+    many = about("many", *(claim(f"m{i}", Finding(False, "0", "0 to 0")) for i in range(4)))
+    found = summary(
+        ledger([*about("held", claim("d", Finding(True))), *few, *many, *about("no", claim("e", None))], None)
+    )
+    assert [(row["finding"], row["holds"], row["does not hold"]) for row in found] == [
+        ("few", "1 of 2", "a: 0.1 (-1 to 1)"),
+        ("many", "0 of 4", None),
+        ("held", "1 of 1", None),
+        ("no", "not testable here", None),
+    ]

@@ -1,0 +1,124 @@
+"""`reproduce usmb`: which of our numbers stand beside which published one."""
+
+import math
+from types import SimpleNamespace
+
+import pytest
+
+from textgauge.bench.ensembles import NAMES, Contribution, means_over_embedders
+from textgauge.bench.protocols import Clustering, ComparedAlignment, RatedAlignment, Retrieval, Robustness
+from textgauge.bench.protocols.base import Verdict
+from textgauge.bench.results import Judged
+from textgauge.metrics import get_pair_metrics
+from textgauge_papers import PAPERS, Request
+from textgauge_papers.usmb import TASK_METRICS, WHOLE
+
+KEYS = {metric.name: metric.key for metric in get_pair_metrics(TASK_METRICS)}
+COSINES = [metric.key for metric in get_pair_metrics(TASK_METRICS) if metric.name == "cosine"]
+MEAN = [*means_over_embedders(COSINES), *COSINES][0]
+
+
+def judged(task, data, metric, **values):
+    said = (Verdict(measure, value) for measure, value in values.items())
+    return Judged(data, task, 0, metric, tuple(said))
+
+
+JUDGED = [
+    judged(RatedAlignment(), "summeval", KEYS["jaccard"], axis=0.6, axis_accuracy=0.7),
+    judged(RatedAlignment(), "cnndm_chaganty", KEYS["jaccard"], axis=0.8, axis_accuracy=math.nan),
+    judged(ComparedAlignment(), "openai_summary_comparisons", KEYS["jaccard"], comparisons=0.5, comparisons_f1=0.4),
+    judged(RatedAlignment(), "summeval", MEAN, axis=0.9),
+    judged(Robustness(), "scitldr", NAMES["task"], robustness=0.97, summary_gt_semantic=0.95),
+    judged(Robustness(), "scitldr", NAMES["universal"], robustness=0.2),
+    judged(RatedAlignment(), "mine.csv", KEYS["rouge"], axis=0.3),
+    judged(Clustering(folds=2), "ag_news", KEYS["rouge"], clustering=0.3),
+    judged(Retrieval(), "cranfield", KEYS["rouge"], retrieval=0.5),
+    judged(WHOLE, "cranfield", KEYS["rouge"], retrieval=0.2),
+    judged(WHOLE, "mine", KEYS["rouge"], retrieval=0.9),
+]
+CONTRIBUTIONS = [
+    *(Contribution(NAMES["task"], "comparisons", f"d{i}", COSINES[0], (0.3, 0.9)[i], 0.0) for i in range(2)),
+    Contribution(NAMES["task"], "comparisons", "d", KEYS["rouge"], 0.25, 0.0),
+    Contribution(NAMES["universal"], "comparisons", "d", KEYS["rouge"], 0.75, 0.0),
+]
+
+
+@pytest.fixture
+def made():
+    ensembles = SimpleNamespace(contributions=CONTRIBUTIONS)
+    results = SimpleNamespace(manifests=[{}], judged=lambda: JUDGED, ensembles=ensembles)
+    return PAPERS["usmb"].rows(results, Request())
+
+
+@pytest.fixture
+def rows(made):
+    return [row for row in made if row["source"] == "our data"]
+
+
+def ours(rows, table, metric, measure, task=None):
+    (found,) = (
+        row["ours"]
+        for row in rows
+        if (row["table"], row["metric"], row["measure"], row.get("task")) == (table, metric, measure, task)
+    )
+    return found
+
+
+def test_every_published_number_has_its_row(rows):
+    counts = {table: sum(row["table"] == table for row in rows) for table in PAPERS["usmb"].tables}
+    assert counts == {"1": 24, "2": 24, "3": 24, "4": 36, "6-7": 20}
+    assert len({(row["table"], row["metric"], row["measure"], row.get("task")) for row in rows}) == len(rows)
+    for row in rows:
+        assert (row["difference"] is None) == (row["ours"] is None)
+
+
+def test_measures_are_means_over_the_data_sets_that_give_them(rows):
+    assert ours(rows, "1", "jaccard", "overall") == pytest.approx(0.7)
+    assert ours(rows, "1", "jaccard", "accuracy") == pytest.approx(0.7)
+    assert ours(rows, "2", "jaccard", "f1") == pytest.approx(0.4)
+    assert ours(rows, "4", "jaccard", "alignment") == pytest.approx(0.6)
+    assert ours(rows, "4", "jaccard", "overall") is None
+
+
+def test_cosine_is_that_of_the_encoders_and_the_ensemble_that_of_each_task(rows):
+    assert ours(rows, "1", "cosine", "overall") == pytest.approx(0.9)
+    assert ours(rows, "3", "ensemble", "overall") == pytest.approx(0.97)
+    assert ours(rows, "3", "ensemble", "summary_gt_semantic") == pytest.approx(0.95)
+    assert ours(rows, "4", "ensemble", "robustness") == pytest.approx(0.97)
+
+
+def test_every_number_of_ours_names_its_data(rows):
+    known = [row for row in rows if row["ours"] is not None]
+    assert all(row["data"] for row in known)
+    (axis,) = (row for row in rows if (row["table"], row["metric"], row["measure"]) == ("1", "jaccard", "overall"))
+    assert axis["data"] == "cnndm_chaganty, summeval"
+
+
+def test_the_row_that_table_7_repeats_is_flagged(rows):
+    flagged = {row["task"] for row in rows if "misprint" in (row["note"] or "")}
+    assert flagged == {"alignment_comparisons"}
+
+
+def test_other_data_and_parameters_do_not_count(rows):
+    assert ours(rows, "1", "rouge", "overall") is None
+    assert ours(rows, "4", "rouge", "clustering") is None
+
+
+def test_retrieval_from_whole_corpora_has_rows_of_its_own(made, rows):
+    (whole,) = (row for row in made if "whole" in row["source"])
+    assert (whole["table"], whole["metric"], whole["measure"], whole["ours"]) == ("4", "rouge", "retrieval", 0.2)
+    assert whole["data"] == "whole scifact_beir, cranfield, vaswani_npl"
+    assert ours(rows, "4", "rouge", "retrieval") == pytest.approx(0.5)
+
+
+def test_weights_are_those_of_the_task_ensembles(rows):
+    assert ours(rows, "6-7", "cosine", "share", "alignment_comparisons") == pytest.approx(0.6)
+    assert ours(rows, "6-7", "rouge", "share", "alignment_comparisons") == pytest.approx(0.25)
+    assert ours(rows, "6-7", "rouge", "share", "robustness") is None
+
+
+def test_published_tables_agree_with_each_other_as_far_as_rounding_and_misprints_go():
+    fed = PAPERS["usmb"].rows(SimpleNamespace(manifests=[]), Request())
+    assert {row["source"] for row in fed} == {"published means"}
+    assert len(fed) == 6 + 18
+    assert max(abs(row["difference"]) for row in fed) == pytest.approx(0.015)

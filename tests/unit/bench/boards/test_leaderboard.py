@@ -1,0 +1,377 @@
+"""Leaderboards of verdicts that are made up, so that ranks, intervals and tiers are known."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from textgauge.bench.boards.grouped import boards_details
+from textgauge.bench.boards.leaderboard import leaderboard
+from textgauge.bench.boards.verdicts import detailed
+from textgauge.bench.protocols import Distributionality, Ksc, Perturbation, Size, Speed, known_protocols
+from textgauge.bench.protocols.base import Verdict, over_repetitions
+from textgauge.bench.results import Judged
+from textgauge.core.errors import ArgumentError, InputError
+
+
+def judged(metric, data="a,b", protocol=None, **values):
+    """One metric with the given values of single repetitions; `every` gives all measures of the protocol the same."""
+    protocol = protocol or Ksc()
+    every = values.pop("every", None)
+    given = {m.name: values.get(m.name, every) for m in protocol.measures}
+    verdicts = [over_repetitions(name, found) for name, found in given.items() if found is not None]
+    return Judged(data, protocol, 0, metric, tuple(verdicts))
+
+
+def spread(mean, noise=0.001, n=5, seed=0):
+    return list(mean + noise * np.random.default_rng(seed).normal(size=n))
+
+
+def by_name(board):
+    return {row.metric: row for row in board}
+
+
+def test_metrics_far_apart_have_one_rank_and_a_tier_of_their_own():
+    means = {"good": 0.9, "bad": 0.1, "fair": 0.5}
+    board = leaderboard([judged(name, every=spread(mean, seed=i)) for i, (name, mean) in enumerate(means.items())])
+    assert [row.metric for row in board] == ["good", "fair", "bad"]
+    assert [(row.rank, row.rank_low, row.rank_high, row.tier) for row in board] == [
+        (1, 1, 1, 1),
+        (2, 2, 2, 2),
+        (3, 3, 3, 3),
+    ]
+    assert board.measures == ("accuracy", "weighted_accuracy", "monotonicity", "separability", "linearity")
+
+
+def test_metrics_that_are_tied_share_a_tier_and_their_ranks():
+    rng = np.random.default_rng(1)
+    rows = [judged(f"alike {i}", every=list(0.8 + 0.05 * rng.normal(size=5))) for i in range(3)]
+    board = leaderboard([judged("worst", every=spread(0.2)), *rows, judged("last", every=spread(0.0, seed=1))])
+    assert [row.tier for row in board] == [1, 1, 1, 2, 3]
+    assert {(row.rank_low, row.rank_high) for row in list(board)[:3]} == {(1, 3)}
+    assert [row.metric for row in list(board)[3:]] == ["worst", "last"]
+
+
+def test_a_small_difference_in_every_repetition_is_seen_by_pairing():
+    rng = np.random.default_rng(2)
+    common = 0.5 + 0.2 * rng.normal(size=8)
+    paired = [judged("a", every=list(common + 0.01)), judged("b", every=list(common))]
+    assert [(row.metric, row.tier) for row in leaderboard(paired)] == [("a", 1), ("b", 2)]
+    shuffled = [paired[0], judged("b", every=list(rng.permutation(common)))]
+    assert {row.tier for row in leaderboard(shuffled)} == {1}
+
+
+def test_equal_metrics_are_ordered_by_name_and_hold_all_ranks():
+    board = leaderboard([judged(name, every=spread(0.5)) for name in ("c", "a", "b")])
+    assert [row.metric for row in board] == ["a", "b", "c"]
+    assert {(row.rank_low, row.rank_high, row.tier) for row in board} == {(1, 3, 1)}
+
+
+def test_one_repetition_separates_nothing():
+    board = leaderboard([judged("a", every=[0.9]), judged("b", every=[0.1])])
+    assert [(row.rank, row.rank_low, row.rank_high, row.tier) for row in board] == [(1, 1, 2, 1), (2, 1, 2, 1)]
+
+
+@pytest.mark.parametrize(("step", "noise"), [(0.02, 0.05), (0.005, 0.1)])
+def test_rank_intervals_cover_the_true_rank(step, noise):
+    rng = np.random.default_rng(7)
+    metrics, runs, covered, sharp = 5, 40, 0, 0
+    for _ in range(runs):
+        shared = 0.1 * rng.normal(size=6)
+        rows = [
+            judged(str(i), accuracy=list(0.5 - step * i + shared + noise * rng.normal(size=6))) for i in range(metrics)
+        ]
+        for row in leaderboard(rows):
+            assert row.rank_low <= row.rank <= row.rank_high
+            covered += row.rank_low <= int(row.metric) + 1 <= row.rank_high
+            sharp += (row.rank_low, row.rank_high) != (1, metrics)
+    assert covered / (runs * metrics) > 0.93
+    assert sharp > 0
+
+
+def test_the_overall_score_is_the_mean_share_of_the_way_to_the_best():
+    values = {"accuracy": 0.8, "weighted_accuracy": 0.6, "monotonicity": 0.0, "separability": -0.2, "linearity": 0.4}
+    (row,) = leaderboard([judged("a", **{name: [value] * 3 for name, value in values.items()})])
+    assert row.measures == pytest.approx(values)
+    assert row.overall == pytest.approx((0.8 + 0.6 + 0.5 + 0.0 + 0.4) / 5)
+
+
+def test_weights_by_name():
+    rows = [
+        judged("exact", accuracy=spread(1.0), linearity=spread(0.2)),
+        judged("straight", accuracy=spread(0.4), linearity=spread(0.9)),
+    ]
+    assert [row.metric for row in leaderboard(rows)] == ["straight", "exact"]
+    weighted = leaderboard(rows, {"accuracy": 3})
+    assert [row.metric for row in weighted] == ["exact", "straight"]
+    exact = by_name(weighted)["exact"]
+    assert exact.overall == pytest.approx(
+        (3 * min(exact.measures["accuracy"], 1) + exact.measures["linearity"]) / 4, abs=1e-3
+    )
+    assert leaderboard(rows, {"accuracy": 0}).rows[0].overall == pytest.approx(np.mean(spread(0.9)))
+
+
+@pytest.mark.parametrize(
+    ("weights", "complaint"),
+    [
+        ({"speed": 1}, "no measure 'speed'"),
+        ({"accuracy": -1}, "zero or more"),
+        ({"accuracy": math.nan}, "zero or more"),
+    ],
+)
+def test_weights_that_make_no_sense_are_refused(weights, complaint):
+    with pytest.raises(InputError, match=complaint):
+        leaderboard([judged("a", every=[0.5])], weights)
+
+
+def test_all_weights_zero_is_no_order():
+    board = leaderboard([judged(name, accuracy=[0.5, 0.6]) for name in "ab"], {"accuracy": 0})
+    assert all(math.isnan(row.overall) for row in board)
+    assert {(row.rank, row.rank_low, row.rank_high, row.tier) for row in board} == {(None,) * 4}
+    assert board.answer.startswith("Nothing is ranked")
+
+
+@pytest.mark.parametrize("weight", [-1.0, math.inf, math.nan])
+def test_weights_are_finite_and_not_negative(weight):
+    with pytest.raises(InputError, match="zero or more"):
+        leaderboard([judged(name, accuracy=[0.5, 0.6]) for name in "ab"], {"accuracy": weight})
+
+
+def test_trials_that_were_judged_in_several_ways_count_once():
+    ways = [Ksc(), Ksc(ties="wrong", judgements="paper")]
+    rows = [
+        judged(name, "d", way, accuracy=[value] * 3)
+        for way, value in zip(ways, (0.9, 0.5), strict=True)
+        for name in "ab"
+    ]
+    board = leaderboard(rows)
+    assert [row.measures["accuracy"] for row in board] == [0.5, 0.5]
+    assert any("judged in several ways" in note for note in board.notes)
+    assert not any("judged in several ways" in note for note in leaderboard(rows[:2]).notes)
+
+
+@pytest.mark.parametrize("repetitions", [2, 3, 4])
+def test_few_repetitions_seldom_separate_equal_metrics(repetitions):
+    rng = np.random.default_rng(repetitions)
+    parted = [
+        len(
+            {
+                row.tier
+                for row in leaderboard([judged(n, accuracy=rng.normal(0.8, 0.02, repetitions).tolist()) for n in "ab"])
+            }
+        )
+        > 1
+        for _ in range(150)
+    ]
+    assert np.mean(parted) < 0.12  # 5 % are due; all that are won throughout would be 50, 25 and 12 %
+
+
+def test_data_sets_of_one_measure_share_its_weight():
+    rows = [judged("a", data, accuracy=[value] * 2, linearity=[0.0] * 2) for data, value in (("x", 0.2), ("y", 0.6))]
+    rows.append(judged("a", "z", Size(), size_robustness=[1.0] * 4))
+    (row,) = leaderboard(rows)
+    assert row.measures["accuracy"] == pytest.approx(0.4)
+    assert row.overall == pytest.approx((0.4 + 0.0 + 1.0) / 3)
+
+
+def test_a_metric_without_an_overall_score_is_unranked_and_nobody_is_better_than_it():
+    nothing = Judged("a,b", Ksc(), 0, "nothing", (Verdict("accuracy", math.nan, values=(math.nan,) * 5, reason="why"),))
+    board = leaderboard([nothing, judged("bad", accuracy=spread(0.0)), judged("good", accuracy=spread(0.9, seed=1))])
+    last = board.rows[-1].to_dict()
+    assert last == dict.fromkeys(last) | {"metric": "nothing"}
+    assert [(row.metric, row.rank, row.rank_low, row.rank_high, row.tier) for row in board][:2] == [
+        ("good", 1, 1, 1, 1),
+        ("bad", 2, 2, 2, 2),
+    ]
+    assert board.readable()[-1]["rank"] == "unranked"
+    assert board.answer == "Best: good, better than bad (95 % joint confidence, these texts)."
+
+
+def test_a_tier_ends_only_where_all_above_are_better_than_all_below():
+    # The first is better than the last; the one between, with much noise, is tied with both.
+    rows = [judged("first", accuracy=spread(0.8)), judged("last", accuracy=spread(0.6, seed=1))]
+    board = leaderboard([*rows, judged("between", accuracy=[0.3, 1.0, 0.9, 0.4, 0.9])])
+    assert {row.metric: (row.rank_low, row.rank_high, row.tier) for row in board} == {
+        "first": (1, 2, 1),
+        "between": (1, 3, 1),
+        "last": (2, 3, 1),
+    }
+    assert board.tied == ("between",)
+    assert board.answer.startswith("Best: first, statistically tied with between; better than last")
+
+
+def test_the_board_says_what_overall_is_made_of_and_what_chance_gives():
+    (formula, chance, scope, common) = leaderboard([judged(name, every=spread(0.5)) for name in "ab"]).notes
+    assert formula.endswith("accuracy, weighted_accuracy, (monotonicity + 1)/2, separability and linearity")
+    assert "accuracy 0.5" in chance
+    assert "monotonicity 0" in chance
+    assert chance.endswith("; for linearity that depends on the data")
+    assert "these texts" in scope
+    assert "one matrix" in common
+
+
+def test_the_interval_of_overall_is_students_over_repetitions():
+    values = [0.5, 0.6, 0.7, 0.65]
+    row = leaderboard([judged("a", accuracy=values), judged("b", accuracy=[0.4, 0.2, 0.3, 0.1])]).rows[0]
+    reach = stats.t.ppf(0.975, 3) * stats.sem(values)
+    assert (row.low, row.high) == pytest.approx((np.mean(values) - reach, np.mean(values) + reach))
+
+
+def test_throughput_is_shown_and_not_averaged():
+    board = leaderboard(
+        [judged("a", protocol=Speed(), throughput=[3.0, 1.0], growth=[1.0, 1.0]), judged("a", accuracy=[0.5, 0.5])]
+    )
+    assert board.rows[0].measures["throughput"] == 2.0
+    assert board.rows[0].overall == 0.5
+
+
+def test_what_a_metric_is_like_is_shown_and_not_averaged():
+    like = {"a": [-0.9, -0.9], "b": [0.9, 0.9]}
+    rows = [judged(name, protocol=Distributionality(), distributionality=found) for name, found in like.items()]
+    board = leaderboard([*rows, judged("a", accuracy=[0.8, 0.8]), judged("b", accuracy=[0.5, 0.5])])
+    assert [(row.metric, row.overall) for row in board] == [("a", pytest.approx(0.8)), ("b", pytest.approx(0.5))]
+    assert by_name(board)["b"].measures["distributionality"] == pytest.approx(0.9)
+    assert any("distributionality" in note for note in board.notes)
+    # Asked for by name, or alone, it decides.
+    weighted = leaderboard([*rows, judged("a", accuracy=[0.8, 0.8])], {"distributionality": 1, "accuracy": 0})
+    for decided in (weighted, leaderboard(rows)):
+        assert [row.metric for row in decided] == ["b", "a"]
+        assert not any("leaves it out" in note for note in decided.notes)
+
+
+def test_the_order_of_what_is_judged_changes_nothing():
+    rng = np.random.default_rng(3)
+    rows = [judged(str(i), data, every=list(rng.random(5))) for i in range(4) for data in ("x", "y")]
+    first = leaderboard(rows).to_dicts()
+    for a, b in zip(first, leaderboard(rows[::-1]).to_dicts(), strict=True):
+        assert a == pytest.approx(b)
+
+
+def test_nothing_finished_is_nothing_to_rank():
+    for rows in ([], [Judged("a,b", Ksc(), 0, "a", (), missing=3)]):
+        with pytest.raises(InputError, match="nothing to rank"):
+            leaderboard(rows)
+
+
+def test_rows_are_flat_dictionaries():
+    (row,) = leaderboard([judged("a", accuracy=[0.5, 0.7])]).to_dicts()
+    ends = ["overall_low", "overall_high"]
+    assert list(row) == ["metric", "accuracy", "overall", *ends, "rank", "rank_low", "rank_high", "tier"]
+
+
+def three_data_sets(share=None):
+    """Two metrics on three data sets, whose texts each repetition uses in this share."""
+    return [
+        replace(judged(name, data, accuracy=spread(mean + shift, seed=i)), pool_share=share)
+        for i, (data, shift) in enumerate({"x": 0.0, "y": 0.1, "z": 0.2}.items())
+        for name, mean in (("good", 0.7), ("bad", 0.2))
+    ]
+
+
+def test_three_data_sets_have_an_interval_for_new_ones():
+    board = leaderboard(three_data_sets())
+    for row, overall in zip(board, (0.8, 0.3), strict=True):
+        reach = stats.t.ppf(0.975, 2) * 0.1 / np.sqrt(3)
+        assert (row.new_data_low, row.new_data_high) == pytest.approx(
+            (overall - reach, min(overall + reach, 1)), abs=0.01
+        )
+        assert row.high - row.low < 0.01
+    flat, shown = board.to_dicts()[0], board.readable()[0]
+    assert flat["new_data_low"] == pytest.approx(board.rows[0].new_data_low)
+    assert list(shown) == ["rank", "metric", "overall", "interval", "new data sets", "tier", "accuracy"]
+    assert shown["rank"] == "1 (1–1)"
+    assert "new data sets" not in leaderboard(three_data_sets()[:4]).readable()[0]
+
+
+def test_json_says_what_ranks_are_about_and_what_overall_is_made_of():
+    board = leaderboard([judged(name, every=spread(0.5)) for name in "ab"])
+    details = board.to_dict()["details"]
+    assert details == {"scope": board.scope, "tied": list(board.tied), "notes": list(board.notes)}
+    assert boards_details({"": board, "x": board})["boards"] == [details, {"board": "x"} | details]
+
+
+def test_draws_that_use_the_same_texts_are_for_these_texts():
+    """y* is drawn again, A and B are not: nothing is said about other points."""
+    draws = tuple(np.random.default_rng(3).normal(0.5, 0.1, 200))
+    verdict = Verdict("early_rise", 0.5, values=(0.5,), draws=draws, units=20)
+    items = [Judged("blobs", Perturbation(), 0, name, (verdict,)) for name in "ab"]
+    assert leaderboard(items).scope == "these texts"
+    assert {row["scope"] for row in detailed(items)} == {"these texts"}
+    with pytest.raises(InputError, match="new texts"):
+        leaderboard(items, scope="sources")
+
+
+def test_a_scope_widens_the_interval_and_is_said():
+    texts, sources, data = (leaderboard(three_data_sets(0.5), scope=scope) for scope in ("texts", "sources", "data"))
+    widths = [board.rows[0].high - board.rows[0].low for board in (texts, sources, data)]
+    assert widths == sorted(widths)
+    assert len(set(widths)) == 3
+    assert [board.scope for board in (texts, sources, data)] == [
+        "these texts",
+        "new texts from these sources",
+        "new data sets",
+    ]
+    assert leaderboard(three_data_sets(0.5)).scope == sources.scope
+    assert sources.answer == "Best: good, better than bad (95 % joint confidence, new texts from these sources)."
+
+
+@pytest.mark.parametrize(
+    ("scope", "complaint"),
+    [
+        ("sources", "does not support statements about new texts"),
+        ("data", "three or more data sets"),
+        ("world", "one of texts, sources, data"),
+    ],
+)
+def test_a_scope_that_the_run_does_not_support_is_refused(scope, complaint):
+    with pytest.raises((InputError, ArgumentError), match=complaint):
+        leaderboard([judged(name, every=spread(0.5)) for name in "ab"], scope=scope)
+
+
+def test_the_note_on_overall_says_mean_weighted_mean_or_the_one_measure():
+    both = [judged(name, accuracy=spread(0.5), linearity=spread(0.4)) for name in "ab"]
+    assert leaderboard(both).notes[0] == "overall is the mean of accuracy and linearity"
+    assert leaderboard(both, {"accuracy": 2}).notes[0] == "overall is the weighted mean of accuracy and linearity"
+    assert leaderboard([judged(name, accuracy=spread(0.5)) for name in "ab"]).notes[0] == "overall is accuracy"
+    again = leaderboard([*both, *(judged(name, "c,d", accuracy=spread(0.5), linearity=spread(0.4)) for name in "ab")])
+    assert again.notes[0] == "overall is the mean of accuracy and linearity"
+    once_more = leaderboard([*both, *(judged(name, "c,d", accuracy=spread(0.5)) for name in "ab")])
+    assert once_more.notes[0] == "overall is the mean of accuracy and linearity"
+
+
+def test_the_chart_shows_ranked_metrics_with_their_ranges():
+    board = leaderboard([*(judged(name, accuracy=spread(0.5)) for name in "ab"), judged("none", linearity=[math.nan])])
+    chart = board.plot().to_dict()
+    rows = next(iter(chart["datasets"].values())) if "datasets" in chart else chart["layer"][0]["data"]["values"]
+    assert [row["metric"] for row in rows] == ["a", "b"]
+    assert rows[0] == {
+        key: board.to_dicts()[0][key] for key in ("metric", "overall", "rank", "rank_low", "rank_high", "tier")
+    }
+    span, point = chart["layer"]
+    assert (span["encoding"]["x"]["field"], span["encoding"]["x2"]["field"]) == ("rank_low", "rank_high")
+    assert point["encoding"]["x"]["field"] == "rank"
+    assert point["encoding"]["x"]["scale"] == {"domain": [0.5, 2.5], "nice": False}
+    assert [mark["mark"]["type"] for mark in (span, point)] == ["rule", "point"]
+    for layer in (span, point):
+        assert layer["encoding"]["y"]["field"] == "metric"
+        assert layer["encoding"]["color"]["field"] == "tier"
+        assert [tip["field"] for tip in layer["encoding"]["tooltip"]] == list(rows[0])
+    assert chart["height"] == 36
+
+
+def test_a_board_is_its_answer_its_table_and_its_notes():
+    board = leaderboard([judged("good", accuracy=spread(0.9)), judged("bad", accuracy=spread(0.1, seed=1))])
+    lines = str(board).splitlines()
+    assert lines[0] == board.answer
+    assert [line for line in lines if line.startswith("note: ")] == [f"note: {note}" for note in board.notes]
+    assert len(board) == 2
+    shown = {cells[2]: cells for line in lines if len(cells := line.split()) > 2}
+    assert [shown[name][-2:] for name in ("good", "bad")] == [["1", "0.9"], ["2", "0.1002"]]  # tier, accuracy
+
+
+def test_measures_of_one_column_are_named_as_its_mean():
+    tasks = [known_protocols()[name]() for name in ("axis", "comparisons", "clustering")]
+    board = leaderboard([judged(name, protocol=task, every=spread(0.5)) for name in "ab" for task in tasks])
+    assert board.notes[0] == "overall is the mean of alignment (itself the mean of axis and comparisons) and clustering"

@@ -1,0 +1,49 @@
+"""Small plans that need no model, and a plain look at what a store holds."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from textgauge.bench import Plan
+from textgauge.bench.protocols import Ksc, Sources
+from textgauge.data import Corpus
+from textgauge.metrics import get_corpus_metrics
+
+
+@pytest.fixture
+def make_plan():
+    def make(metrics="jsd@words,cbdf@words", *, seed=0, name="a,b", order=None, **parameters):
+        rng = np.random.default_rng(5)
+        corpora = {}
+        for role, words in (("a", "red green blue cat dog bird"), ("b", "pay card bank loan fee cat")):
+            texts = [f"{' '.join(rng.choice(words.split(), 5))} {i}" for i in range(40)]
+            vectors = rng.normal(size=(40, 6)) + (role == "b")
+            rows = np.arange(40) if order is None else np.random.default_rng(order).permutation(40)
+            corpora[role] = Corpus.of([texts[row] for row in rows], embeddings=vectors[rows])
+        protocol = Ksc(**{"k": 4, "n": 8, "repetitions": 3} | parameters)
+        return Plan(protocol, Sources(name, corpora), get_corpus_metrics(metrics), seed)
+
+    return make
+
+
+@pytest.fixture
+def contents():
+    """All cells of a store by file name, without the time they took."""
+
+    def read(folder):
+        paths = sorted(folder.glob("cells/*/*.parquet"))
+        return {path.name: pl.read_parquet(path, memory_map=False).drop("seconds") for path in paths}
+
+    return read
+
+
+@pytest.fixture
+def same():
+    """Whether two such looks are equal bit by bit."""
+
+    def equal(first, second):
+        return first.keys() == second.keys() and all(
+            first[name].equals(second[name], null_equal=True) for name in first
+        )
+
+    return equal

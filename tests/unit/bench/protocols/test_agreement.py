@@ -1,0 +1,212 @@
+"""Agreement: measures against plain computations, resamples against resamples drawn one by one, and what is refused."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from textgauge.bench.inputs.pair_sources import read_rated
+from textgauge.bench.protocols import Agreement, Observations, PairSources
+from textgauge.bench.protocols.base import RESAMPLES
+from textgauge.core.errors import InputError
+from textgauge.data import Corpus
+from textgauge.stats import kendall as pair_sums
+from textgauge.stats import orders
+from textgauge.stats.correlation import pearson, spearman
+from textgauge.stats.kendall import accuracy_eq, kendall_b
+from textgauge.stats.resampled_correlation import draws
+
+
+def observed(n=240, seed=0, **columns):
+    rng = np.random.default_rng(seed)
+    rating = rng.integers(1, 6, n).astype(float)
+    value = -(rating + rng.normal(size=n))
+    return Observations(value, np.zeros(n, np.int64), {"rating": rating, **columns})
+
+
+def verdicts(observations, **parameters):
+    return {verdict.measure: verdict for verdict in Agreement(**parameters).judge(observations)}
+
+
+def test_pair_level_is_as_scipy_has_it():
+    seen = observed()
+    near, rating, found = -seen.value, seen.columns["rating"], verdicts(seen)
+    assert found["pearson"].value == pytest.approx(stats.pearsonr(near, rating)[0])
+    assert found["spearman"].value == pytest.approx(stats.spearmanr(near, rating)[0])
+    assert found["kendall"].value == pytest.approx(stats.kendalltau(near, rating, variant="b")[0])
+    assert found["kendall_c"].value == pytest.approx(stats.kendalltau(near, rating, variant="c")[0])
+    for verdict in found.values():
+        assert verdict.low < verdict.value < verdict.high
+        assert len(verdict.draws) == RESAMPLES
+        assert (verdict.n, verdict.units, verdict.values) == (240, 240, (verdict.value,))
+        assert 0 < verdict.chance < verdict.value
+
+
+def test_every_measure_is_declared_with_its_level_and_tie_rule():
+    n = np.arange(240)
+    seen = observed(set=np.char.add(np.where(n % 2 == 0, "a", "b"), np.where(n % 4 < 2, "", "_random")))
+    seen.columns.update(system=n % 5, item=n // 5)
+    declared = {measure.name: measure for measure in Agreement.measures}
+    found = verdicts(seen)
+    assert list(declared) == [name for name in declared if name in found]
+    for name, verdict in found.items():
+        assert declared[name].about
+        assert verdict.n is not None
+
+
+def test_bootstrap_intervals_are_those_of_resamples_drawn_one_by_one():
+    seen = observed(90)
+    near, rating, found = -seen.value, seen.columns["rating"], verdicts(seen)
+    rng = np.random.default_rng(5)
+    drawn = [rng.integers(90, size=90) for _ in range(600)]
+    for name, of in (("pearson", pearson), ("spearman", spearman), ("kendall", kendall_b)):
+        plain = np.array([of(rating[rows_], near[rows_]) for rows_ in drawn])
+        assert np.std(found[name].draws) == pytest.approx(plain.std(), rel=0.15)
+        assert np.mean(found[name].draws) == pytest.approx(plain.mean(), abs=0.01)
+
+
+def test_pairs_of_an_item_are_drawn_together():
+    rng = np.random.default_rng(1)
+    item = np.repeat(np.arange(30), 8)
+    rating = rng.normal(size=30)[item]
+    value = -(rating + rng.normal(size=30)[item])  # pairs of an item are copies: 30 pairs' worth of knowledge
+    alone, together = (
+        verdicts(Observations(value, np.zeros(240, np.int64), {"rating": rating, **more}))
+        for more in ({}, {"item": item})
+    )
+    width = [verdict["pearson"].high - verdict["pearson"].low for verdict in (alone, together)]
+    assert width[1] > 2 * width[0]
+    assert together["pearson"].units == 30
+
+
+def test_draws_are_the_same_for_all_metrics():
+    first, second = observed(), observed()
+    copies = [verdicts(seen)["spearman"].draws for seen in (first, second)]
+    assert copies[0] == copies[1]
+    scaled = Observations(3 * first.value + 1, first.batch, first.columns)
+    assert verdicts(scaled)["spearman"].draws == copies[0]
+
+
+@pytest.mark.parametrize("sets", [True, False])
+def test_means_of_groups(sets):
+    group = np.array(["a", "b", "c", "d_random", "e_random"])[np.arange(240) % 5]
+    seen = observed(**({"set": group} if sets else {"system": group}))
+    means = [[column[group == g].mean() for g in np.unique(group)] for column in (-seen.value, seen.columns["rating"])]
+    mine, people = map(np.array, means)
+    found = verdicts(seen)
+    if not sets:
+        assert found["system_pearson"].value == pytest.approx(pearson(mine, people))
+        assert found["system_kendall"].value == pytest.approx(kendall_b(mine, people))
+        assert found["system_accuracy"].value == pytest.approx(accuracy_eq(mine, people))
+        return
+    ranks = orders.ranks(mine), orders.ranks(people)
+    assert found["set_pearson"].value == pytest.approx(pearson(mine, people))
+    assert found["order_correlation"].value == pytest.approx(spearman(*ranks))
+    for name, of in (("coinciding_ranks", "coinciding"), ("swaps", "swaps"), ("inversions", "inversions")):
+        assert found[name].value == getattr(orders, of)(*ranks)
+    random = np.array([False, False, False, True, True])
+    assert found["variability"].value == pytest.approx(orders.variability(mine, random))
+    assert found["disqualified"].value == (ranks[0][random].min() < ranks[0][~random].max())
+
+
+def test_first_order_draws_follow_exact_ones():
+    seen = observed(300)
+    gold, metric = seen.columns["rating"], -seen.value
+    (weights,) = draws(300, 200, 1)
+    exact = [kendall_b(np.repeat(gold, row), np.repeat(metric, row)) for row in weights]
+    close = pair_sums.kendall_b_draws(pair_sums.row_counts(gold, metric), weights)
+    assert np.corrcoef(exact, close)[0, 1] > 0.98
+    assert np.std(close) == pytest.approx(np.std(exact), rel=0.05)
+
+
+def sources(n=3, **columns):
+    texts = Corpus.of([f"text {i}" for i in range(n)])
+    return PairSources("some pairs", texts, texts, columns)
+
+
+def test_what_cannot_be_judged_is_refused():
+    with pytest.raises(InputError, match="needs ratings"):
+        Agreement().check(sources())
+    with pytest.raises(InputError, match="at least two rated pairs, not 1"):
+        Agreement().check(sources(1, rating=np.ones(1)))
+    with pytest.raises(InputError, match="several ratings"):
+        Agreement(ratings="single").check(sources(rating=np.ones(3)))
+    with pytest.raises(InputError, match="ratings=odd is not one of"):
+        Agreement(ratings="odd")
+
+
+def test_one_pair_with_a_value_is_a_reason():
+    seen = Observations(np.array([1.0, np.nan, np.nan]), np.zeros(3, np.int64), {"rating": np.array([1.0, 2.0, 3.0])})
+    for verdict in verdicts(seen).values():
+        assert math.isnan(verdict.value)
+        assert verdict.reason == (
+            "a correlation needs at least two pairs, not 1; 2 of 3 pairs left out: the value is not finite"
+        )
+
+
+def written(folder, text):
+    path = folder / "rated.csv"
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+def test_tables_of_rated_pairs(tmp_path):
+    path = written(tmp_path, "a,b,r,q,s\nx,y,1,3,one\nz,w,2,,two\n")
+    found = read_rated(path, left="a", right="b", ratings=["r", "q"], groups={"set": "s"})
+    assert found.columns["rating"].tolist() == [2.0, 2.0]
+    assert found.columns["rating_1"].tolist() == [1.0, 2.0]
+    assert math.isnan(found.columns["rating_2"][1])
+    assert found.columns["set"].tolist() == ["one", "two"]
+    assert read_rated(path, left="a", right="b", ratings=["r"]).columns.keys() == {"rating"}
+
+
+@pytest.mark.parametrize(
+    ("text", "ratings", "complaint"),
+    [
+        ("a,b,r\nx,y,1\nx,y,good\n", ["r"], "line 3: column 'r' holds 'good', not a number"),
+        ("a,b,r\nx,y,1\nx,y,\n", ["r"], "line 3: column 'r' holds no rating"),
+        ("a,b,r\nx,y,inf\n", ["r"], "line 2: column 'r' holds 'inf'"),
+        ("a,b,r\nx,y,1\n", ["score"], "no column 'score'"),
+        ("a,b,r\nx,y,1\n", [], "need a column of ratings: `rating`"),
+        ("a,c,r\nx,y,1\n", ["r"], "no column 'b'"),
+    ],
+)
+def test_bad_tables_are_refused_and_the_row_is_named(tmp_path, text, ratings, complaint):
+    with pytest.raises(InputError, match=complaint):
+        read_rated(written(tmp_path, text), left="a", right="b", ratings=ratings)
+
+
+def test_samples_bring_their_own_ratings():
+    found = read_rated("sample:graded", limit=40)
+    assert len(found.left) == 40
+    assert set(found.columns["rating"]) == {0.0, 1.0, 2.0, 3.0}
+    with pytest.raises(InputError, match="has no ratings"):
+        read_rated("sample:cooking")
+    with pytest.raises(InputError, match="brings its own ratings"):
+        read_rated("sample:graded", ratings=["r"])
+
+
+def test_a_metric_without_any_value_is_a_reason_at_every_level():
+    n = np.arange(12)
+    seen = Observations(np.full(12, np.nan), np.zeros(12, np.int64), {"rating": n % 5 * 1.0, "item": n // 3})
+    found = verdicts(seen)
+    assert "pearson" in found
+    assert "within_item_pearson" not in found
+    for verdict in found.values():
+        assert math.isnan(verdict.value)
+        assert verdict.reason
+
+
+def test_items_of_one_pair_have_no_chance_level():
+    n = np.arange(12)
+    seen = Observations(-np.arange(12.0), np.zeros(12, np.int64), {"rating": n % 5 * 1.0, "item": n})
+    found = verdicts(seen)["within_item_kendall"]
+    assert math.isnan(found.value)
+    assert math.isnan(found.chance)
+    assert found.reason
+
+
+def test_a_suffix_that_is_no_text_is_refused():
+    with pytest.raises(InputError, match="agreement: random=3 is not a text"):
+        Agreement(random=3)

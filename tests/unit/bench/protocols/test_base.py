@@ -1,0 +1,127 @@
+"""Protocols by name: what each declares, plug-ins, families, and a protocol of one's own run by `textgauge.run`."""
+
+from dataclasses import dataclass
+from importlib import metadata
+from importlib.metadata import EntryPoint
+
+import numpy as np
+import pytest
+
+import textgauge
+from textgauge.bench.inputs.kinds import TwoCorpora
+from textgauge.bench.protocols import (
+    CorpusBatch,
+    Ksc,
+    Measure,
+    Protocol,
+    Sources,
+    base,
+    known_protocols,
+    protocols_named,
+    register_protocol,
+)
+from textgauge.bench.protocols.base import over_repetitions
+from textgauge.core.errors import InputError, UnknownName
+from textgauge.data import Corpus, Draws
+from textgauge.report.figures import KINDS
+
+
+@dataclass(frozen=True, kw_only=True)
+class Halves(Protocol):
+    """Whether two halves of a source are closer than the two sources."""
+
+    name = "halves"
+    data = TwoCorpora()
+    figures = ("box",)
+    measures = (Measure("halves_apart", about="1 where the halves are closer"),)
+
+    n: int = 10
+
+    def trials(self, sources, seed):
+        joint, first = sources.joint, len(sources.corpora["a"])
+        place = np.arange(len(joint))
+        left = np.array([place < self.n, place < self.n])
+        right = np.array([(place >= self.n) & (place < first), place >= first])
+        yield CorpusBatch(0, joint, Draws(left, right), {"kind": np.array(["same", "other"])})
+
+    def judge(self, observations):
+        same, other = (observations.of("kind", kind).value[0] for kind in ("same", "other"))
+        return [over_repetitions("halves_apart", [float(same < other)])]
+
+
+@pytest.fixture
+def registry(monkeypatch):
+    """A registry that is put back afterwards."""
+    known_protocols()
+    monkeypatch.setattr(base, "_registry", dict(base._registry))
+
+
+def test_every_protocol_declares_data_metrics_measures_and_known_figures():
+    for kind in known_protocols().values():
+        assert kind.heading, kind.name
+        assert kind.question.endswith("?"), kind.name
+        assert kind.data.about
+        assert kind().metrics_for(kind.default_metrics, None)
+        assert kind.measures
+        assert set(kind.figures) <= set(KINDS)
+        assert kind.name in kind().key
+        assert kind().title
+        assert kind().summary
+
+
+def test_a_family_is_a_name_of_several_protocols():
+    assert [kind.name for kind in protocols_named("alignment")] == ["axis", "comparisons"]
+    assert [kind.name for kind in protocols_named("ksc")] == ["ksc"]
+    assert protocols_named("nobody") == []
+
+
+@pytest.mark.usefixtures("registry")
+def test_a_registered_protocol_runs_by_its_name():
+    register_protocol(Halves)
+    words = [f"the {animal} sat down {i}" for i in range(10) for animal in ("cat", "dog")]
+    cards = [f"pay bill {i} by card" for i in range(20)]
+    run = textgauge.run("halves", source_a=words, source_b=cards, metrics="jsd@words")
+    assert run.to_dicts()[0]["halves_apart"] == 1.0
+    assert list(run.figures()) == ["box-a-b-halves"]
+
+
+@pytest.mark.usefixtures("registry")
+def test_a_taken_name_is_refused():
+    taken = type("Other", (Halves,), {"name": "ksc"})
+    with pytest.raises(UnknownName, match="registered already"):
+        register_protocol(taken)
+    assert known_protocols()["ksc"] is Ksc
+
+
+@pytest.mark.usefixtures("registry")
+def test_packages_name_their_protocols_by_entry_point(monkeypatch):
+    plugin = EntryPoint("halves", f"{__name__}:Halves", "textgauge.protocols")
+    monkeypatch.setattr(metadata, "entry_points", lambda group: [plugin] if group == plugin.group else [])
+    monkeypatch.setattr(EntryPoint, "load", lambda self: Halves)
+    base._load_protocols.cache_clear()
+    assert known_protocols()["halves"] is Halves
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfVectors(Halves):
+    name = "of_vectors"
+
+
+def given(texts):
+    vectors = np.eye(4)
+    sides = [Corpus.of(texts and texts[place : place + 2], embeddings=vectors[place : place + 2]) for place in (0, 2)]
+    return Sources("a,b", dict(zip("ab", sides, strict=True)))
+
+
+def test_metrics_read_the_embeddings_that_are_given():
+    found = OfVectors.metrics_for("energy,pr@wordllama", given(list("abcd")))
+    assert [metric.embedder for metric in found] == ["given", "wordllama"]
+    assert [metric.key for metric in OfVectors.metrics_for("energy,jsd", given(list("abcd")))] == [
+        "energy@given",
+        "jsd",
+    ]
+
+
+def test_metrics_of_texts_are_refused_where_only_embeddings_are_given():
+    with pytest.raises(InputError, match="jsd needs texts, but the corpora were given as embeddings"):
+        OfVectors.metrics_for("energy,jsd", given(None))

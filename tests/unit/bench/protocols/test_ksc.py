@@ -1,0 +1,192 @@
+"""Draws of known-similarity corpora: how many texts of which source, none twice, the same for the same content."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from textgauge.bench.protocols import Ksc, Sources
+from textgauge.bench.protocols.base import Observations
+from textgauge.bench.protocols.ksc import shares
+from textgauge.core.errors import InputError
+from textgauge.data import Corpus
+
+
+def sources(a, b, *, copies=1, order=None):
+    def corpus(role, size):
+        texts = [f"{role} {i}" for i in range(size)] * copies
+        if order is not None:
+            texts = [texts[row] for row in np.random.default_rng(order).permutation(len(texts))]
+        return Corpus.of(texts)
+
+    return Sources("a,b", {"a": corpus("a", a), "b": corpus("b", b)})
+
+
+def corpora_of(batch, k):
+    """The texts of each corpus, put together from the pairs."""
+    found = {}
+    for trial, (i, j) in enumerate(zip(batch.columns["i"], batch.columns["j"], strict=True)):
+        for corpus, mask in ((int(i), batch.draws.left[trial]), (int(j), batch.draws.right[trial])):
+            texts = frozenset(batch.joint.take(np.flatnonzero(mask)).texts)
+            assert len(texts) == mask.sum()
+            assert found.setdefault(corpus, texts) == texts
+    assert sorted(found) == list(range(k))
+    return [found[place] for place in range(k)]
+
+
+@given(st.integers(3, 30), st.integers(0, 500))
+def test_shares_fall_from_all_to_none_by_rounded_steps(k, more):
+    n = k - 1 + more
+    first = shares(k, n)
+    exact = [n * (k - i) / (k - 1) for i in range(1, k + 1)]
+    assert len(first) == k
+    assert (first[0], first[-1]) == (n, 0)
+    assert (np.diff(first) < 0).all()
+    assert np.abs(first - exact).max() <= 0.5 + 1e-9
+
+
+def test_the_order_of_the_paper_runs_over_the_same_corpora_from_the_other_end():
+    data = sources(60, 60)
+    first, second = (next(iter(Ksc(k=5, n=10, order=order).trials(data, 3))) for order in ("definition", "paper"))
+    assert corpora_of(first, 5) == corpora_of(second, 5)[::-1]
+    assert {text[0] for text in corpora_of(second, 5)[0]} == {"b"}
+
+
+@pytest.mark.parametrize(("k", "n"), [(3, 2), (5, 10), (7, 100), (12, 25)])
+def test_disjoint_draws_use_no_text_twice_and_all_they_need(k, n):
+    first = shares(k, n)
+    data = sources(int(first.sum()), int((n - first).sum()))
+    batches = list(Ksc(k=k, n=n, repetitions=2).trials(data, seed=0))
+    assert [batch.number for batch in batches] == [0, 1]
+    drawn = [corpora_of(batch, k) for batch in batches]
+    for corpora in drawn:
+        assert [len(corpus) for corpus in corpora] == [n] * k
+        assert [sum(text[0] == "a" for text in corpus) for corpus in corpora] == first.tolist()
+        assert len(frozenset().union(*corpora)) == k * n
+    assert drawn[0] != drawn[1]
+
+
+def test_lottery_draws_may_share_texts_but_hold_none_twice():
+    k, n = 7, 20
+    (batch,) = Ksc(k=k, n=n, repetitions=1, draw="lottery").trials(sources(n, n), seed=0)
+    corpora = corpora_of(batch, k)
+    assert [len(corpus) for corpus in corpora] == [n] * k
+    assert [sum(text[0] == "a" for text in corpus) for corpus in corpora] == shares(k, n).tolist()
+    assert len(frozenset().union(*corpora)) <= 2 * n
+    assert corpora[0] & corpora[1]
+
+
+def test_repeated_texts_of_a_source_count_once():
+    (batch,) = Ksc(k=3, n=4, repetitions=1).trials(sources(6, 6, copies=3), seed=0)
+    assert len(frozenset().union(*corpora_of(batch, 3))) == 12
+
+
+@pytest.mark.parametrize("draw", ["disjoint", "lottery"])
+def test_draws_depend_on_content_and_seed_not_on_order(draw):
+    protocol = Ksc(k=4, n=6, repetitions=2, draw=draw)
+
+    def drawn(order, seed):
+        return [corpora_of(batch, 4) for batch in protocol.trials(sources(30, 30, order=order), seed)]
+
+    assert drawn(1, 0) == drawn(2, 0) == drawn(None, 0)
+    assert drawn(1, 0) != drawn(1, 1)
+
+
+@pytest.mark.parametrize(
+    ("protocol", "size", "complaint"),
+    [
+        (Ksc(k=2), 500, "k of at least 3, not 2"),
+        (Ksc(k=7, n=5), 500, "at least 6 texts each, not 5"),
+        (Ksc(repetitions=0), 500, "1 repetition"),
+        (Ksc(sample=-1), 500, "not -1"),
+        (Ksc(k=7, n=100), 349, "349 different texts, but k=7 corpora of n=100 need 350"),
+        (Ksc(k=7, n=100, draw="lottery"), 99, "need 100"),
+    ],
+)
+def test_what_does_not_fit_is_refused_with_what_is_needed(protocol, size, complaint):
+    with pytest.raises(InputError, match=complaint):
+        protocol.check(sources(size, size))
+
+
+@pytest.mark.parametrize("protocol", [Ksc(k=7, n=6), Ksc(repetitions=1), Ksc(sample=1), Ksc(draw="lottery")])
+def test_what_just_fits_is_taken(protocol):
+    protocol.check(sources(350, 350))
+
+
+def test_the_share_of_the_pool_is_the_larger_one_of_both_sources():
+    assert Ksc(k=3, n=4).pool_share(sources(60, 12)) == 6 / 12  # 4 + 2 + 0 texts of each
+    lottery = Ksc(k=3, n=4, draw="lottery")
+    drawn = 1 - (1 - 4 / 5) * (1 - 2 / 5)  # by the corpus of 4 of them, or by that of 2
+    assert lottery.pool_share(sources(60, 5)) == lottery.pool_share(sources(5, 60)) == pytest.approx(drawn)
+
+
+def test_repeated_texts_do_not_make_up_for_too_few():
+    with pytest.raises(InputError, match=r"source a has 5 different texts.* need 6"):
+        Ksc(k=3, n=4).check(sources(5, 6, copies=9))
+    Ksc(k=3, n=4).check(sources(6, 6))
+
+
+@pytest.mark.parametrize(
+    ("given", "complaint"),
+    [
+        ({"draw": "fair"}, "draw=fair is not one of disjoint, lottery"),
+        ({"ties": "none"}, "half, right, wrong"),
+        ({"judgements": "all"}, "distinct, paper"),
+        ({"linearity": "r3"}, "r2, r"),
+        ({"k": "seven"}, "k=seven is not a whole number"),
+        ({"n": 5.5}, "whole number"),
+    ],
+)
+def test_parameters_nobody_knows_are_refused(given, complaint):
+    with pytest.raises(InputError, match=complaint):
+        Ksc(**given)
+
+
+def observed(*values, reasons=None):
+    i, j = np.triu_indices(3, 1)
+    count = len(values)
+    return Observations(
+        np.concatenate(values).astype(float),
+        np.repeat(np.arange(count), 3),
+        {"i": np.tile(i, count), "j": np.tile(j, count), "reason": np.array(reasons or [None] * 3 * count)},
+    )
+
+
+def test_an_undefined_trial_leaves_its_repetition_out_and_says_so():
+    reasons = [None, "too few texts", None] + [None] * 6
+    found = Ksc(k=3, n=2).judge(observed([1, np.nan, 1], [1, 2, 1], [2, 1, 2], reasons=reasons))
+    for verdict in found:
+        assert np.isnan(verdict.values[0])
+        assert verdict.value == np.mean(verdict.values[1:])
+        assert verdict.reason == "1 of 3 repetitions left out: undefined in 1 of 3 trials: too few texts"
+
+
+def test_a_metric_undefined_throughout_has_the_first_reason():
+    found = Ksc(k=3, n=2).judge(observed([np.nan] * 3, reasons=["a", "b", "c"]))
+    assert {verdict.reason for verdict in found} == {"undefined in 3 of 3 trials: a"}
+
+
+def test_infinite_distances_are_ordered_but_not_on_a_line():
+    accuracy, _, monotonicity, separability, linearity = Ksc(k=3, n=2).judge(observed([1, np.inf, 1]))
+    assert (accuracy.value, monotonicity.value) == (1.0, 1.0)
+    assert separability.reason == linearity.reason == "a distance is infinite"
+
+
+def test_one_repetition_has_no_interval():
+    for verdict in Ksc(k=3, n=2).judge(observed([1, 2, 1])):
+        assert verdict.value == 1.0
+        assert np.isnan([verdict.std, verdict.low, verdict.high, verdict.boot_low]).all()
+
+
+def test_ties_lines_and_samples_are_judged_as_the_options_say():
+    tied = observed([1, 1, 1], [1, 2, 1])
+    for ties, expected in (("half", 0.75), ("right", 1.0), ("wrong", 0.5)):
+        accuracy, weighted, *_ = Ksc(k=3, n=2, ties=ties).judge(tied)
+        assert (accuracy.value, weighted.value) == (expected, expected)
+    slanted = observed([1, 2, 2])
+    of_r2, of_r = (Ksc(k=3, n=2, linearity=kind).judge(slanted)[-1].value for kind in ("r2", "r"))
+    assert of_r2 == pytest.approx(of_r**2)
+    assert of_r == pytest.approx(0.5)
+    whole, drawn = (Ksc(k=3, n=2, sample=size).judge(observed([1, 2, 3], [1, 2, 3]))[0] for size in (0, 400))
+    assert (whole.value, whole.error) == (0.5, 0.0)
+    assert drawn.error == pytest.approx((drawn.value * (1 - drawn.value) / 400) ** 0.5)  # both share one sample

@@ -1,0 +1,154 @@
+"""The audit of a judge: rows against plain computations, biases that were put in, the command, and bad input."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+
+from textgauge import audit_judge
+from textgauge.core.errors import InputError
+from textgauge.stats.annotators import alternative_annotator_test, kappa, krippendorff_alpha
+from textgauge.stats.prediction_powered import prediction_powered_mean
+
+PEOPLE = ["ann", "bob", "cyd"]
+
+
+def made(n=120, rated=60, seed=0):
+    """Three people, a judge who likes long texts, its answers again and with texts exchanged."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(1, 6, n)
+    words = rng.integers(1, 12, n)
+    columns = {
+        name: [int(v) if row < rated else None for row, v in enumerate(np.clip(truth + rng.integers(-1, 2, n), 1, 5))]
+        for name in PEOPLE
+    }
+    judge = np.clip(truth + (words > 8) - (words < 3), 1, 5)
+    columns["judge"] = judge.tolist()
+    columns["again"] = np.where(rng.random(n) < 0.9, judge, 3).tolist()
+    columns["swapped"] = np.maximum(judge - (np.arange(n) % 2), 1).tolist()
+    columns["left"] = [" ".join(["word"] * int(count)) for count in words]
+    columns["right"] = [f"text {row}" for row in range(n)]
+    return columns
+
+
+@pytest.fixture(scope="module")
+def columns():
+    return made()
+
+
+@pytest.fixture(scope="module")
+def audit(columns):
+    return audit_judge(columns, rating=PEOPLE, judge="judge", repeat=["again"], swapped="swapped", text="left")
+
+
+def test_rows_are_those_of_plain_computations(columns, audit):
+    people = np.array([[np.nan if cell is None else cell for cell in columns[name]] for name in PEOPLE], dtype=float)
+    judge = np.array(columns["judge"], dtype=float)
+    among = np.mean([kappa(people[a], people[b], squared=True) for a, b in ((0, 1), (0, 2), (1, 2))])
+    assert audit["kappa", "people"].value == pytest.approx(among)
+    with_judge = np.mean([kappa(row, judge, squared=True) for row in people])
+    assert audit["kappa", "judge and people"].value == pytest.approx(with_judge)
+    assert audit["kappa", "difference"].value == pytest.approx(with_judge - among)
+    assert audit["alpha", "people"].value == pytest.approx(krippendorff_alpha(people, scale="ordinal"))
+    assert audit["base rate", "judge: 3"].value == pytest.approx((judge == 3).mean())
+    test = alternative_annotator_test(people, judge, closeness="rmse")
+    assert audit["winning rate", "judge"].value == test.winning_rate
+    assert audit["advantage", "over bob"].value == pytest.approx(test.advantages[1])
+    human = np.where(np.isfinite(people[0]), people.mean(axis=0), np.nan)
+    expected = prediction_powered_mean(human, judge)
+    found = audit["mean score", "people, with the judge's help"]
+    assert (found.value, found.low, found.high) == pytest.approx(expected[:3])
+    alone = audit["mean score", "people alone"]
+    assert found.high - found.low < alone.high - alone.low
+    for row in audit.rows:
+        assert np.isnan(row.low) or row.low <= row.value <= row.high
+
+
+def test_biases_that_were_put_in_are_found(audit):
+    assert audit["length bias", "judge"].low > 0
+    assert audit["position bias", "judge"].low > 0
+    assert 0.3 < audit["changed by position", "judge"].value < 0.6
+    assert 0.5 < audit["self-consistency", "judge"].value < 1
+
+
+def test_the_answer_says_what_the_test_says(audit):
+    may = "may" if audit.test.passed else "may not"
+    assert audit.answer.startswith(f"The judge {may} take the place of a person: it is as good as ")
+    assert audit.to_dict()["rows"][0]["measure"] == "kappa"
+    few = audit_judge(made(n=20, rated=10), rating=PEOPLE, judge="judge")
+    assert "is not known: it takes 30 items of each" in few.answer
+
+
+def test_a_judge_on_another_scale_is_moved_to_peoples(columns, audit):
+    wide = {**columns, "judge": [20.0 * cell for cell in columns["judge"]]}
+    found = audit_judge(wide, rating=PEOPLE, judge="judge")
+    assert "run from 20 to 100, people's from 1 to 5" in found.warnings[0]
+    assert found["kappa", "judge and people"].value == pytest.approx(audit["kappa", "judge and people"].value, abs=0.1)
+    helped = ("mean score", "people, with the judge's help")
+    assert found[helped].value == pytest.approx(audit[helped].value)
+
+
+def test_two_ratings_are_kinds(columns):
+    binary = {name: [None if c is None else int(c > 3) for c in columns[name]] for name in [*PEOPLE, "judge"]}
+    found = audit_judge(binary, rating=PEOPLE, judge="judge")
+    assert found["kappa", "people"].note == "mean over pairs"
+    assert found["alpha", "people"].note == "Krippendorff's α, nominal"
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"rating": ["ann"]}, "two people or more"),
+        ({"rating": ["ann", "ann"]}, "two people or more"),
+        ({"judge": "jugde"}, "no column 'jugde' (did you mean 'judge'?)"),
+        ({"judge": "same"}, "column 'same' is 3 for every item"),
+        ({"judge": "right"}, "not a number"),
+        ({"judge": "nobody"}, "holds no number"),
+        ({"judge": "late"}, "no item has the ratings of two people and a score of 'late'"),
+    ],
+)
+def test_bad_input_is_one_clear_line(columns, options, said):
+    late = [None if row < 60 else row % 5 for row in range(120)]
+    table = {**columns, "same": [3] * 120, "nobody": [None] * 120, "late": late}
+    with pytest.raises(InputError) as caught:
+        audit_judge(table, **{"rating": PEOPLE, "judge": "judge", **options})
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.fixture
+def path(columns, tmp_path):
+    file = tmp_path / "rated.csv"
+    with file.open("w", newline="") as stream:
+        rows = csv.writer(stream)
+        rows.writerow(columns)
+        rows.writerows(zip(*columns.values(), strict=True))
+    return file
+
+
+def test_the_command_ranks_the_judge_and_audits_it(run, path, tmp_path, audit):
+    out = tmp_path / "run"
+    people = [word for name in PEOPLE for word in ("--rating", name)]
+    more = ["--judge-again", "again", "--judge-swapped", "swapped", "-m", "jaccard", "--out", out]
+    code, printed, _ = run("run", "agreement", "--pairs", path, *people, "--judge", "judge", *more)
+    assert code == 0
+    assert "column:judge" in printed
+    assert audit.answer in printed
+    kept = json.loads((out / "judge_audit.json").read_text("utf-8"))
+    assert kept["rows"] == audit.to_dict()["rows"]
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (["--rating", "ann", "--judge", "judge"], "two people or more: name their columns by --rating"),
+        (["--rating", "ann", "--rating", "bob", "--judge", "jugde"], "no column 'jugde'"),
+    ],
+)
+def test_the_command_refuses_bad_input_and_writes_nothing(run, path, tmp_path, more, said):
+    code, _, complaint = run("run", "agreement", "--pairs", path, *more, "-m", "jaccard", "--out", tmp_path / "run")
+    assert code == 2
+    assert said in complaint
+    assert complaint.count("\n") == 1
+    assert not (tmp_path / "run").exists()

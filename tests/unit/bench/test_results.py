@@ -1,0 +1,83 @@
+"""The reader of a store: each result file is opened once, however often and in whatever way it is judged."""
+
+import polars as pl
+import pytest
+
+from textgauge.bench import Store, run
+from textgauge.bench.results import MetricTime, Results, _column, _protocol, total_times
+
+
+@pytest.fixture
+def results(tmp_path, make_plan):
+    run([make_plan()], Store(tmp_path))
+    return Results(Store(tmp_path))
+
+
+def test_judging_in_several_ways_opens_each_file_once(results, monkeypatch):
+    opened = []
+    read = Store.read
+    monkeypatch.setattr(Store, "read", lambda self, cell: opened.append(cell.name) or read(self, cell))
+    first = results.judged()
+    results.judged({"ties": "wrong"})
+    results.groups()
+    results.times()
+    assert len(opened) == len(set(opened)) == results.count
+    assert first == Results(results.store).judged()
+
+
+def test_options_change_how_trials_are_judged_and_not_the_trials(results):
+    (plain,), (strict,) = results.groups(), results.groups({"ties": "wrong"})
+    assert (plain.protocol.ties, strict.protocol.ties) == ("half", "wrong")
+    assert plain.trials == strict.trials
+    assert plain.observed.keys() == plain.complete.keys() == strict.observed.keys() == results.metrics
+
+
+def test_metrics_share_what_is_known_of_their_trials_in_memory(results):
+    (group,) = results.groups()
+    first, *others = group.observed.values()
+    assert others
+    for other in others:
+        assert other.batch is first.batch
+        assert other.columns["i"] is first.columns["i"]
+
+
+def test_equal_strings_of_a_column_are_one_object():
+    column = _column(pl.Series(["abc", "b" * 40, "abc", "b" * 40]))
+    assert column.tolist() == ["abc", "b" * 40, "abc", "b" * 40]
+    assert column[0] is column[2]
+    assert column[1] is column[3]
+    assert _column(pl.Series(["a", None])).tolist() == ["a", None]
+
+
+def test_a_missing_result_is_counted_and_the_metric_is_incomplete(results):
+    next(results.store.folder.glob("cells/*/*.parquet")).unlink()
+    (group,) = results.groups()
+    assert sum(group.missing.values()) == 1
+    assert len(group.complete) == len(group.observed) - 1
+
+
+def test_results_of_one_seed_are_those_of_a_store_that_has_no_other(results, tmp_path, make_plan):
+    alone = Results(results.store).judged()
+    run([make_plan(seed=1)], results.store)
+    assert len(Results(results.store).judged()) == 2 * len(alone)
+    assert Results(results.store, seed=0).judged() == alone
+    assert {item.seed for item in Results(results.store, seed=1).judged()} == {1}
+
+
+def test_times_of_several_runs_add_up(results):
+    once = total_times(results.times())
+    twice = total_times([*results.times(), *results.times()])
+    assert {(time.metric, time.protocol) for time in once} == {(time.metric, time.protocol) for time in twice}
+    for one, two in zip(once, twice, strict=True):
+        assert (two.trials, two.failed) == (2 * one.trials, 2 * one.failed)
+        assert two.each == pytest.approx(one.each)
+    assert MetricTime("jsd", "ksc", 4, 2.0, 0).each == 0.5
+
+
+def test_stored_parameters_are_read_under_their_present_names():
+    ideal = _protocol({"name": "sensitivity", "parameters": {"ideal": "linear"}}, {})
+    assert ideal.ideal == "reciprocal"
+    assert _protocol({"name": "sensitivity", "parameters": {"ideal": "root"}}, {}).ideal == "root"
+    # Runs without the parameter put digits for six letters.
+    assert _protocol({"name": "robustness", "parameters": {}}, {}).numerals == "digits"
+    assert _protocol({"name": "robustness", "parameters": {"numerals": "zeros"}}, {}).numerals == "zeros"

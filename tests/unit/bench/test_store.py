@@ -1,0 +1,289 @@
+"""A store of cells: whole files or none, and one clear error where it cannot be written."""
+
+import contextlib
+import errno
+import json
+import os
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import polars as pl
+import pytest
+
+from textgauge.bench import Store, run
+from textgauge.bench.results import Results
+from textgauge.core.errors import InputError, ResourceError
+
+
+def files(folder):
+    """Inode and time of every file: what changes when a file is written anew."""
+    paths = (path for path in folder.rglob("*") if path.is_file())
+    return {path: (path.stat().st_ino, path.stat().st_mtime_ns) for path in paths}
+
+
+def test_what_is_written_is_read_back_and_nothing_else_is_left(tmp_path, make_plan):
+    plan, store = make_plan(), Store(tmp_path)
+    report = run([plan], store)
+    assert (report.cells, report.found, report.computed, report.failures) == (6, 0, 6, ())
+    for cell in plan.cells():
+        frame = store.read(cell)
+        parts = [name for name in frame.columns if name.startswith("part.")]
+        assert frame.columns == ["i", "j", "value", *parts, "reason", "failed", "seconds"]
+        assert len(frame) == 6
+        assert frame["value"].is_finite().all()
+    assert not list(tmp_path.rglob("*.part"))
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda content: b"",
+        lambda content: content[:-7],
+        lambda content: content[: len(content) // 2],
+        lambda content: b"PAR1" + bytes(len(content) - 8) + b"PAR1",
+        lambda content: bytes(reversed(content)),
+        lambda content: content[:-8] + b"\xff\xff\xff\x7f" + content[-4:],
+    ],
+)
+def test_a_damaged_cell_is_computed_again_and_no_other(tmp_path, make_plan, contents, same, damage):
+    plan, store = make_plan(), Store(tmp_path)
+    run([plan], store)
+    before, numbers = files(tmp_path / "cells"), contents(tmp_path)
+    victim = store.path(plan.cells()[2])
+    victim.write_bytes(damage(victim.read_bytes()))
+    with pytest.warns(RuntimeWarning, match=f"{victim.name}: damaged"):
+        assert not store.has(plan.cells()[2])
+    with pytest.warns(RuntimeWarning, match=f"{victim.name}: damaged"):
+        report = run([plan], store)
+    assert (report.found, report.computed) == (5, 1)
+    after = files(tmp_path / "cells")
+    assert {path for path in before if before[path] != after[path]} == {victim}
+    assert same(contents(tmp_path), numbers)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links and pipes of POSIX")
+@pytest.mark.parametrize("kind", ["link", "pipe"])
+def test_a_link_or_pipe_in_a_run_folder_is_replaced_and_not_followed(tmp_path, make_plan, kind):
+    plan, store, elsewhere = make_plan(), Store(tmp_path / "run"), tmp_path / "elsewhere"
+    run([plan], store)
+    elsewhere.write_text("mine")
+    (manifest,) = (tmp_path / "run" / "manifests").iterdir()
+    for path in (store.path(plan.cells()[2]), manifest):
+        path.unlink()
+        path.symlink_to(elsewhere) if kind == "link" else os.mkfifo(path)
+    with pytest.warns(RuntimeWarning, match="damaged"):
+        report = run([plan], store)
+    assert (report.found, report.computed, elsewhere.read_text()) == (5, 1, "mine")
+    assert store.has(plan.cells()[2])
+    assert manifest.is_file()
+    assert not manifest.is_symlink()
+
+
+def test_a_table_that_is_no_cell_is_taken_for_missing(tmp_path, make_plan):
+    plan, store = make_plan(), Store(tmp_path)
+    run([plan], store)
+    cell = plan.cells()[0]
+    pl.DataFrame({"i": [1]}).write_parquet(store.path(cell))
+    with pytest.warns(RuntimeWarning, match="damaged"):
+        assert store.read(cell) is None
+
+
+def test_what_a_killed_process_left_half_written_does_not_matter(tmp_path, make_plan):
+    plan, store = make_plan(), Store(tmp_path)
+    for cell in plan.cells():
+        path = store.path(cell)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        (path.parent / ".0123.part").write_bytes(b"PAR1 half")
+    (tmp_path / "manifests").mkdir()
+    (tmp_path / "manifests" / ".0123.part").write_bytes(b"{")
+    assert run([plan], store).computed == 6
+    assert [item.missing for item in Results(Store.open(tmp_path)).judged()] == [0, 0]
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS, errno.EDQUOT, errno.EIO])
+@pytest.mark.parametrize("where", ["write", "replace"])
+def test_a_disk_that_refuses_is_one_clear_error(tmp_path, make_plan, monkeypatch, number, where):
+    def refuse(*_):
+        raise OSError(number, os.strerror(number))
+
+    plan, store = make_plan(), Store(tmp_path)
+    run([make_plan(repetitions=1)], store)
+    before = files(tmp_path)
+    with monkeypatch.context() as patch:
+        patch.setattr(*{"write": ("pathlib.Path.write_bytes", refuse), "replace": ("os.replace", refuse)}[where])
+        with pytest.raises(ResourceError, match=f"cannot write to .*{os.strerror(number)}") as caught:
+            run([plan], store)
+    assert "\n" not in str(caught.value)
+    assert files(tmp_path) == before
+    assert run([plan], store).cells == 6
+
+
+def test_a_file_size_limit_met_while_writing_leaves_no_half_cell(tmp_path, make_plan):
+    resource = pytest.importorskip("resource")
+    plan, store = make_plan(), Store(tmp_path)
+    cell = plan.cells()[0]
+    content = pl.DataFrame({"value": np.random.default_rng(0).random(5_000)})
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, hard))
+    try:
+        with pytest.raises(ResourceError, match="cannot write to"):
+            store.write(cell, content)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert not files(tmp_path)
+
+
+def test_a_folder_that_is_a_file_is_one_clear_error(tmp_path, make_plan):
+    (tmp_path / "file").write_text("not a folder")
+    with pytest.raises(ResourceError, match="cannot write to"):
+        run([make_plan()], Store(tmp_path / "file"))
+
+
+@contextlib.contextmanager
+def an_ordinary_user():
+    """The superuser may write anywhere: be nobody for a while."""
+    if not hasattr(os, "geteuid"):
+        pytest.skip("this system has no users to be")
+    if os.geteuid():
+        yield
+        return
+    os.seteuid(65534)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+
+
+def test_a_read_only_folder_is_one_clear_error(make_plan):
+    with TemporaryDirectory() as name:
+        store = Store(name)
+        run([make_plan(repetitions=1)], store)
+        folders = [path for path in (store.folder, *store.folder.rglob("*")) if path.is_dir()]
+        for folder in folders:
+            folder.chmod(0o555)
+        before = files(store.folder)
+        with an_ordinary_user(), pytest.raises(ResourceError, match=f"^cannot write to {name}: Permission denied$"):
+            run([make_plan()], store)
+        with an_ordinary_user():  # nothing is to be written for what is finished
+            assert run([make_plan(repetitions=1)], store).computed == 0
+        for folder in folders:
+            folder.chmod(0o755)
+        assert files(store.folder) == before
+
+
+def test_opening_says_what_is_missing(tmp_path):
+    with pytest.raises(InputError, match="no such run"):
+        Store.open(tmp_path / "none")
+    with pytest.raises(InputError, match="holds no run"):
+        Store.open(tmp_path)
+
+
+@pytest.mark.parametrize("content", ["", "{", "[1]", '{"format": 99}'])
+def test_a_manifest_that_is_none_is_named(tmp_path, content):
+    (tmp_path / "manifests").mkdir()
+    (tmp_path / "manifests" / "x.json").write_text(content)
+    with pytest.raises(InputError, match=r"x\.json"):
+        Store(tmp_path).manifests()
+
+
+def test_the_manifest_tells_all_that_decides_the_numbers(tmp_path, make_plan):
+    plan = make_plan(seed=3)
+    run([plan], Store(tmp_path))
+    run([plan], Store(tmp_path))
+    (path,) = tmp_path.glob("manifests/*.json")
+    found = json.loads(path.read_text(encoding="utf-8"))
+    assert found["seed"] == 3
+    share = plan.protocol.pool_share(plan.sources)
+    assert found["data"] == {"name": "a,b", "fingerprint": plan.sources.fingerprint, "pool_share": share}
+    assert found["protocol"]["parameters"]["k"] == 4
+    assert any(version.startswith("numpy=") for version in found["versions"])
+    assert {cell["signature"] for cell in found["cells"]} == {metric.signature for metric in plan.metrics}
+    assert {f"{cell['name']}.parquet" for cell in found["cells"]} == {p.name for p in tmp_path.rglob("*.parquet")}
+
+
+def flipped(content, position, bit):
+    """The content with one bit of one byte turned."""
+    return content[:position] + bytes([content[position] ^ (1 << bit)]) + content[position + 1 :]
+
+
+def check_flips(store, cell, positions):
+    """No flipped bit of a result is believed, and each is named: the content is refused, or none of it has changed."""
+    path, frame = store.path(cell), store.read(cell)
+    whole = path.read_bytes()
+    for position, bit in positions:
+        path.write_bytes(flipped(whole, position % len(whole), bit))
+        with pytest.warns(RuntimeWarning, match=r"\.parquet: damaged \("):
+            assert store.read(cell) is None
+    path.write_bytes(whole)
+    assert store.read(cell).equals(frame, null_equal=True)
+
+
+def test_a_flipped_bit_of_a_result_is_refused_and_named(tmp_path, make_plan):
+    plan, store = make_plan(), Store(tmp_path)
+    run([plan], store)
+    rng = np.random.default_rng(0)
+    check_flips(store, plan.cells()[1], rng.integers([10_000, 8], size=(300, 2)).tolist())
+
+
+@pytest.mark.slow
+def test_every_byte_of_a_result_is_covered(tmp_path, make_plan):
+    plan, store = make_plan(repetitions=1), Store(tmp_path)
+    run([plan], store)
+    for cell in plan.cells():
+        size = store.path(cell).stat().st_size
+        check_flips(store, cell, [(position, position % 8) for position in range(size)])
+
+
+def test_a_sealed_result_is_still_a_parquet_file(tmp_path, make_plan):
+    plan, store = make_plan(), Store(tmp_path)
+    run([plan], store)
+    cell = plan.cells()[0]
+    assert pl.read_parquet(store.path(cell)).equals(store.read(cell), null_equal=True)
+
+
+def test_a_result_without_checksum_is_read(tmp_path, make_plan):
+    plan, store = make_plan(), Store(tmp_path)
+    run([plan], store)
+    cell = plan.cells()[0]
+    frame = store.read(cell)
+    frame.write_parquet(store.path(cell))
+    assert store.read(cell).equals(frame, null_equal=True)
+
+
+def test_a_changed_manifest_is_refused_and_one_without_checksum_is_read(tmp_path, make_plan):
+    run([make_plan(seed=3)], Store(tmp_path))
+    (path,) = tmp_path.glob("manifests/*.json")
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace('"seed": 3', '"seed": 4'), encoding="utf-8")
+    with pytest.raises(InputError, match="a damaged manifest"):
+        Store(tmp_path).manifests()
+    old = {name: value for name, value in json.loads(text).items() if name != "checksum"}
+    path.write_text(json.dumps(old), encoding="utf-8")
+    assert Store(tmp_path).manifests() == [old]
+
+
+def test_changed_extras_are_refused_and_named(tmp_path):
+    store = Store(tmp_path)
+    store.write_extra("x", {"weights": [0.25, 0.5]})
+    assert store.read_extra("x") == {"weights": [0.25, 0.5]}
+    path = tmp_path / "derived" / "x.json"
+    path.write_text(path.read_text().replace("0.25", "0.35"))
+    with pytest.warns(RuntimeWarning, match=r"x\.json: damaged"):
+        assert store.read_extra("x") is None
+
+
+def test_processor_time_adds_up_over_runs_and_reading_takes_none(tmp_path, make_plan, monkeypatch):
+    clock = iter(range(0, 100, 10))
+    monkeypatch.setattr("textgauge.bench.store._processor_seconds", lambda: next(clock))
+    store = Store(tmp_path / "run")
+    assert store.seconds == 0.0
+    with store.timed():
+        run([make_plan()], store)
+    assert store.seconds == 10.0
+    with store.timed():
+        run([make_plan()], store)
+    assert store.seconds == 10.0
+    with contextlib.suppress(KeyboardInterrupt), store.timed():
+        run([make_plan(seed=1)], store)
+        raise KeyboardInterrupt
+    assert store.seconds == 20.0

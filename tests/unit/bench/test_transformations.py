@@ -1,0 +1,273 @@
+"""What holds for every transformation, chains, and the registry."""
+
+import os
+import pickle
+import random
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from textgauge.bench.protocols.robustness import SEMANTIC, SUPERFICIAL
+from textgauge.bench.transformations import (
+    TRANSFORMATIONS,
+    Transformation,
+    compose,
+    get_transformation,
+    register,
+)
+from textgauge.core.errors import InputError, ResourceError, UnknownName
+from textgauge.encode import wordnet
+
+ORDINARY = {
+    "storm": "When the storm came, Mary Miller closed 12 windows. She didn't call John because the phone was dead. "
+    "The car was big, and in 1999 London could not buy one.",
+    "report": "Although sales were slow, the company hired 40 people. Anna Berg, its founder, met Karl in Vienna.\n\n"
+    "They will buy a large car next week.",
+    "tokenised": "it is n't raining in Paris , but Rome has 3 floods . we ca n't drive the car home , he said .",
+}
+ODD = [
+    "\ud800",
+    "\u0301",
+    "👩‍👩‍👧",
+    "🇩🇪",
+    "👍🏽",
+    "क्षि",
+    "ß",
+    "ı",
+    "İ",
+    "ﬁ",
+    "今",
+    "。",
+    "ก็",
+    "؟",
+    "א",
+    "\r\n",
+    "\x1c",
+    "\u0600",
+]
+WORDS = [
+    "is",
+    "isn't",
+    "not",
+    "Because",
+    "because",
+    "Anna",
+    "May",
+    "1999",
+    "१२",
+    ",",
+    ".",
+    "car",
+    " ",
+    "  ",
+    "\n\n",
+    "(",
+    "’",
+]
+TEXTS = st.one_of(
+    st.text(st.one_of(st.characters(), st.characters(categories=["Cs", "Mn", "Mc", "Cf"]))),
+    st.lists(st.sampled_from(ODD + WORDS)).map("".join),
+    st.lists(st.sampled_from(ODD + WORDS)).map(" ".join),
+)
+STRENGTHS = st.one_of(st.floats(0, 1), st.sampled_from([0.05, 0.1, 0.25, 0.5, 1.0]))
+NAMES = sorted(TRANSFORMATIONS)
+
+SMALL_WORDNET = {
+    "noun": ["auto car", "phone telephone", "engine motor", "exploitation using"],
+    "verb": ["employ engage hire", "drive motor"],
+    "adj": ["big large"],
+    "adv": ["home homeward"],
+}
+
+
+@pytest.fixture(autouse=True, scope="module")
+def small_wordnet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    folder = tmp_path_factory.mktemp("resources") / "wordnet"
+    folder.mkdir()
+    for part, groups in SMALL_WORDNET.items():
+        data = [f"{place} 03 n {len(g.split()):02x} {' 0 '.join(g.split())} 0 000 | " for place, g in enumerate(groups)]
+        index = [f"{word} n 1 0 1 1 {place}" for place, g in enumerate(groups) for word in g.split()]
+        (folder / f"data.{part}").write_text("\n".join(data))
+        (folder / f"index.{part}").write_text("\n".join(index))
+        (folder / f"{part}.exc").write_text("")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TEXTGAUGE_RESOURCES", str(folder.parent))
+        patch.setenv("TEXTGAUGE_CACHE", str(folder.parent / "cache"))
+        wordnet._table.cache_clear()
+        yield
+    wordnet._table.cache_clear()
+
+
+@pytest.mark.parametrize("name", NAMES)
+@given(text=TEXTS, seed=st.integers(-(2**70), 2**70), strength=STRENGTHS)
+def test_it_takes_every_text_and_is_pure(name: str, text: str, seed: int, strength: float) -> None:
+    transformation = TRANSFORMATIONS[name]
+    once = transformation(text, seed=seed, strength=strength)
+    assert isinstance(once, str)
+    random.seed(seed)
+    assert transformation(text, seed=seed, strength=strength) == once
+
+
+@pytest.mark.parametrize("name", NAMES)
+@given(text=TEXTS, seed=st.integers(0, 99))
+def test_strength_zero_and_blank_texts_change_nothing(name: str, text: str, seed: int) -> None:
+    assert TRANSFORMATIONS[name](text, seed=seed, strength=0) == text
+    blank = "".join(character for character in text if character.isspace())
+    assert TRANSFORMATIONS[name](blank, seed=seed) == blank
+
+
+@pytest.mark.parametrize("strength", [None, 0.1, 1.0])
+@pytest.mark.parametrize("text", ORDINARY.values(), ids=ORDINARY)
+@pytest.mark.parametrize("name", NAMES)
+def test_ordinary_texts_change(name: str, text: str, strength: float | None) -> None:
+    if name == "zeros" and strength == 0.1:
+        pytest.skip("a tenth of the letter o of a short text may be none")
+    assert all(TRANSFORMATIONS[name](text, seed=seed, strength=strength) != text for seed in range(20))
+
+
+@pytest.mark.parametrize("name", sorted(set(NAMES) - {"dropped_letters", "zeros", "digits", "negation", "word_order"}))
+def test_seeds_differ(name: str) -> None:
+    """Those left out leave nothing to chance at full strength."""
+    text = " ".join(ORDINARY.values())
+    assert len({TRANSFORMATIONS[name](text, seed=seed) for seed in range(20)}) > 2
+
+
+@pytest.mark.parametrize("name", ["capitals", "digits", "negation", "number_change"])
+def test_a_larger_share_takes_what_a_smaller_one_takes(name: str) -> None:
+    text = " ".join(ORDINARY.values())
+    weak, strong = (TRANSFORMATIONS[name](text, seed=3, strength=strength) for strength in (0.2, 0.7))
+    if len(weak) == len(text) == len(strong):
+        touched = [[a != b for a, b in zip(text, new, strict=True)] for new in (weak, strong)]
+        assert sum(touched[0]) < sum(touched[1])
+        if name != "number_change":
+            assert all(late for early, late in zip(*touched, strict=True) if early)
+    else:
+        assert abs(len(weak) - len(text)) <= abs(len(strong) - len(text))
+
+
+@pytest.mark.parametrize("strength", [-0.1, 1.5, float("nan"), float("inf")])
+def test_a_strength_that_is_no_share_is_refused(strength: float) -> None:
+    with pytest.raises(InputError, match="from 0 to 1"):
+        TRANSFORMATIONS["capitals"]("text", strength=strength)
+    with pytest.raises(InputError, match="from 0 to 1"):
+        Transformation("new", "kept", lambda text, seed, strength: text, strength=strength)
+
+
+def test_nothing_depends_on_the_process() -> None:
+    code = (
+        "import sys; from textgauge.bench.transformations import TRANSFORMATIONS as T; text = sys.argv[1]\n"
+        "print(*(ascii(T[n](text, seed=5)) for n in sorted(T) if n != 'synonyms'), sep='\\n')"
+    )
+    text = ORDINARY["storm"]
+    here = [ascii(TRANSFORMATIONS[name](text, seed=5)) for name in NAMES if name != "synonyms"]
+    environment = os.environ | {"PYTHONHASHSEED": "77", "PYTHONIOENCODING": "utf-8"}
+    there = subprocess.run([sys.executable, "-c", code, text], env=environment, capture_output=True, check=True)
+    assert there.stdout.decode().splitlines() == here
+
+
+def test_the_six_of_the_paper_are_labelled() -> None:
+    assert {TRANSFORMATIONS[name].meaning for name in SUPERFICIAL} == {"kept"}
+    assert {TRANSFORMATIONS[name].meaning for name in SEMANTIC} == {"changed"}
+    assert [TRANSFORMATIONS[name].strength for name in SUPERFICIAL] == [0.25, 0.1, 1.0]
+
+
+def test_a_chain_gives_each_part_its_own_seed() -> None:
+    shuffle = get_transformation("word_shuffle")
+    seeds: list[int] = []
+    spy = Transformation("spy", "kept", lambda text, seed, strength: seeds.append(seed) or text)
+    chain = compose(spy, shuffle, spy)
+    assert (chain.name, chain.meaning) == ("spy+word_shuffle+spy", "changed")
+    assert chain("one two three four five", seed=4) == chain("one two three four five", seed=4)
+    chain("one two three four five", seed=5)
+    assert seeds[:2] == seeds[2:4]
+    assert len(set(seeds)) == 4
+
+
+@given(text=TEXTS, seed=st.integers(0, 9), strength=st.sampled_from([None, 0.0, 0.5, 1.0]))
+def test_chains_associate(text: str, seed: int, strength: float | None) -> None:
+    a, b, c = (get_transformation(name) for name in ("typos", "capitals", "word_shuffle"))
+    chains = [(a | b) | c, a | (b | c), compose(a, b, c), get_transformation("typos+capitals+word_shuffle")]
+    assert len({chain(text, seed=seed, strength=strength) for chain in chains}) == 1
+    assert {chain.name for chain in chains} == {"typos+capitals+word_shuffle"}
+    if strength == 0:
+        assert chains[0](text, seed=seed, strength=strength) == text
+
+
+@pytest.mark.parametrize(
+    ("names", "meaning"),
+    [
+        ("capitals+digits", "kept"),
+        ("capitals+chunk_removal", "graded"),
+        ("chunk_removal+negation", "changed"),
+        ("word_shuffle+capitals", "changed"),
+    ],
+)
+def test_the_meaning_of_a_chain(names: str, meaning: str) -> None:
+    assert get_transformation(names).meaning == meaning
+
+
+def test_a_chain_scales_the_usual_strength_of_its_parts() -> None:
+    text = "abcdefghij" * 10
+    half = (get_transformation("capitals") | get_transformation("digits"))(text, strength=0.5)
+    assert sum(map(str.isupper, half)) <= round(0.125 * 100)
+    assert sum(map(str.isdigit, half)) == round(0.5 * 30)
+
+
+def test_a_chain_names_what_its_parts_need() -> None:
+    assert get_transformation("synonyms+typos+synonyms").needs == ("wordnet",)
+
+
+@pytest.mark.parametrize("name", [*NAMES, "typos+negation"])
+def test_all_can_be_pickled(name: str) -> None:
+    text = ORDINARY["storm"]
+    assert pickle.loads(pickle.dumps(get_transformation(name)))(text, seed=2) == get_transformation(name)(text, seed=2)
+
+
+@pytest.mark.parametrize(("name", "near"), [("capitels", "capitals"), ("typos+negatoin", "negation"), ("", "capitals")])
+def test_unknown_names_are_answered_with_near_ones(name: str, near: str) -> None:
+    with pytest.raises(UnknownName, match=near):
+        get_transformation(name)
+
+
+def test_one_of_the_users_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    mine = Transformation("mirrored", "changed", lambda text, seed, strength: text[::-1], about="backwards")
+    monkeypatch.delitem(TRANSFORMATIONS, "mirrored", raising=False)
+    assert register(mine) is mine
+    assert get_transformation("mirrored+mirrored")("abc") == "abc"
+    with pytest.raises(InputError, match="exists already"):
+        register(mine)
+    del TRANSFORMATIONS["mirrored"]
+
+
+@pytest.mark.parametrize("name", ["", "a+b"])
+def test_names_that_cannot_be_asked_for_are_refused(name: str) -> None:
+    with pytest.raises(InputError, match="name without"):
+        register(Transformation(name, "kept", lambda text, seed, strength: text))
+
+
+def test_other_mistakes_are_named() -> None:
+    with pytest.raises(InputError, match="kept, changed, graded"):
+        Transformation("new", "lost", lambda text, seed, strength: text)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="nothing"):
+        compose()
+
+
+def test_synonyms_by_the_small_wordnet() -> None:
+    change = get_transformation("synonyms")
+    found = {change("Home, drive the LARGE phone: phones, cars' hire-car.", seed=seed, strength=1) for seed in range(9)}
+    assert found == {"Homeward, motor the BIG telephone: phones, cars' hire-car."}
+    assert {change("hire", seed=seed) for seed in range(30)} == {"employ", "engage"}
+    assert change("engine, motor, exploitation, using", strength=1) == "motor, motor, using, using"
+    assert change("क्षमा car", strength=1) == "क्षमा car"  # three letters are too few
+
+
+def test_synonyms_without_wordnet_say_what_to_do(tmp_path: os.PathLike[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TEXTGAUGE_RESOURCES")
+    monkeypatch.setenv("TEXTGAUGE_CACHE", str(tmp_path))
+    monkeypatch.setenv("TEXTGAUGE_OFFLINE", "1")
+    with pytest.raises(ResourceError, match="resources fetch wordnet"):
+        get_transformation("synonyms")("a large car")

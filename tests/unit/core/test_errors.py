@@ -1,0 +1,41 @@
+"""Errors that name values: by arguments in Python, by options on the command line."""
+
+import pickle
+
+import pytest
+
+from textgauge.cli.output import option_name
+from textgauge.core.errors import ArgumentError, InputError, UnknownName, install_line
+
+
+@pytest.fixture
+def error():
+    return ArgumentError("{file}: needs {source_a}, or {metrics}", file="{odd}.txt")
+
+
+def test_values_are_named_as_each_caller_names_them(error):
+    assert str(error) == "{odd}.txt: needs `source_a`, or `metrics`"
+    assert error.worded(option_name) == "{odd}.txt: needs --source-a, or -m"
+
+
+def test_it_is_an_input_error_and_survives_pickling(error):
+    assert isinstance(error, InputError)
+    assert str(pickle.loads(pickle.dumps(error))) == str(error)
+
+
+def test_at_most_three_names_are_guessed_whatever_their_case():
+    known = ["energy", "energy_a", "energy_b", "energy_c", "mauve"]
+    assert str(UnknownName.among("metric", "ENERGI", known)).count("energy") == 3
+
+
+def test_where_no_name_is_near_known_ones_are_listed():
+    assert str(UnknownName.among("metric", "zzz", ["fid", "mauve"])) == "unknown metric 'zzz'; known: fid, mauve"
+    assert str(UnknownName.among("number", "zzz", map(str, range(20)))).endswith(" and 8 more")
+
+
+@pytest.mark.parametrize(
+    ("mark", "line"), [("pipx_metadata.json", "pipx install --force"), ("uv-receipt.toml", "uv tool install")]
+)
+def test_tools_in_folders_of_other_names_are_known_by_their_own_files(tmp_path, mark, line):
+    (tmp_path / mark).touch()
+    assert install_line("st", str(tmp_path), "uv", None) == f"{line} 'textgauge[st]'"

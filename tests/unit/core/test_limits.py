@@ -1,0 +1,123 @@
+import os
+from types import SimpleNamespace
+
+import pytest
+
+from textgauge.bench.store import Store
+from textgauge.core.errors import TextgaugeError
+from textgauge.core.limits import stored_bytes
+from textgauge.core.parallel import workers
+from textgauge.data import load_texts, read_embeddings
+from textgauge.data.blocks import read_block
+from textgauge.data.cache import EmbeddingStore, text_keys
+from textgauge.encode.language_models.arpa import read_arpa
+from textgauge.encode.token_vectors.elmo import read_sizes
+from textgauge.encode.word_vectors.formats import _noted
+from textgauge.encode.word_vectors.store import _opened
+from textgauge.encode.wordnet import load_table
+from textgauge.measure.checking import read_checks
+from textgauge.measure.checking.run import Baselines
+
+
+@pytest.fixture(params=["device", "pipe"])
+def endless(request, tmp_path):
+    """Makes a path lead to something without an end."""
+
+    def make(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if request.param == "device":
+            path.symlink_to("/dev/zero")
+        else:
+            os.mkfifo(path)
+        return path
+
+    return make
+
+
+def test_whole_files_are_read_up_to_the_limit(tmp_path, monkeypatch):
+    path = tmp_path / "a"
+    path.write_bytes(b"12345")
+    assert stored_bytes(path) == b"12345"
+    monkeypatch.setenv("TEXTGAUGE_MAX_BYTES", "4")
+    with pytest.raises(OSError, match="5 bytes; the limit is 4 bytes"):
+        stored_bytes(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "read"),
+    [
+        ("run/manifests/a.json", lambda path: Store(path.parent.parent).manifests()),
+        ("checks.toml", read_checks),
+        ("baselines.json", Baselines.read),
+        ("options.json", read_sizes),
+        ("vectors.npy", read_embeddings),
+        ("model.arpa", read_arpa),
+    ],
+)
+def test_what_has_no_end_is_refused_at_once(tmp_path, endless, name, read):
+    with pytest.raises(TextgaugeError, match="not a regular file"):
+        read(endless(tmp_path / name))
+
+
+def test_a_result_without_end_counts_as_missing(tmp_path, endless):
+    endless(tmp_path / "derived" / "x.json")
+    with pytest.warns(RuntimeWarning, match="not a regular file"):
+        assert Store(tmp_path).read_extra("x") is None
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda path: read_block(path, 2),
+        lambda path: EmbeddingStore(path.parent).read(text_keys(["x"]))[0].tolist() == [True] or None,
+        lambda path: _noted(path, 1, 1),
+        lambda path: _opened(path.parent),
+        lambda path: suppressed(load_table, path),
+    ],
+)
+def test_what_a_cache_keeps_without_end_counts_as_missing(tmp_path, endless, read):
+    path = endless(tmp_path / "keys.npy")
+    for other in ("places.npy", "matrix.npy", "checks.npy", "1-2.vec"):
+        (tmp_path / other).symlink_to(path)
+    assert read(path) is None
+
+
+def suppressed(read, path):
+    with pytest.raises(OSError, match="not a regular file"):
+        read(path)
+
+
+@pytest.mark.parametrize("ending", ["", ".txt", ".csv", ".json", ".jsonl", ".parquet", ".arrow", ".xlsx", ".txt.gz"])
+def test_a_device_is_no_text(tmp_path, ending):
+    path = tmp_path / f"x{ending}"
+    path.symlink_to("/dev/zero")
+    with pytest.raises(TextgaugeError, match="this is a device; give a file"):
+        load_texts(path)
+
+
+def test_a_pipe_of_zeros_is_left_at_once(monkeypatch):
+    taken = []
+
+    def read(size):
+        taken.append(size)
+        return bytes(size)
+
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=SimpleNamespace(read=read)))
+    with pytest.raises(TextgaugeError, match="standard input: this is a binary file"):
+        load_texts("-")
+    assert sum(taken) < 2**22
+
+
+def test_a_pipe_of_texts_is_read(tmp_path):
+    reading, writing = os.pipe()
+    os.write(writing, b"one\ntwo\n")
+    os.close(writing)
+    assert load_texts(f"/dev/fd/{reading}").texts == ("one", "two")
+    os.close(reading)
+
+
+@pytest.mark.parametrize("given", ["-1", "0", "abc", "1e9", "9" * 30, "²", "2.5", "1025"])
+def test_a_number_of_threads_that_makes_no_sense_is_refused(monkeypatch, given):
+    monkeypatch.setenv("TEXTGAUGE_THREADS", given)
+    with pytest.raises(TextgaugeError, match=r"TEXTGAUGE_THREADS=.*: give a whole number from 1 to 1,024"):
+        workers()

@@ -1,0 +1,172 @@
+"""The JSON of results: one shape for all commands, checked by the shipped schema; saved, loaded, refused if changed."""
+
+import json
+
+import jsonschema
+import pytest
+import typer
+
+import textgauge
+from textgauge.cli import app
+from textgauge.core.errors import InputError
+from textgauge.core.result import TableResult, parsed_result, schema
+
+WORDS = ("red", "blue", "old", "new")
+LEFT = [f"a {word} cat {i}" for i in range(10) for word in WORDS]
+RIGHT = [f"one {word} dog {i}" for i in range(10) for word in WORDS]
+
+
+def checked(text):
+    found = json.loads(text, parse_constant=pytest.fail)
+    jsonschema.validate(found, schema())
+    return found
+
+
+def test_the_schema_is_a_schema():
+    jsonschema.Draft202012Validator.check_schema(schema())
+
+
+def test_the_schema_knows_every_command_that_has_formats():
+    def paths(group, above=()):
+        for name, command in group.commands.items():
+            if hasattr(command, "commands"):
+                yield from paths(command, (*above, name))
+            elif any("--format" in option.opts for option in command.params):
+                yield " ".join((*above, name))
+
+    known = set(schema()["properties"]["command"]["enum"])
+    found = {"check" if path.startswith("check ") else path for path in paths(typer.main.get_command(app))}
+    assert found - {"figures"} == known  # figures names formats of files
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.txt").write_text("\n".join(LEFT), "utf-8")
+    (tmp_path / "b.txt").write_text("\n".join(RIGHT), "utf-8")
+    rated = [f"{a},{b},{i % 5 + 1}" for i, (a, b) in enumerate(zip(LEFT, RIGHT, strict=True))]
+    (tmp_path / "rated.csv").write_text("\n".join(["left,right,rating", *rated]), "utf-8")
+    return tmp_path
+
+
+NO_MODELS = ("--embedder", "none", "--grammar", "none", "--plausibility", "none")
+KSC = ("run", "ksc", "--source-a", "a.txt", "--source-b", "b.txt", "-m", "jsd@words,zipf@words", "-k", "3", "-n", "8")
+CALLS = {
+    "compare": ("compare", "a.txt", "b.txt", "-m", "jsd@words,cbdf@words", "--permutations", "39"),
+    "compare explained": ("compare", "a.txt", "b.txt", "-m", "cbdf@words", "--explain"),
+    "score": ("score", "a.txt", "b.txt", "-m", "jaccard,bleu", "--parts"),
+    "score summary": ("score", "a.txt", "b.txt", "-m", "jaccard,bleu", "--summary"),
+    "score baseline": ("score", "a.txt", "b.txt", "-m", "jaccard,bleu", "--baseline", "a.txt"),
+    "compare candidates": ("compare", "a.txt", "b.txt", "a.txt", "-m", "jsd@words,cbdf@words"),
+    "score systems": ("score", "--reference", "a.txt", "b.txt", "--system", "same=a.txt", "-m", "jaccard,bleu"),
+    "check": ("check", "copies", "a.txt", "--train", "b.txt", "--max", "5%"),
+    "describe": ("describe", "a.txt", "--train", "b.txt", *NO_MODELS),
+    "describe alone": ("describe", "a.txt", *NO_MODELS),
+    "recommend": ("recommend", "--pairs", "rated.csv", "--rating", "rating", "-m", "jaccard,chrf", "--budget", "20s"),
+    "run dry": (*KSC, "--out", "run", "--dry-run"),
+    "run": (*KSC, "--out", "run"),
+    "train ensemble": ("train", "ensemble", "--pairs", "rated.csv", "--rating", "rating", "-m", "jaccard,chrf",
+                       "-o", "model.json", "--resamples", "100"),
+    "ls": ("ls", "metrics"),
+    "doctor": ("doctor",),
+    "datasets ls": ("datasets", "ls"),
+    "datasets show": ("datasets", "show", "a.txt"),
+    "resources ls": ("resources", "ls"),
+    "resources verify": ("resources", "verify"),
+    "cache ls": ("cache", "ls"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_json_of_every_command_fits_the_schema_and_jsonl_is_its_rows(run, folder, monkeypatch, name):
+    if name.startswith("resources") or name == "doctor":
+        monkeypatch.setenv("TEXTGAUGE_CACHE", str(folder / "cache"))  # nothing to read, nothing to fetch
+    _, out, err = run(*CALLS[name], "-f", "json")
+    found = checked(out)
+    assert name.startswith(found["command"])
+    assert all(f"warning: {text}" in err for text in found["warnings"])
+    again = [json.loads(line) for line in run(*CALLS[name], "-f", "jsonl")[1].splitlines()]
+    assert [row.keys() for row in again] == [row.keys() for row in found["rows"]]
+
+
+def test_a_leaderboard_fits_the_schema(run, folder):
+    run(*KSC, "--out", "run")
+    for options in ((), ("--detail",)):
+        assert checked(run("leaderboard", "run", *options, "-f", "json")[1])["rows"]
+
+
+def results():
+    yield textgauge.compare(LEFT, RIGHT, metrics="jsd@words,cbdf@words", test=True, permutations=19)
+    yield textgauge.score(LEFT, RIGHT, metrics="jaccard,bleu")
+    none = dict.fromkeys(("embedder", "grammar", "plausibility"))
+    yield textgauge.describe(generated=LEFT, train=RIGHT, **none)
+    found = textgauge.run("ksc", source_a=LEFT, source_b=RIGHT, metrics="jsd@words,zipf@words", k=3, n=8, repetitions=2)
+    yield found
+    yield found.leaderboard()
+
+
+def test_every_result_is_saved_loaded_shown_and_drawn(tmp_path):
+    for result in results():
+        path = result.save(tmp_path / f"{result.command}.json")
+        checked(path.read_text("utf-8"))
+        again = textgauge.load(path)
+        assert (again.answer, again.warnings, again.to_dicts()) == (result.answer, result.warnings, result.to_dicts())
+        assert again.details == json.loads(json.dumps(result.details))
+        assert len(again.to_polars()) == len(result.to_dicts())
+        assert again.plot().to_dict() == result.plot().to_dict()
+        for page in (result._repr_html_(), again._repr_html_()):
+            assert result.answer.partition('"')[0] in page
+            assert "<details>" in page
+
+
+def test_a_changed_number_is_found(tmp_path):
+    path = next(results()).save(tmp_path / "found.json")
+    found = json.loads(path.read_text("utf-8"))
+    found["rows"][0]["value"] += 0.01
+    path.write_text(json.dumps(found), "utf-8")
+    with pytest.raises(InputError, match="checksum does not match"):
+        textgauge.load(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("value", 7), ("p_value", 0), ("p_adjusted", 1.5), ("low", 0.1), ("n_reference", -1)]
+)
+def test_a_number_that_is_impossible_is_found_without_a_checksum(tmp_path, name, value):
+    found = json.loads(
+        textgauge.compare(["a cat", "a dog"] * 9, ["one cat", "a cow"] * 9, metrics="jsd@words").to_json()
+    )
+    found.pop("checksum", None)
+    found["rows"][0][name] = value
+    (tmp_path / "found.json").write_text(json.dumps(found), "utf-8")
+    with pytest.raises(InputError, match=r"found\.json: row 1: "):
+        textgauge.load(tmp_path / "found.json")
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{", '{"schema": 2, "rows": []}', '{"schema": 1}', '{"schema": 1, "rows": [1]}']
+)
+def test_what_is_no_result_is_refused_in_one_line(tmp_path, text):
+    with pytest.raises(InputError):
+        parsed_result(text)
+
+
+def test_texts_in_answers_and_warnings_are_escaped():
+    page = TableResult("ls", [{"name": "<b>"}], "<i>", ("<u>",))._repr_html_()
+    assert not {"<i>", "<b>", "<u>"} & set(page.replace(">", "> ").split())
+    assert all(name in page for name in ("&lt;i&gt;", "&lt;b&gt;", "&lt;u&gt;"))
+
+
+def test_a_result_is_saved_as_json_only(tmp_path):
+    with pytest.raises(InputError, match=r"\.json"):
+        TableResult("ls", []).save(tmp_path / "found.csv")
+
+
+def test_notebooks_draw_charts_without_a_network():
+    import altair as alt
+
+    for result in results():
+        chart = result.plot()
+        assert isinstance(chart, alt.TopLevelMixin)
+        shown = chart._repr_mimebundle_()
+        assert list(shown) == ["image/svg+xml"]
+        assert shown["image/svg+xml"].startswith("<svg")

@@ -1,0 +1,32 @@
+"""A seal is checked, and a damaged one is not taken for none."""
+
+import json
+
+import pytest
+
+from textgauge.core.sealed import Damaged, seal_json, unsealed_json
+
+CONTENT = {"value": 0.25, "rows": [{"metric": "energy", "p_value": 0.01}]}
+
+
+def test_what_was_sealed_is_read_and_so_is_what_never_was():
+    assert unsealed_json(json.dumps(seal_json(CONTENT))) == CONTENT
+    assert unsealed_json(json.dumps(CONTENT)) == CONTENT
+
+
+def test_no_change_of_one_character_is_believed():
+    text = json.dumps(seal_json(CONTENT))
+    for place, old in enumerate(text):
+        for new in "0x":
+            if new == old:
+                continue
+            try:
+                found = unsealed_json(text[:place] + new + text[place + 1 :])
+            except ValueError:
+                continue
+            pytest.fail(f"believed {found}")
+
+
+def test_a_seal_whose_name_is_damaged_is_damaged():
+    with pytest.raises(Damaged, match="checksum"):
+        unsealed_json(json.dumps(seal_json(CONTENT)).replace('"checksum"', '"chccksum"'))

@@ -1,0 +1,155 @@
+"""Results in notebooks: escaped HTML, frames that equal the rows, charts that can be drawn."""
+
+import json
+import sys
+import types
+
+import numpy as np
+import polars as pl
+import pytest
+
+from textgauge import compare, get_metric, score
+from textgauge.bench.boards.leaderboard import Leaderboard, RankedMetric
+from textgauge.core.errors import MissingExtra
+from textgauge.core.result import Result
+from textgauge.core.tabular import (
+    Tabular,
+    fitting,
+    format_cell,
+    hidden_columns,
+    html_table,
+    one_line,
+    printable,
+    table_width,
+    text_table,
+)
+from textgauge.metrics import PairScores
+
+REFERENCE, CANDIDATE = ["a red cat", "a red dog", "a blue dog"], ["one cat", "one dog", "a cow"]
+
+
+def results():
+    board = Leaderboard(
+        (
+            RankedMetric("<i>a</i>", {"accuracy": 0.9}, 0.9, rank=1, rank_low=1, rank_high=2, tier=1),
+            RankedMetric("b", {}, float("nan")),
+        ),
+        (),
+    )
+    return {
+        "compare": compare(reference=REFERENCE, candidate=CANDIDATE, metrics="jsd@words,cbdf@words", test=True),
+        "score": score(left=REFERENCE, right=CANDIDATE, metrics="jaccard,levenshtein"),
+        "leaderboard": board,
+        "one score": get_metric("jsd@words")(reference=REFERENCE, candidate=CANDIDATE),
+        "pair scores": get_metric("jaccard")(left=REFERENCE, right=CANDIDATE),
+    }
+
+
+@pytest.mark.parametrize("kind", ["compare", "score", "leaderboard", "one score", "pair scores"])
+class TestEveryResult:
+    def test_frames_equal_the_rows(self, kind, monkeypatch):
+        result = results()[kind]
+        names = {name for row in result.to_dicts() for name in row}
+        expected = [{name: row.get(name) for name in names} for row in result.to_dicts()]
+        assert [{name: row[name] for name in names} for row in result.to_polars().to_dicts()] == expected
+        written = json.loads(result.to_json())
+        assert (written["rows"] if isinstance(result, Result) else written) == result.to_dicts()
+        monkeypatch.setitem(sys.modules, "pandas", types.SimpleNamespace(DataFrame=list))
+        assert result.to_pandas() == result.to_dicts()
+
+    def test_without_pandas_the_install_line_is_said(self, kind, monkeypatch):
+        monkeypatch.setitem(sys.modules, "pandas", None)
+        with pytest.raises(MissingExtra, match=r"pip install 'textgauge\[pandas\]'"):
+            results()[kind].to_pandas()
+
+    def test_html_has_a_cell_for_every_value(self, kind):
+        result = results()[kind]
+        page = result._repr_html_().rpartition("<summary>")[2]
+        assert page.count("<tr>") == 1 + len(result.to_dicts())
+        assert page.count("<th ") == len({name for row in result.to_dicts() for name in row})
+        assert "<i>" not in page
+
+
+@pytest.mark.parametrize("kind", ["compare", "score", "leaderboard"])
+def test_charts_are_valid_and_hold_the_metrics(kind):
+    result = results()[kind]
+    made = json.dumps(result.plot().to_dict())
+    metrics = [item.metric for item in result if getattr(item, "rank", 0) is not None]
+    assert all(json.dumps(name)[1:-1] in made for name in metrics)
+
+
+def test_a_histogram_counts_every_defined_pair():
+    from textgauge.measure.scoring.report import spread_chart
+
+    values = np.array([0.1, 0.2, np.nan, 0.2, np.inf])
+    made = spread_chart([PairScores(metric="m", values=values), PairScores(metric="n", values=values[2:3])]).to_dict()
+    bins = [made["datasets"][panel["layer"][0]["data"]["name"]] for panel in made["vconcat"]]
+    assert sum(row["pairs"] for row in bins[0]) == 3
+    assert bins[1] == []
+    assert "undefined for 1 pairs" in made["vconcat"][0]["title"]["text"]
+
+
+def test_of_many_rows_the_first_are_shown_and_the_rest_counted():
+    page = html_table([{"n": i} for i in range(1_250)])
+    assert page.count("<tr>") == 201
+    assert "1,050 more rows" in page
+
+
+def test_nothing_in_a_table_acts():
+    page = html_table(
+        [{"<b>": "<img src=x onerror=alert(1)>", "quote\"'": "\x00\x1b[2J\u202eabc", "x": None, "y": True}]
+    )
+    assert "<img" not in page
+    assert "<b>" not in page
+    assert "&lt;img src=x onerror=alert(1)&gt;" in page
+    assert not set(page) & {"\x00", "\x1b", "\u202e"}
+
+
+def test_an_empty_result_is_an_empty_table():
+    class Nothing(Tabular):
+        def to_dicts(self):
+            return []
+
+    assert Nothing().to_polars().equals(pl.DataFrame())
+    assert "<tbody></tbody>" in Nothing()._repr_html_()
+
+
+def test_printable_keeps_words_and_line_ends():
+    assert printable("zwei\n\tWörter 你好 👍🏽") == "zwei\n\tWörter 你好 👍🏽"
+    assert one_line("  a\r\n b\x9b c ", 20) == "a b\ufffd c"
+    assert len(one_line("x" * 100, 10)) == 10
+
+
+NAMES = ("rank", "metric", "overall", "interval", "weighted_accuracy")
+BOARD = [
+    dict(zip(NAMES, ("1 (1–2)", "energy", 0.9741, "0.9663 … 0.9818", 0.99), strict=True)),
+    dict(zip(NAMES, ("2 (1–2)", "sliced_wasserstein", 0.9, "0.8 … 1", 1.0), strict=True)),
+]
+
+
+@pytest.mark.parametrize("width", [60, 70, 80, 100, 160])
+def test_a_table_breaks_no_number_and_no_word_at_any_width(width, monkeypatch):
+    monkeypatch.setattr("textgauge.core.tabular.table_width", lambda: width)
+    text = text_table(BOARD)
+    assert max(map(len, text.splitlines()[:-1])) <= width
+    shown, hidden = fitting(BOARD, list(BOARD[0]), width)
+    for name in shown:
+        assert all(format_cell(row[name]) in text for row in BOARD)
+        assert all(word in text for word in name.split("_"))
+    assert (hidden_columns(hidden) in text) == bool(hidden) == (width < 70)
+
+
+def test_a_column_of_sentences_is_broken_between_words(monkeypatch):
+    monkeypatch.setattr("textgauge.core.tabular.table_width", lambda: 60)
+    about = "share of generated texts that are worded like a text of the training data"
+    lines = text_table([{"property": "near_copies", "value": 0.47, "what it is": about}]).splitlines()
+    assert len(lines) > 3
+    assert " ".join(" ".join(line[20:].strip() for line in lines[2:]).split()) == about
+
+
+def test_a_table_on_a_terminal_is_as_wide_as_it(monkeypatch):
+    monkeypatch.setattr("sys.stdout", types.SimpleNamespace(isatty=lambda: True))
+    monkeypatch.setenv("COLUMNS", "97")
+    assert table_width() == 97
+    monkeypatch.setattr("sys.stdout", types.SimpleNamespace(isatty=lambda: False))
+    assert table_width() == 160

@@ -1,0 +1,130 @@
+"""Seeds, and what is computed how often."""
+
+import math
+from unittest.mock import patch
+
+import numpy as np
+import polars
+import pytest
+
+from textgauge import compare, get_metric
+from textgauge.core.errors import InputError
+from textgauge.metrics.corpus.mauve import Mauve
+from textgauge.metrics.null_values import NullValues
+
+RNG = np.random.default_rng(0)
+NO_NULL = NullValues(1.0, np.ones(3), "")
+REFERENCE, CANDIDATE = RNG.normal(size=(40, 6)), RNG.normal(size=(40, 6)) + 0.5
+
+
+def keys(metrics, **options):
+    return [score.metric for score in compare(reference=REFERENCE, candidate=CANDIDATE, metrics=metrics, **options)]
+
+
+@pytest.mark.parametrize("given", ["mauve(seed=0)", Mauve(seed=0)], ids=str)
+def test_a_seed_given_by_name_wins(given):
+    assert keys([given], seed=7) == ["mauve@given"]
+    assert keys(["mauve(seed=3)"], seed=7) == ["mauve(seed=3)@given"]
+
+
+def test_a_metric_without_a_seed_takes_that_of_the_comparison():
+    assert keys("mauve,energy,classifier.f1", seed=7) == [
+        "mauve(seed=7)@given",
+        "energy@given",
+        "classifier.f1(seed=7)@given",
+    ]
+    assert keys("mauve") == ["mauve@given"]
+
+
+def test_a_seed_nobody_chose_is_0():
+    assert get_metric("mauve") == get_metric("mauve(seed=0)")
+    assert "seed=0" in get_metric("mauve").signature
+
+
+@pytest.mark.parametrize("name", ["energy", "c2st", "irpr", "energy.coefficient"])
+def test_an_interval_does_not_compute_the_value_again(name):
+    counted = []
+    kind = type(get_metric(name))
+    original = kind.compute
+
+    def compute(self, comparison):
+        counted.append(name)
+        return original(self, comparison)
+
+    with patch.object(kind, "compute", compute), patch.object(kind, "null_values", return_value=NO_NULL):
+        rows = np.random.default_rng(1).normal(size=(400, 6))
+        (score,) = compare(reference=rows[:200], candidate=rows[200:] + 0.5, metrics=name, ci=True)
+    assert score.low <= score.high
+    assert len(counted) == 1
+
+
+def test_the_first_line_is_the_answer_of_the_adjusted_tests():
+    report = compare(reference=REFERENCE, candidate=CANDIDATE, metrics="energy,medoid", test=True, permutations=99)
+    assert (
+        str(report).splitlines()[0]
+        == report.answer
+        == 'Different: 2 of 2 metrics reject "same source" (5 % level, adjusted by max-T).'
+    )
+    same = compare(reference=REFERENCE[::2], candidate=REFERENCE[1::2], metrics="energy,medoid", test=True)
+    assert str(same).startswith("No difference found: none of 2 metrics")
+    assert compare(reference=REFERENCE, candidate=CANDIDATE, metrics="energy", ci=True, test=False).answer.startswith(
+        "Not tested"
+    )
+
+
+def test_typical_words_are_words_not_punctuation_marks():
+    reference = [f"no, {word}, no." for word in "abcdefghij" * 4]
+    candidate = [f"yes: {word}? yes!" for word in "abcdefghij" * 4]
+    report = compare(reference=reference, candidate=candidate, metrics="jsd@words")
+    assert report.answer.endswith("Typical words of the reference: no; of the candidate: yes.")
+    assert {row["term"] for row in report.terms.top(3, "candidate")} == {"yes", "!", ":"}
+
+
+def test_a_small_raw_p_value_is_no_answer():
+    rows = np.random.default_rng(29).normal(size=(60, 5))
+    names = "energy,medoid,pr,dc,irpr,fid"
+    report = compare(reference=rows[:30], candidate=rows[30:], metrics=names, test=True, permutations=199)
+    assert min(score.p_value for score in report) <= 0.05
+    assert report.answer.startswith("No difference found: none of 6 metrics")
+
+
+def test_too_few_texts_have_no_interval_and_a_reason():
+    (score,) = compare(reference=REFERENCE, candidate=CANDIDATE, metrics="irpr", ci=True)
+    row = score.to_dict()
+    assert (row["low"], row["high"], row["interval"]) == (None, None, None)
+    assert row["no_interval"].startswith("irpr@given has no interval below 100 texts; a corpus has")
+    assert math.isfinite(score.value)
+    assert row["no_interval"] in compare(reference=REFERENCE, candidate=CANDIDATE, metrics="irpr", ci=True).warnings
+
+
+def test_frames_and_files_with_a_named_column(tmp_path):
+    texts = ["a red cat", "one blue dog", "a card fee"], ["my bank", "a red fee", "one tea"]
+    frame = polars.DataFrame({"first": texts[0], "second": texts[1]})
+    frame.write_csv(tmp_path / "a.csv")
+    wanted = compare(*texts, metrics="jsd@words")["jsd@words"].value
+    path = f"{tmp_path}/a.csv"
+    assert compare(f"{path}:first", f"{path}:second", metrics="jsd@words")["jsd@words"].value == wanted
+    assert compare(frame, f"{path}:second", metrics="jsd@words", column="first")["jsd@words"].value == wanted
+
+
+def test_the_usual_metrics_of_embeddings_need_no_texts():
+    found = {score.metric for score in compare(REFERENCE, CANDIDATE, test=False)}
+    assert {"energy@given", "pr@given", "mauve@given"} <= found
+    assert not any(get_metric(name).reads_texts for name in found)
+    assert "energy@given" in compare(REFERENCE, {"one": CANDIDATE, "two": REFERENCE + 1}, test=False).metrics
+    with pytest.raises(InputError, match="jsd needs texts"):
+        compare(REFERENCE, CANDIDATE, metrics="energy,jsd")
+
+
+def test_missing_texts_of_a_list_are_left_out_however_they_are_missing():
+    with pytest.warns(UserWarning, match="blank texts left out: 3 of 23"):
+        report = compare(["a cat", "a dog"] * 10 + [None, math.nan, " "], ["a cow", "a cat"], metrics="jsd@words")
+    assert report["jsd@words"].n_reference == 20
+
+
+def test_a_narrow_table_keeps_the_p_value(monkeypatch):
+    report = compare(
+        ["red cat", "blue dog"] * 15, ["old tree", "new house"] * 15, metrics="jsd@words,cbdf@words", ci=True
+    )
+    monkeypatch.setenv("COLUMNS", "60")
+    assert "adjusted p" in str(report).splitlines()[1]

@@ -1,0 +1,139 @@
+"""Explanations: rows, rankings, nearest texts, and the report that carries them."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+from textgauge import compare
+from textgauge.core.errors import InputError
+from textgauge.core.sizes import cap_sizes
+from textgauge.data import Corpus
+from textgauge.measure.comparing import Explanation, explain
+
+REFERENCE = ["the cat sat", "the cat sat", "a dog ran", "a bird sang", "one cow", "the old cat", "red dogs"]
+CANDIDATE = ["pay the card", "a bank loan", "the cat sat", "<b>bold</b> & [red]x[/red]", "my card", "the loan is due"]
+HOSTILE = "<script>alert(1)</script>\x1b[31m\u202e"
+
+
+def test_rows_are_the_texts_in_order_with_their_nearest():
+    found = explain(reference=REFERENCE, candidate=CANDIDATE, metric="ahd@levenshtein")
+    rows = found.to_dicts()
+    assert [row["text"] for row in rows] == REFERENCE + CANDIDATE
+    assert [(row["side"], row["index"]) for row in rows[6:8]] == [("reference", 6), ("candidate", 0)]
+    assert rows[0]["nearest"] == "the cat sat"
+    assert (rows[0]["nearest_index"], rows[0]["distance"]) == (2, 0.0)
+    assert rows[5]["distance"] == pytest.approx(14 * rows[5]["contribution"])
+    assert sum(row["contribution"] for row in rows) == pytest.approx(found.value, abs=1e-9)
+    assert found.distance == "levenshtein"
+
+
+def test_top_texts_are_different_ones_that_add_something():
+    found = explain(reference=REFERENCE, candidate=CANDIDATE, metric="irpr@levenshtein")
+    top = found.top(99, "reference")
+    assert [row["text"] for row in top].count("the cat sat") == 0
+    adds = [row["contribution"] for row in top]
+    assert adds == sorted(adds, reverse=True)
+    assert min(adds) > 0
+    assert len(found.top(2, "candidate")) == 2
+    assert {row["text"]: row["copies"] for row in found.uncovered(99)}["the cat sat"] == 2
+    assert found.outliers(1)[0]["distance"] == max(row["distance"] for row in found.to_dicts()[len(REFERENCE) :])
+
+
+def test_of_a_part_where_larger_is_closer_the_texts_that_add_less_are_on_top():
+    found = explain(reference=REFERENCE, candidate=CANDIDATE, metric="pr.precision(k=1)@levenshtein")
+    assert {row["inside"] for row in found.top(99, "candidate")} == {False}
+    assert found.top(99, "reference") == []
+
+
+def test_texts_that_add_the_same_are_ordered_by_distance():
+    found = explain(reference=REFERENCE, candidate=CANDIDATE, metric="pr(k=1)@levenshtein")
+    gaps = [row["distance"] for row in found.top(99, "candidate")]
+    assert len({row["contribution"] for row in found.top(99, "candidate")}) == 1
+    assert gaps == sorted(gaps, reverse=True)
+
+
+def test_nearest_texts_of_token_metrics_are_by_their_counts():
+    found = explain(reference=Corpus.of([*REFERENCE, " "]), candidate=CANDIDATE, metric="chi@words")
+    rows = found.to_dicts()
+    assert rows[5]["nearest"] == "the cat sat"
+    assert rows[5]["distance"] == pytest.approx(1 - 2 / 3)
+    assert (rows[7]["text"], rows[7]["distance"]) == (" ", 1.0)
+    assert found.tokens[0]["contribution"] >= found.tokens[-1]["contribution"]
+
+
+def test_nearest_counts_do_not_depend_on_blocks():
+    whole = explain(reference=REFERENCE, candidate=CANDIDATE, metric="chi@words").to_dicts()
+    with cap_sizes(2):
+        assert explain(reference=REFERENCE, candidate=CANDIDATE, metric="chi@words").to_dicts() == whole
+
+
+def test_embeddings_without_texts_are_named_by_their_place():
+    rng = np.random.default_rng(0)
+    found = explain(reference=rng.normal(size=(9, 3)), candidate=rng.normal(size=(8, 3)) + 1, metric="energy")
+    row = found.top(1, "candidate")[0]
+    assert (found.metric, row["text"], row["nearest"], row["copies"]) == ("energy@given", None, None, 1)
+    assert len(found.terms) == 0
+    assert "candidate" in found._repr_html_()
+
+
+def test_a_classifier_leaves_texts_unknown_that_it_was_not_asked_about():
+    rng = np.random.default_rng(0)
+    found = explain(reference=rng.normal(size=(20, 3)), candidate=rng.normal(size=(20, 3)) + 2, metric="classifier")
+    rows = found.to_dicts()
+    assert sum(row["contribution"] is None for row in rows) == 32
+    assert all(row["decision"] is not None for row in found.top(99, "candidate"))
+    assert math.fsum(row["contribution"] or 0.0 for row in rows) == pytest.approx(found.value, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("metric", "complaint"),
+    [
+        ("fid", "no per-text contributions"),
+        ("pr(k=3|5)", "one metric"),
+        ("pr(k=40)@levenshtein", "undefined.*at least 41"),
+    ],
+)
+def test_what_cannot_be_explained_is_refused_in_one_line(metric, complaint):
+    with pytest.raises(InputError, match=complaint):
+        explain(reference=REFERENCE, candidate=CANDIDATE, metric=metric)
+
+
+def test_a_report_carries_the_explanations_of_metrics_that_have_one():
+    report = compare(
+        reference=REFERENCE, candidate=CANDIDATE, metrics="ahd@levenshtein,jsd@words,pr(k=40)@levenshtein", explain=True
+    )
+    assert list(report.explanations) == ["ahd@levenshtein"]
+    found = report.explanations["ahd@levenshtein"]
+    alone = explain(reference=REFERENCE, candidate=CANDIDATE, metric="ahd@levenshtein")
+    assert isinstance(found, Explanation)
+    assert found.to_dicts() == alone.to_dicts()
+    assert found.total == pytest.approx(report["ahd@levenshtein"].value, abs=1e-9)
+    kinds = [row["kind"] for row in report.explained_dicts()]
+    assert (kinds.count("text"), kinds.count("term")) == (13, len(report.terms))
+    plain = compare(reference=REFERENCE, candidate=CANDIDATE, metrics="ahd@levenshtein")
+    assert not plain.explanations
+    assert plain.terms.to_dicts() == report.terms.to_dicts()
+
+
+def test_a_corpus_text_is_escaped_in_html_and_encodable_everywhere():
+    texts = [HOSTILE, "lone \ud800 surrogate", *REFERENCE]
+    found = explain(reference=texts, candidate=CANDIDATE, metric="ahd@levenshtein")
+    page = found._repr_html_()
+    assert "<script>" not in page
+    assert "&lt;script&gt;" in page
+    assert "\x1b" not in page
+    assert "\u202e" not in page
+    assert found.to_polars().shape[0] == len(texts) + len(CANDIDATE)
+    found.to_json().encode()
+
+
+def test_the_chart_holds_the_top_texts_as_data_alone():
+    found = explain(reference=[HOSTILE, *REFERENCE], candidate=CANDIDATE, metric="chi@words")
+    made = found.plot(3).to_dict()
+    assert len(made["concat"]) == 4
+    labels = {row["label"] for rows in made["datasets"].values() for row in rows}
+    assert {row["term"] for row in found.terms.top(3, "candidate")} <= labels
+    assert not any("\x1b" in label for label in labels)
+    assert "script" not in json.dumps({**made, "datasets": {}})

@@ -1,0 +1,99 @@
+"""Shares of foreign texts: found where they are known, and trivial for the candidate's own texts."""
+
+import numpy as np
+import pytest
+
+from textgauge import compare, get_metric
+from textgauge.data import Comparison, Corpus
+from textgauge.measure.comparing.foreign_share import foreign_share
+
+METRICS = ["energy", "fid", "medoid"]
+
+
+def rows(seed, n, shift=0.0):
+    centre = np.array([3.0, 3.0, 0, 0]) + shift * np.array([0.0, -3.0, 3.0, 0.0])
+    return np.random.default_rng(seed).normal(size=(n, 4)) + centre
+
+
+def mixture(seed, n, share):
+    count = round(share * n)
+    return np.vstack([rows(seed, n - count), rows(seed + 1, count, shift=1.0)])
+
+
+def found(name, share, *, n=100, seed=0):
+    comparison = Comparison(rows(seed, n), mixture(seed + 1, n, share))
+    return foreign_share(get_metric(f"{name}@given"), comparison, Corpus.of(rows(seed + 3, n, shift=1.0)), seed=seed)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.7])
+@pytest.mark.parametrize("name", METRICS)
+def test_a_known_share_is_found(name, share):
+    result = found(name, share)
+    assert result.low <= share <= result.high
+    assert abs(result.share - share) < 0.15
+    assert result.high - result.low < 0.4
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_mixing_in_the_candidates_own_texts_gives_100_percent_whatever_the_metric(name):
+    """With two corpora the question answers itself: this is why a third one is asked for."""
+    reference, candidate = rows(0, 160), rows(1, 160, shift=0.5)
+    metric = get_metric(f"{name}@given")
+    assert foreign_share(metric, Comparison(reference, candidate), Corpus.of(candidate)).share == pytest.approx(
+        1.0, abs=0.05
+    )
+
+
+def test_farther_than_foreign_is_100_percent():
+    metric = get_metric("energy@given")
+    result = foreign_share(metric, Comparison(rows(0, 100), -9 * rows(1, 100)), Corpus.of(rows(2, 100, shift=0.5)))
+    assert (result.share, result.low, result.high) == (1.0, 1.0, 1.0)
+
+
+def test_a_metric_that_is_undefined_on_halves_has_no_share():
+    metric = get_metric("pr(k=10)@given")
+    assert np.isnan(foreign_share(metric, Comparison(rows(0, 14), rows(1, 14)), Corpus.of(rows(2, 14))).share)
+
+
+def test_the_order_of_texts_does_not_matter_and_the_seed_does():
+    metric, reference, candidate, foreign = (
+        get_metric("energy@given"),
+        rows(0, 60),
+        mixture(1, 60, 0.4),
+        rows(3, 60, 1.0),
+    )
+    shares = [
+        foreign_share(metric, Comparison(reference[::step], candidate[::step]), Corpus.of(foreign[::step]), seed=seed)
+        for step, seed in ((1, 0), (-1, 0), (1, 1))
+    ]
+    assert shares[0].share == pytest.approx(shares[1].share)
+    assert shares[0].share != shares[2].share
+
+
+def test_compare_gives_the_share_beside_the_distance():
+    report = compare(
+        reference=rows(0, 120), candidate=mixture(1, 120, 0.3), foreign=rows(3, 120, 1.0), metrics="energy"
+    )
+    alone = compare(reference=rows(0, 120), candidate=mixture(1, 120, 0.3), metrics="energy")
+    for score, bare in zip(report, alone, strict=True):
+        assert score.value == bare.value
+        assert score.foreign_low <= 0.3 <= score.foreign_high
+        assert np.isnan(bare.foreign_share)
+    assert "foreign texts" in str(report).splitlines()[1]
+    assert report.to_dicts()[0]["foreign_share"] == report["energy@given"].foreign_share
+
+
+def test_metrics_whose_interval_is_not_shown_to_hold_have_no_share():
+    report = compare(rows(0, 40), mixture(1, 40, 0.3), foreign=rows(3, 40, 1.0), metrics="energy,fid")
+    assert np.isnan(report["fid@given"].foreign_share)
+    assert any(text.startswith("no share of foreign texts by fid@given") for text in report.warnings)
+
+
+def test_the_command_reads_the_foreign_texts(tmp_path, run):
+    for name, values in (("a", rows(0, 80)), ("b", mixture(1, 80, 0.3)), ("c", rows(3, 80, 1.0))):
+        np.save(tmp_path / f"{name}.npy", values)
+    code, out, _ = run(
+        "compare", tmp_path / "a.npy", tmp_path / "b.npy", "--foreign", tmp_path / "c.npy", "-m", "energy"
+    )
+    assert code == 0
+    assert "foreign texts" in out

@@ -1,0 +1,166 @@
+import numpy as np
+import pytest
+
+import textgauge
+from textgauge.core.errors import InputError, UnknownName
+from textgauge.data import Comparison, Corpus
+from textgauge.measure.comparing.many import compare_many, rank_candidates
+from textgauge.metrics import get_metric
+from textgauge.metrics.base import Undefined
+
+RNG = np.random.default_rng(3)
+
+
+def texts(words, n=200):
+    return [" ".join(RNG.choice(words, 4)) for _ in range(n)]
+
+
+ANIMALS, SHIPS = ["cat", "dog", "cow", "hen", "red"], ["ship", "boat", "sail", "mast", "red"]
+REFERENCE = texts(ANIMALS)
+CANDIDATES = {"ships": texts(SHIPS), "animals": texts(ANIMALS), "more": texts(ANIMALS)}
+METRICS = "jsd@words,cbdf@words"
+
+
+@pytest.fixture(scope="module")
+def report():
+    return textgauge.compare(REFERENCE, CANDIDATES, metrics=METRICS)
+
+
+def test_values_are_those_of_each_comparison_alone(report):
+    for name, candidate in CANDIDATES.items():
+        alone = textgauge.compare(REFERENCE, candidate, metrics=METRICS)
+        for score in alone:
+            row = next(r for r in report.to_dicts() if r["metric"] == score.metric and r["candidate"] == name)
+            assert row["value"] == pytest.approx(score.value, rel=1e-12)
+
+
+def test_it_holds_the_candidates_and_a_ranking_by_metric(report):
+    assert (len(report), list(report)) == (3, list(CANDIDATES))
+    assert report["jsd@words"] is report.rankings["jsd@words"]
+    with pytest.raises(UnknownName, match="jsd@wrods"):
+        report["jsd@wrods"]
+
+
+def test_the_answer_follows_from_the_ranks(report):
+    assert report.answer == (
+        "No candidate is nearer than all others: animals and more tied by jsd@words and cbdf@words "
+        "(95 % joint confidence, new texts from these sources)."
+    ) or report.answer.startswith("No candidate is nearer than all others: more and animals")
+    ships = [row for row in report.to_dicts() if row["candidate"] == "ships"]
+    assert [(row["rank"], row["rank_low"], row["tier"]) for row in ships] == [(3, 3, 2)] * 2
+
+
+def test_differences_hold_for_every_pair_and_metric(report):
+    rows = report.differences()
+    assert len(rows) == 2 * 3
+    for row in rows:
+        assert (row["better"] is not None) == (row["low"] > 0)
+        assert row["low"] <= row["ahead"] <= row["high"]
+
+
+def test_the_result_is_saved_drawn_and_shown(report, tmp_path):
+    saved = textgauge.load(report.save(tmp_path / "many.json"))
+    assert saved.answer == report.answer
+    assert len(saved.details["differences"]) == 6
+    assert saved.plot().to_dict() == report.plot().to_dict()
+    assert "ships" in report._repr_html_()
+    assert len(report.plot().to_dict()["vconcat"]) == 2
+    assert "image/svg+xml" in report.plot()._repr_mimebundle_()  # altair's own would load a script from the web
+
+
+def test_p_values_are_adjusted_for_all_candidates():
+    found = compare_many(REFERENCE, CANDIDATES, metrics=METRICS, test=True, permutations=99)
+    for name, candidate in CANDIDATES.items():
+        alone = textgauge.compare(REFERENCE, candidate, metrics=METRICS, test=True, permutations=99)
+        for score, mine in zip(alone, found.reports[name], strict=True):
+            assert mine.p_adjusted >= score.p_adjusted - 1e-12
+            assert mine.adjustment == "max-T and Holm"
+    one = compare_many(REFERENCE, CANDIDATES, metrics="jsd@words", permutations=99)
+    assert {score.adjustment for report in one.reports.values() for score in report} == {"Holm"}
+    assert "adjusted by Holm" in next(iter(one.reports.values())).answer
+    alone = compare_many(REFERENCE, {"a": REFERENCE}, metrics="jsd@words", permutations=99)
+    assert alone.reports["a"]["jsd@words"].adjustment is None
+
+
+def test_metrics_that_need_more_texts_rank_nothing_and_say_so():
+    found = compare_many(REFERENCE[:20], {name: rows[:20] for name, rows in CANDIDATES.items()}, metrics=METRICS)
+    assert found.answer == "No candidate is ranked: no metric has a standard error at these sizes."
+    assert any("no ranks by jsd@words" in text for text in found.warnings)
+    assert {row["rank"] for row in found.to_dicts()} == {None}
+
+
+def test_paired_candidates_need_the_same_places():
+    with pytest.raises(InputError, match="equally many texts; they have: a 200, b 199"):
+        compare_many(REFERENCE, {"a": REFERENCE, "b": REFERENCE[1:]}, metrics=METRICS, paired=True)
+    with pytest.raises(InputError, match="text 3 of the candidate a is blank"):
+        compare_many(REFERENCE, {"a": [*REFERENCE[:2], " ", *REFERENCE[3:]]}, metrics=METRICS, paired=True)
+
+
+def test_bad_candidates_are_one_clear_line():
+    with pytest.raises(InputError, match="there is no candidate"):
+        textgauge.compare(REFERENCE, {}, metrics=METRICS)
+    with pytest.raises(InputError, match="the candidate b has 1 text"):
+        textgauge.compare(REFERENCE, {"a": REFERENCE, "b": ["one"]}, metrics=METRICS)
+    with pytest.raises(InputError, match="for one candidate"):
+        textgauge.compare(REFERENCE, {"a": REFERENCE}, metrics=METRICS, explain=True)  # type: ignore[call-overload]
+    with pytest.raises(InputError, match="for one candidate"):
+        textgauge.compare(REFERENCE, {"a": REFERENCE}, metrics=METRICS, approx=50)
+    with pytest.raises(InputError, match="paired is for several candidates"):
+        textgauge.compare(REFERENCE, REFERENCE, metrics=METRICS, paired=True)
+
+
+def points(shifts, n=200, seed=0, noise=None):
+    """A reference around 0 and candidates around their shifts; with `noise` all rows of candidates share a parent."""
+    rng = np.random.default_rng(seed)
+    rows = [rng.normal(size=(n, 4)) + 1]
+    parent = rng.normal(size=(n, 4)) + 1
+    for shift in shifts:
+        own = rng.normal(size=(n, 4)) + 1 if noise is None else parent + noise * rng.normal(size=(n, 4))
+        rows.append(own + np.array([0, 0, shift, 0]))
+    joint = Corpus.of(np.vstack(rows))
+    views = [joint.take(range(n * k, n * (k + 1))) for k in range(len(rows))]
+    return [Comparison(views[0], view) for view in views[1:]]
+
+
+def ranked(comparisons, name="energy@given", **options):
+    metric = get_metric(name)
+    values = np.array([metric.measure(one).value for one in comparisons])
+    return rank_candidates(metric, comparisons, values, level=0.95, seed=0, **options)
+
+
+def test_clear_distances_are_ranked():
+    found = ranked(points([3.0, 0.0, 1.2]))
+    assert found.order == [1, 2, 0]
+    assert found.tiers() == {1: 1, 2: 2, 0: 3}
+
+
+def test_one_corpus_given_twice_is_tied_with_itself():
+    comparisons = points([0.5])
+    found = ranked([comparisons[0], comparisons[0]])
+    assert found.low[0, 1] == found.high[0, 1] == 0.0
+
+
+def test_closeness_is_ranked_from_the_larger_value():
+    assert ranked(points([3.0, 0.0], n=400), "pr.recall@given").order == [1, 0]
+
+
+def test_the_error_is_that_of_fresh_corpora():
+    values, widths = [], []
+    for seed in range(60):
+        comparisons = points([0.3, 0.6], seed=seed)
+        found = ranked(comparisons)
+        values.append(found.values[1] - found.values[0])
+        widths.append((found.high[0, 1] - found.low[0, 1]) / 2)
+    true = np.std(values, ddof=1)
+    assert 1.7 * true < np.median(widths) < 3.2 * true
+
+
+def test_pairs_that_share_a_parent_have_narrower_intervals():
+    comparisons = points([0.3, 0.6], noise=0.05)
+    alone, paired = (ranked(comparisons, paired=paired) for paired in (False, True))
+    assert (paired.high - paired.low)[0, 1] < 0.8 * (alone.high - alone.low)[0, 1]
+
+
+def test_too_few_texts_are_refused_with_the_number_needed():
+    with pytest.raises(Undefined, match="from 200 texts on; one has 20"):
+        ranked(points([0.3, 0.6], n=20))

@@ -1,0 +1,79 @@
+"""Words that separate two corpora, against a plain reading of Monroe, Colaresi and Quinn 2008."""
+
+import math
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from textgauge import Comparison
+from textgauge.core.errors import InputError
+from textgauge.measure.comparing import explain
+from textgauge.measure.comparing.terms import separating_terms
+
+REFERENCE = ["the cat sat on the mat", "a cat and a dog", "the dog ran"] * 3
+CANDIDATE = ["pay the card", "a loan for the bank", "the bank card", "a cat"] * 2
+
+
+def plain(prior):
+    """Equations 14 to 22 of the paper, word by word; the candidate is the first group."""
+    mine, yours = (Counter(" ".join(texts).split()) for texts in (CANDIDATE, REFERENCE))
+    n, m = sum(mine.values()), sum(yours.values())
+    found = {}
+    for word in mine | yours:
+        alpha = prior * (mine[word] + yours[word]) / (n + m)
+        odds = [
+            math.log((counts[word] + alpha) / (size + prior - counts[word] - alpha))
+            for counts, size in ((mine, n), (yours, m))
+        ]
+        delta = odds[0] - odds[1]
+        found[word] = delta, delta / math.sqrt(1 / (mine[word] + alpha) + 1 / (yours[word] + alpha))
+    return found
+
+
+@pytest.mark.parametrize("prior", [1.0, 50.0, None])
+def test_log_odds_and_z_scores_are_those_of_the_paper(prior):
+    terms = separating_terms(Comparison(REFERENCE, CANDIDATE), prior=prior)
+    smaller = min(len(" ".join(texts).split()) for texts in (REFERENCE, CANDIDATE))
+    expected = plain(0.2 * smaller if prior is None else prior)
+    rows = {row["term"]: (row["log_odds"], row["z"]) for row in terms.to_dicts()}
+    assert rows.keys() == expected.keys()
+    for word, pair in expected.items():
+        assert rows[word] == pytest.approx(pair, abs=1e-12)
+
+
+def test_words_come_from_the_candidate_down_to_the_reference():
+    terms = separating_terms(Comparison(REFERENCE, CANDIDATE))
+    assert (np.diff(terms.z) <= 0).all()
+    assert {row["term"] for row in terms.top(2, "candidate")} == {"bank", "card"}
+    assert terms.top(1, "reference")[0] == terms.to_dicts()[-1]
+    assert terms.top(1, "reference")[0]["count_candidate"] < terms.top(1, "reference")[0]["count_reference"]
+    assert all(row["z"] > 0 for row in terms.top(99, "candidate"))
+    assert all(row["z"] < 0 for row in terms.top(99, "reference"))
+    assert terms.to_polars().columns == ["term", "z", "log_odds", "count_reference", "count_candidate"]
+
+
+def test_exchanged_corpora_exchange_the_signs():
+    there = {row["term"]: row["z"] for row in separating_terms(Comparison(REFERENCE, CANDIDATE)).to_dicts()}
+    back = {row["term"]: -row["z"] for row in separating_terms(Comparison(CANDIDATE, REFERENCE)).to_dicts()}
+    assert back == pytest.approx(there)
+
+
+@pytest.mark.parametrize(
+    ("reference", "candidate"),
+    [(np.eye(3), np.eye(3)), (["a a", "a"], ["a", "a a a"]), (["\u200b", " "], ["\t", "\n"])],
+    ids=["embeddings", "one word", "no words"],
+)
+def test_without_two_words_there_are_no_terms(reference, candidate):
+    assert len(separating_terms(Comparison(reference, candidate))) == 0
+
+
+def test_a_corpus_without_words_beside_one_with_words():
+    terms = separating_terms(Comparison([" ", "\t"], ["a cat", "a dog"]))
+    assert np.isfinite(terms.z).all()
+
+
+@pytest.mark.parametrize("prior", [0.0, -1.0, float("inf"), float("nan")])
+def test_a_prior_without_weight_is_refused(prior):
+    with pytest.raises(InputError, match="above 0"):
+        explain(reference=REFERENCE, candidate=CANDIDATE, metric="cbdf@words", prior=prior)

@@ -1,0 +1,158 @@
+import math
+
+import numpy as np
+import polars
+import pytest
+
+from textgauge.core.errors import InputError
+from textgauge.data import Corpus
+from textgauge.measure.describing import describe as run
+
+TRAIN = ["a red cat sat here", "the dog ran off", "we like green tea", "it rains all day long"]
+TEST = ["a red cow sat there", "they like black tea", "it rains all night"]
+GENERATED = ["A red cat sat here!", "a blue cat sat there", "we like tea", "we like tea.", "snow fell!!"]
+NAMES = [
+    "unique", "distinct", "repetition", "vocab", "grammar", "plausibility",
+    "semantic_precision", "semantic_recall", "semantic_f1", "covered",
+    "syntactic_precision", "syntactic_recall", "syntactic_f1", "near_copies",
+]  # fmt: skip
+
+
+def describe(generated=GENERATED, train=TRAIN, test=TEST, **options):
+    return run(generated=generated, train=train, test=test, **{"embedder": "letters", **options})
+
+
+def letters(text):
+    return np.array([text.lower().count(chr(97 + place)) for place in range(26)], dtype=float)
+
+
+def cosine(a, b):
+    x, y = letters(a), letters(b)
+    return x @ y / np.sqrt((x @ x) * (y @ y))
+
+
+def best(queries, documents):
+    return np.array([max(cosine(query, document) for document in documents) for query in queries])
+
+
+def test_the_table_has_every_property_once_in_order():
+    found = describe()
+    assert [row.property for row in found] == NAMES
+    assert {row.corpus for row in found} == {"generated"}
+
+
+def test_values_follow_the_definitions():
+    found = describe()
+    assert found["unique"].value == 2 / 5  # the copy of train and the text that came twice do not count
+    assert found["distinct"].value == 3 / 5
+    assert found["repetition"].value == pytest.approx(2 / 20)
+    assert found["vocab"].value == 4  # blue, there, snow, fell
+    assert found["grammar"].value == pytest.approx((1 / 5 + 2 / 2) / 5)
+    words = [text.split() for text in GENERATED]
+    letters_ = sum(len(word) for text in words for word in text)
+    assert found["plausibility"].value == pytest.approx(math.exp(letters_ / sum(map(len, words))))
+
+
+def test_semantic_compares_with_test_and_syntactic_with_train():
+    found = describe()
+    precision, recall = best(GENERATED, TEST).mean(), best(TEST, GENERATED).mean()
+    assert found["semantic_precision"].value == pytest.approx(precision)
+    assert found["semantic_recall"].value == pytest.approx(recall)
+    assert found["semantic_f1"].value == pytest.approx(2 * precision * recall / (precision + recall))
+    nearest = [1 / (1 + 1 / 6), 1 / (1 + 2 / 5), 1 / (1 + 1 / 4), 1 / (1 + 2 / 4), 1 / 2]  # signs are words
+    assert found["syntactic_precision"].value == pytest.approx(np.mean(nearest))
+
+
+def test_yardsticks_are_the_same_property_of_test_and_train():
+    found = describe()
+    assert found["semantic_precision"].train == pytest.approx(best(TRAIN, TEST).mean())
+    assert found["semantic_recall"].train == pytest.approx(best(TEST, TRAIN).mean())
+    assert found["vocab"].train == len({word for text in TRAIN for word in text.split()})
+    as_generated = describe(generated=TEST)
+    for name in ("unique", "vocab", "grammar", "plausibility", "syntactic_f1", "near_copies"):
+        assert found[name].test == as_generated[name].value
+
+
+def test_without_test_what_needs_it_is_empty_and_says_so():
+    found = describe(test=None)
+    for name in ("semantic_precision", "semantic_f1", "covered"):
+        assert math.isnan(found[name].value)
+        assert found[name].reason == "no test texts were given"
+    assert found["unique"].test_reason == "no test texts were given"
+    assert found["syntactic_f1"].value > 0.5
+    assert len(found.uncovered()) == 0
+
+
+def test_intervals_hold_the_value_and_can_be_left_out():
+    for row in describe():
+        if row.property != "repetition":
+            assert row.low <= row.value <= row.high
+    assert all(math.isnan(row.low) for row in describe(ci=False))
+    wide, narrow = describe(level=0.99)["semantic_f1"], describe(level=0.8)["semantic_f1"]
+    assert wide.low < narrow.low
+
+
+def test_the_order_of_the_texts_changes_nothing():
+    turned = describe(GENERATED[::-1], TRAIN[::-1], TEST[::-1])
+    for row, other in zip(describe(), turned, strict=True):
+        assert (row.value, row.low, row.high) == pytest.approx((other.value, other.low, other.high), nan_ok=True)
+
+
+def test_a_copy_of_train_is_all_copied():
+    found = describe(generated=TRAIN)
+    assert found["unique"].value == found["distinct"].value == found["vocab"].value == 0
+    assert found["syntactic_f1"].value == found["near_copies"].value == 1
+    assert any("4 of 4 texts equal train texts" in text for text in found.warnings)
+
+
+def test_one_text():
+    found = describe(generated=["a new cat"])
+    assert found["unique"].value == 1
+    assert math.isnan(found["repetition"].value)
+    assert math.isnan(found["semantic_precision"].low)
+    assert any("few texts (1)" in text for text in found.warnings)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"generated": []}, "generated: there are no texts"),
+        ({"generated": ["", "  "]}, "generated: all texts are empty"),
+        ({"generated": {}}, "no corpus to describe"),
+        ({"generated": {"train": GENERATED}}, "cannot be called 'train'"),
+        ({"generated": "no such.txt"}, "no such"),
+        ({"train": []}, "train: there are no texts"),
+        ({"test": []}, "test: there are no texts"),
+        ({"generated": ["a" * 1_000_001]}, "1,000,001 characters"),
+        ({"generated": ["a", 3]}, "is int, not a string"),
+        ({"ratings": [1.0, 2.0]}, "5 texts .*but 2 ratings"),
+        ({"ratings": {"gpt": [1.0]}}, "ratings for 'gpt'"),
+        ({"level": 1.0}, "level"),
+    ],
+)
+def test_bad_input_is_one_clear_line(change, message):
+    with pytest.raises(InputError, match=message):
+        describe(**{"generated": GENERATED, **change})
+
+
+def test_blank_and_odd_texts_are_described():
+    """A corpus object is taken as it is; blank texts of a list are left out."""
+    odd = ["!!!", "\ud800 lone", "a" * 20_000, "word " * 5_000, *GENERATED]
+    found = describe(generated=Corpus.of(["", *odd]))
+    assert 0 < found["unique"].value < 1
+    assert math.isfinite(found["grammar"].value)
+    assert found.per_text["perplexity"][0] is None
+    with pytest.warns(UserWarning, match="blank texts left out: 1 of 10"):
+        assert len(describe(generated=["", *odd]).per_text) == len(odd)
+
+
+def test_frames_with_a_named_column_are_read_as_lists():
+    frames = [polars.DataFrame({"text": texts, "note": texts[::-1]}) for texts in (GENERATED, TRAIN, TEST)]
+    named = dict(zip(("generated", "train", "test"), frames, strict=True))
+    assert describe(**named, column="text").to_dicts() == describe().to_dicts()
+
+
+def test_corpora_may_be_files_and_corpus_objects(tmp_path):
+    (tmp_path / "g.txt").write_text("\n".join(GENERATED), encoding="utf-8")
+    found = describe(generated=tmp_path / "g.txt", train=Corpus.of(TRAIN))
+    assert found.to_dicts() == describe().to_dicts()

@@ -1,0 +1,209 @@
+import math
+
+import numpy as np
+import polars
+import pytest
+from scipy.stats import kstest
+
+from textgauge import Corpus, contrast, get_metric, score
+from textgauge.core.errors import InputError
+from textgauge.stats.simultaneous import holm
+
+LEFT = ["a red cat", "one dog", "the old bridge", "we like tea", "nothing here"]
+RIGHT = ["a red dog", "one dog", "an old bridge", "we drink tea", "other words"]
+
+
+def test_values_come_in_the_order_of_the_pairs_and_of_the_metrics():
+    report = score(left=LEFT, right=RIGHT, metrics="levenshtein,jaccard")
+    assert [scores.metric for scores in report] == ["levenshtein", "jaccard"]
+    np.testing.assert_allclose(report["jaccard"].values, [0.5, 1.0, 0.5, 0.5, 0.0])
+    rows = report.to_dicts()
+    assert [row["index"] for row in rows] == list(range(5))
+    assert rows[0]["jaccard"] == 0.5
+    assert report.to_polars().shape == (5, 3)
+
+
+def test_texts_may_be_paths_columns_frames_and_streams(tmp_path):
+    whole = score(left=LEFT, right=RIGHT, metrics="jaccard")["jaccard"].values.tolist()
+    frame = polars.DataFrame({"out": LEFT, "gold": RIGHT})
+    frame.write_csv(tmp_path / "a.csv")
+    for left, right in (
+        (f"{tmp_path}/a.csv:out", f"{tmp_path}/a.csv:gold"),
+        (frame["out"], iter(RIGHT)),
+        (frame.select("out"), frame.select("gold")),
+    ):
+        assert score(left=left, right=right, metrics="jaccard")["jaccard"].values.tolist() == whole
+    same = score(left=frame, right=tmp_path / "a.csv", metrics="jaccard", column="out")
+    assert same["jaccard"].values.tolist() == [1.0] * 5
+
+
+def test_blank_texts_keep_their_place(tmp_path):
+    (tmp_path / "a.txt").write_text("a\n\nb\n")
+    values = [score(left=left, right=["a", "x", "b"], metrics="jaccard")["jaccard"].values.tolist()
+              for left in (["a", "", "b"], tmp_path / "a.txt")]  # fmt: skip
+    assert values == [[1.0, 0.0, 1.0]] * 2
+
+
+def test_contrast_reads_references_of_a_stream_once():
+    found = [contrast(left=LEFT, baseline=RIGHT, right=right, metrics="jaccard") for right in (RIGHT, iter(RIGHT))]
+    assert found[0] == found[1]
+
+
+def test_the_summary_holds_mean_deviation_and_an_interval_around_it():
+    row = score(left=LEFT, right=RIGHT, metrics="jaccard").summary()[0]
+    values = np.array([0.5, 1.0, 0.5, 0.5, 0.0])
+    assert row.mean == pytest.approx(values.mean())
+    assert row.std == pytest.approx(values.std(ddof=1))
+    assert row.low < row.mean < row.high
+    assert row.n == 5
+    assert math.isnan(row.whole)
+    assert row.to_dict()["whole"] is None
+
+
+def test_the_interval_does_not_depend_on_the_order_of_the_pairs():
+    first = score(left=LEFT, right=RIGHT, metrics="levenshtein").summary()[0]
+    turned = score(left=LEFT[::-1], right=RIGHT[::-1], metrics="levenshtein").summary()[0]
+    assert (first.low, first.high) == pytest.approx((turned.low, turned.high), abs=1e-12)
+
+
+def test_parts_are_named_by_keys_that_parse():
+    row = score(left=LEFT, right=RIGHT, metrics="rouge1(stem=true)").to_dicts(parts=True)[0]
+    assert {"rouge1(stem=true)", "rouge1.precision(stem=true)"} <= set(row)
+    assert get_metric("rouge1.precision(stem=true)").part == "precision"
+
+
+def test_a_part_is_the_value_when_it_is_named():
+    report = score(left=["a b c d"], right=["a b"], metrics="rouge1,rouge1.precision,rouge1.recall")
+    assert [scores.values[0] for scores in report] == pytest.approx([2 / 3, 0.5, 1.0])
+
+
+def test_several_references_take_the_closest():
+    report = score(left=["a red cat", "x"], right=[["one dog", "a red dog", "z"], ["x"]], metrics="jaccard")
+    np.testing.assert_allclose(report["jaccard"].values, [0.5, 1.0])
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "complaint"),
+    [
+        (["a", "b"], ["a"], "2 and 1"),
+        (["a"], [["a"], ["b"]], "references for 2"),
+        (["a", "b"], [["a"], []], "references 1"),
+        (["a", "b"], [["a"], "b"], "references 1"),
+        ([], [], "no pairs"),
+        ("one text", ["a"], "not one text"),
+        (["a", 3], ["a", "b"], "not a string"),
+        (["a", None], ["a", "b"], "text 1 is missing"),
+        (["a", "b"], ["a", float("nan")], "right text 1 is missing"),
+        (["a", "b", "c"], [["a", "b", "c"], ["d", "e", "f"]], "a list of references for each text"),
+    ],
+)
+def test_wrong_shapes_are_refused_with_one_clear_line(left, right, complaint):
+    with pytest.raises(InputError, match=complaint):
+        score(left=left, right=right, metrics="jaccard")
+
+
+def test_a_corpus_metric_is_refused_with_what_to_do_instead():
+    with pytest.raises(InputError, match="use `compare`"):
+        score(left=LEFT, right=RIGHT, metrics="fid")
+
+
+def test_ready_made_embeddings_serve_cosine_and_nothing_else():
+    X = np.eye(3)
+    assert score(left=X, right=X[::-1], metrics="cosine")["cosine@given"].values.tolist() == [0.0, 1.0, 0.0]
+    with pytest.raises(InputError, match="jaccard needs texts"):
+        score(left=X, right=X, metrics="jaccard")
+
+
+def test_a_background_changes_fitted_metrics_only():
+    background = ["the cat", "the dog", "the bridge", "the tea"] * 5
+    plain, fitted = (
+        score(left=LEFT, right=RIGHT, metrics="tfidf,jaccard", background=texts) for texts in (None, background)
+    )
+    assert (plain["jaccard"].values == fitted["jaccard"].values).all()
+    assert not np.allclose(plain["tfidf"].values, fitted["tfidf"].values)
+
+
+def test_fitted_weights_come_from_all_pairs_repeated_or_not():
+    metric = get_metric("tfidf")
+    whole = metric(left=LEFT, right=RIGHT).values
+    corpus = Corpus.of([*LEFT, *RIGHT])
+    report = score(left=LEFT[:2], right=RIGHT[:2], metrics=[metric], background=corpus)
+    np.testing.assert_allclose(report["tfidf"].values, whole[:2], atol=1e-12)
+
+
+@pytest.mark.parametrize(("option", "value"), [("level", 0.2), ("level", 1.0), ("resamples", 10)])
+def test_options_out_of_range_are_refused(option, value):
+    with pytest.raises(InputError, match=str(value)):
+        score(left=LEFT, right=RIGHT, metrics="jaccard", **{option: value})
+
+
+WORDS = np.array(["red", "blue", "cat", "dog", "old", "new", "tea", "sees", "likes", "the", "a", "near"])
+
+
+def _systems(n, quality, seed):
+    """References and two systems that keep a word of the reference with the given probabilities."""
+    rng = np.random.default_rng(seed)
+    references = WORDS[rng.integers(0, len(WORDS), (n, 8))]
+    sides = []
+    for kept in quality:
+        noise = WORDS[rng.integers(0, len(WORDS), (n, 8))]
+        sides.append(np.where(rng.random((n, 8)) < kept, references, noise))
+    return [[" ".join(row) for row in side] for side in (*sides, references)]
+
+
+def test_a_better_system_is_distinguished_from_a_worse_one_by_means_and_by_scores_of_the_set():
+    better, worse, references = _systems(80, (0.9, 0.5), 0)
+    for row in contrast(left=better, baseline=worse, right=references, metrics="jaccard,bleu,chrf"):
+        assert row.difference == pytest.approx(row.value - row.baseline)
+        assert 0 < row.low < row.difference < row.high
+        assert row.p_bootstrap < 0.01
+        assert row.p_randomisation < 0.01
+        assert row.of == ("mean" if row.metric == "jaccard" else "whole set")
+        assert row.n == 80
+
+
+def test_p_values_of_several_metrics_are_adjusted_in_rows_and_answer():
+    better, worse, references = _systems(40, (0.62, 0.5), 3)
+    found = contrast(left=better, baseline=worse, right=references, metrics="jaccard,bleu,chrf")
+    raw = np.array([row.p_randomisation for row in found])
+    assert np.array([row.p_adjusted for row in found]) == pytest.approx(holm(raw))
+    assert [row["p_adjusted"] for row in found.to_dicts()] == [row.p_adjusted for row in found]
+    assert all("adjusted p" in row for row in found.readable())
+
+
+def test_a_system_does_not_differ_from_itself():
+    better, _, references = _systems(40, (0.9, 0.5), 1)
+    row = contrast(left=better, baseline=better, right=references, metrics="chrf")[0]
+    assert (row.difference, row.low, row.high) == (0.0, 0.0, 0.0)
+    assert row.p_bootstrap == row.p_randomisation == 1.0
+
+
+def test_exchanging_the_systems_turns_the_difference_round():
+    better, worse, references = _systems(30, (0.8, 0.6), 2)
+    there = contrast(left=better, baseline=worse, right=references, metrics="jaccard")[0]
+    back = contrast(left=worse, baseline=better, right=references, metrics="jaccard")[0]
+    assert there.difference == pytest.approx(-back.difference)
+    assert there.low == pytest.approx(-back.high)
+    assert there.p_randomisation == back.p_randomisation
+
+
+@pytest.mark.long
+def test_p_values_are_uniform_when_systems_are_alike():
+    found = [
+        contrast(left=a, baseline=b, right=references, metrics="jaccard", resamples=200, seed=trial)[0]
+        for trial in range(200)
+        for a, b, references in [_systems(30, (0.7, 0.7), 100 + trial)]
+    ]
+    assert kstest([row.p_randomisation for row in found], "uniform").pvalue > 0.01
+    assert kstest([row.p_bootstrap for row in found], "uniform").pvalue > 0.01
+
+
+def test_several_references_are_shared_by_both_systems():
+    better, worse, references = _systems(20, (0.9, 0.3), 3)
+    both = [[text, "something else"] for text in references]
+    assert contrast(left=better, baseline=worse, right=both, metrics="rouge1")[0].difference > 0
+
+
+def test_systems_of_different_sizes_are_refused():
+    with pytest.raises(InputError):
+        contrast(left=["a", "b"], baseline=["a"], right=["a", "b"], metrics="jaccard")

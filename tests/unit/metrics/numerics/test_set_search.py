@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from textgauge.core.sizes import cap_sizes
+from textgauge.metrics.numerics.set_search import nearest_sets
+
+ROWS = st.lists(st.lists(st.integers(0, 9), max_size=8), min_size=1, max_size=25)
+
+
+def ragged(rows: list[list[int]]) -> SimpleNamespace:
+    lengths = np.array([len(row) for row in rows], dtype=np.int64)
+    ids = np.array([number for row in rows for number in row], dtype=np.int32)
+    table = SimpleNamespace(ids=ids, offsets=np.append(0, np.cumsum(lengths)), lengths=lengths)
+    return type("Table", (SimpleNamespace,), {"__len__": lambda _: len(rows)})(**vars(table))
+
+
+def plain(rows: list[list[int]], others: list[list[int]] | None, threshold: float) -> list[tuple[int, float]]:
+    """Every set with every other one."""
+    found = []
+    for place, row in enumerate(rows):
+        near = []
+        for at, other in enumerate(rows if others is None else others):
+            union = len({*row, *other})
+            value = len({*row} & {*other}) / union if union else 0.0
+            if value >= threshold - 1e-9 and not (others is None and at == place):
+                near.append((-value, at))
+        best = min(near, default=(0.0, -1))
+        found.append((best[1], -best[0]))
+    return found
+
+
+@given(ROWS, st.none() | ROWS, st.sampled_from([0.3, 0.5, 2 / 3, 0.8, 1.0]))
+def test_every_set_finds_the_one_that_comparing_all_finds(
+    rows: list[list[int]], others: list[list[int]] | None, threshold: float
+) -> None:
+    found = nearest_sets(ragged(rows), None if others is None else ragged(others), threshold=threshold)
+    index, similarity = zip(*plain(rows, others, threshold), strict=True)
+    assert found.index.tolist() == list(index)
+    assert found.similarity == pytest.approx(similarity)
+    assert found.complete
+
+
+def test_blocks_do_not_change_the_answer() -> None:
+    rng = np.random.default_rng(0)
+    rows = ragged([rng.integers(0, 40, rng.integers(1, 12)).tolist() for _ in range(300)])
+    whole = nearest_sets(rows, threshold=0.4)
+    with cap_sizes(50):
+        again = nearest_sets(rows, threshold=0.4)
+    assert all(np.array_equal(getattr(whole, name), getattr(again, name)) for name in vars(whole))
+
+
+def test_thousands_of_sets_of_one_template_are_found_without_comparing_all() -> None:
+    rows = ragged([[*range(20), 20 + number] for number in range(1_000)])
+    found = nearest_sets(rows, threshold=0.8, most=10_000)
+    assert (found.index >= 0).all()
+    assert found.similarity == pytest.approx(20 / 22)
+    assert not found.complete
