@@ -120,7 +120,7 @@ def broken(monkeypatch, **methods):
     own = {"__doc__": "Mixtures.", "__module__": __name__, "name": "broken", "key": protocols.Protocol.key, **methods}
     kind = dataclass(frozen=True, kw_only=True)(type("Broken", (Ksc,), own))
     monkeypatch.setitem(globals(), "Broken", kind)
-    monkeypatch.setitem(protocols._registry, "broken", kind)
+    monkeypatch.setitem(protocols.PROTOCOLS, "broken", kind)
     return kind(**SMALL["ksc"])
 
 
@@ -169,7 +169,7 @@ def test_a_broken_protocol_is_caught(monkeypatch, methods, message):
 def test_a_sound_protocol_passes_and_one_that_is_not_registered_does_not(monkeypatch):
     sound = broken(monkeypatch)
     check_protocol(sound)
-    monkeypatch.delitem(protocols._registry, "broken")
+    monkeypatch.delitem(protocols.PROTOCOLS, "broken")
     with pytest.raises(AssertionError, match="not registered"):
         check_protocol(sound)
     check_protocol(sound, expected_failures={"check_declared": "it is not registered"})

@@ -4,7 +4,7 @@ TextgaugeError
 ├── InputError        the texts, files or arrays given cannot be used
 │   ├── ParameterError  a parameter has a value that makes no sense
 │   └── ArgumentError   a value is missing or does not fit; Python and the command each name it their way
-├── UnknownName       a metric, parameter, embedder or tokenizer that does not exist
+├── UnknownName       a metric, parameter, embedder or tokenizer that does not exist; a KeyError too
 ├── ResourceError     a model or data file is not here and cannot be had
 └── MissingExtra      an optional package is needed
 """
@@ -67,8 +67,10 @@ class _Naming(dict[str, str]):
         return self.naming(name)
 
 
-class UnknownName(TextgaugeError):
-    """A name or parameter that the registry does not have."""
+class UnknownName(TextgaugeError, KeyError):
+    """A name or parameter that does not exist."""
+
+    __str__ = Exception.__str__  # a KeyError would put quotes around the message
 
     @classmethod
     def among(cls, kind: str, name: str, known: Iterable[str]) -> UnknownName:

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from functools import cache
-from importlib import import_module
-from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from textgauge.core.errors import ArgumentError, InputError, UnknownName
 from textgauge.core.naming import expand, parse, split_names
-from textgauge.core.plugins import load_plugins
+from textgauge.core.registry import Registry
 from textgauge.metrics.base import Metric, Scope, from_name
 
 if TYPE_CHECKING:
     from textgauge.metrics.corpus_metric import CorpusMetric
     from textgauge.metrics.pair_metric import PairMetric
 
-_registry: dict[str, type[Metric]] = {}
+METRICS: Registry[type[Metric]] = Registry(
+    "metric",
+    modules=["textgauge.metrics.corpus", "textgauge.metrics.pair"],
+    group="textgauge.metrics",
+    plug_in=lambda _, kind: register(kind),
+)
 _Kind = TypeVar("_Kind", bound=type[Metric])
 _ELSEWHERE = {  # names that other packages use, without signs between their letters, and what there is instead
     "chrf++": "use chrf(word_order=2)",
@@ -48,10 +50,7 @@ _ELSEWHERE = {  # names that other packages use, without signs between their let
 
 def register(kind: _Kind) -> _Kind:
     """Make a metric class known by its name; used as a decorator. A taken name is refused."""
-    if _registry.get(kind.name, kind).__qualname__ != kind.__qualname__:
-        raise InputError(f"a metric named {kind.name!r} is registered already")
-    _registry[kind.name] = kind
-    return kind
+    return METRICS.register(kind)
 
 
 def get_metric(name: str | Metric) -> Any:
@@ -66,10 +65,7 @@ def get_metric(name: str | Metric) -> Any:
     if here:
         raise UnknownName(f"unknown metric {name!r}; {here}")
     parsed = parse(name)
-    kind = known.get(parsed.name) or _ignoring_case(parsed.name, known)
-    if kind is None:
-        raise UnknownName.among("metric", parsed.name, known)
-    return from_name(kind, parsed)
+    return from_name(_ignoring_case(parsed.name, known) or known[parsed.name], parsed)
 
 
 def _bare(name: str) -> str:
@@ -124,13 +120,14 @@ def explained_metrics() -> list[str]:
     return [metric.name for metric in list_metrics(kind="corpus") if metric.explains]
 
 
-def known_metrics() -> dict[str, type[Metric]]:
-    """Metric classes by name."""
-    _load()
-    return _registry
+def known_metrics() -> Mapping[str, type[Metric]]:
+    """Return the metric classes by name."""
+    return METRICS
 
 
 def _ignoring_case(name: str, known: Mapping[str, type[Metric]]) -> type[Metric] | None:
+    if name in known:
+        return known[name]
     alike = [kind for other, kind in known.items() if other.lower() == name.lower()]
     return alike[0] if len(alike) == 1 else None
 
@@ -143,13 +140,3 @@ def _all_of(scope: Scope, names: str | Iterable[str | Metric], otherwise: str) -
     if wrong is not None:
         raise InputError(f"{wrong.key} {otherwise.format(key=wrong.key)}")
     return metrics
-
-
-@cache
-def _load() -> None:
-    for room in ("corpus", "pair"):
-        package = import_module(f"textgauge.metrics.{room}")
-        for family in iter_modules(package.__path__):
-            if not family.name.startswith("_"):
-                import_module(f"{package.__name__}.{family.name}")
-    load_plugins("textgauge.metrics", lambda _, kind: register(kind))

@@ -113,12 +113,9 @@ def test_a_plug_in_registers_by_entry_point(monkeypatch):
             return Plugged
 
     monkeypatch.setattr(metadata, "entry_points", lambda group: [Entry()] if group == "textgauge.metrics" else [])
-    monkeypatch.setattr(registry, "_registry", dict(registry.known_metrics()))
-    registry._load.cache_clear()
-    try:
-        assert get_metric("other/plugged").label == "Plugged"
-    finally:
-        monkeypatch.undo()
+    monkeypatch.setattr(registry.METRICS, "_entries", dict(registry.METRICS))
+    monkeypatch.setattr(registry.METRICS, "_is_loaded", False)
+    assert get_metric("other/plugged").label == "Plugged"
 
 
 def test_a_taken_name_is_refused():

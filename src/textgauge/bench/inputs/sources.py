@@ -21,7 +21,6 @@ from textgauge.data import Corpus, Pairs, load_texts
 from textgauge.data.formats import endings, holds_texts
 from textgauge.data.source import Source, load_corpus, source_name
 from textgauge.metrics import Metric
-from textgauge_papers.generate import ngram_corpora
 
 Column = NDArray[Any]
 Data: TypeAlias = "Sources | PairSources | TaskSources"
@@ -221,6 +220,8 @@ def natural(name: str) -> list[tuple[int, int, str]]:
 
 def learned_steps(*, steps: int = 8, texts: int = 2_000, per_step: int = 300, seed: int = 0) -> Sources:
     """Built-in texts, and what a back-off trigram model writes that has seen 1/128, 1/64, … and all of them."""
+    from textgauge_papers.generate import ngram_corpora
+
     learned = load_texts(_LEARNED, limit=texts).texts
     corpora = ngram_corpora(learned, steps=steps, per_step=per_step, seed=seed)
     return _steps(f"trigrams,{_LEARNED}", Corpus.of(learned), [Corpus.of(list(texts)) for texts in corpora])

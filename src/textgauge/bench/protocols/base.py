@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import cache
-from importlib import import_module
-from pkgutil import iter_modules
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal, TypeVar, get_args, get_origin, get_type_hints
 
@@ -17,8 +14,8 @@ from textgauge.bench.inputs.kinds import DataKind
 from textgauge.bench.inputs.sources import Column, Data, PairSources, Sources, TaskSources
 from textgauge.bench.protocols.batch import Batch
 from textgauge.core.arrays import Floats
-from textgauge.core.errors import InputError, UnknownName
-from textgauge.core.plugins import load_plugins
+from textgauge.core.errors import InputError
+from textgauge.core.registry import Registry
 from textgauge.data import Comparison
 from textgauge.metrics import Metric, get_corpus_metrics, get_pair_metrics
 
@@ -44,7 +41,6 @@ __all__ = [
 RESAMPLES = 1_000  # of repetitions or of pairs: one number, so that measures of all protocols can be averaged
 CORPUS_METRICS = "energy,mmd,fid,pr,dc,irpr,medoid,ttest,classifier,cbdf,jsd,zipf"
 PAIR_METRICS = "cosine,chrf,bleu,rouge1,jaccard,levenshtein,wmd"
-_PACKAGE = "textgauge.bench.protocols"
 _ANY = (-float("inf"), float("inf"))
 
 
@@ -243,34 +239,28 @@ class Protocol:
 
 
 _Kind = TypeVar("_Kind", bound=type[Protocol])
-_registry: dict[str, type[Protocol]] = {}
+PROTOCOLS: Registry[type[Protocol]] = Registry(
+    "protocol",
+    modules=["textgauge.bench.protocols"],
+    group="textgauge.protocols",
+    plug_in=lambda _, kind: register_protocol(kind),
+)
 
 
 def register_protocol(kind: _Kind) -> _Kind:
     """Make a protocol class known by its name; used as a decorator. A taken name is refused."""
-    if _registry.get(kind.name, kind).__qualname__ != kind.__qualname__:
-        raise UnknownName(f"a protocol named {kind.name!r} is registered already")
-    _registry[kind.name] = kind
-    return kind
+    return PROTOCOLS.register(kind)
 
 
 def known_protocols() -> dict[str, type[Protocol]]:
     """All protocols by name: those of this package, of plug-ins (`textgauge.protocols`) and those users register."""
-    _load_protocols()
-    return dict(sorted(_registry.items(), key=lambda item: (item[1].place, item[0])))
+    return dict(sorted(PROTOCOLS.items(), key=lambda item: (item[1].place, item[0])))
 
 
 def protocols_named(name: str) -> list[type[Protocol]]:
     """The protocol of a name, or all protocols of a family; none where nobody knows the name."""
     known = known_protocols()
     return [known[name]] if name in known else [kind for kind in known.values() if kind.family == name]
-
-
-@cache
-def _load_protocols() -> None:
-    for module in iter_modules(import_module(_PACKAGE).__path__):
-        import_module(f"{_PACKAGE}.{module.name}")
-    load_plugins("textgauge.protocols", lambda _, kind: register_protocol(kind))
 
 
 def generator(protocol: Protocol, sources: Data, seed: int, number: int) -> np.random.Generator:

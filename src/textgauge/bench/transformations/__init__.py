@@ -27,7 +27,8 @@ from textgauge.bench.transformations.needles import (
 from textgauge.bench.transformations.order import sentence_shuffle, word_order, word_shuffle
 from textgauge.bench.transformations.pieces import pieces
 from textgauge.bench.transformations.synonyms import synonyms
-from textgauge.core.errors import InputError, UnknownName
+from textgauge.core.errors import InputError
+from textgauge.core.registry import Registry
 
 __all__ = [
     "NEEDLE",
@@ -45,16 +46,14 @@ __all__ = [
     "remove",
 ]
 
-TRANSFORMATIONS: dict[str, Transformation] = {}
+TRANSFORMATIONS: Registry[Transformation] = Registry("transformation")
 
 
 def register(transformation: Transformation) -> Transformation:
     """Make a transformation known by its name; a name in use, or one with `+`, is refused."""
-    if transformation.name in TRANSFORMATIONS:
-        raise InputError(f"transformation {transformation.name!r} exists already")
     if not transformation.name or "+" in transformation.name:
         raise InputError("a transformation has a name without +, which joins names")
-    return TRANSFORMATIONS.setdefault(transformation.name, transformation)
+    return TRANSFORMATIONS.register(transformation)
 
 
 def get_transformation(name: str) -> Transformation:
@@ -64,9 +63,6 @@ def get_transformation(name: str) -> Transformation:
     ('533 y0u 500n', 'changed')
     """
     parts = name.split("+")
-    unknown = next((part for part in parts if part not in TRANSFORMATIONS), None)
-    if unknown is not None:
-        raise UnknownName.among("transformation", unknown, TRANSFORMATIONS)
     return compose(*(TRANSFORMATIONS[part] for part in parts)) if len(parts) > 1 else TRANSFORMATIONS[name]
 
 

@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from textgauge.core.errors import InputError, UnknownName
-from textgauge.core.plugins import load_plugins
+from textgauge.core.registry import load_plugins
 from textgauge.data.card import DatasetCard, LabelledTexts, TextPairs
 from textgauge.data.catalogue.files import data_folders, data_table, entries, fetch, is_complete
 from textgauge.data.catalogue.readers import Item, Published, catalogue_datasets

@@ -10,7 +10,7 @@ from functools import cache
 from typing import Protocol, runtime_checkable
 
 from textgauge.core.arrays import Floats32
-from textgauge.core.plugins import load_plugins
+from textgauge.core.registry import load_plugins
 from textgauge.encode.named import Entry, Named, Prefix, lazy
 
 __all__ = ["Embedder", "Progress", "embedder", "list_embedders", "list_prefixes", "register_embedder"]

@@ -21,7 +21,7 @@ from textgauge.bench.protocols import (
     register_protocol,
 )
 from textgauge.bench.protocols.base import over_repetitions
-from textgauge.core.errors import InputError, UnknownName
+from textgauge.core.errors import InputError
 from textgauge.data import Corpus, Draws
 from textgauge.report.figures import KINDS
 
@@ -52,8 +52,7 @@ class Halves(Protocol):
 @pytest.fixture
 def registry(monkeypatch):
     """A registry that is put back afterwards."""
-    known_protocols()
-    monkeypatch.setattr(base, "_registry", dict(base._registry))
+    monkeypatch.setattr(base.PROTOCOLS, "_entries", dict(base.PROTOCOLS))
 
 
 def test_every_protocol_declares_data_metrics_measures_and_known_figures():
@@ -88,7 +87,7 @@ def test_a_registered_protocol_runs_by_its_name():
 @pytest.mark.usefixtures("registry")
 def test_a_taken_name_is_refused():
     taken = type("Other", (Halves,), {"name": "ksc"})
-    with pytest.raises(UnknownName, match="registered already"):
+    with pytest.raises(InputError, match="registered already"):
         register_protocol(taken)
     assert known_protocols()["ksc"] is Ksc
 
@@ -98,7 +97,7 @@ def test_packages_name_their_protocols_by_entry_point(monkeypatch):
     plugin = EntryPoint("halves", f"{__name__}:Halves", "textgauge.protocols")
     monkeypatch.setattr(metadata, "entry_points", lambda group: [plugin] if group == plugin.group else [])
     monkeypatch.setattr(EntryPoint, "load", lambda self: Halves)
-    base._load_protocols.cache_clear()
+    monkeypatch.setattr(base.PROTOCOLS, "_is_loaded", False)
     assert known_protocols()["halves"] is Halves
 
 
