@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from textgauge.cli.output import DETAIL, note
-from textgauge.core.progress import Stage, downloads_shown
+from textgauge.core.progress import Stage, listen
 from textgauge.core.tabular import Row, fitting, format_duration, printable, rich_table
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ def progress(on_interrupt: Callable[[], None] | None = None) -> Iterator[Watch]:
     """Show steps; at Ctrl-C `on_interrupt`, or one line, says what is left, and the exit code is 130."""
     watch = _watch()
     try:
-        with downloads_shown(watch):
+        with listen(watch):
             yield watch
     except KeyboardInterrupt:
         watch.stop()
@@ -153,8 +153,9 @@ def progress_bar() -> Iterator[Callable[[int, int, str], None]]:
     """The same for results of runs, which are counted; their command says itself what Ctrl-C leaves."""
     watch = _watch()
     try:
-        yield lambda done, total, what: watch(
-            what if isinstance(what, Stage) else Stage(what or "results", done, total, "results")
-        )
+        with listen(watch):
+            yield lambda done, total, what: watch(
+                what if isinstance(what, Stage) else Stage(what or "results", done, total, "results")
+            )
     finally:
         watch.stop()

@@ -1,20 +1,26 @@
-"""What is being done: steps with counts, shown in notebooks; long loops and downloads report how far they are."""
+"""How far work is: steps, and counts within a step, are told to whoever listens.
+
+>>> with listen(lambda stage: print(stage, stage.done, stage.total)):
+...     for number in track(range(2), "texts"):
+...         begin_step("embedding")
+embedding 0 0
+embedding 0 0
+"""
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sized
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, TypeAlias
+from dataclasses import dataclass
+from typing import Any, TypeAlias, TypeVar
 
+T = TypeVar("T")
 Step: TypeAlias = Callable[[str], None]
-Listener: TypeAlias = Callable[[int, int], None]  # how many are done, and of how many
-SECONDS_BETWEEN = 0.1  # reports of one loop
-_listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
+SECONDS_BETWEEN = 0.1  # counts that are told
 _handles: dict[str, Any] = {}
-_watching: list[Step] = []
 
 
 class Stage(str):
@@ -28,7 +34,7 @@ class Stage(str):
 
     __slots__ = ("done", "kind", "part", "total")
 
-    def __new__(cls, text: str, done: int, total: int, kind: str = "", *, part: bool = False) -> Stage:
+    def __new__(cls, text: str, done: int = 0, total: int = 0, kind: str = "", *, part: bool = False) -> Stage:
         """A step with its place."""
         made = super().__new__(cls, text)
         made.done, made.total, made.kind, made.part = done, total, kind, part
@@ -53,69 +59,74 @@ class Stage(str):
         return self.done / self.total if self.total else 0.0
 
 
+ProgressCallback: TypeAlias = Callable[[Stage], object]
+
+
+@dataclass
+class _Listener:
+    callback: ProgressCallback
+    last: float = 0.0
+
+
+_listener: ContextVar[_Listener | None] = ContextVar("listener", default=None)
+
+
 @contextmanager
-def listening(listener: Listener) -> Iterator[None]:
-    """Within this block long loops call the listener now and then."""
-    token = _listener.set(listener)
+def listen(callback: ProgressCallback) -> Iterator[None]:
+    """Within this block, call `callback` with every step that begins and, at most ten times a second, with counts."""
+    token = _listener.set(_Listener(callback, time.perf_counter()))
     try:
         yield
     finally:
         _listener.reset(token)
 
 
-def report(done: int, total: int) -> None:
-    """Say how far a long loop is, to whoever listens, without an argument through every function."""
+def begin_step(what: str, done: int = 0, total: int = 0, kind: str = "") -> None:
+    """Tell that a step begins, the one after `done` of `total` of its `kind`."""
     listener = _listener.get()
-    if listener is not None:
-        listener(done, total)
+    (listener.callback if listener is not None else show_in_notebook)(Stage(what, done, total, kind))
+
+
+def advance(done: int, total: int, what: str = "") -> None:
+    """Tell how far a loop within the present step is; called as often as is convenient."""
+    listener = _listener.get()
+    if listener is not None and (now := time.perf_counter()) - listener.last >= SECONDS_BETWEEN:
+        listener.last = now
+        listener.callback(Stage(what, done, total, what, part=True))
+
+
+def track(items: Iterable[T], what: str, *, total: int | None = None) -> Iterator[T]:
+    """Pass items on and count those that are done."""
+    size = total if total is not None else len(items) if isinstance(items, Sized) else 0
+    for done, item in enumerate(items):
+        advance(done, size, what)
+        yield item
+
+
+report = advance  # until all callers say what they count
 
 
 @contextmanager
 def counting(on_step: Step, what: str) -> Iterator[None]:
-    """Within this block long loops report how far they are, as parts of the present step, at most ten a second."""
-    last = time.perf_counter()
-
-    def tell(done: int, total: int) -> None:
-        nonlocal last
-        if time.perf_counter() - last >= SECONDS_BETWEEN:
-            last = time.perf_counter()
-            on_step(Stage(what, done, total, what, part=True))
-
-    with listening(tell):
+    """Within this block long loops report how far they are, as parts of the present step."""
+    with listen(lambda stage: on_step(Stage(what, stage.done, stage.total, what, part=True))):
         yield
 
 
 def show_in_notebook(step: str) -> None:
-    """One line below the cell of a notebook that says what is being done; elsewhere nothing."""
-    display = _notebook_display()
-    if display is None:
+    """Show in one line below the cell of a notebook what is being done; elsewhere nothing."""
+    shell = sys.modules.get("IPython")
+    running = shell.get_ipython() if shell is not None else None
+    if running is None or not hasattr(running, "kernel"):
         return
+    from IPython.display import display  # type: ignore[import-not-found, unused-ignore]
+
     text = f"{step} ({step.done} of {step.total})" if isinstance(step, Stage) and step.total else str(step)
     shown = {"text/plain": text}
     if "step" in _handles:
         _handles["step"].display(shown, raw=True, update=True)
     else:
         _handles["step"] = display(shown, raw=True, display_id=True)
-
-
-def _notebook_display() -> Callable[..., Any] | None:
-    shell = sys.modules.get("IPython")
-    running = shell.get_ipython() if shell is not None else None
-    if running is None or not hasattr(running, "kernel"):
-        return None
-    from IPython.display import display  # type: ignore[import-not-found, unused-ignore]
-
-    return display  # type: ignore[no-any-return, unused-ignore]
-
-
-@contextmanager
-def downloads_shown(on_step: Step) -> Iterator[None]:
-    """Within this block, downloads report their bytes as steps."""
-    _watching.append(on_step)
-    try:
-        yield
-    finally:
-        _watching.remove(on_step)
 
 
 class DownloadBar:
@@ -130,8 +141,7 @@ class DownloadBar:
         """Count bytes that have arrived."""
         self.done += count
         text = f"downloading {self.name}: {self.done / 1e6:.1f} of {self.total / 1e6:.1f} MB"
-        for on_step in _watching:
-            on_step(Stage(text, self.done, int(self.total), f"downloading {self.name}"))
+        begin_step(text, self.done, int(self.total), f"downloading {self.name}")
 
     def reset(self) -> None:
         """Start again, or end: the downloader sets the count back before it closes the bar."""
@@ -150,4 +160,4 @@ class PairCount:
     def add(self, pairs: int) -> None:
         """Count pairs that are done."""
         self._done = min(self._done + pairs, self._total)
-        report(self._done, self._total)
+        advance(self._done, self._total, "pairs of texts")

@@ -37,7 +37,7 @@ class Registry(MutableMapping[str, T]):
 
     >>> shapes = Registry("shape", {"circle": 0}, lazy={"square": "math:tau"})
     >>> shapes.register(3, "triangle"), list(shapes)
-    (3, ['circle', 'square', 'triangle'])
+    (3, ['circle', 'triangle', 'square'])
     >>> shapes["squared"]
     Traceback (most recent call last):
     textgauge.core.errors.UnknownName: unknown shape 'squared'; did you mean square?

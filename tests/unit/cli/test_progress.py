@@ -6,9 +6,10 @@ import types
 import pytest
 import typer
 
-from textgauge import cli, progress
+from textgauge import cli
 from textgauge.cli import progress as shown
 from textgauge.cli.output import DETAIL
+from textgauge.core import progress
 from textgauge.core.progress import DownloadBar, Stage
 from textgauge.metrics.corpus.vocabulary import VocabularyOverlap
 
@@ -85,7 +86,7 @@ def test_a_terminal_shows_counts_rows_and_is_cleared(monkeypatch):
 
 def test_downloads_report_their_bytes():
     seen = []
-    with progress.downloads_shown(seen.append):
+    with progress.listen(seen.append):
         bar = DownloadBar("model.onnx")
         bar.total = 4e6
         bar.update(1_000_000)

@@ -1,52 +1,55 @@
-"""Long loops tell a listener how far they are; steps count permutations, parts of intervals and embedded texts."""
+"""Steps and counts are told to whoever listens."""
 
 from __future__ import annotations
-
-from itertools import groupby
-from operator import itemgetter
 
 import pytest
 
 import textgauge
-from textgauge import progress
+from textgauge.core import progress
 from textgauge.core.parallel import map_threads
-from textgauge.core.progress import counting, listening, report
-
-
-def passes(work):
-    found = []
-    with listening(lambda done, total: found.append((done, total))):
-        work()
-    return [list(some) for _, some in groupby(found, key=itemgetter(1))]
+from textgauge.core.progress import Stage, advance, begin_step, listen, track
 
 
 @pytest.fixture
-def every_report(monkeypatch):
+def every_count(monkeypatch):
     monkeypatch.setattr(progress, "SECONDS_BETWEEN", 0.0)
 
 
-def test_threads_report_every_trial(monkeypatch):
+def test_threads_count_every_trial(monkeypatch, every_count):
     for threads in ("1", "2"):
         monkeypatch.setenv("TEXTGAUGE_THREADS", threads)
-        (told,) = passes(lambda: map_threads(float, 5))
-        assert told == [(number, 5) for number in range(1, 6)]
+        stages = []
+        with listen(stages.append):
+            map_threads(float, 5)
+        assert [(stage.done, stage.total) for stage in stages] == [(number, 5) for number in range(1, 6)]
 
 
 def test_counts_are_parts_of_a_step_and_seldom(monkeypatch):
-    steps = []
-    with counting(steps.append, "permutations"):
-        for done in range(1_000):
-            report(done, 1_000)
-    assert len(steps) < 10
+    stages = []
+    with listen(stages.append):
+        begin_step("energy", 0, 2, "measuring")
+        for _ in track(range(1_000), "draws"):
+            pass
+    assert [(stage, stage.total, stage.kind, stage.part) for stage in stages[:1]] == [("energy", 2, "measuring", False)]
+    assert len(stages) < 10
     monkeypatch.setattr(progress, "SECONDS_BETWEEN", 0.0)
-    with counting(steps.append, "permutations"):
-        report(3, 12)
-    assert (steps[-1], steps[-1].part, steps[-1].share) == ("permutations", True, 0.25)
-    report(4, 12)
-    assert steps[-1].done == 3
+    with listen(stages.append):
+        advance(3, 12, "draws")
+    assert (stages[-1], stages[-1].part, stages[-1].share) == ("draws", True, 0.25)
+    advance(4, 12)
+    assert stages[-1].done == 3
 
 
-def test_a_comparison_counts_permutations_parts_of_intervals_and_texts(every_report):
+def test_the_inner_listener_is_told():
+    outer, inner = [], []
+    with listen(outer.append):
+        with listen(inner.append):
+            begin_step("inside")
+        begin_step("outside")
+    assert (outer, inner) == ([Stage("outside")], [Stage("inside")])
+
+
+def test_a_comparison_counts_permutations_parts_of_intervals_and_texts(every_count):
     steps = []
     texts = [f"{letter} {number} cat" for letter in "abc" for number in range(20)]
     options = {"metrics": "jsd@words,vendi_gap@minilm", "ci": True, "permutations": 39}

@@ -8,7 +8,7 @@ from operator import itemgetter
 import numpy as np
 import pytest
 
-from textgauge.core.progress import listening
+from textgauge.core import progress
 from textgauge.core.sizes import cap_sizes
 from textgauge.data import Comparison
 from textgauge.encode.grounds import euclidean, squared_euclidean
@@ -117,7 +117,8 @@ def test_mmd_of_many_texts_is_the_one_of_double_precision():
 
 def reports(work):
     found = []
-    with listening(lambda done, total: found.append((done, total))):
+    with pytest.MonkeyPatch.context() as patch, progress.listen(lambda stage: found.append((stage.done, stage.total))):
+        patch.setattr(progress, "SECONDS_BETWEEN", 0.0)
         work()
     return [list(some) for _, some in groupby(found, key=itemgetter(1))]
 
