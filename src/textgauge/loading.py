@@ -3,35 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from textgauge.core.charts import without_network
-from textgauge.core.errors import InputError, UnknownName
+from textgauge.core.errors import InputError
 from textgauge.core.result import TableResult, parsed_result
-from textgauge.core.tabular import Row
 from textgauge.data.packing import read_text
 
-_KEYS = ("metric", "property", "name")
+_KEYS = ("metric", "property", "name", "candidate", "slice", "system")
 
 
 class SavedResult(TableResult):
     """A result that was read from a file: its answer, rows and warnings; `saved["energy"]` is the row of that name."""
 
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __iter__(self) -> Iterator[Row]:
-        return iter(self.rows)
-
-    def __contains__(self, name: object) -> bool:
-        return any(name in (row.get(key) for key in _KEYS) for row in self.rows)
-
-    def __getitem__(self, name: str) -> Row:
-        for row in self.rows:
-            if name in (row.get(key) for key in _KEYS):
-                return row
-        raise UnknownName.among("row", name, [str(row[key]) for row in self.rows for key in _KEYS if key in row])
+    @property
+    def keys(self) -> tuple[str, ...]:  # type: ignore[override]
+        """The fields of a row that are its name."""
+        return tuple(key for key in _KEYS if self.rows and key in self.rows[0])
 
     def plot(self) -> Any:
         """The chart of the result that was saved."""

@@ -217,6 +217,11 @@ class Run(Result):
         """What each leaderboard is about, and what its overall score is made of."""
         return boards_details(self.leaderboards)
 
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """The rows as dictionaries."""
+        return self.to_dicts()
+
     def to_dicts(self) -> list[dict[str, Any]]:
         """The rows of the leaderboards; `board` is the title where there are several."""
         return boards_rows({title: board.to_dicts() for title, board in self.leaderboards.items()})

@@ -1,8 +1,9 @@
-"""What commands and functions give back: an answer in words, rows, warnings; as JSON with a schema, saved, shown.
+"""What commands and functions give back: an answer in words, rows with declared columns, warnings, details.
 
-The JSON object of a result is `{"schema": 1, "version", "command", "answer", "rows", "warnings"}`, with `details` where
-a result holds more than rows. `result.schema.json` next to this file says what rows of each command hold. A saved
-result has a `checksum` too, so that a number that was changed is found when the file is read.
+Tables, JSON, frames and files follow from these. The JSON object of a result is
+`{"schema": 1, "version", "command", "answer", "rows", "warnings"}`, with `details` where a result holds more than rows.
+`result.schema.json` next to this file says what rows of each command hold. A saved result has a `checksum` too, so that
+a number that was changed is found when the file is read.
 """
 
 from __future__ import annotations
@@ -10,26 +11,93 @@ from __future__ import annotations
 import html
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from textgauge.core.errors import InputError
+from textgauge.core.errors import InputError, UnknownName
 from textgauge.core.files import write_atomically
 from textgauge.core.sealed import Damaged, seal_json, unsealed_json
-from textgauge.core.tabular import Row, Tabular, first_lines, html_table, printable, text_table
+from textgauge.core.tabular import (
+    Row,
+    Tabular,
+    column_names,
+    first_lines,
+    html_table,
+    latex_table,
+    markdown_table,
+    printable,
+    text_table,
+)
 
 SCHEMA = 1
 
 
+@dataclass(frozen=True)
+class Column:
+    """One column of the tables that people read.
+
+    Parameters
+    ----------
+    heading
+        What stands above it.
+    fields
+        The fields of a row that a cell is made of, separated by spaces; the heading by default.
+    form
+        Writes these fields as a cell; by default the cell is the field as it is.
+    when
+        A field, or a test of a row. Rows without a value there, or that fail the test, have no such cell, and a table
+        without such cells has no such column.
+
+    >>> Column("interval", "low high", "{:.1f} to {:.1f}".format, when="low").cell({"low": 0.25, "high": 1.0})
+    '0.2 to 1.0'
+    """
+
+    heading: str
+    fields: str = ""
+    form: Callable[..., Any] | None = None
+    when: str | Callable[[Row], Any] | None = None
+
+    def is_in(self, row: Row) -> bool:
+        """Return whether a row has this cell."""
+        if self.when is None:
+            return True
+        return row.get(self.when) is not None if isinstance(self.when, str) else bool(self.when(row))
+
+    def cell(self, row: Row) -> Any:
+        """Return the cell of a row, None where it has none."""
+        if not self.is_in(row):
+            return None
+        values = [row.get(name) for name in (self.fields or self.heading).split(" ")]
+        return values[0] if self.form is None else self.form(*values)
+
+
+def show_rows(rows: Sequence[Row], columns: Sequence[Column]) -> list[Row]:
+    """Return rows as tables for people have them, by the headings of their columns."""
+    shown = [column for column in columns if any(map(column.is_in, rows))]
+    return [{column.heading: column.cell(row) for column in shown} for row in rows]
+
+
 class Result(Tabular):
-    """A result of one command or function; subclasses give `command`, `answer`, `to_dicts` and what else they have."""
+    """An answer, rows, warnings and details; by a row's place or name `result[0]` and `result["energy"]` give it.
+
+    A subclass says which `command` it is of, holds its `rows` (dictionaries, or objects with `to_dict`), and declares
+    how its `columns` are shown and which fields of a row are its name, its `keys`.
+    """
 
     command: ClassVar[str]
+    columns: ClassVar[Sequence[Column]] = ()
+    keys: ClassVar[Sequence[str]] = ("metric",)
+
+    if TYPE_CHECKING:  # a field or a property of the subclass
+
+        @property
+        def rows(self) -> Sequence[Any]:
+            """The rows."""
 
     @property
     def answer(self) -> str | None:
@@ -46,17 +114,70 @@ class Result(Tabular):
         """What the result holds besides rows."""
         return {}
 
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.rows)
+
+    def __contains__(self, name: object) -> bool:
+        return any(row is name for row in self.rows) or bool(self._named(name))
+
+    def __getitem__(self, name: Any) -> Any:
+        """Return the row at a place, or of a name: the value of the first key, or a tuple of the values of several."""
+        if isinstance(name, int | slice):
+            return self.rows[name]
+        rows = self._named(name)
+        if len(rows) == 1:
+            return rows[0]
+        if not rows:
+            given = len(name) if isinstance(name, tuple) else 1
+            known = {_joined(self._name(row)[:given]) for row in self.rows}
+            raise UnknownName.among(f"{self.keys[0]} in this result", _joined(name), known)
+        raise UnknownName(f"{len(rows)} rows are called {_joined(name)!r}: give {' and '.join(self.keys)}")
+
+    def _name(self, row: Any) -> tuple[Any, ...]:
+        return tuple(row.get(key) if isinstance(row, Mapping) else getattr(row, key) for key in self.keys)
+
+    def _named(self, name: object) -> list[Any]:
+        values = name if isinstance(name, tuple) else (name,)
+        return [row for row in self.rows if self._name(row)[: len(values)] == values]
+
+    def to_dicts(self) -> list[Row]:
+        """Return one flat dictionary per row."""
+        return [row if isinstance(row, dict) else row.to_dict() for row in self.rows]
+
     def readable(self) -> list[Row]:
-        """The rows as tables for people have them."""
-        return self.to_dicts()
+        """Return the rows formatted for display."""
+        return show_rows(self.to_dicts(), self.columns) if self.columns else self.to_dicts()
+
+    def at_a_glance(self) -> list[Row]:
+        """Return the rows that notebooks and prompts show."""
+        return self.readable()
 
     def to_dict(self) -> Row:
-        """The whole result as JSON has it."""
-        return as_json(self.command, self.to_dicts(), self.answer, self.warnings, self.details)
+        """Return the whole result as JSON has it."""
+        content: Row = {
+            "schema": SCHEMA,
+            "version": version("textgauge"),
+            "command": self.command,
+            "answer": self.answer,
+            "rows": self.to_dicts(),
+            "warnings": list(self.warnings),
+        }
+        return content | ({"details": dict(self.details)} if self.details else {})
 
     def to_json(self) -> str:
-        """The whole result as JSON text."""
+        """Return the whole result as JSON text."""
         return json.dumps(self.to_dict(), indent=1, ensure_ascii=False, allow_nan=False)
+
+    def to_markdown(self) -> str:
+        """Return the table for people in Markdown."""
+        return markdown_table(rows := self.readable(), column_names(rows))
+
+    def to_latex(self) -> str:
+        """Return the table for people in LaTeX; it needs the package booktabs."""
+        return latex_table(rows := self.readable(), column_names(rows))
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the result to a .json file that `textgauge.load` and `textgauge report` read."""
@@ -66,22 +187,29 @@ class Result(Tabular):
         return write_atomically(Path(path), json.dumps(sealed, indent=1, ensure_ascii=False, allow_nan=False))
 
     def __str__(self) -> str:
-        table = text_table(rows) if (rows := self.readable()) else ""
+        return self._text(self.readable())
+
+    def _text(self, rows: Sequence[Row]) -> str:
         warned = [f"warning: {text}" for text in self.warnings]
-        return "\n".join(filter(None, [self.answer, table, *warned]))
+        return "\n".join(filter(None, [self.answer, text_table(rows) if rows else "", *warned]))
 
     def __repr__(self) -> str:
-        return first_lines(str(self))
+        return first_lines(self._text(self.at_a_glance()))
 
     def _repr_html_(self) -> str:
-        return result_html(self, self.readable())
+        """Answer, the table for people and warnings; all numbers are folded below them."""
+        answer = f"<p><strong>{_escape(self.answer)}</strong></p>" if self.answer else ""
+        warned = "".join(f"<li>{_escape(text)}</li>" for text in self.warnings)
+        warned = f"<p>Warnings</p><ul>{warned}</ul>" if warned else ""
+        numbers = f"<details><summary>All numbers</summary>{html_table(self.to_dicts())}</details>"
+        return answer + html_table(self.at_a_glance()) + warned + numbers
 
 
 @dataclass(frozen=True, repr=False)
 class TableResult(Result):
     """Rows with an answer: what a listing gives, and what a saved result is read as.
 
-    `shown` are the rows as tables for people have them, `extra` the details.
+    `shown` are the rows formatted for display, `extra` the details.
     """
 
     command: str  # type: ignore[misc]
@@ -97,42 +225,12 @@ class TableResult(Result):
         return self.extra or {}
 
     def readable(self) -> list[Row]:
-        """The rows as tables for people have them."""
-        return self.to_dicts() if self.shown is None else list(self.shown)
-
-    def to_dicts(self) -> list[Row]:
-        """The rows."""
-        return list(self.rows)
-
-
-def result_html(result: Result, rows: Sequence[Row]) -> str:
-    """Answer, a small table of `rows` and warnings; all numbers are folded below them."""
-    warned = "".join(f"<li>{_text(text)}</li>" for text in result.warnings)
-    return (
-        (f"<p><strong>{_text(result.answer)}</strong></p>" if result.answer else "")
-        + html_table(rows)
-        + (f"<p>Warnings</p><ul>{warned}</ul>" if warned else "")
-        + f"<details><summary>All numbers</summary>{html_table(result.to_dicts())}</details>"
-    )
-
-
-def as_json(
-    command: str, rows: Sequence[Row], answer: str | None, warnings: Sequence[str], details: Mapping[str, Any]
-) -> Row:
-    """The JSON object of a result."""
-    made: Row = {
-        "schema": SCHEMA,
-        "version": version("textgauge"),
-        "command": command,
-        "answer": answer,
-        "rows": list(rows),
-        "warnings": list(warnings),
-    }
-    return made | ({"details": dict(details)} if details else {})
+        """Return the rows formatted for display."""
+        return super().readable() if self.shown is None else list(self.shown)
 
 
 def parsed_result(text: str) -> Row:
-    """The JSON object of a saved result, its checksum tested; `InputError` where it is none."""
+    """Return the JSON object of a saved result, its checksum tested; raise `InputError` where it is none."""
     try:
         found = unsealed_json(text)
     except Damaged as error:
@@ -147,16 +245,20 @@ def parsed_result(text: str) -> Row:
 
 
 def is_result(content: object) -> bool:
-    """Whether JSON content is meant as a result: it says which schema it has."""
+    """Return whether JSON content is meant as a result: it says which schema it has."""
     return isinstance(content, dict) and "schema" in content and "rows" in content
 
 
 @cache
 def schema() -> Row:
-    """The JSON Schema of results."""
+    """Return the JSON Schema of results."""
     found: Row = json.loads(files("textgauge.core").joinpath("result.schema.json").read_text("utf-8"))
     return found
 
 
-def _text(text: str) -> str:
+def _joined(name: object) -> str:
+    return ", ".join(map(str, name)) if isinstance(name, tuple) else str(name)
+
+
+def _escape(text: str) -> str:
     return html.escape(printable(text))

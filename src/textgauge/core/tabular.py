@@ -33,6 +33,7 @@ _REPR_LINES = 20
 BLUE, VERMILION, GREY = "#0072B2", "#D55E00", "#777777"  # of charts: Okabe and Ito's palette, safe for colour blindness
 ARROWS = {"smaller": "↓", "larger": "↑"}  # which way is closer
 _LARGE = 100.0  # from here on whole units, or four digits, say more than decimals
+_SMALLEST_P = 0.001  # smaller ones are said to be that
 TEXT_WIDTH = 160  # of tables that no terminal bounds
 _NARROWEST = 60  # of tables on a terminal
 _GAP = 2  # characters between columns
@@ -98,7 +99,7 @@ def html_table(rows: Sequence[Row]) -> str:
     >>> html_table([{"text": "<b>", "value": 0.51239}]).count("&lt;b&gt;")
     1
     """
-    names = list(dict.fromkeys(name for row in rows for name in row))
+    names = column_names(rows)
     head = "".join(f'<th scope="col">{_escaped(name)}</th>' for name in names)
     body = "".join(f"<tr>{''.join(_cell(row.get(name)) for name in names)}</tr>" for row in rows[:_ROWS_SHOWN])
     left = len(rows) - _ROWS_SHOWN
@@ -117,10 +118,15 @@ def text_table(rows: Sequence[Row]) -> str:
     from rich.console import Console
 
     written, width = io.StringIO(), table_width()
-    names, hidden = fitting(rows, list(dict.fromkeys(name for row in rows for name in row)), width)
+    names, hidden = fitting(rows, column_names(rows), width)
     Console(file=written, width=width, color_system=None, force_jupyter=False).print(rich_table(rows, names, width))
     lines = [line.rstrip() for line in written.getvalue().splitlines() if line.strip()]
     return "\n".join([*lines, *([hidden_columns(hidden)] if hidden else [])])
+
+
+def column_names(rows: Iterable[Row]) -> list[str]:
+    """Return the names of all columns that some row has, in order."""
+    return list(dict.fromkeys(name for row in rows for name in row))
 
 
 def table_width() -> int:
@@ -247,6 +253,26 @@ def format_interval(low: float | None, high: float | None) -> str:
     if plain(low) is None and plain(high) is None:
         return format_cell(None)
     return f"{format_cell(low)} … {format_cell(high)}"
+
+
+def format_p(p: float | None) -> str:
+    """Write a p-value: three digits, and no more than that it is small below 0.001.
+
+    >>> format_p(0.0351234), format_p(0.00002), format_p(None)
+    ('0.0351', '< 0.001', '–')
+    """
+    if plain(p) is None:
+        return format_cell(None)
+    return format_short(p) if p >= _SMALLEST_P else f"< {_SMALLEST_P:g}"  # type: ignore[operator]
+
+
+def format_value(value: float | None, closer: str) -> str:
+    """Write the value of a metric with an arrow to the closer side.
+
+    >>> format_value(0.51239, "smaller")
+    '0.5124 ↓'
+    """
+    return f"{format_cell(value)} {ARROWS[closer]}"
 
 
 def format_ranks(low: int | None, high: int | None) -> str:

@@ -10,7 +10,7 @@ from typing import Any, SupportsFloat
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.core.tabular import Tabular, count_of, format_cell, plain
+from textgauge.core.tabular import Tabular, count_of, format_cell, format_p, plain
 
 NAN = float("nan")
 
@@ -95,9 +95,9 @@ class Score(Tabular):
         jsd 0.5124 [0.25, 0.75]
         """
         ends = "" if math.isnan(self.low) else f" [{format_cell(self.low)}, {format_cell(self.high)}]"
-        p = "" if math.isnan(self.p_value) else f" p={self.p_value:.3g}"
+        p = "" if math.isnan(self.p_value) else f" p={format_p(self.p_value)}"
         if self.adjustment is not None:
-            p = f" adjusted p={self.p_adjusted:.3g}"
+            p = f" adjusted p={format_p(self.p_adjusted)}"
         return f"{self.metric} {format_cell(self.value)}{ends}{p}" + (f" ({self.reason})" if self.reason else "")
 
     def to_dicts(self) -> list[dict[str, Any]]:

@@ -170,3 +170,25 @@ def test_notebooks_draw_charts_without_a_network():
         shown = chart._repr_mimebundle_()
         assert list(shown) == ["image/svg+xml"]
         assert shown["image/svg+xml"].startswith("<svg")
+
+
+def test_rows_are_had_by_place_and_by_name():
+    from textgauge.core.errors import UnknownName
+
+    found = TableResult("ls", [{"metric": "energy", "value": 1}, {"metric": "fid", "value": 2}])
+    assert found[0] is found["energy"]
+    assert [row["value"] for row in found[:2]] == [1, 2]
+    assert "fid" in found
+    assert "jsd" not in found
+    for error in (KeyError, UnknownName):
+        with pytest.raises(error, match="fid"):
+            found["fidd"]
+
+
+def test_columns_say_how_rows_are_shown():
+    from textgauge.core.result import Column, show_rows
+    from textgauge.core.tabular import format_interval
+
+    columns = [Column("metric"), Column("interval", "low high", format_interval, when="low"), Column("p", when="p")]
+    rows = [{"metric": "a", "low": 1.0, "high": 2.0, "p": None}, {"metric": "b", "low": None, "high": None, "p": None}]
+    assert show_rows(rows, columns) == [{"metric": "a", "interval": "1 … 2"}, {"metric": "b", "interval": None}]

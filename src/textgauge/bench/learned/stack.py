@@ -71,6 +71,11 @@ class Stack(Result):
         """The card of the model: what it was trained on and how; and how much of it each metric has."""
         return {"card": dict(self.trained.about), "metrics": self.shares()}
 
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """The rows as dictionaries."""
+        return self.to_dicts()
+
     def to_dicts(self) -> list[dict[str, Any]]:
         """One row per measure, then one per source left out."""
         return self.judged.to_dicts()

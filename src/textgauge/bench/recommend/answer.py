@@ -110,6 +110,11 @@ class Recommendation(Result):
         """The cost of one metric, where it is known."""
         return next((cost for cost in self.costs if cost.metric == metric), None)
 
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """The rows as dictionaries."""
+        return self.to_dicts()
+
     def to_dicts(self) -> list[dict[str, Any]]:
         """One flat row per metric, in the order of the first answer: its place, what it needs, what it costs."""
         needed = {row.metric: row.to_dict() for row in self.power}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats, Ints
 from textgauge.core.charts import without_network
-from textgauge.core.errors import InputError, UnknownName
+from textgauge.core.errors import InputError
 from textgauge.core.naming import parse
-from textgauge.core.result import Result, result_html
+from textgauge.core.result import Result
 from textgauge.core.tabular import (
     ARROWS,
     BLUE,
@@ -23,12 +23,10 @@ from textgauge.core.tabular import (
     FlatRow,
     Row,
     count_of,
-    first_lines,
     format_cell,
     format_interval,
     listed,
     plain,
-    text_table,
 )
 from textgauge.data import Pairs
 from textgauge.metrics import PairMetric, PairScores
@@ -191,8 +189,8 @@ class Summary(FlatRow):
 class ScoreReport(Result):
     """The scores of many metrics on the same pairs; iterate over them, or ask for one by its key.
 
-    `references` is how many of them each text has, -1 where the number varies; `rows` are the places of the pairs in
-    what they were read from.
+    `references` is how many of them each text has, -1 where the number varies; `places` are the rows
+    of the pairs in what they were read from.
     """
 
     command: ClassVar[str] = "score"
@@ -202,22 +200,12 @@ class ScoreReport(Result):
     order: NDArray[np.int64]
     bootstrap: Bootstrap
     references: int
-    rows: Ints
+    places: Ints
 
-    def __len__(self) -> int:
-        return len(self.scores)
-
-    def __iter__(self) -> Iterator[PairScores]:
-        return iter(self.scores)
-
-    def __contains__(self, key: object) -> bool:
-        return any(scores.metric == key or scores is key for scores in self.scores)
-
-    def __getitem__(self, key: str) -> PairScores:
-        for scores in self.scores:
-            if scores.metric == key:
-                return scores
-        raise UnknownName.among("metric in this report", key, [scores.metric for scores in self.scores])
+    @property
+    def rows(self) -> tuple[PairScores, ...]:
+        """The scores of each metric."""
+        return self.scores
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -264,7 +252,7 @@ class ScoreReport(Result):
             columns[scores.metric] = list(map(plain, scores.values.tolist()))
             for name, values in scores.parts.items() if parts else ():
                 columns[str(replace(parse(scores.metric), part=name))] = list(map(plain, values.tolist()))
-        columns = {"index": self.rows.tolist(), **columns}
+        columns = {"index": self.places.tolist(), **columns}
         return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
     def plot(self) -> alt.VConcatChart:
@@ -298,8 +286,8 @@ class ScoreReport(Result):
     def __str__(self) -> str:
         return "\n".join([super().__str__(), *self.citations])
 
-    def _means(self) -> list[Row]:
-        """What `readable` has, without intervals, which take longer than looking at a result may."""
+    def at_a_glance(self) -> list[Row]:
+        """Return what `readable` has, without intervals, which take longer than looking at a result may."""
         whole = {one.metric: found.value for one in self.scores if (found := self.statistics[one.metric].whole)}
         return [
             {"metric": one.metric, "closer": ARROWS[self.statistics[one.metric].closer]}
@@ -307,12 +295,6 @@ class ScoreReport(Result):
             | {"mean": plain(one.mean), "std": plain(one.std), "n": len(one)}
             for one in self.scores
         ]
-
-    def __repr__(self) -> str:
-        return first_lines(f"{self.answer}\n{text_table(self._means())}")
-
-    def _repr_html_(self) -> str:
-        return result_html(self, self._means())
 
 
 def _undefined(scores: PairScores) -> str:
