@@ -1,4 +1,4 @@
-"""What textgauge stores, with one bit turned: results, caches, models, the compiled library. No bit may be believed."""
+"""What textgauge stores, with one bit turned: results, caches, models. No bit may be believed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ from textgauge.data.cache import EmbeddingStore, text_keys
 from textgauge.encode import resources
 from textgauge.encode.endpoint import Answers
 from textgauge.metrics import get_corpus_metrics
-from textgauge.metrics.numerics import native
 
 Case = Callable[[], str]
 RESOURCE = "ovos-skill-date-time"  # a small one
@@ -106,24 +105,6 @@ def models(folder: Path, rng: np.random.Generator, count: int) -> Iterator[Case]
     return _cases([(path, read) for path in declared], rng, count)
 
 
-def library(folder: Path, rng: np.random.Generator, count: int) -> Iterator[Case]:
-    """The compiled library, and the record of its build; without one there is nothing to try."""
-    compiled = native.library().compiled
-    if compiled is None:
-        return iter(())
-    path = Path(shutil.copy(compiled._name, folder))
-    record = Path(shutil.copy(f"{compiled._name}.sha256", folder))
-
-    def read() -> str:
-        try:
-            native.check(path)
-        except OSError:
-            return "refused"
-        return "wrong" if path.read_bytes() != Path(compiled._name).read_bytes() else "taken"
-
-    return _cases([(path, read), (record, read)], rng, count)
-
-
 def sealed(name: str) -> Callable[[Path, np.random.Generator, int], Iterator[Case]]:
     """A file with a checksum that is read by itself."""
 
@@ -153,5 +134,4 @@ STORED: dict[str, Callable[[Path, np.random.Generator, int], Iterator[Case]]] = 
     "embedding cache": embeddings,
     "answers of an endpoint": answers,
     "resource": models,
-    "compiled library": library,
 }

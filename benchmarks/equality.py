@@ -2,8 +2,8 @@
 
 python -m benchmarks.equality
 
-Every corpus metric, pair metric and property is computed on fixed texts in a process of its own for each line: without
-the compiled library, with other numbers of threads, hash seeds and locales, with the texts in reverse order. A line of
+Every corpus metric, pair metric and property is computed on fixed texts in a process of its own for each line: with
+other numbers of threads, hash seeds and locales, with the texts in reverse order. A line of
 benchmarks/simulated/equality.jsonl says for each how many values have the same bits; `python -m benchmarks.reliability`
 makes the table of it.
 """
@@ -23,7 +23,6 @@ from benchmarks.trust import keep
 from textgauge import compare, describe, list_metrics, score
 
 SETTINGS: dict[str, dict[str, str]] = {
-    "NumPy instead of the compiled library": {"TEXTGAUGE_NATIVE": "0"},
     "one thread": {"TEXTGAUGE_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
     "two threads": {"TEXTGAUGE_THREADS": "2", "OPENBLAS_NUM_THREADS": "2", "OMP_NUM_THREADS": "2"},
     "another hash seed": {"PYTHONHASHSEED": "12345"},

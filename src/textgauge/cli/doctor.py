@@ -40,7 +40,6 @@ def doctor(form: FormatOption = Format.table) -> None:
         "textgauge": lambda: version("textgauge"),
         "python": platform.python_version,
         "numpy, scipy, scikit-learn": lambda: ", ".join(version(name) for name in ("numpy", "scipy", "scikit-learn")),
-        "compiled library": _tier,
         "cores": lambda: str(os.cpu_count()),
         "cache folder": _cache_root,
         "data folder": lambda: os.environ.get("TEXTGAUGE_DATA") or "not set (TEXTGAUGE_DATA)",
@@ -62,12 +61,6 @@ def _run(name: str, check: Callable[[], str]) -> Row:
         return {"check": name, "ok": True, "found": check()}
     except (TextgaugeError, OSError, ImportError) as error:
         return {"check": name, "ok": False, "found": str(error)}
-
-
-def _tier() -> str:
-    from textgauge.metrics.numerics.native import tier
-
-    return tier()
 
 
 def _cache_root() -> str:

@@ -73,7 +73,6 @@ class Metric:
     parts: ClassVar[tuple[Part, ...]] = ()
     symmetric: ClassVar[bool] = True
     libraries: ClassVar[tuple[str, ...]] = ()  # packages whose version can change the value, besides numpy and scipy
-    compiled: ClassVar[bool] = False  # whether the compiled library rounds otherwise than NumPy
     value_at_identity: ClassVar[float] = 0.0
     version: ClassVar[int] = 1
     ranges: ClassVar[tuple[Range, ...]] = ()  # of parameters; a seed is at least 0
@@ -144,8 +143,7 @@ class Metric:
         given = tuple((name, _written(getattr(self, name))) for name in parameters(type(self)))
         spelled = str(Name(self.name, self.part, given, self.on or None))
         libraries = dict.fromkeys([*self.libraries, *([LIBRARIES[self.on]] if self.on in LIBRARIES else [])])
-        computed_by = [*versions(*libraries), *(["native=" + native_tier()] if self.compiled else [])]
-        return "|".join([spelled, f"v{self.version}", *self.input_identity(), *computed_by, *versions(*PACKAGES)])
+        return "|".join([spelled, f"v{self.version}", *self.input_identity(), *versions(*libraries, *PACKAGES)])
 
     def __str__(self) -> str:
         return self.key
@@ -224,13 +222,6 @@ def _kind_name(kind: Any) -> str:
 
 def _written(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def native_tier() -> str:
-    """Which form runs here: `on` for the compiled library, `off` for NumPy."""
-    from textgauge.metrics.numerics.native import library
-
-    return "off" if library().compiled is None else "on"
 
 
 @cache

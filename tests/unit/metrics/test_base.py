@@ -7,7 +7,6 @@ import pytest
 from textgauge import get_metric, list_metrics
 from textgauge.core.errors import ParameterError
 from textgauge.metrics.base import DEFAULT_SEED, DefaultSeed, versions
-from textgauge.metrics.numerics.native import Library
 
 
 @pytest.mark.parametrize(
@@ -20,7 +19,7 @@ from textgauge.metrics.numerics.native import Library
         ("levenshtein", ["rapidfuzz"]),
         ("rougeL", ["rapidfuzz"]),
         ("fid", []),
-        ("mauve", ["native"]),
+        ("mauve", ["scikit-learn"]),
     ],
 )
 def test_the_signature_names_the_libraries(name, libraries):
@@ -30,14 +29,6 @@ def test_the_signature_names_the_libraries(name, libraries):
 
 def test_word_movers_name_the_solver_and_the_stop_words():
     assert get_metric("wmd").libraries == ("scikit-learn", "POT")
-
-
-def test_the_signature_tells_the_compiled_library_from_numpy(monkeypatch):
-    here = get_metric("mauve@given").signature
-    monkeypatch.setattr("textgauge.metrics.numerics.native.library", lambda: Library(None))
-    assert "|native=off|" in get_metric("mauve@given").signature
-    assert here.replace("native=on", "native=off") == get_metric("mauve@given").signature
-    assert "native" not in get_metric("fid@given").signature
 
 
 def test_a_package_that_is_not_installed_has_no_version():

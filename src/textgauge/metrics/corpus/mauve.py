@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats, Ints, Masks
 from textgauge.core.errors import ParameterError
+from textgauge.core.parallel import one_thread
 from textgauge.core.sizes import blocks, runs
 from textgauge.data import Comparison, Corpus, Draws
 from textgauge.metrics.base import DEFAULT_SEED, POSITIVE, VALUE, Part, Range
 from textgauge.metrics.corpus_metric import EmbeddingMetric, ManyValues, Values
 from textgauge.metrics.neighbours import gram_of
-from textgauge.metrics.numerics.kmeans import kmeans
 from textgauge.metrics.numerics.spectral import Directions, Spread, components, spread_of_directions
 from textgauge.metrics.numerics.subsets import Subsets
 from textgauge.metrics.registry import register
@@ -30,6 +30,7 @@ Spreading = Callable[[Ints, Floats], Spread]  # of rows with weights
 _ENDS = 1e-6  # the mixtures run from this share of P to this share of Q, so that no divergence is infinite
 _CLUSTERINGS = 8  # for the standard error
 _UNSHARED = 1 / 3  # how much of a clustering's own jackknife variance is due to samples, at distance 1
+_STEPS = 500  # of k-means
 _CELLS = 1 << 20  # numbers held at a time while many curves are drawn
 _TEXTS = 1 << 15  # texts clustered at a time
 
@@ -89,6 +90,27 @@ def smoothed(counts: Floats) -> Floats:
     return shares
 
 
+def cluster(X: Floats, weights: Floats, buckets: int, *, restarts: int, seed: tuple[int, ...]) -> Ints:
+    """Return the bucket of each row by Lloyd's k-means to its fixed point: the best of some restarts.
+
+    Each restart begins at rows drawn by their weights. With at most `buckets` different rows, each has its own.
+
+    >>> cluster(np.array([[0.0], [0.1], [5.0], [5.1]]), np.ones(4), 2, restarts=3, seed=(0,))
+    array([1, 1, 0, 0])
+    """
+    from sklearn import config_context
+    from sklearn.cluster import KMeans
+
+    narrow = X.astype(np.float32)
+    different, labels = np.unique(narrow, axis=0, return_inverse=True)
+    if len(different) > buckets:
+        chance = np.random.RandomState(np.random.MT19937(np.random.SeedSequence(seed)))
+        model = KMeans(buckets, init="random", n_init=restarts, max_iter=_STEPS, tol=0.0, random_state=chance)
+        with config_context(assume_finite=True, skip_parameter_validation=True):
+            labels = model.fit(narrow, sample_weight=weights).labels_
+    return labels.astype(np.int64)
+
+
 @register
 @dataclass(frozen=True, kw_only=True)
 class Mauve(EmbeddingMetric):
@@ -109,7 +131,8 @@ class Mauve(EmbeddingMetric):
     name: ClassVar[str] = "mauve"
     label: ClassVar[str] = "1 − MAUVE"
     source: ClassVar[str] = "Pillutla et al. 2021"
-    compiled: ClassVar[bool] = True
+    libraries: ClassVar[tuple[str, ...]] = ("scikit-learn",)
+    version: ClassVar[int] = 2
     min_texts_interval: ClassVar[int] = 300
     headline: ClassVar[Part] = Part(VALUE)
     parts: ClassVar[tuple[Part, ...]] = (Part("frontier_integral"), Part("mauve_star", closer="larger"))
@@ -182,10 +205,12 @@ class Mauve(EmbeddingMetric):
         scores = [components(union.spread, self.pca) for union in unions]
         for index in range(self.seeds):
             seed = self.seed, index
-            yield [
-                union.every(kmeans(X, union.weights, union.buckets, restarts=self.restarts, seed=seed))
-                for X, union in zip(scores, unions, strict=True)
-            ]
+            with one_thread():  # sums of several threads differ in their last bits
+                labels = [
+                    cluster(X, union.weights, union.buckets, restarts=self.restarts, seed=seed)
+                    for X, union in zip(scores, unions, strict=True)
+                ]
+            yield [union.every(own) for union, own in zip(unions, labels, strict=True)]
 
     def interval_ends(
         self, comparison: Comparison, score: Score, *, level: float, seed: int

@@ -89,7 +89,7 @@ def _cards(trained: Trained) -> list[dict[str, str]]:
 
 def _warn_of_changes(trained: Trained) -> None:
     for metric, then in zip(trained.metrics, trained.signatures, strict=True):
-        versions = (*PACKAGES, *metric.libraries, "native")
+        versions = (*PACKAGES, *metric.libraries)
         before, here = _without_versions(then, versions), _without_versions(metric.signature, versions)
         if before != here:
             warn(

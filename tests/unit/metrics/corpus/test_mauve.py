@@ -3,13 +3,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_limits
 
 from textgauge.core.errors import ParameterError
 from textgauge.core.sizes import cap_sizes
 from textgauge.data import Comparison, Corpus, Draws
 from textgauge.metrics.corpus import mauve
-from textgauge.metrics.corpus.mauve import Mauve, area_under, divergence_curve, frontier_integral, smoothed
-from textgauge.metrics.numerics.kmeans import kmeans
+from textgauge.metrics.corpus.mauve import Mauve, area_under, cluster, divergence_curve, frontier_integral, smoothed
 from textgauge.metrics.registry import get_metric
 
 METRIC = Mauve(on="given")
@@ -58,6 +58,32 @@ class TestCurve:
 
     def test_smoothing_adds_half_a_text(self):
         assert smoothed(np.array([3.0, 0.0])).tolist() == [3.5 / 4, 0.5 / 4]
+
+
+class TestCluster:
+    def test_as_good_as_the_best_of_many_starts(self):
+        rng = np.random.default_rng(0)
+        centres = 20.0 * rng.standard_normal((6, 5))
+        own = np.arange(120) % 6
+        labels = cluster(centres[own] + rng.standard_normal((120, 5)), np.ones(120), 6, restarts=20, seed=(1,))
+        assert len({*zip(own.tolist(), labels.tolist(), strict=True)}) == 6
+
+    def test_weights_count(self):
+        X = np.array([[0.0], [1.0], [2.0], [9.0]])
+        heavy = cluster(X, np.array([1.0, 1.0, 1.0, 500.0]), 2, restarts=9, seed=(0,))
+        assert len(set(heavy[:3].tolist())) == 1 != len(set(heavy.tolist()))
+
+    @pytest.mark.parametrize("rows", [np.arange(4.0)[:, None], np.repeat(np.eye(3), 4, axis=0)])
+    def test_few_different_rows_have_a_bucket_each(self, rows):
+        labels = cluster(rows, np.ones(len(rows)), 6, restarts=1, seed=(0,))
+        assert len(set(labels.tolist())) == len(np.unique(rows, axis=0))
+
+    def test_threads_change_nothing(self):
+        P, Q = cloud(1, 700), cloud(2, 700, shift=0.5)
+        with threadpool_limits(1):
+            one = METRIC.compute(Comparison(P, Q))
+        with threadpool_limits(4):
+            assert METRIC.compute(Comparison(P, Q)) == pytest.approx(one, abs=1e-12)
 
 
 class TestMetric:
@@ -159,9 +185,9 @@ class TestMany:
 
         def counted(X, weights, k, **options):
             calls.append(k)
-            return kmeans(X, weights, k, **options)
+            return cluster(X, weights, k, **options)
 
-        monkeypatch.setattr(mauve, "kmeans", counted)
+        monkeypatch.setattr(mauve, "cluster", counted)
         left = np.array([np.random.default_rng(draw).permutation(np.arange(90) < 50) for draw in range(200)])
         values = METRIC.compute_many(Corpus.of(cloud(1, 90)), Draws(left, ~left))["value"]
         assert len(calls) == 1
