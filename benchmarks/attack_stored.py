@@ -65,17 +65,17 @@ def cells(folder: Path, rng: np.random.Generator, count: int) -> Iterator[Case]:
 
 def embeddings(folder: Path, rng: np.random.Generator, count: int) -> Iterator[Case]:
     """A segment of the embedding cache."""
-    store, keys = EmbeddingStore(folder / "cache"), text_keys([f"text {n}" for n in range(20)])
+    keys = text_keys([f"text {n}" for n in range(20)])
     vectors = rng.normal(size=(20, 8)).astype(np.float32)
-    store.write(keys, vectors)
+    EmbeddingStore(folder / "cache").write(keys, vectors)
 
     def read() -> str:
-        found, rows = store.read(keys)
+        found, rows = EmbeddingStore(folder / "cache").read(keys)
         if found.any() and not np.array_equal(rows[found], vectors[found]):
             return "wrong"
         return "taken" if found.all() else "refused"
 
-    return _cases([(path, read) for path in (folder / "cache").glob("*.vec")], rng, count)
+    return _cases([(path, read) for path in (folder / "cache").glob("*.rows")], rng, count)
 
 
 def answers(folder: Path, rng: np.random.Generator, count: int) -> Iterator[Case]:

@@ -1,7 +1,8 @@
-"""Embeddings on disk: computed once per text and embedder, checked row by row when read, never trusted when damaged.
+"""Embeddings on disk: computed once per text and embedder, by any number of processes at once.
 
-One folder per embedder identity holds segments (`Segment`). Nothing is ever changed in place, so several
-processes may read and write at once. Many small segments are merged into one.
+The folder of an embedder holds files of rows: the keys of some texts, then their vectors. The name of a file says how
+many rows it has, their dimension and the checksum of its bytes. A file is written under another name and renamed, and
+never changed; small ones are merged. A damaged file is removed with a warning, and its texts are computed again.
 
 Settings: `TEXTGAUGE_CACHE` (the folder), `TEXTGAUGE_NO_CACHE=1` (no cache).
 """
@@ -10,11 +11,13 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import struct
+import re
 import time
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from concurrent.futures import Executor
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from uuid import uuid4
 
@@ -25,14 +28,19 @@ from textgauge.core.arrays import Floats32
 from textgauge.core.errors import InputError, warn
 from textgauge.core.files import remove_unfinished, replacing
 from textgauge.core.limits import open_stored
+from textgauge.core.parallel import map_parts
 from textgauge.core.sizes import blocks
 from textgauge.encode.embedders import Embedder, Progress
+from textgauge.encode.embedders import embedder as get_embedder
 from textgauge.encode.resources import cache_root, keeps_cache, make_cache_folder
 
-_CHUNK = 1024  # texts computed between two writes: what an interrupted run can lose
-Keys = NDArray[np.void]
-_MAGIC = b"TGVEC001"
-_HEADER = struct.Struct("<8sIQI")
+TextKeys = NDArray[np.uint64]  # texts × 2
+
+_CHUNK = 1_024  # texts computed between two writes: what a killed process loses
+_SMALL = 2**25  # bytes; smaller files are merged
+_MOST_SMALL = 32
+_STALE = 600.0  # seconds after which the lock of a merge was left by a killed process
+_NAME = re.compile(r"\d+x\d+-[0-9a-f]{8}-[0-9a-f]{12}\.rows")
 
 
 def encode_cached(
@@ -41,214 +49,221 @@ def encode_cached(
     *,
     progress: Progress | None = None,
     cache_dir: Path | None = None,
-    keep: bool = True,
+    executor: Executor | None = None,
 ) -> Floats32:
-    """The vectors of `texts`, from the cache where it has them; the new ones are kept, or not (`keep`), by chunks.
+    """Return the vectors of texts, from the cache where it has them; new ones are kept chunk by chunk.
 
-    The result is that of `embedder.encode`, cache or not; equal texts are computed once. A cache that cannot be
-    written is reported by one warning and not used. What is computed faster than looked up is not looked up.
+    The result is that of `embedder.encode`, cache or not; equal texts are computed once. What is computed faster than
+    it is looked up (`cheap`) is not kept. The workers of an `executor` get the embedder by its name.
     """
-    if not keep and getattr(embedder, "cheap", False):
-        return encode_rows(embedder, texts, progress)
-    places: dict[str, int] = {}
-    inverse = np.fromiter((places.setdefault(text, len(places)) for text in texts), dtype=np.intp, count=len(texts))
-    store = EmbeddingStore.of(embedder, cache_dir) if keeps_cache() else None
-    if store is not None:
-        store.writable = keep
-    return _vectors(embedder, list(places), store, progress)[inverse]
+    first: dict[str, int] = {}
+    inverse = np.fromiter((first.setdefault(text, len(first)) for text in texts), dtype=np.intp, count=len(texts))
+    with_store = keeps_cache() and not getattr(embedder, "cheap", False)
+    store = EmbeddingStore.of(embedder, cache_dir) if with_store else None
+    vectors = _encode_different(embedder, list(first), store, progress, executor)
+    return vectors if len(first) == len(texts) else vectors[inverse]
 
 
-def _vectors(
+def _encode_different(
     embedder: Embedder,
     texts: list[str],
     store: EmbeddingStore | None,
     progress: Progress | None,
+    executor: Executor | None,
 ) -> Floats32:
     if not texts:
         return np.empty((0, embedder.dimension), dtype=np.float32)
-    keys = text_keys(texts)
-    found, vectors = store.read(keys) if store else _nothing(len(texts))
+    keys = text_keys(texts) if store else np.empty((len(texts), 2), dtype=np.uint64)
+    known, vectors = store.read(keys) if store else _no_rows(len(texts))
     # Neighbours in length share batches without padding.
-    missing = sorted(np.flatnonzero(~found).tolist(), key=lambda row: len(texts[row]))
-    if progress is not None and found.any():
-        progress(int(found.sum()), len(texts))
-    for some in blocks(len(missing), _CHUNK):
+    missing = sorted(np.flatnonzero(~known).tolist(), key=lambda row: len(texts[row]))
+    before = len(texts) - len(missing)
+    if progress is not None and before:
+        progress(before, len(texts))
+    places = blocks(len(missing), _CHUNK)
+    chunks = ([texts[row] for row in missing[some]] for some in places)
+    if executor is None:
+        counts = (_shift(progress, before + some.start, len(texts)) for some in places)
+        parts: Iterator[Floats32] = map(partial(encode_rows, embedder), chunks, counts)
+    else:
+        parts = map_parts(executor, partial(_encode_by_name, embedder.name), chunks)
+    for some, fresh in zip(places, parts, strict=True):
         rows = missing[some]
-        report = _shifted(progress, len(texts) - len(missing) + some.start, len(texts))
-        fresh = encode_rows(embedder, [texts[row] for row in rows], report)
         if not vectors.shape[1]:
             vectors = np.empty((len(texts), fresh.shape[1]), dtype=np.float32)
         if fresh.shape[1] != vectors.shape[1]:
             # The model behind this identity has changed its dimension: nothing kept under it can be used.
-            return _vectors(embedder, texts, None, progress)
+            return _encode_different(embedder, texts, None, progress, executor)
         vectors[rows] = fresh
+        if progress is not None and executor is not None:
+            progress(before + some.stop, len(texts))
         if store:
             store.write(keys[rows], fresh)
     return vectors
 
 
-def _nothing(count: int) -> tuple[NDArray[np.bool_], Floats32]:
-    return np.zeros(count, dtype=bool), np.empty((count, 0), dtype=np.float32)
-
-
 def encode_rows(embedder: Embedder, texts: Sequence[str], progress: Progress | None = None) -> Floats32:
-    """What the embedder gives for texts, checked to be one row each."""
+    """Return what the embedder gives for texts, checked to be one row each."""
     vectors = np.asarray(embedder.encode(texts, progress=progress), dtype=np.float32)
     if vectors.ndim != 2 or len(vectors) != len(texts):
         raise InputError(f"embedder {embedder.name} gave an array of shape {vectors.shape} for {len(texts)} texts")
     return vectors
 
 
-def _shifted(progress: Progress | None, before: int, total: int) -> Progress | None:
+def _encode_by_name(name: str, texts: Sequence[str]) -> Floats32:
+    return encode_rows(get_embedder(name), texts)
+
+
+def _no_rows(count: int) -> tuple[NDArray[np.bool_], Floats32]:
+    return np.zeros(count, dtype=bool), np.empty((count, 0), dtype=np.float32)
+
+
+def _shift(progress: Progress | None, before: int, total: int) -> Progress | None:
     return None if progress is None else lambda done, _: progress(before + done, total)
 
 
-def text_keys(texts: Sequence[str]) -> Keys:
-    """The 16-byte content key of each text; lone surrogates are part of the content."""
+def text_keys(texts: Sequence[str]) -> TextKeys:
+    """Return the 16-byte content key of each text; lone surrogates are part of the content."""
     digests = (hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest() for text in texts)
-    return np.frombuffer(b"".join(digests), dtype="V16")
+    return np.frombuffer(b"".join(digests), dtype="<u8").reshape(-1, 2)
 
 
 @dataclass
 class EmbeddingStore:
-    """The segments of one embedder identity; from `most_segments` on, the smallest `merged_at_once` become one."""
+    """The files of one embedder identity."""
 
     folder: Path
     writable: bool = True
-    most_segments: int = 64
-    merged_at_once: int = 48
+    _checked: set[Path] = field(default_factory=set, repr=False)
 
     @classmethod
-    def of(cls, embedder: Embedder, cache_dir: Path | None) -> EmbeddingStore:
-        """The store of an embedder, in `cache_dir` or in textgauge's cache."""
+    def of(cls, embedder: Embedder, cache_dir: Path | None = None) -> EmbeddingStore:
+        """Return the store of an embedder, in `cache_dir` or in textgauge's cache."""
         root = cache_root() / "embeddings" if cache_dir is None else cache_dir
         return cls(root / hashlib.blake2b(embedder.identity.encode(), digest_size=12).hexdigest())
 
-    def read(self, keys: Keys) -> tuple[NDArray[np.bool_], Floats32]:
-        """Which keys were found whole, and an array that holds their vectors at those rows."""
-        found, vectors = _nothing(len(keys))
-        for segment in self._segments():
-            if not vectors.shape[1]:
-                vectors = np.empty((len(keys), segment.vectors.shape[1]), dtype=np.float32)
-            if segment.vectors.shape[1] == vectors.shape[1]:
-                copy_rows(segment, keys, found, vectors)
-        return (found, vectors) if found.any() else _nothing(len(keys))
+    def read(self, keys: TextKeys) -> tuple[NDArray[np.bool_], Floats32]:
+        """Return which keys there are, and an array with their vectors at those rows."""
+        known, vectors = _no_rows(len(keys))
+        order = np.argsort(keys[:, 0])
+        seen: set[Path] = set()
+        # What a merge removes meanwhile is found in the file that it wrote.
+        while fresh := [path for path in self.list_files() if path not in seen]:
+            seen.update(fresh)
+            for file in self._open(fresh):
+                if vectors.shape[1] not in (0, file.rows.shape[1]):
+                    continue
+                at = order[np.minimum(np.searchsorted(keys[:, 0], file.keys[:, 0], sorter=order), len(keys) - 1)]
+                hits = np.flatnonzero((keys[at] == file.keys).all(axis=1) & ~known[at])
+                if len(hits) and self._is_whole(file):
+                    if not vectors.shape[1]:
+                        vectors = np.empty((len(keys), file.rows.shape[1]), dtype=np.float32)
+                    vectors[at[hits]] = file.rows[hits]
+                    known[at[hits]] = True
+        return known, vectors
 
-    def write(self, keys: Keys, vectors: Floats32) -> None:
-        """Keep new rows as one more segment; rows that are not finite are not kept."""
-        whole = np.isfinite(vectors).all(axis=1)
-        if not self.writable or not whole.any():
+    def write(self, keys: TextKeys, vectors: Floats32) -> None:
+        """Keep new rows as one more file; rows that are not finite are not kept."""
+        finite = np.isfinite(vectors).all(axis=1)
+        if not self.writable or not finite.any():
             return
         try:
             make_cache_folder(self.folder)
-            write_segment(self.folder, keys[whole], vectors[whole])
+            self._write(keys[finite], vectors[finite])
             self._merge()
         except OSError as error:
             self.writable = False
             message = f"cannot write the embedding cache {self.folder.parent} ({error.strerror}); continuing without it"
             warn(message, RuntimeWarning)
 
-    def _names(self) -> list[Path]:
-        return sorted(self.folder.glob("*.vec"), reverse=True)  # the newest first
+    def list_files(self) -> list[Path]:
+        """Return the files of rows; others are left alone."""
+        return [path for path in self.folder.glob("*.rows") if _NAME.fullmatch(path.name)]
 
-    def _segments(self) -> Iterator[Segment]:
-        """Yield every readable segment; one that a merge removed meanwhile is found again in the merged one."""
-        seen: set[Path] = set()
-        while fresh := [path for path in self._names() if path not in seen]:
-            for path in fresh:
-                seen.add(path)
-                segment = read_segment(path)
-                if segment is not None:
-                    yield segment
+    def _write(self, keys: TextKeys, vectors: Floats32) -> None:
+        parts = [
+            np.ascontiguousarray(keys, dtype="<u8").tobytes(),
+            np.ascontiguousarray(vectors, dtype="<f4").tobytes(),
+        ]
+        check = zlib.crc32(parts[1], zlib.crc32(parts[0]))
+        name = f"{len(vectors)}x{vectors.shape[1]}-{check:08x}-{uuid4().hex[:12]}.rows"
+        with replacing(self.folder / name, named_by_user=False) as part, part.open("wb") as stream:
+            stream.writelines(parts)
+        self._checked.add(self.folder / name)
+
+    def _open(self, paths: Sequence[Path]) -> Iterator[_RowsFile]:
+        for path in paths:
+            try:
+                yield _RowsFile.open(path)
+            except FileNotFoundError:  # merged meanwhile
+                continue
+            except (OSError, ValueError):
+                self._drop(path)
+
+    def _is_whole(self, file: _RowsFile) -> bool:
+        """Compare the bytes of a file with the checksum in its name, once."""
+        if file.path not in self._checked:
+            if f"{zlib.crc32(file.content.data):08x}" != file.path.name.split("-")[1]:
+                self._drop(file.path)
+                return False
+            self._checked.add(file.path)
+        return True
+
+    def _drop(self, path: Path) -> None:
+        warn(f"the embedding cache has a damaged file, {path}: it is removed, and its texts are embedded again")
+        with contextlib.suppress(OSError):
+            path.unlink()
 
     def _merge(self) -> None:
-        paths = self._names()
-        if len(paths) <= self.most_segments:
+        """Make one file of many small ones; one process at a time."""
+        small = [path for path in self.list_files() if _size(path) < _SMALL]
+        if len(small) <= _MOST_SMALL:
             return
         remove_unfinished(self.folder)
-        smallest = sorted(paths, key=lambda path: path.stat().st_size)[: self.merged_at_once]
-        segments = [segment for segment in map(read_segment, smallest) if segment is not None]
-        if not all(path.exists() for path in smallest):
-            return  # another process is merging
-        for dimension in {segment.vectors.shape[1] for segment in segments}:
-            alike = [segment for segment in segments if segment.vectors.shape[1] == dimension]
-            keys, vectors = union(alike)
-            write_segment(self.folder, keys, vectors)
-        for path in smallest:
-            with contextlib.suppress(OSError):
-                path.unlink()
+        lock = self.folder / ".merging"
+        with contextlib.suppress(OSError):
+            if time.time() - lock.stat().st_mtime > _STALE:
+                lock.unlink()
+        try:
+            lock.touch(exist_ok=False)
+        except FileExistsError:
+            return
+        try:
+            self._merge_files(small)
+        finally:
+            lock.unlink(missing_ok=True)
+
+    def _merge_files(self, paths: Sequence[Path]) -> None:
+        files = [file for file in self._open(paths) if self._is_whole(file)]
+        for dimension in {file.rows.shape[1] for file in files}:
+            alike = [file for file in files if file.rows.shape[1] == dimension]
+            keys, first = np.unique(np.concatenate([file.keys for file in alike]), axis=0, return_index=True)
+            self._write(keys, np.concatenate([file.rows for file in alike])[first])
+        for file in files:
+            file.path.unlink(missing_ok=True)
 
 
-@dataclass(frozen=True)
-class Segment:
-    """One file: keys, checks, vectors, memory-mapped."""
+@dataclass(frozen=True, eq=False)
+class _RowsFile:
+    """A file of rows, memory-mapped."""
 
-    keys: Keys
-    checks: NDArray[np.uint32]
-    vectors: Floats32
+    path: Path
+    content: NDArray[np.uint8]
+    keys: TextKeys
+    rows: Floats32
 
-    def whole(self, row: int) -> bool:
-        """Whether a row has the bytes that were written."""
-        return _check(self.keys[row].tobytes(), self.vectors[row].tobytes()) == int(self.checks[row])
-
-
-def _check(key: bytes, vector: bytes) -> int:
-    return zlib.crc32(vector, zlib.crc32(key))
-
-
-def write_segment(folder: Path, keys: Keys, vectors: Floats32) -> None:
-    """Write a segment whole or not at all."""
-    rows = np.ascontiguousarray(vectors, dtype="<f4")
-    checks = [_check(key.tobytes(), row.tobytes()) for key, row in zip(keys, rows, strict=True)]
-    start = _HEADER.pack(_MAGIC, rows.shape[1], len(rows), 0)[:-4]
-    with replacing(folder / f"{time.time_ns():020d}-{uuid4().hex[:8]}.vec") as part, part.open("wb") as stream:
-        stream.write(start + struct.pack("<I", zlib.crc32(start)))
-        for block in (keys, np.array(checks, dtype="<u4"), rows):
-            stream.write(block.tobytes())
-
-
-def read_segment(path: Path) -> Segment | None:
-    """Open a segment; None where it is gone, cut short, too long or not a segment at all."""
-    try:
+    @classmethod
+    def open(cls, path: Path) -> _RowsFile:
+        """Map a file; `ValueError` where its size is not the one that its name says."""
+        count, dimension = map(int, path.name.split("-")[0].split("x"))
         with open_stored(path) as stream:
             content = np.memmap(stream, dtype=np.uint8, mode="r")
-    except (OSError, ValueError):
-        return None
-    if len(content) < _HEADER.size:
-        return None
-    head = content[: _HEADER.size].tobytes()
-    magic, dimension, count, check = _HEADER.unpack(head)
-    size = _HEADER.size + count * (16 + 4 + 4 * dimension)
-    if magic != _MAGIC or check != zlib.crc32(head[:-4]) or size != len(content) or not dimension:
-        return None
-    keys, checks, vectors = np.split(content[_HEADER.size :], [16 * count, 20 * count])
-    return Segment(keys.view("V16"), checks.view("<u4"), vectors.view("<f4").reshape(count, dimension))
+        keys, rows = content[: 16 * count].view("<u8"), content[16 * count :].view("<f4")
+        return cls(path, content, keys.reshape(count, 2), rows.reshape(count, dimension))
 
 
-def _heads(keys: Keys) -> NDArray[np.uint64]:
-    return np.ascontiguousarray(keys).view(np.uint64)[::2]
-
-
-def copy_rows(segment: Segment, keys: Keys, found: NDArray[np.bool_], vectors: Floats32) -> None:
-    """Copy into `vectors` the whole rows that a segment has and mark them `found`.
-
-    Keys are compared by 8 bytes in one sweep and by all 16 for those that meet.
-    """
-    heads, theirs = _heads(keys), _heads(segment.keys)
-    order = np.argsort(heads)
-    places = np.minimum(np.searchsorted(heads, theirs, sorter=order), len(heads) - 1)
-    for row in np.flatnonzero(heads[order[places]] == theirs).tolist():
-        place = order[places[row]]
-        if not found[place] and keys[place] == segment.keys[row] and segment.whole(row):
-            vectors[place] = segment.vectors[row]
-            found[place] = True
-
-
-def union(segments: Sequence[Segment]) -> tuple[Keys, Floats32]:
-    """Gather the whole rows of several segments of one dimension, each key once."""
-    keys = np.concatenate([segment.keys for segment in segments])
-    vectors = np.concatenate([segment.vectors for segment in segments])
-    whole = np.concatenate([[segment.whole(row) for row in range(len(segment.keys))] for segment in segments])
-    rows = np.flatnonzero(whole)
-    _, first = np.unique(keys[rows].tolist(), return_index=True)
-    return keys[rows[first]], vectors[rows[first]]
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:  # merged meanwhile
+        return _SMALL

@@ -116,11 +116,7 @@ class Pool:
     @cached_property
     def keys(self) -> NDArray[np.uint64]:
         """A 64-bit content key per row: equal rows have equal keys in every pool."""
-        if self._texts is not None:
-            rows = [text.encode("utf-8", "surrogatepass") for text in self._texts]
-        else:
-            return row_keys(self.embeddings(GIVEN))
-        return content_keys(rows)
+        return row_keys(self.embeddings(GIVEN)) if self._texts is None else text_content_keys(self._texts)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -195,6 +191,11 @@ def content_keys(rows: Iterable[bytes]) -> NDArray[np.uint64]:
     """A 64-bit key of each row's bytes."""
     digests = b"".join([hashlib.blake2b(row, digest_size=8).digest() for row in rows])
     return np.frombuffer(digests, dtype=np.uint64)
+
+
+def text_content_keys(texts: Iterable[str]) -> NDArray[np.uint64]:
+    """Return a 64-bit key of each text; lone surrogates are part of the content."""
+    return content_keys(text.encode("utf-8", "surrogatepass") for text in texts)
 
 
 def row_keys(embeddings: Embeddings) -> NDArray[np.uint64]:

@@ -24,14 +24,13 @@ from textgauge.core.arrays import Ints
 from textgauge.core.errors import InputError, ResourceError, warn
 from textgauge.core.sizes import blocks, capped
 from textgauge.data.batches import has_batches, read_batches
-from textgauge.data.blocks import BLOCK
 from textgauge.data.formats import format_of, is_table
 from textgauge.data.packing import changed, packing, show
 from textgauge.data.pool import GIVEN, Embeddings, Pool, checked_embeddings
 from textgauge.encode.resources import cache_root, make_cache_folder
 
 _STREAMED = 50_000  # texts; larger sources are streamed
-_PARTITION = 8 * BLOCK
+_PARTITION = 32_768
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,8 @@ from textgauge.core.arrays import Floats, Ints
 from textgauge.core.errors import InputError
 from textgauge.core.parallel import one_blas_thread
 from textgauge.core.sizes import blocks
-from textgauge.data.blocks import EncodedTexts, embed_blocks
-from textgauge.data.pool import GIVEN, PADDED, Embeddings, checked_embeddings, row_keys
+from textgauge.data.cache import encode_cached
+from textgauge.data.pool import GIVEN, PADDED, Embeddings, checked_embeddings, row_keys, text_content_keys
 from textgauge.data.stream import StreamPart
 from textgauge.encode.embedders import embedder
 from textgauge.encode.grounds import unit_rows
@@ -84,13 +84,10 @@ def _of_rows(rows: Embeddings, wanted: SumsWanted) -> PartitionSums:
 
 
 def _of_texts(texts: list[str], wanted: SumsWanted) -> PartitionSums:
-    encoded = EncodedTexts.of(texts)
-    keys = encoded.keys()
+    keys = text_content_keys(texts)
     group = _groups(keys, wanted.groups)
     names = dict.fromkeys([*(name for name, _ in wanted.embeddings), *wanted.kept])
-    vectors: dict[str, Embeddings] = {
-        name: checked_embeddings(embed_blocks(embedder(name), texts, encoded)) for name in names
-    }
+    vectors: dict[str, Embeddings] = {name: checked_embeddings(encode_cached(embedder(name), texts)) for name in names}
     facts: dict[str, NDArray[Any]] = {KEYS: keys, WORDS: word_counts(texts), SCRIPTS: scripts_of(texts)}
     if wanted.readable:
         facts[UNKNOWN] = unknown_shares_of(texts)

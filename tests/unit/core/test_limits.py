@@ -8,7 +8,6 @@ from textgauge.core.errors import TextgaugeError
 from textgauge.core.limits import stored_bytes
 from textgauge.core.parallel import workers
 from textgauge.data import load_texts, read_embeddings
-from textgauge.data.blocks import read_block
 from textgauge.data.cache import EmbeddingStore, text_keys
 from textgauge.encode.language_models.arpa import read_arpa
 from textgauge.encode.token_vectors.elmo import read_sizes
@@ -68,7 +67,6 @@ def test_a_result_without_end_counts_as_missing(tmp_path, endless):
 @pytest.mark.parametrize(
     "read",
     [
-        lambda path: read_block(path, 2),
         lambda path: EmbeddingStore(path.parent).read(text_keys(["x"]))[0].tolist() == [True] or None,
         lambda path: _noted(path, 1, 1),
         lambda path: _opened(path.parent),
@@ -77,7 +75,7 @@ def test_a_result_without_end_counts_as_missing(tmp_path, endless):
 )
 def test_what_a_cache_keeps_without_end_counts_as_missing(tmp_path, endless, read):
     path = endless(tmp_path / "keys.npy")
-    for other in ("places.npy", "matrix.npy", "checks.npy", "1-2.vec"):
+    for other in ("places.npy", "matrix.npy", "checks.npy", "1x2-00000000-0123456789ab.rows"):
         (tmp_path / other).symlink_to(path)
     assert read(path) is None
 

@@ -2,6 +2,9 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
+import subprocess
+import sys
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,7 +18,7 @@ from hypothesis import strategies as st
 from textgauge.core.errors import InputError
 from textgauge.core.sizes import cap_sizes
 from textgauge.data import cache
-from textgauge.data.cache import EmbeddingStore, encode_cached, read_segment, text_keys, write_segment
+from textgauge.data.cache import EmbeddingStore, encode_cached, text_keys
 
 
 class Letters:
@@ -49,7 +52,7 @@ def plain(texts: Sequence[str] = TEXTS) -> np.ndarray:
 
 
 def files(folder: Path) -> list[Path]:
-    return sorted(folder.rglob("*.vec"))
+    return sorted(folder.rglob("*.rows"))
 
 
 def test_cold_warm_and_off_are_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -129,75 +132,104 @@ def test_no_damage_changes_the_result(tmp_path_factory: pytest.TempPathFactory, 
         {"flip": content, "cut": content[:place], "longer": content + b"x", "empty": b"", "noise": os.urandom(64)}[kind]
     )
     again = Letters()
-    np.testing.assert_array_equal(encode_cached(again, TEXTS, cache_dir=folder), plain())
+    with pytest.warns(UserWarning, match="damaged"):
+        np.testing.assert_array_equal(encode_cached(again, TEXTS, cache_dir=folder), plain())
     assert again.asked
     last = Letters()
     np.testing.assert_array_equal(encode_cached(last, TEXTS, cache_dir=folder), plain())
     assert last.asked == []
 
 
-def test_one_damaged_row_costs_one_text(tmp_path: Path) -> None:
+def test_a_damaged_file_is_removed_with_one_warning(tmp_path: Path) -> None:
     encode_cached(Letters(), TEXTS, cache_dir=tmp_path)
     (path,) = files(tmp_path)
     content = bytearray(path.read_bytes())
     content[-1] ^= 1
     path.write_bytes(content)
-    encoder = Letters()
-    np.testing.assert_array_equal(encode_cached(encoder, TEXTS, cache_dir=tmp_path), plain())
-    assert len(encoder.asked) == 1
+    with pytest.warns(UserWarning, match=path.name) as caught:
+        np.testing.assert_array_equal(encode_cached(Letters(), TEXTS, cache_dir=tmp_path), plain())
+    assert len(caught) == 1
+    assert not path.exists()
 
 
-def test_a_folder_in_place_of_a_segment_is_passed_over(tmp_path: Path) -> None:
-    store = EmbeddingStore.of(Letters(), tmp_path)
-    (store.folder / "0.vec").mkdir(parents=True)
+def test_other_files_are_left_alone(tmp_path: Path) -> None:
+    folder = EmbeddingStore.of(Letters(), tmp_path).folder
+    folder.mkdir(parents=True)
+    others = [folder / name for name in ("1-2.vec", "3.blk", "notes.rows")]
+    for path in others:
+        path.write_text("not rows")
     np.testing.assert_array_equal(encode_cached(Letters(), TEXTS, cache_dir=tmp_path), plain())
+    assert all(path.exists() for path in others)
 
 
-def test_the_number_of_files_stays_bounded(tmp_path: Path) -> None:
-    store = EmbeddingStore(EmbeddingStore.of(Letters(), tmp_path).folder, most_segments=6, merged_at_once=4)
-    for text in TEXTS:
+def test_the_number_of_small_files_stays_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache, "_MOST_SMALL", 6)
+    store = EmbeddingStore.of(Letters(), tmp_path)
+    for text in [*TEXTS, *TEXTS]:
         store.write(text_keys([text]), plain([text]))
-    assert len(files(tmp_path)) <= 6
-    assert list(tmp_path.rglob(".new-*")) == []
+        assert len(files(tmp_path)) <= 6
+    assert [path.name for path in store.folder.iterdir() if path.suffix != ".rows"] == []
     warm = Letters()
     np.testing.assert_array_equal(encode_cached(warm, TEXTS, cache_dir=tmp_path), plain())
     assert warm.asked == []
 
 
-def test_a_merge_drops_damage_and_repetitions(tmp_path: Path) -> None:
-    store = EmbeddingStore(tmp_path, most_segments=3)
-    keys, vectors = text_keys(["a", "b"]), plain(["a", "b"])
+def test_a_merge_drops_damage_and_repetitions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = EmbeddingStore(tmp_path)
     for _ in range(3):
-        write_segment(tmp_path, keys, vectors)
+        store.write(text_keys(["a", "b"]), plain(["a", "b"]))
     damaged = files(tmp_path)[0]
     damaged.write_bytes(damaged.read_bytes()[:-1])
-    store.write(text_keys(["c"]), plain(["c"]))
+    monkeypatch.setattr(cache, "_MOST_SMALL", 3)
+    with pytest.warns(UserWarning, match="damaged"):
+        store.write(text_keys(["c"]), plain(["c"]))
     (merged,) = files(tmp_path)
-    segment = read_segment(merged)
-    assert segment is not None
-    assert len(segment.keys) == 3
-    found, read = store.read(text_keys(["c", "a", "b"]))
-    assert found.all()
-    np.testing.assert_array_equal(read, plain(["c", "a", "b"]))
+    assert merged.name.startswith("3x26-")
+    known, rows = store.read(text_keys(["c", "a", "b"]))
+    assert known.all()
+    np.testing.assert_array_equal(rows, plain(["c", "a", "b"]))
+
+
+def test_a_merge_under_way_is_not_disturbed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache, "_MOST_SMALL", 2)
+    store = EmbeddingStore(tmp_path)
+    lock = tmp_path / ".merging"
+    lock.touch()
+    for text in "abcd":
+        store.write(text_keys([text]), plain([text]))
+    assert len(files(tmp_path)) == 4
+    os.utime(lock, (0, 0))  # left by a process that was killed
+    store.write(text_keys(["e"]), plain(["e"]))
+    assert len(files(tmp_path)) == 1
 
 
 def test_a_reader_finds_rows_that_a_merge_moved_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store, moved = EmbeddingStore(tmp_path), []
     for text in "abc":
-        write_segment(tmp_path, text_keys([text]), plain([text]))
-    store, real, moved = EmbeddingStore(tmp_path), cache.read_segment, []
+        store.write(text_keys([text]), plain([text]))
+    opened = cache._RowsFile.open
 
     def merge_first(path: Path) -> Any:
         if not moved:
             moved.append(True)
             for old in files(tmp_path):
                 old.unlink()
-            write_segment(tmp_path, text_keys(list("abc")), plain(list("abc")))
-        return real(path)
+            store.write(text_keys(list("abc")), plain(list("abc")))
+        return opened(path)
 
-    monkeypatch.setattr(cache, "read_segment", merge_first)
-    found, vectors = store.read(text_keys(list("abc")))
-    assert found.all()
+    monkeypatch.setattr(cache._RowsFile, "open", merge_first)
+    known, vectors = store.read(text_keys(list("abc")))
+    assert known.all()
     np.testing.assert_array_equal(vectors, plain(list("abc")))
+
+
+def test_a_merge_that_loses_its_files_is_no_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache, "_MOST_SMALL", 2)
+    monkeypatch.setattr(cache, "_size", lambda path: path.unlink() or 0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for text in "abcd":
+            EmbeddingStore(tmp_path).write(text_keys([text]), plain([text]))
 
 
 def test_a_cache_that_cannot_be_written_is_one_warning(tmp_path: Path) -> None:
@@ -264,6 +296,38 @@ def test_processes_may_share_it(tmp_path: Path) -> None:
     """Writers and mergers at once: every reader gets the right numbers, and the files stay whole."""
     with cap_sizes(1), multiprocessing.get_context("spawn").Pool(3) as pool:  # a segment a text: more than are kept
         assert pool.starmap(work, [(tmp_path, start) for start in (0, 10, 20, 30)]) == [True] * 4
-    segments = [read_segment(path) for path in files(tmp_path)]
-    assert max(0 if segment is None else len(segment.keys) for segment in segments) > 1  # some were merged
-    assert None not in segments
+    sizes = [int(path.name.split("x")[0]) for path in files(tmp_path)]
+    assert max(sizes) > 1  # some were merged
+    warm = Letters()
+    texts = [f"shared {number}" for number in range(90)]
+    np.testing.assert_array_equal(encode_cached(warm, texts, cache_dir=tmp_path), plain(texts))
+    assert warm.asked == []
+
+
+@pytest.mark.long
+def test_a_killed_run_goes_on_where_it_was(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    script = f"""
+import os, signal, sys
+import numpy as np
+from textgauge.data.cache import encode_cached
+class Slow:
+    name = identity = "slow"
+    dimension = 1
+    def encode(self, texts, *, batch_size=64, progress=None):
+        with open({str(log)!r}, "a") as file:
+            file.writelines(text + "\\n" for text in texts)
+        if sys.argv[1] == "kill" and "12" in texts:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return np.array([[float(text)] for text in texts], dtype=np.float32)
+texts = [str(number) for number in range(22)]
+assert encode_cached(Slow(), texts)[:, 0].tolist() == [float(text) for text in texts]
+"""
+    with cap_sizes(4):
+        environment = os.environ | {"TEXTGAUGE_CACHE": str(tmp_path / "cache")}
+        first = subprocess.run([sys.executable, "-c", script, "kill"], env=environment, check=False)
+        assert first.returncode == -signal.SIGKILL
+        subprocess.run([sys.executable, "-c", script, "on"], env=environment, check=True)
+    asked = log.read_text().split()
+    assert len(asked) - len(set(asked)) == 4  # the chunk under way
+    assert sorted(set(asked), key=int) == [str(number) for number in range(22)]

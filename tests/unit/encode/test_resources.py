@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from textgauge.core.errors import ResourceError, UnknownName
-from textgauge.data.blocks import write_block
+from textgauge.data.cache import EmbeddingStore, text_keys
 from textgauge.data.stream import RowFile
 from textgauge.encode import resource_sources as sources
 from textgauge.encode import resources
@@ -299,7 +299,7 @@ def test_a_new_cache_is_closed_to_other_users_and_one_that_is_there_is_left_as_i
 
 
 def keep_block():
-    write_block(cache_root() / "embeddings" / "x.blk", np.ones((2, 2), dtype=np.float32))
+    EmbeddingStore(cache_root() / "embeddings" / "x").write(text_keys(["a"]), np.ones((1, 2), dtype=np.float32))
 
 
 def keep_rows():

@@ -182,7 +182,7 @@ class Embeddings:
     def _recall(self, name: str, texts: list[str]) -> None:
         from textgauge.encode.embedders import embedder
 
-        found, vectors = EmbeddingStore.of(embedder(name), None).read(text_keys(texts))
+        found, vectors = EmbeddingStore.of(embedder(name)).read(text_keys(texts))
         self._rows[name].update((texts[place], vectors[place]) for place in np.flatnonzero(found))
 
     def _encode(self, name: str, texts: Sequence[str]) -> None:

@@ -16,7 +16,7 @@ from textgauge.core.parallel import map_ordered, one_blas_thread, workers, worke
 from textgauge.core.progress import Stage, Step
 from textgauge.core.sizes import capped
 from textgauge.data import GIVEN, Comparison, Corpus
-from textgauge.data.blocks import BLOCK, EncodedTexts, embed_blocks
+from textgauge.data.cache import encode_cached
 from textgauge.data.pool import PADDED
 from textgauge.data.source import check_different
 from textgauge.data.stream import ArrayStream, RowFile, StoredPool, Stream, StreamPart
@@ -27,6 +27,7 @@ from textgauge.metrics.readable import PIECES, reads_pieces
 from textgauge.metrics.sums import COUNTS, KEYS, SCRIPTS, UNKNOWN, WORDS, CorpusSums, SumsWanted, sum_partition
 
 Streams = tuple[Stream, Stream]
+_CENTRE = 4_096  # texts
 
 
 def is_sampled(metric: CorpusMetric, approx: int | None) -> bool:
@@ -77,9 +78,8 @@ def _centre(first: StreamPart, name: str) -> Floats:
     elif first.texts is None:
         raise InputError("the corpora were given as embeddings; their texts are not known")
     else:
-        texts = first.texts[: capped(BLOCK)]
-        rows = embed_blocks(embedder(name), texts, EncodedTexts.of(texts))
-    return np.asarray(rows[: capped(BLOCK)].mean(axis=0, dtype=np.float64))  # type: ignore[index]
+        rows = encode_cached(embedder(name), first.texts[: capped(_CENTRE)])
+    return np.asarray(rows[: capped(_CENTRE)].mean(axis=0, dtype=np.float64))  # type: ignore[index]
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,6 @@ from textgauge.core.parallel import map_parts
 from textgauge.core.progress import Stage, Step, counting, report
 from textgauge.core.sizes import blocks
 from textgauge.data import Corpus
-from textgauge.data.blocks import BLOCK, EncodedTexts, embed_blocks
 from textgauge.data.pool import Pool
 from textgauge.metrics.properties.base import NEAR_COPY, TOKENIZER, MeasuredCorpus, NearestMatches
 from textgauge.metrics.properties.nearest import nearest_meaning, nearest_wording
@@ -193,23 +192,10 @@ class Measuring:
         from textgauge.data.cache import encode_cached
         from textgauge.encode.embedders import embedder
 
-        if self.cluster is not None:
-            return self._vectors_of_workers(self.embedder or "")
         self.on_step(f"embedding with {self.embedder}")
         with counting(self.on_step, f"texts embedded with {self.embedder}"):
-            return encode_cached(embedder(self.embedder or ""), self.sets.pool.texts, progress=report)
-
-    def _vectors_of_workers(self, name: str) -> NDArray[np.float32]:
-        """The vectors of the different texts, which workers compute and keep block by block."""
-        pool = self.sets.pool
-        _, first, inverse = np.unique(pool.keys, return_index=True, return_inverse=True)
-        texts, parts = [pool.texts[row] for row in first.tolist()], []
-        places = blocks(len(texts), BLOCK)
-        portions = [texts[place] for place in places]
-        for place, rows in zip(places, map_parts(self.cluster, partial(_embedded, name), portions), strict=True):
-            parts.append(rows)
-            self.on_step(Stage("embedding texts", place.stop, len(texts), "embedding"))
-        return np.asarray(np.concatenate(parts)[inverse])
+            model, texts = embedder(self.embedder or ""), self.sets.pool.texts
+            return encode_cached(model, texts, progress=report, executor=self.cluster)
 
     def _workers_of(self, compute: Callable[[Sequence[str]], Columns]) -> Executor | None:
         return self.cluster if isinstance(compute, partial) else None
@@ -244,12 +230,6 @@ def _surprise(model: str, texts: Sequence[str]) -> Columns:
     from textgauge.encode.language_models import get_language_model
 
     return get_language_model(model).surprise(texts)
-
-
-def _embedded(name: str, texts: Sequence[str]) -> NDArray[np.float32]:
-    from textgauge.encode.embedders import embedder
-
-    return embed_blocks(embedder(name), texts, EncodedTexts.of(texts))
 
 
 def _columns(rows: Rows | None, corpus: Corpus) -> tuple[Floats, Floats] | None:
