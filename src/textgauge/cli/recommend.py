@@ -12,7 +12,6 @@ from textgauge.cli.output import Format, FormatOption, note, print_result, print
 from textgauge.cli.progress import progress
 from textgauge.core.errors import InputError
 from textgauge.core.files import write_atomically
-from textgauge.core.progress import Stage
 
 if TYPE_CHECKING:
     from textgauge.bench.recommend import Recommendation
@@ -38,7 +37,7 @@ def recommend(
             help="Metrics, separated by commas or repeated; `pr(k=3|5)` is a grid; default: all that can run here.",
         ),
     ] = None,
-    budget: Annotated[str, typer.Option(help="The time it may take, such as 90s, 2m or 1h.")] = "2m",
+    effort: Annotated[str, typer.Option(help="How large the experiments are: quick, normal or thorough.")] = "normal",
     effect: Annotated[float, typer.Option(help="The share of foreign texts that a test should detect.")] = 0.1,
     power: Annotated[float, typer.Option(help="The probability that the test detects it.")] = 0.8,
     seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
@@ -52,17 +51,15 @@ def recommend(
 ) -> None:
     """Find the metric to use: the best one, those tied with it, how many texts they need, what they cost.
 
-    Examples: textgauge recommend --reference a.txt --candidate b.txt --budget 2m ·
+    Examples: textgauge recommend --reference a.txt --candidate b.txt --effort quick ·
     textgauge recommend --pairs rated.csv --left a --right b --rating score · textgauge recommend --task clustering
     --data sample:intents
     """
     from textgauge.bench.recommend import recommend as run_recommend
-    from textgauge.bench.recommend.budget import seconds_of
 
     if to is not None and to.suffix not in _WRITERS:
         raise InputError(f"{to}: the answer is written to a file that ends in {', '.join(_WRITERS)}")
-    seconds = seconds_of(budget)
-    given: dict[str, Any] = {"budget": budget, "effect": effect, "power": power, "seed": seed, "out": out}
+    given: dict[str, Any] = {"effort": effort, "effect": effect, "power": power, "seed": seed, "out": out}
     with progress() as watch:
         answer = run_recommend(
             reference=reference,
@@ -74,7 +71,7 @@ def recommend(
             task=task,
             data=data,
             metrics=metrics,
-            on_step=lambda step: watch(Stage(step, int(watch.seconds), int(seconds), "trying metrics, seconds")),
+            on_step=watch,
             **given,
         )
     if to is not None:

@@ -47,3 +47,18 @@ def same():
         )
 
     return equal
+
+
+@pytest.fixture
+def make_two_sources():
+    """Two small sources of texts with embeddings of their own."""
+
+    def make(n=60, *, apart=1.0, seed=5, name="a,b"):
+        rng = np.random.default_rng(seed)
+        corpora = {}
+        for role, words in (("a", "red green blue cat dog bird"), ("b", "pay card bank loan fee cat")):
+            texts = [f"{' '.join(rng.choice(words.split(), 5))} {i}" for i in range(n)]
+            corpora[role] = Corpus.of(texts, embeddings=rng.normal(size=(n, 6)) + apart * (role == "b"))
+        return Sources(name, corpora)
+
+    return make

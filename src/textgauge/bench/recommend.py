@@ -1,0 +1,539 @@
+"""`recommend`: which metric to use on two corpora, on rated pairs, or for a task; one fixed experiment per effort."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from textgauge.bench.boards.leaderboard import Leaderboard, leaderboard
+from textgauge.bench.inputs.pair_sources import read_rated
+from textgauge.bench.inputs.sources import Data
+from textgauge.bench.plan import Plan
+from textgauge.bench.power import (
+    MOST,
+    Contaminated,
+    PairsNeeded,
+    PowerCurve,
+    TextsNeeded,
+    estimate_pairs_needed,
+    estimate_shared_level,
+    simulate_tests,
+)
+from textgauge.bench.protocols import (
+    Agreement,
+    Ksc,
+    Measure,
+    Observations,
+    PairSources,
+    Protocol,
+    Sources,
+    Speed,
+    Task,
+    TaskSources,
+    Verdict,
+    known_tasks,
+    protocols_named,
+)
+from textgauge.bench.protocols.base import PAIR_METRICS, RESAMPLES
+from textgauge.bench.protocols.batch import compact_corpus
+from textgauge.bench.recommendation import Answer, MetricCost, Recommendation
+from textgauge.bench.results import Judged, Results, total_times
+from textgauge.bench.run import run
+from textgauge.bench.store import Store
+from textgauge.core.errors import InputError, MissingExtra, ResourceError, UnknownName
+from textgauge.core.naming import split_names
+from textgauge.core.parallel import one_blas_thread
+from textgauge.core.tabular import format_percent, listed
+from textgauge.data import GIVEN, Comparison, Corpus, Pairs, load_corpus
+from textgauge.data.source import Source, source_name
+from textgauge.measure.comparing import DEFAULT_METRICS
+from textgauge.measure.comparing.warnings import confounds
+from textgauge.metrics import CorpusMetric, Metric, get_corpus_metrics, get_pair_metrics, list_metrics
+from textgauge.metrics.pair.column import column_names
+from textgauge.metrics.pair_metric import BROUGHT
+
+__all__ = ["Answer", "MetricCost", "Recommendation", "recommend"]
+
+Step = Callable[[str], None]
+
+_POOLS = 4  # times the texts of one repetition: statements about new texts need repetitions that share few texts
+_FEWEST_OF_MIXTURE = 12
+_COST_TEXTS, _COST_PAIRS, _TIMED_TEXTS = 100, 1_000, 24  # that a cost is given for, and that time an embedder
+_HARDLY_ORDERED = 0.7  # accuracy of judgements; 0.5 is chance
+
+
+@dataclass(frozen=True)
+class Effort:
+    """The sizes of the experiments of `recommend`.
+
+    `texts` are taken of each corpus, `mixture` is the size of a mixture of both, `task` the share of a task's texts;
+    `tests` permutation tests are simulated at each of the `sizes`.
+    """
+
+    texts: int
+    mixture: int
+    repetitions: int
+    pairs: int
+    task: float
+    sizes: tuple[int, ...]
+    tests: int
+
+
+EFFORTS: dict[str, Effort] = {
+    "quick": Effort(400, 30, 10, 500, 0.5, (50, 100, 200), 15),
+    "normal": Effort(1_000, 50, 20, 2_000, 1.0, (50, 100, 200, 400), 30),
+    "thorough": Effort(4_000, 100, 20, 10_000, 1.0, (50, 100, 200, 400, 800, 1_600), 60),
+}
+
+
+def recommend(
+    reference: Source | None = None,
+    candidate: Source | None = None,
+    *,
+    pairs: str | os.PathLike[str] | PairSources | None = None,
+    left: str = "left",
+    right: str = "right",
+    rating: str | Sequence[str] | None = None,
+    task: str | None = None,
+    data: str | os.PathLike[str] | TaskSources | PairSources | None = None,
+    metrics: str | Sequence[Any] | None = None,
+    effort: Literal["quick", "normal", "thorough"] = "normal",
+    effect: float = 0.1,
+    power: float = 0.8,
+    seed: int = 0,
+    out: str | os.PathLike[str] | None = None,
+    on_step: Step = lambda _: None,
+) -> Recommendation:
+    """Find the metric to use: the best one, those statistically tied with it, how many texts they need, what they cost.
+
+    Give two corpora, or rated pairs, or a task with its data. Each effort is one fixed experiment: the answer is the
+    same on every machine, but for the seconds.
+
+    Parameters
+    ----------
+    reference
+        The reference corpus: a file, sample, dataset or texts.
+    candidate
+        The corpus to compare with the reference.
+    pairs
+        A table, sample or dataset of rated pairs.
+    left
+        The column of the left texts of the pairs.
+    right
+        The column of the right texts of the pairs.
+    rating
+        A column of ratings of the pairs, larger for more similar, or several, one for each rater.
+    task
+        A task by name, such as clustering; it needs data.
+    data
+        The data of the task: a file, sample or dataset.
+    metrics
+        Metrics, separated by commas; by default all that can run here, except models and services.
+    effort
+        How large the experiments are: quick, normal or thorough.
+    effect
+        The share of foreign texts that a test should detect.
+    power
+        The probability that the test detects it.
+    seed
+        Random seed.
+    out
+        A folder that keeps the runs behind the answer; by default they are not kept.
+    on_step
+        Called with what is being done.
+
+    Examples
+    --------
+    >>> words = [f"{colour} {animal} {i}" for i in range(12) for colour in ("red", "blue") for animal in ("cat", "dog")]
+    >>> cards = [f"pay the {what} by card {i}" for i in range(24) for what in ("rent", "fee")]
+    >>> recommend(reference=words, candidate=cards, metrics="jsd@words,zipf@words", effort="quick", effect=0.5).choice
+    ('jsd@words',)
+    """
+    if effort not in EFFORTS:
+        raise UnknownName.among("effort", effort, list(EFFORTS))
+    if not 0.0 < effect <= 1.0:
+        raise InputError(f"the effect is a share of foreign texts above 0 and up to 1, not {effect}")
+    if not 0.05 < power < 1.0:
+        raise InputError(f"the power lies between 0.05, the level of the test, and 1, not {power}")
+    if [reference is not None or candidate is not None, pairs is not None, task is not None].count(True) != 1:
+        raise InputError("give two corpora (reference and candidate), or rated pairs, or a task with its data")
+    if task is not None and data is None:
+        raise InputError(f"the task {task} needs data: a path, a sample or a dataset's name")
+    if task is not None and any(kind.rated for kind in protocols_named(task)):
+        pairs = data  # type: ignore[assignment]
+    with _open_store(out) as store:
+        work = _Recommender(store, EFFORTS[effort], effort, metrics, power, seed, on_step)
+        if pairs is not None:
+            if not isinstance(pairs, PairSources):
+                ratings = [rating] if isinstance(rating, str) else list(rating or [])
+                columns: dict[str, Any] = {"left": left, "right": right, "ratings": ratings}
+                pairs = read_rated(os.fspath(pairs), **columns, scores=column_names(metrics), seed=seed)
+            return work.recommend_for_pairs(pairs)
+        if task is not None:
+            return work.recommend_for_task(*_load_task(task, data))
+        if reference is None or candidate is None:
+            raise InputError("two corpora are needed: reference and candidate")
+        names = (source_name(reference, "reference"), source_name(candidate, "candidate"))
+        comparison = Comparison(load_corpus(reference, role="reference"), load_corpus(candidate, role="candidate"))
+        return work.recommend_for_corpora(comparison, names, effect)
+
+
+@contextlib.contextmanager
+def _open_store(folder: str | os.PathLike[str] | None) -> Iterator[Store]:
+    if folder is not None:
+        yield Store(folder)
+        return
+    with tempfile.TemporaryDirectory(prefix="textgauge-") as temporary:
+        yield Store(temporary)
+
+
+def _load_task(task: str, data: Any) -> tuple[Task, TaskSources]:
+    tasks = {kind.name: kind for kind in known_tasks()}
+    if task not in tasks:
+        raise UnknownName.among("task", task, [*tasks, Agreement.name])
+    return tasks[task](), data if isinstance(data, TaskSources) else tasks[task].data.read(os.fspath(data))
+
+
+def list_usable_metrics(kind: Any) -> list[Metric]:
+    """Return one metric of every sort that may be installed, those that are used most first.
+
+    Those that would call or fetch a model by name are left out.
+    """
+    usual = split_names(DEFAULT_METRICS if kind == "corpus" else PAIR_METRICS)
+    usable = [metric for metric in list_metrics(kind=kind) if metric.needs not in BROUGHT]
+    return sorted(usable, key=lambda metric: usual.index(metric.name) if metric.name in usual else len(usual))
+
+
+@dataclass(frozen=True, eq=False)
+class _Ranking:
+    """The leaderboard of an experiment, and what it rests on."""
+
+    plan: Plan
+    board: Leaderboard
+    observed: Mapping[str, Observations]
+    failures: tuple[str, ...]
+    unavailable: Sequence[str]
+    results: Results
+
+    @property
+    def defined(self) -> list[Any]:
+        """The metrics that have a value, best first."""
+        metrics = {metric.key: metric for metric in self.plan.metrics}
+        return [metrics[row.metric] for row in self.board if not np.isnan(row.overall)]
+
+    @property
+    def top(self) -> tuple[str, ...]:
+        return get_top_tier(self.board)
+
+
+def get_top_tier(board: Leaderboard) -> tuple[str, ...]:
+    """Return the first metric of a leaderboard and those tied with it, in its order."""
+    return tuple(row.metric for row in board if row.rank == 1 or row.metric in board.tied)
+
+
+@dataclass(frozen=True, eq=False)
+class _Recommender:
+    """What all kinds of data have in common: where results go, the effort, the metrics asked for."""
+
+    store: Store
+    effort: Effort
+    effort_name: str
+    metrics: str | Sequence[Any] | None
+    power: float
+    seed: int
+    on_step: Step
+
+    def recommend_for_pairs(self, sources: PairSources) -> Recommendation:
+        """Rank metrics of pairs by their agreement with ratings."""
+        Agreement().check(sources)
+        some = draw_pairs(sources, self.effort.pairs, self.seed)
+        ranking = self._rank_pair_metrics(Agreement(), some)
+        there, count = sources.pairs.n_items, some.pairs.n_items
+        self.on_step("resampling pairs")
+        best, *others = [metric.key for metric in ranking.defined] or [""]
+        columns = ranking.observed[best].columns if best else {}
+        similarity = {metric: -seen.value for metric, seen in ranking.observed.items()}
+        options: dict[str, Any] = {"power": self.power, "seed": self.seed, "items": columns.get("item")}
+        needed = [
+            estimate_pairs_needed(similarity, columns["rating"].astype(np.float64), best, other, **options)
+            for other in others
+        ]
+        return self._answer(
+            "pairs",
+            (sources.name,),
+            ranking,
+            [Answer("score pairs", ranking.top, ranking.board)],
+            f"agreement with the ratings of {count:,} pairs",
+            costs=self._time_pair_metrics(ranking, some.left),
+            power=needed,
+            notes=[f"{count:,} of {there:,} pairs were drawn at random"] if count < there else [],
+            about={"power": self.power, "pairs": count},
+        )
+
+    def recommend_for_task(self, protocol: Task, sources: TaskSources) -> Recommendation:
+        """Rank metrics of pairs by a task."""
+        protocol.check(sources)
+        whole = getattr(protocol, protocol.size, 0)
+        smaller = replace(protocol, **{protocol.size: int(self.effort.task * whole)}) if whole else protocol
+        ranking = self._rank_pair_metrics(smaller, sources)
+        return self._answer(
+            "task",
+            (sources.name,),
+            ranking,
+            [Answer(f"do well in {protocol.name}", ranking.top, ranking.board)],
+            f"the task {protocol.name}",
+            costs=self._time_pair_metrics(ranking, next(smaller.trials(sources, self.seed)).pool),
+            notes=[f"the task was made smaller: {smaller.key.partition('|')[0]}"] if smaller != protocol else [],
+        )
+
+    def recommend_for_corpora(self, comparison: Comparison, names: tuple[str, str], effect: float) -> Recommendation:
+        """Rank metrics on mixtures of two corpora, and find how many texts they need to detect a mixture."""
+        chosen = self._get_corpus_metrics(comparison)
+        whole = Sources(",".join(names), {"a": comparison.reference, "b": comparison.candidate})
+        sources = take_texts(whole, self.effort.texts)
+        protocol = choose_mixtures(sources, self.effort)
+        few = Comparison(*(sources.corpora[role].take(np.arange(4)) for role in "ab"))
+        ranking = self._rank(protocol, sources, chosen, lambda metric: metric.measure(few))
+        answers = [Answer("rank corpora", ranking.top, ranking.board)]
+        detect, needed, notes = self._find_texts_needed(ranking, Contaminated(sources, effect, self.seed))
+        size = f"metrics are tried on {len(sources.joint):,} of {len(comparison.joint):,} texts"
+        n = min(_COST_TEXTS, sources.fewest)
+        self.on_step("timing")
+        batch = next(Speed(n=n, largest=n, repetitions=1).trials(sources, self.seed))
+        timed = [(metric, batch.seconds(metric, 0)) for metric in ranking.defined]
+        return self._answer(
+            "corpora",
+            names,
+            ranking,
+            [*answers, *([detect] if detect else [])],
+            f"{protocol.repetitions} repetitions of {protocol.k} mixtures of {protocol.n} texts",
+            costs=_compute_costs(timed, n, sources.joint),
+            power=needed,
+            notes=[*([size] if len(sources.joint) < len(comparison.joint) else []), *notes],
+            warnings=[*confounds(comparison, [m for m in chosen if m.name != "fid"]), *_warn_of_poor_order(ranking)],
+            about={"effect": effect, "power": self.power},
+        )
+
+    def _rank_pair_metrics(self, protocol: Protocol, sources: PairSources | TaskSources) -> _Ranking:
+        named = list_usable_metrics("pair") if self.metrics is None else get_pair_metrics(self.metrics)
+        pair = Pairs(Corpus.of(["a red cat"]), Corpus.of(["a blue cat"]))
+        return self._rank(
+            protocol, sources, named, lambda metric: metric.needs == "column" or metric.compute_items(pair)
+        )
+
+    def _rank(
+        self, protocol: Protocol, sources: Data, named: Sequence[Any], try_metric: Callable[[Any], object]
+    ) -> _Ranking:
+        """Run the protocol and judge its metrics; without named metrics, those that are not installed are left out."""
+        metrics, unavailable, reason = list[Any](), list[str](), "name at least one metric"
+        for metric in named:
+            self.on_step(f"trying {metric.key}")
+            try:
+                with contextlib.suppress(ArithmeticError, LookupError, TypeError, ValueError):  # the run reports them
+                    try_metric(metric)
+                metrics.append(metric)
+            except (MissingExtra, ResourceError) as error:
+                if self.metrics is not None:
+                    raise
+                unavailable.append(metric.key)
+                reason = str(error)
+        if not metrics:
+            raise InputError(reason)
+        plan = Plan(protocol, sources, metrics, self.seed)
+
+        def show(_: int, __: int, what: str) -> None:
+            self.on_step(f"{protocol.name}: {what}" if what else protocol.name)
+
+        with one_blas_thread():
+            report = run([plan], self.store, on_progress=show)
+        self.on_step("judging")
+        results = Results(self.store)
+        observed = _select_observations(plan, results)
+        about = 0, sources.fingerprint, protocol.pool_share(sources)
+        judged = [
+            Judged(sources.name, protocol, self.seed, metric, tuple(verdicts), *about)
+            for metric, verdicts in protocol.judge_all(observed).items()
+        ]
+        return _Ranking(plan, leaderboard(judged), observed, report.failures, unavailable, results)
+
+    def _get_corpus_metrics(self, comparison: Comparison) -> list[CorpusMetric]:
+        named: Sequence[Any] = (
+            list_usable_metrics("corpus") if self.metrics is None else get_corpus_metrics(self.metrics)
+        )
+        metrics: list[CorpusMetric] = [metric.on_given(comparison) for metric in named]
+        blind = [metric for metric in metrics if metric.reads_texts and not comparison.joint.pool.has_texts]
+        if blind and self.metrics is not None:
+            raise InputError(f"{blind[0].key} needs texts, but the corpora were given as embeddings")
+        return [metric for metric in metrics if metric not in blind]
+
+    def _find_texts_needed(
+        self, ranking: _Ranking, samples: Contaminated
+    ) -> tuple[Answer | None, list[TextsNeeded], list[str]]:
+        a, b = (len(rows) for rows in samples.sides)
+        if samples.most < 4:
+            return None, [], [f"power was not simulated: too few texts ({a:,} and {b:,})"]
+        curves = dict[str, PowerCurve]()
+        for metric in ranking.defined:
+            self.on_step(f"simulating tests with {metric.key}")
+            design: dict[str, Any] = {"sizes": self.effort.sizes, "tests": self.effort.tests, "power": self.power}
+            curves[metric.key] = simulate_tests(metric, samples, **design)
+        board = rank_by_texts_needed(curves, samples)
+        choice = get_top_tier(board)
+        tested = [metric for metric in ranking.defined if metric.key in {*ranking.top, *choice}]
+        level = estimate_shared_level(tested, samples)
+        order = [row.metric for row in board]
+        rows = [TextsNeeded.of(metric, curve, level) for metric, curve in curves.items()]
+        rows.sort(key=lambda row: (order.index(row.metric), 0.0) if row.known else (len(order), row.low))
+        tests, largest = sum(row.tests for row in rows), max(row.largest for row in rows)
+        where = f"up to {largest:,} texts a side, drawn from {a:,} and {b:,}"
+        notes = [f"power: {tests:,} simulated permutation tests at level 0.05 on samples of {where}"]
+        return Answer(f"detect {format_percent(samples.effect)} of foreign texts", choice, board), rows, notes
+
+    def _time_pair_metrics(self, ranking: _Ranking, texts: Any) -> list[MetricCost]:
+        """Return the CPU seconds of a thousand pairs, by the results of the run, and of embedding their texts."""
+        times = total_times(t for t in ranking.results.times() if t.protocol == ranking.plan.protocol.name)
+        each = {one.metric: one.each for one in times}
+        timed = [(metric, _COST_PAIRS * each[metric.key]) for metric in ranking.plan.metrics if metric.key in each]
+        return _compute_costs(timed, _COST_PAIRS, texts)
+
+    def _answer(
+        self,
+        kind: Any,
+        data: tuple[str, ...],
+        ranking: _Ranking,
+        answers: Sequence[Answer],
+        experiment: str,
+        *,
+        costs: Sequence[MetricCost],
+        notes: Sequence[str],
+        power: Sequence[TextsNeeded] | Sequence[PairsNeeded] = (),
+        warnings: Sequence[str] = (),
+        about: Mapping[str, Any] | None = None,
+    ) -> Recommendation:
+        protocol, order = ranking.plan.protocol, [row.metric for row in ranking.board]
+        absent = [f"not installed here: {listed(ranking.unavailable)}"] if ranking.unavailable else []
+        how = f"metrics are ranked by {experiment} (`textgauge run {protocol.name}`), effort {self.effort_name}"
+        settings = {"effort": self.effort_name, "seed": self.seed, "protocol": protocol.key, "experiment": experiment}
+        return Recommendation(
+            kind=kind,
+            data=data,
+            answers=tuple(answers),
+            power=tuple(power),  # type: ignore[arg-type]
+            costs=tuple(sorted(costs, key=lambda cost: order.index(cost.metric))),
+            warnings=(*warnings, *ranking.failures),
+            notes=(how, *ranking.board.notes, *notes, *absent),
+            about=settings | dict(about or {}),
+        )
+
+
+def draw_pairs(sources: PairSources, count: int, seed: int) -> PairSources:
+    """Draw this many pairs by the seed alone, in the order of the data; all where there are no more."""
+    there = sources.pairs.n_items
+    if count >= there:
+        return sources
+    pairs = np.sort(np.random.default_rng([seed, 9]).permutation(there)[:count])
+    of_pair = np.arange(there) if sources.items is None else sources.items
+    rights = np.flatnonzero(np.isin(of_pair, pairs))
+    items = None if sources.items is None else np.searchsorted(pairs, of_pair[rights])
+    columns = {name: column[pairs] for name, column in sources.columns.items()}
+    scores = {name: column[pairs] for name, column in sources.scores.items()}
+    return PairSources(sources.name, sources.left.take(pairs), sources.right.take(rights), columns, items, scores)
+
+
+def take_texts(sources: Sources, count: int) -> Sources:
+    """Take this many different texts of each source, in an order of their content, as good as random."""
+    rows = {role: sources.distinct(role)[:count] for role in sources.corpora}
+    return Sources(
+        sources.name, {role: compact_corpus(sources.corpora[role].take(own), ()) for role, own in rows.items()}
+    )
+
+
+def choose_mixtures(sources: Sources, effort: Effort) -> Ksc:
+    """Return the mixtures of an effort, smaller where the sources hold too few different texts for them."""
+    have = sources.fewest
+    for k, least in ((7, 10), (5, 10), (4, 10), (3, 4)):
+        for most in range(min(effort.mixture, 2 * have // k), least - 1, -1):
+            with contextlib.suppress(InputError):
+                Ksc(k=k, n=most).check(sources)
+                n = max(min(have * 2 // k // _POOLS, most), min(_FEWEST_OF_MIXTURE, most))
+                return Ksc(k=k, n=n, repetitions=effort.repetitions)
+    raise InputError(f"{sources.name}: too few different texts to rank metrics; give at least 20 of each")
+
+
+def _select_observations(plan: Plan, results: Results) -> dict[str, Observations]:
+    """Return what the metrics of a plan gave on its trials; other runs of the store do not count."""
+    own, metrics = (plan.protocol, plan.sources.fingerprint, plan.seed), {metric.key for metric in plan.metrics}
+    groups = [group for group in results.groups() if (group.protocol, group.fingerprint, group.seed) == own]
+    return {metric: seen for group in groups for metric, seen in group.complete.items() if metric in metrics}
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Detection(Protocol):
+    """How few texts a metric's test needs, on a scale of logarithms: 1 for one text, 0 for two million."""
+
+    name = "detection"
+    resampled = "texts"  # samples are drawn again, from the same texts
+    measures = (Measure("detection", about="1 − log(texts needed)/log(2,000,000)"),)
+
+
+def rank_by_texts_needed(curves: Mapping[str, PowerCurve], samples: Contaminated) -> Leaderboard:
+    """Rank metrics by the number of texts they need, fewest first; those without a known number are left out.
+
+    What is resampled is the number of texts itself, as likely as simulated tests make it.
+    """
+
+    def scale(texts: Any) -> Any:
+        return 1.0 - np.log(texts) / np.log(MOST)
+
+    judged = []
+    for place, (metric, curve) in enumerate(curves.items()):
+        needed = TextsNeeded.of(metric, curve)
+        if needed.known:
+            drawn = scale(curve.draw(RESAMPLES, np.random.default_rng([samples.seed, place])))
+            value = float(scale(curve.texts))
+            verdict = Verdict("detection", value, values=(value,), draws=tuple(drawn), units=needed.tests)
+            judged.append(Judged(samples.sources.name, _Detection(), samples.seed, metric, (verdict,)))
+    return leaderboard(judged) if judged else Leaderboard((), ())
+
+
+def _compute_costs(timed: Sequence[tuple[Any, float]], size: int, texts: Any) -> list[MetricCost]:
+    """Add the CPU seconds of embedding twice as many texts as the size, by a few texts, past the cache."""
+    from textgauge.encode.embedders import embedder
+
+    each: dict[str, float] = {}
+    costs = []
+    for metric, seconds in timed:
+        name = _get_embedder(metric)
+        if name and name not in each:
+            some = list(texts.texts[:_TIMED_TEXTS])
+            encoder = embedder(name)
+            encoder.encode(some[:1])  # the first use loads the model
+            start = time.process_time()
+            encoder.encode(some)
+            each[name] = (time.process_time() - start) / len(some)
+        costs.append(MetricCost(metric.key, seconds, size, 2 * size * each[name] if name else 0.0, name))
+    return costs
+
+
+def _get_embedder(metric: Metric) -> str | None:
+    """Return the embedder that a metric needs, if any; ready-made embeddings need none."""
+    if isinstance(metric, CorpusMetric):
+        name = None if metric.reads_texts else metric.embedder
+    else:
+        name = metric.on if metric.needs == "embeddings" else None
+    return None if name == GIVEN else name
+
+
+def _warn_of_poor_order(ranking: _Ranking) -> list[str]:
+    best = max((row.measures["accuracy"] for row in ranking.board), default=np.nan)
+    if best >= _HARDLY_ORDERED:
+        return []
+    poor = f"no metric orders mixtures of the corpora well (accuracy {best:.2f} at best, 0.5 by chance)"
+    return [f"{poor}: they may be too alike to choose a metric by"]

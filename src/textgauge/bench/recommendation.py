@@ -1,0 +1,297 @@
+"""What `recommend` gives back: for each purpose the metrics to use, with what they need and cost, in sentences."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from textgauge.bench.boards.leaderboard import Leaderboard, RankedMetric
+from textgauge.bench.power import PairsNeeded, TextsNeeded
+from textgauge.core.result import Result
+from textgauge.core.tabular import (
+    STATIC_PAGE_POLICY,
+    FlatRow,
+    Row,
+    count_of,
+    format_about,
+    format_duration,
+    format_percent,
+    html_table,
+    listed,
+    markdown_table,
+    plain,
+    printable,
+)
+from textgauge.stats.decisions import standing
+
+_STYLE = (
+    ":root{color-scheme:light dark}body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;"
+    "padding:0 1rem}table{border-collapse:collapse;margin:1rem 0}td,th{padding:.25rem .6rem;text-align:right;"
+    "border-bottom:1px solid #8884}"
+)
+_NAMED = 5  # tied metrics in a sentence; the table has all
+
+
+@dataclass(frozen=True)
+class MetricCost(FlatRow):
+    """CPU seconds of a comparison of `size` texts a side, or of `size` pairs.
+
+    `seconds` are without embedding the texts, `embedding_seconds` are for embedding them where they are not cached.
+    """
+
+    metric: str
+    seconds: float
+    size: int
+    embedding_seconds: float = 0.0
+    embedder: str | None = None
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The answer for one purpose: the best metric and those statistically tied with it, in the order of the board.
+
+    `purpose` completes "To …".
+    """
+
+    purpose: str
+    choice: tuple[str, ...]
+    board: Leaderboard
+
+
+@dataclass(frozen=True, repr=False)
+class Recommendation(Result):
+    """The answer to "which metric should I use on these data?", by purpose, with the numbers it rests on.
+
+    `power` is how many texts (or rated pairs) are needed, fewest first, `costs` how long a comparison takes, `notes`
+    how all this was found. `about` holds the settings.
+    """
+
+    command: ClassVar[str] = "recommend"
+
+    kind: Literal["corpora", "pairs", "task"]
+    data: tuple[str, ...]
+    answers: tuple[Answer, ...]
+    power: tuple[TextsNeeded, ...] | tuple[PairsNeeded, ...] = ()
+    costs: tuple[MetricCost, ...] = ()
+    warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    about: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def board(self) -> Leaderboard:
+        """The leaderboard of the first purpose."""
+        return self.answers[0].board
+
+    @property
+    def choice(self) -> tuple[str, ...]:
+        """The best metric for the first purpose, and those statistically tied with it."""
+        return self.answers[0].choice
+
+    @property
+    def runners_up(self) -> tuple[str, ...]:
+        """Those tied with the best."""
+        return self.choice[1:]
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """The answer as sentences."""
+        return tuple(_write_sentences(self))
+
+    @property
+    def answer(self) -> str:
+        """The sentences that say which metric to use, one for each purpose."""
+        return " ".join(self.sentences[: len(self.answers)])
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """Return one flat row per metric, in the order of the first answer: its place, what it needs, what it costs."""
+        needed = {row.metric: row.to_dict() for row in self.power}
+        costs = {row.metric: row.to_dict() for row in self.costs}
+        return [
+            {
+                **row.to_dict(),
+                **{f"needed.{name}": needed.get(row.metric, {}).get(name) for name in ("count", "low", "high")},
+                **{name: costs.get(row.metric, {}).get(name) for name in ("seconds", "embedding_seconds")},
+            }
+            for row in self.board
+        ]
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """All that the answer rests on."""
+        return {
+            "kind": self.kind,
+            "data": list(self.data),
+            "answers": [{"purpose": answer.purpose, "choice": list(answer.choice)} for answer in self.answers],
+            "choice": list(self.choice),
+            "runners_up": list(self.runners_up),
+            "sentences": list(self.sentences),
+            "notes": list(self.notes),
+            "leaderboard": self.board.to_dicts(),
+            "power": [row.to_dict() for row in self.power],
+            "costs": [row.to_dict() for row in self.costs],
+            "about": {name: plain(value) for name, value in self.about.items()},
+        }
+
+    def tables(self) -> list[tuple[str, list[Row]]]:
+        """Return a table for each purpose, in the order of its answer, and the cost; each with its title."""
+        first, *others = self.answers
+        tables = [(f"To {first.purpose}, best first", first.board.readable())]
+        if self.power:
+            title = f"To {others[0].purpose}: texts needed a side, fewest first" if others else "Rated pairs needed"
+            tables.append((title, [row.to_dict() for row in self.power]))
+        if self.costs:
+            tables.append(("Cost, CPU seconds", [row.to_dict() for row in self.costs]))
+        return tables
+
+    @property
+    def _title(self) -> str:
+        return f"Which metric for {' and '.join(self.data)}"
+
+    def markdown(self) -> str:
+        """Return the answer as a Markdown page: sentences, warnings, tables, and how it was found."""
+
+        def section(title: str, items: Sequence[str]) -> list[str]:
+            return [f"## {title}", "\n".join(f"- {_escape_markdown(item)}" for item in items)] if items else []
+
+        tables = [part for title, rows in self.tables() for part in (f"## {title}", _write_markdown_table(rows))]
+        first = [f"# {_escape_markdown(self._title)}", *map(_escape_markdown, self.sentences)]
+        last = section("How this was found", self.notes)
+        return "\n\n".join([*first, *section("Warnings", self.warnings), *tables, *last]) + "\n"
+
+    def html(self) -> str:
+        """Return the answer as an HTML page of its own."""
+        title = html.escape(printable(self._title))
+        head = f'<meta charset="utf-8"><title>{title}</title><meta name="viewport" content="width=device-width">'
+        return (
+            f'<!doctype html><html lang="en"><head>{STATIC_PAGE_POLICY}{head}<style>{_STYLE}</style></head>'
+            f"<body><main><h1>{title}</h1>{self._repr_html_()}</main></body></html>\n"
+        )
+
+    def _repr_html_(self) -> str:
+        def section(title: str, items: Sequence[str]) -> str:
+            inside = "".join(f"<li>{html.escape(printable(item))}</li>" for item in items)
+            return f"<h2>{title}</h2><ul>{inside}</ul>" if items else ""
+
+        first = "".join(f"<p>{html.escape(printable(text))}</p>" for text in self.sentences)
+        tables = "".join(f"<h2>{title}</h2>{html_table(rows)}" for title, rows in self.tables())
+        return f"{first}{section('Warnings', self.warnings)}{tables}{section('How this was found', self.notes)}"
+
+    def __str__(self) -> str:
+        return "\n".join([*self.sentences, *(f"warning: {text}" for text in self.warnings)])
+
+
+def _write_markdown_table(rows: Sequence[Row]) -> str:
+    cells = [
+        {name: _escape_markdown(cell) if isinstance(cell, str) else cell for name, cell in row.items()} for row in rows
+    ]
+    return markdown_table(cells, list(dict.fromkeys(name for row in rows for name in row)))
+
+
+def _escape_markdown(text: str) -> str:
+    return re.sub(r"([\\`*<>\[\]#])", r"\\\1", " ".join(printable(text).split()))
+
+
+def _write_sentences(whole: Recommendation) -> Iterator[str]:
+    """Say which metric for which purpose, why, what it needs, what it costs."""
+    first, *others = whole.answers
+    yield f"{_name_best(first)}."
+    texts = {row.metric: row for row in whole.power if isinstance(row, TextsNeeded)}
+    for detect in others:
+        yield from _write_texts_needed(detect, texts, whole)
+    if first.choice:
+        yield from _write_evidence(first, whole)
+        yield from _write_pairs_needed([row for row in whole.power if isinstance(row, PairsNeeded)], whole)
+        yield from _write_costs(whole)
+
+
+def _name_best(answer: Answer) -> str:
+    if not answer.choice:
+        return "No metric has a value on these data"
+    first, *others = answer.choice
+    ranked = [row for row in answer.board if row.rank is not None]
+    if len(ranked) == 1:
+        return f"Only {first} was ranked: there is nothing to compare it with"
+    return f"To {answer.purpose}, use {first}{';' if others else ':'} {standing(others, len(ranked) - 1)}"
+
+
+def _write_texts_needed(answer: Answer, rows: dict[str, TextsNeeded], whole: Recommendation) -> Iterator[str]:
+    goal = f"To {answer.purpose} with {format_percent(whole.about['power'])} power"
+    if not answer.choice:
+        least = min(row.low for row in rows.values())
+        yield f"{goal}, more than {format_about(least)} texts a side are needed with every metric tried."
+        return
+    first, *others = answer.choice
+    best = rows[first]
+    use = f"{goal}, use {first}: it needs {_format_texts(best)}"
+    yield f"{use}; {standing(others, len(others))}." if others else f"{use}."
+    unclear = [row.metric for row in rows.values() if not row.known and row.low < best.count]
+    if unclear:
+        named = [*unclear[:_NAMED], *([count_of(len(unclear) - _NAMED, "other")] if len(unclear) > _NAMED else [])]
+        yield f"Too few tests were simulated to rule out fewer texts for {listed(named)}: a higher effort decides."
+    ranked = [rows[metric] for metric in whole.choice if metric in rows and metric not in answer.choice]
+    if ranked:
+        yield f"For this, {listed(f'{row.metric} needs {_format_texts(row)}' for row in ranked[:_NAMED])}."
+    tested = len({metric for one in whole.answers for metric in one.choice})
+    if tested > 1:
+        together = f"Tested together with the other recommended metrics, {count_of(tested, 'metric')} in all,"
+        yield f"{together} {first} needs at most about {format_about(best.together)}: p-values are adjusted then."
+
+
+def _format_texts(row: TextsNeeded) -> str:
+    if np.isnan(row.count):
+        return f"more than {format_about(row.low)} texts a side"
+    beyond = f" (extrapolated from {row.largest:,})" if row.extrapolated else ""
+    return f"about {format_about(row.count)} texts a side{beyond}"
+
+
+def _write_evidence(answer: Answer, whole: Recommendation) -> Iterator[str]:
+    row = next(row for row in answer.board if row.metric == answer.choice[0])
+    where = f" in {whole.about['experiment']}" if "experiment" in whole.about else ""
+    yield f"{row.metric} reaches {row.overall:.3f} overall{where}: {_format_measures(row)}."
+    after = next((row for row in answer.board if row.metric not in answer.choice), None)
+    if after is not None and not np.isnan(after.overall):
+        yield f"Next comes {after.metric} with {after.overall:.3f}."
+
+
+def _format_measures(row: RankedMetric) -> str:
+    known = {name: value for name, value in row.measures.items() if not np.isnan(value)}
+    values = ", ".join(f"{name.replace('_', ' ')} {value:.3f}" for name, value in known.items())
+    return f"{values} (overall is their mean, each rescaled to 0 to 1)" if len(known) > 1 else values
+
+
+def _write_pairs_needed(rows: Sequence[PairsNeeded], whole: Recommendation) -> Iterator[str]:
+    for row in rows[:1]:
+        power = format_percent(whole.about["power"])
+        goal = f"To separate {row.best} from {row.metric}, tested alone, by Spearman's ρ with {power} power"
+        if np.isnan(row.count):
+            yield f"Spearman's ρ of {row.best} is not above that of {row.metric} on these pairs."
+        else:
+            used = f"{whole.about['pairs']:,} were used here"
+            yield f"{goal} you need about {format_about(row.count)} rated pairs; {used}."
+
+
+def _write_costs(whole: Recommendation) -> Iterator[str]:
+    costs = {cost.metric: cost for cost in whole.costs}
+    wanted = dict.fromkeys(metric for one in whole.answers for metric in one.choice[:1] if metric in costs)
+    if not wanted:
+        return
+    known = [costs[metric] for metric in wanted]
+    size = known[0].size
+    what = f"A comparison of {size:,} texts a side" if whole.kind == "corpora" else f"Scoring {size:,} pairs"
+    yield f"{what} takes {listed(f'{_format_seconds(cost)} with {cost.metric}' for cost in known)}."
+    tied = [costs[metric] for metric in whole.choice if metric in costs]
+    quickest = min(tied, key=lambda cost: cost.seconds + cost.embedding_seconds, default=known[0])
+    if quickest.metric not in wanted:
+        yield f"Of the recommended metrics, {quickest.metric} is the fastest: {_format_seconds(quickest)}."
+
+
+def _format_seconds(cost: MetricCost) -> str:
+    if not cost.embedding_seconds:
+        return format_duration(cost.seconds)
+    embedding = f"{format_duration(cost.embedding_seconds)} to embed the texts with {cost.embedder} the first time"
+    return f"{format_duration(cost.seconds)} (plus {embedding})"

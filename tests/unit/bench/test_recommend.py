@@ -1,0 +1,339 @@
+"""Recommendations on small data: the choice is the top tier of the ordinary run, and sentences say what numbers say."""
+
+import json
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from textgauge.bench import Plan, Store, run
+from textgauge.bench.boards.leaderboard import Leaderboard, RankedMetric, leaderboard
+from textgauge.bench.inputs.pair_sources import read_rated
+from textgauge.bench.power import PairsNeeded, TextsNeeded
+from textgauge.bench.protocols import Agreement, PairSources
+from textgauge.bench.recommend import (
+    EFFORTS,
+    Answer,
+    MetricCost,
+    Recommendation,
+    choose_mixtures,
+    draw_pairs,
+    list_usable_metrics,
+    recommend,
+    take_texts,
+)
+from textgauge.bench.results import Results
+from textgauge.core.errors import InputError, ResourceError, UnknownName
+from textgauge.data import Corpus
+from textgauge.metrics import get_corpus_metrics, get_pair_metrics
+
+CORPUS_METRICS = "jsd@words,energy@given,zipf@words,medoid@given"
+PAIR_METRICS = "jaccard,levenshtein,chrf"
+QUICK = EFFORTS["quick"]
+NAN = float("nan")
+
+
+def top_tier(plan, folder):
+    run([plan], Store(folder))
+    board = leaderboard(Results(Store(folder)).judged())
+    return {board.rows[0].metric, *board.tied}
+
+
+@pytest.fixture
+def corpora(make_two_sources):
+    return make_two_sources(120, apart=0.4, name="reference,candidate").corpora
+
+
+@pytest.fixture
+def two(corpora):
+    return {"reference": corpora["a"], "candidate": corpora["b"], "effort": "quick", "effect": 0.5}
+
+
+def test_two_corpora(two, make_two_sources, tmp_path):
+    steps = []
+    answer = recommend(**two, metrics=CORPUS_METRICS, out=tmp_path / "kept", on_step=steps.append)
+    sources = make_two_sources(120, apart=0.4)
+    plan = Plan(choose_mixtures(sources, QUICK), sources, get_corpus_metrics(CORPUS_METRICS), 0)
+    assert set(answer.choice) == top_tier(plan, tmp_path / "whole")
+    assert (answer.about["protocol"], answer.about["effort"]) == (plan.protocol.key, "quick")
+    metrics = set(CORPUS_METRICS.split(","))
+    assert {row.metric for row in answer.board} == metrics
+    assert {row.metric for row in answer.power} == {cost.metric for cost in answer.costs} == metrics
+    rank, detect = answer.answers
+    assert answer.sentences[0].startswith(f"To rank corpora, use {answer.choice[0]}")
+    assert answer.sentences[1].startswith(f"To detect 50 % of foreign texts with 80 % power, use {detect.choice[0]}")
+    assert [row.metric for row in rank.board][: len(rank.choice)] == list(rank.choice)
+    assert [row.metric for row in answer.power][: len(detect.choice)] == list(detect.choice)
+    counts = [row.count for row in answer.power if row.known]
+    assert counts == sorted(counts)
+    assert Store.open(tmp_path / "kept").manifests()
+    assert "simulating tests with jsd@words" in steps
+
+
+def test_the_answer_is_the_same_every_time_but_for_the_seconds(two):
+    first, second = (recommend(**two, metrics="jsd@words,energy@given") for _ in range(2))
+    assert first.answers == second.answers or str(first.board) == str(second.board)
+    assert (first.power, first.notes) == (second.power, second.notes)
+
+
+def test_the_store_of_another_run_does_not_count(two, tmp_path):
+    recommend(**two, metrics="cbdf@words,jsd@words", out=tmp_path)
+    assert len(recommend(**two, metrics="jsd@words,energy@given", out=tmp_path).board) == 2
+
+
+def test_corpora_too_alike_are_warned_of(make_two_sources):
+    alike = make_two_sources(160).corpora["a"]
+    halves = {"reference": alike.take(np.arange(80)), "candidate": alike.take(np.arange(80, 160))}
+    answer = recommend(**halves, metrics="jsd@words,energy@given", effort="quick")
+    assert any("no metric orders mixtures" in text for text in answer.warnings)
+
+
+def test_embeddings_alone_and_a_metric_of_texts():
+    rng = np.random.default_rng(0)
+    given = {"reference": rng.normal(size=(90, 4)), "candidate": rng.normal(size=(90, 4)) + 0.5, "effort": "quick"}
+    assert recommend(**given, metrics="energy,medoid").choice[0] in ("energy@given", "medoid@given")
+    with pytest.raises(InputError, match="jsd"):
+        recommend(**given, metrics="jsd")
+
+
+def test_a_metric_that_fails_is_named_and_comes_last(two, monkeypatch):
+    def fail(*_):
+        raise ZeroDivisionError("broken")
+
+    monkeypatch.setattr(type(get_corpus_metrics("zipf")[0]), "compute_many", fail)
+    monkeypatch.setattr(type(get_corpus_metrics("zipf")[0]), "compute", fail)
+    answer = recommend(**two, metrics="jsd@words,zipf@words")
+    assert answer.choice == ("jsd@words",)
+    assert [row.metric for row in answer.board] == ["jsd@words", "zipf@words"]
+    assert any("broken" in text for text in answer.warnings)
+    assert [row.metric for row in answer.power] == ["jsd@words"]
+
+
+def test_rated_pairs(tmp_path):
+    sources = read_rated("sample:graded", limit=500)
+    answer = recommend(pairs=sources, metrics=PAIR_METRICS)
+    plan = Plan(Agreement(), sources, get_pair_metrics(PAIR_METRICS))
+    assert answer.about["pairs"] == 500
+    assert set(answer.choice) == top_tier(plan, tmp_path)
+    assert [row.metric for row in answer.power] == [row.metric for row in answer.board][1:]
+    assert {cost.metric for cost in answer.costs} == set(PAIR_METRICS.split(","))
+
+
+def test_all_metrics_that_are_installed_are_tried_and_none_is_fetched(monkeypatch):
+    def absent(*_, **__):
+        raise ResourceError("wordllama is not here")
+
+    names = {metric.name for metric in list_usable_metrics("pair")}
+    assert {"bertscore", "tfidf", "cosine", "chrf"} < names
+    assert not names & {"judge", "cross_encoder", "ensemble"}
+    assert [metric.name for metric in list_usable_metrics("corpus")][:3] == ["energy", "mmd", "mauve"]
+    monkeypatch.setattr("textgauge.encode.word_vectors.word_vectors", absent)
+    some = get_pair_metrics("jaccard,overlap,wordvec_cosine")
+    monkeypatch.setattr(sys.modules["textgauge.bench.recommend"], "list_usable_metrics", lambda _: some)
+    sources = read_rated("sample:graded", limit=100)
+    answer = recommend(pairs=sources)
+    assert {row.metric for row in answer.board} == {"jaccard", "overlap"}
+    assert "not installed here: wordvec_cosine" in answer.notes
+    with pytest.raises(ResourceError, match="wordllama"):
+        recommend(pairs=sources, metrics="jaccard,wordvec_cosine")
+
+
+def test_the_power_asked_for_counts_for_agreement_as_a_task():
+    sources = read_rated("sample:graded", limit=300)
+    given = {"metrics": "jaccard,levenshtein", "power": 0.95}
+    as_task = recommend(task="agreement", data=sources, **given)
+    assert as_task.about["power"] == 0.95
+    assert as_task.power == recommend(pairs=sources, **given).power
+    assert as_task.power[0].count > recommend(pairs=sources, **given | {"power": 0.8}).power[0].count
+
+
+def test_a_task():
+    answer = recommend(task="clustering", data="sample:intents", metrics="jaccard,levenshtein", effort="quick")
+    assert answer.kind == "task"
+    assert answer.choice[0] in ("jaccard", "levenshtein")
+    assert not answer.power
+    assert "n=75" in answer.about["protocol"]
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        ({}, "two corpora"),
+        ({"reference": ["a", "b"]}, "candidate"),
+        ({"pairs": "sample:graded", "task": "clustering"}, "two corpora"),
+        ({"task": "clustering"}, "data"),
+        ({"reference": ["a", "b"], "candidate": ["c", "d"]}, "too few different texts"),
+        ({"pairs": "sample:graded", "effect": 0.0}, "effect"),
+        ({"pairs": "sample:graded", "power": 1.0}, "power"),
+        ({"pairs": "sample:graded", "effort": "endless"}, "effort"),
+        ({"pairs": "sample:graded", "metrics": ","}, "metric"),
+        ({"pairs": "sample:graded", "metrics": "energy"}, "energy"),
+    ],
+)
+def test_wrong_use_is_one_clear_error(given, named):
+    with pytest.raises(InputError, match=named):
+        recommend(**given)
+
+
+def test_unknown_tasks_are_refused():
+    with pytest.raises(UnknownName, match="clustering"):
+        recommend(task="clusterin", data="sample:intents")
+
+
+@pytest.mark.parametrize(("texts", "k", "n"), [(2_000, 7, 30), (100, 7, 12), (40, 7, 10), (20, 4, 10), (9, 3, 5)])
+def test_mixtures_are_smaller_only_where_texts_are_few(make_two_sources, texts, k, n):
+    sources = make_two_sources(texts)
+    protocol = choose_mixtures(sources, QUICK)
+    protocol.check(sources)
+    assert (protocol.k, protocol.n) == (k, pytest.approx(n, abs=1))
+
+
+def test_texts_are_taken_by_content(make_two_sources):
+    sources = make_two_sources(60)
+    turned = type(sources)("x", {role: corpus.take(np.arange(59, -1, -1)) for role, corpus in sources.corpora.items()})
+    assert take_texts(sources, 20).fingerprint == take_texts(turned, 20).fingerprint
+    assert take_texts(sources, 20).joint.pool.size == 40
+
+
+def test_drawn_pairs_keep_columns_and_references_together():
+    left, texts = [f"l{i}" for i in range(30)], [f"r{i}.{j}" for i in range(30) for j in range(1 + i % 2)]
+    items = np.repeat(np.arange(30), [1 + i % 2 for i in range(30)])
+    sources = PairSources("x", Corpus.of(left), Corpus.of(texts), {"rating": np.arange(30.0)}, items)
+    some = draw_pairs(sources, 10, seed=1)
+    assert some.pairs.n_items == len(some.left) == 10
+    for pair in range(len(some.pairs)):
+        item = some.items[pair]
+        number = some.left.texts[item][1:]
+        assert some.pairs.left.texts[pair] == f"l{number}"
+        assert some.right.texts[pair].startswith(f"r{number}.")
+        assert some.columns["rating"][item] == float(number)
+    assert draw_pairs(sources, 30, seed=1) is sources
+
+
+@pytest.fixture
+def make_answer():
+    """Three metrics; the first two are tied to rank corpora, the second alone is best to detect foreign texts."""
+
+    def ranked(name, measures, overall, *ranks):
+        return RankedMetric(
+            name, measures, overall, **dict(zip(("rank", "rank_low", "rank_high", "tier"), ranks, strict=True))
+        )
+
+    def make(*, choice=("quick", "slow"), board=None, detect=("slow",), **changed):
+        rows = [
+            ranked("quick", {"accuracy": 0.9, "linearity": 0.8}, 0.85, 1, 1, 2, 1),
+            ranked("slow", {"accuracy": 0.88, "linearity": 0.8}, 0.84, 2, 1, 2, 1),
+            ranked("poor", {"accuracy": 0.5, "linearity": NAN}, 0.5, 3, 3, 3, 2),
+        ]
+        places = [("slow", 0.7, 1, 1, 1, 1), ("quick", 0.6, 2, 2, 2, 2), ("poor", 0.3, 3, 3, 3, 3)]
+        detection = [ranked(name, {"detection": score}, score, *ranks) for name, score, *ranks in places]
+        given = {
+            "kind": "corpora",
+            "data": ("a.txt", "b.txt"),
+            "answers": (
+                Answer("rank corpora", choice, board or Leaderboard(tuple(rows), ("accuracy", "linearity"))),
+                Answer("detect 10 % of foreign texts", detect, Leaderboard(tuple(detection), ("detection",))),
+            ),
+            "power": (
+                TextsNeeded("slow", 92, 80, 110, 64, 50, 105),
+                TextsNeeded("quick", 241, 207, 296, 256, 90, 280),
+                TextsNeeded("poor", NAN, 4321, NAN, 128, 40),
+            ),
+            "costs": (MetricCost("quick", 0.00123, 100, 1.5, "minilm"), MetricCost("slow", 0.25, 100)),
+            "about": {"effect": 0.1, "power": 0.8, "experiment": "5 repetitions"},
+        }
+        if changed.get("kind", "corpora") != "corpora":
+            given["answers"] = (replace(given["answers"][0], purpose="score pairs"),)
+        return Recommendation(**given | changed)
+
+    return make
+
+
+def test_the_answer_in_words(make_answer):
+    assert make_answer().sentences == (
+        "To rank corpora, use quick; slow is statistically tied with it.",
+        "To detect 10 % of foreign texts with 80 % power, use slow: "
+        "it needs about 92 texts a side (extrapolated from 64).",
+        "For this, quick needs about 240 texts a side.",
+        "Tested together with the other recommended metrics, 2 metrics in all, slow needs at most about 100: "
+        "p-values are adjusted then.",
+        "quick reaches 0.850 overall in 5 repetitions: accuracy 0.900, linearity 0.800 "
+        "(overall is their mean, each rescaled to 0 to 1).",
+        "Next comes poor with 0.500.",
+        "A comparison of 100 texts a side takes 1.23 ms (plus 1.5 s to embed the texts with minilm the first time) "
+        "with quick and 250 ms with slow.",
+    )
+
+
+def test_where_only_bounds_are_known(make_answer):
+    power = (TextsNeeded("slow", NAN, 512, NAN, 300, 40), TextsNeeded("quick", NAN, 900, NAN, 300, 40))
+    assert "more than 510 texts a side are needed" in make_answer(power=power, detect=()).sentences[1]
+    power = (TextsNeeded("slow", 92, 80, 110, 128, 50, 105), TextsNeeded("quick", NAN, 40, NAN, 32, 6))
+    assert "rule out fewer texts for quick: a higher effort decides" in make_answer(power=power).sentences[2]
+
+
+def test_a_sole_winner_a_sole_metric_and_none(make_answer):
+    whole = make_answer()
+    sole = make_answer(choice=("quick",))
+    assert sole.sentences[0] == "To rank corpora, use quick: it is better than the other 2 metrics."
+    board = type(whole.board)(whole.board.rows[:1], whole.board.measures)
+    assert make_answer(choice=("quick",), board=board).sentences[0].startswith("Only quick was ranked")
+    none = make_answer(kind="pairs", choice=(), power=(), costs=())
+    assert none.sentences == ("No metric has a value on these data.",)
+    tied = tuple(f"m{place}" for place in range(8))
+    assert "m0, m1, m2, m3 and 4 more are statistically tied" in make_answer(choice=("quick", *tied)).sentences[0]
+
+
+def test_the_quickest_of_those_tied_is_named_where_it_is_not_the_best(make_answer):
+    costs = (MetricCost("quick", 0.2, 100, 1.5, "minilm"), MetricCost("slow", 0.1, 100))
+    sentences = make_answer(costs=costs, detect=("quick",)).sentences
+    assert sentences[-1] == "Of the recommended metrics, slow is the fastest: 100 ms."
+
+
+def test_rated_pairs_in_words(make_answer):
+    about = {"power": 0.9, "pairs": 1234}
+    power = (PairsNeeded("slow", "quick", 0.05, 812.0, 400.0, 2400.0),)
+    sentences = make_answer(kind="pairs", power=power, about=about).sentences
+    assert sentences[0] == "To score pairs, use quick; slow is statistically tied with it."
+    assert "with 90 % power you need about 810 rated pairs; 1,234 were used here" in sentences[3]
+    none = make_answer(kind="pairs", power=(PairsNeeded("slow", "quick", -0.01, NAN, NAN, NAN),), about=about)
+    assert "is not above that of slow" in none.sentences[3]
+
+
+def test_json_holds_everything_and_no_nan(make_answer):
+    answer = make_answer(warnings=("beware",), notes=("so",))
+    whole = json.loads(answer.to_json(), parse_constant=pytest.fail)
+    details = whole["details"]
+    assert details["answers"] == [
+        {"purpose": "rank corpora", "choice": ["quick", "slow"]},
+        {"purpose": "detect 10 % of foreign texts", "choice": ["slow"]},
+    ]
+    assert (details["choice"], details["runners_up"]) == (["quick", "slow"], ["slow"])
+    assert details["sentences"] == list(answer.sentences)
+    assert [row["count"] for row in details["power"]] == [92, 241, None]
+    assert [row["together"] for row in details["power"]] == [105, 280, None]
+    assert details["power"][0]["extrapolated"] is True
+    assert [row["embedding_seconds"] for row in details["costs"]] == [1.5, 0.0]
+    assert (whole["warnings"], details["notes"]) == (["beware"], ["so"])
+    assert [row["needed.count"] for row in answer.to_dicts()] == [241, 92, None]
+    assert str(answer).splitlines()[-1] == "warning: beware"
+
+
+def test_pages_hold_all_sentences_and_tables_and_what_comes_from_data_is_text(make_answer):
+    evil = "<script>alert(1)</script> [x](y) | *z*"
+    answer = make_answer(warnings=("beware",), notes=("so",))
+    titles = [title for title, _ in answer.tables()]
+    for one, (_, rows) in zip(answer.answers, answer.tables(), strict=False):
+        assert tuple(row["metric"] for row in rows)[: len(one.choice)] == one.choice
+    for page in (answer.markdown(), answer.html(), answer._repr_html_()):
+        assert all(text in page for text in [*answer.sentences, *titles, "Warnings"])
+    assert answer.html().startswith("<!doctype html>")
+    assert "://" not in answer.html()
+    power = (TextsNeeded(evil, 10, 5, 20, 16, 10, 12),)
+    answer = make_answer(data=(evil, "b"), warnings=(evil,), power=power, detect=(evil,))
+    assert "<script" not in answer.html()
+    assert "&lt;script&gt;" in answer.html()
+    page = answer.markdown()
+    assert "<script" not in page.replace("\\<", "")
+    assert "[x](y)" not in page.replace("\\[", "")
