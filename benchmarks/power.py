@@ -1,9 +1,9 @@
 """Is the number of texts that `recommend` asks for right? Found directly, on texts that it has not seen.
 
-    python -m benchmarks.power [--reference banking77] [--candidate clinc150] [--effects 0.3,0.1] [--budget 2m]
+    python -m benchmarks.power [--reference banking77] [--candidate clinc150] [--effects 0.3,0.1] [--effort thorough]
                                [--tests 200] [--permutations 999] [--metrics energy,pr,mauve,fid,irpr]
 
-Each corpus is cut into random halves. `recommend` predicts on the first ones, within its budget. On the second ones
+Each corpus is cut into random halves. `recommend` predicts on the first ones. On the second ones
 permutation tests of samples give the power at sizes that bracket the wanted one, found by steps of a quarter and then
 by halving; a probit line in log n through those near it gives the size at which the power is 80 %.
 """
@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge import get_metric
+from textgauge.bench.power import Contaminated, is_rejected
 from textgauge.bench.protocols import Sources
 from textgauge.bench.recommend import recommend
-from textgauge.bench.recommend.detection import Contaminated, rejects
 from textgauge.data import Corpus, load_texts
 from textgauge.metrics import CorpusMetric
 
@@ -97,7 +97,7 @@ def hits_of(metric: CorpusMetric, samples: Contaminated, tests: int, permutation
 
     def hits(n: int) -> int:
         return sum(
-            rejects(metric, samples.sample(n, number), permutations=permutations, seed=number)
+            is_rejected(metric, samples.sample(n, number), permutations=permutations, seed=number)
             for number in range(tests)
         )
 
@@ -108,14 +108,14 @@ def rows(chosen: argparse.Namespace, effect: float) -> Iterator[str]:
     """One line per metric, as soon as it is known."""
     reference, candidate = halves(chosen.reference), halves(chosen.candidate)
     answer = recommend(
-        reference=reference[0], candidate=candidate[0], metrics=chosen.metrics, budget=chosen.budget, effect=effect
+        reference=reference[0], candidate=candidate[0], metrics=chosen.metrics, effort=chosen.effort, effect=effect
     )
     held_out = Sources("held out", {"a": Corpus.of(reference[1]), "b": Corpus.of(candidate[1])})
     samples = Contaminated(held_out, effect, SEED)
     needed = {row.metric: row for row in answer.power}
     for name in chosen.metrics.split(","):
         if name not in needed or np.isnan(needed[name].count):
-            yield f"| {name} | {effect:.0%} | none within {chosen.budget} | | | |"
+            yield f"| {name} | {effect:.0%} | none by {chosen.effort} effort | | | |"
             continue
         hits = hits_of(get_metric(name), samples, chosen.tests, chosen.permutations)
         row = needed[name]
@@ -134,7 +134,7 @@ def main() -> None:
     options.add_argument("--candidate", default="clinc150")
     options.add_argument("--metrics", default="energy,pr,mauve,fid,irpr")
     options.add_argument("--effects", default="0.3,0.1")
-    options.add_argument("--budget", default="2m")
+    options.add_argument("--effort", default="thorough")
     options.add_argument("--tests", type=int, default=200)
     options.add_argument("--permutations", type=int, default=999)
     chosen = options.parse_args()

@@ -5,9 +5,9 @@ import pytest
 from benchmarks.power import direct, halves, hits_of
 
 from textgauge import get_metric
+from textgauge.bench.power import Contaminated
 from textgauge.bench.protocols import Sources
 from textgauge.bench.recommend import recommend
-from textgauge.bench.recommend.detection import Contaminated
 from textgauge.core.errors import ResourceError
 from textgauge.data import Corpus
 
@@ -34,7 +34,7 @@ def test_the_number_of_texts_is_right_on_held_out_texts_for_recommended_metrics(
         banking, clinc = halves("banking77"), halves("clinc150")
     except ResourceError as error:
         pytest.skip(str(error))
-    given = {"metrics": "energy,mmd,kid,dc,pr,irpr,jsd", "effect": 0.3, "budget": "4m"}
+    given = {"metrics": "energy,mmd,kid,dc,pr,irpr,jsd", "effect": 0.3, "effort": "thorough"}
     answer = recommend(reference=banking[0], candidate=clinc[0], **given)
     chosen = {metric for one in answer.answers for metric in one.choice[:2]}
     predicted = [row for row in answer.power if row.metric in chosen and row.known]

@@ -81,7 +81,7 @@ def test_run_and_leaderboard_name_the_first_of_their_rows(run, folder):
 
 
 def test_recommend_names_the_first_of_its_table(run, folder):
-    call = ("recommend", "--pairs", "rated.csv", "--rating", "rating", "-m", "jaccard,levenshtein", "--budget", "20s")
+    call = ("recommend", "--pairs", "rated.csv", "--rating", "rating", "-m", "jaccard,levenshtein", "--effort", "quick")
     first, found = both(run, *call)
     assert found["rows"][0]["rank"] == 1
     assert f"use {found['rows'][0]['metric']}" in first

@@ -41,7 +41,7 @@ _GROWTH_MEAN, _GROWTH_STD = 1.0, 0.3
 _SHIFTS = np.linspace(0.0, 12.0, 601)
 _SURE = 1e-4  # a test may miss or hit by an accident that the curve knows nothing of
 _HALF_CHI_SQUARE = 1.92  # of one degree of freedom, for 95 %
-_TOO_UNSURE = 0.3  # deviation of log n*: beyond, and from three times the largest sample on, only a bound is given
+_TOO_UNSURE = 0.35  # deviation of log n*: beyond, and from three times the largest sample on, only a bound is given
 _FARTHEST = 3.0
 _EXCHANGES, _TOGETHER = 199, 200  # and texts a side, that say how metrics tested together share their level
 _RESAMPLES = 500  # of rated pairs
@@ -230,9 +230,9 @@ def is_rejected(metric: CorpusMetric, comparison: Comparison, *, permutations: i
 def simulate_tests(
     metric: CorpusMetric, samples: Contaminated, *, sizes: Sequence[int], tests: int, power: float
 ) -> PowerCurve:
-    """Test samples of each size with a metric; sizes that the sources do not allow are left out."""
+    """Test samples of each size with a metric; the largest that the sources allow stands for those beyond it."""
     outcomes = {}
-    for n in [n for n in sizes if n <= samples.most] or [samples.most]:
+    for n in sorted({min(n, samples.most) for n in sizes}):
 
         def reject(number: int, n: int = n) -> float:
             return is_rejected(metric, samples.sample(n, number), permutations=PERMUTATIONS, seed=number)

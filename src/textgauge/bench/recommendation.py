@@ -107,8 +107,9 @@ class Recommendation(Result):
         """The sentences that say which metric to use, one for each purpose."""
         return " ".join(self.sentences[: len(self.answers)])
 
-    def to_dicts(self) -> list[dict[str, Any]]:
-        """Return one flat row per metric, in the order of the first answer: its place, what it needs, what it costs."""
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """One flat row per metric, in the order of the first answer: its place, what it needs, what it costs."""
         needed = {row.metric: row.to_dict() for row in self.power}
         costs = {row.metric: row.to_dict() for row in self.costs}
         return [

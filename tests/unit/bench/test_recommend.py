@@ -24,7 +24,7 @@ from textgauge.bench.recommend import (
     take_texts,
 )
 from textgauge.bench.results import Results
-from textgauge.core.errors import InputError, ResourceError, UnknownName
+from textgauge.core.errors import InputError, ResourceError, TextgaugeError, UnknownName
 from textgauge.data import Corpus
 from textgauge.metrics import get_corpus_metrics, get_pair_metrics
 
@@ -172,7 +172,7 @@ def test_a_task():
     ],
 )
 def test_wrong_use_is_one_clear_error(given, named):
-    with pytest.raises(InputError, match=named):
+    with pytest.raises(TextgaugeError, match=named):
         recommend(**given)
 
 

@@ -62,7 +62,7 @@ CALLS = {
     "check": ("check", "copies", "a.txt", "--train", "b.txt", "--max", "5%"),
     "describe": ("describe", "a.txt", "--train", "b.txt", *NO_MODELS),
     "describe alone": ("describe", "a.txt", *NO_MODELS),
-    "recommend": ("recommend", "--pairs", "rated.csv", "--rating", "rating", "-m", "jaccard,chrf", "--budget", "20s"),
+    "recommend": ("recommend", "--pairs", "rated.csv", "--rating", "rating", "-m", "jaccard,chrf", "--effort", "quick"),
     "run dry": (*KSC, "--out", "run", "--dry-run"),
     "run": (*KSC, "--out", "run"),
     "train ensemble": ("train", "ensemble", "--pairs", "rated.csv", "--rating", "rating", "-m", "jaccard,chrf",
