@@ -5,29 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-from textgauge.core.arrays import Floats
+from textgauge.core.arrays import Floats, Floats32
 from textgauge.core.errors import ParameterError
 from textgauge.data import GIVEN, Comparison, Corpus, Draws, Pool
 from textgauge.metrics.base import DEFAULT_SEED, VALUE, Part, Range
 from textgauge.metrics.contributions import Contributions, SideTerms
 from textgauge.metrics.corpus_metric import EmbeddingMetric, ManyValues, Values
-from textgauge.metrics.neighbours import gram_of
 from textgauge.metrics.null_values import NullValues, relabelled
-from textgauge.metrics.numerics import svm as _svm
-from textgauge.metrics.numerics.held_out import SCORES, HeldOut, Trial, scores
-from textgauge.metrics.numerics.subsets import Subsets
-from textgauge.metrics.numerics.svm import Index, Products, Rows, TrainTest
+from textgauge.metrics.numerics.held_out import SCORES, HeldOut, Index, TrainTest, Trial, scores
 from textgauge.metrics.registry import register
 from textgauge.metrics.score import Score
 from textgauge.metrics.uncertainty import likely_range, normal_reach
 
-Decide: TypeAlias = Callable[[Rows, Sequence[TrainTest], Products | None], list[Floats]]
+Rows = NDArray[np.floating[Any]]
+Decide: TypeAlias = Callable[[Rows, Sequence[TrainTest]], list[Floats]]
 
 _CHUNK = 256
+_SHARED_ROWS = 4_096  # whose distances are computed once for all tasks: 64 MiB
+_KERNEL_ROWS = 8_192  # training rows whose kernel is made at once: 512 MiB; libsvm takes more in bounded memory, slowly
+_NO_VARIANCE = 1e-13  # where all entries are equal, any gamma gives the same decisions
 _FEWEST_RELABELLINGS = 999
 _FORMULAS = {
     "accuracy": "held out and classified right: 1 / number of held-out texts, averaged over splits",
@@ -36,19 +37,62 @@ _FORMULAS = {
 }
 
 
-def decide_logistic(rows: Rows, tasks: Sequence[TrainTest], products: Products | None = None) -> list[Floats]:
-    """Decision values of logistic regression (L2, C = 1) on rows standardised by the training rows."""
+def decide_svm(rows: Rows, tasks: Sequence[TrainTest]) -> list[Floats]:
+    """Return decision values of scikit-learn's `SVC()` for the test rows of each task, positive for label 1.
+
+    The kernel is made by matrix products. A row may be trained on more than once and with either label.
+    """
+    from sklearn.svm import SVC
+
+    X = rows.astype(np.float64) / get_magnitude(rows)
+    shared = len(X) <= _SHARED_ROWS and 2 * sum(len(task.train) ** 2 for task in tasks) > len(X) ** 2
+    centred = X - X.mean(axis=0)  # distances are the same and keep their digits
+    squares = _square_distances(centred, centred) if shared else None
+    decisions: list[Floats] = []
+    for task in tasks:
+        train, test = X[task.train], X[task.test]
+        if len(train) > _KERNEL_ROWS:
+            decisions.append(SVC(random_state=0).fit(train, task.labels).decision_function(test))
+            continue
+        variance = train.var()
+        gamma = 1.0 / (X.shape[1] * variance) if variance > _NO_VARIANCE else 1.0  # as scikit-learn's "scale"
+        if squares is None:
+            within, across = (_square_distances(centred[some], centred[task.train]) for some in (task.train, task.test))
+        else:
+            within, across = squares[np.ix_(task.train, task.train)], squares[np.ix_(task.test, task.train)]
+        model = SVC(kernel="precomputed", random_state=0).fit(np.exp(-gamma * within), task.labels)
+        decisions.append(model.decision_function(np.exp(-gamma * across)))
+    return decisions
+
+
+def _square_distances(A: Floats, B: Floats) -> Floats32:
+    """Return ‖a − b‖², rounded so that a task has the same numbers whichever tasks share them."""
+    squares = A @ B.T
+    squares *= -2.0
+    squares += np.einsum("ij,ij->i", A, A)[:, None]
+    squares += np.einsum("ij,ij->i", B, B)
+    return np.maximum(squares, 0.0, out=squares).astype(np.float32)
+
+
+def get_magnitude(rows: Rows) -> float:
+    """Return the power of two at or below the largest entry: dividing by it is exact, and squares stay finite."""
+    largest = float(np.abs(rows).max(initial=0.0))
+    return float(np.ldexp(0.5, np.frexp(largest)[1])) if largest > 0 else 1.0
+
+
+def decide_logistic(rows: Rows, tasks: Sequence[TrainTest]) -> list[Floats]:
+    """Return decision values of logistic regression (L2, C = 1) on rows standardised by the training rows."""
     from sklearn.linear_model import LogisticRegression
 
-    found: list[Floats] = []
-    rows = rows.astype(np.float64) / _svm.magnitude(rows)
+    decisions: list[Floats] = []
+    rows = rows.astype(np.float64) / get_magnitude(rows)
     for task in tasks:
         train, test = rows[task.train], rows[task.test]
         centre, spread = train.mean(axis=0), train.std(axis=0)
         spread[spread <= 1e-12 * np.abs(centre)] = 1.0
-        fitted = LogisticRegression(max_iter=1000).fit((train - centre) / spread, task.labels)
-        found.append(fitted.decision_function((test - centre) / spread))
-    return found
+        model = LogisticRegression(max_iter=1000).fit((train - centre) / spread, task.labels)
+        decisions.append(model.decision_function((test - centre) / spread))
+    return decisions
 
 
 def distinct_rows(joint: Corpus, embedder: str) -> tuple[Rows, Index]:
@@ -96,11 +140,10 @@ class HeldOutMetric(EmbeddingMetric):
         return self._values(self._outcomes(comparison))
 
     def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
-        """As `compute`; distances are computed once, and small problems solved side by side."""
+        """As `compute`; small problems share their distances."""
         rows, place = distinct_rows(joint, self.embedder)
-        products = self._products(joint, place, draws)
-        found = [values for chunk in draws.chunks(_CHUNK) for values in self._chunk(rows, place, chunk, products)]
-        return {name: np.array([values[name] for values in found]) for name in (VALUE, *SCORES)}
+        values = [one for chunk in draws.chunks(_CHUNK) for one in self._chunk(rows, place, chunk)]
+        return {name: np.array([one[name] for one in values]) for name in (VALUE, *SCORES)}
 
     def interval_ends(
         self, comparison: Comparison, score: Score, *, level: float, seed: int
@@ -135,34 +178,29 @@ class HeldOutMetric(EmbeddingMetric):
         trials = self._trials([sides])
         shown = self.part or self.judged_by
         tally = _Tally(len(rows), _SHARES[shown])
-        for trial, decision in zip(trials, self.decide(rows, [trial.task for trial in trials], None), strict=True):
+        for trial, decision in zip(trials, self.decide(rows, [trial.task for trial in trials]), strict=True):
             tally.add(trial, decision)
         reference, candidate = (tally.side(number, side) for number, side in enumerate(sides))
         return Contributions(self.part or VALUE, _FORMULAS[shown], reference, candidate)
 
-    def judge(
-        self, rows: Rows, sides: Sequence[tuple[Index, Index]], products: Products | None = None
-    ) -> list[list[HeldOut]]:
+    def judge(self, rows: Rows, sides: Sequence[tuple[Index, Index]]) -> list[list[HeldOut]]:
         """The outcome of each split of each pair of corpora, given by the places of their texts in `rows`."""
         trials = self._trials(sides)
-        found = self.decide(rows, [trial.task for trial in trials], products) if trials else []
-        outcomes = iter([trial.judged(decision) for trial, decision in zip(trials, found, strict=True)])
+        decisions = self.decide(rows, [trial.task for trial in trials]) if trials else []
+        outcomes = iter([trial.judged(decision) for trial, decision in zip(trials, decisions, strict=True)])
         return [list(islice(outcomes, self.repeats)) for _ in sides]
 
     def _trials(self, sides: Sequence[tuple[Index, Index]]) -> list[Trial]:
         seeds = [(self.seed, repeat) for repeat in range(self.repeats)]
         return [Trial.split(*side, share=self.share, seed=seed) for side in sides for seed in seeds]
 
-    def _chunk(self, rows: Rows, place: Index, draws: Draws, products: Products | None) -> list[Values]:
+    def _chunk(self, rows: Rows, place: Index, draws: Draws) -> list[Values]:
         sides = [(place[left], place[right]) for left, right in zip(draws.left, draws.right, strict=True)]
         defined = [min(map(len, side)) >= self.min_texts for side in sides]
         enough = [side for side, known in zip(sides, defined, strict=True) if known]
-        outcomes = iter(self.judge(rows, enough, products))
+        outcomes = iter(self.judge(rows, enough))
         undefined = dict.fromkeys((VALUE, *SCORES), float("nan"))
         return [self._values(next(outcomes)) if known else undefined for known in defined]
-
-    def _products(self, joint: Corpus, place: Index, draws: Draws) -> Products | None:
-        return None
 
     def _outcomes(self, comparison: Comparison) -> list[HeldOut]:
         return comparison.derive(_outcomes, replace(self, part=None))
@@ -203,7 +241,7 @@ class Classifier(HeldOutMetric):
     @property
     def decide(self) -> Decide:
         """The support vector machine."""
-        return _svm.decide
+        return decide_svm
 
     @property
     def judged_by(self) -> str:
@@ -214,16 +252,6 @@ class Classifier(HeldOutMetric):
     def symmetric(self) -> bool:  # type: ignore[override]
         """Whether exchanging the corpora leaves the value: not for F1, which is the candidate's."""
         return (self.part or self.score) != "f1"
-
-    def _products(self, joint: Corpus, place: Index, draws: Draws) -> Products | None:
-        """Products of the different rows, from those that other metrics use too; None for large draws."""
-        smallest = (draws.left.sum(axis=1) + draws.right.sum(axis=1)).min(initial=len(joint))
-        if smallest > _svm.LIMITS.small_train:
-            return None
-        gram = gram_of(joint, self.embedder, Subsets.of(draws.left, draws.right))
-        if gram is None:
-            return None
-        return Products(gram.centred, gram.place[np.unique(place, return_index=True)[1]])
 
 
 @register

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
-from textgauge.core.arrays import Floats, Masks
-from textgauge.metrics.numerics.svm import Index, TrainTest
+from textgauge.core.arrays import Floats, Floats32, Masks
+
+Index = NDArray[np.intp]
 
 _UNDECIDED = 1e-9  # a decision value this small is rounding: such a text counts half for either corpus
 
@@ -90,6 +92,15 @@ class HeldOut:
         """Number of held-out reference and candidate texts."""
         candidate = np.count_nonzero(self.truth)
         return np.array([len(self.truth) - candidate, candidate], dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class TrainTest:
+    """Which rows to train on, with labels −1 and 1, and which to decide about."""
+
+    train: Index
+    labels: Floats32
+    test: Index
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,11 @@ from textgauge.core.errors import ParameterError
 from textgauge.core.sizes import cap_sizes
 from textgauge.data import Comparison, Corpus, Draws
 from textgauge.metrics.base import Undefined
-from textgauge.metrics.corpus.classifiers import Classifier, ClassifierTwoSample, HeldOutMetric
+from textgauge.metrics.corpus import classifiers
+from textgauge.metrics.corpus.classifiers import Classifier, ClassifierTwoSample, HeldOutMetric, decide_svm
 from textgauge.metrics.corpus_metric import CorpusMetric
 from textgauge.metrics.numerics import held_out as _held_out
-from textgauge.metrics.numerics.held_out import HeldOut
-from textgauge.metrics.numerics.svm import TrainTest
+from textgauge.metrics.numerics.held_out import HeldOut, TrainTest
 from textgauge.metrics.registry import get_metric
 from textgauge.metrics.uncertainty import likely_range, wilson
 
@@ -28,6 +28,27 @@ def task_of(rows, seed=0, cut=0.8):
     train, test = np.split(order, [int(cut * len(rows))])
     labels = np.where(train < len(rows) // 2, -1, 1).astype(np.float32)
     return TrainTest(np.sort(train), labels[np.argsort(train)], np.sort(test))
+
+
+class TestSupportVectorMachine:
+    rows = np.concatenate([cloud(1, 90), cloud(2, 90, shift=0.7)])
+
+    @pytest.mark.parametrize("limit", ["_SHARED_ROWS", "_KERNEL_ROWS"])
+    def test_decides_as_scikit_whatever_the_sizes(self, limit, monkeypatch):
+        from sklearn.svm import SVC
+
+        tasks = [task_of(self.rows, seed) for seed in range(4)]
+        expected = [SVC().fit(self.rows[t.train], t.labels).decision_function(self.rows[t.test]) for t in tasks]
+        np.testing.assert_allclose(decide_svm(self.rows, tasks), expected, atol=2e-3)
+        monkeypatch.setattr(classifiers, limit, 10)
+        np.testing.assert_allclose(decide_svm(self.rows, tasks), expected, atol=2e-3)
+
+    def test_other_tasks_and_rows_change_nothing(self):
+        tasks = [task_of(self.rows, seed) for seed in range(4)]
+        alone = [decide_svm(self.rows, [task])[0] for task in tasks]
+        np.testing.assert_allclose(decide_svm(self.rows, tasks), alone, atol=1e-6)
+        more = np.concatenate([self.rows, 5.0 + cloud(3, 40)])
+        np.testing.assert_allclose(decide_svm(more, tasks), alone, atol=1e-6)
 
 
 @pytest.mark.parametrize("metric", BOTH, ids=str)
