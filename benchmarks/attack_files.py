@@ -36,13 +36,13 @@ from textgauge.encode.embedders.static import static_embedder
 from textgauge.encode.language_models.arpa import read_arpa, write_arpa
 from textgauge.encode.language_models.gguf import read_gguf
 from textgauge.encode.language_models.kneser_ney import train
-from textgauge.encode.token_vectors.elmo import read_network
 from textgauge.encode.word_vectors.formats import read_blocks
 from textgauge.loading import load
 from textgauge.measure.checking import ScoreCheck, read_checks, run_checks
 from textgauge.metrics import ensemble_file, get_corpus_metrics, get_metric, get_metrics
 from textgauge.report.page import page, read_result
 from textgauge.testing.protocol_checks import example_data
+from textgauge_papers.elmo import read_network
 
 Read = Callable[[Path], object]
 

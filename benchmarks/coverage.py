@@ -33,8 +33,7 @@ from benchmarks import simulated
 from textgauge import get_metric, list_metrics
 from textgauge.core.arrays import Floats
 from textgauge.core.errors import InputError, TextgaugeError
-from textgauge.data import Comparison, Corpus, Pool, load_texts
-from textgauge.data.catalogue.files import data_table
+from textgauge.data import Comparison, Corpus, Pool, find_data_table, load_texts
 from textgauge.metrics import CorpusMetric, Score
 from textgauge.metrics.base import Undefined
 from textgauge.metrics.uncertainty import normal_reach, wilson
@@ -117,7 +116,7 @@ def _specs(name: str) -> list[str]:
 
 def _table(spec: str) -> str:
     stem, column = spec.split(":")
-    path = data_table(stem)
+    path = find_data_table(stem)
     if path is None:
         raise InputError(f"put {stem} with a column {column} into a folder named by TEXTGAUGE_DATA")
     return f"{path}:{column}"

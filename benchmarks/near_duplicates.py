@@ -19,8 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from textgauge.data import load_texts
-from textgauge.data.catalogue import data_table
+from textgauge.data import find_data_table, load_texts
 from textgauge.encode.tokenizers import tokenizer, words_of
 from textgauge.metrics.numerics.set_search import nearest_sets
 from textgauge_papers.generate import eda
@@ -31,7 +30,7 @@ BANDS = 16  # of rensa: 16 bands of 8 rows find a pair of 0.8 with 95 %
 
 def texts(n: int) -> list[list[str]]:
     """Sets of words, as sorted lists, of reviews and of as many changed copies as are wanted."""
-    tables = [data_table(f"phone_reviews/{name}") for name in ("phone_review_sentences", "phone_reviews")]
+    tables = [find_data_table(f"phone_reviews/{name}") for name in ("phone_review_sentences", "phone_reviews")]
     if None in tables:
         raise SystemExit("TEXTGAUGE_DATA has no phone_reviews")
     known = [text for table in tables for text in load_texts(str(table), column="text").texts][:n]

@@ -86,7 +86,7 @@ def _peer(folder: Path) -> Any:
 
 
 def _sentences(part: str) -> tuple[list[str], list[str], NDArray[np.float64]]:
-    from textgauge.data.catalogue.readers import stsb
+    from textgauge_papers.datasets import stsb
 
     items = [item for item in stsb() if item.split == part]
     return [item.left for item in items], [str(item.right) for item in items], np.array([item.grade for item in items])

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from benchmarks.timing import Row, race, timed
 from textgauge.data import Corpus, Pairs, is_here
-from textgauge.data.catalogue.readers import yamshchikov14
 from textgauge.metrics import get_metric
+from textgauge_papers.datasets import yamshchikov14
 
 Scores = NDArray[np.float64]
 Texts = list[str]

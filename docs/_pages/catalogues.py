@@ -12,6 +12,7 @@ from textgauge.cli.resources import resource_rows
 from textgauge.encode import embedders, grammar, grounds, language_models, tokenizers
 from textgauge.encode import word_vectors as wordvectors
 from textgauge.metrics.properties import list_properties
+from textgauge_papers.usmb import TASK_DATA
 
 
 def properties_page() -> str:
@@ -46,7 +47,7 @@ def datasets_page() -> str:
 def task_data() -> str:
     """What the protocols that are tasks read: built in for the quick suite, published for the full one."""
     rows = [
-        [code(kind.name), ", ".join(map(code, kind.data.samples)), ", ".join(map(code, kind.data.published))]
+        [code(kind.name), ", ".join(map(code, kind.data.samples)), ", ".join(map(code, TASK_DATA[kind]))]
         for kind in known_tasks()
     ]
     return table(["task", "built in (`usmb-quick`)", "published (`usmb`)"], rows)

@@ -22,12 +22,11 @@ from textgauge.bench.inputs.kinds import drop_none
 from textgauge.bench.inputs.sources import PairSources, TaskSources
 from textgauge.bench.results import Results
 from textgauge.bench.run import Progress, compute, warnings_of
-from textgauge.bench.suites import suite_or_protocol_plans
+from textgauge.bench.suites import find_suite, suite_or_protocol_plans
 from textgauge.core.charts import without_network
 from textgauge.core.errors import InputError, warn
 from textgauge.core.result import Result
 from textgauge.data.source import Source
-from textgauge_papers import SUITES
 
 if TYPE_CHECKING:
     import altair as alt
@@ -89,7 +88,8 @@ def run(
     >>> found.computed, found.leaderboard().rows[0].metric
     (4, 'jsd@words')
     """
-    if what in SUITES and SUITES[what].program is not None:
+    suite = find_suite(what)
+    if suite is not None and suite.program is not None:
         raise InputError(f"the suite {what} has no results of single metrics: run it by `textgauge run {what}`")
     for name, value, least in (("seed", seed, 0), ("jobs", jobs, 1), ("limit", limit, 2)):
         if value is not None and value < least:
@@ -192,12 +192,12 @@ class Run(Result):
 
         Trees show one `repetition`.
         """
-        from textgauge.report.figures import chosen_metrics, figures
+        from textgauge.report.figures import chosen_metrics, draw_figures
 
         listed = [kind.strip() for kind in kinds.split(",")] if isinstance(kinds, str) else kinds
         found = self._results.groups()
         of = chosen_metrics(found, metrics)
-        made = figures(found, kinds=listed, metrics=of, repetition=repetition - 1)
+        made = draw_figures(found, kinds=listed, metrics=of, repetition=repetition - 1)
         return {one.name: without_network(one.chart) for one in made}
 
     def report(self, path: str | os.PathLike[str], *, title: str | None = None) -> Path:

@@ -11,16 +11,18 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from textgauge.bench.inputs.pair_sources import read_paraphrases
-from textgauge.bench.plan import Plan, make_plans
-from textgauge.bench.protocols import Distributionality, Perturbation
-from textgauge.bench.protocols.base import Observations
-from textgauge.bench.protocols.distributionality import SCORE
-from textgauge.bench.protocols.perturbation import POINTS
-from textgauge.bench.results import Judged, Results
-from textgauge.bench.suites import Metrics, register_suite
-from textgauge.core.arrays import Floats
-from textgauge.core.tabular import Row, plain_row
+from textgauge.bench import (
+    Distributionality,
+    Judged,
+    Metrics,
+    Observations,
+    Perturbation,
+    Plan,
+    Results,
+    make_plans,
+    read_paraphrases,
+)
+from textgauge.core import Floats, Row, plain_row
 from textgauge.metrics import get_corpus_metrics, get_metric
 from textgauge_papers.ledger import (
     NOT_RUN,
@@ -52,12 +54,13 @@ _RULES = ("own", "paper", "code")
 _NEIGHBOURS, _WEAK = ("ahd", "irpr"), ("pr", "dc")
 
 
-@register_suite("ackerman2023")
 def suite(metrics: Metrics = None, seed: int = 0) -> list[Plan]:
     """Distributionality as in Ackerman et al. 2023: five sets of duplicate questions of Quora; points that move."""
     chosen = metrics or [ACKERMAN_METRICS, _PROTOTYPES, _COMPONENTS]
     texts = make_plans([Distributionality(samples=_SAMPLES)], [read_paraphrases(_DATA)], chosen, seed)
-    points = [] if metrics else make_plans([Perturbation()], [POINTS], Perturbation.default_metrics, seed)
+    points = (
+        [] if metrics else make_plans([Perturbation()], [Perturbation.data.points], Perturbation.default_metrics, seed)
+    )
     return [*texts, *points]
 
 
@@ -167,7 +170,7 @@ def _nearer(rule: str, key: str) -> Claim[AckermanEvidence]:
 
     def test(evidence: AckermanEvidence) -> Finding:
         item = evidence.classes[rule].get(key)
-        verdict = None if item is None else item.verdict(SCORE)
+        verdict = None if item is None else item.verdict("distributionality")
         score = UNKNOWN if verdict is None else MeasuredDifference(verdict.value, verdict.low, verdict.high)
         found = on_side("score", score, below=side == "ahd")
         undefined = found.holds is None and verdict is not None and verdict.reason
@@ -183,7 +186,9 @@ def _weak(rule: str, key: str) -> Claim[AckermanEvidence]:
         found = evidence.classes[rule]
         if key not in found or "fid" not in found:
             return Finding(None, why=NOT_RUN)
-        return above("fid", key, paired(found["fid"].verdict(SCORE), found[key].verdict(SCORE)))
+        return above(
+            "fid", key, paired(found["fid"].verdict("distributionality"), found[key].verdict("distributionality"))
+        )
 
     criterion = "the 95 % interval over samples of the paired difference of scores, fid's less its own, is above 0"
     claim = f"{key} is less distributional than fid, by prototypes={rule}"

@@ -11,15 +11,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from textgauge.bench.inputs.sources import Sources, read_two
-from textgauge.bench.plan import Plan, make_plans
-from textgauge.bench.protocols import Ksc, Speed
-from textgauge.bench.protocols.base import Protocol, Verdict
-from textgauge.bench.results import Results
-from textgauge.bench.suites import Metrics, register_suite
-from textgauge.core.tabular import Row, plain_row
-from textgauge.data import Corpus
-from textgauge.data.formats import load_table
+from textgauge.bench import Ksc, Metrics, Plan, Protocol, Results, Sources, Speed, Verdict, make_plans, read_two
+from textgauge.core import Row, plain_row
+from textgauge.data import Corpus, load_table
+from textgauge_papers.datasets import find_path
 from textgauge_papers.kour2022_tables import KOUR_METRICS
 from textgauge_papers.ledger import (
     NOT_RUN,
@@ -36,7 +31,7 @@ from textgauge_papers.ledger import (
     welch,
 )
 from textgauge_papers.paper import Paper, PaperFigure, Request, plans_of
-from textgauge_papers.zwerdling_corpora import draw, find, sentences
+from textgauge_papers.zwerdling_corpora import draw, sentences
 
 _TEXTS = 1_500
 _SAMPLE = 2_000
@@ -48,7 +43,7 @@ _REPETITIONS = "95 % interval over repetitions on the second data set"
 
 def _authors(domain: str, machine: str, *, apart: bool = False) -> Sources:
     """Texts of people and of a machine on the same prompts, or (`apart`) each on the prompts the other lacks."""
-    table = load_table(find("ghostbuster/human_vs_machine", "domain, source, doc_id, text"))
+    table = load_table(find_path("ghostbuster/human_vs_machine", "domain, source, doc_id, text"))
     columns = [[str(cell) for cell in table.columns[name]] for name in ("domain", "source", "doc_id", "text")]
     rows = [row[1:] for row in zip(*columns, strict=True) if row[0] == domain]
     half = set(sorted({prompt for _, prompt, _ in rows})[::2])
@@ -119,7 +114,6 @@ GROWTH = Study(
 STUDIES = (AUTHORS, SAME, OTHER, ENCODERS, MANY, GROWTH)
 
 
-@register_suite("beyond")
 def suite(metrics: Metrics = None, seed: int = 0) -> list[Plan]:
     """Questions beyond the papers: authors, encoders, many corpora, growth of time; about five minutes."""
     return [

@@ -9,19 +9,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from textgauge.bench.inputs.sources import read_two
-from textgauge.bench.plan import Plan, make_plans
-from textgauge.bench.protocols import Ksc, Size, Speed
-from textgauge.bench.protocols.base import Observations
-from textgauge.bench.protocols.size import ASYMPTOTE, IMBALANCE, SIZE
-from textgauge.bench.results import Judged, Results
-from textgauge.bench.suites import Metrics, register_suite
-from textgauge.core.arrays import Floats
-from textgauge.core.errors import MissingExtra, ResourceError
-from textgauge.core.naming import parse
-from textgauge.core.tabular import Row
-from textgauge.metrics import get_corpus_metrics
-from textgauge.stats.decisions import ahead
+from textgauge.bench import Judged, Ksc, Metrics, Observations, Plan, Results, Size, Speed, make_plans, read_two
+from textgauge.core import Floats, MissingExtra, ResourceError, Row
+from textgauge.metrics import get_corpus_metrics, get_metric
+from textgauge.stats import ahead
 from textgauge_papers.kour2022_ifc import IfcEvidence, ifc_claims, ifc_plans
 from textgauge_papers.kour2022_tables import KOUR_METRICS, OUR_DATA, UNPADDED, VARIANT_METRICS, judged_as, rows
 from textgauge_papers.ledger import (
@@ -48,7 +39,6 @@ _AS = {"definition": "metrics and measures as defined", "paper": "metrics and me
 _OVER_ALL = "the 95 % interval over repetitions of its paired difference with every other metric is above 0"
 
 
-@register_suite("kour2022")
 def suite(metrics: Metrics = None, seed: int = 0) -> list[Plan]:
     """The tables of Kour et al. 2022: two pairs of sources, k of 7 and 12, size and imbalance, time."""
     return _plans(metrics or KOUR_METRICS, "definition", seed)
@@ -112,7 +102,7 @@ def ledger_rows(results: Results, request: Request) -> list[Row]:
     for variant in request.variants:
         for item in judged_as(results, variant, VARIANT_METRICS[variant]):
             if item.data in OUR_DATA.values():
-                measures.setdefault((variant, item.data, _kind(item)), {})[parse(item.metric).name.upper()] = item
+                measures.setdefault((variant, item.data, _kind(item)), {})[get_metric(item.metric).name.upper()] = item
     unpadded = {
         (item.data, item.protocol.k): item
         for item in judged_as(results, "paper", UNPADDED)
@@ -238,7 +228,7 @@ def _imbalance(theirs: tuple[str, str], ours: str) -> Iterator[Claim[KourEvidenc
 
         def test(evidence: KourEvidence, name: str = name, below: bool = word == "under") -> Finding:
             observed = evidence.samples.get(ours, {}).get(name)
-            gap = UNKNOWN if observed is None else _deviation(observed, IMBALANCE, 50)
+            gap = UNKNOWN if observed is None else _deviation(observed, "imbalance", 50)
             return on_side("50 against 2,850 texts − large samples", gap, below=below)
 
         claim = f"{name} {word}estimates the distance of unbalanced samples on {', '.join(theirs)}"
@@ -291,8 +281,8 @@ def _other(theirs: tuple[str, str]) -> list[str]:
 
 def _first_settled(observed: Observations) -> float:
     """The first size from which on no deviation from large samples shows; infinity where there is none."""
-    sizes = sorted(set(observed.of("kind", SIZE).columns["size_a"].tolist()))
-    gaps = [_deviation(observed, SIZE, size) for size in sizes]
+    sizes = sorted(set(observed.of("kind", "size").columns["size_a"].tolist()))
+    gaps = [_deviation(observed, "size", size) for size in sizes]
     shows = [ahead(gap.low) or ahead(-gap.high) for gap in gaps]
     last = max((place for place, seen in enumerate(shows) if seen), default=-1)
     return float(sizes[last + 1]) if last + 1 < len(sizes) else float("inf")
@@ -300,13 +290,13 @@ def _first_settled(observed: Observations) -> float:
 
 def _deviation(observed: Observations, kind: str, size: int) -> MeasuredDifference:
     """Distance of samples of a size less that of large samples, with Welch's interval."""
-    return welch(observed.of("kind", kind).of("size_a", size).value, observed.of("kind", ASYMPTOTE).value)
+    return welch(observed.of("kind", kind).of("size_a", size).value, observed.of("kind", "asymptote").value)
 
 
 def _relative_error(observed: Observations) -> Floats:
     """Of each repetition, at 50 against 2,850 texts."""
-    large = float(observed.of("kind", ASYMPTOTE).value.mean())
-    found = observed.of("kind", IMBALANCE).of("size_a", 50)
+    large = float(observed.of("kind", "asymptote").value.mean())
+    found = observed.of("kind", "imbalance").of("size_a", 50)
     return np.abs(found.value[np.argsort(found.batch)] - large) / large
 
 

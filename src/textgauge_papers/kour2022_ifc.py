@@ -12,20 +12,21 @@ from pathlib import Path
 
 import numpy as np
 
-from textgauge.bench.inputs.sources import REFERENCE, Sources, step_files, step_role
-from textgauge.bench.plan import Plan, make_plans
-from textgauge.bench.protocols import Ifc
-from textgauge.bench.protocols.base import Observations
-from textgauge.bench.protocols.ifc import SELF, STEP, line
-from textgauge.bench.results import Results
-from textgauge.bench.suites import Metrics, register_suite
-from textgauge.core.arrays import Floats
-from textgauge.core.files import write_table
-from textgauge.data import Corpus
-from textgauge.data.catalogue import published_texts
-from textgauge.data.source import load_corpus
-from textgauge.encode.resources import cache_root, make_cache_folder
-from textgauge.stats.correlation import spearman
+from textgauge.bench import (
+    Ifc,
+    Metrics,
+    Observations,
+    Plan,
+    Results,
+    Sources,
+    make_plans,
+    step_files,
+    step_role,
+)
+from textgauge.core import Floats, write_table
+from textgauge.data import Corpus, load_corpus, published_texts
+from textgauge.encode import cache_root, make_cache_folder
+from textgauge.stats import spearman
 from textgauge_papers.generate import GptSettings, ifc_corpora
 from textgauge_papers.generate.settings import fingerprint, one_thread
 from textgauge_papers.kour2022_tables import KOUR_METRICS
@@ -84,7 +85,6 @@ STUDIES = (
 )
 
 
-@register_suite("kour2022-ifc")
 def ifc_plans(metrics: Metrics = None, seed: int = 0, studies: Sequence[FineTuning] = STUDIES) -> list[Plan]:
     """Increasingly fine-tuned corpora of Kour et al. 2022: two ways of training, three runs each; trains them first."""
     return [
@@ -100,7 +100,7 @@ def _sources(study: FineTuning, run: int, seed: int) -> Sources:
     # Steps write with the seeds that follow, so those of two runs must not meet.
     folder = _trained(study, texts, labels, 1_000 * (seed * RUNS + run))
     corpora = {Path(path).stem: load_corpus(path) for path in step_files(folder)}
-    return Sources(study.data(run), {REFERENCE: Corpus.of(draw(texts, study.reference, seed)), **corpora})
+    return Sources(study.data(run), {"reference": Corpus.of(draw(texts, study.reference, seed)), **corpora})
 
 
 def _trained(study: FineTuning, texts: Sequence[str], labels: Sequence[str] | None, seed: int) -> Path:
@@ -205,7 +205,7 @@ def _chi_behind(runs: Mapping[str, Sequence[Observations]]) -> list[float]:
 
 def _mean_by_step(observed: Observations, column: str | None = None) -> tuple[Floats, Floats]:
     """Steps, and the mean over draws of the distance or of a column."""
-    along = observed.of("kind", STEP)
+    along = observed.of("kind", "step")
     values = along.value if column is None else along.columns[column]
     steps = np.unique(along.columns["step"])
     return steps.astype(np.float64), np.array([values[along.columns["step"] == step].mean() for step in steps])
@@ -216,12 +216,17 @@ def _trend(observed: Observations) -> float:
 
 
 def _slope(observed: Observations) -> float:
-    return line(*_mean_by_step(observed))
+    return _fit_slope(*_mean_by_step(observed))
 
 
 def _ttr_slope(observed: Observations) -> float:
-    return line(*_mean_by_step(observed, "ttr"))
+    return _fit_slope(*_mean_by_step(observed, "ttr"))
+
+
+def _fit_slope(step: Floats, value: Floats) -> float:
+    gap = step - step.mean()
+    return float(gap @ value / (gap @ gap))
 
 
 def _left(observed: Observations) -> float:
-    return float(_mean_by_step(observed)[1][-1] - observed.of("kind", SELF).value.mean())
+    return float(_mean_by_step(observed)[1][-1] - observed.of("kind", "self").value.mean())

@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from textgauge.bench.results import Judged, Results
-from textgauge.core.naming import parse
-from textgauge.core.tabular import Row, plain_row
-from textgauge.metrics import get_corpus_metrics
-from textgauge.stats.correlation import spearman
+from textgauge.bench import Judged, Results
+from textgauge.core import Row, plain_row
+from textgauge.metrics import get_corpus_metrics, get_metric
+from textgauge.stats import spearman
 from textgauge_papers.paper import Request, compared, published
 
 KOUR_METRICS = "chi,zipf,fid,pr,dc,mauve,classifier,irpr"
@@ -96,7 +95,7 @@ def _ours(judged: Sequence[Judged]) -> dict[tuple[Any, ...], float]:
             measure = measures.get(verdict.measure, verdict.measure)
             # Time does not depend on k; the paper prints it for both.
             for place in (7, 12) if measure == "time_100ops" else (k,):
-                found[*theirs[item.data], place, parse(item.metric).name.upper(), measure] = verdict.value
+                found[*theirs[item.data], place, get_metric(item.metric).name.upper(), measure] = verdict.value
     return found
 
 

@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations
-from typing import Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
 import numpy as np
 
-from textgauge.bench.protocols.base import Verdict, over_repetitions
-from textgauge.core.arrays import Floats
-from textgauge.core.tabular import Row
-from textgauge.stats.correlation import spearman
-from textgauge.stats.decisions import ALPHA, ahead, different
-from textgauge.stats.resampling import percentile_interval
+from textgauge.bench import Verdict, over_repetitions
+from textgauge.core import Floats, Row
+from textgauge.stats import ALPHA, ahead, different, percentile_interval, spearman
+
+if TYPE_CHECKING:
+    from textgauge.report import ResultFile
 
 Ruling = Literal["not replicated", "replicated", "not testable here"]
 RULINGS: tuple[Ruling, ...] = ("not replicated", "replicated", "not testable here")  # in the order of a ledger
@@ -260,3 +260,24 @@ def all_hold(findings: Mapping[str, Finding]) -> Finding:
     worst = findings[failed[0]] if failed else next(iter(findings.values()))
     ours = f"{len(findings) - len(failed)} of {len(findings)}"
     return Finding(not failed, ours, worst.interval, f"not for {', '.join(failed)}" if failed else "")
+
+
+_OF_A_CLAIM = frozenset({"claim", "verdict", "criterion", "topic"})
+_ON_A_PAGE = ("verdict", "claim", "paper", "ours", "interval", "why", "criterion", "deviation", "data")
+
+
+def make_page(name: str, rows: Sequence[Row]) -> ResultFile | None:
+    """Return the page of a saved ledger, None for other rows: what holds of each finding, then every claim."""
+    from textgauge.report import ResultFile, table_of
+
+    if not rows or not all(row.keys() >= _OF_A_CLAIM for row in rows):
+        return None
+    by_paper: dict[str, list[Row]] = {}
+    for row in rows:
+        by_paper.setdefault(str(row.get("source", "claims")), []).append(row)
+    tables = []
+    for paper, own in by_paper.items():
+        tables.append(table_of(f"What holds of {paper}", summary(own)))
+        tables.append(table_of(f"Claims of {paper}", [{name: row.get(name) for name in _ON_A_PAGE} for row in own]))
+    counted = tuple(f"`{paper}`: {counts(own)}." for paper, own in by_paper.items())
+    return ResultFile(name, f"Claims of papers ({name})", tuple(tables), counted, section="Claims")

@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from textgauge.bench.plan import Plan
-from textgauge.bench.protocols.base import Protocol
-from textgauge.bench.results import Results
-from textgauge.core.tabular import Row
+from textgauge.bench import Plan, Program, Protocol, Results
+from textgauge.core import Row
 
 if TYPE_CHECKING:
     import polars as pl
@@ -45,8 +43,8 @@ class Paper:
     """A paper that can be reproduced: `rows` of its tables, and the `ledger` of its claims.
 
     Both are given results with the seed of the request alone. `fed` says that rows also hold the paper's own numbers
-    fed through our formulas, which needs no data. `program` has the parameters of the suite of that name where that
-    suite, not plans, makes what rows are read from. `not_drawn` are protocols that the paper's figures do not have.
+    fed through our formulas, which needs no data. `program`, not plans, makes what rows are read
+    from where there is one. `not_drawn` are protocols that the paper's figures do not have.
     """
 
     name: str
@@ -57,7 +55,7 @@ class Paper:
     ledger: Callable[[Results, Request], list[Row]]
     figures: tuple[PaperFigure, ...] = ()
     fed: bool = False
-    program: Mapping[str, str] | None = None
+    program: Program | None = None
     not_drawn: tuple[Protocol, ...] = ()
 
 

@@ -11,14 +11,26 @@ from typing import Literal, cast
 
 import numpy as np
 
-from textgauge.bench.ensembles import NAMES, Contribution, means_over_embedders
-from textgauge.bench.plan import Plan, make_plans
-from textgauge.bench.protocols import Retrieval, Sensitivity, known_tasks
-from textgauge.bench.protocols.task import WORD_METRICS
-from textgauge.bench.results import Group, Judged, Results
-from textgauge.bench.suites import Metrics, register_suite, task_plans
-from textgauge.core.arrays import Floats
-from textgauge.core.tabular import Row, plain_row
+from textgauge.bench import (
+    WORD_METRICS,
+    Clustering,
+    ComparedAlignment,
+    Contribution,
+    Group,
+    Judged,
+    Metrics,
+    Plan,
+    RatedAlignment,
+    Results,
+    Retrieval,
+    Robustness,
+    Sensitivity,
+    Task,
+    make_plans,
+    means_over_embedders,
+    task_plans,
+)
+from textgauge.core import Floats, Row, plain_row
 from textgauge.metrics import get_pair_metrics
 from textgauge_papers.ledger import (
     NOT_RUN,
@@ -39,7 +51,29 @@ from textgauge_papers.paper import Paper, PaperFigure, Request, compared, plans_
 EMBEDDERS = ("wordllama",)
 TASK_METRICS = f"cosine@{'|'.join(EMBEDDERS)},{WORD_METRICS}"
 
+TASK_DATA: dict[type[Task], tuple[str, ...]] = {
+    RatedAlignment: ("summeval", "cnndm_chaganty"),
+    ComparedAlignment: ("openai_summary_comparisons",),
+    Robustness: ("scitldr", "bbc_news", "legal_summ"),
+    Sensitivity: ("paul_graham_essays", "bbc_news", "squality", "newsgroups20"),
+    Clustering: (
+        "newsgroups20",
+        "stackoverflow_titles",
+        "biomedical_titles",
+        "banking77",
+        "clinc150",
+        "ag_news",
+        "bbc_news",
+        "nfcats",
+        "atis",
+        "huffpost_headlines",
+    ),
+    Retrieval: ("scifact_beir", "cranfield", "vaswani_npl"),
+}
+
 Scores = Mapping[str, Mapping[str, float]]
+
+_TASK_ENSEMBLE = "task ensemble"
 
 _TABLES = {"1": "usmb_table1_axis", "2": "usmb_table2_comparisons", "3": "usmb_table3_robustness", "4": "usmb_table4"}
 _WEIGHTS = "6-7"
@@ -60,21 +94,20 @@ _PROTOCOLS = {"alignment_axis": "axis", "alignment_comparisons": "comparisons"}
 _COSINE, _ENSEMBLE = "cosine", "ensemble"
 # Folds of documents leave some for ensembles to be scored on; single metrics also face whole corpora.
 WHOLE = Retrieval(n=0, queries=50, folds=1)
-_WHOLE_MEASURE, _WHOLE_DATA = "retrieval_whole", f"whole {', '.join(Retrieval.data.published)}"
+_WHOLE_MEASURE, _WHOLE_DATA = "retrieval_whole", f"whole {', '.join(TASK_DATA[Retrieval])}"
 _INSTEAD = f"{', '.join(EMBEDDERS)}, a static encoder, in place of the paper's encoders"
 _FED = "published means"
 _OTHER_DATA = f"the data named here in place of the paper's, a sample of each; {_INSTEAD}"
 _MISPRINT = "table 7 repeats the row of alignment (axis) of table 6: a misprint"
 
 
-@register_suite("usmb")
 def suite(metrics: Metrics = None, seed: int = 0) -> list[Plan]:
     """The five tasks of the unified benchmark on real data, with ensembles: about a quarter of an hour."""
     chosen = metrics or TASK_METRICS
-    folded = task_plans({kind: kind.data.published for kind in known_tasks()}, chosen, seed)
+    folded = task_plans(TASK_DATA, chosen, seed)
     return [
         *folded,
-        *make_plans([WHOLE], [Retrieval.data.read(name) for name in Retrieval.data.published], chosen, seed),
+        *make_plans([WHOLE], [Retrieval.data.read(name) for name in TASK_DATA[Retrieval]], chosen, seed),
     ]
 
 
@@ -121,8 +154,8 @@ def _our_rows(results: Results) -> Iterator[Row]:
 
 def _own(judged: Sequence[Judged]) -> tuple[list[Judged], list[Judged]]:
     """What the suite gives, and nothing else that a run may hold: its tasks, and retrieval from whole corpora."""
-    tasks = {(kind(), name) for kind in known_tasks() for name in kind.data.published}
-    whole = [item for item in judged if item.protocol == WHOLE and item.data in Retrieval.data.published]
+    tasks = {(kind(), name) for kind, names in TASK_DATA.items() for name in names}
+    whole = [item for item in judged if item.protocol == WHOLE and item.data in TASK_DATA[Retrieval]]
     return [item for item in judged if (item.protocol, item.data) in tasks], whole
 
 
@@ -163,7 +196,7 @@ def _weights(contributions: Sequence[Contribution]) -> Iterator[Row]:
             parts = [
                 item
                 for item in contributions
-                if (item.ensemble, item.task) == (NAMES["task"], task) and _metric_of(item.metric) == name
+                if (item.ensemble, item.task) == (_TASK_ENSEMBLE, task) and _metric_of(item.metric) == name
             ]
             about = {"metric": name, "measure": "share", "task": row["task"], "model": row["model"]}
             notes = [_INSTEAD] * (name == _COSINE) + [_MISPRINT] * (row["task"] == "alignment_comparisons")
@@ -189,7 +222,7 @@ def _by_published_name(judged: Sequence[Judged]) -> dict[str, list[Judged]]:
     keys = [metric.key for metric in metrics if metric.name == _COSINE]
     means = [*means_over_embedders(keys)] or keys
     names = {metric.key: metric.name for metric in metrics if metric.name != _COSINE}
-    names |= {**dict.fromkeys(means, _COSINE), NAMES["task"]: _ENSEMBLE}
+    names |= {**dict.fromkeys(means, _COSINE), _TASK_ENSEMBLE: _ENSEMBLE}
     found: dict[str, list[Judged]] = {}
     for item in judged:
         if item.metric in names:
@@ -287,8 +320,8 @@ _EXTREMES = (("jaccard", "sensitivity", True), ("bm25plus", "sensitivity", False
 
 def _extreme(name: str, task: str, others: Sequence[str], *, best: bool, whole: bool = False) -> Claim[UsmbEvidence]:
     measures = _PARTS[task] if task in _PARTS else [part for parts in _PARTS.values() for part in parts]
-    kinds = [kind for kind in known_tasks() if kind.name in measures and not (whole and kind is Retrieval)]
-    data = sorted({n for kind in kinds for n in kind.data.published})
+    kinds = [kind for kind in TASK_DATA if kind.name in measures and not (whole and kind is Retrieval)]
+    data = sorted({name for kind in kinds for name in TASK_DATA[kind]})
     if whole:
         measures = [_WHOLE_MEASURE if measure == Retrieval.name else measure for measure in measures]
         data.append(_WHOLE_DATA)
@@ -317,7 +350,7 @@ def _same_order(singles: Sequence[str]) -> Iterator[Claim[UsmbEvidence]]:
             orders = [sorted(singles, key=lambda name: -of[name]) for of in (line, bent)]
             return Finding(orders[0] == orders[1], " > ".join(orders[1]), why=f"by 1/(1 + x): {' > '.join(orders[0])}")
 
-        data = ", ".join(Sensitivity.data.published)
+        data = ", ".join(TASK_DATA[Sensitivity])
         claim = f"the {ideal} ideal curve keeps the order of the five metrics on sensitivity"
         criterion = "the same order of the five means on the same changes"
         yield Claim(claim, "same order", data, criterion, test, _OTHER_DATA)

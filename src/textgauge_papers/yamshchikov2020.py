@@ -8,17 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from textgauge.bench.contrasts import pair_columns, rated_groups
-from textgauge.bench.inputs.pair_sources import read_rated
-from textgauge.bench.plan import Plan, make_plans
-from textgauge.bench.protocols import Agreement
-from textgauge.bench.results import Group, Results
-from textgauge.bench.suites import Metrics, register_suite
-from textgauge.core.arrays import Floats
-from textgauge.core.tabular import Row
-from textgauge.stats import orders
-from textgauge.stats.correlation import spearman
-from textgauge.stats.resampling import resampled_sums
+from textgauge.bench import Agreement, Group, Metrics, Plan, Results, make_plans, pair_columns, rated_groups, read_rated
+from textgauge.core import Floats, Row
+from textgauge.stats import orders, resampled_sums, spearman
 from textgauge_papers.ledger import (
     NOT_RUN,
     UNKNOWN,
@@ -59,7 +51,6 @@ YAMSHCHIKOV_METRICS = (
 _RESAMPLES, _PAIRS = 1_000, 473  # of pairs within sets; the smallest set
 
 
-@register_suite("yamshchikov2020")
 def suite(metrics: Metrics = None, seed: int = 0) -> list[Plan]:
     """The tables of Yamshchikov et al. 2021: thirteen metrics of pairs and people, on fourteen sets."""
     return make_plans([Agreement()], [read_rated(DATA)], metrics or YAMSHCHIKOV_METRICS, seed)

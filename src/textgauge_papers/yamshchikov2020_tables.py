@@ -15,13 +15,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.bench.contrasts import pair_columns, rated_groups
-from textgauge.bench.results import Group, Results
-from textgauge.core.arrays import Floats
-from textgauge.core.tabular import Row, plain_row
+from textgauge.bench import Group, Results, pair_columns, rated_groups
+from textgauge.core import Floats, Row, plain_row
 from textgauge.metrics import get_metric
-from textgauge.stats import orders
-from textgauge.stats.correlation import pearson, spearman
+from textgauge.stats import orders, pearson, spearman
 from textgauge_papers.paper import Request, compared, published
 
 DATA = "yamshchikov14"

@@ -10,15 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import cast
 
 import numpy as np
 
-from textgauge.bench.plan import Plan
-from textgauge.bench.results import Results
-from textgauge.bench.suites import SUITES
-from textgauge.core.tabular import Row, plain_row
-from textgauge.stats.correlation import spearman
+from textgauge.bench import Plan, Results
+from textgauge.core import Row, plain_row
+from textgauge.stats import spearman
 from textgauge_papers.ledger import (
     NOT_RUN,
     Claim,
@@ -37,11 +34,10 @@ from textgauge_papers.zwerdling_suite import Described, Zwerdling2021
 Values = Mapping[tuple[str, str], float]
 """By model and property; `drawn.` before a property that is taken at the size of test."""
 
-_NAME = "zwerdling2021"
 _TABLES = {"amazon": "1", "news": "3", "yahoo": "4"}
 _OUR_CORPUS = {"amazon": "phone", "news": "news", "yahoo": "health"}
 _RATED = _OUR_CORPUS["amazon"]
-_PROGRAM = {"sources": ",".join(_OUR_CORPUS.values()), "limit": "1000", "judged": "20", "models": "small"}
+_PROGRAM = Zwerdling2021(sources=",".join(_OUR_CORPUS.values()), limit=1000, judged=20, models="small")
 _OUR_MODEL = {"train": "train", "test": "test", "eda": "eda", "vae": "vae", "gpt-2": "lm"}
 _GENERATED = ("eda", "vae", "gpt-2")
 # What people rated of the Amazon corpora, the property nearest to it, and whether more of it is better.
@@ -51,7 +47,7 @@ _ASKED_PEOPLE = {
     "domain_relevance": ("drawn.semantic_precision", True),
 }
 _MODELS = "a GPT of 0.4 and a VAE of 0.3 million weights, trained from scratch"
-_DEVIATION = f"at most {_PROGRAM['limit']} {{}} texts in place of {{}}; {_MODELS}"
+_DEVIATION = f"at most {_PROGRAM.limit} {{}} texts in place of {{}}; {_MODELS}"
 _NORMAL = 1.96
 _FIT = 0.9  # of train's semantic F1: what a VAE must reach to be compared
 
@@ -70,8 +66,7 @@ def rows(results: Results, request: Request) -> list[Row]:
 
 
 def _described(results: Results, request: Request) -> list[Described]:
-    program = cast(Zwerdling2021, SUITES[_NAME].make_program(_PROGRAM))
-    return program.run(results.store.folder, seed=request.seed, on_step=_silent, on_note=_silent)
+    return _PROGRAM.run(results.store.folder, seed=request.seed, on_step=_silent, on_note=_silent)
 
 
 def our_values(one: Described) -> dict[tuple[str, str], float]:
@@ -342,4 +337,6 @@ _FIGURES = (
         "1-2", "plane", "EDA's texts lie low, as near copies of train; what lies high and to the right is new and apt."
     ),
 )
-PAPER = Paper(_NAME, ("1", "2", "3", "4"), ("definition",), plans, rows, ledger_rows, _FIGURES, program=_PROGRAM)
+PAPER = Paper(
+    "zwerdling2021", ("1", "2", "3", "4"), ("definition",), plans, rows, ledger_rows, _FIGURES, program=_PROGRAM
+)

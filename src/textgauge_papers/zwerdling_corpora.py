@@ -9,11 +9,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from textgauge.core.errors import InputError, MissingExtra, ResourceError
-from textgauge.core.files import write_table
-from textgauge.data import load_texts
-from textgauge.data.catalogue import data_table
-from textgauge.data.formats import load_table
+from textgauge.core import InputError, MissingExtra, write_table
+from textgauge.data import load_table, load_texts
+from textgauge_papers.datasets import find_path
 from textgauge_papers.generate import GptSettings, VaeSettings, eda, train_language_model, train_vae
 from textgauge_papers.generate.settings import content_key, generator_of, one_thread
 
@@ -87,7 +85,7 @@ def captions(folder: Path, making: Making, on_step: Say, on_note: Say) -> Corpor
     """Captions of images by people and by Texygen's six generators (Zhu et al. 2018); samples, but all of train."""
     del folder, on_note
     on_step("texygen_coco: reading")
-    found = load_texts(find(_CAPTIONS, "source, text"), labels="source")
+    found = load_texts(find_path(_CAPTIONS, "source, text"), labels="source")
     by_source: dict[str, list[str]] = {}
     for text, label in zip(found.texts, found.labels or (), strict=True):
         by_source.setdefault(label, []).append(text)
@@ -122,17 +120,9 @@ def split(texts: Iterable[str], making: Making) -> tuple[list[str], list[str]]:
     return ordered[held_out:], ordered[:held_out]
 
 
-def find(file: str, columns: str) -> Path:
-    """A table in one of the folders of `TEXTGAUGE_DATA`, by its path without ending."""
-    found = data_table(file)
-    if found is None:
-        raise ResourceError(f"put {file}.csv (columns {columns}) into a folder named by TEXTGAUGE_DATA")
-    return found
-
-
 def sentences(file: str, column: str, only: tuple[str, str] | None = None, *, first: bool = False) -> list[str]:
     """A column of a table: of rows with one value in another column (`only`), its first sentences alone (`first`)."""
-    table = load_table(find(file, ", ".join([column, *([only[0]] if only else [])])))
+    table = load_table(find_path(file, ", ".join([column, *([only[0]] if only else [])])))
     cells = table.texts(column)
     kept = [only is None or value == only[1] for value in table.columns[table.column(only[0] if only else column)]]
     texts = [" ".join(cell.split()) for cell, keep in zip(cells, kept, strict=True) if cell and keep]

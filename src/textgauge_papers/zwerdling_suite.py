@@ -15,11 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from textgauge.bench.suites import SUITES, Suite
-from textgauge.core.errors import InputError, ResourceError, UnknownName
-from textgauge.core.files import write_atomically, write_table
-from textgauge.core.tabular import Row, plain_row
-from textgauge.encode.resources import cached_folder
+from textgauge.core import InputError, ResourceError, Row, UnknownName, plain_row, write_atomically, write_table
+from textgauge.encode import cached_folder
 from textgauge_papers.generate.settings import fingerprint
 from textgauge_papers.zwerdling_corpora import STUDIES, Corpora, Making, Say, Study, draw
 
@@ -99,7 +96,7 @@ def _describe(
     ci: bool = True,
     **changed: Any,
 ) -> Any:
-    from textgauge.measure.describing import describe
+    from textgauge.measure import describe
 
     asked = {"embedder": backends.embedder, "grammar": backends.grammar, "plausibility": backends.plausibility}
     named = {role: None if backend == _NONE else backend for role, backend in (asked | changed).items()}
@@ -274,6 +271,3 @@ def side_by_side(found: list[Described]) -> list[Row]:
             if size == "all":
                 line["train"] = row["train"]
     return list(rows.values())
-
-
-SUITES["zwerdling2021"] = Suite("zwerdling2021", (Zwerdling2021.__doc__ or "").splitlines()[0], program=Zwerdling2021)

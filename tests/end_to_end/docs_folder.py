@@ -9,8 +9,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
 
-from textgauge.data import load_pairs, load_texts, sample
-from textgauge.data.catalogue import files as fetch
+from textgauge.core.registry import Registry
+from textgauge.data import datasets, load_pairs, load_texts, sample
 from textgauge.data.tasks import load_retrieval
 from textgauge.encode.resource_sources import file_sha256
 
@@ -79,16 +79,19 @@ def write_stand_ins(folder):
         _table(folder / "nfcats" / f"{split}.csv", ["annotated_by", "category", "question"], numbered)
     _rated_sets(folder / "yamshchikov14")
     for name in ("banking77", "clinc150"):
-        for entry in fetch.entries_of(name):
-            if entry.file.endswith(".json") and not (folder / name / entry.file).exists():
-                (folder / name / entry.file).write_text("{}", encoding="utf-8")  # lists that nothing reads
+        for file in datasets.DATASETS[name].files:
+            if file.name.endswith(".json") and not (folder / name / file.name).exists():
+                (folder / name / file.name).write_text("{}", encoding="utf-8")  # lists that nothing reads
 
 
 def use_stand_ins(folder, patch):
-    """Point the package to stand-ins, and let its catalogue expect their bytes."""
-    whole = fetch.entries_of
-    patch.setattr(fetch, "entries_of", lambda name: [_expected(entry, folder) for entry in whole(name)])
-    patch.setenv(fetch.SETTING, str(folder))
+    """Point the package to stand-ins, and let it expect their bytes."""
+    expected = {
+        name: replace(dataset, files=tuple(_expected(file, folder / name) for file in dataset.files))
+        for name, dataset in datasets.DATASETS.items()
+    }
+    patch.setattr(datasets, "DATASETS", Registry("dataset", expected))
+    patch.setenv("TEXTGAUGE_DATA", str(folder))
 
 
 @contextmanager
@@ -140,7 +143,7 @@ def _beir(folder):
 
 
 def _expected(entry, folder):
-    path = folder / entry.dataset / entry.file
+    path = folder / entry.name
     return replace(entry, size=path.stat().st_size, sha256=file_sha256(path)) if path.is_file() else entry
 
 

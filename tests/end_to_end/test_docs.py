@@ -32,7 +32,6 @@ from tests.end_to_end.docs_folder import chat_service, prepare, use_stand_ins, w
 from textgauge.bench.protocols import known_protocols
 from textgauge.cli import main
 from textgauge.core.errors import MissingExtra
-from textgauge.data import catalogue
 from textgauge.encode.resources import available
 from textgauge.metrics import get_metrics, list_metrics, registry
 from textgauge.metrics.base import parameters
@@ -210,7 +209,6 @@ def folder(prepared, tmp_path, monkeypatch):
     use_stand_ins(prepared / "data", monkeypatch)
     monkeypatch.chdir(tmp_path)
     known = dict(registry.known_metrics())
-    monkeypatch.setattr(catalogue, "_registered", dict(catalogue._registered))
     with chat_service(monkeypatch):
         yield tmp_path
     registry.known_metrics().clear()

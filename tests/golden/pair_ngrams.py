@@ -14,7 +14,7 @@ import pytest
 from tests.golden.pairs import PAIRS, REFERENCES, SCRIPTS
 
 from textgauge.data import is_here
-from textgauge.data.catalogue.readers import yamshchikov14
+from textgauge_papers.datasets import yamshchikov14
 
 PLACE = Path(__file__).with_name("pair_ngrams.json")
 BOTH = PAIRS + SCRIPTS

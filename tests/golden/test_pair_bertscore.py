@@ -148,7 +148,7 @@ def test_agreement_with_people_on_stsb(name: str, least: float) -> None:
         pytest.skip("the data folder has no stsb")
     from scipy.stats import spearmanr
 
-    from textgauge.data.catalogue.readers import stsb
+    from textgauge_papers.datasets import stsb
 
     items = [item for item in stsb() if item.split == "test"]
     found = get_metric(name)(left=[item.left for item in items], right=[str(item.right) for item in items])
@@ -162,8 +162,8 @@ def test_all_pairs_of_yamshchikov14() -> None:
     utils = pytest.importorskip("bert_score.utils")
     if not is_here("yamshchikov14"):
         pytest.skip("the data folder has no yamshchikov14")
-    from textgauge.data.catalogue.readers import yamshchikov14
     from textgauge.encode.token_vectors import token_encoder
+    from textgauge_papers.datasets import yamshchikov14
 
     items = list(yamshchikov14())
     metric = get_metric("bertscore(compat=bert_score)")

@@ -12,8 +12,8 @@ from tests.golden.pairs import PAIRS, SCRIPTS
 
 from textgauge import get_metric
 from textgauge.data import Pairs, is_here
-from textgauge.data.catalogue.readers import yamshchikov14
 from textgauge.encode.tokenizers import characters_of
+from textgauge_papers.datasets import yamshchikov14
 
 LEFT, RIGHT = ([pair[side] for pair in PAIRS + SCRIPTS] for side in (0, 1))
 CHARACTER_EDITS = [24, 0, 42, 14, 37, 18, 36, 7, 22, 27, 17, 26, 3, 0, 12, 25, 7, 6, 6, 0, 11, 5]

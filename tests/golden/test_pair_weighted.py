@@ -13,8 +13,8 @@ from tests.golden.pairs import PAIRS, SCRIPTS
 
 from textgauge import get_metric
 from textgauge.data import Corpus, Pairs, is_here
-from textgauge.data.catalogue.readers import yamshchikov14
 from textgauge.encode.tokenizers import words_of
+from textgauge_papers.datasets import yamshchikov14
 
 LEFT, RIGHT = ([pair[side] for pair in PAIRS + SCRIPTS] for side in (0, 1))
 BM25PLUS = {

@@ -10,8 +10,9 @@ from textgauge.bench.protocols import Distributionality, Perturbation, Verdict
 from textgauge.bench.protocols.base import Observations
 from textgauge.bench.results import Group, Judged
 from textgauge.metrics import get_corpus_metrics
-from textgauge_papers import PAPERS, Request
+from textgauge_papers import PAPERS
 from textgauge_papers.ackerman2023 import ACKERMAN_METRICS
+from textgauge_papers.paper import Request
 
 SCORES = {"energy": 1.0, "ahd": -1.0, "irpr": -0.5, "fid": 0.4, "mauve": 0.3, "classifier": 0.2, "pr": 0.1, "dc": 0.6}
 

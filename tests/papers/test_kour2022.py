@@ -10,8 +10,9 @@ from textgauge.bench.protocols import Ksc, Size, Speed
 from textgauge.bench.protocols.base import Observations, over_repetitions
 from textgauge.bench.results import Group, Judged
 from textgauge.metrics import get_corpus_metrics
-from textgauge_papers import PAPERS, Request
+from textgauge_papers import PAPERS
 from textgauge_papers.kour2022_tables import KOUR_METRICS, KOUR_PAPER_METRICS
+from textgauge_papers.paper import Request
 
 PROTOCOLS = (Ksc(k=7), Ksc(k=12), Size(), Speed(repetitions=3), Ksc(k=7, order="paper"), Ksc(k=12, order="paper"))
 

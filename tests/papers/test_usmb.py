@@ -10,7 +10,8 @@ from textgauge.bench.protocols import Clustering, ComparedAlignment, RatedAlignm
 from textgauge.bench.protocols.base import Verdict
 from textgauge.bench.results import Judged
 from textgauge.metrics import get_pair_metrics
-from textgauge_papers import PAPERS, Request
+from textgauge_papers import PAPERS
+from textgauge_papers.paper import Request
 from textgauge_papers.usmb import TASK_METRICS, WHOLE
 
 KEYS = {metric.name: metric.key for metric in get_pair_metrics(TASK_METRICS)}

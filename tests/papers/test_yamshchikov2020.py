@@ -13,9 +13,10 @@ from textgauge.bench.results import Group, Results
 from textgauge.data import Corpus
 from textgauge.metrics import get_pair_metrics
 from textgauge.stats import orders
-from textgauge_papers import PAPERS, Request, published
+from textgauge_papers import PAPERS
 from textgauge_papers import yamshchikov2020 as paper
 from textgauge_papers import yamshchikov2020_tables as tables
+from textgauge_papers.paper import Request, published
 
 COLUMNS = ["table", "dataset", "metric", "measure", "published", "ours", "difference", "source"]
 

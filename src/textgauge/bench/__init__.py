@@ -1,7 +1,130 @@
 """Plan cells, run them on an executor, store them, judge what is stored."""
 
+from typing import TYPE_CHECKING
+
 from textgauge.bench.plan import Cell, Plan
 from textgauge.bench.run import RunReport, run
 from textgauge.bench.store import Store
+from textgauge.core.lazy import export_lazily
 
-__all__ = ["Cell", "Plan", "RunReport", "Store", "run"]
+if TYPE_CHECKING:
+    from textgauge.bench.contrasts import pair_columns, rated_groups
+    from textgauge.bench.ensembles import Contribution, means_over_embedders
+    from textgauge.bench.inputs.ngrams import NgramGenerator, join_words, ngram_corpora, split_words
+    from textgauge.bench.inputs.pair_sources import read_paraphrases, read_rated
+    from textgauge.bench.inputs.sources import (
+        PairSources,
+        Sources,
+        TaskSources,
+        read_steps,
+        read_two,
+        step_files,
+        step_role,
+    )
+    from textgauge.bench.plan import make_plans
+    from textgauge.bench.protocols import (
+        Agreement,
+        Clustering,
+        ComparedAlignment,
+        Distributionality,
+        Ifc,
+        Ksc,
+        Measure,
+        Observations,
+        Perturbation,
+        Protocol,
+        RatedAlignment,
+        Retrieval,
+        Robustness,
+        Sensitivity,
+        Size,
+        Speed,
+        Task,
+        Verdict,
+        known_tasks,
+        register_protocol,
+    )
+    from textgauge.bench.protocols.base import over_repetitions
+    from textgauge.bench.protocols.task import WORD_METRICS
+    from textgauge.bench.results import Group, Judged, Results
+    from textgauge.bench.run import compute
+    from textgauge.bench.suites import Metrics, Program, Suite, known_suites, register_suite, task_plans
+
+__all__ = [
+    "WORD_METRICS",
+    "Agreement",
+    "Cell",
+    "Clustering",
+    "ComparedAlignment",
+    "Contribution",
+    "Distributionality",
+    "Group",
+    "Ifc",
+    "Judged",
+    "Ksc",
+    "Measure",
+    "Metrics",
+    "NgramGenerator",
+    "Observations",
+    "PairSources",
+    "Perturbation",
+    "Plan",
+    "Program",
+    "Protocol",
+    "RatedAlignment",
+    "Results",
+    "Retrieval",
+    "Robustness",
+    "RunReport",
+    "Sensitivity",
+    "Size",
+    "Sources",
+    "Speed",
+    "Store",
+    "Suite",
+    "Task",
+    "TaskSources",
+    "Verdict",
+    "compute",
+    "join_words",
+    "known_suites",
+    "known_tasks",
+    "make_plans",
+    "means_over_embedders",
+    "ngram_corpora",
+    "over_repetitions",
+    "pair_columns",
+    "rated_groups",
+    "read_paraphrases",
+    "read_rated",
+    "read_steps",
+    "read_two",
+    "register_protocol",
+    "register_suite",
+    "run",
+    "split_words",
+    "step_files",
+    "step_role",
+    "task_plans",
+]
+
+if not TYPE_CHECKING:
+    __getattr__ = export_lazily(
+        __name__,
+        {
+            "contrasts": "pair_columns rated_groups",
+            "ensembles": "Contribution means_over_embedders",
+            "inputs.ngrams": "NgramGenerator join_words ngram_corpora split_words",
+            "inputs.pair_sources": "read_paraphrases read_rated",
+            "inputs.sources": "PairSources Sources TaskSources read_steps read_two step_files step_role",
+            "plan": "make_plans",
+            "protocols": "Agreement Clustering ComparedAlignment Distributionality Ifc Ksc Measure Observations "
+            "Perturbation Protocol RatedAlignment Retrieval Robustness Sensitivity Size Speed Task Verdict known_tasks "
+            "register_protocol",
+            "protocols.base": "over_repetitions",
+            "protocols.task": "WORD_METRICS",
+            "results": "Group Judged Results",
+            "run": "compute",
+            "suites": "Metrics Program Suite known_suites register_suite task_plans",
+        },
+    )

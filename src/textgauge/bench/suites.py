@@ -1,11 +1,11 @@
-"""Suites: named bundles of data, protocols and metrics. Papers add theirs to the same table."""
+"""Suites: named bundles of data, protocols and metrics; packages add theirs by the entry point `textgauge.suites`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from textgauge.bench.inputs.pair_sources import read_paraphrases, read_rated
 from textgauge.bench.inputs.sources import Sources, learned_steps, read_two
@@ -22,10 +22,12 @@ from textgauge.bench.protocols import (
 )
 from textgauge.bench.protocols.base import CORPUS_METRICS
 from textgauge.core.errors import InputError, UnknownName
+from textgauge.core.registry import Registry
 from textgauge.core.tabular import Row
 
 Metrics = str | Sequence[Any] | None
 MakePlans = Callable[[Metrics, int], list[Plan]]
+Made = TypeVar("Made", bound="MakePlans | type")
 
 _FIRST_METRICS = "energy,mmd,fid,pr,dc,irpr,ahd,mauve,classifier,cbdf,jsd,zipf"
 _FIRST_PAIR_METRICS = "cosine@minilm|wordllama,bertscore,chrf,bleu,rouge1,meteor,jaccard,levenshtein,wmd"
@@ -72,24 +74,41 @@ class Suite:
         return self.program(**values)
 
 
-SUITES: dict[str, Suite] = {}
+SUITES: Registry[Suite] = Registry(
+    "suite", group="textgauge.suites", plug_in=lambda name, made: register_suite(name)(made)
+)
 
 
-def register_suite(name: str) -> Callable[[MakePlans], MakePlans]:
-    """Add a function that makes the plans of a suite; used as a decorator. Its first line says what the suite runs."""
+def register_suite(name: str) -> Callable[[Made], Made]:
+    """Add a suite: a function that makes plans, or the dataclass of a program; used as a decorator.
 
-    def add(made: MakePlans) -> MakePlans:
-        SUITES[name] = Suite(name, (made.__doc__ or "").splitlines()[0], made)
+    The first line of its docstring says what it runs. A package names it under the entry point `textgauge.suites`.
+    """
+
+    def add(made: Made) -> Made:
+        about = (made.__doc__ or "").splitlines()[0]
+        SUITES[name] = Suite(name, about, program=made) if isinstance(made, type) else Suite(name, about, made)
         return made
 
     return add
+
+
+def known_suites() -> Mapping[str, Suite]:
+    """Return all suites by name, those of other packages included."""
+    return SUITES
+
+
+def find_suite(name: str) -> Suite | None:
+    """Return the suite of that name, None if there is none; packages load only for names that no protocol has."""
+    return None if name in known_protocols() else SUITES.get(name)
 
 
 def suite_or_protocol_plans(
     what: str, metrics: Metrics, parameters: Mapping[str, Any], seed: int, given: Mapping[str, Any]
 ) -> list[Plan]:
     """The plans of a suite, or of a protocol on the data that `given` names."""
-    if what not in SUITES:
+    suite = find_suite(what)
+    if suite is None:
         known = known_protocols()
         families = {kind.family for kind in known.values() if kind.family}
         if what not in known and what not in families:
@@ -97,10 +116,9 @@ def suite_or_protocol_plans(
         return protocol_plans(what, metrics, parameters, seed, given)
     if parameters or given:
         raise InputError(f"the suite {what} sets its own data and parameters; name a protocol to set them yourself")
-    made = SUITES[what].plans
-    if made is None:
+    if suite.plans is None:
         raise InputError(f"the suite {what} has no results of single metrics: run it by `textgauge run {what}`")
-    return made(metrics, seed)
+    return suite.plans(metrics, seed)
 
 
 def task_plans(

@@ -119,9 +119,9 @@ def _figures() -> list[Row]:
 
 
 def _suites() -> list[Row]:
-    from textgauge_papers import SUITES
+    from textgauge.bench import known_suites
 
-    return [{"name": suite.name, "about": suite.about} for suite in SUITES.values()]
+    return [{"name": suite.name, "about": suite.about} for suite in known_suites().values()]
 
 
 _LONG = ("label", "parameters", "parts", "symmetric", "explains", "source", "sources")  # in JSON and CSV

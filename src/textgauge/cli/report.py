@@ -90,7 +90,7 @@ def figures(
         note(f"warning: {text}")
     chosen = draw.chosen_metrics(found, metrics)
     drawn = 0
-    for figure in draw.figures(found, kinds=kinds, metrics=chosen, repetition=repetition - 1):
+    for figure in draw.draw_figures(found, kinds=kinds, metrics=chosen, repetition=repetition - 1):
         for ending in formats:
             drawn += 1
             say(str(write_atomically(out / f"{figure.name}.{ending}", draw.rendered(figure.chart, ending))))

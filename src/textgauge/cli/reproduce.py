@@ -10,15 +10,14 @@ import typer
 
 from textgauge.bench import Plan, Store
 from textgauge.cli.output import Format, FormatOption, note, print_answer, print_result, print_table
-from textgauge.cli.progress import progress_bar
-from textgauge.cli.run import run_program
+from textgauge.cli.progress import progress, progress_bar
 from textgauge.core.errors import InputError, ResourceError, UnknownName
 from textgauge.core.result import TableResult
 from textgauge.core.tabular import Row, format_cell
 
 if TYPE_CHECKING:
     from textgauge.bench.results import Results
-    from textgauge_papers import Paper, Request
+    from textgauge_papers.paper import Paper, Request
 
 _SHORT = ("verdict", "claim", "paper", "ours", "interval", "why", "deviation", "data")  # of a ledger on a terminal
 
@@ -60,7 +59,8 @@ def reproduce(
     """
     from textgauge.bench.results import Results
     from textgauge.encode.resources import cache_root, make_cache_folder
-    from textgauge_papers import PAPERS, Request
+    from textgauge_papers import PAPERS
+    from textgauge_papers.paper import Request
 
     if every == (paper is not None):
         raise InputError(f"name one paper ({', '.join(PAPERS)}), or --all")
@@ -109,7 +109,7 @@ def _of(paper: Paper, rows: list[Row]) -> str:
 
 
 def _draw(paper: Paper, results: Results, folder: Path) -> None:
-    from textgauge.report.paper_figures import write_figures
+    from textgauge_papers.figures import write_figures
 
     drawn = list(write_figures(paper, results, folder))
     note(f"{drawn[-1]} shows {len(drawn) - 1} figures" if drawn else f"{paper.name}: the run holds nothing to draw")
@@ -156,7 +156,8 @@ def _compute(paper: Paper, request: Request, store: Store, jobs: int) -> bool:
     from textgauge.bench.run import compute
 
     if paper.program is not None:
-        run_program(paper.name, dict(paper.program), store.folder, request.seed)
+        with progress() as step:
+            paper.program.run_rows(store.folder, seed=request.seed, on_step=step, on_note=note)
         return False
     failures = compute(_plans(paper, request), store, jobs=jobs, progress=progress_bar).failures
     for failure in failures:

@@ -17,7 +17,7 @@ from textgauge.bench.judge_audit import MARGIN, audit_judge
 from textgauge.bench.protocols import protocols_named
 from textgauge.bench.results import Results
 from textgauge.bench.run import compute, warnings_of
-from textgauge.bench.suites import suite_or_protocol_plans
+from textgauge.bench.suites import find_suite, known_suites, suite_or_protocol_plans
 from textgauge.cli.leaderboard import print_boards
 from textgauge.cli.output import (
     ColumnOption,
@@ -31,10 +31,9 @@ from textgauge.cli.output import (
     refuse,
 )
 from textgauge.cli.progress import progress, progress_bar
-from textgauge.core.errors import InputError
+from textgauge.core.errors import InputError, UnknownName
 from textgauge.core.result import TableResult
 from textgauge.core.tabular import Row, format_cell
-from textgauge_papers import SUITES
 
 
 def _option(help_text: str, *names: str, **more: Any) -> Any:
@@ -141,7 +140,8 @@ def run(
             "columns": _params([part for item in columns or [] for part in item.split(",")]) or None,
         }
     )  # fmt: skip
-    if what in SUITES and SUITES[what].program is not None:
+    suite = find_suite(what)
+    if suite is not None and suite.program is not None:
         if metrics or given or dry_run:
             raise InputError(f"the suite {what} sets its own data and has no metrics; it takes -n and -p")
         rows = run_program(what, parameters, out, seed)
@@ -201,7 +201,10 @@ def _compute(plans: Sequence[Plan], store: Store, jobs: int, scheduler: str | No
 
 def run_program(name: str, parameters: Mapping[str, Any], out: Path, seed: int) -> list[Row]:
     """Run a suite that has no cells, and give its table."""
-    program = SUITES[name].make_program(parameters)
+    suite = find_suite(name)
+    if suite is None:
+        raise UnknownName.among("suite", name, known_suites())
+    program = suite.make_program(parameters)
     with progress() as step:
         return program.run_rows(out, seed=seed, on_step=step, on_note=note)
 

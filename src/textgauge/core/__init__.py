@@ -1,1 +1,55 @@
 """What every room builds on: results, names, errors, progress, files, limits."""
+
+from typing import TYPE_CHECKING
+
+from textgauge.core.lazy import export_lazily
+
+if TYPE_CHECKING:
+    from textgauge.core.arrays import Floats, Floats32, Ints
+    from textgauge.core.errors import InputError, MissingExtra, ResourceError, TextgaugeError, UnknownName, warn
+    from textgauge.core.files import check_table_path, replacing, write_atomically, write_table
+    from textgauge.core.limits import stored_bytes
+    from textgauge.core.parallel import one_blas_thread
+    from textgauge.core.progress import Stage, Step
+    from textgauge.core.result import TableResult
+    from textgauge.core.tabular import STATIC_PAGE_POLICY, Row, format_cell, plain_row
+
+__all__ = [
+    "STATIC_PAGE_POLICY",
+    "Floats",
+    "Floats32",
+    "InputError",
+    "Ints",
+    "MissingExtra",
+    "ResourceError",
+    "Row",
+    "Stage",
+    "Step",
+    "TableResult",
+    "TextgaugeError",
+    "UnknownName",
+    "check_table_path",
+    "format_cell",
+    "one_blas_thread",
+    "plain_row",
+    "replacing",
+    "stored_bytes",
+    "warn",
+    "write_atomically",
+    "write_table",
+]
+
+if not TYPE_CHECKING:
+    __getattr__ = export_lazily(
+        __name__,
+        {
+            "arrays": "Floats Floats32 Ints",
+            "errors": "InputError MissingExtra ResourceError TextgaugeError UnknownName warn",
+            "files": "check_table_path replacing write_atomically write_table",
+            "limits": "stored_bytes",
+            "parallel": "one_blas_thread",
+            "progress": "Stage Step",
+            "result": "TableResult",
+            "tabular": "Row STATIC_PAGE_POLICY format_cell plain_row",
+        },
+    )

@@ -4,41 +4,79 @@ from __future__ import annotations
 
 from textgauge.data.arrays import read_embeddings
 from textgauge.data.card import DatasetCard, LabelledTexts, TextPairs
-from textgauge.data.catalogue import (
+from textgauge.data.datasets import (
+    DatasetFile,
+    DatasetItem,
+    data_folders,
     fetch_dataset,
+    find_data_table,
+    find_dataset_file,
     is_here,
     list_published,
     published_pairs,
     published_texts,
     register_dataset,
 )
+from textgauge.data.formats import load_table
 from textgauge.data.pool import GIVEN, Pool
 from textgauge.data.samples import list_samples, sample, sample_pairs
 from textgauge.data.source import load_aligned, load_corpus, load_pairs, load_texts
+from textgauge.data.tables import TextTable
+from textgauge.data.tasks import (
+    ClusteringTexts,
+    ComparedSummaries,
+    Documents,
+    RatedSummaries,
+    RetrievalSet,
+    load_compared_summaries,
+    load_documents,
+    load_labelled,
+    load_rated_summaries,
+    load_retrieval,
+    register_task_data,
+)
 from textgauge.data.view import Comparison, Corpus, Draws, Pairs
 
 __all__ = [
     "GIVEN",
+    "ClusteringTexts",
+    "ComparedSummaries",
     "Comparison",
     "Corpus",
     "DatasetCard",
+    "DatasetFile",
+    "DatasetItem",
+    "Documents",
     "Draws",
     "LabelledTexts",
     "Pairs",
     "Pool",
+    "RatedSummaries",
+    "RetrievalSet",
     "TextPairs",
+    "TextTable",
+    "data_folders",
     "fetch_dataset",
+    "find_data_table",
+    "find_dataset_file",
     "is_here",
     "list_published",
     "list_samples",
     "load_aligned",
+    "load_compared_summaries",
     "load_corpus",
+    "load_documents",
+    "load_labelled",
     "load_pairs",
+    "load_rated_summaries",
+    "load_retrieval",
+    "load_table",
     "load_texts",
     "published_pairs",
     "published_texts",
     "read_embeddings",
     "register_dataset",
+    "register_task_data",
     "sample",
     "sample_pairs",
 ]

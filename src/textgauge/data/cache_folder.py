@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from textgauge.core.tabular import FlatRow
-from textgauge.data.catalogue.files import entries
+from textgauge.data.datasets import list_published
 from textgauge.encode.resources import cache_root
 
 Removable = Literal["embeddings", "models", "all"]
@@ -20,8 +20,9 @@ Removable = Literal["embeddings", "models", "all"]
 class CachePart:
     """A folder of the cache: what it holds, and the names textgauge gives to what may be removed from it.
 
-    Other names are left alone, because `TEXTGAUGE_CACHE` may be a folder with files of the user. What is removed with
-    `all` is removed with nothing else: answers of a service cost money, and runs are results.
+    `names` is a pattern, or empty where names are those of datasets. Other names are left alone, because
+    `TEXTGAUGE_CACHE` may be a folder with files of the user. What is removed with `all` is removed with nothing else:
+    answers of a service cost money, and runs are results.
     """
 
     folder: str
@@ -38,7 +39,8 @@ class CachePart:
         """What textgauge made there; nothing behind a symbolic link."""
         if self.path.is_symlink() or not self.path.is_dir():
             return []
-        return [path for path in sorted(self.path.iterdir()) if re.fullmatch(self.names, path.name)]
+        names = self.names or "|".join(re.escape(card.name) for card in list_published())
+        return [path for path in sorted(self.path.iterdir()) if re.fullmatch(names, path.name)]
 
 
 PARTS = (
@@ -47,7 +49,7 @@ PARTS = (
     CachePart("wordvectors", "word vectors, prepared", "models", r"[0-9a-f]{32}-\d+|seen|\.new-.*"),
     CachePart("synonyms", "the thesaurus, prepared", "models", r"[0-9a-f]{8}-\d+\.npz"),
     CachePart("grounds", "matrices of runs under way", "all", r"tmp\w+"),
-    CachePart("datasets", "published datasets", "all", "|".join(sorted({entry.dataset for entry in entries()}))),
+    CachePart("datasets", "published datasets", "all", ""),
     CachePart("answers", "answers of paid services", "all", r"[0-9a-f]{24}\.jsonl"),
     CachePart("runs", "results of reproduced papers", "all", r"[a-z]+20\d\d|usmb|beyond"),
     CachePart("ifc", "texts of generators trained for kour2022", "all", r".+-[0-9a-f]{16}"),

@@ -23,7 +23,7 @@ from textgauge.core.tabular import one_line
 from textgauge.data.arrays import map_embeddings, read_embeddings
 from textgauge.data.batches import has_batches
 from textgauge.data.card import LabelledTexts, TextPairs, draw_rows
-from textgauge.data.catalogue import list_published, published_pairs, published_texts
+from textgauge.data.datasets import list_published, published_pairs, published_texts
 from textgauge.data.formats import endings, format_of, load_table
 from textgauge.data.hub import HUB_PREFIX, hub_file, hub_files, hub_table
 from textgauge.data.packing import PACKINGS, STDIN, show, similar_files, suffix
@@ -201,7 +201,7 @@ def brings_columns(spec: Named) -> bool:
 def is_published(spec: Named) -> bool:
     """Whether this names a published dataset; a file of that name wins."""
     name = os.fspath(spec)
-    return name.partition("/")[0] in {card.name for card in list_published()} and not os.path.isfile(name)
+    return not os.path.isfile(name) and name.partition("/")[0] in {card.name for card in list_published()}
 
 
 def is_path(spec: Named) -> bool:

@@ -6,20 +6,17 @@ from textgauge_papers.generate.language_model import GeneratorModel, GptSettings
 from textgauge_papers.generate.sampling import Sampling
 from textgauge_papers.generate.steps import ifc_corpora
 from textgauge_papers.generate.vae import Vae, VaeSettings, train_vae
-from textgauge_papers.generate.word_level import NgramGenerator, ngram_corpora
 
 __all__ = [
     "GeneratorModel",
     "GptSettings",
     "Labelled",
-    "NgramGenerator",
     "Sampling",
     "Vae",
     "VaeSettings",
     "conditional",
     "eda",
     "ifc_corpora",
-    "ngram_corpora",
     "train_language_model",
     "train_vae",
 ]

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.core.errors import InputError, warn
+from textgauge.core import InputError, warn
 from textgauge.data import Corpus
 from textgauge_papers.generate.language_model import GptSettings, train_language_model
 from textgauge_papers.generate.sampling import Sampling

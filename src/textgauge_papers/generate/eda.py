@@ -10,8 +10,8 @@ from typing import Literal
 
 import numpy as np
 
-from textgauge.core.errors import InputError
-from textgauge.encode.wordnet import Synonyms
+from textgauge.core import InputError
+from textgauge.encode import Synonyms
 from textgauge_papers.generate.settings import content_key, generator_of
 
 Compat = Literal["none", "eda"]
@@ -99,7 +99,7 @@ def eda(
     """
     _check(texts, n, {"alpha_sr": alpha_sr, "alpha_ri": alpha_ri, "alpha_rs": alpha_rs, "p_rd": p_rd}, compat)
     if synonyms is None and (alpha_sr or alpha_ri):
-        from textgauge.encode.wordnet import thesaurus
+        from textgauge.encode import thesaurus
 
         synonyms = thesaurus().synonyms_of
     lookup = _Lookup(synonyms or (lambda _: ()))

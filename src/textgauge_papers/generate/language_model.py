@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from textgauge.core.errors import InputError
-from textgauge.encode.tokenizers import without_surrogates
+from textgauge.core import InputError
+from textgauge.encode import without_surrogates
 from textgauge_papers.generate.sampling import Sampling, continued, texts_of, uniforms_of
 from textgauge_papers.generate.settings import fingerprint, need_torch
 from textgauge_papers.generate.training import Ids, Recipe, Say, Training, padded, silent, started, train

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from textgauge.core.errors import InputError
-from textgauge.encode.hugging_face import load_pretrained, revision
-from textgauge.encode.tokenizers import without_surrogates
+from textgauge.core import InputError
+from textgauge.encode import load_pretrained, revision, without_surrogates
 from textgauge_papers.generate.language_model import GeneratorModel
 from textgauge_papers.generate.training import Ids, Recipe
 

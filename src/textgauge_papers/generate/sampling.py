@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from textgauge.core.errors import InputError
+from textgauge.core import InputError
 from textgauge_papers.generate.settings import generator_of, need_torch
 
 # From tokens (texts by places) and memory to the logits of the next token and the new memory.

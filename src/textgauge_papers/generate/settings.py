@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from textgauge.core.errors import InputError, MissingExtra, UnknownName
+from textgauge.core import InputError, MissingExtra, UnknownName
 
 T = TypeVar("T")
 

@@ -6,13 +6,13 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from textgauge.core.errors import InputError
+from textgauge.bench import ngram_corpora
+from textgauge.core import InputError
 from textgauge_papers.generate.conditional import classifier, filtered, known_labels
 from textgauge_papers.generate.language_model import GeneratorModel, GptSettings, language_model
 from textgauge_papers.generate.sampling import Sampling
 from textgauge_papers.generate.settings import fingerprint, generator_of
 from textgauge_papers.generate.training import Say, Training, silent
-from textgauge_papers.generate.word_level import ngram_corpora
 
 NGRAM, GPT, READY = "ngram", "gpt", "hf:"
 _ORDER = 41

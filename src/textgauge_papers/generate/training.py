@@ -17,9 +17,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from textgauge.core.errors import InputError
-from textgauge.core.files import replacing
-from textgauge.core.progress import Stage
+from textgauge.core import InputError, Stage, replacing
 from textgauge_papers.generate.settings import generator_of, need_torch
 
 Ids = list[int]

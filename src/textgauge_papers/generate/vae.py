@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from textgauge.core.errors import InputError
+from textgauge.core import InputError
 from textgauge_papers.generate.sampling import Sampling, continued, texts_of, uniforms_of
 from textgauge_papers.generate.settings import fingerprint, need_torch
 from textgauge_papers.generate.training import Ids, Recipe, Say, Training, padded, silent, started, train

@@ -1,48 +1,16 @@
-"""Texts as words and signs that join to the text again, and a back-off n-gram model of them: no torch is needed."""
+"""The vocabulary of models that learn words from scratch."""
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
-
-from textgauge.core.errors import InputError
-from textgauge_papers.generate.settings import generator_of
+from textgauge.bench import join_words, split_words
 
 PAD, START, END, UNKNOWN = 0, 1, 2, 3
 _SPECIAL = ("<pad>", "<s>", "</s>", "<unk>")
-_INSIDE = "'’"  # signs that belong to a word when letters stand on both sides
-_PIECES = re.compile(rf"\s?(?:[^\W_]+(?:[{_INSIDE}][^\W_]+)*|\S)")
-_END = ""
-_LONGEST = 100
-_WRITE, _ORDER = 31, 32
-
-
-def split_words(text: str) -> list[str]:
-    """Words and signs with the space before them, if any; the text counts as following a space.
-
-    >>> split_words("It's fine, Ann (24).")
-    [" It's", ' fine', ',', ' Ann', ' (', '24', ')', '.']
-    """
-    return _PIECES.findall(" " + " ".join(unicodedata.normalize("NFC", text).split()))
-
-
-def join_words(pieces: Iterable[str]) -> str:
-    """The text of words and signs; a space is put between two words that would join into one.
-
-    >>> join_words([" It's", " fine", "24", ","])
-    "It's fine 24,"
-    """
-    text = ""
-    for piece in pieces:
-        inside = text[-1:] in _INSIDE and text[-2:-1].isalnum()
-        text += " " + piece if piece[:1].isalnum() and (text[-1:].isalnum() or inside) and text else piece
-    return text.strip()
 
 
 @dataclass(frozen=True)
@@ -72,86 +40,3 @@ class Vocabulary:
     def decode(self, ids: Sequence[int]) -> str:
         """The text of numbers; the vocabulary's own signs are left out."""
         return join_words(self.words[number] for number in ids if number >= len(_SPECIAL))
-
-
-class NgramGenerator:
-    """Words follow the `order` − 1 words before them as in the training texts, smoothed by Witten and Bell.
-
-    A context seen c times with t different followers is used with probability c/(c + t), else one that is a word
-    shorter; the next word is drawn from what followed the context. The empty context is always used.
-    """
-
-    def __init__(self, *, order: int = 3) -> None:
-        if order < 1:
-            raise InputError(f"an n-gram model has order 1 or more, not {order}")
-        self.order = order
-        self._followers: dict[tuple[str, ...], list[str]] = {}
-        self._different: dict[tuple[str, ...], set[str]] = {}
-
-    def learn(self, texts: Sequence[str]) -> None:
-        """Count the words of more texts."""
-        for text in filter(str.strip, texts):
-            words = [*split_words(text), _END]
-            for place, word in enumerate(words):
-                context = words[max(0, place - self.order + 1) : place]
-                if place < self.order - 1:
-                    context = [_END, *context]
-                for start in range(len(context) + 1):
-                    key = tuple(context[start:])
-                    self._followers.setdefault(key, []).append(word)
-                    self._different.setdefault(key, set()).add(word)
-
-    def generate(self, n: int, *, seed: int = 0) -> list[str]:
-        """New texts; each depends on its number and the seed alone."""
-        if not self._followers:
-            raise InputError("the n-gram model has learned nothing yet")
-        return [self._text(generator_of(seed, _WRITE, number)) for number in range(n)]
-
-    def _text(self, rng: np.random.Generator) -> str:
-        text = ""
-        while not text:
-            text = self._attempt(rng)
-        return text
-
-    def _attempt(self, rng: np.random.Generator) -> str:
-        words: list[str] = []
-        while len(words) < _LONGEST:
-            context = words[max(0, len(words) - self.order + 1) :] if self.order > 1 else []
-            if len(words) < self.order - 1:
-                context = [_END, *context]
-            word = self._next(tuple(context), rng)
-            if word == _END:
-                break
-            words.append(word)
-        return join_words(words)
-
-    def _next(self, context: tuple[str, ...], rng: np.random.Generator) -> str:
-        while context:
-            seen = len(self._followers.get(context, ()))
-            if seen and rng.random() < seen / (seen + len(self._different[context])):
-                break
-            context = context[1:]
-        followers = self._followers[context]
-        return followers[int(rng.integers(len(followers)))]
-
-
-def ngram_corpora(
-    texts: Sequence[str], *, steps: int = 8, per_step: int = 1_000, order: int = 3, seed: int = 0
-) -> list[list[str]]:
-    """What an n-gram model writes after it has seen more and more of the texts: twice as many at every step, all at
-    the last.
-
-    >>> corpora = ngram_corpora(["a b c", "a c b", "b c a", "c a b"], steps=3, per_step=2)
-    >>> [len(corpus) for corpus in corpora]
-    [2, 2, 2]
-    """
-    if steps < 1 or len(texts) < 2 ** (steps - 1):
-        raise InputError(f"{steps} steps, each with twice the texts, need {2 ** max(steps - 1, 0)} texts or more")
-    order_of_texts = generator_of(seed, _ORDER).permutation(len(texts)).tolist()
-    model, corpora, seen = NgramGenerator(order=order), [], 0
-    for step in range(steps):
-        upto = len(texts) >> (steps - 1 - step)
-        model.learn([texts[row] for row in order_of_texts[seen:upto]])
-        seen = upto
-        corpora.append(model.generate(per_step, seed=seed + step))
-    return corpora

@@ -4,16 +4,10 @@ import random
 
 import pytest
 
-from textgauge.core.errors import InputError
+from textgauge.bench import NgramGenerator, join_words, ngram_corpora, split_words
+from textgauge.core import InputError
 from textgauge.encode.tokenizers import words_of
-from textgauge_papers.generate.word_level import (
-    UNKNOWN,
-    NgramGenerator,
-    Vocabulary,
-    join_words,
-    ngram_corpora,
-    split_words,
-)
+from textgauge_papers.generate.word_level import UNKNOWN, Vocabulary
 
 TEXTS = ["It's well-known: don't panic (at all).", "My card isn't here, is it?", "Rock'n'roll at 5 o'clock, a_b 3.5%!"]
 

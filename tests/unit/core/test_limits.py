@@ -10,12 +10,12 @@ from textgauge.core.parallel import workers
 from textgauge.data import load_texts, read_embeddings
 from textgauge.data.cache import EmbeddingStore, text_keys
 from textgauge.encode.language_models.arpa import read_arpa
-from textgauge.encode.token_vectors.elmo import read_sizes
 from textgauge.encode.word_vectors.formats import _noted
 from textgauge.encode.word_vectors.store import _opened
 from textgauge.encode.wordnet import load_table
 from textgauge.measure.checking import read_checks
 from textgauge.measure.checking.run import Baselines
+from textgauge_papers.elmo import read_sizes
 
 
 @pytest.fixture(params=["device", "pipe"])

@@ -85,7 +85,7 @@ def test_a_missing_cell_is_counted_and_the_rest_is_drawn(store, tmp_path):
     next(copy.folder.glob("cells/*/*.parquet")).unlink()
     left = Results(copy).groups()
     assert sum(sum(group.missing.values()) for group in left) == 1
-    assert len(list(draw.figures(left, kinds=["box"]))) == 2
+    assert len(list(draw.draw_figures(left, kinds=["box"]))) == 2
 
 
 def test_distances_are_z_scored_over_all_repetitions(found):
@@ -176,7 +176,7 @@ def test_tree_refuses_what_it_cannot_show(found):
     large = group_of(np.arange(300), k=25)
     with pytest.raises(InputError, match="up to 20"):
         tree_figure(large, "jsd@words")
-    assert not list(draw.figures([large], kinds=["tree"]))
+    assert not list(draw.draw_figures([large], kinds=["tree"]))
 
 
 def test_radar_shares_run_from_the_worst_to_the_best(found):
@@ -216,7 +216,8 @@ def test_orders_of_mixtures_have_radars_and_files_of_their_own(found):
     only = {"jsd@words": usual.observed["jsd@words"]}
     other = replace(usual, protocol=replace(KSC, order="paper"), observed=only)
     made = {
-        figure.name: figure.chart.to_dict() for figure in draw.figures([usual, other, size], kinds=["radar", "box"])
+        figure.name: figure.chart.to_dict()
+        for figure in draw.draw_figures([usual, other, size], kinds=["radar", "box"])
     }
     radars = {name: chart for name, chart in made.items() if name.startswith("radar")}
     assert [len(chart["concat"]) for chart in radars.values()] == [2, 1]
@@ -255,7 +256,7 @@ def test_boxes_of_an_undefined_measure_have_the_reason():
 )
 def test_degenerate_values_are_drawn_or_named(distances):
     group = group_of(distances, k=4)
-    made = list(draw.figures([group]))
+    made = list(draw.draw_figures([group]))
     assert [figure.name.split("-")[0] for figure in made] == ["distance", "tree", "radar", "box"]
     for figure in made:
         ET.fromstring(draw.rendered(figure.chart, "svg"))
@@ -275,7 +276,7 @@ def test_very_many_points_are_thinned_and_said():
 
 
 def test_one_figure_of_each_kind_and_one_tree_for_each_metric(found):
-    names = [figure.name.replace("-script-script-alert-x-script-b", "") for figure in draw.figures(found)]
+    names = [figure.name.replace("-script-script-alert-x-script-b", "") for figure in draw.draw_figures(found)]
     assert names == [
         "distance-k4", "tree-k4-cbdf-words", "tree-k4-jsd-words", "radar", "box-k4", "box-size", "size-size",
         "imbalance-size",
@@ -284,23 +285,23 @@ def test_one_figure_of_each_kind_and_one_tree_for_each_metric(found):
 
 def test_names_of_files_are_plain_and_different():
     twice = [group_of([1, 2, 1], k=3, data=name) for name in ("../a b", "..\\A?b")]
-    assert [figure.name for figure in draw.figures(twice, kinds=["box"])] == ["box-a-b-k3", "box-a-b-k3-2"]
+    assert [figure.name for figure in draw.draw_figures(twice, kinds=["box"])] == ["box-a-b-k3", "box-a-b-k3-2"]
 
 
 def test_charts_keep_to_the_schema(found):
-    for figure in draw.figures(found, metrics={"jsd@words"}):
+    for figure in draw.draw_figures(found, metrics={"jsd@words"}):
         figure.chart.to_dict(validate=True)
 
 
 def test_only_known_kinds_and_chosen_metrics(found):
-    assert len(list(draw.figures(found, kinds=["tree"], metrics={"jsd@words"}))) == 1
+    assert len(list(draw.draw_figures(found, kinds=["tree"], metrics={"jsd@words"}))) == 1
     with pytest.raises(InputError, match=r"no figure 'pie'; the figures are .*distance.*tree"):
-        list(draw.figures(found, kinds=["pie"]))
+        list(draw.draw_figures(found, kinds=["pie"]))
 
 
 def test_the_page_holds_hostile_names_as_data(found):
     hostile = group_of([[1, 2, 1], [1, 3, 1]], k=3, metric=HOSTILE, data=HOSTILE)
-    for figure in [*draw.figures(found), *draw.figures([hostile], kinds=["radar", "box"])]:
+    for figure in [*draw.draw_figures(found), *draw.draw_figures([hostile], kinds=["radar", "box"])]:
         text = draw.rendered(figure.chart, "html").decode()
         assert len(re.findall("<script", text, re.I)) == len(re.findall("</script", text, re.I)) == 3
         assert "<!--" not in text
@@ -315,7 +316,7 @@ def test_the_page_escapes_its_title():
 
 
 def test_svg_is_well_formed_and_holds_hostile_names_as_text(found):
-    for figure in draw.figures(found):
+    for figure in draw.draw_figures(found):
         tree = ET.fromstring(draw.rendered(figure.chart, "svg"))
         tags = {element.tag.rpartition("}")[2] for element in tree.iter()}
         assert not tags & {"script", "b", "image", "foreignObject"}
@@ -323,7 +324,7 @@ def test_svg_is_well_formed_and_holds_hostile_names_as_text(found):
 
 
 def test_png_has_its_signature(found):
-    chart = next(draw.figures(found, kinds=["box"])).chart
+    chart = next(draw.draw_figures(found, kinds=["box"])).chart
     assert draw.rendered(chart, "png").startswith(b"\x89PNG\r\n")
 
 
@@ -331,7 +332,7 @@ def test_png_has_its_signature(found):
 def test_same_store_same_bytes(store, form):
     def once():
         kinds = ["distance", "tree", "box"]
-        return [draw.rendered(figure.chart, form) for figure in draw.figures(Results(store).groups(), kinds=kinds)]
+        return [draw.rendered(figure.chart, form) for figure in draw.draw_figures(Results(store).groups(), kinds=kinds)]
 
     assert once() == once()
 

@@ -143,8 +143,8 @@ class Paraphrases(_PairData):
 class TaskTable(DataKind):
     """The table, folder or dataset of a task: the value that names it, its loader in `data.tasks`, and its columns.
 
-    `defaults` are columns that are read unless others are named; `samples` and `published` are the built-in and the
-    published sets on which suites run the task.
+    `defaults` are columns that are read unless others are named; `samples` are the built-in sets on which
+    `usmb-quick` runs the task.
     """
 
     value: str
@@ -152,7 +152,6 @@ class TaskTable(DataKind):
     columns: tuple[str, ...]
     defaults: Mapping[str, str] = field(default_factory=dict, hash=False)
     samples: tuple[str, ...] = ()
-    published: tuple[str, ...] = ()
 
     @property
     def needs(self) -> tuple[str, ...]:  # type: ignore[override]

@@ -14,7 +14,7 @@ from textgauge.bench.inputs.sources import PairSources
 from textgauge.core.errors import ArgumentError, InputError, ResourceError
 from textgauge.data import Corpus, load_pairs
 from textgauge.data.card import TextPairs
-from textgauge.data.catalogue import data_folders
+from textgauge.data.datasets import data_folders
 from textgauge.data.formats import is_table, load_table
 from textgauge.data.metric_folder import is_metric_folder, load_metric_folder
 from textgauge.data.source import brings_columns

@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.bench.inputs.ngrams import ngram_corpora
 from textgauge.core.arrays import Ints
 from textgauge.core.errors import InputError
 from textgauge.data import Corpus, Pairs, load_texts
@@ -220,8 +221,6 @@ def natural(name: str) -> list[tuple[int, int, str]]:
 
 def learned_steps(*, steps: int = 8, texts: int = 2_000, per_step: int = 300, seed: int = 0) -> Sources:
     """Built-in texts, and what a back-off trigram model writes that has seen 1/128, 1/64, … and all of them."""
-    from textgauge_papers.generate import ngram_corpora
-
     learned = load_texts(_LEARNED, limit=texts).texts
     corpora = ngram_corpora(learned, steps=steps, per_step=per_step, seed=seed)
     return _steps(f"trigrams,{_LEARNED}", Corpus.of(learned), [Corpus.of(list(texts)) for texts in corpora])

@@ -40,7 +40,6 @@ class RatedAlignment(Task):
         "load_rated_summaries",
         ("document", "text", "summary", "ratings"),
         samples=("sample:articles",),
-        published=("summeval", "cnndm_chaganty"),
     )
     model = "linear"
     measures = (
@@ -105,7 +104,6 @@ class ComparedAlignment(Task):
         "load_compared_summaries",
         ("document", "text", "first", "second", "chosen"),
         samples=("sample:articles",),
-        published=("openai_summary_comparisons",),
     )
     model = "forest"
     measures = (

@@ -42,18 +42,6 @@ class Clustering(Task):
         "load_labelled",
         ("text", "label"),
         samples=("sample:intents",),
-        published=(
-            "newsgroups20",
-            "stackoverflow_titles",
-            "biomedical_titles",
-            "banking77",
-            "clinc150",
-            "ag_news",
-            "bbc_news",
-            "nfcats",
-            "atis",
-            "huffpost_headlines",
-        ),
     )
     model = "forest"
     # Average linkage takes means of answers, to which ties and the classes' shares in the examples matter: many small

@@ -49,7 +49,6 @@ class Retrieval(Task):
         "load_retrieval",
         ("split",),
         samples=("sample:library",),
-        published=("scifact_beir", "cranfield", "vaswani_npl"),
     )
     model = "forest"
     # A copy that is farther by every metric is never above its original. Chosen on documents and queries that are in no

@@ -47,7 +47,6 @@ class Robustness(Task):
         ("document", "text", "summary"),
         defaults={"summary": "summary"},
         samples=("sample:articles",),
-        published=("scitldr", "bbc_news", "legal_summ"),
     )
     model = "linear"
     size = "documents_drawn"

@@ -49,7 +49,6 @@ class Sensitivity(Task):
         "load_documents",
         ("document", "text"),
         samples=("sample:articles",),
-        published=("paul_graham_essays", "bbc_news", "squality", "newsgroups20"),
     )
     figures = (*Task.figures, "sensitivity")
     former = MappingProxyType({"ideal": {"linear": "reciprocal"}})

@@ -1,6 +1,6 @@
 """Data for the tasks of a benchmark of pair metrics: alignment, robustness, sensitivity, clustering, retrieval.
 
-Each is read from a path, `sample:NAME`, or the name of a published set.
+Each is read from a path, a table in memory, `sample:NAME`, or the name of a set that a package registered.
 """
 
 from __future__ import annotations
@@ -8,20 +8,19 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TypeVar
+from typing import Any
 
 from textgauge.core.errors import InputError, UnknownName
+from textgauge.data.datasets import DATASETS
 from textgauge.data.formats import load_table
 from textgauge.data.packing import show
 from textgauge.data.samples import PREFIX, articles, list_samples, sample
 from textgauge.data.source import is_path
 from textgauge.data.tables import TextTable
-from textgauge.data.tasks import build, published
+from textgauge.data.tasks import build
 from textgauge.data.tasks.card import ClusteringTexts, ComparedSummaries, Documents, RatedSummaries, RetrievalSet
-from textgauge.data.tasks.published import PUBLISHED_TASKS, task_set_is_here
 
 __all__ = [
-    "PUBLISHED_TASKS",
     "SAMPLE_TASKS",
     "ClusteringTexts",
     "ComparedSummaries",
@@ -33,17 +32,36 @@ __all__ = [
     "load_labelled",
     "load_rated_summaries",
     "load_retrieval",
-    "task_set_is_here",
+    "register_task_data",
 ]
 
-T = TypeVar("T")
-Spec = str | os.PathLike[str]
+Spec = str | os.PathLike[str] | TextTable
+Read = Callable[..., Any]
 
 SAMPLE_TASKS: Mapping[str, tuple[str, ...]] = {
     articles.NAME: ("axis", "comparisons", "robustness", "sensitivity"),
     articles.INTENTS: ("clustering",),
     articles.LIBRARY: ("retrieval",),
 }
+
+
+_KINDS = ("rated", "comparisons", "documents", "labelled", "beir")
+_registered: dict[str, dict[str, Read]] = {kind: {} for kind in _KINDS}
+
+
+def register_task_data(name: str, **readers: Read) -> None:
+    """Make a set known by its name to `run` and to the loaders of this module; a taken name is refused.
+
+    Each of `readers` is named after the argument of `run` that it serves (rated, comparisons, documents, labelled,
+    beir) and returns what the loader returns; that of `beir` takes the split. A package calls this from the function
+    that it names under the entry point group `textgauge.datasets`.
+    """
+    for kind, read in readers.items():
+        if kind not in _registered:
+            raise UnknownName.among("kind of task data", kind, _KINDS)
+        if name in _registered[kind]:
+            raise InputError(f"a set {name!r} for {kind} is registered already")
+        _registered[kind][name] = read
 
 
 def load_rated_summaries(
@@ -62,11 +80,11 @@ def load_rated_summaries(
     >>> len(load_rated_summaries("sample:articles"))
     400
     """
-    reader = _named(spec, {articles.NAME: articles.article_ratings}, published.RATED)
+    reader = _named(spec, "rated", {articles.NAME: articles.article_ratings})
     if reader is not None:
-        return reader()
+        return reader()  # type: ignore[no-any-return]
     columns = dict(ratings) if isinstance(ratings, Mapping) else {name: name for name in ratings}
-    return build.rated_summaries(load_table(spec), document=document, text=text, summary=summary, ratings=columns)
+    return build.rated_summaries(_load(spec), document=document, text=text, summary=summary, ratings=columns)
 
 
 def load_compared_summaries(
@@ -82,11 +100,11 @@ def load_compared_summaries(
 
     Any other choice is refused; rows with an empty text, or with equal summaries, are left out with a note.
     """
-    reader = _named(spec, {articles.NAME: articles.article_comparisons}, published.COMPARED)
+    reader = _named(spec, "comparisons", {articles.NAME: articles.article_comparisons})
     if reader is not None:
-        return reader()
+        return reader()  # type: ignore[no-any-return]
     return build.compared_summaries(
-        load_table(spec), document=document, text=text, first=first, second=second, chosen=chosen
+        _load(spec), document=document, text=text, first=first, second=second, chosen=chosen
     )
 
 
@@ -98,10 +116,10 @@ def load_documents(
     Samples and published sets bring the summaries they have. Empty texts and summaries, and all but the first of
     equal texts, are left out with a note.
     """
-    reader = _named(spec, {articles.NAME: articles.article_documents}, published.DOCUMENTS)
+    reader = _named(spec, "documents", {articles.NAME: articles.article_documents})
     if reader is not None:
         return _checked(reader(), summary)
-    table = load_table(spec)
+    table = _load(spec)
     if table.unit == "file":
         return _folder(table, summary)
     return build.documents(table, document=document, text=text, summary=summary)
@@ -110,30 +128,31 @@ def load_documents(
 def load_labelled(spec: Spec, *, text: str = "text", label: str = "label") -> ClusteringTexts:
     """Texts with a label each; a label that occurs once is left out with a note, fewer than two labels are refused."""
     own = {PREFIX + card.name: partial(_sampled, card.name) for card in list_samples("texts")}
-    reader = _named(spec, {articles.INTENTS: articles.intents, **own}, published.LABELLED)
-    return reader() if reader is not None else build.clustering_texts(load_table(spec), text=text, label=label)
+    reader = _named(spec, "labelled", {articles.INTENTS: articles.intents, **own})
+    return reader() if reader is not None else build.clustering_texts(_load(spec), text=text, label=label)
 
 
-def load_retrieval(folder: Spec, *, split: str | None = "test") -> RetrievalSet:
+def load_retrieval(folder: str | os.PathLike[str], *, split: str | None = "test") -> RetrievalSet:
     """A folder in the layout of BEIR, `sample:library`, or a published set; see `read_beir` for what is left out."""
-    readers = {name: partial(read, split) for name, read in published.RETRIEVAL.items()}
-    reader = _named(folder, {articles.LIBRARY: articles.library}, readers)
+    reader = _named(folder, "beir", {articles.LIBRARY: lambda _: articles.library()})
     if reader is not None:
-        return reader()
+        return reader(split)  # type: ignore[no-any-return]
     if not os.path.isdir(folder):
         raise InputError(f"{show(folder)}: a retrieval set is a folder with corpus.jsonl, queries.jsonl and qrels")
     return build.read_beir(folder, split=split)
 
 
-def _named(
-    spec: Spec, samples: Mapping[str, Callable[[], T]], sets: Mapping[str, Callable[[], T]]
-) -> Callable[[], T] | None:
-    """The reader of a sample or published set, None for a path; a file wins over a set of its name."""
+def _named(spec: Spec, kind: str, samples: Mapping[str, Read]) -> Read | None:
+    """Return the reader of a sample or a registered set, None for a path or table; a file wins over a set."""
+    if isinstance(spec, TextTable):
+        return None
     name = os.fspath(spec)
     if name.startswith(PREFIX):
         if name not in samples:
             raise UnknownName.among("sample for this task", name, samples)
         return samples[name]
+    DATASETS.load()
+    sets = _registered[kind]
     if name in sets and not os.path.isfile(name):
         return sets[name]
     if is_path(name):
@@ -141,9 +160,13 @@ def _named(
     raise UnknownName.among("file or dataset for this task", name, [*sets, *samples])
 
 
+def _load(spec: Spec) -> TextTable:
+    return spec if isinstance(spec, TextTable) else load_table(spec)
+
+
 def _checked(found: Documents, summary: str | None) -> Documents:
     if summary is not None and found.summaries is None:
-        raise InputError(f"{found.name} has no summaries; the sets that have are {', '.join(published.SUMMARISED)}")
+        raise InputError(f"{found.name} has no summaries")
     return found
 
 

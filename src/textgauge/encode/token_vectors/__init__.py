@@ -1,4 +1,4 @@
-"""Token encoders by name: built in, `hf:MODEL` (a transformers model), `elmo:FOLDER` (ELMo weights).
+"""Token encoders by name: built in, `hf:MODEL` (a transformers model), or of another package, as `elmo:FOLDER`.
 
 They give a vector for every token of a text in its context, where an embedder gives one vector per text. With a
 built-in one a text gets the same bits whatever the other texts are, for the reasons given in embedders/transformer.py.
@@ -9,22 +9,32 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats32, Ints
-from textgauge.core.errors import UnknownName
+from textgauge.core.errors import InputError, UnknownName
 from textgauge.core.parallel import workers
+from textgauge.core.registry import load_plugins
 from textgauge.encode.embedders import embedder
 from textgauge.encode.embedders.minilm import LAYERS, MAX_LENGTH, WIDTH, minilm, runner
 from textgauge.encode.embedders.transformer import Run, TransformerEmbedder, equal_length_batches, token_ids
 from textgauge.encode.named import Entry, Named, Prefix, lazy
 from textgauge.encode.tokenizers import PieceTokenizer, Tokens
 
-__all__ = ["CHOSEN", "MINILM_LAYER", "Encoding", "TokenEncoder", "TokenVectors", "checked_layer", "token_encoder"]
+__all__ = [
+    "CHOSEN",
+    "MINILM_LAYER",
+    "Encoding",
+    "TokenEncoder",
+    "TokenVectors",
+    "checked_layer",
+    "register_token_encoder",
+    "token_encoder",
+]
 
 CHOSEN = -1
 """Stands for the layer that an encoder takes by default."""
@@ -83,7 +93,24 @@ class TokenEncoder(Protocol):
 
 def token_encoder(name: str, *, layer: int = CHOSEN) -> TokenEncoder:
     """Give the token encoder of that name and layer, the same object each time; its model is loaded on first use."""
+    if name.partition(":")[0] not in (*TOKEN_ENCODERS.entries, *TOKEN_ENCODERS.prefixes):
+        _load_plugins()
     return TOKEN_ENCODERS.get(name, layer)
+
+
+def register_token_encoder(prefix: str, make: Callable[[str, int], TokenEncoder], value: str = "MODEL") -> None:
+    """Make token encoders known as `prefix:VALUE`; `make` is called with the value and the layer.
+
+    A package names `make` under the entry point `textgauge.token_encoders`; the name there is the prefix.
+    """
+    if prefix in TOKEN_ENCODERS.prefixes:
+        raise InputError(f"token encoder {prefix!r} exists already")
+    TOKEN_ENCODERS.prefixes[prefix] = Prefix(make, value)
+
+
+@cache
+def _load_plugins() -> None:
+    load_plugins("textgauge.token_encoders", register_token_encoder)
 
 
 def checked_layer(name: str, layer: int, chosen: int, layers: int) -> int:
@@ -168,6 +195,5 @@ TOKEN_ENCODERS: Named[TokenEncoder] = Named(
     },
     {
         "hf": Prefix(lazy(f"{__name__}.hf", "HuggingFaceTokens")),
-        "elmo": Prefix(lazy(f"{__name__}.elmo", "ElmoTokens"), "FOLDER"),
     },
 )

@@ -16,7 +16,7 @@ from textgauge.core.errors import InputError
 from textgauge.metrics import get_metrics
 from textgauge.report.figures.kind import FigureKind
 
-__all__ = ["FORMATS", "KINDS", "Figure", "FigureKind", "chosen_metrics", "figures", "latest_groups", "rendered"]
+__all__ = ["FORMATS", "KINDS", "Figure", "FigureKind", "chosen_metrics", "draw_figures", "latest_groups", "rendered"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,14 +27,14 @@ class Figure:
     chart: alt.ConcatChart
 
 
-def figures(
+def draw_figures(
     found: Sequence[Group],
     *,
     kinds: Iterable[str] | None = None,
     metrics: Collection[str] | None = None,
     repetition: int = 0,
 ) -> Iterator[Figure]:
-    """All figures that groups give: of some kinds, of some metrics, trees of one repetition.
+    """Draw the figures that groups give: of some kinds, of some metrics, trees of one repetition.
 
     A tree is left out where a metric lacks the repetition or corpora are too many to draw.
     """

@@ -13,7 +13,7 @@ from typing import Any
 from textgauge.bench.boards.grouped import Board
 from textgauge.bench.results import Group
 from textgauge.core.tabular import format_decimals
-from textgauge.report.figures import KINDS, Figure, FigureKind, figures
+from textgauge.report.figures import KINDS, Figure, FigureKind, draw_figures
 
 _DIGITS = 6  # of data: as many as tooltips show
 _PANELS = 40  # that words list at most
@@ -54,7 +54,7 @@ def drawn(found: Sequence[Group], boards: Sequence[Sequence[Board]]) -> Iterator
     ranking = [[board.judged[0].protocol for board in of] for of in boards]
     first = {next((k for p in of if any(m.quality for m in p.measures) for k in p.figures), "") for of in ranking}
     for name, kind in KINDS.items():
-        made = drawings(figures(found, kinds=[name]))
+        made = drawings(draw_figures(found, kinds=[name]))
         if made:
             yield DrawingGroup(kind.title, made, _finding(kind, single) or made[0].title, name in first)
 

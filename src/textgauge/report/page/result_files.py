@@ -10,14 +10,16 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from textgauge.core.errors import InputError, TextgaugeError
+from textgauge.core.registry import load_plugins
 from textgauge.core.result import is_result, parsed_result
 from textgauge.core.tabular import count_of, format_cell, listed
 from textgauge.data.packing import read_text
@@ -25,7 +27,6 @@ from textgauge.measure.describing.answer import WorseThanReal, findings
 from textgauge.metrics import get_metric
 from textgauge.metrics.properties.base import list_properties
 from textgauge.report.page.boards import anchor
-from textgauge.report.page.ledger import is_ledger, ledger_tables
 from textgauge.report.page.result_schema import check_row, is_comparison, is_number, is_property, is_summary
 from textgauge.report.page.tables import PageCell, PageColumn, PageTable, Span, axis_of, cell, table_of
 from textgauge.stats.decisions import comparison_sentence, different
@@ -78,10 +79,10 @@ def read_result(path: str | os.PathLike[str]) -> ResultFile:
         for place, row in enumerate(part, 1):
             check_row(row, f"{path}: row {place}")
     rows = [row for _, _, rows in found for row in rows]
-    if is_ledger(rows):
-        listed_claims, counted = ledger_tables(rows)
-        heading = f"Claims of papers ({name})"
-        return ResultFile(name, heading, tuple(listed_claims), tuple(counted), section="Claims")
+    for make_page in _page_makers():
+        made = make_page(name, rows)
+        if made is not None:
+            return made
     described = [row for row in rows if is_property(row)]
     compared = [row for row in rows if is_comparison(row)]
     said = _said(content) or [
@@ -100,6 +101,14 @@ def read_result(path: str | os.PathLike[str]) -> ResultFile:
         tuple(findings(described)),
         tuple(_texts(content, "warnings")),
     )
+
+
+@cache
+def _page_makers() -> list[Callable[[str, Rows], ResultFile | None]]:
+    """Return the functions under the entry point `textgauge.pages`: they give the page of rows that they know."""
+    makers: list[Callable[[str, Rows], ResultFile | None]] = []
+    load_plugins("textgauge.pages", lambda _, make: makers.append(make))
+    return makers
 
 
 def texts_anchor(of: str) -> str:

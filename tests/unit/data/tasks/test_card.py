@@ -7,7 +7,6 @@ import pytest
 from textgauge.core.errors import InputError, UnknownName
 from textgauge.data.samples.articles import GRADES, _topics, articles
 from textgauge.data.tasks import (
-    PUBLISHED_TASKS,
     SAMPLE_TASKS,
     ClusteringTexts,
     ComparedSummaries,
@@ -210,10 +209,7 @@ def test_built_in_data_is_the_same_each_time():
 
 def test_every_name_serves_a_known_task():
     tasks = {"axis", "comparisons", "robustness", "sensitivity", "clustering", "retrieval"}
-    assert {task for served in PUBLISHED_TASKS.values() for task in served} == tasks
     assert {task for served in SAMPLE_TASKS.values() for task in served} == tasks
-    assert PUBLISHED_TASKS["newsgroups20"] == ("sensitivity", "clustering")
-    assert PUBLISHED_TASKS["bbc_news"] == ("robustness", "sensitivity", "clustering")
 
 
 @pytest.mark.parametrize(

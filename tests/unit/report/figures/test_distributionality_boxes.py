@@ -5,7 +5,7 @@ import numpy as np
 from textgauge.bench.protocols import Distributionality
 from textgauge.bench.protocols.base import Observations
 from textgauge.bench.results import Group
-from textgauge.report.figures import figures
+from textgauge.report.figures import draw_figures
 from textgauge.report.figures.distributionality import step_quartiles
 
 FIRST, SECOND = np.triu_indices(5, 1)
@@ -27,7 +27,7 @@ def test_quartiles_are_of_the_values_at_a_step():
 
 def test_metrics_metrics_over_k_and_parts_have_a_chart_each():
     names = ["energy", "pr(k=2)", "pr", "pr.recall(k=2)"]
-    made = {figure.name: figure.chart.to_dict() for figure in figures([group(*names)], kinds=["step_boxes"])}
+    made = {figure.name: figure.chart.to_dict() for figure in draw_figures([group(*names)], kinds=["step_boxes"])}
     assert [len(chart["concat"]) for chart in made.values()] == [1, 2, 1]
     assert [name.split("-")[2] for name in made] == ["metrics", "by", "components"]
     panels = [panel["title"]["text"] for panel in list(made.values())[1]["concat"]]
@@ -35,4 +35,4 @@ def test_metrics_metrics_over_k_and_parts_have_a_chart_each():
 
 
 def test_a_metric_without_values_has_no_chart():
-    assert list(figures([group("energy", value=np.nan)], kinds=["step_boxes"])) == []
+    assert list(draw_figures([group("energy", value=np.nan)], kinds=["step_boxes"])) == []

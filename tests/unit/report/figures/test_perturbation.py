@@ -126,7 +126,7 @@ def test_points_are_drawn_in_two_dimensions_only(moved):
 
 
 def test_a_run_of_moved_points_gives_its_figures(moved):
-    names = [figure.name for figure in draw.figures([moved])]
+    names = [figure.name for figure in draw.draw_figures([moved])]
     assert names == [f"perturbation-{of}-gaussian-blobs-perturbation" for of in ("delta", "p", "q", "points")]
 
 
@@ -172,13 +172,13 @@ def test_components_are_means_at_each_step_for_each_k(compared):
 
 
 def test_chosen_metrics_keep_their_prototypes(compared):
-    names = [figure.name for figure in draw.figures([compared], metrics={"fid"})]
+    names = [figure.name for figure in draw.draw_figures([compared], metrics={"fid"})]
     assert names == [
         "trajectory-pairs-distributionality",
         "density-pairs-distributionality-fid",
         "step-boxes-metrics-pairs-distributionality",
     ]
-    assert not list(draw.figures([compared], metrics={"mauve"}))
+    assert not list(draw.draw_figures([compared], metrics={"mauve"}))
 
 
 def test_degenerate_distances_are_drawn_or_named():
@@ -191,7 +191,7 @@ def test_degenerate_distances_are_drawn_or_named():
     chart = trajectory_figure(group).to_dict()
     assert chart["title"]["subtitle"][-1] == "not shown (constant or undefined): ahd@euclidean"
     assert "fid, ahd@euclidean" in density_figure(group, "fid").to_dict()["title"]["subtitle"][-1]
-    for figure in draw.figures([group]):
+    for figure in draw.draw_figures([group]):
         ET.fromstring(draw.rendered(figure.chart, "svg"))
 
 
@@ -201,6 +201,6 @@ def test_prototypes_are_of_distributionality():
 
 
 def test_charts_keep_to_the_schema_and_can_be_rendered(moved, compared):
-    for figure in draw.figures([moved, compared]):
+    for figure in draw.draw_figures([moved, compared]):
         figure.chart.to_dict(validate=True)
         ET.fromstring(draw.rendered(figure.chart, "svg"))

@@ -175,7 +175,7 @@ def test_contributions_are_means_over_data_sets_and_leave_out_what_is_undefined(
 
 
 def test_a_run_of_tasks_gives_its_figures_and_no_others(found):
-    names = [figure.name for figure in draw.figures(found)]
+    names = [figure.name for figure in draw.draw_figures(found)]
     assert names == [
         "tasks",
         "sensitivity-sample-articles",
@@ -190,25 +190,25 @@ def test_a_run_of_tasks_gives_its_figures_and_no_others(found):
 
 
 def test_chosen_metrics_stand_beside_ensembles(found):
-    (figure,) = draw.figures(found, kinds=["tasks"], metrics={"jaccard"})
+    (figure,) = draw.draw_figures(found, kinds=["tasks"], metrics={"jaccard"})
     (rows,) = figure.chart.to_dict()["datasets"].values()
     assert {row["metric"] for row in rows} == {"jaccard", *NAMES.values()}
 
 
 def test_the_heat_map_is_of_the_groups_that_are_drawn(found, bent):
     others = [group for group in found if group is not bent]
-    (figure,) = draw.figures(others, kinds=["tasks"])
+    (figure,) = draw.draw_figures(others, kinds=["tasks"])
     (rows,) = figure.chart.to_dict()["datasets"].values()
     assert {row["task"] for row in rows} == {"robustness", "clustering", OVERALL}
 
 
 def test_groups_without_a_store_draw_what_they_hold(bent):
     alone = Group(bent.data, BENT, 0, "", bent.observed)
-    assert [figure.name for figure in draw.figures([alone])] == ["sensitivity-sample-articles"]
+    assert [figure.name for figure in draw.draw_figures([alone])] == ["sensitivity-sample-articles"]
 
 
 def test_charts_keep_to_the_schema_and_can_be_rendered(found):
-    for figure in draw.figures(found):
+    for figure in draw.draw_figures(found):
         figure.chart.to_dict(validate=True)
         ET.fromstring(draw.rendered(figure.chart, "svg"))
 

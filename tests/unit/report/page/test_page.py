@@ -207,7 +207,7 @@ def test_columns_have_scopes_and_tables_captions(parsed):
 
 
 def test_every_figure_of_the_registry_is_in_the_page(store, html, parsed):
-    made = list(draw.figures(Results(store).groups()))
+    made = list(draw.draw_figures(Results(store).groups()))
     names = [a["data-name"] for tag, a in parsed.elements if tag == "figure"]
     assert names == [figure.name for figure in made]
     plots = [a for tag, a in parsed.elements if a.get("role") == "img"]
@@ -216,7 +216,7 @@ def test_every_figure_of_the_registry_is_in_the_page(store, html, parsed):
 
 
 def test_figures_keep_their_data_to_six_digits(store):
-    figure = next(draw.figures(Results(store).groups(), kinds=["box"]))
+    figure = next(draw.draw_figures(Results(store).groups(), kinds=["box"]))
     unpacked = json.loads(zlib.decompress(base64.b64decode(drawings([figure])[0].packed)))
     whole = figure.chart.to_dict()
     assert unpacked["spec"] == {name: part for name, part in whole.items() if name != "datasets"}
@@ -233,9 +233,9 @@ def test_a_new_kind_of_figure_appears_by_itself(store, monkeypatch):
         "textgauge.report.page.drawings.KINDS",
         {"fancy": draw.FigureKind("fancy", lambda groups, repetition: iter(()))},
     )
-    chart = next(draw.figures(Results(store).groups(), kinds=["box"])).chart
+    chart = next(draw.draw_figures(Results(store).groups(), kinds=["box"])).chart
     monkeypatch.setattr(
-        "textgauge.report.page.drawings.figures", lambda found, kinds: [draw.Figure(f"{kinds[0]}-x", chart)]
+        "textgauge.report.page.drawings.draw_figures", lambda found, kinds: [draw.Figure(f"{kinds[0]}-x", chart)]
     )
     parsed = Parsed(page([store]))
     assert [a["data-name"] for tag, a in parsed.elements if tag == "figure"] == ["fancy-x"]
@@ -243,7 +243,7 @@ def test_a_new_kind_of_figure_appears_by_itself(store, monkeypatch):
 
 
 def test_figures_have_words_that_name_their_panels(store):
-    made = drawings(draw.figures(Results(store).groups(), kinds=["distance"]))[0]
+    made = drawings(draw.draw_figures(Results(store).groups(), kinds=["distance"]))[0]
     assert made.title == "Distance over the steps between two corpora"
     assert "Each point is a pair of corpora. Line: least squares; band: 95 % if pairs shared no corpus" in made.words
     assert all(f"{metric}, R² of the line" in made.words for metric in METRICS)

@@ -21,14 +21,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.core.arrays import Floats32, Ints
-from textgauge.core.errors import MissingExtra, ResourceError
-from textgauge.core.limits import stored_bytes
-from textgauge.core.parallel import one_blas_thread
-from textgauge.encode.embedders.transformer import equal_length_batches
-from textgauge.encode.resource_sources import file_sha256
-from textgauge.encode.token_vectors import CHOSEN, Encoding, TokenVectors, checked_layer
-from textgauge.encode.tokenizers import SplitTokenizer, Tokens
+from textgauge.core import Floats32, Ints, MissingExtra, ResourceError, one_blas_thread, stored_bytes
+from textgauge.encode import (
+    CHOSEN,
+    Encoding,
+    SplitTokenizer,
+    Tokens,
+    TokenVectors,
+    checked_layer,
+    equal_length_batches,
+    file_sha256,
+)
 
 LONGEST = 512
 _BEGIN_TEXT, _END_TEXT, _BEGIN_WORD, _END_WORD, _PADDING = 256, 257, 258, 259, 260

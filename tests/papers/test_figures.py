@@ -12,8 +12,8 @@ from textgauge.bench.results import Results
 from textgauge.data import Corpus, load_texts
 from textgauge.metrics import get_corpus_metrics
 from textgauge.report.figures import KINDS
-from textgauge.report.paper_figures import INDEX, PLANE, paper_figures, write_figures
 from textgauge_papers import PAPERS
+from textgauge_papers.figures import INDEX, PLANE, paper_figures, write_figures
 from textgauge_papers.paper import PaperFigure
 
 LISTED = {

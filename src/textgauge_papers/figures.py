@@ -7,13 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from textgauge.bench.results import Results
-from textgauge.core.files import write_atomically
-from textgauge.core.tabular import STATIC_PAGE_POLICY
+from textgauge.bench import Results
+from textgauge.core import STATIC_PAGE_POLICY, write_atomically
 from textgauge.metrics import get_metrics
-from textgauge.report.figures import Figure, figures, rendered
-from textgauge.report.figures.corpora import planes
-from textgauge_papers import Paper
+from textgauge.report import Figure, draw_figures, planes, rendered
+from textgauge_papers.paper import Paper
 
 PLANE = "plane"
 INDEX = "index.html"
@@ -34,7 +32,7 @@ def paper_figures(paper: Paper, results: Results) -> Iterator[NumberedFigure]:
     groups = [group for group in results.groups() if group.protocol not in paper.not_drawn]
     for wanted in paper.figures:
         only = {metric.key for metric in get_metrics(wanted.metrics)} if wanted.metrics else None
-        drawn = figures(groups, kinds=[wanted.kind], metrics=only) if wanted.kind != PLANE else None
+        drawn = draw_figures(groups, kinds=[wanted.kind], metrics=only) if wanted.kind != PLANE else None
         for figure in _planes(results.store.folder) if drawn is None else drawn:
             if not wanted.shows or any(part in figure.name for part in wanted.shows):
                 yield NumberedFigure(wanted.number, wanted.caption, figure)

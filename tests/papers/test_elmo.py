@@ -11,7 +11,7 @@ import pytest
 
 from textgauge.core.errors import MissingExtra, ResourceError, UnknownName
 from textgauge.encode.token_vectors import token_encoder
-from textgauge.encode.token_vectors.elmo import (
+from textgauge_papers.elmo import (
     LONGEST,
     ROWS,
     ElmoTokens,

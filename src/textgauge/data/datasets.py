@@ -1,0 +1,251 @@
+"""Datasets by name: `NAME`, `NAME/SPLIT`, `NAME/SIDE` or `NAME/SPLIT/SIDE`.
+
+Packages register them under the entry point group `textgauge.datasets`: address and sha256 of the files, and how they
+are read. Files are looked for in the folders of `TEXTGAUGE_DATA` and in the cache, else downloaded.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from textgauge.core.errors import InputError, ResourceError, UnknownName
+from textgauge.core.registry import Registry
+from textgauge.data.card import DatasetCard, LabelledTexts, TextPairs
+from textgauge.data.formats import find_table
+from textgauge.encode.resource_sources import download, file_sha256, offline
+from textgauge.encode.resources import cache_root, make_cache_folder
+
+SETTING = "TEXTGAUGE_DATA"
+
+
+@dataclass(frozen=True)
+class DatasetFile:
+    """One file of a dataset; the address is pinned to a revision."""
+
+    name: str
+    url: str
+    sha256: str
+    size: int
+
+
+@dataclass(frozen=True)
+class DatasetItem:
+    """One text with its label, or (where `right` is set) one pair; `split` is the part it belongs to."""
+
+    split: str
+    left: str
+    label: str | None = None
+    right: str | None = None
+    grade: float | None = None
+    raters: tuple[float, ...] | None = None
+
+
+ReadDataset = Callable[[], "LabelledTexts | TextPairs | Iterable[DatasetItem]"]
+
+
+@dataclass(frozen=True)
+class _Dataset:
+    card: DatasetCard
+    splits: tuple[str, ...]
+    extra: tuple[str, ...]
+    sides: tuple[str, ...]
+    files: tuple[DatasetFile, ...]
+    read: ReadDataset
+
+    def items(self) -> Iterator[DatasetItem]:
+        content = self.read()
+        if isinstance(content, LabelledTexts) and self.card.kind == "texts":
+            for text, label in zip(content.texts, content.labels or itertools.repeat(None), strict=False):
+                yield DatasetItem("all", text, label)
+        elif isinstance(content, TextPairs) and self.card.kind == "pairs":
+            grades, raters = content.grade or itertools.repeat(None), content.raters or itertools.repeat(None)
+            for left, right, grade, rated in zip(content.left, content.right, grades, raters, strict=False):
+                yield DatasetItem("all", left, right=right, grade=grade, raters=rated)
+        elif isinstance(content, LabelledTexts | TextPairs):
+            raise InputError(
+                f"dataset {self.card.name!r} is registered as {self.card.kind}, but reads as {type(content).__name__}"
+            )
+        else:
+            yield from content
+
+
+DATASETS: Registry[_Dataset] = Registry("dataset", group="textgauge.datasets", plug_in=lambda _, register: register())
+
+
+def register_dataset(
+    name: str,
+    read: ReadDataset,
+    *,
+    kind: str = "texts",
+    size: int,
+    about: str = "",
+    licence: str = "",
+    source: str = "",
+    files: Sequence[DatasetFile] = (),
+    splits: Sequence[str] = ("all",),
+    extra: Sequence[str] = (),
+    sides: Sequence[str] = (),
+) -> None:
+    """Make a dataset known by its name; a taken name is refused.
+
+    A package calls this from a function that it names under the entry point group `textgauge.datasets`.
+
+    Parameters
+    ----------
+    name
+        What users call it; no slash, no colon.
+    read
+        Called when the dataset is used; returns `LabelledTexts`, `TextPairs` or items. `find_dataset_file` gives it
+        the path of one of `files`.
+    kind
+        "texts" or "pairs".
+    size
+        The number of its texts or pairs.
+    about, licence, source
+        What it holds, who allows what, where it is published.
+    files
+        What to download and check.
+    splits, extra
+        Its parts; those in `extra` are read only when named.
+    sides
+        The names of the two columns of pairs, "left" and "right" by default.
+    """
+    if kind not in ("texts", "pairs"):
+        raise InputError(f"a dataset holds texts or pairs, not {kind!r}")
+    if not name or set(name) & set("/:"):
+        raise InputError(f"a dataset cannot be called {name!r}: its name has no slash and no colon")
+    columns = ("text",) if kind == "texts" else tuple(sides) or ("left", "right")
+    parts = tuple(dict.fromkeys((*splits, *extra, *columns)))
+    card = DatasetCard(name, kind, size, licence, source, about, parts)
+    DATASETS.register(_Dataset(card, tuple(splits), tuple(extra), columns, tuple(files), read), name)
+
+
+def list_published() -> tuple[DatasetCard, ...]:
+    """Return the cards of all registered datasets."""
+    return tuple(dataset.card for dataset in DATASETS.values())
+
+
+def fetch_dataset(dataset: str) -> list[Path]:
+    """Make every file of a dataset available and return their paths."""
+    return [_locate(dataset, file) for file in DATASETS[dataset].files]
+
+
+def is_here(dataset: str) -> bool:
+    """Return True if all files of a dataset are on this machine; reads no content and no network."""
+    return all(
+        any(_size(path) == file.size for path in (*_candidates(dataset, file), _cached(dataset, file)))
+        for file in DATASETS[dataset].files
+    )
+
+
+def published_texts(spec: str) -> LabelledTexts:
+    """Return the texts of a dataset; of a dataset of pairs one side, the first if none is named."""
+    dataset, splits, side = _parse(spec)
+    items = [item for item in dataset.items() if item.split in splits]
+    texts = tuple(item.left if side == dataset.sides[0] else item.right or "" for item in items)
+    labels = tuple(item.label or item.split for item in items)
+    return LabelledTexts(texts, labels, spec, dataset.card.licence, dataset.card.source)
+
+
+def published_pairs(spec: str) -> TextPairs:
+    """Return the pairs of a dataset, with the mean rating as grade where there are ratings."""
+    dataset, splits, _ = _parse(spec)
+    if dataset.card.kind != "pairs":
+        raise InputError(f"dataset {dataset.card.name!r} holds single texts, not pairs")
+    items = [item for item in dataset.items() if item.split in splits]
+    return TextPairs(
+        tuple(item.left for item in items),
+        tuple(item.right or "" for item in items),
+        spec,
+        tuple(item.grade for item in items if item.grade is not None) or None,
+        tuple(item.raters for item in items if item.raters is not None) or None,
+        tuple(item.split for item in items),
+        dataset.card.licence,
+        dataset.card.source,
+    )
+
+
+def find_dataset_file(dataset: str, name: str) -> Path:
+    """Return the path of one file of a dataset, downloaded if need be, with the right bytes."""
+    return _locate(dataset, next(file for file in DATASETS[dataset].files if file.name == name))
+
+
+def data_folders() -> tuple[Path, ...]:
+    """Return the folders named by `TEXTGAUGE_DATA`, in order."""
+    return tuple(Path(os.path.expanduser(part)) for part in os.environ.get(SETTING, "").split(os.pathsep) if part)
+
+
+def find_data_table(stem: str) -> Path | None:
+    """Return the first table in a folder of `TEXTGAUGE_DATA` that has this path without its ending."""
+    paths = (find_table(folder, stem) for folder in data_folders())
+    return next((path for path in paths if path is not None), None)
+
+
+def _parse(spec: str) -> tuple[_Dataset, tuple[str, ...], str]:
+    name, *parts = spec.split("/")
+    dataset = DATASETS[name]
+    splits, side = dataset.splits, dataset.sides[0]
+    for part in parts:
+        if part in dataset.sides:
+            side = part
+        elif part in (*dataset.splits, *dataset.extra):
+            splits = (part,)
+        else:
+            raise UnknownName.among(f"part of {name}", part, dataset.card.parts)
+    return dataset, splits, side
+
+
+def _locate(dataset: str, file: DatasetFile) -> Path:
+    """Return the path of a file with the right bytes; wrong bytes in a data folder are refused, not passed over."""
+    for path in _candidates(dataset, file):
+        if path.is_file():
+            digest = _digest(path)
+            if digest != file.sha256:
+                raise ResourceError(
+                    f"{path} is not the published file: its sha256 is {digest[:12]}..., not {file.sha256[:12]}..."
+                )
+            return path
+    cached = _cached(dataset, file)
+    if cached.is_file() and _digest(cached) == file.sha256:
+        return cached
+    place = f"{dataset}/{file.name}"
+    instead = f"put it into a folder named by {SETTING} as {place}"
+    if offline():
+        raise ResourceError(f"{place} is not on this machine and TEXTGAUGE_OFFLINE is set; {instead}")
+    try:
+        make_cache_folder(cached.parent)
+        download(file.url, file.sha256, cached)
+    except (OSError, ValueError) as error:
+        reason = "its bytes have changed" if isinstance(error, ValueError) else type(error).__name__
+        raise ResourceError(
+            f"{place} is not on this machine and {file.url} cannot be used ({reason}); {instead}"
+        ) from None
+    return cached
+
+
+def _candidates(dataset: str, file: DatasetFile) -> list[Path]:
+    return [folder / dataset / file.name for folder in data_folders()]
+
+
+def _cached(dataset: str, file: DatasetFile) -> Path:
+    return cache_root() / "datasets" / dataset / file.name
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.is_file() else -1
+
+
+def _digest(path: Path) -> str:
+    state = path.stat()
+    return _remembered(path, state.st_size, state.st_mtime_ns)
+
+
+@lru_cache(maxsize=256)
+def _remembered(path: Path, size: int, changed: int) -> str:
+    del size, changed  # part of the key only: a changed file is read again
+    return file_sha256(path)
