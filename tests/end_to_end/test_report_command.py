@@ -30,7 +30,9 @@ def folder(tmp_path_factory):
         (made / f"{name}.txt").write_text("\n".join(texts), encoding="utf-8")
     sources = ("--source-a", made / "a.txt", "--source-b", made / "b.txt", "-m", "jsd@words,cbdf@words")
     assert command("run", "ksc", *sources, "-k", 3, "-n", 8, "--repetitions", 2, "--out", made / "run") == 0
-    (made / "compared.json").write_text(json.dumps(COMPARED), encoding="utf-8")
+    (made / "compared.json").write_text(
+        json.dumps({"schema": 1, "command": "compare", "answer": "Different.", "rows": COMPARED}), encoding="utf-8"
+    )
     (made / "texts.csv").write_text("side,text,contribution\nreference,<script>alert(1)</script>,0.5\n")
     return made
 
@@ -60,7 +62,7 @@ def test_results_and_texts_become_a_page(folder, tmp_path):
     out = tmp_path / "report.html"
     assert command("report", folder / "compared.json", "-o", out, "--texts", folder / "texts.csv") == 0
     text = out.read_text(encoding="utf-8")
-    assert "1 metric compared 30 reference and 30 candidate texts." in text
+    assert "Distances, metric by metric" in text
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in text
     assert "<script>alert(1)" not in text
 

@@ -19,7 +19,7 @@ def claims(source):
 @pytest.fixture
 def file(tmp_path):
     path = tmp_path / "ledgers.json"
-    path.write_text(json.dumps([*claims("first"), *claims("second")]))
+    path.write_text(json.dumps({"schema": 1, "command": "reproduce", "rows": [*claims("first"), *claims("second")]}))
     return path
 
 
@@ -37,5 +37,5 @@ def test_a_table_for_each_paper_with_failures_first(file):
 
 def test_rows_of_other_kinds_are_no_ledger(tmp_path):
     path = tmp_path / "rows.json"
-    path.write_text(json.dumps([{"claim": "x", "value": 1}]))
+    path.write_text(json.dumps({"schema": 1, "command": "reproduce", "rows": [{"claim": "x", "value": 1}]}))
     assert [table.title for table in read_result(path).tables] == ["rows"]

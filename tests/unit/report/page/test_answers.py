@@ -21,11 +21,12 @@ COMPARED = [
 
 
 def test_near_copies_are_the_first_card_and_lead_to_their_texts(tmp_path):
-    for name, rows in (("described", DESCRIBED), ("compared", COMPARED)):
-        (tmp_path / f"{name}.json").write_text(json.dumps(rows), encoding="utf-8")
+    for name, rows in (("describe", DESCRIBED), ("compare", COMPARED)):
+        saved = {"schema": 1, "command": name, "answer": "Different: 1 of 1 metric.", "rows": rows}
+        (tmp_path / f"{name}.json").write_text(json.dumps(saved), encoding="utf-8")
     texts = [{"text": "lock my card", "nearest_train": "lock my card", "syntactic": 1.0}]
-    (tmp_path / "texts.json").write_text(json.dumps(texts), encoding="utf-8")
-    results = [read_result(tmp_path / f"{name}.json") for name in ("compared", "described")]
+    (tmp_path / "texts.json").write_text(json.dumps({"schema": 1, "rows": texts}), encoding="utf-8")
+    results = [read_result(tmp_path / f"{name}.json") for name in ("compare", "describe")]
     made = page((), results, read_texts(tmp_path / "texts.json"))
     first, second = made.split('<article class="answer ')[1:]
     assert first.startswith("concern")
@@ -34,9 +35,3 @@ def test_near_copies_are_the_first_card_and_lead_to_their_texts(tmp_path):
     assert 'id="texts-of-near-5f-copies"' in made
     assert second.startswith("plain")
     assert '<p class="shown">Different</p>' in second
-
-
-def test_what_is_not_tested_is_not_called_different(tmp_path):
-    (tmp_path / "compared.json").write_text(json.dumps([{**COMPARED[0], "p_value": None}]), encoding="utf-8")
-    card = page((), [read_result(tmp_path / "compared.json")]).split('<article class="answer ')[1]
-    assert "ifferent" not in card.partition("</article>")[0]

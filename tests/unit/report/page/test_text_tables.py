@@ -9,7 +9,7 @@ from textgauge.report.page import page, read_texts
 
 def written(folder, rows):
     path = folder / "texts.json"
-    path.write_text(json.dumps(rows), encoding="utf-8")
+    path.write_text(json.dumps({"schema": 1, "rows": rows}), encoding="utf-8")
     return path
 
 
