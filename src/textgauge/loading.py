@@ -56,11 +56,9 @@ def load(path: str | os.PathLike[str]) -> SavedResult:
 
 
 def _compare_chart(saved: SavedResult) -> Any:
-    from textgauge.measure.comparing.many import candidates_chart
-    from textgauge.measure.comparing.report import interval_chart
+    from textgauge.measure.comparing.report import score_chart
 
-    several = bool(saved.rows) and "rank" in saved.rows[0]
-    return candidates_chart(saved.rows) if several else interval_chart(saved.rows)
+    return score_chart(saved.rows)
 
 
 def _describe_chart(saved: SavedResult) -> Any:

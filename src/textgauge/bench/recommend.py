@@ -54,7 +54,7 @@ from textgauge.core.tabular import format_percent, listed
 from textgauge.data import GIVEN, Comparison, Corpus, Pairs, load_corpus
 from textgauge.data.source import Source, source_name
 from textgauge.measure.comparing import DEFAULT_METRICS
-from textgauge.measure.comparing.warnings import confounds
+from textgauge.measure.comparing.warnings import find_confounds
 from textgauge.metrics import CorpusMetric, Metric, get_corpus_metrics, get_pair_metrics, list_metrics
 from textgauge.metrics.pair.column import column_names
 from textgauge.metrics.pair_metric import BROUGHT
@@ -317,7 +317,10 @@ class _Recommender:
             costs=_compute_costs(timed, n, sources.joint),
             power=needed,
             notes=[*([size] if len(sources.joint) < len(comparison.joint) else []), *notes],
-            warnings=[*confounds(comparison, [m for m in chosen if m.name != "fid"]), *_warn_of_poor_order(ranking)],
+            warnings=[
+                *find_confounds(comparison, [m for m in chosen if m.name != "fid"]),
+                *_warn_of_poor_order(ranking),
+            ],
             about={"effect": effect, "power": self.power},
         )
 

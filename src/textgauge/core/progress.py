@@ -107,6 +107,18 @@ report = advance  # until all callers say what they count
 
 
 @contextmanager
+def name_counts(what: str) -> Iterator[None]:
+    """Within this block, tell counts under one name."""
+    listener = _listener.get()
+    if listener is None:
+        yield
+        return
+    tell = listener.callback
+    with listen(lambda stage: tell(Stage(what, stage.done, stage.total, what, part=True) if stage.part else stage)):
+        yield
+
+
+@contextmanager
 def counting(on_step: Step, what: str) -> Iterator[None]:
     """Within this block long loops report how far they are, as parts of the present step."""
     with listen(lambda stage: on_step(Stage(what, stage.done, stage.total, what, part=True))):

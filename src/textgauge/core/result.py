@@ -46,7 +46,7 @@ class Column:
     heading
         What stands above it.
     fields
-        The fields of a row that a cell is made of, separated by spaces; the heading by default.
+        The fields of a row that a cell is made of, separated by spaces; the heading by default, `*` for the whole row.
     form
         Writes these fields as a cell; by default the cell is the field as it is.
     when
@@ -72,7 +72,8 @@ class Column:
         """Return the cell of a row, None where it has none."""
         if not self.is_in(row):
             return None
-        values = [row.get(name) for name in (self.fields or self.heading).split(" ")]
+        names = (self.fields or self.heading).split(" ")
+        values = [row if name == "*" else row.get(name) for name in names]
         return values[0] if self.form is None else self.form(*values)
 
 

@@ -6,15 +6,13 @@ than another where that interval excludes 0; ranks and tiers follow from these s
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from textgauge.core.arrays import Floats, Ints, Masks
-from textgauge.core.errors import UnknownName
-from textgauge.core.result import Result
 from textgauge.core.tabular import Row, plain
 from textgauge.stats import simultaneous
 from textgauge.stats.decisions import ahead, leaders_sentence
@@ -90,43 +88,15 @@ class Ranking:
         ]
 
 
-class RankedResult(Result):
-    """A result that ranks several things, `names`, by metrics: `rankings` have them in this order.
+def ranking_answer(thing: str, names: Sequence[str], rankings: Mapping[str, Ranking], level: float) -> str:
+    """Say which of several things, such as candidates, is best by which metrics."""
+    leaders = {metric: [names[place] for place in one.unbeaten()] for metric, one in rankings.items()}
+    return leaders_sentence(thing, leaders, len(names), level)
 
-    Statements about all pairs and metrics hold together at `level`; iterate over the names.
-    """
 
-    thing: ClassVar[str]
-    names: Sequence[str]
-    rankings: Mapping[str, Ranking]
-    level: float
-
-    def __len__(self) -> int:
-        return len(self.names)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.names)
-
-    def __getitem__(self, metric: str) -> Ranking:
-        """The ranking of a metric."""
-        if metric in self.rankings:
-            return self.rankings[metric]
-        raise UnknownName.among("ranked metric in this report", metric, self.rankings)
-
-    @property
-    def answer(self) -> str:
-        """Which one is best, by which metrics."""
-        leaders = {metric: [self.names[place] for place in found.unbeaten()] for metric, found in self.rankings.items()}
-        return leaders_sentence(self.thing, leaders, len(self), self.level)
-
-    @property
-    def details(self) -> Row:
-        """`differences`: one row per metric and pair."""
-        return {"differences": self.differences()}
-
-    def differences(self) -> list[Row]:
-        """One flat dictionary per metric and pair: how far `first` is ahead of `second`."""
-        return [row for metric, found in self.rankings.items() for row in found.pairs(metric, self.names)]
+def ranking_differences(names: Sequence[str], rankings: Mapping[str, Ranking]) -> list[Row]:
+    """Return one flat dictionary per metric and pair: how far `first` is ahead of `second`."""
+    return [row for metric, one in rankings.items() for row in one.pairs(metric, names)]
 
 
 def ranking(values: Floats, errors: Floats, draws: Floats, *, freedom: float, level: float) -> Ranking:

@@ -5,6 +5,7 @@ import pytest
 
 from textgauge import Comparison, Corpus, compare, get_metric
 from textgauge.core.errors import InputError, ParameterError
+from textgauge.core.progress import listen
 from textgauge.metrics.ground_matrix import ground_matrix
 
 WORDS = ["red", "blue", "cat", "dog", "old", "new", "tea", "sees", "likes", "the", "a", "near"]
@@ -76,7 +77,8 @@ def test_the_matrix_holds_only_the_different_texts_that_were_needed_and_grows():
 def test_progress_is_told_block_by_block():
     steps = []
     P, Q = _corpora()
-    compare(reference=P, candidate=Q, metrics="energy@jaccard", on_step=steps.append)
+    with listen(steps.append):
+        compare(reference=P, candidate=Q, metrics="energy@jaccard")
     assert max(step.share for step in steps if step == "jaccard of all pairs") == 1.0
 
 

@@ -1,4 +1,4 @@
-"""`compare`: two corpora, many metrics, with uncertainty on every number."""
+"""`compare`: two corpora, several candidates or slice by slice, by many metrics, with uncertainty on every number."""
 
 from __future__ import annotations
 
@@ -6,34 +6,33 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, Unpack, overload
+from typing import Any, TypeAlias
 
-from textgauge.core.errors import InputError, MissingExtra, ResourceError
+from textgauge.core.errors import ArgumentError, InputError, MissingExtra, ResourceError
 from textgauge.core.parallel import dask_executor
-from textgauge.core.progress import Stage, Step, counting, show_in_notebook
-from textgauge.data import Comparison, load_corpus
+from textgauge.core.progress import Stage, begin_step, name_counts
+from textgauge.data import Comparison, LabelledTexts, load_corpus
 from textgauge.data.source import Source, stream_of
 from textgauge.data.stream import Stream, is_large
 from textgauge.measure.comparing.report import CompareReport
 from textgauge.measure.comparing.terms import Terms, separating_terms
-from textgauge.measure.comparing.warnings import confounds, undefined
+from textgauge.measure.comparing.warnings import find_confounds, find_undefined
 from textgauge.metrics import CorpusMetric, Score, get_corpus_metrics
 from textgauge.metrics.base import Undefined
 from textgauge.metrics.ground_matrix import ground_matrix
 from textgauge.metrics.null_values import NullValues, adjusted
 
-if TYPE_CHECKING:
-    from textgauge.measure.comparing.many import ManyReport
-
 Missing: TypeAlias = ResourceError | MissingExtra
+Metrics: TypeAlias = str | Iterable[str | CorpusMetric]
 
 _WORTH_BLAS_THREADS = 4_000  # texts; with fewer, threads of one product wait for each other longer than they work
 _MOST_PERMUTATIONS = 1_000_000
 _WORTH_WORDS = 50_000  # texts; counting the words of more would take longer than comparing them
 PERMUTATIONS = 199  # p-values down to 0.005, and a null range from the 5th smallest to the 5th largest value
+DEFAULT_METRICS = "energy,mmd,mauve,pr,dc,irpr,medoid,classifier,cbdf,jsd,zipf,vocab_overlap"
 # Tested within seconds for a thousand texts a side; fid takes as long as all of them together.
 MANY_METRICS = "energy,mauve,pr,jsd"
-DEFAULT_METRICS = "energy,mmd,mauve,pr,dc,irpr,medoid,classifier,cbdf,jsd,zipf,vocab_overlap"
+SLICE_METRICS = "energy"
 
 
 @dataclass(frozen=True)
@@ -55,86 +54,146 @@ class UncertaintyOptions:
             raise InputError(f"at most {_MOST_PERMUTATIONS:,} permutations are made, not {self.permutations:,}")
 
 
-class _Options(TypedDict, total=False):
-    """The options of `compare`, by name."""
-
-    metrics: str | Iterable[str | CorpusMetric]
-    ci: bool
-    test: bool
-    level: float
-    permutations: int
-    seed: int
-    foreign: Source | None
-    explain: bool
-    paired: bool
-    column: str | None
-    approx: int | None
-    scheduler: str | None
-    on_step: Step
-    on_score: Callable[[Score], None]
-
-
-@overload
-def compare(reference: Source, candidate: Source, **options: Unpack[_Options]) -> CompareReport: ...
-@overload
-def compare(reference: Source, candidate: Mapping[str, Source], **options: Unpack[_Options]) -> ManyReport: ...
 def compare(
-    reference: Source,
-    candidate: Source | Mapping[str, Source],
+    reference: Source | LabelledTexts,
+    candidate: Source | LabelledTexts | Mapping[str, Source | LabelledTexts],
     *,
-    metrics: str | Iterable[str | CorpusMetric] = DEFAULT_METRICS,
+    metrics: Metrics | None = None,
     ci: bool = False,
     test: bool = True,
+    parts: bool = False,
+    foreign: Source | None = None,
+    explain: bool = False,
+    by: str | None = None,
+    paired: bool = False,
+    column: str | None = None,
+    limit: int | None = None,
+    approx: int | None = None,
+    scheduler: str | None = None,
     level: float = 0.95,
     permutations: int = PERMUTATIONS,
     seed: int = 0,
-    foreign: Source | None = None,
-    explain: bool = False,
-    paired: bool = False,
-    column: str | None = None,
-    approx: int | None = None,
-    scheduler: str | None = None,
-    on_step: Step = show_in_notebook,
     on_score: Callable[[Score], None] = lambda _: None,
-) -> CompareReport | ManyReport:
-    """Measure how far the candidate corpus is from the reference corpus.
+) -> CompareReport:
+    """Say whether two corpora differ, how far they are from each other, and which words separate them.
 
-    Corpora are what `textgauge.data.load_corpus` reads: lists of texts, frames and their columns, `Corpus` objects,
-    embedding arrays, a path, `PATH:COLUMN`, `sample:NAME`, a dataset's name; `column` names the column of files and
-    frames. Blank texts are left out with a warning. The result begins with an answer: whether the corpora differ.
+    Every value comes with a permutation p-value for "same source", raw and adjusted for all that is tested, and with
+    its null range: the values to expect if both corpora came from one source. A metric whose model or package is
+    missing has no value and a reason; if that is every metric, the error is raised.
 
-    Without `metrics` the usual ones are taken, of embeddings those that need no texts.
-    `test` gives every value a permutation p-value for "same source", raw and adjusted for all metrics, `ci` an
-    interval; either adds the null range, which holds the values to expect if both corpora came from one source.
-    `foreign`, a third corpus, adds which share of its texts, mixed into the reference, would give the same `energy`.
-    `explain` adds what each text contributes, for metrics that are sums over texts (see `textgauge.explain`).
-    Several candidates, by name, are ranked (see `ManyReport`); `paired` is for those. `on_step` is called
-    with the name of each step, `on_score` with each score before p-values are adjusted. A metric
-    whose model or package is missing has no value and a reason; if that is every metric, the error is raised.
+    Several candidates, by name, are ranked: by each metric the differences between candidates have intervals that hold
+    together at `level` for all pairs and metrics, from disjoint parts of the corpora, the reference cut alike for all;
+    rank ranges and tiers follow. With `by`, p-values of all slices, candidates and metrics are adjusted together for
+    the false discovery rate (Benjamini and Hochberg 1995), and the shares say how common a label is in both corpora.
 
-    Sources of more than 50,000 texts are read in parts and never held in memory (see docs/performance.md); a `Corpus`
-    is in memory already, and `foreign` and `explain` need all texts there. The warnings of the report then say what was
-    done. Metrics of all pairs of texts take long at that size; `approx=N` measures them on N texts of each corpus.
-    `scheduler` is the address of a Dask scheduler whose workers read and embed the parts, or `local:N` for N processes
-    here; the numbers are those of one process.
+    Sources of more than 50,000 texts are read in parts and never held in memory (see docs/performance.md); the warnings
+    of the report then say what was done.
 
+    Parameters
+    ----------
+    reference
+        The reference corpus: lists of texts, frames and their columns, `Corpus` objects, embedding arrays, a path,
+        `PATH:COLUMN`, `sample:NAME`, a dataset's name. Blank texts are left out with a warning.
+    candidate
+        The corpus to compare with the reference. Several, by name, are ranked by their distance to it.
+    metrics
+        Metrics, separated by commas or repeated; `pr(k=3|5)` is a grid. By default the usual ones; of embeddings those
+        that need no texts.
+    ci
+        Add a confidence interval to every value.
+    test
+        Test whether the corpora differ, with p-values adjusted for all metrics.
+    parts
+        Add precision, recall and other parts to the table.
+    foreign
+        A third corpus: estimate which share of its texts, mixed into the reference, gives the same energy.
+    explain
+        Show which texts contribute most to each metric, and which words separate the corpora; for metrics that are
+        sums over texts.
+    by
+        A column of labels: compare the texts of each label separately, and say which labels differ. A label needs 20
+        texts in both corpora.
+    paired
+        Text i of each candidate has the same prompt or parent, and so has text i of a reference as long.
+    column
+        The column that holds the texts, for tables; by default `text`, or the only column of texts.
+    limit
+        Use a random sample of this many texts of each corpus; by default all.
+    approx
+        From 50,000 texts on: compute metrics of all pairs of texts on samples of this size.
+    scheduler
+        Use a Dask cluster: tcp://HOST:PORT, or local:N for N processes on this machine. The numbers are those of one
+        process.
+    level
+        Confidence level of the intervals.
+    permutations
+        Number of permutations in the test.
+    seed
+        Random seed.
+    on_score
+        Called with each score before p-values are adjusted.
+
+    Examples
+    --------
     >>> reference = ["a red cat", "a red dog", "a blue dog"]
     >>> report = compare(reference, ["one cat", "one dog", "a cow"], metrics="jsd@words")
     >>> report["jsd@words"].n_candidate
     3
+    >>> corpora = {"near": ["a red cat", "a red cow"] * 100, "far": ["ten big ships", "ten ships"] * 100}
+    >>> report = compare(["a red cat", "a red dog"] * 100, corpora, metrics="jsd@words")
+    >>> [(score.candidate, score.rank) for score in report]
+    [('near', 1), ('far', 2)]
     """
     options = UncertaintyOptions(ci, test, level, permutations, seed)
-    if isinstance(candidate, Mapping):
-        from textgauge.measure.comparing.many import compare_many
+    alone = {"foreign": foreign, "explain": explain, "approx": approx, "scheduler": scheduler}
+    several = isinstance(candidate, Mapping)
+    if by is not None:
+        from textgauge.measure.comparing.candidates import compare_slices
 
-        if foreign is not None or explain or approx is not None or scheduler is not None:
-            raise InputError("foreign, explain, approx and scheduler are for one candidate; compare them one by one")
-        how: dict[str, Any] = {"ci": ci, "test": test, "level": level, "permutations": permutations, "seed": seed}
-        how |= {"paired": paired, "column": column, "on_step": on_step}
-        chosen_many = MANY_METRICS if metrics == DEFAULT_METRICS else metrics
-        return compare_many(reference, candidate, metrics=chosen_many, **how)
-    if paired:
-        raise InputError("paired is for several candidates, whose texts belong together")
+        _refuse("{by}", alone | {"paired": paired, "limit": limit, "ci": ci, "test": not test})
+        named: Any = candidate if several else {"candidate": candidate}
+        report = compare_slices(reference, named, by, column, metrics or SLICE_METRICS, options, on_score)
+    elif isinstance(candidate, Mapping):
+        from textgauge.measure.comparing.candidates import compare_many
+
+        _refuse("ranking several candidates", alone)
+        if paired and limit is not None:
+            raise ArgumentError("{limit} draws texts of each corpus alone, so that {paired} texts would not match")
+
+        def load(source: Any, role: str) -> Any:
+            return source if paired else load_corpus(source, role=role, column=column, limit=limit, seed=seed)
+
+        sources = {name: load(source, f"candidate {name}") for name, source in candidate.items()}
+        first = load(reference, "reference")
+        report = compare_many(first, sources, metrics, options, paired=paired, column=column, on_score=on_score)
+    else:
+        _refuse("one candidate", {"paired": paired})
+        given = [reference, candidate, foreign]
+        if limit is not None:
+            given = [
+                source if source is None else load_corpus(source, column=column, limit=limit, seed=seed)  # type: ignore[arg-type]
+                for source in given
+            ]
+        report = _compare_two(given, metrics, options, alone | {"column": column}, on_score)  # type: ignore[arg-type]
+    return replace(report, parts=True) if parts else report
+
+
+def _refuse(what: str, given: Mapping[str, Any]) -> None:
+    name = next((name for name, value in given.items() if value not in (None, False)), None)
+    if name is not None:
+        raise ArgumentError(f"{what} does not take {{{name}}}")
+
+
+def _compare_two(
+    sources: Sequence[Source],
+    metrics: Metrics | None,
+    options: UncertaintyOptions,
+    how: Mapping[str, Any],
+    on_score: Callable[[Score], None],
+) -> CompareReport:
+    """Compare one candidate with the reference; `sources` are reference, candidate and foreign texts."""
+    reference, candidate, foreign = sources
+    explain, column, scheduler = how["explain"], how["column"], how["scheduler"]
     streams = (
         None if foreign is not None or explain else _streams(reference, candidate, column, small=scheduler is not None)
     )
@@ -144,43 +203,43 @@ def compare(
         with dask_executor(scheduler) as cluster:
             return compare_streams(
                 streams,
-                get_corpus_metrics(metrics),
+                get_corpus_metrics(metrics or DEFAULT_METRICS),
                 options,
-                approx=approx,
-                chosen=metrics != DEFAULT_METRICS,
-                on_step=on_step,
+                approx=how["approx"],
+                chosen=metrics is not None,
+                on_step=_begin,
                 on_score=on_score,
                 executor=cluster,
             )
     if scheduler is not None:
         raise InputError("a scheduler needs files, lists or arrays, which are read in parts, and no foreign or explain")
-    comparison, chosen, missing = prepared(reference, candidate, metrics, seed, on_step, column=column)
-    scores, nulls, notes = list[Score](), list[NullValues | None](), list[str]()
-    for metric in chosen:
-        if metric.key not in missing:
-            metric.ask_pairs(comparison)
-    with blas_threads(comparison):
-        for number, metric in enumerate(chosen):
-            on_step(Stage(metric.key, number, len(chosen), "measuring and testing" if test else "measuring"))
-            reason = missing.get(metric.key)
-            with counting(on_step, f"{metric.key}: value"):
-                score = metric.measure(comparison) if reason is None else not_measured(metric, comparison, reason)
-            score, null = add_uncertainty(score, metric, comparison, options, on_step)
-            scores.append(score)
-            nulls.append(null)
-            on_score(score)
-        if test:
-            scores = adjust(scores, nulls)
+    comparison, chosen, missing = prepare_two(reference, candidate, metrics, options.seed, column=column)
+    with limit_blas_threads(comparison):
+        scores, warnings = measure_all(comparison, chosen, missing, options, on_score)
         if foreign is not None:
             from textgauge.measure.comparing.foreign_share import add_shares
 
             third = load_corpus(foreign, role="foreign", column=column)
-            scores, notes = add_shares(scores, chosen, comparison, third, options, on_step)
-        usable = [metric for metric in chosen if metric.key not in missing]
+            scores, notes = add_shares(scores, chosen, comparison, third, options)
+            warnings = [*notes, *warnings]
         terms = separating_terms(comparison) if len(comparison.joint) <= _WORTH_WORDS or explain else Terms.none()
-        warned = (*undefined(scores), *notes, *confounds(comparison, usable))
-        report = CompareReport(tuple(scores), warned, terms=terms)
-        return _explained(report, comparison, chosen, on_step) if explain else report
+        report = CompareReport(tuple(scores), (*find_undefined(scores), *warnings), terms=terms)
+        if not explain:
+            return report
+        from textgauge.measure.comparing.explain import explain_score
+
+        begin_step("explaining")
+        explained = {
+            metric.key: explain_score(metric, comparison, score, terms)
+            for metric, score in zip(chosen, scores, strict=True)
+            if score.reason is None and metric.explains
+        }
+        return replace(report, explanations=explained)
+
+
+def _begin(step: str) -> None:
+    stage = step if isinstance(step, Stage) else Stage(step)
+    begin_step(str(stage), stage.done, stage.total, stage.kind)
 
 
 def _streams(reference: Source, candidate: Source, column: str | None, *, small: bool) -> tuple[Stream, Stream] | None:
@@ -191,33 +250,34 @@ def _streams(reference: Source, candidate: Source, column: str | None, *, small:
     return first, second
 
 
-def prepared(
+def prepare_two(
     reference: Source,
     candidate: Source,
-    metrics: str | Iterable[str | CorpusMetric],
+    metrics: Metrics | None,
     seed: int,
-    on_step: Step,
     *,
     column: str | None = None,
+    default: str = DEFAULT_METRICS,
 ) -> tuple[Comparison, list[CorpusMetric], dict[str, str]]:
-    """The comparison of two corpora with the rows that metrics need, the metrics as they fit it, and what is missing.
+    """Return the comparison with the rows that metrics need, the metrics as they fit it, and what is missing.
 
     A metric whose model or package is missing is there by its key, with the reason; if that is every metric, the first
     error is raised.
     """
     known = {"reference": reference, "candidate": candidate}
     comparison = Comparison(*(load_corpus(source, role=role, column=column) for role, source in known.items()))
-    chosen = [metric.with_default_seed(seed).on_given(comparison) for metric in get_corpus_metrics(metrics)]
-    if metrics in (DEFAULT_METRICS, MANY_METRICS) and not comparison.joint.pool.has_texts:
+    named = get_corpus_metrics(default if metrics is None else metrics)
+    chosen = [metric.with_default_seed(seed).on_given(comparison) for metric in named]
+    if metrics is None and not comparison.joint.pool.has_texts:
         chosen = [metric for metric in chosen if not metric.reads_texts]
-    errors = prepare(comparison, chosen, on_step)
+    errors = prepare_rows(comparison, chosen)
     if len(errors) == len(chosen):
         raise next(iter(errors.values()))
     return comparison, chosen, {key: str(error) for key, error in errors.items()}
 
 
-def blas_threads(comparison: Comparison) -> AbstractContextManager[Any]:
-    """One thread for the products of few texts, all for those of many."""
+def limit_blas_threads(comparison: Comparison) -> AbstractContextManager[Any]:
+    """Use one thread for the products of few texts, all for those of many."""
     from threadpoolctl import threadpool_limits
 
     limits: AbstractContextManager[Any] = threadpool_limits(
@@ -226,28 +286,29 @@ def blas_threads(comparison: Comparison) -> AbstractContextManager[Any]:
     return limits
 
 
-def _explained(
-    report: CompareReport, comparison: Comparison, metrics: list[CorpusMetric], on_step: Step
-) -> CompareReport:
-    from textgauge.measure.comparing.explain import explanation_of
-
-    on_step("explaining")
-    pairs = [pair for pair in zip(metrics, report, strict=True) if pair[1].reason is None and pair[0].explains]
-    found = {metric.key: explanation_of(metric, comparison, score, report.terms) for metric, score in pairs}
-    return replace(report, explanations=found)
-
-
-def prepare(comparison: Comparison, metrics: Sequence[CorpusMetric], on_step: Step) -> dict[str, Missing]:
-    """Compute rows first, so that models run once and a metric's time is its own; give what is missing, by metric."""
+def prepare_rows(comparison: Comparison, metrics: Sequence[CorpusMetric]) -> dict[str, Missing]:
+    """Compute rows first, so that models run once and a metric's time is its own; return what is missing, by metric."""
     errors: dict[str, Missing] = {}
     tried: dict[str, Missing] = {}  # by input, so that a model is not looked for again
+    pool = comparison.joint.pool
     for metric in metrics:
-        if metric.reads_texts and not comparison.joint.pool.has_texts:
+        if metric.reads_texts and not pool.has_texts:
             raise InputError(f"{metric.key} needs texts, but the corpora were given as embeddings")
         rows = metric.on if metric.needs == "tokens" or metric.pair_ground else metric.embedder
         if rows not in tried:
             try:
-                _prepare_rows(comparison, metric, on_step)
+                if metric.pair_ground is not None:
+                    name = metric.pair_ground
+                    ground_matrix(pool, name).rows(
+                        comparison.joint,
+                        lambda done, total, name=name: begin_step(f"{name} of all pairs", done, total, name),  # type: ignore[misc]
+                    )
+                elif metric.needs == "tokens":
+                    pool.counts(metric.token_rows)
+                else:
+                    begin_step(f"embedding with {metric.embedder}")
+                    with name_counts(f"texts embedded with {metric.embedder}"):
+                        pool.embeddings(metric.embedder)
             except (ResourceError, MissingExtra) as error:
                 tried[rows] = error
         if rows in tried:
@@ -255,24 +316,34 @@ def prepare(comparison: Comparison, metrics: Sequence[CorpusMetric], on_step: St
     return errors
 
 
-def _prepare_rows(comparison: Comparison, metric: CorpusMetric, on_step: Step) -> None:
-    if metric.pair_ground is not None:
-        _prepare_ground(comparison, metric.pair_ground, on_step)
-    elif metric.needs == "tokens":
-        comparison.joint.pool.counts(metric.token_rows)
-    else:
-        on_step(f"embedding with {metric.embedder}")
-        with counting(on_step, f"texts embedded with {metric.embedder}"):
-            comparison.joint.pool.embeddings(metric.embedder)
-
-
-def _prepare_ground(comparison: Comparison, name: str, on_step: Step) -> None:
-    matrix = ground_matrix(comparison.joint.pool, name)
-    matrix.rows(comparison.joint, lambda done, total: on_step(Stage(f"{name} of all pairs", done, total, name)))
+def measure_all(
+    comparison: Comparison,
+    metrics: Sequence[CorpusMetric],
+    missing: Mapping[str, str],
+    options: UncertaintyOptions,
+    on_score: Callable[[Score], None] = lambda _: None,
+    of: str = "",
+) -> tuple[list[Score], list[str]]:
+    """Return the scores of all metrics, p-values adjusted for them, and what confounds them; `of` is said of steps."""
+    usable = [metric for metric in metrics if metric.key not in missing]
+    for metric in usable:
+        metric.ask_pairs(comparison)
+    doing = f"{of and f'{of}: '}{'measuring and testing' if options.test else 'measuring'}"
+    scores, nulls = list[Score](), list[NullValues | None]()
+    for number, metric in enumerate(metrics):
+        begin_step(f"{of and f'{of}: '}{metric.key}", number, len(metrics), doing)
+        reason = missing.get(metric.key)
+        with name_counts(f"{metric.key}: value"):
+            score = metric.measure(comparison) if reason is None else not_measured(metric, comparison, reason)
+        score, null = add_uncertainty(score, metric, comparison, options)
+        scores.append(score)
+        nulls.append(null)
+        on_score(score)
+    return adjust(scores, nulls) if options.test else scores, find_confounds(comparison, usable)
 
 
 def not_measured(metric: CorpusMetric, comparison: Comparison, reason: str) -> Score:
-    """The score of a metric whose model or package is missing."""
+    """Return the score of a metric whose model or package is missing."""
     return Score(
         metric=metric.key,
         label=metric.shown_label,
@@ -286,19 +357,19 @@ def not_measured(metric: CorpusMetric, comparison: Comparison, reason: str) -> S
 
 
 def add_uncertainty(
-    score: Score,
-    metric: CorpusMetric,
-    comparison: Comparison,
-    options: UncertaintyOptions,
-    on_step: Step = lambda _: None,
+    score: Score, metric: CorpusMetric, comparison: Comparison, options: UncertaintyOptions, *_: object
 ) -> tuple[Score, NullValues | None]:
-    """The score with the uncertainty that is asked for, and the null values it comes from."""
+    """Return the score with the uncertainty that is asked for, and the null values it comes from."""
     if score.reason is not None or not (options.ci or options.test):
         return score, None
     if options.ci:
-        with counting(on_step, f"{metric.key}: parts for the interval"):
-            score = _add_interval(score, metric, comparison, options)
-    with counting(on_step, f"{metric.key}: permutations"):
+        try:
+            with name_counts(f"{metric.key}: parts for the interval"):
+                low, high, method = metric.interval(comparison, score, level=options.level, seed=options.seed)
+            score = replace(score, low=low, high=high, interval=method)
+        except Undefined as undefined:
+            score = replace(score, no_interval=str(undefined))
+    with name_counts(f"{metric.key}: permutations"):
         null = metric.null_values(comparison, permutations=options.permutations, seed=options.seed)
     score = add_null_range(score, null, has_times=metric.has_times)
     if options.test:
@@ -306,25 +377,17 @@ def add_uncertainty(
     return score, null
 
 
-def _add_interval(score: Score, metric: CorpusMetric, comparison: Comparison, options: UncertaintyOptions) -> Score:
-    try:
-        low, high, method = metric.interval(comparison, score, level=options.level, seed=options.seed)
-    except Undefined as undefined:
-        return replace(score, no_interval=str(undefined))
-    return replace(score, low=low, high=high, interval=method)
-
-
 def add_null_range(score: Score, null: NullValues, *, has_times: bool) -> Score:
-    """The score with its null range."""
+    """Return the score with its null range."""
     low, high = null.range
     times = score.value / null.mean if has_times and null.mean > 0 else float("nan")
     return replace(score, null=null.mean, null_low=low, null_high=high, times=times, effect=null.effect)
 
 
 def adjust(scores: Sequence[Score], nulls: Sequence[NullValues | None]) -> list[Score]:
-    """p-values adjusted for all metrics that were tested."""
-    found, method = adjusted([null for null in nulls if null is not None])
-    p = iter(found.tolist())
+    """Return the scores with p-values adjusted for all metrics that were tested."""
+    values, method = adjusted([null for null in nulls if null is not None])
+    p = iter(values.tolist())
     return [
         score if null is None else replace(score, p_adjusted=next(p), adjustment=method)
         for score, null in zip(scores, nulls, strict=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -14,12 +14,11 @@ from numpy.typing import NDArray
 from textgauge.core.arrays import Floats, Ints
 from textgauge.core.charts import without_network
 from textgauge.core.errors import InputError
-from textgauge.core.progress import Step, show_in_notebook
-from textgauge.core.tabular import Row, Tabular, html_table, plain, plain_row
+from textgauge.core.tabular import BLUE, GREY, VERMILION, Row, Tabular, html_table, one_line, plain, plain_row
 from textgauge.data import Comparison
 from textgauge.data.source import Source
 from textgauge.encode.tokenizers import without_surrogates
-from textgauge.measure.comparing.compare import blas_threads, prepared
+from textgauge.measure.comparing.compare import limit_blas_threads, prepare_two
 from textgauge.measure.comparing.terms import Terms, separating_terms
 from textgauge.metrics import CorpusMetric, Score, get_corpus_metrics
 from textgauge.metrics.contributions import Contributions, SideTerms
@@ -32,6 +31,9 @@ if TYPE_CHECKING:
 Side = Literal["reference", "candidate"]
 SIDES: tuple[Side, Side] = ("reference", "candidate")
 _SHOWN = 10
+_COLOURS = {"reference": BLUE, "candidate": VERMILION}
+_LABEL, _NEAREST, _FULL = 48, 160, 400  # characters of a text next to its bar, and in its tooltip
+_WIDTH = 260
 
 
 def explain(
@@ -39,15 +41,25 @@ def explain(
     candidate: Source,
     *,
     metric: str | CorpusMetric = "energy",
-    seed: int = 0,
+    column: str | None = None,
     prior: float | None = None,
-    on_step: Step = show_in_notebook,
+    seed: int = 0,
 ) -> Explanation:
-    """What each text adds to the distance of two corpora, exactly, and the words that separate them.
+    """Say what each text adds to the distance of two corpora, exactly, and which words separate them.
 
-    Corpora as in `compare`. Metrics: those of which `explains` is true, on any ground, embedder or tokenizer, and their
-    parts; others have no per-text contributions and are refused. `prior` is the weight of the prior of the words'
-    log-odds, in words.
+    Parameters
+    ----------
+    reference, candidate
+        Corpora as in `compare`.
+    metric
+        A metric of which `explains` is true, on any ground, embedder or tokenizer, or a part of one; others have no
+        contributions of texts and are refused.
+    column
+        The column that holds the texts, for tables.
+    prior
+        The weight of the prior of the words' log-odds, in words; by default a fifth of the words of the smaller corpus.
+    seed
+        Random seed.
 
     >>> found = explain(reference=["a cat", "a dog"], candidate=["a dog", "one cow"], metric="cbdf@words")
     >>> [row["text"] for row in found.top(1, "candidate")], found.terms.top(1, "reference")[0]["term"]
@@ -58,23 +70,23 @@ def explain(
         raise InputError(f"one metric is explained at a time, not {len(named)}: {metric}")
     if not named[0].explains:
         raise named[0].not_explained()
-    comparison, (chosen,), _ = prepared(reference, candidate, named, seed, on_step)
-    with blas_threads(comparison):
+    comparison, (chosen,), _ = prepare_two(reference, candidate, named, seed, column=column)
+    with limit_blas_threads(comparison):
         score = chosen.measure(comparison)
         if score.reason is not None:
             raise InputError(f"{chosen.key} is undefined for these corpora: {score.reason}")
-        return explanation_of(chosen, comparison, score, separating_terms(comparison, prior=prior))
+        return explain_score(chosen, comparison, score, separating_terms(comparison, prior=prior))
 
 
-def explanation_of(metric: CorpusMetric, comparison: Comparison, score: Score, terms: Terms) -> Explanation:
-    """The explanation of a score that exists."""
-    found, distance = nearest_texts(metric, comparison)
+def explain_score(metric: CorpusMetric, comparison: Comparison, score: Score, terms: Terms) -> Explanation:
+    """Return the explanation of a score that exists."""
+    nearest, distance = nearest_texts(metric, comparison)
     with_texts = comparison.joint.pool.has_texts
     return Explanation(
         metric=metric.key,
         value=score.value,
         contributions=metric.explain(comparison),
-        nearest=found,
+        nearest=nearest,
         distance=distance,
         texts=(comparison.reference.texts, comparison.candidate.texts) if with_texts else None,
         rows=(comparison.reference.source_rows, comparison.candidate.source_rows),
@@ -154,10 +166,7 @@ class Explanation(Tabular):
         """The texts of both sides that add most, and the words that separate the corpora."""
         import altair as alt
 
-        from textgauge.measure.comparing.report import term_panels, text_panels, token_panels
-
-        panels = (*text_panels(self, n), *token_panels(self, n), *term_panels(self.terms, n))
-        return without_network(alt.concat(*panels, columns=2))
+        return without_network(alt.concat(*text_panels(self, n), *term_panels(self.terms, n), columns=2))
 
     def _repr_html_(self) -> str:
         tables = [("texts of the " + side, self.top(_SHOWN, side)) for side in SIDES]
@@ -213,3 +222,54 @@ class Explanation(Tabular):
 def _known(values: Floats) -> Floats:
     """Numbers in the order of preference, those that do not exist last."""
     return np.where(np.isnan(values), -np.inf, values)
+
+
+def text_panels(explanation: Explanation, n: int) -> list[alt.LayerChart]:
+    """Draw the texts of each side that add most, and the tokens where the metric counts them."""
+    panels = []
+    for side in SIDES:
+        rows = [
+            {
+                "label": row["text"] or f"text {row['index']}",
+                "contribution": row["contribution"],
+                "nearest": one_line(row["nearest"] or f"text {row['nearest_index']}", _NEAREST),
+                "distance": row["distance"],
+                "full": one_line(row["text"] or "", _FULL),
+            }
+            for row in explanation.top(n, side)
+        ]
+        tips = ["full:N", "contribution:Q", "nearest:N", "distance:Q"]
+        title = f"{explanation.metric}: texts of the {side} that contribute most"
+        panels.append(_bars(rows, "contribution", title, tips, _COLOURS[side]))
+    if explanation.tokens:
+        rows = [{**row, "label": row["token"]} for row in explanation.tokens[:n]]
+        tips = ["token:N", "contribution:Q", "count_reference:Q", "count_candidate:Q"]
+        panels.append(_bars(rows, "contribution", f"{explanation.metric}: tokens that contribute most", tips, GREY))
+    return panels
+
+
+def term_panels(terms: Terms, n: int) -> list[alt.LayerChart]:
+    """Draw the words that speak most for each corpus; nothing where there are no words."""
+    if not len(terms):
+        return []
+    rows = [{**row, "label": row["term"]} for row in (*terms.top(n, "reference"), *terms.top(n, "candidate")[::-1])]
+    tips = ["term:N", "z:Q", "log_odds:Q", "count_reference:Q", "count_candidate:Q"]
+    return [_bars(rows, "z", "words: z of the log-odds", tips, None)]
+
+
+def _bars(rows: Sequence[Row], by: str, title: str, tips: Sequence[str], colour: str | None) -> alt.LayerChart:
+    import altair as alt
+
+    # Labels are marks, not an axis: two texts cut to the same words keep their own bars, and no text becomes code.
+    y = alt.Y("place:O", axis=None)
+    x = alt.X(f"{by}:Q", title=None, axis=alt.Axis(tickCount=4, format=".4~g"))
+    sides = alt.condition(f"datum.{by} < 0", alt.value(_COLOURS["reference"]), alt.value(_COLOURS["candidate"]))
+    tip = [alt.Tooltip(name, format=".6g") if name.endswith(":Q") else alt.Tooltip(name) for name in tips]
+    data = [{**row, "place": place, "label": one_line(row["label"], _LABEL)} for place, row in enumerate(rows)]
+    base = alt.Chart(alt.InlineData(values=data)).encode(y, tooltip=tip)
+    bars = base.mark_bar(size=10).encode(x, color=sides if colour is None else alt.value(colour))
+    labels = base.mark_text(align="right", fontSize=9, limit=_WIDTH).encode(x=alt.value(-6), text="label:N")
+    height = 14 * max(len(rows), 1)
+    return alt.LayerChart(layer=[bars, labels]).properties(
+        width=_WIDTH, height=height, title=alt.TitleParams(title, anchor="start", fontSize=11)
+    )

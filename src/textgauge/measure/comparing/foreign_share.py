@@ -13,11 +13,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from textgauge.core.arrays import Floats, Ints, Masks
-from textgauge.core.progress import Stage, Step, counting
+from textgauge.core.progress import begin_step, name_counts
 from textgauge.core.tabular import listed
 from textgauge.data import Comparison, Corpus, Draws
 from textgauge.data.view import in_one_pool
-from textgauge.measure.comparing.compare import UncertaintyOptions, prepare
+from textgauge.measure.comparing.compare import UncertaintyOptions, prepare_rows
 from textgauge.metrics import CorpusMetric, Score
 from textgauge.stats.resampling import grouped, halves
 
@@ -47,30 +47,31 @@ def add_shares(
     comparison: Comparison,
     foreign: Corpus,
     options: UncertaintyOptions,
-    on_step: Step,
 ) -> tuple[list[Score], list[str]]:
-    """The scores with shares of foreign texts, where the interval is shown to hold, and what to say of the others."""
+    """Return the scores with shares of foreign texts, where the interval is shown to hold, and what is skipped."""
     joint, foreign = in_one_pool(comparison.joint, foreign)
-    found, others = list(scores), [metric.key for metric in metrics if metric.name not in SHOWN]
+    shared, others = list(scores), [metric.key for metric in metrics if metric.name not in SHOWN]
     chosen = [
         (place, metric) for place, metric in enumerate(metrics) if metric.name in SHOWN and not scores[place].reason
     ]
-    prepare(Comparison(joint, foreign), [metric for _, metric in chosen], on_step)
+    prepare_rows(Comparison(joint, foreign), [metric for _, metric in chosen])
     n = len(comparison.reference)
     moved = Comparison(joint.take(range(n)), joint.take(range(n, len(joint))))
     for number, (place, metric) in enumerate(chosen):
-        on_step(Stage(metric.key, number, len(chosen), "share of foreign texts"))
-        with counting(on_step, f"{metric.key}: mixtures"):
-            share = foreign_share(metric, moved, foreign, level=options.level, seed=options.seed)
-        found[place] = replace(scores[place], foreign_share=share.share, foreign_low=share.low, foreign_high=share.high)
-    said = f"no share of foreign texts by {listed(others)}: its interval is shown to hold for {listed(SHOWN)}"
-    return found, [said] if others else []
+        begin_step(metric.key, number, len(chosen), "share of foreign texts")
+        with name_counts(f"{metric.key}: mixtures"):
+            share = estimate_share(metric, moved, foreign, level=options.level, seed=options.seed)
+        shared[place] = replace(
+            scores[place], foreign_share=share.share, foreign_low=share.low, foreign_high=share.high
+        )
+    skipped = f"foreign texts are estimated by {listed(SHOWN)} only, not by {listed(others)}"
+    return shared, [skipped] if others else []
 
 
-def foreign_share(
+def estimate_share(
     metric: CorpusMetric, comparison: Comparison, foreign: Corpus, *, level: float = 0.95, seed: int = 0
 ) -> ForeignShare:
-    """The share of foreign texts that, mixed into the reference, gives the distance of the candidate.
+    """Estimate the share of foreign texts that, mixed into the reference, gives the distance of the candidate.
 
     The interval holds the shares s at which the distance of the candidate less that of the mixture lies within its
     standard error times Student's quantile of 0. The error comes from leaving out groups and halves of all three

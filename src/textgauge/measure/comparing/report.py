@@ -1,52 +1,143 @@
-"""What `compare` gives back: scores in order, with warnings, as rows, frames, text and charts."""
+"""What `compare` gives back: scores of one or several candidates, or slice by slice, with warnings and charts."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textgauge.core.charts import without_network
-from textgauge.core.errors import UnknownName
-from textgauge.core.result import Result
+from textgauge.core.result import Column, Result
 from textgauge.core.tabular import (
     ARROWS,
     BLUE,
     GREY,
-    VERMILION,
     Row,
     format_cell,
     format_interval,
+    format_p,
+    format_percent,
+    format_ranks,
     format_short,
+    format_value,
     one_line,
 )
 from textgauge.measure.comparing.terms import Terms
 from textgauge.metrics import Score
-from textgauge.stats.decisions import comparison_sentence, different
+from textgauge.stats.decisions import comparison_sentence, different, slices_sentence
+from textgauge.stats.rankings import Ranking, ranking_answer, ranking_differences
 
 if TYPE_CHECKING:
     import altair as alt
 
-    from textgauge.measure.comparing.explain import Explanation, Side
+    from textgauge.measure.comparing.explain import Explanation
 
-
-_COLOURS = {"reference": BLUE, "candidate": VERMILION}
-_NUMBERS = ("value", "low", "high", "null", "null_low", "null_high", "times", "effect", "p_value", "p_adjusted")
-_WIDTH = 260
 # Words that the answer names for each corpus, and the z from which they are: the prior draws z to 0, so that of 60
 # comparisons of equal corpora (200 banking questions each) one had any word beyond 3.
 _WORDS, _LOOKED_AT, _TYPICAL = 3, 30, 3.0
 IN_PARTS = "read in parts, no text kept in memory"
-_LABEL = 48  # characters of a text that stand next to its bar
+_NUMBERS = ("value", "low", "high", "null", "null_low", "null_high", "times", "effect", "p_value", "p_adjusted")
+_RANKS = ("rank", "rank_low", "rank_high", "tier")
+
+
+def _has_interval(row: Row) -> bool:
+    return bool(row["interval"] or row["no_interval"])
+
+
+def _same_source(null: float, low: float, high: float) -> str:
+    return f"{format_short(null)} ({format_short(low)} … {format_short(high)})"
+
+
+def _foreign(share: float, low: float, high: float) -> str:
+    return f"{100 * share:.0f} % ({100 * low:.0f}–{100 * high:.0f} %)"
+
+
+def _adjusted(row: Row) -> bool:
+    return row["p_adjusted"] is not None and bool(row["adjustment"])
+
+
+def _alone(row: Row) -> bool:
+    return row["p_adjusted"] is not None and not row["adjustment"]
+
+
+def _parts(row: Row) -> str:
+    return ", ".join(f"{name[5:]} {format_cell(value)}" for name, value in row.items() if name.startswith("part."))
+
+
+_PARTS = Column("parts", "*", _parts)
+COLUMNS = (
+    Column("metric"),
+    Column("value", form=lambda value: "undefined" if value is None else format_cell(value)),
+    Column("closer", form=ARROWS.get),
+    Column("interval", "low high", format_interval, when=_has_interval),
+    Column("adjusted p", "p_adjusted", format_p, when=_adjusted),
+    Column("p", "p_adjusted", format_p, when=_alone),
+    Column("if same source", "null null_low null_high", _same_source, when="null"),
+    Column("times", form=format_short, when="null"),
+    Column("foreign texts", "foreign_share foreign_low foreign_high", _foreign, when="foreign_share"),
+    Column("what it is", "label"),
+)
+_CANDIDATE_COLUMNS = (
+    Column("metric"),
+    Column("candidate"),
+    Column("value", "value closer", format_value),
+    Column("interval", "low high", format_interval, when=_has_interval),
+    Column("if same source", "null_low null_high", format_interval, when="null"),
+    Column("adjusted p", "p_adjusted", format_p, when="p_adjusted"),
+    Column("rank", "rank_low rank_high", format_ranks),
+    Column("tier"),
+)
+_SLICE_COLUMNS = (
+    Column("slice", form=lambda label: one_line(label, 40)),
+    Column("candidate"),
+    Column("metric"),
+    Column("value", form=format_cell),
+    Column("if same source", "null_low null_high", format_interval),
+    Column("effect", form=format_cell),
+    Column("adjusted p", "p_adjusted", format_p),
+    Column("differs", form=lambda differs: "yes" if differs else ""),
+    Column("share of reference", "share_reference", format_percent),
+    Column("of candidate", "share_candidate", format_percent),
+)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class CandidateScore(Score):
+    """The score of one of several candidates, with the ranks it may have; or of one slice of a candidate.
+
+    The shares say how common the slice is in both corpora.
+    """
+
+    candidate: str
+    rank: int | None = None
+    rank_low: int | None = None
+    rank_high: int | None = None
+    tier: int | None = None
+    slice: str | None = None
+    share_reference: float = math.nan
+    share_candidate: float = math.nan
+
+    @property
+    def differs(self) -> bool:
+        """Whether "same source" is rejected, with all that was tested in mind."""
+        return different(self.p_adjusted)
+
+    def to_dict(self) -> Row:
+        """Return a flat dictionary; NaN becomes None, parts become `part.NAME`."""
+        names = _RANKS if self.slice is None else ("slice", "share_reference", "share_candidate", "differs")
+        named = {"metric": self.metric, "candidate": self.candidate, **{name: getattr(self, name) for name in names}}
+        return named | super().to_dict()
 
 
 @dataclass(frozen=True, repr=False)
 class CompareReport(Result):
-    """The scores of one comparison; iterate over them, or ask for one by its key.
+    """The scores of one comparison, of several candidates or of slices; iterate over them, or ask for one by its name.
 
-    `explanations`, with `compare(explain=True)`, are by the key of their metric; a metric whose value is not a sum over
-    texts has none. `terms` are the words that separate the corpora.
+    `report["energy"]` is the score of a metric, `report["energy", "gpt"]` that of one of several candidates,
+    `report["ships"]` that of a slice. `explanations`, with `compare(explain=True)`, are by the key of their metric; a
+    metric whose value is not a sum over texts has none. `terms` are the words that separate the corpora. `rankings` of
+    several candidates are by metric; their statements about all pairs and metrics hold together at `level`.
     """
 
     command: ClassVar[str] = "compare"
@@ -55,115 +146,100 @@ class CompareReport(Result):
     warnings: tuple[str, ...] = ()
     explanations: Mapping[str, Explanation] = field(default_factory=dict)
     terms: Terms = field(default_factory=Terms.none)
+    rankings: Mapping[str, Ranking] = field(default_factory=dict)
+    candidates: tuple[str, ...] = ()
+    level: float = 0.95
+    parts: bool = False
 
-    def __len__(self) -> int:
-        return len(self.scores)
+    @property
+    def rows(self) -> tuple[Score, ...]:
+        """The scores."""
+        return self.scores
 
-    def __iter__(self) -> Iterator[Score]:
-        return iter(self.scores)
+    @property
+    def metrics(self) -> list[str]:
+        """The keys of the metrics, in order."""
+        return list(dict.fromkeys(score.metric for score in self.scores))
 
-    def __contains__(self, key: object) -> bool:
-        return any(score.metric == key or score is key for score in self.scores)
+    @property
+    def is_sliced(self) -> bool:
+        """Whether the texts of each label were compared alone."""
+        return bool(self.scores) and getattr(self.scores[0], "slice", None) is not None
 
-    def __getitem__(self, key: str) -> Score:
-        for score in self.scores:
-            if score.metric == key:
-                return score
-        raise UnknownName.among("metric in this report", key, [score.metric for score in self.scores])
+    @property
+    def keys(self) -> tuple[str, ...]:  # type: ignore[override]
+        """The fields that are the name of a row."""
+        if self.is_sliced:
+            return ("slice", "metric", "candidate")
+        return ("metric", "candidate") if self.candidates else ("metric",)
 
-    def to_dicts(self) -> list[dict[str, Any]]:
-        """One flat dictionary per metric."""
-        return [score.to_dict() for score in self.scores]
+    @property
+    def columns(self) -> Sequence[Column]:  # type: ignore[override]
+        """The columns of the table for people."""
+        columns = _SLICE_COLUMNS if self.is_sliced else _CANDIDATE_COLUMNS if self.candidates else COLUMNS
+        return (*columns[:3], _PARTS, *columns[3:]) if self.parts else columns
 
-    def explained_dicts(self) -> list[dict[str, Any]]:
-        """All that the explanations hold, as flat dictionaries of a `kind`: `text` and `token` by metric, `term`."""
-        rows: list[dict[str, Any]] = []
-        for metric, found in self.explanations.items():
-            head = {"metric": metric, "of": found.of}
-            rows += [{"kind": "text", **head, **row} for row in found.to_dicts()]
-            rows += [{"kind": "token", **head, **row} for row in found.tokens]
+    def explained_dicts(self) -> list[Row]:
+        """Return all that the explanations hold, as flat rows of a `kind`: `text` and `token` by metric, `term`."""
+        rows: list[Row] = []
+        for metric, explanation in self.explanations.items():
+            head = {"metric": metric, "of": explanation.of}
+            rows += [{"kind": "text", **head, **row} for row in explanation.to_dicts()]
+            rows += [{"kind": "token", **head, **row} for row in explanation.tokens]
         return rows + [{"kind": "term", **row} for row in self.terms.to_dicts()]
 
     @property
     def answer(self) -> str:
-        """Whether the corpora differ, by the adjusted tests of all metrics, and the words that separate them."""
+        """Whether the corpora differ and by which words; which candidate is nearest; or which slices differ."""
+        if self.is_sliced:
+            return self._sliced_answer()
+        if self.candidates:
+            return ranking_answer("candidate", self.candidates, self.rankings, self.level)
         tested = {score.metric: score.p_adjusted for score in self.scores if not math.isnan(score.p_adjusted)}
         if not tested:
             return "Not tested: the values alone do not say whether the corpora differ."
         method = next((score.adjustment for score in self.scores if score.adjustment), None)
-        said = comparison_sentence(tested, method)
-        return f"{said} {self._typical_words()}".rstrip() if any(map(different, tested.values())) else said
+        sentence = comparison_sentence(tested, method)
+        return f"{sentence} {self._typical_words()}".rstrip() if any(map(different, tested.values())) else sentence
+
+    def _sliced_answer(self) -> str:
+        several = len(self.candidates) > 1
+        rows = [row for row in self.scores if isinstance(row, CandidateScore)]
+        names = [f"{row.slice} of {row.candidate}" if several else str(row.slice) for row in rows if row.differs]
+        return slices_sentence(list(dict.fromkeys(names)), len({(row.slice, row.candidate) for row in rows}))
+
+    @property
+    def details(self) -> Row:
+        """`differences` of several candidates: one row per metric and pair."""
+        return {"differences": self.differences()} if self.candidates and not self.is_sliced else {}
+
+    def differences(self) -> list[Row]:
+        """Return one flat dictionary per metric and pair of candidates: how far `first` is ahead of `second`."""
+        return ranking_differences(self.candidates, self.rankings)
 
     def _typical_words(self) -> str:
         """The words that are typical of one corpus, where both have such words; punctuation marks are none."""
         sides = []
         for side in ("reference", "candidate"):
-            found = [row["term"] for row in self.terms.top(_LOOKED_AT, side) if abs(row["z"]) >= _TYPICAL]
-            sides.append([term for term in found if any(map(str.isalnum, term))][:_WORDS])
+            terms = [row["term"] for row in self.terms.top(_LOOKED_AT, side) if abs(row["z"]) >= _TYPICAL]
+            sides.append([term for term in terms if any(map(str.isalnum, term))][:_WORDS])
         reference, candidate = map(", ".join, sides)
         return f"Typical words of the reference: {reference}; of the candidate: {candidate}." if all(sides) else ""
 
     def plot(self) -> alt.VConcatChart:
-        """Every value with its interval and null range, each metric on a scale of its own."""
-        return without_network(interval_chart(self.to_dicts()))
-
-    def readable(self, *, parts: bool = False) -> list[Row]:
-        """One row per metric: its value with an arrow to the closer side, what to compare it with, and what it is.
-
-        `parts` adds precision, recall and other parts.
-        """
-        return [readable_row(row, parts=parts) for row in self.to_dicts()]
+        """Draw every value with its interval and null range, each metric on a scale of its own; candidates by tier."""
+        return without_network(score_chart(self.to_dicts()))
 
 
-def readable_row(row: Row, *, parts: bool = False) -> Row:
-    """A row as tables for people have it; p is missing until it is adjusted."""
-    value = "undefined" if row["value"] is None else format_cell(row["value"])
-    cells = {"metric": row["metric"], "value": value, "closer": ARROWS[row["closer"]]}
-    cells |= _parts(row) if parts else {}
-    if row["interval"] or row["no_interval"]:
-        cells["interval"] = format_interval(row["low"], row["high"])
-    if row["p_adjusted"] is not None:
-        cells["adjusted p" if row["adjustment"] else "p"] = format_short(row["p_adjusted"])
-    if row["null"] is not None:
-        ends = f"{format_short(row['null_low'])} … {format_short(row['null_high'])}"
-        cells["if same source"] = f"{format_short(row['null'])} ({ends})"
-        cells["times"] = format_short(row["times"])
-    if row["foreign_share"] is not None:
-        cells["foreign texts"] = _percent(row)
-    return cells | {"what it is": row["label"]}
-
-
-def _parts(row: Row) -> Row:
-    parts = [f"{name[5:]} {format_cell(value)}" for name, value in row.items() if name.startswith("part.")]
-    return {"parts": ", ".join(parts)}
-
-
-def _percent(row: Row) -> str:
-    share, low, high = (f"{100 * row[f'foreign_{name}']:.0f}" for name in ("share", "low", "high"))
-    return f"{share} % ({low}–{high} %)"
-
-
-def interval_chart(rows: Sequence[Row]) -> alt.VConcatChart:
-    """One line per metric, each on a scale of its own: value, interval and null range where they are known."""
+def score_chart(rows: Sequence[Row]) -> alt.VConcatChart:
+    """Draw the rows of `compare`: a line per metric, or a panel per metric for candidates that are ranked."""
     import altair as alt
 
-    return alt.vconcat(*(_interval(row) for row in rows), spacing=4)
-
-
-def text_panels(explanation: Explanation, n: int) -> list[alt.LayerChart]:
-    """The texts of each side that add most."""
-    return [_text_bars(explanation, "reference", n), _text_bars(explanation, "candidate", n)]
-
-
-def token_panels(explanation: Explanation, n: int) -> list[alt.LayerChart]:
-    """The tokens that add most; none where the metric does not count them."""
-    title = f"{explanation.metric}: tokens that contribute most"
-    return [_token_bars(explanation.tokens[:n], title)] if explanation.tokens else []
-
-
-def term_panels(terms: Terms, n: int) -> list[alt.LayerChart]:
-    """The words that speak most for each corpus; none where there are no words."""
-    return [_term_bars([*terms.top(n, "reference"), *terms.top(n, "candidate")[::-1]])] if len(terms) else []
+    if not rows or "rank" not in rows[0]:
+        return alt.vconcat(*(_interval(row) for row in rows), spacing=4)
+    metrics = dict.fromkeys(row["metric"] for row in rows)
+    panels = [_panel(metric, [row for row in rows if row["metric"] == metric]) for metric in metrics]
+    return alt.vconcat(*panels, spacing=8)
 
 
 def _interval(row: Row) -> alt.LayerChart:
@@ -173,64 +249,37 @@ def _interval(row: Row) -> alt.LayerChart:
     named = f"{row.get('label') or row['metric']} {ARROWS[row['closer']]}"
     data = alt.InlineData(values=[{**kept, "named": named, "reason": row["reason"] or ""}])
     y = alt.Y("named:N", title=None, axis=alt.Axis(labelLimit=220, minExtent=140, ticks=False, domain=False))
-    tip = [
-        alt.Tooltip("metric:N"),
-        *(alt.Tooltip(f"{name}:Q", format=".6g") for name in _NUMBERS),
-        alt.Tooltip("reason:N"),
-    ]
+    tip = [alt.Tooltip("metric:N"), *_exact(_NUMBERS), alt.Tooltip("reason:N")]
     base = alt.Chart(data).encode(y, tooltip=tip)
     x = alt.X("value:Q", title=None, scale=alt.Scale(zero=True), axis=alt.Axis(tickCount=4, format=".4~g"))
     layers = [
-        base.mark_rule(color=_COLOURS["reference"]).encode(x="low:Q", x2="high:Q"),
+        base.mark_rule(color=BLUE).encode(x="low:Q", x2="high:Q"),
         base.mark_bar(color=GREY, opacity=0.4, size=8).encode(x="null_low:Q", x2="null_high:Q"),
         base.mark_tick(color=GREY, thickness=2, size=14).encode(x="null:Q"),
-        base.mark_point(color=_COLOURS["reference"], filled=True, size=50, opacity=1).encode(x),
+        base.mark_point(color=BLUE, filled=True, size=50, opacity=1).encode(x),
         base.mark_text(align="left", color=GREY, fontSize=9).encode(x=alt.value(4), text="reason:N"),
     ]
     return alt.LayerChart(layer=layers).properties(width=360, height=22)
 
 
-def _text_bars(explanation: Explanation, side: Side, n: int) -> alt.LayerChart:
-    rows = [
-        {
-            "place": place,
-            "label": one_line(row["text"] or f"text {row['index']}", _LABEL),
-            "contribution": row["contribution"],
-            "nearest": one_line(row["nearest"] or f"text {row['nearest_index']}", 160),
-            "distance": row["distance"],
-            "full": one_line(row["text"] or "", 400),
-        }
-        for place, row in enumerate(explanation.top(n, side))
-    ]
-    tips = ["full:N", "contribution:Q", "nearest:N", "distance:Q"]
-    title = f"{explanation.metric}: texts of the {side} that contribute most"
-    return _bars(rows, "contribution", title, tips, _COLOURS[side])
-
-
-def _token_bars(tokens: Sequence[Row], title: str) -> alt.LayerChart:
-    rows = [{**row, "place": place, "label": one_line(row["token"], _LABEL)} for place, row in enumerate(tokens)]
-    tips = ["token:N", "contribution:Q", "count_reference:Q", "count_candidate:Q"]
-    return _bars(rows, "contribution", title, tips, GREY)
-
-
-def _term_bars(terms: Sequence[Row]) -> alt.LayerChart:
-    rows = [{**row, "place": place, "label": one_line(row["term"], _LABEL)} for place, row in enumerate(terms)]
-    tips = ["term:N", "z:Q", "log_odds:Q", "count_reference:Q", "count_candidate:Q"]
-    return _bars(rows, "z", "words: z of the log-odds", tips, None)
-
-
-def _bars(rows: Sequence[Row], by: str, title: str, tips: Sequence[str], colour: str | None) -> alt.LayerChart:
+def _panel(metric: str, rows: Sequence[Row]) -> alt.LayerChart:
     import altair as alt
 
-    # Labels are marks, not an axis: two texts cut to the same words keep their own bars, and no text becomes code.
-    y = alt.Y("place:O", axis=None)
-    x = alt.X(f"{by}:Q", title=None, axis=alt.Axis(tickCount=4, format=".4~g"))
-    sides = alt.condition(f"datum.{by} < 0", alt.value(_COLOURS["reference"]), alt.value(_COLOURS["candidate"]))
-    tip = [alt.Tooltip(name, format=".6g") if name.endswith(":Q") else alt.Tooltip(name) for name in tips]
-    base = alt.Chart(alt.InlineData(values=list(rows))).encode(y, tooltip=tip)
-    drawn = base.mark_bar(size=10).encode(x, color=sides if colour is None else alt.value(colour))
-    named = base.mark_text(align="right", fontSize=9, limit=_WIDTH).encode(x=alt.value(-6), text="label:N")
-    height = 14 * max(len(rows), 1)
-    return alt.LayerChart(layer=[drawn, named]).properties(
-        width=_WIDTH, height=height, title=alt.TitleParams(title, anchor="start", fontSize=11)
-    )
+    kept = ("candidate", "value", "low", "high", "rank_low", "rank_high", "tier")
+    data = alt.InlineData(values=[{name: row[name] for name in kept} for row in rows])
+    y = alt.Y("candidate:N", sort=None, title=None, axis=alt.Axis(labelLimit=220, minExtent=140, ticks=False))
+    x = alt.X("value:Q", title=None, axis=alt.Axis(tickCount=4, format=".4~g"))
+    colour = alt.Color("tier:O", title="tier", scale=alt.Scale(scheme="viridis"))
+    base = alt.Chart(data).encode(y, tooltip=[alt.Tooltip("candidate:N"), *_exact(kept[1:])])
+    layers = [
+        base.mark_rule(color=GREY).encode(x="low:Q", x2="high:Q"),
+        base.mark_point(color=BLUE, filled=True, size=60, opacity=1).encode(x, color=colour),
+    ]
+    title = alt.TitleParams(metric, anchor="start", fontSize=11)
+    return alt.LayerChart(layer=layers).properties(width=360, height=18 * len(rows), title=title)
+
+
+def _exact(names: Sequence[str]) -> list[Any]:
+    import altair as alt
+
+    return [alt.Tooltip(f"{name}:Q", format=".6g") for name in names]

@@ -22,12 +22,12 @@ from textgauge.measure.comparing.compare import (
     add_null_range,
     add_uncertainty,
     adjust,
-    blas_threads,
+    limit_blas_threads,
     not_measured,
 )
 from textgauge.measure.comparing.report import IN_PARTS, CompareReport
 from textgauge.measure.comparing.stream_reading import Read, Streams, is_sampled, read_streams, sums_wanted
-from textgauge.measure.comparing.warnings import confounds, undefined
+from textgauge.measure.comparing.warnings import find_confounds, find_undefined
 from textgauge.metrics import CorpusMetric, Score, grouped
 from textgauge.metrics.null_values import NullValues
 from textgauge.metrics.uncertainty import Parts, student_reach
@@ -80,7 +80,7 @@ def compare_streams(
     if options.test:
         scores = adjust(scores, [results[metric.key][1] for metric in metrics])
     notes = [*_notes(usable, sampled, read, approx, options), *_left_out(slow)]
-    return CompareReport(tuple(scores), (*notes, *undefined(scores), *confounds(read.comparison, usable)))
+    return CompareReport(tuple(scores), (*notes, *find_undefined(scores), *find_confounds(read.comparison, usable)))
 
 
 def _count(streams: Streams, on_step: Step) -> tuple[int, int]:
@@ -145,7 +145,7 @@ def _of_pairs(read: Read, metrics: Sequence[CorpusMetric], options: UncertaintyO
             for other in metrics:
                 if other.embedder == embedder:
                     other.ask_pairs(comparison)
-        with counting(on_step, f"{metric.key}: pairs of texts"), blas_threads(comparison):
+        with counting(on_step, f"{metric.key}: pairs of texts"), limit_blas_threads(comparison):
             score = metric.measure(comparison)
         if options.ci or options.test:
             score = _without_uncertainty(

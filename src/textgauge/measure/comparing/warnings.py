@@ -9,7 +9,7 @@ import numpy as np
 from textgauge.core.arrays import Ints
 from textgauge.core.tabular import listed
 from textgauge.data import Comparison, Corpus
-from textgauge.encode.embedders import embedder, list_embedders
+from textgauge.encode.embedders import EMBEDDERS, embedder
 from textgauge.metrics import CorpusMetric, Score
 from textgauge.metrics.readable import script_warnings
 from textgauge.metrics.sums import WORDS, word_counts
@@ -20,21 +20,21 @@ _LENGTH_RATIO = 1.5
 _REPEATED_SHARE = 0.2
 
 
-def undefined(scores: Sequence[Score]) -> list[str]:
-    """Which metrics have no value, and which no interval, each reason once."""
-    found = []
+def find_undefined(scores: Sequence[Score]) -> list[str]:
+    """Return which metrics have no value, and which no interval, each reason once."""
+    sentences = []
     for reason in dict.fromkeys(score.reason for score in scores if score.reason):
         names = [score.metric for score in scores if score.reason == reason]
-        found.append(f"{listed(names)} {'is' if len(names) == 1 else 'are'} undefined: {reason}")
+        sentences.append(f"{listed(names)} {'is' if len(names) == 1 else 'are'} undefined: {reason}")
     lacking: dict[str, list[str]] = {}
     for score in scores:
         if score.no_interval:
             lacking.setdefault(score.no_interval.removeprefix(f"{score.metric} has "), []).append(score.metric)
-    return found + [f"{listed(of)} {'has' if len(of) == 1 else 'have'} {what}" for what, of in lacking.items()]
+    return sentences + [f"{listed(of)} {'has' if len(of) == 1 else 'have'} {what}" for what, of in lacking.items()]
 
 
-def confounds(comparison: Comparison, metrics: Sequence[CorpusMetric]) -> list[str]:
-    """All warnings that apply to this comparison, each one sentence."""
+def find_confounds(comparison: Comparison, metrics: Sequence[CorpusMetric]) -> list[str]:
+    """Return all warnings that apply to this comparison, each one sentence."""
     found = [*_sizes(comparison), *_shared(comparison), *_repeated(comparison), *_fid_bias(comparison, metrics)]
     if comparison.reference.pool.has_texts:
         found += [*_lengths(comparison), *_cut_off(comparison, metrics), *_scripts(comparison, metrics)]
@@ -85,8 +85,8 @@ def _words(corpus: Corpus) -> Ints:
 
 def _cut_off(comparison: Comparison, metrics: Sequence[CorpusMetric]) -> list[str]:
     """A word is a token at least, so that texts of more words than the window has tokens are surely not read whole."""
-    local = {entry["name"] for entry in list_embedders()}  # others would be loaded, or called, for a warning
-    names = {m.embedder for m in metrics if not m.reads_texts and m.embedder in local}
+    # Embedders that are not registered would be loaded, or called, for a warning.
+    names = {m.embedder for m in metrics if not m.reads_texts and m.embedder in EMBEDDERS.entries}
     windows = {name: getattr(embedder(name), "window", None) for name in sorted(names)}
     words = _words(comparison.joint)
     found = {name: int((words > window).sum()) for name, window in windows.items() if window is not None}

@@ -11,13 +11,14 @@ import numpy as np
 from textgauge.core.arrays import Floats
 from textgauge.core.errors import InputError, MissingExtra, ResourceError
 from textgauge.core.progress import Stage
+from textgauge.core.result import Result
 from textgauge.core.tabular import ARROWS, FlatRow, Row, format_cell, format_interval, format_ranks, plain
 from textgauge.data import Pairs, load_aligned
 from textgauge.data.source import Source
 from textgauge.measure.scoring.report import Bootstrap, Summed, canonical_order, shared_statistics
 from textgauge.measure.scoring.score import DEFAULT_METRICS, References, all_references, checked_pairs, require_texts
 from textgauge.metrics import Metric, PairMetric, PairScores, get_pair_metrics
-from textgauge.stats.rankings import RankedResult, Ranking, ranking
+from textgauge.stats.rankings import Ranking, ranking, ranking_answer, ranking_differences
 from textgauge.stats.resampling import resampled_sums
 
 
@@ -37,7 +38,7 @@ class SystemScore(FlatRow):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SystemsReport(RankedResult):
+class SystemsReport(Result):
     """Several systems on the same items: `scores`, and `rankings` by metric, whose places are those of `names`.
 
     `segments` has the values of single items, by metric and system; `missing` the reason for each metric that could not
@@ -45,7 +46,7 @@ class SystemsReport(RankedResult):
     """
 
     command: ClassVar[str] = "score"
-    thing: ClassVar[str] = "system"
+    keys: ClassVar[tuple[str, ...]] = ("metric", "system")
 
     names: tuple[str, ...]
     scores: tuple[SystemScore, ...]
@@ -53,6 +54,25 @@ class SystemsReport(RankedResult):
     segments: Mapping[str, Sequence[PairScores]]
     missing: Mapping[str, str]
     level: float = 0.95
+
+    @property
+    def answer(self) -> str:
+        """Which system is best, by which metrics."""
+        return ranking_answer("system", self.names, self.rankings, self.level)
+
+    @property
+    def details(self) -> Row:
+        """`differences`: one row per metric and pair."""
+        return {"differences": self.differences()}
+
+    def differences(self) -> list[Row]:
+        """Return one flat dictionary per metric and pair of systems: how far `first` is ahead of `second`."""
+        return ranking_differences(self.names, self.rankings)
+
+    @property
+    def rows(self) -> list[Row]:
+        """The rows as dictionaries."""
+        return self.to_dicts()
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -119,7 +139,7 @@ def score_systems(
     `right` may hold several references for each item. Fitted weights come from the references.
 
     >>> systems = {"a": ["a red cat", "one dog", "no"] * 9, "b": ["a cat", "two cows", "yes"] * 9}
-    >>> score_systems(systems, ["a red cat", "one dog", "no"] * 9, metrics="jaccard")["jaccard"].unbeaten()
+    >>> score_systems(systems, ["a red cat", "one dog", "no"] * 9, metrics="jaccard").rankings["jaccard"].unbeaten()
     [0]
     """
     how = Bootstrap(level=level, resamples=resamples, seed=seed)

@@ -12,8 +12,7 @@ from textgauge.core.arrays import Floats
 from textgauge.core.errors import InputError
 from textgauge.core.tabular import VERMILION
 from textgauge.measure.comparing import CompareReport
-from textgauge.measure.comparing.explain import Explanation
-from textgauge.measure.comparing.report import term_panels, text_panels, token_panels
+from textgauge.measure.comparing.explain import Explanation, term_panels, text_panels
 from textgauge.measure.describing import Description
 from textgauge.metrics.properties import MeasuredCorpus
 from textgauge.report.figures.style import DARK, PANEL, chart_of, finished, layered, not_shown, tips, titled
@@ -29,9 +28,7 @@ _FARTHEST = 0.5  # 1 − SynSim of texts without a common word
 def explanation_figure(report: CompareReport, n: int = 10) -> alt.ConcatChart:
     """For each metric with per-text contributions a panel per side, then the words; of a report made with `explain`."""
     explanations = list(report.explanations.values())
-    panels = [panel for draw in (text_panels, token_panels) for found in explanations for panel in draw(found, n)]
-    if len(report.terms):
-        panels += term_panels(report.terms, n)
+    panels = [panel for found in explanations for panel in text_panels(found, n)] + term_panels(report.terms, n)
     if not panels:
         raise InputError("there is nothing to draw: the report has neither per-text contributions nor words")
     figure = finished(panels, "What separates the corpora", *map(_about, explanations))

@@ -4,7 +4,7 @@ import pytest
 import textgauge
 from textgauge.core.errors import InputError, UnknownName
 from textgauge.data import Comparison, Corpus
-from textgauge.measure.comparing.many import compare_many, rank_candidates
+from textgauge.measure.comparing.candidates import rank_candidates
 from textgauge.metrics import get_metric
 from textgauge.metrics.base import Undefined
 
@@ -35,8 +35,10 @@ def test_values_are_those_of_each_comparison_alone(report):
 
 
 def test_it_holds_the_candidates_and_a_ranking_by_metric(report):
-    assert (len(report), list(report)) == (3, list(CANDIDATES))
-    assert report["jsd@words"] is report.rankings["jsd@words"]
+    assert (len(report), report.candidates) == (6, tuple(CANDIDATES))
+    assert report["jsd@words", "ships"].candidate == "ships"
+    with pytest.raises(UnknownName, match="3 rows"):
+        report["jsd@words"]
     with pytest.raises(UnknownName, match="jsd@wrods"):
         report["jsd@wrods"]
 
@@ -69,21 +71,21 @@ def test_the_result_is_saved_drawn_and_shown(report, tmp_path):
 
 
 def test_p_values_are_adjusted_for_all_candidates():
-    found = compare_many(REFERENCE, CANDIDATES, metrics=METRICS, test=True, permutations=99)
+    found = textgauge.compare(REFERENCE, CANDIDATES, metrics=METRICS, test=True, permutations=99)
     for name, candidate in CANDIDATES.items():
         alone = textgauge.compare(REFERENCE, candidate, metrics=METRICS, test=True, permutations=99)
-        for score, mine in zip(alone, found.reports[name], strict=True):
+        for score in alone:
+            mine = found[score.metric, name]
             assert mine.p_adjusted >= score.p_adjusted - 1e-12
             assert mine.adjustment == "max-T and Holm"
-    one = compare_many(REFERENCE, CANDIDATES, metrics="jsd@words", permutations=99)
-    assert {score.adjustment for report in one.reports.values() for score in report} == {"Holm"}
-    assert "adjusted by Holm" in next(iter(one.reports.values())).answer
-    alone = compare_many(REFERENCE, {"a": REFERENCE}, metrics="jsd@words", permutations=99)
-    assert alone.reports["a"]["jsd@words"].adjustment is None
+    one = textgauge.compare(REFERENCE, CANDIDATES, metrics="jsd@words", permutations=99)
+    assert {score.adjustment for score in one} == {"Holm"}
+    alone = textgauge.compare(REFERENCE, {"a": REFERENCE}, metrics="jsd@words", permutations=99)
+    assert alone["jsd@words"].adjustment is None
 
 
 def test_metrics_that_need_more_texts_rank_nothing_and_say_so():
-    found = compare_many(REFERENCE[:20], {name: rows[:20] for name, rows in CANDIDATES.items()}, metrics=METRICS)
+    found = textgauge.compare(REFERENCE[:20], {name: rows[:20] for name, rows in CANDIDATES.items()}, metrics=METRICS)
     assert found.answer == "No candidate is ranked: no metric has a standard error at these sizes."
     assert any("no ranks by jsd@words" in text for text in found.warnings)
     assert {row["rank"] for row in found.to_dicts()} == {None}
@@ -91,9 +93,9 @@ def test_metrics_that_need_more_texts_rank_nothing_and_say_so():
 
 def test_paired_candidates_need_the_same_places():
     with pytest.raises(InputError, match="equally many texts; they have: a 200, b 199"):
-        compare_many(REFERENCE, {"a": REFERENCE, "b": REFERENCE[1:]}, metrics=METRICS, paired=True)
+        textgauge.compare(REFERENCE, {"a": REFERENCE, "b": REFERENCE[1:]}, metrics=METRICS, paired=True)
     with pytest.raises(InputError, match="text 3 of the candidate a is blank"):
-        compare_many(REFERENCE, {"a": [*REFERENCE[:2], " ", *REFERENCE[3:]]}, metrics=METRICS, paired=True)
+        textgauge.compare(REFERENCE, {"a": [*REFERENCE[:2], " ", *REFERENCE[3:]]}, metrics=METRICS, paired=True)
 
 
 def test_bad_candidates_are_one_clear_line():
@@ -101,11 +103,11 @@ def test_bad_candidates_are_one_clear_line():
         textgauge.compare(REFERENCE, {}, metrics=METRICS)
     with pytest.raises(InputError, match="the candidate b has 1 text"):
         textgauge.compare(REFERENCE, {"a": REFERENCE, "b": ["one"]}, metrics=METRICS)
-    with pytest.raises(InputError, match="for one candidate"):
-        textgauge.compare(REFERENCE, {"a": REFERENCE}, metrics=METRICS, explain=True)  # type: ignore[call-overload]
-    with pytest.raises(InputError, match="for one candidate"):
+    with pytest.raises(InputError, match="several candidates does not take"):
+        textgauge.compare(REFERENCE, {"a": REFERENCE}, metrics=METRICS, explain=True)
+    with pytest.raises(InputError, match="several candidates does not take"):
         textgauge.compare(REFERENCE, {"a": REFERENCE}, metrics=METRICS, approx=50)
-    with pytest.raises(InputError, match="paired is for several candidates"):
+    with pytest.raises(InputError, match="one candidate does not take `paired`"):
         textgauge.compare(REFERENCE, REFERENCE, metrics=METRICS, paired=True)
 
 

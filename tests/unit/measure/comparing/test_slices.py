@@ -5,7 +5,6 @@ from scipy.stats import false_discovery_control
 
 import textgauge
 from textgauge.core.errors import InputError
-from textgauge.measure.comparing.slices import compare_slices
 
 RNG = np.random.default_rng(3)
 WORDS = {"a": ["cat", "dog", "cow"], "b": ["ship", "boat", "sail"], "c": ["red", "blue", "pink"]}
@@ -19,17 +18,18 @@ def frame(moved=(), rare=0):
 
 
 def test_the_moved_slice_comes_first_and_alone_differs():
-    found = compare_slices(frame(rare=3), {"new": frame(moved="b", rare=5)}, by="topic", metrics="jsd@words")
+    found = textgauge.compare(frame(rare=3), {"new": frame(moved="b", rare=5)}, by="topic", metrics="jsd@words")
     assert [row["slice"] for row in found.to_dicts() if row["differs"]] == ["b"]
     assert found.to_dicts()[0]["slice"] == "b"
     assert found.answer.startswith("1 of 3 slices differs (false discovery rate 5 %): b.")
     assert "rare" in found.warnings[0]
-    assert found.slices[0].share_reference == pytest.approx(40 / 123)
+    assert found["b"] is found["b", "jsd@words", "new"] is found[0]
+    assert found[0].share_reference == pytest.approx(40 / 123)
 
 
 def test_p_values_are_those_of_each_slice_with_the_false_discovery_rate():
     reference, candidate = frame(), frame(moved="a")
-    found = compare_slices(reference, {"new": candidate}, by="topic", metrics="jsd@words")
+    found = textgauge.compare(reference, {"new": candidate}, by="topic", metrics="jsd@words")
     alone = {
         label: textgauge.compare(
             reference.filter(pl.col.topic == label),
@@ -40,17 +40,19 @@ def test_p_values_are_those_of_each_slice_with_the_false_discovery_rate():
         for label in WORDS
     }
     expected = dict(zip(alone, false_discovery_control(list(alone.values())), strict=True))
-    assert {one.label: one.score.p_adjusted for one in found.slices} == pytest.approx(expected)
+    assert {row.slice: row.p_adjusted for row in found} == pytest.approx(expected)
 
 
 def test_files_and_bad_input(tmp_path):
     frame().write_csv(tmp_path / "a.csv")
     frame().write_csv(tmp_path / "b.csv")
-    found = compare_slices(
+    found = textgauge.compare(
         tmp_path / "a.csv", {"b": tmp_path / "b.csv"}, by="topic", metrics="jsd@words", column="text"
     )
     assert len(found) == 3
     with pytest.raises(InputError, match="tpoic"):
-        compare_slices(tmp_path / "a.csv", {"b": tmp_path / "b.csv"}, by="tpoic", column="text")
+        textgauge.compare(tmp_path / "a.csv", {"b": tmp_path / "b.csv"}, by="tpoic", column="text")
+    with pytest.raises(InputError, match="`by` does not take `ci`"):
+        textgauge.compare(frame(), {"b": frame()}, by="topic", ci=True)
     with pytest.raises(InputError, match="no label of `topic` has 20 texts"):
-        compare_slices(frame().head(5), {"b": frame()}, by="topic")
+        textgauge.compare(frame().head(5), {"b": frame()}, by="topic")

@@ -12,7 +12,7 @@ import pytest
 
 from textgauge import compare
 from textgauge.core.errors import InputError
-from textgauge.core.progress import Stage
+from textgauge.core.progress import Stage, listen
 from textgauge.core.sizes import cap_sizes
 from textgauge.data import Corpus, stream
 from textgauge.encode import embedders
@@ -173,7 +173,8 @@ def test_long_phases_say_how_far_they_are(texts, letters, small, monkeypatch):
     kept = [[text for text in side if text] for side in texts]
     steps = []
     metrics = "energy@letters,pr@letters,vendi_gap@letters"
-    compare(*kept, metrics=metrics, ci=True, test=True, permutations=19, on_step=steps.append)
+    with listen(steps.append):
+        compare(*kept, metrics=metrics, ci=True, test=True, permutations=19)
     assert {"counting the reference: 291 texts", "counting the candidate: 230 texts"} <= set(steps)
     counted = {}
     for step in steps:

@@ -1,7 +1,7 @@
 """What a comparison warns of, besides what the command's own test looks for."""
 
 from textgauge.data import Comparison
-from textgauge.measure.comparing.warnings import confounds
+from textgauge.measure.comparing.warnings import find_confounds
 from textgauge.metrics import get_corpus_metrics
 
 LONG = "many words " * 150
@@ -9,7 +9,7 @@ LONG = "many words " * 150
 
 def said(metrics, texts):
     comparison = Comparison(texts, [f"candidate {text}" for text in texts])
-    return [line for line in confounds(comparison, get_corpus_metrics(metrics)) if "longer than" in line]
+    return [line for line in find_confounds(comparison, get_corpus_metrics(metrics)) if "longer than" in line]
 
 
 def test_texts_longer_than_the_encoder_reads_are_counted():

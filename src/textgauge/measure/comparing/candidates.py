@@ -1,0 +1,270 @@
+"""`compare` with several candidates, or slice by slice: which one is nearest, and which labels differ.
+
+All corpora are cut into disjoint quarters and halves, the reference the same way for every candidate. What the
+reference's luck adds to all distances alike then cancels in their differences, as it does in the values themselves.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields, replace
+from functools import reduce
+from itertools import accumulate
+from operator import or_
+from typing import Any
+
+import numpy as np
+
+from textgauge.core.arrays import Floats
+from textgauge.core.errors import InputError
+from textgauge.core.progress import begin_step
+from textgauge.core.tabular import one_line
+from textgauge.data import Comparison, Corpus, LabelledTexts, load_aligned, load_corpus, load_texts
+from textgauge.data.source import Source
+from textgauge.data.tables import cells_of
+from textgauge.measure.comparing.compare import (
+    MANY_METRICS,
+    Metrics,
+    UncertaintyOptions,
+    limit_blas_threads,
+    measure_all,
+    prepare_two,
+)
+from textgauge.measure.comparing.report import CandidateScore, CompareReport
+from textgauge.measure.comparing.warnings import find_undefined
+from textgauge.metrics import CorpusMetric, Score
+from textgauge.metrics.base import Undefined
+from textgauge.metrics.uncertainty import Parts
+from textgauge.stats.rankings import Ranking, ranking
+from textgauge.stats.simultaneous import holm
+
+MIN_TEXTS = 200  # of each corpus: the smallest size at which false statements were simulated
+_TRIALS = 16  # cuts into quarters; every candidate pays for all of them
+_LABEL_TEXTS = 20  # of a label in each corpus: fewer could hardly differ by 199 exchanges
+_NAMED = 5
+
+
+def compare_many(
+    reference: Source,
+    candidates: Mapping[str, Source],
+    metrics: Metrics | None,
+    options: UncertaintyOptions,
+    *,
+    paired: bool,
+    column: str | None,
+    on_score: Callable[[Score], None],
+) -> CompareReport:
+    """Measure how far each candidate is from one reference, and rank them; see `compare`."""
+    corpora = _load_all(reference, candidates, paired=paired, column=column)
+    joint = reduce(or_, corpora.values())  # one pool, so that every text is embedded once
+    starts = accumulate(map(len, corpora.values()), initial=0)
+    views = {
+        name: joint.take(range(start, start + len(corpora[name]))) for name, start in zip(corpora, starts, strict=False)
+    }
+    n = len(corpora["reference"])
+    halves = joint.take(range(n)), joint.take(range(n, len(joint)))
+    _, chosen, missing = prepare_two(*halves, metrics, options.seed, default=MANY_METRICS)
+    pairs = {name: Comparison(views["reference"], views[name]) for name in candidates}
+    scores, warnings = dict[str, list[Score]](), list[str]()
+    rankings, unranked = dict[str, Ranking](), dict(missing)
+    with limit_blas_threads(next(iter(pairs.values()))):
+        for name, pair in pairs.items():
+            scores[name], confounds = measure_all(pair, chosen, missing, options, on_score, name)
+            warnings += [f"{name}: {text}" for text in (*find_undefined(scores[name]), *confounds)]
+        ranked = [metric for metric in chosen if metric.key not in missing]
+        for number, metric in enumerate(ranked):
+            begin_step(metric.key, number, len(ranked), "ranking")
+            values = np.array([mine[chosen.index(metric)].value for mine in scores.values()])
+            level = 1 - (1 - options.level) / len(ranked)
+            try:
+                rankings[metric.key] = rank_candidates(
+                    metric, list(pairs.values()), values, level=level, seed=options.seed, paired=paired
+                )
+            except Undefined as reason:
+                unranked[metric.key] = str(reason)
+    if options.test:
+        scores = _adjust_all(scores)
+    warnings += [f"no ranks by {metric}: {reason}" for metric, reason in unranked.items()]
+    rows = [row for metric in zip(*scores.values(), strict=True) for row in _place(metric, list(candidates), rankings)]
+    return CompareReport(
+        tuple(rows), tuple(warnings), rankings=rankings, candidates=tuple(candidates), level=options.level
+    )
+
+
+def _place(scores: Sequence[Score], names: Sequence[str], rankings: Mapping[str, Ranking]) -> list[CandidateScore]:
+    """Return the scores of one metric, nearest first, with the ranks that they may have."""
+    ranking = rankings.get(scores[0].metric)
+    placings = ranking.placings() if ranking else [{"place": place} for place in range(len(scores))]
+    return [
+        _extend(scores[row["place"]], candidate=names[row["place"]], **{k: v for k, v in row.items() if k != "place"})
+        for row in placings
+    ]
+
+
+def _extend(score: Score, **more: Any) -> CandidateScore:
+    return CandidateScore(**{one.name: getattr(score, one.name) for one in fields(score)}, **more)
+
+
+def _load_all(
+    reference: Source, candidates: Mapping[str, Source], *, paired: bool, column: str | None
+) -> dict[str, Corpus]:
+    """Load the corpora by name; paired candidates keep their places, so they need as many texts, none of them blank."""
+    if not candidates:
+        raise InputError("there is no candidate to compare with the reference")
+    if "reference" in candidates:
+        raise InputError("a candidate cannot be called 'reference'")
+    sources = {"reference": reference, **candidates}
+    roles = {name: name if name == "reference" else f"candidate {name}" for name in sources}
+    if not paired:
+        return {name: load_corpus(source, role=roles[name], column=column) for name, source in sources.items()}
+    corpora = {name: Corpus.of(load_aligned(source, column=column)) for name, source in sources.items()}
+    for name, corpus in corpora.items():
+        blank = [row for row, text in enumerate(corpus.texts if corpus.pool.has_texts else ()) if not text.strip()]
+        if blank:
+            raise InputError(f"text {blank[0] + 1} of the {roles[name]} is blank: paired candidates need every text")
+    sizes = {name: len(corpus) for name, corpus in corpora.items() if name != "reference"}
+    if len(set(sizes.values())) > 1:
+        counts = ", ".join(f"{name} {size}" for name, size in sizes.items())
+        raise InputError(f"paired candidates need equally many texts; they have: {counts}")
+    return {name: load_corpus(corpus, role=roles[name]) for name, corpus in corpora.items()}
+
+
+def _adjust_all(scores: Mapping[str, Sequence[Score]]) -> dict[str, list[Score]]:
+    """Adjust p-values, adjusted within each candidate already, for all candidates by Holm's correction."""
+    if len(scores) < 2:
+        return {name: list(mine) for name, mine in scores.items()}
+    groups = [number for number, mine in enumerate(scores.values()) for _ in mine]
+    p = iter(holm(np.array([score.p_adjusted for mine in scores.values() for score in mine]), groups).tolist())
+    return {
+        name: [replace(score, p_adjusted=next(p), adjustment=_and_holm(score)) for score in mine]
+        for name, mine in scores.items()
+    }
+
+
+def _and_holm(score: Score) -> str | None:
+    """By what the p-value of a score is adjusted; None where it has none."""
+    if np.isnan(score.p_adjusted) or "Holm" in (score.adjustment or ""):
+        return score.adjustment
+    return " and ".join(filter(None, (score.adjustment, "Holm")))
+
+
+def compare_slices(
+    reference: Source | LabelledTexts,
+    candidates: Mapping[str, Source | LabelledTexts],
+    by: str,
+    column: str | None,
+    metrics: Metrics,
+    options: UncertaintyOptions,
+    on_score: Callable[[Score], None],
+) -> CompareReport:
+    """Compare the texts of each label alone, and say which labels drive the distance; see `compare`."""
+    first = _texts_by_label(reference, by, column, "reference")
+    others = {name: _texts_by_label(source, by, column, name) for name, source in candidates.items()}
+    jobs = [(label, name) for name in others for label in sorted(set(first) & set(others[name]))]
+    large = [(label, name) for label, name in jobs if _is_enough(first[label]) and _is_enough(others[name][label])]
+    if not large:
+        raise InputError(f"no label of `{by}` has {_LABEL_TEXTS} texts in the reference and in a candidate")
+    total = {name: sum(map(len, groups.values())) for name, groups in {"": first, **others}.items()}
+    rows: list[CandidateScore] = []
+    for number, (label, name) in enumerate(large):
+        begin_step(f"{name}: {label}", number, len(large), "comparing slices")
+        comparison, chosen, missing = prepare_two(first[label], others[name][label], metrics, options.seed)
+        with limit_blas_threads(comparison):
+            scores, _ = measure_all(comparison, chosen, missing, options, on_score, f"{name}: {label}")
+        shares = {
+            "share_reference": len(first[label]) / total[""],
+            "share_candidate": len(others[name][label]) / total[name],
+        }
+        rows += [_extend(score, candidate=name, slice=label, **shares) for score in scores]
+    small = list(dict.fromkeys(label for label, name in jobs if (label, name) not in large))
+    more = f" and {len(small) - _NAMED} more" if len(small) > _NAMED else ""
+    named = ", ".join(one_line(label, 40) for label in small[:_NAMED])
+    left_out = f"left out, with fewer than {_LABEL_TEXTS} texts in a corpus, or one text alone: {named}{more}"
+    rows = sorted(_control_discoveries(rows), key=_farthest_first)
+    return CompareReport(tuple(rows), (left_out,) if small else (), candidates=tuple(candidates))
+
+
+def _texts_by_label(source: Source | LabelledTexts, by: str, column: str | None, role: str) -> dict[str, list[str]]:
+    if isinstance(source, str | os.PathLike):
+        source = load_texts(source, column=column, labels=by)
+    if isinstance(source, LabelledTexts):
+        texts, labels = source.texts, source.labels
+    else:
+        texts, labels = tuple(cells_of(source, column)), tuple(map(str, cells_of(source, by)))
+    if labels is None:
+        raise InputError(f"the {role} has no labels: give a table with the column {by!r}")
+    groups: dict[str, list[str]] = {}
+    for text, label in zip(texts, labels, strict=True):
+        if text.strip():
+            groups.setdefault(str(label), []).append(text)
+    return groups
+
+
+def _is_enough(texts: list[str]) -> bool:
+    return len(texts) >= _LABEL_TEXTS and len(set(texts)) > 1
+
+
+def _control_discoveries(rows: Sequence[CandidateScore]) -> list[CandidateScore]:
+    """Adjust p-values for the false discovery rate of all slices that have one."""
+    from scipy.stats import false_discovery_control
+
+    p = np.array([row.p_value for row in rows])
+    known = np.isfinite(p)
+    if known.any():
+        p[known] = false_discovery_control(p[known])
+    return [
+        replace(row, p_adjusted=q, adjustment="Benjamini–Hochberg") for row, q in zip(rows, p.tolist(), strict=True)
+    ]
+
+
+def _farthest_first(row: CandidateScore) -> tuple[bool, float]:
+    return not row.differs, -row.effect if np.isfinite(row.effect) else np.inf
+
+
+def rank_candidates(
+    metric: CorpusMetric,
+    comparisons: Sequence[Comparison],
+    values: Floats,
+    *,
+    level: float,
+    seed: int,
+    paired: bool = False,
+) -> Ranking:
+    """Rank candidates that are compared with one reference, given the metric's values.
+
+    `paired`: text i of every candidate belongs together. Raises `Undefined` with the reason where the corpora are too
+    small for this metric's errors.
+    """
+    fewest = min(one.smaller for one in comparisons)
+    if fewest < MIN_TEXTS:
+        raise Undefined(f"corpora are ranked from {MIN_TEXTS} texts on; one has {fewest}")
+    cut = Parts.of_rows if paired else Parts.of
+    parts = [cut(comparison, trials=_TRIALS, seed=seed) for comparison in comparisons]
+    on_parts = metric.orient(np.stack([metric.select(metric.compute_many(part.joint, part.draws)) for part in parts]))
+    # Half the texts, as of an interval of a single value, and one and a half per cut, since that is about what the few
+    # cuts leave of the variances of halves and quarters.
+    freedom = 1.0 / (2.0 / (fewest - 1) + 1.0 / (1.5 * _TRIALS))
+    differences = parts[0].half_differences(on_parts)
+    draws = differences[:, np.isfinite(differences).all(axis=0)].T
+    errors = _estimate_errors(parts[0], on_parts)
+    return ranking(metric.orient(values), errors, np.asarray(draws), freedom=freedom, level=level)
+
+
+def _estimate_errors(parts: Parts, on_parts: Floats) -> Floats:
+    """Return the standard error of the difference of every two candidates; NaN where it cannot be estimated.
+
+    V(n) ≈ V(n/2) · V(n/2)/V(n/4), where the ratio is that of all pairs together, or the pair's own if that is larger:
+    one pair's ratio alone would be too noisy.
+    """
+    quarters, halves = np.zeros((2, len(on_parts), len(on_parts)))
+    for first, second in zip(*np.triu_indices(len(on_parts), 1), strict=True):
+        try:
+            variances = parts.variances(on_parts[first] - on_parts[second])
+        except Undefined:
+            variances = (np.nan, np.nan)
+        quarters[first, second], halves[first, second] = variances
+    quarters, halves = quarters + quarters.T, halves + halves.T
+    with np.errstate(invalid="ignore", divide="ignore"):
+        own, pooled = halves / quarters, np.nansum(halves) / np.nansum(quarters)
+    return np.asarray(np.sqrt(np.where(halves == 0, 0.0, halves * np.fmax(own, pooled))))
