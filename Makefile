@@ -8,7 +8,7 @@ TORCH ?= torch==2.13.0
 PEERS ?= prdc==0.2 mauve-text==0.4.0 faiss-cpu sentence-transformers gensim datasketch rensa
 
 # What an installation is made from: after a change of these it is made anew.
-BUILD := pyproject.toml setup.py
+BUILD := pyproject.toml
 
 FAST := $(addprefix tests/unit/,stats measure data cli) tests/contract/test_tree.py
 DEMO := demo
@@ -88,7 +88,7 @@ wheel: ## source archive and the wheel, checked
 
 # Every lower bound of pyproject.toml as the version that is installed, those of the extras that tests use too. What these versions
 # import from newer packages may be deprecated there.
-LOWEST_EXTRAS := api,dask,elmo,pandas,figures,excel,zstd
+LOWEST_EXTRAS := api,dask,elmo,pandas,excel,zstd
 LOWEST := import re, tomllib; p = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
   names = [*p["dependencies"], *(name for extra in "$(LOWEST_EXTRAS)".split(",") for name in p["optional-dependencies"][extra])]; \
   print(*(re.sub(r">=([^,;]+)[^;]*", r"==\1", name, count=1) for name in names), sep="\n")
@@ -134,11 +134,11 @@ $(BENCH)/.done: $(BUILD)
 
 results: $(VENV)/.core ## check the claims of the papers and write docs/results/; over an hour, resumes, needs TEXTGAUGE_DATA
 	@mkdir -p $(RESULTS)
-	$(BIN)/python -m pip install -q $(TORCH) -e '.[generate,figures]'
+	$(BIN)/python -m pip install -q $(TORCH) -e '.[generate]'
 	$(BIN)/textgauge resources fetch smollm2
 	$(BIN)/textgauge reproduce --all --out $(RESULTS) --figures $(RESULTS)/figures --format json > $(RESULTS)/ledgers.json
 	$(BIN)/textgauge report $(RESULTS)/ledgers.json -o $(RESULTS)/ledgers.html --title "Five papers, claim by claim"
 	$(BIN)/python -m benchmarks.ledgers $(RESULTS)/ledgers.json docs
 
 clean:
-	rm -rf $(VENV) $(BENCH) $(DEMO) site dist build src/*.egg-info src/textgauge/core/vega.js .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage* mutants
+	rm -rf $(VENV) $(BENCH) $(DEMO) site dist build src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage* mutants

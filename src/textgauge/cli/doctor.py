@@ -25,7 +25,6 @@ EXTRAS = {
     "elmo": ("h5py",),
     "generate": ("torch",),
     "pandas": ("pandas",),
-    "figures": ("vl_convert",),
     "excel": ("fastexcel",),
     "zstd": ("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd",),
 }

@@ -1,7 +1,6 @@
 """Charts as files and in notebooks: a page that works without a network, SVG, PNG. The same chart gives the same bytes.
 
-`vega.js` is the drawing library (vega 6.2.0, vega-lite 6.4, vega-embed 7.0.2; licences in `vega.LICENSE.txt`), which
-`setup.py` takes out of vl-convert when textgauge is built.
+Pages hold the drawing library (vega, vega-lite, vega-embed) that comes with vl-convert.
 """
 
 from __future__ import annotations
@@ -10,10 +9,7 @@ import html
 import json
 import re
 from functools import cache
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any, TypeVar
-
-from textgauge.core.errors import MissingExtra
 
 if TYPE_CHECKING:
     import altair as alt
@@ -27,14 +23,16 @@ _ACTIONS = {"export": True, "source": False, "compiled": False, "editor": False}
 
 
 def rendered(chart: alt.ConcatChart, form: str) -> bytes:
-    """The chart as the bytes of a file, `form` one of html, svg, png; the last two need the extra `figures`."""
+    """Return the chart as the bytes of a file, `form` one of html, svg, png."""
     made = chart.to_dict(validate=False)  # tests do; checking every row of data takes longer than drawing
     spec = json.dumps(made)
     if form == "html":
         return page(made["title"]["text"], spec).encode()
     if form == "svg":
-        return _svg(spec).encode()
-    return bytes(_converter().vegalite_to_png(spec, scale=2, allowed_base_urls=[]))
+        return _render_svg(spec).encode()
+    import vl_convert
+
+    return bytes(vl_convert.vegalite_to_png(spec, scale=2, allowed_base_urls=[]))
 
 
 def without_network(chart: _Chart) -> _Chart:
@@ -46,25 +44,13 @@ def without_network(chart: _Chart) -> _Chart:
 
 class _Drawn:
     def _repr_mimebundle_(self, *_: object, **__: object) -> dict[str, str]:
-        """An SVG, or without the extra `figures` a frame with the drawing library in it."""
-        spec = json.dumps(self.to_dict(validate=False))  # type: ignore[attr-defined]
-        try:
-            return {"image/svg+xml": _svg(spec)}
-        except MissingExtra:
-            frame = '<iframe style="width: 100%; height: 420px; border: 0" srcdoc="{}"></iframe>'
-            return {"text/html": frame.format(html.escape(page("Figure", spec)))}
+        return {"image/svg+xml": _render_svg(json.dumps(self.to_dict(validate=False)))}  # type: ignore[attr-defined]
 
 
-def _svg(spec: str) -> str:
-    return renumbered(_converter().vegalite_to_svg(spec, allowed_base_urls=[]))
+def _render_svg(spec: str) -> str:
+    import vl_convert
 
-
-def _converter() -> Any:
-    try:
-        import vl_convert
-    except ImportError:
-        raise MissingExtra.named("a figure as .svg or .png (.html needs nothing more)", "figures") from None
-    return vl_convert
+    return renumbered(vl_convert.vegalite_to_svg(spec, allowed_base_urls=[]))
 
 
 def page(title: str, spec: str) -> str:
@@ -94,8 +80,10 @@ def in_script(text: str) -> str:
 
 @cache
 def library() -> str:
-    """The drawing library, which puts itself into `window.vegaEmbed`."""
-    return (files("textgauge.core") / "vega.js").read_text("utf-8")
+    """Return the drawing library, which puts itself into `window.vegaEmbed`."""
+    import vl_convert
+
+    return str(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"))
 
 
 def renumbered(svg: str) -> str:
