@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import xlsxwriter
+from tests.contract.protocol_data import example_data
 from typer.main import get_command
 
 from textgauge.bench import Plan, Store, run
@@ -41,7 +42,6 @@ from textgauge.loading import load
 from textgauge.measure.checking import ScoreCheck, read_checks, run_checks
 from textgauge.metrics import ensemble_file, get_corpus_metrics, get_metric, get_metrics
 from textgauge.report.page import page, read_result
-from textgauge.testing.protocol_checks import example_data
 from textgauge_papers.elmo import read_network
 
 Read = Callable[[Path], object]

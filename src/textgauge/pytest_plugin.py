@@ -13,11 +13,11 @@ def gauge() -> SimpleNamespace:
 
     A check that the texts are too few to decide raises `gauge.Undecided`, an AssertionError.
     """
-    from textgauge.testing import asserts  # what it needs loads when a test asks for it
+    from textgauge import testing  # what it needs loads when a test asks for it
 
     return SimpleNamespace(
-        same_source=asserts.assert_same_source,
-        no_near_copies=asserts.assert_no_near_copies,
-        not_worse=asserts.assert_not_worse,
-        Undecided=asserts.Undecided,
+        same_source=testing.assert_same_source,
+        no_near_copies=testing.assert_no_near_copies,
+        not_worse=testing.assert_not_worse,
+        Undecided=testing.Undecided,
     )

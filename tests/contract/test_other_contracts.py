@@ -4,16 +4,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
+from tests.contract.property_checks import PROPERTY_CHECKS, check_property
+from tests.contract.protocol_data import SMALL, case_of
 
 from textgauge import get_metric
 from textgauge.bench.protocols import Ksc, Verdict, known_protocols
 from textgauge.bench.protocols import base as protocols
 from textgauge.encode.embedders import embedder
 from textgauge.metrics.properties import PropertyValue, list_properties
-from textgauge.testing import check_embedder, check_metric, check_property, check_protocol
+from textgauge.testing import check_embedder, check_metric, check_protocol
 from textgauge.testing.embedder_checks import EMBEDDER_CHECKS
-from textgauge.testing.property_checks import PROPERTY_CHECKS
-from textgauge.testing.protocol_checks import PROTOCOL_CHECKS, SMALL, ProtocolCase
+from textgauge.testing.protocol_checks import PROTOCOL_CHECKS
 
 
 @pytest.mark.parametrize("check", PROPERTY_CHECKS, ids=lambda check: check.__name__)
@@ -31,7 +32,7 @@ def test_embedders(name, check):
 @pytest.mark.parametrize("check", PROTOCOL_CHECKS, ids=lambda check: check.__name__)
 @pytest.mark.parametrize("name", known_protocols())
 def test_protocols(name, check):
-    check(ProtocolCase.of(known_protocols()[name](**SMALL.get(name, {}))))
+    check(case_of(known_protocols()[name](**SMALL.get(name, {}))))
 
 
 class Lengths:

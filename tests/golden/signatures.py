@@ -12,11 +12,12 @@ import random
 from pathlib import Path
 
 import numpy as np
+from tests.contract.protocol_data import SMALL, case_of
 
 from textgauge import compare, describe, get_metric, list_metrics, score
 from textgauge.bench.protocols import known_protocols
 from textgauge.metrics.properties import list_properties
-from textgauge.testing.protocol_checks import SMALL, ProtocolCase
+from textgauge.testing.protocol_checks import ProtocolCase
 
 FILE = Path(__file__).with_suffix(".json")
 HOSTED = ("model", "service", "column")  # have no value of their own
@@ -58,7 +59,7 @@ def entries() -> dict[str, tuple[int, dict[str, float | None]]]:
         row = (alone if known.alone else described)[known.name]
         found[f"property {known.name}"] = known.version, {"value": row.value, "low": row.low, "high": row.high}
     for name, kind in known_protocols().items():
-        case = ProtocolCase.of(kind(**SMALL.get(name, {})))
+        case = case_of(kind(**SMALL.get(name, {})))
         verdicts = {verdict.measure: verdict.value for verdict in case.judged(lambda n, case=case: _values(case, n))}
         found[f"protocol {name}"] = kind.version, verdicts
     return {

@@ -1,4 +1,4 @@
-"""The contracts of metrics, properties, protocols and embedders, as checks anyone can run on one of their own.
+"""The contracts of metrics, protocols and embedders, as checks anyone can run on one of their own.
 
 The `assert_…` functions are for tests of texts, a check of `textgauge.measure.checking` each. A contract takes
 `expected_failures`: names of checks with the reason why they fail; such a check must fail.
@@ -15,16 +15,15 @@ from typing import Any
 
 from textgauge.bench.inputs.sources import Data
 from textgauge.bench.protocols import Protocol
+from textgauge.data.source import Source
 from textgauge.encode.embedders import Embedder
-from textgauge.metrics import CorpusMetric, Metric
-from textgauge.metrics.properties import CorpusProperty
-from textgauge.testing.asserts import Undecided, assert_no_near_copies, assert_not_worse, assert_same_source
-from textgauge.testing.corpus_checks import CORPUS_CHECKS, without_models
-from textgauge.testing.declared_checks import DECLARED_CHECKS
+from textgauge.measure.checking import Check, CopiesCheck, DriftCheck, Outcome, ScoreCheck, run_checks
+from textgauge.measure.scoring.score import References
+from textgauge.metrics import CorpusMetric, Metric, PairMetric
+from textgauge.testing.corpus_checks import CORPUS_CHECKS, DECLARED_CHECKS, without_models
 from textgauge.testing.embedder_checks import EMBEDDER_CHECKS
 from textgauge.testing.pair_checks import PAIR_CHECKS
-from textgauge.testing.property_checks import PROPERTY_CHECKS
-from textgauge.testing.protocol_checks import PROTOCOL_CHECKS, ProtocolCase
+from textgauge.testing.protocol_checks import PROTOCOL_CHECKS, ProtocolCase, load_example
 
 __all__ = [
     "Undecided",
@@ -33,17 +32,16 @@ __all__ = [
     "assert_same_source",
     "check_embedder",
     "check_metric",
-    "check_property",
     "check_protocol",
     "checks_of",
     "without_models",
 ]
 
 
-Check = Callable[[Any], None]
+ContractCheck = Callable[[Any], None]
 
 
-def checks_of(metric: Metric) -> tuple[Check, ...]:
+def checks_of(metric: Metric) -> tuple[ContractCheck, ...]:
     """All checks that apply to a metric: those of any metric, and those of its kind."""
     return (*DECLARED_CHECKS, *(CORPUS_CHECKS if isinstance(metric, CorpusMetric) else PAIR_CHECKS))
 
@@ -53,11 +51,6 @@ def check_metric(metric: Metric, *, expected_failures: Mapping[str, str] | None 
     _run_checks(checks_of(metric), metric, expected_failures)
 
 
-def check_property(known: CorpusProperty, *, expected_failures: Mapping[str, str] | None = None) -> None:
-    """Run every check on a property of generated corpora; raises AssertionError with what is wrong."""
-    _run_checks(PROPERTY_CHECKS, known, expected_failures)
-
-
 def check_protocol(
     protocol: Protocol, data: Data | None = None, *, expected_failures: Mapping[str, str] | None = None
 ) -> None:
@@ -65,7 +58,11 @@ def check_protocol(
 
     `data` are what it runs on; made up where its kind is one of textgauge's own.
     """
-    _run_checks(PROTOCOL_CHECKS, ProtocolCase.of(protocol, data), expected_failures)
+    _run_checks(
+        PROTOCOL_CHECKS,
+        ProtocolCase(protocol, load_example(protocol.data) if data is None else data),
+        expected_failures,
+    )
 
 
 def check_embedder(embedder: Embedder, *, expected_failures: Mapping[str, str] | None = None) -> None:
@@ -73,31 +70,81 @@ def check_embedder(embedder: Embedder, *, expected_failures: Mapping[str, str] |
     _run_checks(EMBEDDER_CHECKS, embedder, expected_failures)
 
 
-def _run_checks(checks: Iterable[Check], subject: Any, expected_failures: Mapping[str, str] | None) -> None:
+def _run_checks(checks: Iterable[ContractCheck], subject: Any, expected_failures: Mapping[str, str] | None) -> None:
     """Run every check; one that is expected to fail must fail, and an unknown name is refused."""
     known = {check.__name__: check for check in checks}
     expected = expected_failures or {}
     unknown = sorted(set(expected) - set(known))
     assert not unknown, f"no such check: {', '.join(unknown)}; the checks are {', '.join(known)}"
     for name, check in known.items():
-        if name not in expected:
+        try:
             _run(check, subject)
-        elif not _fails(check, subject):
-            raise AssertionError(f"{name} was expected to fail ({expected[name]}) and passes")
+        except AssertionError:
+            if name not in expected:
+                raise
+        else:
+            assert name not in expected, f"{name} was expected to fail ({expected[name]}) and passes"
 
 
-def _run(check: Check, subject: Any) -> None:
+def _run(check: ContractCheck, subject: Any) -> None:
     """Run a check; pytest adds the code of the assertion to a message, which says nothing to the author of a metric."""
     try:
         check(subject)
     except AssertionError as error:
-        said = str(error).partition("\nassert ")[0]
-        raise AssertionError(said).with_traceback(error.__traceback__) from None
+        message = str(error).partition("\nassert ")[0]
+        raise AssertionError(message).with_traceback(error.__traceback__) from None
 
 
-def _fails(check: Check, subject: Any) -> bool:
-    try:
-        check(subject)
-    except AssertionError:
-        return True
-    return False
+class Undecided(AssertionError):
+    """A check that cannot be decided with these numbers of texts; it says how many would do."""
+
+
+def assert_same_source(
+    reference: Source,
+    candidate: Source,
+    *,
+    metric: str | CorpusMetric = "energy",
+    max_ratio: float = 3.0,
+    level: float = 0.95,
+    seed: int = 0,
+) -> None:
+    """The candidate is not much farther from the reference than another sample of its source would be.
+
+    `max_ratio` limits the distance over the mean distance of two corpora of these sizes from one source.
+
+    >>> texts = [f"{colour} {thing}" for colour in "abcdefghij" for thing in "klmnopqrst"]
+    >>> assert_same_source(texts[::2], texts[1::2], metric="jsd@words", max_ratio=20)
+    """
+    _assert(DriftCheck(reference=reference, candidate=candidate, metric=metric, max_ratio=max_ratio), level, seed)
+
+
+def assert_no_near_copies(
+    generated: Source, train: Source, *, max_share: float = 0.05, threshold: float = 0.9, level: float = 0.95
+) -> None:
+    """At most a share of the generated texts are near copies of train texts."""
+    _assert(CopiesCheck(generated=generated, train=train, max=max_share, threshold=threshold), level, 0)
+
+
+def assert_not_worse(
+    candidate: Source,
+    baseline: Source,
+    reference: References,
+    *,
+    metric: str | PairMetric = "chrf",
+    max_drop: float = 0.01,
+    level: float = 0.95,
+    seed: int = 0,
+) -> None:
+    """The candidate's score against the references is at most `max_drop` worse than that of the baseline."""
+    check: Any = ScoreCheck(
+        candidate=candidate, baseline=baseline, reference=reference, metric=metric, max_drop=max_drop
+    )
+    _assert(check, level, seed)
+
+
+def _assert(check: Check, level: float, seed: int) -> None:
+    (result,) = run_checks([check], level=level, seed=seed)
+    if result.outcome == Outcome.passed.value:
+        return
+    kind = AssertionError if result.outcome == Outcome.failed.value else Undecided
+    raise kind("\n  ".join([result.line, *result.evidence]))

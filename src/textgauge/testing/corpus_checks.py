@@ -1,16 +1,18 @@
-"""What every corpus metric keeps."""
+"""What every metric keeps (its declaration, its names, its being a value), and what every corpus metric keeps."""
 
 from __future__ import annotations
 
 import math
+import pickle
 from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import FrozenInstanceError, replace
 
 import numpy as np
 
 from textgauge.data import GIVEN, Comparison, Corpus, Draws
-from textgauge.metrics import CorpusMetric
-from textgauge.metrics.base import VALUE, Undefined
-from textgauge.testing.declared_checks import ODD_TEXTS, global_state
+from textgauge.metrics import CorpusMetric, Metric, Undefined, get_metric
+from textgauge.metrics.base import VALUE, parameters
 
 Check = Callable[[CorpusMetric], None]
 
@@ -18,6 +20,57 @@ _TOLERANCE = 1e-9
 _WORDS = ["the", "a", "my", "our", "red", "blue", "old", "new", "cat", "dog", "bird", "train", "sees", "likes"]
 _WORDS += ["near", "far"]
 _OTHER_WORDS = ["please", "could", "you", "send", "pay", "money", "card", "bank", "rate", "loan", "fee", "now"]
+
+
+ODD_TEXTS = [
+    "",
+    "   ",
+    "😀 👍🏽",
+    "नमस्ते दुनिया",
+    "你好世界",
+    "مرحبا بالعالم",
+    "e\u0301tude",
+    "lone \ud800 surrogate",
+    "a" * 5_000,
+]
+
+
+def check_declaration(metric: Metric) -> None:
+    """Name, label, source and docstring are there, bounds are in order, the value at identity lies within."""
+    assert metric.label, "a metric needs a label"
+    assert metric.source, "a metric needs a source"
+    assert (type(metric).__doc__ or "").strip(), "a metric needs a docstring"
+    assert metric.bounds[0] < metric.bounds[1], f"bounds {metric.bounds} are empty"
+    assert metric.part is not None or metric.bounds[0] <= metric.value_at_identity <= metric.bounds[1], (
+        "the value at identity is out of bounds"
+    )
+    assert len({part.name for part in metric.parts}) == len(metric.parts), "two parts have one name"
+
+
+def check_name(metric: Metric) -> None:
+    """The key parses back to an equal metric, and the parts have keys of their own."""
+    for variant in [metric, *(replace(metric, part=part.name) for part in metric.parts)]:
+        assert get_metric(variant.key) == variant, f"{variant.key} does not parse back"
+    assert all(f"{name}=" in metric.signature for name in parameters(type(metric))), "the signature misses parameters"
+
+
+def check_value_object(metric: Metric) -> None:
+    """A metric is frozen, hashable, and pickles to an equal one."""
+    assert pickle.loads(pickle.dumps(metric)) == metric  # noqa: S301, our own bytes
+    assert hash(replace(metric)) == hash(metric)
+    try:
+        metric.on = "other"  # type: ignore[misc]
+    except FrozenInstanceError:
+        return
+    raise AssertionError("a metric must be frozen")
+
+
+DECLARED_CHECKS: tuple[Callable[[Metric], None], ...] = (check_declaration, check_name, check_value_object)
+
+
+def global_state() -> str:
+    """Numpy's global random state, which no metric may touch."""
+    return repr(np.random.get_state())  # noqa: NPY002, this is what is tested
 
 
 def check_identity(metric: CorpusMetric) -> None:
@@ -117,19 +170,11 @@ def check_uncertainty(metric: CorpusMetric) -> None:
     near, far = _near_and_far(metric)
     enough = max(60, metric.min_texts_interval)
     large = Comparison(*_corpora(metric, 11, (enough, 2, enough))[::2])
-    found = _interval_or_reason(metric, large)
-    if isinstance(found, tuple):
-        low, high, method = found
+    with suppress(Undefined):
+        low, high, method = metric.interval(large, metric.measure(large), level=0.9, seed=0)
         assert math.isfinite(low) and math.isfinite(high) and low <= high and method, f"interval {low} … {high}"
     p_far, p_near = (metric.p_value(comparison, permutations=39, seed=0)[0] for comparison in (far, near))
     assert 0 < p_near <= 1 and 0 < p_far <= 1, f"p-values {p_near}, {p_far}"
-
-
-def _interval_or_reason(metric: CorpusMetric, comparison: Comparison) -> tuple[float, float, str] | str:
-    try:
-        return metric.interval(comparison, metric.measure(comparison), level=0.9, seed=0)
-    except Undefined as undefined:
-        return str(undefined)
 
 
 CORPUS_CHECKS: tuple[Check, ...] = (

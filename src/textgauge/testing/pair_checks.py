@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from textgauge.data import Corpus, Pairs
 from textgauge.metrics import PairMetric
-from textgauge.testing.declared_checks import ODD_TEXTS, global_state
+from textgauge.testing.corpus_checks import ODD_TEXTS, global_state
 
 Check = Callable[[PairMetric], None]
 

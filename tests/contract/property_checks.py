@@ -1,15 +1,11 @@
 """What a property of a generated corpus must keep: bounds, an interval around the value, no matter the order."""
 
-from __future__ import annotations
-
 import math
 import re
-from collections.abc import Sequence
 from functools import cache
 
 from textgauge.measure.describing.describe import gather
-from textgauge.measure.describing.measure import CorpusSets, Measuring
-from textgauge.metrics.properties import CorpusProperty, MeasuredCorpus, PropertyValue
+from textgauge.measure.describing.measure import Measuring
 
 _TRAIN = [
     f"the {colour} {animal} sleeps" for colour in ("red", "old", "big") for animal in ("cat", "dog", "cow", "bird")
@@ -21,20 +17,20 @@ _ROUNDING = 1e-9
 
 
 @cache
-def _measured(backwards: bool = False) -> MeasuredCorpus:
+def _measured(backwards=False):
     """A small generated corpus next to train and test; grammar, which needs a service, is left out."""
-    texts: Sequence[str] = _GENERATED[::-1] if backwards else _GENERATED
-    sets: CorpusSets = gather(list(texts), _TRAIN, _TEST, None)
+    texts = _GENERATED[::-1] if backwards else _GENERATED
+    sets = gather(list(texts), _TRAIN, _TEST, None)
     (found,) = Measuring(sets, "wordllama", None, "kneser-ney", None, lambda _: None).generated()
     return found
 
 
-def _value(known: CorpusProperty, *, backwards: bool = False) -> PropertyValue | None:
+def _value(known, *, backwards=False):
     found, reason = known.of(_measured(backwards), _LEVEL)
     return None if reason is not None else found
 
 
-def check_declared(known: CorpusProperty) -> None:
+def check_declared(known):
     """It has a name of lower-case words, a sentence that says what it is, and bounds in order."""
     assert re.fullmatch(r"[a-z][a-z0-9_]*", known.name), f"{known.name!r} is no name"
     assert known.about.strip(), "it says nothing about itself"
@@ -42,7 +38,7 @@ def check_declared(known: CorpusProperty) -> None:
     assert known.version >= 1, f"version {known.version}"
 
 
-def check_bounds(known: CorpusProperty) -> None:
+def check_bounds(known):
     """The value lies within its bounds, or there is a reason why it does not exist."""
     found, reason = known.of(_measured(), _LEVEL)
     assert reason or not math.isnan(found.value), "NaN without a reason"
@@ -50,14 +46,14 @@ def check_bounds(known: CorpusProperty) -> None:
     assert reason or low - _ROUNDING <= found.value <= high + _ROUNDING, f"{found.value} is outside {known.bounds}"
 
 
-def check_interval(known: CorpusProperty) -> None:
+def check_interval(known):
     """The value lies in its interval, where it has one."""
     found = _value(known)
     if found is not None and not math.isnan(found.low):
         assert found.low - _ROUNDING <= found.value <= found.high + _ROUNDING, f"{found} misses its own interval"
 
 
-def check_order(known: CorpusProperty) -> None:
+def check_order(known):
     """The order of the generated texts does not matter."""
     first, second = _value(known), _value(known, backwards=True)
     if first is not None and second is not None:
@@ -66,3 +62,9 @@ def check_order(known: CorpusProperty) -> None:
 
 
 PROPERTY_CHECKS = (check_declared, check_bounds, check_interval, check_order)
+
+
+def check_property(known):
+    """Run every check on a property of generated corpora."""
+    for check in PROPERTY_CHECKS:
+        check(known)
