@@ -40,7 +40,8 @@ from textgauge.encode.language_models.kneser_ney import train
 from textgauge.encode.word_vectors.formats import read_blocks
 from textgauge.loading import load
 from textgauge.measure.checking import ScoreCheck, read_checks, run_checks
-from textgauge.metrics import ensemble_file, get_corpus_metrics, get_metric, get_metrics
+from textgauge.metrics import get_corpus_metrics, get_metric, get_metrics
+from textgauge.metrics.pair.ensemble import FORMAT, parse_model
 from textgauge.report.page import page, read_result
 from textgauge_papers.elmo import read_network
 
@@ -125,7 +126,7 @@ def targets() -> dict[str, Target]:
         "ELMo, options": Target("options.json", json.dumps(_ELMO).encode(), _elmo),
         "ELMo, weights": Target("weights.hdf5", _elmo_weights(), _elmo, 2_048),
         "safetensors": Target("model.safetensors", _safetensors(), _static, 80),
-        "ensemble": Target("model.json", _ensemble(), lambda path: ensemble_file.parse(path.read_bytes())),
+        "ensemble": Target("model.json", _ensemble(), lambda path: parse_model(path.read_text())),
         "run store, manifest": _manifest(sealed=True),
         "run store, manifest without checksum": _manifest(sealed=False),
         "saved result": Target("result.json", _saved(), load, checked=True),
@@ -316,7 +317,7 @@ def _static(path: Path) -> object:
 
 def _ensemble() -> bytes:
     content = {
-        "format": ensemble_file.FORMAT,
+        "format": FORMAT,
         "model": "ridge",
         "features": [{"metric": name, "signature": get_metric(name).signature} for name in ("jaccard", "chrf")],
         "scale": [0.0, 5.0],

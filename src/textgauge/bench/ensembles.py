@@ -1,10 +1,10 @@
 """Ensembles of the metrics of a run: a step of the run trains and keeps them, judging only reads them.
 
-Five kinds: `task ensemble` (one for each data set of a task, linear or a forest with scikit-learn's defaults as the
-task says), `tuned ensemble` (with forests of settings chosen for the task), `ranked ensemble` (in clustering and
-retrieval it also sees how far each similarity is behind the nearest text's or the query's best), `boosted ensemble`
-(the ranked one by gradient boosting) and `universal ensemble` (one model for all tasks and data sets). Metrics on
-several embedders give one ensemble for each, and the mean of them counts; so does the mean of the metrics themselves.
+Two kinds: `task ensemble` (one for each data set of a task, a line or a forest with scikit-learn's defaults as the task
+says) and `universal ensemble` (one model for all tasks and data sets). They are trained on some documents and scored on
+the others. No document is in both: whole documents (or folds of them) are left out, and examples that contain a
+left-out document of any data set are not learned from. Metrics on several embedders give one ensemble for each, and the
+mean of them counts; so does the mean of the metrics themselves.
 """
 
 from __future__ import annotations
@@ -14,35 +14,35 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, as_completed
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.bench.protocols.base import RESAMPLES, Protocol, Verdict
-from textgauge.bench.protocols.task import Task
+from textgauge.bench.protocols.task import Columns, Examples, Task
 from textgauge.bench.store import Store
-from textgauge.bench.task_ensembles import Ensembled, Kind, TaskFeatures, ensembled
+from textgauge.core.arrays import Floats, Masks
+from textgauge.core.parallel import one_thread
 from textgauge.core.progress import Stage
 from textgauge.metrics import PairMetric, get_metric
 from textgauge.metrics.base import versions
+from textgauge.stats.resampling import resampled_sums
 
 if TYPE_CHECKING:
     from textgauge.bench.results import Group
 
+Kind = Literal["task", "universal"]
 Step = Callable[[str], None]
 
-NAMES: dict[Kind, str] = {
-    "task": "task ensemble",
-    "tuned": "tuned ensemble",
-    "ranked": "ranked ensemble",
-    "boosting": "boosted ensemble",
-    "universal": "universal ensemble",
-}
+NAMES: dict[Kind, str] = {"task": "task ensemble", "universal": "universal ensemble"}
 SEEDS = 100
 _FOREST_SEEDS = 10  # splits of a forest
-_BOOSTED_SEEDS = 5
-_VERSION = 6
+_UNIVERSAL_SEEDS = 5
+_VERSION = 7
+_LEFT_OUT = 0.2  # share of documents
+_PAIRS = 3_000  # examples of one data set that a universal ensemble learns from
+_PERMUTED = 2  # splits on which features are permuted: a forest takes its time to predict all pairs again
 
 
 @dataclass(frozen=True)
@@ -86,166 +86,142 @@ class KeptEnsembles:
         return [item for one in self.found for item in one.contributions]
 
 
-def _silent(_: str) -> None:
-    return None
-
-
 def train_ensembles(
     store: Store,
     groups: Sequence[Group],
     *,
     seeds: int = SEEDS,
-    on_step: Step = _silent,
+    on_step: Step = lambda _: None,
     executor: Executor | None = None,
 ) -> None:
     """Train the ensembles of tasks that the store lacks, here or by the executor, and keep them in it."""
-    jobs = _jobs(groups, seeds)
-    wanted = {name: job for name, job in jobs.items() if _kept(store, name) is None}
-    for name, found in _trained(wanted, seeds, on_step, executor):
-        store.write_extra(name, {"rows": found})
+    jobs = {name: job for name, job in _list_jobs(groups, seeds).items() if store.read_extra(name) is None}
+    for name, rows in _train(jobs, seeds, on_step, executor):
+        store.write_extra(name, {"rows": rows})
 
 
-def kept_ensembles(store: Store, groups: Sequence[Group], *, seeds: int = SEEDS) -> KeptEnsembles:
-    """The ensembles of tasks that the store holds; nothing is trained, nothing is written."""
-    kept = [_kept(store, name) for name in _jobs(groups, seeds)]
-    rows = [row for found in kept for row in found or ()]
-    tasks = _tasks(groups)
-    made = tuple(_restored(row, tasks) for row in _with_copies(rows, tasks))
-    return KeptEnsembles(made, sum(found is None for found in kept))
+def read_ensembles(store: Store, groups: Sequence[Group], *, seeds: int = SEEDS) -> KeptEnsembles:
+    """Read the ensembles of tasks that the store holds; nothing is trained, nothing is written."""
+    kept = [store.read_extra(name) for name in _list_jobs(groups, seeds)]
+    tasks = _select_tasks(groups)
+    rows = [row for content in kept if content is not None for row in content["rows"]]
+    return KeptEnsembles(tuple(_restore(row, tasks) for row in rows), kept.count(None))
 
 
-def _kept(store: Store, name: str) -> list[dict[str, Any]] | None:
-    found = store.read_extra(name)
-    return None if found is None else found["rows"]
+def split_by_embedder(metrics: Sequence[str]) -> dict[str, list[str]]:
+    """Return the metrics of one ensemble for each embedder: those that need none, and those on it.
 
-
-def _tasks(groups: Sequence[Group]) -> dict[str, Group]:
-    """Groups that ensembles are trained on, sorted: neither the order of metrics nor that of runs changes a number."""
-    chosen = [item for item in groups if item.protocol.ensembles and len(item.complete) > 1]
-    # Another process trains on the observations alone, not on all that the store holds.
-    return {_place(item): replace(item, results=None) for item in sorted(chosen, key=_place)}
-
-
-def embedder_sets(metrics: Sequence[str]) -> dict[str, list[str]]:
-    """The metrics of one ensemble for each embedder: those that need none, and those on it.
-
-    >>> embedder_sets(["jaccard", "cosine", "cosine@wordllama"])
+    >>> split_by_embedder(["jaccard", "cosine", "cosine@wordllama"])
     {'minilm': ['jaccard', 'cosine'], 'wordllama': ['jaccard', 'cosine@wordllama']}
     """
-    on = {metric: found.on if found.needs == "embeddings" else "" for metric, found in _metrics(metrics).items()}
+    on = {key: metric.on if metric.needs == "embeddings" else "" for key, metric in _get_pair_metrics(metrics).items()}
     embedders = list(dict.fromkeys(filter(None, on.values()))) or [""]
     return {embedder: [metric for metric in metrics if on[metric] in ("", embedder)] for embedder in embedders}
 
 
 def means_over_embedders(metrics: Sequence[str]) -> dict[str, list[str]]:
-    """Metrics that are there on several embedders, under the name of their mean.
+    """Return the metrics that are there on several embedders, under the name of their mean.
 
     >>> means_over_embedders(["jaccard", "cosine", "cosine@wordllama"])
     {'cosine, mean of 2 embedders': ['cosine', 'cosine@wordllama']}
     """
     alike: dict[str, list[str]] = {}
-    for key, metric in _metrics(metrics).items():
+    for key, metric in _get_pair_metrics(metrics).items():
         if metric.needs == "embeddings":
             alike.setdefault(metric.with_input("").key, []).append(key)
-    return {f"{key}, mean of {len(found)} embedders": found for key, found in alike.items() if len(found) > 1}
+    return {f"{key}, mean of {len(keys)} embedders": keys for key, keys in alike.items() if len(keys) > 1}
 
 
-def mean_verdicts(parts: Sequence[Sequence[Verdict]], protocol: Protocol) -> list[Verdict]:
-    """The mean of the verdicts of several metrics on the same trials of a task."""
+def average_verdicts(parts: Sequence[Sequence[Verdict]], protocol: Protocol) -> list[Verdict]:
+    """Return the mean of the verdicts of several metrics on the same trials of a task."""
     task = cast(Task, protocol)
     none = Verdict("", np.nan, draws=(np.nan,) * RESAMPLES)
     rows = [{verdict.measure: verdict for verdict in part if verdict.draws} for part in parts]
-    found = [[row.get(measure.name, none) for measure in task.measures] for row in rows]
-    value = np.mean([[verdict.value for verdict in row] for row in found], axis=0)
-    drawn = np.mean([[verdict.draws for verdict in row] for row in found], axis=0).T
-    return list(task.with_intervals(value, drawn, parts[0][0].units, None))
+    verdicts = [[row.get(measure.name, none) for measure in task.measures] for row in rows]
+    value = np.mean([[verdict.value for verdict in row] for row in verdicts], axis=0)
+    draws = np.mean([[verdict.draws for verdict in row] for row in verdicts], axis=0).T
+    return list(task.with_intervals(value, draws, parts[0][0].units, None))
 
 
-def _metrics(keys: Iterable[str]) -> dict[str, PairMetric]:
+def _get_pair_metrics(keys: Iterable[str]) -> dict[str, PairMetric]:
     return {key: metric for key in keys if isinstance(metric := get_metric(key), PairMetric)}
 
 
-def _trained(
+def _select_tasks(groups: Sequence[Group]) -> dict[str, Group]:
+    """Return groups that ensembles are trained on, sorted: no order of metrics or of runs changes a number."""
+    chosen = [item for item in groups if item.protocol.ensembles and len(item.complete) > 1]
+    # Another process trains on the observations alone, not on all that the store holds.
+    return {_place(item): replace(item, results=None) for item in sorted(chosen, key=_place)}
+
+
+def _list_jobs(groups: Sequence[Group], seeds: int) -> dict[str, tuple[Kind, list[Group]]]:
+    """Return what is trained together: each data set of a task by itself, and everything for the universal ensemble.
+
+    A job's name is a hash of everything that decides what an ensemble reaches.
+    """
+    usable = [item for item in _select_tasks(groups).values() if _has_several_folds(item)]
+    jobs: list[tuple[Kind, list[Group]]] = [("task", [item]) for item in usable]
+    if len({item.protocol.name for item in usable}) > 1:
+        jobs.append(("universal", usable))
+    named = {}
+    for kind, members in jobs:
+        decides = [[_place(item), {key: _digest(o.value) for key, o in item.complete.items()}] for item in members]
+        text = json.dumps([_VERSION, kind, seeds, decides, versions("numpy", "scikit-learn")], sort_keys=True)
+        named[hashlib.blake2b(text.encode(), digest_size=16).hexdigest()] = (kind, members)
+    return named
+
+
+def _has_several_folds(item: Group) -> bool:
+    first = next(iter(item.complete.values()))
+    return len(np.unique(cast(Task, item.protocol).groups(first.columns))) > 1
+
+
+def _place(item: Group) -> str:
+    return f"{item.protocol!r}|{item.fingerprint}|{item.seed}"
+
+
+def _digest(values: Floats) -> str:
+    return hashlib.blake2b(np.ascontiguousarray(values).tobytes(), digest_size=8).hexdigest()
+
+
+def _train(
     jobs: Mapping[str, tuple[Kind, list[Group]]], seeds: int, on_step: Step, executor: Executor | None
 ) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """Rows of each job as they are made; the last job, which is the longest, is sent out first."""
+    """Yield rows of each job as they are made; the last job, which is the longest, is sent out first."""
     if executor is None:
-        yield from ((name, _computed(*job, seeds, on_step)) for name, job in jobs.items())
+        yield from ((name, train_job(*job, seeds, on_step)) for name, job in jobs.items())
         return
-    sent = {executor.submit(_computed, *jobs[name], seeds): name for name in reversed(list(jobs))}
+    sent = {executor.submit(train_job, *jobs[name], seeds): name for name in reversed(list(jobs))}
     for count, done in enumerate(as_completed(sent)):
-        kind, members = jobs[sent[done]]
-        on_step(Stage(f"{NAMES[kind]} of {_about(members)}", count + 1, len(sent), "training ensembles"))
+        what = _describe(*jobs[sent[done]])
+        on_step(Stage(what, count + 1, len(sent), "training ensembles"))
         yield sent[done], done.result()
 
 
-def _about(members: Sequence[Group]) -> str:
-    return ", ".join(dict.fromkeys(item.protocol.name for item in members))
+def _describe(kind: Kind, members: Sequence[Group]) -> str:
+    return f"{NAMES[kind]} of {', '.join(dict.fromkeys(item.protocol.name for item in members))}"
 
 
-def _computed(kind: Kind, members: Sequence[Group], seeds: int, on_step: Step = _silent) -> list[dict[str, Any]]:
+def train_job(kind: Kind, members: Sequence[Group], seeds: int, on_step: Step = lambda _: None) -> list[dict[str, Any]]:
+    """Train what belongs together; return a row for each data set."""
     metrics = sorted(key for key in members[0].complete if all(key in other.complete for other in members))
+    most = _UNIVERSAL_SEEDS if kind == "universal" else _FOREST_SEEDS
+    linear = kind == "task" and cast(Task, members[0].protocol).model == "linear"
     runs = []
-    for embedder, chosen in embedder_sets(metrics).items():
-        on_step(f"{NAMES[kind]} of {_about(members)} on {embedder or 'texts'}")
-        data = [_features(item, chosen) for item in members]
-        count = _seeds(members, kind, seeds)
-        runs.append((chosen, ensembled(data, kind, seeds=count, permute=kind != "boosting")[0]))
-    return [_row(kind, item, [(chosen, parts[place]) for chosen, parts in runs]) for place, item in enumerate(members)]
+    for embedder, chosen in split_by_embedder(metrics).items():
+        on_step(f"{_describe(kind, members)} on {embedder or 'texts'}")
+        data = [_get_features(item, chosen) for item in members]
+        runs.append((chosen, score_ensemble(data, kind, seeds=seeds if linear else min(seeds, most))))
+    return [_make_row(kind, item, [(chosen, parts[i]) for chosen, parts in runs]) for i, item in enumerate(members)]
 
 
-def _jobs(groups: Sequence[Group], seeds: int) -> dict[str, tuple[Kind, list[Group]]]:
-    """What is trained together: each data set of a task by itself, and everything for the universal ensemble."""
-    usable = [item for item in _tasks(groups).values() if _several_folds(item)]
-    jobs: list[tuple[Kind, list[Group]]] = [(kind, [item]) for item in usable for kind in _kinds(_task(item))]
-    if len({item.protocol.name for item in usable}) > 1:
-        jobs.append(("universal", usable))
-    return {_name(kind, members, seeds): (kind, members) for kind, members in jobs}
-
-
-def _kinds(task: Task) -> Iterator[Kind]:
-    """The ensembles that differ in a task: no forest, nothing to tune."""
-    yield "task"
-    if task.model == "forest":
-        yield "tuned"
-    if task.ranked:
-        yield "ranked"
-    yield "boosting"
-
-
-def _with_copies(rows: Sequence[Mapping[str, Any]], tasks: Mapping[str, Group]) -> list[Mapping[str, Any]]:
-    """The rows, and copies for tasks in which two kinds are the same, so that each kind has a score in every task."""
-    found = list(rows)
-    for kind, same in (("tuned", "task"), ("ranked", "tuned"), ("ranked", "task")):
-        there = {row["place"] for row in found if row["kind"] == kind}
-        alike = {place for place, item in tasks.items() if kind not in list(_kinds(_task(item)))} - there
-        if there:
-            found += [{**row, "kind": kind} for row in found if row["kind"] == same and row["place"] in alike]
-    return found
-
-
-def _several_folds(item: Group) -> bool:
-    first = next(iter(item.complete.values()))
-    return len(np.unique(_task(item).groups(first.columns))) > 1
-
-
-def _seeds(members: Sequence[Group], kind: Kind, seeds: int) -> int:
-    if kind in ("boosting", "universal"):
-        return min(seeds, _BOOSTED_SEEDS)
-    return seeds if _task(members[0]).model == "linear" else min(seeds, _FOREST_SEEDS)
-
-
-def _features(item: Group, metrics: Sequence[str]) -> TaskFeatures:
+def _get_features(item: Group, metrics: Sequence[str]) -> TaskFeatures:
     values = np.column_stack([item.complete[metric].value for metric in metrics])
     columns = item.complete[metrics[0]].columns
-    return TaskFeatures(_task(item), item.data, item.fingerprint, values, columns)
+    return TaskFeatures(cast(Task, item.protocol), item.data, item.fingerprint, values, columns)
 
 
-def _task(item: Group) -> Task:
-    return cast(Task, item.protocol)  # that ensembles are trained on
-
-
-def _row(kind: Kind, item: Group, runs: Sequence[tuple[list[str], Ensembled]]) -> dict[str, Any]:
+def _make_row(kind: Kind, item: Group, runs: Sequence[tuple[list[str], EnsembleScore]]) -> dict[str, Any]:
     parts = [part for _, part in runs]
     shares: dict[str, list[tuple[float, float]]] = {}
     for chosen, part in runs:
@@ -255,29 +231,208 @@ def _row(kind: Kind, item: Group, runs: Sequence[tuple[list[str], Ensembled]]) -
         "kind": kind,
         "place": _place(item),
         "value": np.mean([part.value for part in parts], axis=0).tolist(),
-        "drawn": np.mean([part.drawn for part in parts], axis=0).T.tolist(),
+        "drawn": np.mean([part.draws for part in parts], axis=0).T.tolist(),
         "units": parts[0].units,
         "shares": {metric: np.mean(pairs, axis=0).tolist() for metric, pairs in shares.items()},
     }
 
 
-def _restored(row: Mapping[str, Any], tasks: Mapping[str, Group]) -> KeptEnsemble:
+def _restore(row: Mapping[str, Any], tasks: Mapping[str, Group]) -> KeptEnsemble:
     item = tasks[row["place"]]
-    value, drawn = np.array(row["value"], dtype=np.float64), np.array(row["drawn"], dtype=np.float64).T
-    verdicts = tuple(_task(item).with_intervals(value, drawn, row["units"], None))
+    value, draws = np.array(row["value"], dtype=np.float64), np.array(row["drawn"], dtype=np.float64).T
+    verdicts = tuple(cast(Task, item.protocol).with_intervals(value, draws, row["units"], None))
     return KeptEnsemble(NAMES[row["kind"]], item, verdicts, {name: (s, f) for name, (s, f) in row["shares"].items()})
 
 
-def _place(item: Group) -> str:
-    return f"{item.protocol!r}|{item.fingerprint}|{item.seed}"
+@dataclass(frozen=True, eq=False)
+class TaskFeatures:
+    """One data set of a task: what every metric gave on its trials, and what is known about them."""
+
+    task: Task
+    name: str
+    fingerprint: str
+    features: Floats
+    columns: Columns
 
 
-def _name(kind: Kind, members: Sequence[Group], seeds: int) -> str:
-    """A hash of everything that decides what an ensemble reaches."""
-    decides = [[_place(item), {key: _digest(found.value) for key, found in item.complete.items()}] for item in members]
-    text = json.dumps([_VERSION, kind, seeds, decides, versions("numpy", "scikit-learn")], sort_keys=True)
-    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+@dataclass(frozen=True, eq=False)
+class EnsembleScore:
+    """What an ensemble reaches on one data set: measures, their resamples, and what its features contribute.
+
+    `shares` are |β| or mean decrease in impurity, as shares of 1 (NaN for models that have neither); `importance` is
+    by how much the score falls when a feature is shuffled among the left-out trials.
+    """
+
+    value: Floats
+    draws: Floats
+    units: int
+    shares: Floats
+    importance: Floats
 
 
-def _digest(values: NDArray[np.float64]) -> str:
-    return hashlib.blake2b(np.ascontiguousarray(values).tobytes(), digest_size=8).hexdigest()
+@dataclass(frozen=True, eq=False)
+class FittedModel:
+    """A trained model: its answers, and the share of each feature in it, NaN where the model has none."""
+
+    predict: Callable[[Floats], Floats]
+    shares: Floats
+
+
+def fit_model(features: Floats, targets: Floats, weights: Floats, *, kind: str, seed: int) -> FittedModel:
+    """Train a model; weights are relative, and the answers are similarities. Threads are the caller's affair.
+
+    `linear` is least squares without intercept, `forest` the random forest of scikit-learn, whose answers are the
+    probability of the upper class, `boosting` gradient boosting of squared errors.
+
+    >>> X = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    >>> fit_model(X, X @ [0.25, 0.75], np.ones(3), kind="linear", seed=0).shares
+    array([0.25, 0.75])
+    """
+    from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestClassifier
+
+    weights = weights * len(weights) / weights.sum()
+    if kind == "linear":
+        root = np.sqrt(weights)
+        beta = np.linalg.lstsq(features * root[:, None], targets * root, rcond=None)[0]
+        total = np.abs(beta).sum()
+        return FittedModel(lambda rows: np.asarray(rows @ beta), np.abs(beta) / total if total else np.abs(beta))
+    if kind == "boosting":
+        trees = HistGradientBoostingRegressor(
+            max_iter=100, learning_rate=0.08, min_samples_leaf=20, l2_regularization=1.0, random_state=seed
+        )
+        trees.fit(features, targets, sample_weight=weights)
+        return FittedModel(lambda rows: np.asarray(trees.predict(rows)), np.full(features.shape[1], np.nan))
+    forest = RandomForestClassifier(random_state=seed)
+    alike = bool(np.allclose(weights, 1.0))  # weights change what trees are grown from, even where all are 1
+    forest.fit(features, targets > 0.5, sample_weight=None if alike else weights)
+    classes = list(forest.classes_)
+    if True not in classes:
+        return FittedModel(lambda rows: np.zeros(len(rows)), forest.feature_importances_)
+    upper = classes.index(True)
+    return FittedModel(lambda rows: np.asarray(forest.predict_proba(rows)[:, upper]), forest.feature_importances_)
+
+
+def split_trials(data: Sequence[TaskFeatures], seeds: int) -> Iterator[list[Masks]]:
+    """Yield which trials of every data set are left out, split after split; a seed decides alone.
+
+    Documents: a random fifth. Folds: one after the other, as many splits as there are folds.
+    """
+    groups = [item.task.groups(item.columns) for item in data]
+    labels = [np.unique(group) for group in groups]
+    if data and all(item.task.folded for item in data):
+        seeds = min(map(len, labels))
+    for seed in range(seeds):
+        yield [
+            np.isin(group, _choose_left_out(item, of, seed))
+            for item, group, of in zip(data, groups, labels, strict=True)
+        ]
+
+
+def _choose_left_out(item: TaskFeatures, labels: NDArray[Any], seed: int) -> NDArray[Any]:
+    if item.task.folded:
+        return np.asarray(labels[[seed % len(labels)]])
+    rng = np.random.default_rng([seed, int(item.fingerprint[:8], 16)])
+    return np.asarray(rng.permutation(labels)[: max(1, round(_LEFT_OUT * len(labels)))])
+
+
+def score_ensemble(
+    data: Sequence[TaskFeatures], kind: Kind, *, seeds: int, permute: bool = True
+) -> list[EnsembleScore]:
+    """Train an ensemble of the given kind on all data sets together, and score it on what was left out."""
+    labels = [item.task.units(item.features[:, 0], item.columns).labels for item in data]
+    sums: list[list[Floats]] = [[] for _ in data]
+    drops: list[list[Floats]] = [[] for _ in data]
+    model_kind = "boosting" if kind == "universal" else data[0].task.model
+    shares = []
+    with one_thread():
+        for seed, left_out in enumerate(split_trials(data, seeds)):
+            model = fit_model(*_collect_examples(data, left_out, kind, seed), kind=model_kind, seed=seed)
+            shares.append(model.shares)
+            for place, (item, out) in enumerate(zip(data, left_out, strict=True)):
+                sums[place].append(_score(item, out, model, kind, labels[place]))
+                if permute and seed < _PERMUTED:
+                    drops[place].append(_measure_drops(item, out, model, kind, labels[place], sums[place][-1]))
+    mean = np.mean(shares, axis=0)
+    none = [np.full(len(mean), np.nan)]
+    return [
+        _summarise(item.task, np.array(own), mean, np.array(falls or none))
+        for item, own, falls in zip(data, sums, drops, strict=True)
+    ]
+
+
+def _collect_examples(
+    data: Sequence[TaskFeatures], left_out: Sequence[Masks], kind: Kind, seed: int
+) -> tuple[Floats, Floats, Floats]:
+    """Return features, targets and weights; every task weighs the same, and so does every data set of a task."""
+    documents = [item.task.documents(item.columns) for item in data]
+    unseen = np.unique(np.concatenate([of[out].reshape(-1) for of, out in zip(documents, left_out, strict=True)]))
+    parts = [
+        _get_examples(item, ~out & ~np.isin(of, unseen).any(axis=1), kind, seed)
+        for item, of, out in zip(data, documents, left_out, strict=True)
+    ]
+    sets = {name: sum(item.task.task == name for item in data) for name in {item.task.task for item in data}}
+    weights = [
+        np.full(len(part.targets), 1.0 / (sets[item.task.task] * max(len(part.targets), 1)))
+        for item, part in zip(data, parts, strict=True)
+    ]
+    features, targets = (np.concatenate([getattr(part, name) for part in parts]) for name in ("features", "targets"))
+    return features, targets, np.concatenate(weights)
+
+
+def _get_examples(item: TaskFeatures, here: Masks, kind: Kind, seed: int) -> Examples:
+    features, columns = item.features[here], _select(item.columns, here)
+    if kind == "task":
+        return item.task.examples(features, columns, seed)
+    every = item.task.pair_examples(features, columns, seed)
+    rows = np.sort(np.random.default_rng([seed, 13]).permutation(len(every.targets))[:_PAIRS])
+    return Examples(every.features[rows], every.targets[rows], every.trials[rows])
+
+
+def _score(
+    item: TaskFeatures, out: Masks, model: FittedModel, kind: Kind, labels: NDArray[Any], shuffled: int | None = None
+) -> Floats:
+    """Return statistics of all units of a data set, zero but for those left out; `shuffled` is a feature to shuffle."""
+    features, columns = item.features[out], _select(item.columns, out)
+    if shuffled is not None:
+        features = features.copy()
+        features[:, shuffled] = np.random.default_rng([shuffled, 14]).permutation(features[:, shuffled])
+    inputs = features if kind == "universal" else item.task.inputs(features, columns)
+    answers = np.full(len(inputs), np.nan)
+    known = np.isfinite(inputs).all(axis=1)
+    answers[known] = model.predict(inputs[known])
+    units = item.task.units(answers if kind == "universal" else item.task.values_of(answers, columns), columns)
+    sums = np.zeros((len(labels), units.sums.shape[1]))
+    sums[np.searchsorted(labels, units.labels)] = units.sums
+    return sums
+
+
+def _measure_drops(
+    item: TaskFeatures, out: Masks, model: FittedModel, kind: Kind, labels: NDArray[Any], sums: Floats
+) -> Floats:
+    """Return by how much the score falls when each feature is shuffled."""
+
+    def score(of: Floats) -> float:
+        return float(item.task.of_sums(of.sum(axis=0, keepdims=True))[0, 0])
+
+    shuffled = [_score(item, out, model, kind, labels, by) for by in range(item.features.shape[1])]
+    return np.array([score(sums) - score(part) for part in shuffled])
+
+
+def _summarise(task: Task, sums: Floats, shares: Floats, drops: Floats) -> EnsembleScore:
+    """Average over splits the values and their resamples; the units of all splits are resampled alike."""
+    count, units, width = sums.shape
+    value = _average_known(task.of_sums(sums.sum(axis=1)))
+    flat = resampled_sums(sums.transpose(1, 0, 2).reshape(units, count * width), RESAMPLES, 0)
+    draws = task.of_sums(flat.reshape(RESAMPLES * count, width)).reshape(RESAMPLES, count, -1)
+    return EnsembleScore(value, _average_known(draws.transpose(1, 0, 2)), units, shares, _average_known(drops))
+
+
+def _average_known(values: Floats) -> Floats:
+    """Return the mean over the first axis of what is a number; NaN where nothing is."""
+    known = np.isfinite(values)
+    means = np.where(known, values, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+    return np.where(known.any(axis=0), means, np.nan)
+
+
+def _select(columns: Columns, here: Masks) -> Mapping[str, NDArray[Any]]:
+    return {name: column[here] for name, column in columns.items()}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.bench.ensembles import KeptEnsembles, kept_ensembles, mean_verdicts, means_over_embedders
+from textgauge.bench.ensembles import KeptEnsembles, average_verdicts, means_over_embedders, read_ensembles
 from textgauge.bench.plan import Cell
 from textgauge.bench.protocols import known_protocols
 from textgauge.bench.protocols.base import Observations, Protocol, Verdict
@@ -145,7 +145,7 @@ class Results:
     @cached_property
     def ensembles(self) -> KeptEnsembles:
         """The ensembles that the run trained, with what metrics contribute to them, and how many it lacks."""
-        return kept_ensembles(self.store, self.groups())
+        return read_ensembles(self.store, self.groups())
 
     @property
     def warnings(self) -> list[str]:
@@ -290,7 +290,7 @@ def _verdicts(group: Group) -> Iterator[Judged]:
         raise InputError(f"{group.data}: stored results do not fit {group.protocol.key} ({error})") from error
     if group.protocol.ensembles:
         for name, metrics in means_over_embedders(list(verdicts)).items():
-            verdicts[name] = mean_verdicts([verdicts[metric] for metric in metrics], group.protocol)
+            verdicts[name] = average_verdicts([verdicts[metric] for metric in metrics], group.protocol)
     for metric in dict.fromkeys([*group.observed, *verdicts]):
         yield _judged(group, metric, verdicts.get(metric, ()), group.missing.get(metric, 0))
 

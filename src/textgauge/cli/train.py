@@ -54,7 +54,6 @@ def ensemble(
             help="Metrics to learn from, or parts such as rouge1.recall; default: all that can run here.",
         ),
     ] = None,
-    model: Annotated[str, typer.Option(help="The model: ridge or boosting.")] = "ridge",
     scale: Annotated[
         str | None, typer.Option(help="The lowest and the highest rating, such as 1,5; default: those in the data.")
     ] = None,
@@ -73,13 +72,9 @@ def ensemble(
     """
     from textgauge.bench.inputs.pair_sources import read_rated
     from textgauge.bench.learned.stack import ensemble as stack
-    from textgauge.bench.learned.training import KINDS
     from textgauge.data.source import brings_columns
     from textgauge.metrics.pair.column import column_names
 
-    kind = next((known for known in KINDS if known == model), None)
-    if kind is None:
-        raise InputError(f"--model is {' or '.join(KINDS)}, not {model!r}")
     ends = None if scale is None else _ends(scale)
     groups = {role: name for role, name in (("set", group), ("source", source)) if name is not None} or None
     scores = column_names(metrics)
@@ -106,7 +101,6 @@ def ensemble(
                 )
                 for other in more
             ],
-            model=kind,
             scale=ends,
             seed=seed,
             resamples=resamples,
@@ -116,7 +110,7 @@ def ensemble(
     found.trained.save(out)
     print_result(found, form)
     most = ", ".join(f"{row['metric']} {row['share']:.0%}" for row in found.shares()[:_NAMED])
-    size = f"{kind} over {count_of(len(found.trained.metrics), 'metric')}, {len(own.left)} pairs"
+    size = f"ridge over {count_of(len(found.trained.metrics), 'metric')}, {len(own.left)} pairs"
     note(f"wrote {out}: {size}; score with -m ensemble@{out}")
     note(f"most of it is {most}")
 

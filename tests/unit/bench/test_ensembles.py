@@ -29,7 +29,7 @@ def made(store):
     """What is kept of the ensembles after they are trained."""
     groups = Results(store).groups()
     ensembles.train_ensembles(store, groups, seeds=SEEDS)
-    return ensembles.kept_ensembles(store, groups, seeds=SEEDS)
+    return ensembles.read_ensembles(store, groups, seeds=SEEDS)
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +75,7 @@ def test_they_are_kept_and_read_again_as_they_were(store, found, monkeypatch):
     def never(*_):
         raise AssertionError("computed again")
 
-    monkeypatch.setattr(ensembles, "_computed", never)
+    monkeypatch.setattr(ensembles, "train_job", never)
     assert_same(found, made(store))
 
 
@@ -101,30 +101,15 @@ def test_the_order_of_metrics_and_of_runs_changes_nothing(found, tmp_path):
         assert values(again)[place] == pytest.approx(numbers, abs=1e-12)
 
 
-def test_linear_shares_are_of_one_and_boosting_has_none(found):
+def test_shares_are_of_one_and_a_universal_ensemble_has_none(found):
     for task in TASKS:
         parts = [item for item in found.contributions if item.task == task.name]
         of_task = [item for item in parts if item.ensemble == ensembles.NAMES["task"]]
         assert {item.metric for item in of_task} == {"levenshtein", "jaccard", "rouge"}
         assert sum(item.share for item in of_task) == pytest.approx(1.0)
         assert all(np.isfinite(item.importance) for item in of_task)
-        boosted = [item for item in parts if item.ensemble == ensembles.NAMES["boosting"]]
-        assert all(np.isnan(item.share) for item in boosted)
-
-
-def test_a_ranked_ensemble_is_the_task_ensemble_where_it_sees_nothing_else(found):
-    both = {
-        (item.name, item.group.protocol.name): [verdict.draws for verdict in item.verdicts]
-        for item in found.found
-        if item.name in (ensembles.NAMES["task"], ensembles.NAMES["ranked"])
-    }
-    same = {
-        task.name: np.array_equal(
-            both[ensembles.NAMES["task"], task.name], both[ensembles.NAMES["ranked"], task.name], equal_nan=True
-        )
-        for task in TASKS
-    }
-    assert same == {"robustness": True, "sensitivity": True, "clustering": False}
+        universal = [item for item in parts if item.ensemble == ensembles.NAMES["universal"]]
+        assert all(np.isnan(item.share) for item in universal)
 
 
 def test_an_incomplete_metric_is_no_part_of_an_ensemble(tmp_path):
@@ -171,7 +156,7 @@ def test_two_ways_to_judge_the_same_trials_stay_apart(tmp_path):
 
 def test_one_task_has_no_universal_ensemble(tmp_path):
     names = {one.name for one in made(make(tmp_path, tasks=[next(iter(TASKS))])).found}
-    assert names == {ensembles.NAMES["task"], ensembles.NAMES["boosting"]}
+    assert names == {ensembles.NAMES["task"]}
 
 
 def test_another_metric_changes_no_verdict_of_the_others(store, tmp_path):

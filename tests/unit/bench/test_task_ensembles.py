@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 
-from textgauge.bench import task_ensembles as ensemble
+from textgauge.bench import ensembles
+from textgauge.bench.ensembles import FittedModel, TaskFeatures, fit_model, score_ensemble, split_trials
 from textgauge.bench.protocols import (
     Clustering,
     ComparedAlignment,
@@ -17,8 +18,6 @@ from textgauge.bench.protocols import (
     Sensitivity,
     TaskSources,
 )
-from textgauge.bench.protocols.models import DEFAULT_FOREST, Fitted, fit
-from textgauge.bench.task_ensembles import TaskFeatures, ensembled, splits
 from textgauge.data.tasks import Documents
 
 SAMPLES = {
@@ -71,9 +70,9 @@ def watched(monkeypatch):
             asked.append(rows)
             return np.random.default_rng(0).random(len(rows))
 
-        return Fitted(predict, np.zeros(features.shape[1]))
+        return FittedModel(predict, np.zeros(features.shape[1]))
 
-    monkeypatch.setattr(ensemble, "fit", watching)
+    monkeypatch.setattr(ensembles, "fit_model", watching)
     return seen
 
 
@@ -95,18 +94,17 @@ def check_no_leak(data, seen, splits_wanted):
         assert not trained & tested
 
 
-@pytest.mark.parametrize("kind", ["task", "ranked", "boosting"])
 @pytest.mark.parametrize("task", SAMPLES, ids=lambda task: task.name)
-def test_no_document_is_in_training_and_test_of_a_task(task, kind, watched):
+def test_no_document_is_in_training_and_test_of_a_task(task, watched):
     data = telling([built_in(task)], differences=True)
-    ensembled(data, kind, seeds=4, permute=False)
+    score_ensemble(data, "task", seeds=4, permute=False)
     check_no_leak(data, watched, 3 if task.folded else 4)
 
 
-@pytest.mark.parametrize("task", [task for task in SAMPLES if task.ranked], ids=lambda task: task.name)
+@pytest.mark.parametrize("task", [task for task in SAMPLES if task.folded], ids=lambda task: task.name)
 def test_a_task_ensemble_learns_from_and_is_asked_with_similarities_alone(task, watched):
     (item,) = telling([built_in(task)])
-    ensembled([item], "task", seeds=1, permute=False)
+    score_ensemble([item], "task", seeds=1, permute=False)
     for features, targets, _, asked in watched:
         trials = features[:, 1].astype(int)
         assert features.tolist() == item.features[trials].tolist()
@@ -115,29 +113,16 @@ def test_a_task_ensemble_learns_from_and_is_asked_with_similarities_alone(task, 
         assert rows.tolist() == item.features[rows[:, 1].astype(int)].tolist()
 
 
-@pytest.mark.parametrize("task", [task for task in SAMPLES if task.ranked], ids=lambda task: task.name)
-def test_a_ranked_ensemble_learns_from_the_same_trials_and_sees_the_other_half_too(task, watched):
-    (item,) = telling([built_in(task)])
-    ensembled([item], "task", seeds=1, permute=False)
-    plain = [features for features, *_ in watched]
-    watched.clear()
-    ensembled([item], "ranked", seeds=1, permute=False)
-    for mine, (features, *_, asked) in zip(plain, watched, strict=True):
-        assert features[:, 2:].tolist() == mine.tolist()
-        assert features.shape[1] == asked[0].shape[1] == 4
-        assert (features[:, :2] <= 0).all()
-
-
 def test_no_document_is_in_training_and_test_of_all_tasks_together(watched):
     data = telling([built_in(task) for task in SAMPLES])
-    ensembled(data, "universal", seeds=4, permute=False)
+    score_ensemble(data, "universal", seeds=4, permute=False)
     check_no_leak(data, watched, 4)
 
 
 def test_every_document_of_the_samples_is_left_out_of_some_split_of_a_folded_task():
     for task in (task for task in SAMPLES if task.folded):
         item = built_in(task)
-        out = [left_out for (left_out,) in splits([item], 1)]
+        out = [left_out for (left_out,) in split_trials([item], 1)]
         assert np.sum(out, axis=0).tolist() == [1] * len(item.features)
 
 
@@ -163,12 +148,12 @@ def sharing():
     ]
 
 
-@pytest.mark.parametrize(("kind", "members"), [("task", 2), ("boosting", 2), ("universal", 3)])
+@pytest.mark.parametrize(("kind", "members"), [("task", 2), ("universal", 3)])
 def test_a_document_of_two_data_sets_is_left_out_of_both(sharing, kind, members, watched):
     data = telling(sharing[:members])
     both = set.intersection(*({*item.columns["document"].tolist()} for item in data))
     assert len(both) == 4
-    ensembled(data, kind, seeds=12, permute=False)
+    score_ensemble(data, kind, seeds=12, permute=False)
     check_no_leak(data, watched, 12)
     tested = set.union(*(keys_of(data, np.concatenate(asked)) for *_, asked in watched))
     assert both & tested
@@ -176,19 +161,19 @@ def test_a_document_of_two_data_sets_is_left_out_of_both(sharing, kind, members,
 
 def test_splits_depend_on_seed_and_data_only(sharing):
     other = [replace(item, features=np.random.default_rng(3).random((len(item.features), 5))) for item in sharing]
-    few, many = list(splits(sharing, 3)), list(splits(other, 6))
+    few, many = list(split_trials(sharing, 3)), list(split_trials(other, 6))
     for mine, others in zip(few, many, strict=False):
         assert all(np.array_equal(a, b) for a, b in zip(mine, others, strict=True))
     for number, item in enumerate(sharing):
-        alone = [out for (out,) in splits([item], 6)]
+        alone = [out for (out,) in split_trials([item], 6)]
         assert all(np.array_equal(out, both[number]) for out, both in zip(alone, many, strict=True))
     assert not np.array_equal(many[0][0], many[1][0])
     renamed = replace(sharing[0], fingerprint="0123456789abcdef")
-    assert any(not np.array_equal(a, b[0]) for (a,), b in zip(splits([renamed], 6), many, strict=True))
+    assert any(not np.array_equal(a, b[0]) for (a,), b in zip(split_trials([renamed], 6), many, strict=True))
 
 
 def test_a_fifth_of_the_documents_is_left_out(sharing):
-    for left_out in splits(sharing, 5):
+    for left_out in split_trials(sharing, 5):
         for item, out in zip(sharing, left_out, strict=True):
             documents_out, every = (np.unique(item.columns["document"][rows]) for rows in (out, slice(None)))
             assert len(documents_out) == round(0.2 * len(every))
@@ -198,7 +183,7 @@ def test_a_fifth_of_the_documents_is_left_out(sharing):
 @pytest.mark.parametrize(("kind", "members", "expected"), [("task", 2, [0.5, 0.5]), ("universal", 3, [0.5, 0.5, 1.0])])
 def test_tasks_weigh_the_same_and_so_do_their_data_sets(sharing, kind, members, expected, watched):
     data = telling(sharing[:members])
-    ensembled(data, kind, seeds=3, permute=False)
+    score_ensemble(data, kind, seeds=3, permute=False)
     for features, _, weights, _ in watched:
         sums = [weights[features[:, -2] == number].sum() for number in range(members)]
         assert sums == pytest.approx(expected)
@@ -215,76 +200,55 @@ def linear_axis(beta, *, rows=200, noise=0.0, seed=0):
 
 
 def test_a_linear_ensemble_finds_the_line_its_shares_and_what_matters():
-    (found,), models = ensembled([linear_axis([0.2, 0.8])], "task", seeds=10)
+    (found,) = score_ensemble([linear_axis([0.2, 0.8])], "task", seeds=10)
     # Scores are brought to [0, 1] by the range of what is learned from, which may lack the lowest.
     assert found.value[0] == pytest.approx(1.0, abs=1e-3)
     assert found.shares == pytest.approx([0.2, 0.8], abs=0.01)
-    assert len(models) == 10
     assert found.importance[1] > found.importance[0] > 0
     assert np.isnan(found.value[1:]).all()
-
-
-def test_a_task_ensemble_of_clustering_learns_from_more_pairs_in_the_same_shares():
-    task = Clustering()
-    label, other = (np.random.default_rng(seed).integers(0, 4, 60_000) for seed in (8, 9))
-    columns, features = {"label": label, "other_label": other}, np.zeros((60_000, 2))
-    few, many = task.examples(features, columns, 0), task.tuned_examples(features, columns, 0)
-    assert (len(few.targets), len(many.targets)) == (6_000, 24_000)
-    assert few.targets.mean() == many.targets.mean() == 0.25
-    assert set(few.trials.tolist()) < set(many.trials.tolist())
 
 
 def test_a_feature_that_says_nothing_has_no_importance():
     item = linear_axis([1.0])
     noise = np.random.default_rng(4).random(len(item.features))
-    (found,), _ = ensembled([replace(item, features=np.column_stack([item.features, noise]))], "task", seeds=5)
+    (found,) = score_ensemble([replace(item, features=np.column_stack([item.features, noise]))], "task", seeds=5)
     assert abs(found.importance[1]) < 0.01 < found.importance[0]
 
 
-@pytest.mark.parametrize("kind", ["task", "boosting", "universal"])
+@pytest.mark.parametrize("kind", ["task", "universal"])
 def test_trials_without_a_value_are_neither_learned_from_nor_counted(kind):
     item = linear_axis([0.3, 0.7])
     features = item.features.copy()
     features[10:30, 1] = np.nan
-    (found,), _ = ensembled([replace(item, features=features)], kind, seeds=4)
+    (found,) = score_ensemble([replace(item, features=features)], kind, seeds=4)
     assert found.value[0] > 0.8
-    assert np.isfinite(found.drawn[:, 0]).all()
+    assert np.isfinite(found.draws[:, 0]).all()
 
 
 def test_the_mean_over_seeds_settles_and_its_interval_holds_it():
-    (found,), _ = ensembled([linear_axis([0.3, 0.7], noise=0.2)], "task", seeds=20)
-    low, high = np.quantile(found.drawn[:, 0], [0.025, 0.975])
+    (found,) = score_ensemble([linear_axis([0.3, 0.7], noise=0.2)], "task", seeds=20)
+    low, high = np.quantile(found.draws[:, 0], [0.025, 0.975])
     assert low < found.value[0] < high
     assert high - low < 0.2
-
-
-def test_a_ranked_ensemble_of_retrieval_is_asked_how_far_behind_the_best_of_its_query_a_document_is():
-    columns = {"fold": np.array([0, 0, 0, 1]), "query": np.array([4, 4, 5, 4])}
-    features = np.array([[0.9, 0.1], [0.4, 0.3], [0.2, np.nan], [0.5, 0.5]])
-    asked = Retrieval().ranked_inputs(features, columns)
-    assert asked[:, 2:].tolist()[:2] == features.tolist()[:2]
-    assert asked[:, 0].tolist() == pytest.approx([0.0, -0.5, 0.0, 0.0])
-    assert asked[[0, 1, 3], 1].tolist() == pytest.approx([-0.2, 0.0, 0.0])
-    assert np.isnan(asked[2, 1])
-
-
-def test_a_ranked_ensemble_of_clustering_is_asked_how_far_behind_the_nearest_of_its_texts_a_pair_is():
-    columns = {
-        "fold": np.array([0, 0, 0, 1]),
-        "document": np.array([1, 1, 2, 1], dtype=np.uint64),
-        "other": np.array([2, 3, 3, 2], dtype=np.uint64),
-    }
-    features = np.array([[0.9], [0.5], [0.1], [0.3]])
-    asked = Clustering().ranked_inputs(features, columns)
-    # The nearest of text 1 and of text 2 are each other; that of text 3 is text 1.
-    assert asked[:, 0].tolist() == pytest.approx([0.0, 0.5 - 0.7, 0.1 - 0.7, 0.0])
-    assert asked[:, 1].tolist() == features[:, 0].tolist()
 
 
 def test_the_task_ensemble_has_the_forest_of_scikit_learn_and_five_inputs_of_comparisons():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(80, 5)), rng.integers(0, 2, 80).astype(float)
-    ours = fit(X, y, np.full(80, 0.3), kind="forest", seed=4, forest=DEFAULT_FOREST)
+    ours = fit_model(X, y, np.full(80, 0.3), kind="forest", seed=4)
     theirs = RandomForestClassifier(random_state=4).fit(X, y > 0.5)
     np.testing.assert_array_equal(ours.predict(X), theirs.predict_proba(X)[:, 1])
     assert ComparedAlignment().inputs(rng.normal(size=(8, 5)), {}).shape == (4, 5)
+
+
+def test_shares_are_of_absolute_weights_and_boosting_has_none():
+    rng = np.random.default_rng(1)
+    features = rng.random((50, 3))
+    made = fit_model(features, features @ [1.0, -2.0, 1.0], np.ones(50), kind="linear", seed=0)
+    assert made.shares == pytest.approx([0.25, 0.5, 0.25])
+    assert np.isnan(fit_model(features, features[:, 0], np.ones(50), kind="boosting", seed=0).shares).all()
+    forest = fit_model(features, np.round(features[:, 1]), np.ones(50), kind="forest", seed=0)
+    assert forest.shares.sum() == pytest.approx(1.0)
+    assert forest.shares.argmax() == 1
+    one_class = fit_model(features, np.zeros(50), np.ones(50), kind="forest", seed=0)
+    assert one_class.predict(features[:1]).tolist() == [0.0]

@@ -130,13 +130,13 @@ def _sources(
     left: Sequence[str], right: Sequence[str] | Sequence[list[str]], columns: Mapping[str, Any]
 ) -> dict[str, NDArray[np.int64]]:
     """The source of each pair by the texts that sets share; nothing where there are no sets, or sources are given."""
-    from textgauge.bench.learned.features import shared_sources
+    from textgauge.bench.learned.features import find_sources
 
     texts = [text for text in right if isinstance(text, str)]
     if "set" not in columns or "source" in columns or len(texts) < len(right):
         return {}
     sets = np.unique(columns["set"], return_inverse=True)[1].astype(np.int64)
-    return {"source": shared_sources(Corpus.of(list(left)).keys, Corpus.of(texts).keys, sets)}
+    return {"source": find_sources(Corpus.of(list(left)).keys, Corpus.of(texts).keys, sets)}
 
 
 def _rated_rows(table: TextTable, ratings: Sequence[str]) -> TextTable:

@@ -62,16 +62,18 @@ class EnsembleContrast:
         return verdict((self.pairs_low, self.pairs_high), (self.sources_low, self.sources_high))
 
     def to_dict(self) -> dict[str, Any]:
-        """A flat row."""
+        """Return a flat row."""
         return plain_row({**asdict(self), "better": self.better})
 
 
-def rating_agreement(name: str, gold: Floats, column: Floats, sets: Ints) -> RatingAgreement:
-    """Both measures of one column of similarities."""
-    return RatingAgreement(name, spearman(gold, column), float(_orders(gold, column, sets, np.ones((1, len(gold))))[0]))
+def measure_agreement(name: str, gold: Floats, column: Floats, sets: Ints) -> RatingAgreement:
+    """Return both measures of one column of similarities."""
+    return RatingAgreement(
+        name, spearman(gold, column), float(_correlate_sets(gold, column, sets, np.ones((1, len(gold))))[0])
+    )
 
 
-def ensemble_contrast(
+def contrast_ensemble(
     measure: str,
     gold: Floats,
     stacked: Floats,
@@ -84,7 +86,7 @@ def ensemble_contrast(
     level: float,
     seed: int,
 ) -> EnsembleContrast:
-    """The learned metric against a single one by one measure."""
+    """Compare the learned metric with a single one by one measure."""
     best, other = single
     of = _AGREEMENTS[measure]
 
@@ -93,7 +95,7 @@ def ensemble_contrast(
 
     whole = np.ones((1, len(gold)), dtype=np.int64)
     difference = float(gaps(whole)[0])
-    drawn = np.concatenate([gaps(weights) for weights in _draws(texts, sources, resamples, seed)])
+    drawn = np.concatenate([gaps(weights) for weights in _draw_weights(texts, sources, resamples, seed)])
     pairs = percentile_interval(drawn, len(np.unique(texts)), level)
     labels = np.unique(sources)
     left_out = gaps((sources != labels[:, None]).astype(np.int64)) if len(labels) > 2 else np.full(len(labels), np.nan)
@@ -103,16 +105,16 @@ def ensemble_contrast(
     return EnsembleContrast(measure, next(values), best, next(values), difference, *ends, n, len(labels))
 
 
-def best_single(gold: Floats, columns: Mapping[str, Floats], sets: Ints, measure: str) -> str | None:
-    """The column that agrees best by a measure; None where the measure does not exist."""
+def find_best_single(gold: Floats, columns: Mapping[str, Floats], sets: Ints, measure: str) -> str | None:
+    """Return the column that agrees best by a measure; None where the measure does not exist."""
     of, whole = _AGREEMENTS[measure], np.ones((1, len(gold)), dtype=np.int64)
-    found = {name: float(of(gold, column, sets, whole)[0]) for name, column in columns.items()}
-    known = {name: value for name, value in found.items() if not np.isnan(value)}
+    values = {name: float(of(gold, column, sets, whole)[0]) for name, column in columns.items()}
+    known = {name: value for name, value in values.items() if not np.isnan(value)}
     return max(known, key=lambda name: known[name]) if known else None
 
 
 def _jackknife_interval(value: float, left_out: Floats, level: float) -> tuple[float, float]:
-    """Student's interval with the jackknife's error over sources; drawing few sources again is too narrow."""
+    """Return Student's interval with the jackknife's error over sources; drawing few sources again is too narrow."""
     from scipy.special import stdtrit
 
     reach = float(stdtrit(len(left_out) - 1, (1.0 + level) / 2.0)) if len(left_out) > 1 else np.nan
@@ -120,8 +122,8 @@ def _jackknife_interval(value: float, left_out: Floats, level: float) -> tuple[f
     return value - error, value + error
 
 
-def _draws(texts: Ints, sources: Ints, resamples: int, seed: int) -> Iterator[Ints]:
-    """Weights of pairs under left texts drawn with replacement within each source, some resamples at a time."""
+def _draw_weights(texts: Ints, sources: Ints, resamples: int, seed: int) -> Iterator[Ints]:
+    """Draw weights of pairs: left texts with replacement within each source, some resamples at a time."""
     units, place = np.unique(np.stack([sources, texts]), axis=1, return_inverse=True)
     starts = np.flatnonzero(np.diff(units[0], prepend=-1))
     sizes = np.diff([*starts, units.shape[1]])
@@ -132,20 +134,20 @@ def _draws(texts: Ints, sources: Ints, resamples: int, seed: int) -> Iterator[In
         yield np.concatenate(counts, axis=1)[:, place.reshape(-1)]
 
 
-def _correlations(gold: Floats, column: Floats, _: Ints, weights: NDArray[Any]) -> Floats:
+def _correlate_pairs(gold: Floats, column: Floats, _: Ints, weights: NDArray[Any]) -> Floats:
     return resampled(spearman, gold, column, weights)
 
 
-def _orders(gold: Floats, column: Floats, sets: Ints, weights: NDArray[Any]) -> Floats:
-    """Spearman's ρ of the means of the sets that have weight; NaN for fewer than three of them."""
+def _correlate_sets(gold: Floats, column: Floats, sets: Ints, weights: NDArray[Any]) -> Floats:
+    """Return Spearman's ρ of the means of the sets that have weight; NaN for fewer than three of them."""
     member = (sets[:, None] == np.unique(sets)).astype(np.float64)
     sums = weights.astype(np.float64) @ np.hstack([member, member * gold[:, None], member * column[:, None]])
-    found = np.full(len(weights), np.nan)
+    rhos = np.full(len(weights), np.nan)
     for row, (sizes, golden, columned) in enumerate(zip(*np.split(sums, 3, axis=1), strict=True)):
         full = sizes > 0
         if full.sum() >= 3:
-            found[row] = spearman(golden[full] / sizes[full], columned[full] / sizes[full])
-    return found
+            rhos[row] = spearman(golden[full] / sizes[full], columned[full] / sizes[full])
+    return rhos
 
 
-_AGREEMENTS: dict[str, Agreement] = {"spearman": _correlations, "order": _orders}
+_AGREEMENTS: dict[str, Agreement] = {"spearman": _correlate_pairs, "order": _correlate_sets}

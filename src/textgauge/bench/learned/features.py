@@ -16,8 +16,8 @@ from textgauge.core.errors import InputError
 from textgauge.core.progress import Stage
 from textgauge.data import Corpus, Pairs
 from textgauge.metrics import Metric, PairMetric, get_pair_metrics, list_metrics
-from textgauge.metrics.ensemble_file import checked_feature, is_feature
-from textgauge.metrics.pair.ensemble import feature_values
+from textgauge.metrics.pair.ensemble import check_feature, compute_features
+from textgauge.metrics.pair_metric import BROUGHT
 
 Step: TypeAlias = Callable[[str], None]
 SHARED = 0.1  # of the texts of the smaller set: from here on two sets are of one source
@@ -64,7 +64,7 @@ class RatedFeatures:
         return len(self.ratings)
 
     def take(self, rows: NDArray[Any]) -> RatedFeatures:
-        """Some of the pairs."""
+        """Return some of the pairs."""
         columns = ("values", "ratings", "sets", "sources", "texts", "data")
         return replace(self, **{name: getattr(self, name)[rows] for name in columns})
 
@@ -89,58 +89,60 @@ class RatedFeatures:
         return np.where(judged, self.source_folds if several else self.texts % _TEXT_FOLDS, -1)
 
 
-def all_features() -> list[PairMetric]:
-    """Every pair metric that is computed here, its parts, and `cosine` of the other built-in encoders.
+def list_features() -> list[PairMetric]:
+    """Return every pair metric that is computed here, its parts, and `cosine` of the other built-in encoders.
 
     Left out are metrics that ask a model or service of the user's, and those whose optional package is not installed.
     """
     found: list[PairMetric] = list_metrics(kind="pair")
-    here = [metric for metric in found if is_feature(metric) and _installed(metric)]
+    here = [metric for metric in found if metric.needs not in BROUGHT and _is_installed(metric)]
     parts = [replace(metric, part=part.name) for metric in here for part in metric.parts]
     return [*here, *parts, *get_pair_metrics(_ENCODERS)]
 
 
-def rated_features(
+def compute_rated_features(
     data: Sequence[TrainingPairs],
     *,
     metrics: str | Iterable[str | Metric] | None = None,
     on_step: Step = lambda _: None,
 ) -> RatedFeatures:
-    """The values of metrics on rated pairs, ready for training; of `all_features` unless some are named.
+    """Compute the values of metrics on rated pairs, ready for training; of `list_features` unless some are named.
 
     The first data are judged, the others are learned from too. Sets are of one source where they share at least a
     tenth of the different texts of the smaller one, also by way of a third set; data without sets are one set, and
     declared sources stand in the place of sets. Metrics with fitted weights take them from the texts of all pairs of
     the same data; no rating has a part in that.
     """
-    named = all_features() if metrics is None else get_pair_metrics(metrics)
-    chosen = tuple(checked_feature(metric) for metric in named)
+    named = list_features() if metrics is None else get_pair_metrics(metrics)
+    chosen = tuple(check_feature(metric) for metric in named)
     if not chosen:
         raise InputError("an ensemble needs at least one metric")
-    ratings = [_checked_ratings(one.ratings, len(one.pairs)) for one in data]
-    sets, labels = _numbered([_labels(one, one.sets, "sets") for one in data])
-    declared, _ = _numbered([_labels(one, one.sets if one.sources is None else one.sources, "sources") for one in data])
+    ratings = [_check_ratings(one.ratings, len(one.pairs)) for one in data]
+    sets, labels = _number_labels([_get_labels(one, one.sets, "sets") for one in data])
+    declared, _ = _number_labels(
+        [_get_labels(one, one.sets if one.sources is None else one.sources, "sources") for one in data]
+    )
     left, right = (np.concatenate([getattr(one.pairs, side).keys for one in data]) for side in ("left", "right"))
-    sources = shared_sources(left, right, declared)
+    sources = find_sources(left, right, declared)
     return RatedFeatures(
         metrics=chosen,
-        values=np.concatenate([_values(chosen, one.pairs, on_step) for one in data]),
+        values=np.concatenate([_compute_values(chosen, one.pairs, on_step) for one in data]),
         ratings=np.concatenate(ratings),
         sets=sets,
         sources=sources,
         texts=np.asarray(np.unique(left, return_inverse=True)[1]),
         data=np.repeat(np.arange(len(data)), [len(one.pairs) for one in data]),
-        names=_source_names(sources, sets, labels),
-        cards=tuple(_card(one, grades) for one, grades in zip(data, ratings, strict=True)),
+        names=_name_sources(sources, sets, labels),
+        cards=tuple(_describe(one, grades) for one, grades in zip(data, ratings, strict=True)),
         corpus=Corpus.of([text for one in data for side in (one.pairs.left, one.pairs.right) for text in side.texts]),
     )
 
 
-def shared_sources(left: NDArray[np.uint64], right: NDArray[np.uint64], sets: Ints) -> Ints:
-    """The source of each pair: sets that share at least `SHARED` of the smaller one's different texts are of one.
+def find_sources(left: NDArray[np.uint64], right: NDArray[np.uint64], sets: Ints) -> Ints:
+    """Return the source of each pair; sets that share at least `SHARED` of the smaller one's texts are of one.
 
     >>> left, right = np.array([1, 2, 3, 4, 9], dtype=np.uint64), np.array([5, 6, 1, 5, 8], dtype=np.uint64)
-    >>> shared_sources(left, right, np.array([0, 0, 1, 1, 2])).tolist()
+    >>> find_sources(left, right, np.array([0, 0, 1, 1, 2])).tolist()
     [0, 0, 0, 0, 1]
     """
     from scipy.sparse import csr_matrix
@@ -156,12 +158,12 @@ def shared_sources(left: NDArray[np.uint64], right: NDArray[np.uint64], sets: In
     return np.asarray(connected_components(links, directed=False)[1][sets], dtype=np.int64)
 
 
-def _installed(metric: PairMetric) -> bool:
+def _is_installed(metric: PairMetric) -> bool:
     return metric.name not in _PACKAGES or find_spec(_PACKAGES[metric.name]) is not None
 
 
-def _values(metrics: tuple[PairMetric, ...], pairs: Pairs, on_step: Step) -> Floats:
-    """Feature values, the metrics of one family named as they are computed."""
+def _compute_values(metrics: tuple[PairMetric, ...], pairs: Pairs, on_step: Step) -> Floats:
+    """Compute feature values, the metrics of one family named as they are computed."""
     distinct, inverse = pairs.distinct()
     blocks: dict[int, Floats] = {}
     wholes = [replace(metric, part=None) for metric in metrics]
@@ -169,12 +171,12 @@ def _values(metrics: tuple[PairMetric, ...], pairs: Pairs, on_step: Step) -> Flo
     for number, whole in enumerate(families):
         on_step(Stage(whole.key, number, len(families), "scoring rated pairs"))
         places = [place for place, other in enumerate(wholes) if other == whole]
-        found = feature_values([metrics[place] for place in places], distinct)
+        found = compute_features([metrics[place] for place in places], distinct)
         blocks |= dict(zip(places, found.T, strict=True))
     return np.column_stack([blocks[place] for place in range(len(metrics))])[inverse]
 
 
-def _checked_ratings(ratings: Sequence[float] | Floats, pairs: int) -> Floats:
+def _check_ratings(ratings: Sequence[float] | Floats, pairs: int) -> Floats:
     grades = np.array(ratings, dtype=np.float64)
     if len(grades) != pairs:
         raise InputError(f"{pairs} pairs but {len(grades)} ratings")
@@ -187,22 +189,22 @@ def _checked_ratings(ratings: Sequence[float] | Floats, pairs: int) -> Floats:
     return grades
 
 
-def _labels(one: TrainingPairs, cells: Sequence[Any] | NDArray[Any] | None, name: str) -> list[str]:
+def _get_labels(one: TrainingPairs, cells: Sequence[Any] | NDArray[Any] | None, name: str) -> list[str]:
     found = [one.name] * len(one.pairs) if cells is None else [str(cell) for cell in cells]
     if len(found) != len(one.pairs):
         raise InputError(f"{len(one.pairs)} pairs but {len(found)} {name}")
     return found
 
 
-def _numbered(labels: Sequence[list[str]]) -> tuple[Ints, list[str]]:
-    """A number for each label of each data, and the labels by number; equal labels of two data are two."""
+def _number_labels(labels: Sequence[list[str]]) -> tuple[Ints, list[str]]:
+    """Return a number for each label of each data, and the labels by number; equal labels of two data are two."""
     keys = [(place, cell) for place, column in enumerate(labels) for cell in sorted(set(column))]
     numbers = {key: number for number, key in enumerate(keys)}
     cells = [numbers[place, cell] for place, column in enumerate(labels) for cell in column]
     return np.array(cells, dtype=np.int64), [label for _, label in keys]
 
 
-def _source_names(sources: Ints, sets: Ints, labels: Sequence[str]) -> tuple[str, ...]:
+def _name_sources(sources: Ints, sets: Ints, labels: Sequence[str]) -> tuple[str, ...]:
     names = []
     for source in range(int(sources.max()) + 1):
         found = [labels[number] for number in np.unique(sets[sources == source])]
@@ -211,8 +213,8 @@ def _source_names(sources: Ints, sets: Ints, labels: Sequence[str]) -> tuple[str
     return tuple(names)
 
 
-def _card(one: TrainingPairs, ratings: Floats) -> dict[str, Any]:
-    sets = np.unique(_labels(one, one.sets, "sets"), return_inverse=True)[1].astype(np.int64)
+def _describe(one: TrainingPairs, ratings: Floats) -> dict[str, Any]:
+    sets = np.unique(_get_labels(one, one.sets, "sets"), return_inverse=True)[1].astype(np.int64)
     columns = (one.pairs.left.keys, one.pairs.right.keys, ratings, sets)
     digest = hashlib.blake2b(b"".join(column.tobytes() for column in columns), digest_size=8).hexdigest()
     return {"name": one.name, "pairs": len(ratings), "sets": int(sets.max()) + 1, "fingerprint": digest}

@@ -12,14 +12,12 @@ from numpy.typing import NDArray
 from textgauge.bench.inputs.kinds import TaskTable
 from textgauge.bench.protocols.base import Measure, TaskSources, generator, register_protocol
 from textgauge.bench.protocols.batch import MatrixBatch
-from textgauge.bench.protocols.models import Forest
 from textgauge.bench.protocols.task import Columns, Examples, Keys, Task, Units, ratio
 from textgauge.core.arrays import Floats
 from textgauge.core.errors import InputError
 from textgauge.data import Corpus
 
 _EXAMPLES = 1_500  # pairs of one label that a model learns from
-_TUNED_EXAMPLES = 6_000  # and that of a tuned ensemble, whose trees each see a few of them
 _OTHERS = 3  # pairs of two labels for each of them; chosen on texts drawn under another seed
 
 
@@ -44,13 +42,8 @@ class Clustering(Task):
         samples=("sample:intents",),
     )
     model = "forest"
-    # Average linkage takes means of answers, to which ties and the classes' shares in the examples matter: many small
-    # trees, answers at even odds. Chosen by V-measure on texts that are in no draw of the suite's seed 0.
-    forest = Forest(trees=200, leaf=20, tried=1.0, balanced=False, grown_from=1_200, even=True)
     folded = True
-    ranked = True
     size = "n"
-    smallest = 35  # of fewer, hardly two share a label
     measures = (
         Measure("clustering", about="V-measure, mean over folds"),
         Measure("homogeneity", detail=True, about="clusters hold one label only, mean over folds"),
@@ -138,33 +131,11 @@ class Clustering(Task):
         """1 for two texts of one label, 0 for others."""
         return np.asarray(columns["label"] == columns["other_label"], dtype=np.float64)
 
-    def ranked_inputs(self, features: Floats, columns: Columns) -> Floats:
-        """How far behind the nearest texts of its two texts a pair is by every metric, and the similarities."""
-        ends = [_ends(columns[name], columns["fold"]) for name in ("document", "other")]
-        texts, place = np.unique(np.concatenate(ends), return_inverse=True)
-        left, right = place[: len(features)], place[len(features) :]
-        best = np.full((len(texts), features.shape[1]), np.nan)
-        for side in (left, right):
-            np.fmax.at(best, side, features)
-        return np.hstack([features - (best[left] + best[right]) / 2.0, features])
-
     def examples(self, features: Floats, columns: Columns, seed: int) -> Examples:
         """A random sample of pairs of one label, and three times as many of two."""
-        return self._sampled(features, columns, seed, _EXAMPLES)
-
-    def tuned_examples(self, features: Floats, columns: Columns, seed: int) -> Examples:
-        """The same, but more of them."""
-        return self._sampled(features, columns, seed, _TUNED_EXAMPLES)
-
-    def _sampled(self, features: Floats, columns: Columns, seed: int, most: int) -> Examples:
         every = super().examples(features, columns, seed)
-        chosen = sampled(every.targets, most, _OTHERS, np.random.default_rng([seed, 11]))
+        chosen = sampled(every.targets, _EXAMPLES, _OTHERS, np.random.default_rng([seed, 11]))
         return Examples(every.features[chosen], every.targets[chosen], every.trials[chosen])
-
-
-def _ends(keys: NDArray[Any], fold: NDArray[Any]) -> NDArray[np.uint64]:
-    """A number for each text of each fold."""
-    return np.asarray(keys.astype(np.uint64) + fold.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15))
 
 
 def sampled(targets: Floats, most: int, others: int, rng: np.random.Generator) -> NDArray[np.int64]:

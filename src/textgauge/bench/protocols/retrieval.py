@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from textgauge.bench.inputs.kinds import TaskTable
 from textgauge.bench.protocols.base import Measure, TaskSources, generator, register_protocol
 from textgauge.bench.protocols.batch import MatrixBatch
-from textgauge.bench.protocols.models import Forest
 from textgauge.bench.protocols.robustness import SEMANTIC, SUPERFICIAL
 from textgauge.bench.protocols.sensitivity import INSERTED, REMOVED
 from textgauge.bench.protocols.task import Columns, Examples, Task, Units, ratio
@@ -51,14 +50,8 @@ class Retrieval(Task):
         samples=("sample:library",),
     )
     model = "forest"
-    # A copy that is farther by every metric is never above its original. Chosen on documents and queries that are in no
-    # draw of the suite's seed 0.
-    forest = Forest(trees=200, leaf=20, tried=1.0, balanced=False, rising=True)
     folded = True
-    ranked = True
     size = "n"
-    smallest = 20
-    in_fold = 15  # among fewer, all are near the top
     measures = (
         Measure("retrieval", about="share of ideal documents at the top with altered copies, over that without"),
         Measure(
@@ -170,16 +163,6 @@ class Retrieval(Task):
     def targets(self, columns: Columns) -> Floats:
         """1 for ideal documents as they are, 0 for all others and for copies."""
         return np.asarray(columns["ideal"] & (columns["copy"] == ""), dtype=np.float64)
-
-    def ranked_inputs(self, features: Floats, columns: Columns) -> Floats:
-        """How far behind the query's nearest document or copy by every metric, and the similarities.
-
-        Similarities of one query cannot be compared with those of another.
-        """
-        _, query = np.unique(_queries(columns), return_inverse=True)
-        best = np.full((query.max(initial=-1) + 1, features.shape[1]), np.nan)
-        np.fmax.at(best, query, features)
-        return np.hstack([features - best[query], features])
 
     def examples(self, features: Floats, columns: Columns, seed: int) -> Examples:
         """All ideal documents, for each of them two copies of ideal ones and ten other documents or copies."""

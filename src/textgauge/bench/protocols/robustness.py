@@ -50,7 +50,6 @@ class Robustness(Task):
     )
     model = "linear"
     size = "documents_drawn"
-    smallest = 10
     former = MappingProxyType({"numerals": {"": "digits"}})
     measures = (
         Measure("robustness", about="mean of the three rates"),

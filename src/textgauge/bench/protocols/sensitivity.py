@@ -54,7 +54,6 @@ class Sensitivity(Task):
     former = MappingProxyType({"ideal": {"linear": "reciprocal"}})
     model = "linear"
     size = "documents_drawn"
-    smallest = 10
     measures = (
         Measure("sensitivity", about="1 − mean absolute error against the ideal similarity"),
         Measure("insertion_sensitivity", detail=True, about="the same over insertions"),

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from textgauge.bench.inputs.kinds import TaskTable
 from textgauge.bench.inputs.sources import Column
 from textgauge.bench.protocols.base import RESAMPLES, Observations, Protocol, Verdict, known_protocols, why_undefined
-from textgauge.bench.protocols.models import Forest
 from textgauge.core.arrays import Floats
 
 Keys = NDArray[np.uint64]
@@ -59,12 +58,8 @@ class Task(Protocol):
     ensembles = True
     task: ClassVar[str]
     model: ClassVar[Model]
-    forest: ClassVar[Forest] = Forest()  # of the tuned ensemble, where the model is one
     folded: ClassVar[bool] = False  # whether ensembles leave out whole folds, not documents
-    ranked: ClassVar[bool] = False  # whether `ranked_inputs` hold more than the similarities
     size: ClassVar[str] = ""  # the parameter that says how many texts are drawn
-    smallest: ClassVar[int] = 1  # texts that still separate metrics
-    in_fold: ClassVar[int] = 0  # texts that a fold needs; of fewer texts there are fewer folds
 
     def units(self, value: Floats, columns: Columns) -> Units:
         """The statistics of every unit."""
@@ -110,10 +105,6 @@ class Task(Protocol):
         trials = np.flatnonzero(np.isfinite(targets) & np.isfinite(features).all(axis=1))
         return Examples(features[trials], targets[trials], trials)
 
-    def tuned_examples(self, features: Floats, columns: Columns, seed: int) -> Examples:
-        """What the model of a tuned ensemble learns from: by default what any model of this task does."""
-        return self.examples(features, columns, seed)
-
     def pair_examples(self, features: Floats, columns: Columns, seed: int) -> Examples:
         """What a model of all tasks learns from: single pairs with the similarity they should have."""
         return self.examples(features, columns, seed)
@@ -125,10 +116,6 @@ class Task(Protocol):
     def inputs(self, features: Floats, columns: Columns) -> Floats:
         """The inputs of a model of this task, one row per answer."""
         return features
-
-    def ranked_inputs(self, features: Floats, columns: Columns) -> Floats:
-        """The inputs of a ranked ensemble: the similarities, and how far each is behind the best of its kind."""
-        return self.inputs(features, columns)
 
     def values_of(self, answers: Floats, columns: Columns) -> Floats:
         """The answers of a model as a similarity of each trial."""

@@ -1,35 +1,184 @@
-"""A learned pair metric: other pair metrics, stacked by a model of people's ratings."""
+"""A learned pair metric: other pair metrics, stacked by a ridge model of people's ratings that a JSON file holds."""
 
 from __future__ import annotations
 
 import hashlib
+import json
+import os
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from textgauge.core.arrays import Floats
-from textgauge.core.errors import warn
+from textgauge.core.errors import InputError, ResourceError, TextgaugeError, warn
+from textgauge.core.files import replacing
+from textgauge.core.sealed import Damaged, seal_json, unsealed_json
 from textgauge.data import Pairs
 from textgauge.metrics.base import PACKAGES, VALUE, Part
-from textgauge.metrics.ensemble_file import Trained, load
-from textgauge.metrics.pair_metric import Columns, PairMetric, decided
+from textgauge.metrics.pair_metric import BROUGHT, Columns, PairMetric, decided
 from textgauge.metrics.registry import register
+from textgauge.metrics.text_sketch import TextSketch, parse_sketch
+
+FORMAT = "textgauge ensemble 1"
+MAX_BYTES = 50_000_000
+_BUILT_IN = re.compile(r"[\w-]*")
 
 
-def feature_values(metrics: Sequence[PairMetric], pairs: Pairs) -> Floats:
-    """The values of metrics, pairs by metrics, turned so that larger is closer; NaN where undefined.
+@dataclass(frozen=True, eq=False)
+class Ridge:
+    """A weighted sum of standardised features; a missing one counts as its mean and adds its `missing` weight."""
+
+    mean: Floats
+    scale: Floats
+    weights: Floats
+    missing: Floats
+    intercept: float
+    penalty: float
+
+    @property
+    def shares(self) -> Floats:
+        """Each feature's share of the sum of |weights|."""
+        size = np.abs(self.weights)
+        return np.asarray(size / max(float(size.sum()), np.finfo(float).tiny))
+
+    def predict(self, features: Floats) -> Floats:
+        """Return one rating per row; a row depends on itself alone, bit by bit."""
+        known = ~np.isnan(features)
+        standard = np.where(known, (features - self.mean) / self.scale, 0.0)
+        terms: Floats = np.ascontiguousarray(np.where(known, standard * self.weights, self.missing))
+        return np.asarray(self.intercept + terms.sum(axis=1))
+
+
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """A model of ratings over the values of pair metrics, turned so that larger is closer.
+
+    `worst` and `best` are the ratings of texts with nothing in common and of texts that say the same. `signatures` are
+    those of the metrics when the model was trained; `about` says what it was trained on, `texts` is a sketch of it.
+    """
+
+    metrics: tuple[PairMetric, ...]
+    signatures: tuple[str, ...]
+    model: Ridge
+    worst: float
+    best: float
+    about: Mapping[str, Any] = field(default_factory=dict)
+    texts: TextSketch | None = None
+
+    def similarity(self, features: Floats) -> Floats:
+        """Return predicted ratings, clamped to their scale, from 0 (worst) to 1 (best)."""
+        return np.clip((self.model.predict(features) - self.worst) / (self.best - self.worst), 0.0, 1.0)
+
+    def to_json(self) -> str:
+        """Return the text of the model file."""
+        features = zip(self.metrics, self.signatures, strict=True)
+        values = {item.name: getattr(self.model, item.name) for item in fields(self.model)}
+        content = {
+            "format": FORMAT,
+            "model": "ridge",
+            "features": [{"metric": metric.key, "signature": signature} for metric, signature in features],
+            "scale": [self.worst, self.best],
+            "parameters": {name: np.asarray(value).tolist() for name, value in values.items()},
+            "trained": dict(self.about),
+        } | ({} if self.texts is None else {"texts": self.texts.to_dict()})
+        return json.dumps(seal_json(content), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model file, whole or not at all."""
+        target = Path(path)
+        try:
+            with replacing(target) as part:
+                part.write_text(self.to_json(), encoding="utf-8")
+        except OSError as error:
+            raise ResourceError(f"cannot write {target}: {error.strerror or error}") from None
+
+
+def load_model(path: str | os.PathLike[str]) -> tuple[Trained, str]:
+    """Return the model of a file and a digest of its content; read again only when the file has changed."""
+    file = Path(path).expanduser()
+    if not file.is_file():
+        raise InputError(f"{path}: no such model file; `textgauge train ensemble ... -o FILE` makes one")
+    status = file.stat()
+    if status.st_size > MAX_BYTES:
+        raise InputError(f"{file}: {status.st_size:,} bytes; a model file has at most {MAX_BYTES:,}")
+    return _load(file, status.st_mtime_ns, status.st_size)
+
+
+@lru_cache(maxsize=8)
+def _load(file: Path, _changed: int, _size: int) -> tuple[Trained, str]:
+    try:
+        data = file.read_bytes()
+        return parse_model(data.decode()), hashlib.blake2b(data, digest_size=8).hexdigest()
+    except OSError as error:
+        raise InputError(f"{file}: {error.strerror or error}") from None
+    except (TextgaugeError, ValueError) as error:
+        raise InputError(f"{file}: {error}") from None
+
+
+def parse_model(text: str) -> Trained:
+    """Return the model in the text of a model file; raise `InputError` where it is none."""
+    from textgauge.metrics.registry import get_metric, get_pair_metrics
+
+    try:
+        content = unsealed_json(text)
+    except Damaged as error:
+        raise InputError(f"not a model file, or a damaged one: {error}") from None
+    except ValueError as error:
+        raise InputError(f"not a model file: bad JSON ({str(error)[:80]})") from None
+    if content.get("format") != FORMAT or content.get("model") != "ridge":
+        raise InputError(f"not a model file of this version ({FORMAT!r}, ridge); train the ensemble again")
+    try:
+        keys = [(str(row["metric"]), str(row["signature"])) for row in content["features"]]
+        worst, best = (float(end) for end in content["scale"])
+        given, about = content["parameters"], dict(content.get("trained", {}))
+        names = ("mean", "scale", "weights", "missing")
+        columns = {name: np.array(given[name], dtype=np.float64).reshape(len(keys)) for name in names}
+        model = Ridge(**columns, intercept=float(given["intercept"]), penalty=float(given["penalty"]))
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        raise InputError(f"not a model file: a part is missing or wrong ({type(error).__name__}: {error})") from None
+    numbers = np.concatenate([*columns.values(), [worst, best, model.intercept]])
+    if not np.isfinite(numbers).all() or worst == best or not (model.scale > 0).all():
+        raise InputError("not a model file: a number is not finite, a scale is not positive, or its ends are equal")
+    metrics = get_pair_metrics([get_metric(key) for key, _ in keys])
+    if not metrics or len(metrics) != len(keys):
+        raise InputError("not a model file: it has no feature, or one twice")
+    signatures = tuple(signature for _, signature in keys)
+    sketch = parse_sketch(content.get("texts"))
+    return Trained(tuple(map(check_feature, metrics)), signatures, model, worst, best, about, sketch)
+
+
+def check_feature(metric: PairMetric) -> PairMetric:
+    """Return the metric, if it can be a feature: computed here, on what is built in.
+
+    A model file travels. A path means nothing elsewhere, and a file that names a service or a model of the hub would
+    decide where texts are sent and what is fetched.
+    """
+    if metric.needs == "column":
+        return metric
+    if metric.needs in BROUGHT:
+        raise InputError(f"{metric.key} needs a {metric.needs} of its own and cannot be a feature of an ensemble")
+    if not _BUILT_IN.fullmatch(metric.on):
+        raise InputError(f"{metric.key}: a feature of an ensemble can use built-in names only, not {metric.on}")
+    return metric
+
+
+def compute_features(metrics: Sequence[PairMetric], pairs: Pairs) -> Floats:
+    """Return the values of metrics, pairs by metrics, turned so that larger is closer; NaN where undefined.
 
     Parts of one metric are computed together.
     """
-    found: dict[PairMetric, Columns] = {}
+    wholes: dict[PairMetric, Columns] = {}
     columns = []
     for metric in metrics:
         whole = replace(metric, part=None)
-        if whole not in found:
-            found[whole] = whole.compute(pairs)
-        columns.append(-metric.orient(metric.select(found[whole])))
+        if whole not in wholes:
+            wholes[whole] = whole.compute(pairs)
+        columns.append(-metric.orient(metric.select(wholes[whole])))
     return np.column_stack(columns)
 
 
@@ -38,12 +187,12 @@ def feature_values(metrics: Sequence[PairMetric], pairs: Pairs) -> Floats:
 class Ensemble(PairMetric):
     """The rating people would give two texts, predicted from other pair metrics, on a scale from 0 to 1.
 
-    `ensemble@PATH` names the JSON file of a trained model: ridge regression or boosted trees over the values of its
-    metrics (`textgauge train ensemble`). The value is (rating − worst) / (best − worst), clamped to [0, 1]. By rule,
-    equal texts and two blank ones score 1, and one blank text scores 0. Where one of the metrics is undefined, ridge
-    takes its mean of the training pairs and adds what was learned of such gaps; a tree sends it the way it learned.
-    Metrics with fitted weights take them from the pairs scored, not from those of the training. Scores carry a warning
-    where the texts are far from those of the training, by the energy distance of their embeddings.
+    `ensemble@PATH` names the JSON file of a trained model: ridge regression over the values of its metrics (`textgauge
+    train ensemble`). The value is (rating − worst) / (best − worst), clamped to [0, 1]. By rule, equal texts and two
+    blank ones score 1, and one blank text scores 0. Where one of the metrics is undefined, its mean of the training
+    pairs is taken, with what was learned of such gaps. Metrics with fitted weights take them from the pairs scored, not
+    from those of the training. Scores carry a warning where the texts are far from those of the training, by the energy
+    distance of their embeddings.
 
     Source: Wolpert 1992, Stacked Generalization.
     """
@@ -58,39 +207,33 @@ class Ensemble(PairMetric):
     fitted = True
 
     def input_identity(self) -> list[str]:
-        """The content of the model file, and the inputs of its metrics here."""
-        trained, digest = load(self.on)
-        here = "\n".join(_without_versions(metric.signature, PACKAGES) for metric in trained.metrics)
-        data = [f"data={card['fingerprint']}" for card in _cards(trained)]
+        """Return the content of the model file, and the inputs of its metrics here."""
+        trained, digest = load_model(self.on)
+        here = "\n".join(_drop_versions(metric.signature, PACKAGES) for metric in trained.metrics)
+        cards = trained.about.get("data", [])
+        data = [f"data={card['fingerprint']}" for card in cards if isinstance(card, dict) and "fingerprint" in card]
         return [f"model={digest}", *data, f"features={hashlib.blake2b(here.encode(), digest_size=8).hexdigest()}"]
 
     def compute(self, pairs: Pairs) -> Columns:
-        """One number per pair."""
-        trained, _ = load(self.on)
+        """Return one number per pair."""
+        trained, _ = load_model(self.on)
         _warn_of_changes(trained)
         values, open_rows = decided(pairs)
         if len(open_rows):
-            values[open_rows] = trained.similarity(feature_values(trained.metrics, pairs.rows(open_rows)))
+            values[open_rows] = trained.similarity(compute_features(trained.metrics, pairs.rows(open_rows)))
         return {VALUE: values}
 
     def warnings(self, pairs: Pairs) -> tuple[str, ...]:
-        """Whether the texts are far from those of the training, where the model file tells."""
-        sketch = load(self.on)[0].texts
-        found = None if sketch is None or not pairs.left.pool.has_texts else sketch.warning(pairs.left | pairs.right)
-        return () if found is None else (f"{self.key}: {found}",)
-
-
-def _cards(trained: Trained) -> list[dict[str, str]]:
-    """What is written of each data the model was trained on."""
-    cards = trained.about.get("data")
-    found = [card for card in cards if isinstance(card, dict)] if isinstance(cards, list) else []
-    return [card for card in found if re.fullmatch(r"[0-9a-f]{16}", str(card.get("fingerprint")))]
+        """Return whether the texts are far from those of the training, where the model file tells."""
+        sketch = load_model(self.on)[0].texts
+        text = None if sketch is None or not pairs.left.pool.has_texts else sketch.warning(pairs.left | pairs.right)
+        return () if text is None else (f"{self.key}: {text}",)
 
 
 def _warn_of_changes(trained: Trained) -> None:
     for metric, then in zip(trained.metrics, trained.signatures, strict=True):
-        versions = (*PACKAGES, *metric.libraries)
-        before, here = _without_versions(then, versions), _without_versions(metric.signature, versions)
+        versions = (*PACKAGES, *metric.libraries, "native")
+        before, here = _drop_versions(then, versions), _drop_versions(metric.signature, versions)
         if before != here:
             warn(
                 f"{metric.key} has changed since the ensemble was trained; train it again (then {before}, now {here})",
@@ -98,6 +241,5 @@ def _warn_of_changes(trained: Trained) -> None:
             )
 
 
-def _without_versions(signature: str, packages: Sequence[str]) -> str:
-    """A signature without the versions of these packages."""
+def _drop_versions(signature: str, packages: Sequence[str]) -> str:
     return "|".join(piece for piece in signature.split("|") if piece.partition("=")[0] not in packages)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr, t
 
-from textgauge.bench.learned.agreement import _draws, best_single, ensemble_contrast
+from textgauge.bench.learned.agreement import _draw_weights, contrast_ensemble, find_best_single
 
 PAIRS = 60
 
@@ -29,7 +29,7 @@ def contrast(gold, first, second, resamples=200, measure="spearman", pairs=PAIRS
     sources = np.arange(len(gold)) // pairs
     where = {"sets": 2 * sources + np.arange(len(gold)) % 2, "sources": sources, "texts": np.arange(len(gold))}
     options = {"resamples": resamples, "level": 0.95, "seed": 0}
-    return ensemble_contrast(measure, gold, first, ("other", second), **where, **options)
+    return contrast_ensemble(measure, gold, first, ("other", second), **where, **options)
 
 
 def test_the_interval_over_sources_is_a_jackknife_with_students_quantile():
@@ -63,7 +63,7 @@ def test_one_or_two_sources_say_nothing_of_new_ones(sources):
 
 def test_pairs_of_one_text_are_drawn_together_and_sources_keep_their_size():
     texts, sources = np.array([0, 1, 1, 2, 3, 3]), np.array([0, 0, 0, 1, 1, 1])
-    (weights,) = _draws(texts, sources, 50, 0)
+    (weights,) = _draw_weights(texts, sources, 50, 0)
     assert (weights[:, 1] == weights[:, 2]).all()
     assert (weights[:, 4] == weights[:, 5]).all()
     assert (weights[:, 0] + weights[:, 1] == 2).all()
@@ -72,8 +72,8 @@ def test_pairs_of_one_text_are_drawn_together_and_sources_keep_their_size():
 
 def test_no_single_metric_is_best_by_a_measure_that_does_not_exist():
     gold = np.arange(10.0)
-    assert best_single(gold, {"a": gold, "b": -gold}, np.zeros(10, dtype=np.int64), "order") is None
-    assert best_single(gold, {"b": -gold, "a": gold}, np.zeros(10, dtype=np.int64), "spearman") == "a"
+    assert find_best_single(gold, {"a": gold, "b": -gold}, np.zeros(10, dtype=np.int64), "order") is None
+    assert find_best_single(gold, {"b": -gold, "a": gold}, np.zeros(10, dtype=np.int64), "spearman") == "a"
 
 
 def held(count, trials):

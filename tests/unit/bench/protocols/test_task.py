@@ -248,6 +248,5 @@ def test_examples_of_pairs_are_those_of_the_task_unless_it_has_others(task):
     assert found.features.tolist() == [[0.5, 0.1]]
     assert found.targets.tolist() == task.targets(columns)[:1].tolist()
     assert found.trials.tolist() == [0]
-    assert task.tuned_examples(features, columns, 0).trials.tolist() == [0]
     assert task.inputs(features, columns) is features
     assert task.values_of(features[:, 0], columns).tolist() == [0.5, 0.2]

@@ -181,10 +181,6 @@ def test_a_run_of_tasks_gives_its_figures_and_no_others(found):
         "sensitivity-sample-articles",
         "contributions-task-ensemble-share",
         "contributions-task-ensemble-importance",
-        "contributions-tuned-ensemble-share",
-        "contributions-tuned-ensemble-importance",
-        "contributions-ranked-ensemble-share",
-        "contributions-ranked-ensemble-importance",
         "contributions-universal-ensemble-importance",
     ]
 
