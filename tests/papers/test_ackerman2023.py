@@ -6,9 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from textgauge.bench.protocols import Distributionality, Perturbation, Verdict
-from textgauge.bench.protocols.base import Observations
-from textgauge.bench.results import Group, Judged
+from textgauge.bench import Distributionality, Group, Judged, Observations, Perturbation, Verdict
 from textgauge.metrics import get_corpus_metrics
 from textgauge_papers import PAPERS
 from textgauge_papers.ackerman2023 import ACKERMAN_METRICS

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from textgauge.bench.protocols.base import Verdict, over_repetitions
+from textgauge.bench import Verdict, over_repetitions
 from textgauge_papers import beyond
 from textgauge_papers.beyond import GROWTH, OTHER, SAME, STUDIES, BeyondEvidence, claims
 from textgauge_papers.ledger import ledger

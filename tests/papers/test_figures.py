@@ -6,9 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from textgauge.bench import Plan, Store, run
-from textgauge.bench.protocols import Ksc, Sources
-from textgauge.bench.results import Results
+from textgauge.bench import Ksc, Plan, Results, Sources, Store, run
 from textgauge.data import Corpus, load_texts
 from textgauge.metrics import get_corpus_metrics
 from textgauge.report.figures import KINDS

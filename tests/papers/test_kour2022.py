@@ -6,9 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from textgauge.bench.protocols import Ksc, Size, Speed
-from textgauge.bench.protocols.base import Observations, over_repetitions
-from textgauge.bench.results import Group, Judged
+from textgauge.bench import Group, Judged, Ksc, Observations, Size, Speed, over_repetitions
 from textgauge.metrics import get_corpus_metrics
 from textgauge_papers import PAPERS
 from textgauge_papers.kour2022_tables import KOUR_METRICS, KOUR_PAPER_METRICS
@@ -62,17 +60,6 @@ def test_the_paper_lists_mixtures_from_the_other_end():
     _, dc = rows("paper")
     assert dc[7, "accuracy"]["ours"] == value("dc(ties=open)", PROTOCOLS[4], "accuracy")
     assert dc[None, "size_robustness"]["ours"] == value("dc(ties=open)", PROTOCOLS[2], "size_robustness")
-
-
-def test_reasons_are_told_where_they_are_known():
-    found, dc = rows("definition")
-    assert dc[7, "linearity"]["reason"] == "the paper prints r, not R²"
-    assert dc[7, "separability"]["reason"] is None
-    yahoo = [row for row in found if row["source_b"] == "yahoo"]
-    assert yahoo
-    assert all("Yahoo" in row["reason"] for row in yahoo)
-    separability = [row["reason"] for row in found if (row["source_a"], row["measure"]) == ("clinc150", "separability")]
-    assert set(separability) == {None, "the paper's code counts padding"}
 
 
 def test_a_number_that_is_missing_is_none():

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from textgauge.bench.protocols.base import Observations
-from textgauge.bench.results import Group
+from textgauge.bench import Group, Observations
 from textgauge_papers import kour2022_ifc as ifc
 from textgauge_papers.kour2022_ifc import RUNS, STEPS, STUDIES, FineTuning, IfcEvidence, ifc_claims
 from textgauge_papers.kour2022_tables import KOUR_METRICS

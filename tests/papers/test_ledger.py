@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from textgauge.bench.protocols.base import Verdict
+from textgauge.bench import Verdict
 from textgauge_papers.ledger import (
     Claim,
     Finding,

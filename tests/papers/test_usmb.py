@@ -5,10 +5,18 @@ from types import SimpleNamespace
 
 import pytest
 
-from textgauge.bench.ensembles import NAMES, Contribution, means_over_embedders
-from textgauge.bench.protocols import Clustering, ComparedAlignment, RatedAlignment, Retrieval, Robustness
-from textgauge.bench.protocols.base import Verdict
-from textgauge.bench.results import Judged
+from textgauge.bench import (
+    Clustering,
+    ComparedAlignment,
+    Contribution,
+    Judged,
+    RatedAlignment,
+    Retrieval,
+    Robustness,
+    Verdict,
+    means_over_embedders,
+)
+from textgauge.bench.ensembles import NAMES
 from textgauge.metrics import get_pair_metrics
 from textgauge_papers import PAPERS
 from textgauge_papers.paper import Request

@@ -6,10 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from textgauge.bench import Plan, Store, run
-from textgauge.bench.protocols import Agreement, PairSources
-from textgauge.bench.protocols.base import Observations
-from textgauge.bench.results import Group, Results
+from textgauge.bench import Agreement, Group, Observations, PairSources, Plan, Results, Store, run
 from textgauge.data import Corpus
 from textgauge.metrics import get_pair_metrics
 from textgauge.stats import orders

@@ -8,15 +8,14 @@ import numpy as np
 import polars as pl
 import pytest
 
-from textgauge.bench import Store, known_suites
-from textgauge.bench.results import Results
-from textgauge.core.errors import InputError, MissingExtra, ResourceError, UnknownName
+from textgauge.bench import Results, Store, known_suites
+from textgauge.core import InputError, MissingExtra, ResourceError, UnknownName
 from textgauge_papers import PAPERS, zwerdling_corpora
 from textgauge_papers import zwerdling2021 as paper
 from textgauge_papers.ledger import ledger
 from textgauge_papers.paper import Request
-from textgauge_papers.zwerdling_corpora import Making, Source, captions, corpora_of, draw, sentences, split
-from textgauge_papers.zwerdling_suite import Described, Zwerdling2021, side_by_side
+from textgauge_papers.zwerdling_corpora import Making, Source, captions, corpora_of, sentences, split
+from textgauge_papers.zwerdling_suite import Described, Zwerdling2021
 
 WORDS = "red green blue small large old new fast slow kind"
 NOUNS = "cat dog bird phone screen card"
@@ -71,13 +70,6 @@ def test_corpora_and_descriptions_are_kept(run, torchless):
     values = {row["property"]: row["value"] for row in found.rows}
     assert (values["unique"], values["vocab"]) == (1.0, 1.0)
     assert values["syntactic_precision"] == pytest.approx(1 / (1 + 1 / 7))
-
-
-def test_what_needs_torch_is_left_out_with_the_line_that_mends_it(run, torchless):
-    run()
-    notes = [note for note in run.said if "left out" in note]
-    assert [note.partition(":")[2].split()[0] for note in notes] == ["vae", "lm"]
-    assert all("textgauge[generate]" in note and ".txt" in note for note in notes)
 
 
 def test_without_a_model_that_has_not_seen_train_there_is_no_plausibility(run, torchless, monkeypatch, tmp_path):
@@ -145,20 +137,6 @@ def test_ready_made_corpora_are_used_and_cut_to_size(run, torchless):
     assert {row["texts"] for row in found.drawn} == {1}  # all at the size of the smallest
 
 
-def test_ready_made_corpora_need_the_split_they_belong_to(run):
-    place = run.folder / "corpora" / "tiny"
-    place.mkdir(parents=True)
-    (place / "lm.txt").write_text("one text\n")
-    with pytest.raises(InputError, match=r"train\.txt and test\.txt"):
-        run()
-
-
-def test_a_folder_that_cannot_be_written(run, tmp_path):
-    (tmp_path / "file").write_text("")
-    with pytest.raises(ResourceError, match="cannot write"):
-        run(folder="file")
-
-
 def test_sources_that_are_not_here_are_left_out_and_at_least_one_is_needed(run, torchless, monkeypatch):
     monkeypatch.delenv("TEXTGAUGE_DATA", raising=False)
     studies = {"captions": captions, "tiny": partial(corpora_of, TINY)}
@@ -181,12 +159,6 @@ def test_the_split_depends_on_content_and_seed_alone():
     assert [len(part) for part in split(texts, Making(limit=30))] == [27, 3]
     with pytest.raises(InputError, match="too few"):
         split(texts[:9], Making())
-
-
-def test_draws_differ_by_number_and_not_by_order():
-    texts = [str(i) for i in range(50)]
-    assert draw(texts, 10, 0, 1) == draw(texts[::-1], 10, 0, 1) != draw(texts, 10, 0, 2)
-    assert sorted(draw(texts, 99, 0)) == sorted(texts)
 
 
 def test_tables_are_read_from_the_data_folders(tmp_path, monkeypatch):
@@ -214,13 +186,6 @@ def test_captions_are_sampled_but_train_is_whole(tmp_path, monkeypatch):
     table.write_text("source,text\nhuman_train,a\nGAN,b")
     with pytest.raises(InputError, match="human_test"):
         captions(tmp_path, Making(), print, print)
-
-
-def test_one_line_for_each_property_and_size(run, torchless):
-    lines = side_by_side(run())
-    unique = [line for line in lines if line["property"] == "unique"]
-    assert [(line["texts"], line["eda"], line["train"]) for line in unique if "train" in line] == [("all", 1.0, 1.0)]
-    assert [line["texts"] for line in unique] == ["all", "6"]
 
 
 def test_parameters_are_read_as_they_are_typed():

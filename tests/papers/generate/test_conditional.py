@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from textgauge.core.errors import InputError
+from textgauge.core import InputError
 from textgauge_papers.generate.conditional import classifier, conditional, filtered
 
 LABELS = ["animal", "money"]

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from textgauge.core.errors import InputError, MissingExtra, ResourceError
+from textgauge.core import InputError, MissingExtra, ResourceError
 from textgauge_papers.generate import ifc_corpora, train_language_model
 
 TEXTS = [f"the {how} cat {what}" for how in ("big", "old", "new") for what in ("runs", "sleeps", "is lost")]

@@ -17,10 +17,6 @@ def test_words_come_together_again(text):
     assert join_words(split_words(text)) == text
 
 
-def test_white_space_runs_together():
-    assert join_words(split_words(" a \n b\t")) == "a b"
-
-
 def test_no_order_of_words_makes_a_new_word():
     vocabulary = Vocabulary.of(TEXTS, largest=1_000)
     known = {word for text in TEXTS for word in words_of(text)}
@@ -62,8 +58,3 @@ def test_ngram_corpora_use_more_words_step_by_step():
     assert words[0] <= 2 * 8 + 3
     with pytest.raises(InputError, match="need 256 texts"):
         ngram_corpora(texts, steps=9)
-
-
-def test_orders_below_one_are_refused():
-    with pytest.raises(InputError, match="order 1"):
-        NgramGenerator(order=0)
