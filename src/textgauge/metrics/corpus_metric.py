@@ -182,9 +182,6 @@ class CorpusMetric(Metric):
         known = ", ".join(explained_metrics())
         return InputError(f"{self.key} has no per-text contributions; the metrics that have are {known}")
 
-    def ask_pairs(self, comparison: Comparison) -> None:
-        """Say what this metric will need of pairs of embeddings, so that metrics share passes; here nothing."""
-
     def measure(self, comparison: Comparison, compute: Callable[[], Values] | None = None) -> Score:
         """The score of one comparison, without uncertainty; see `textgauge.compare` for that.
 

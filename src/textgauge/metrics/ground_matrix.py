@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats, Floats32, Ints
 from textgauge.core.sizes import blocks
-from textgauge.data import Comparison, Corpus, Pool
+from textgauge.data import Corpus, Pool
 from textgauge.encode.grounds import GROUNDS, prepare
 from textgauge.metrics.base import Undefined
 from textgauge.metrics.numerics.neighbour_lists import Joint
-from textgauge.metrics.numerics.neighbour_rows import inside_ball
+from textgauge.metrics.numerics.neighbours import Exact
 from textgauge.metrics.pair_metric import PairMetric, distance_of
 from textgauge.metrics.registry import get_metric
 
@@ -25,23 +25,6 @@ if TYPE_CHECKING:
 Done = Callable[[int, int], None]
 
 _BLOCK = 512  # texts on a side of a block that is computed at once
-
-
-class CrossNearest(NamedTuple):
-    """For each text of both corpora the distance and position of the nearest text of the other corpus."""
-
-    of_reference: Floats
-    of_reference_index: Ints
-    of_candidate: Floats
-    of_candidate_index: Ints
-
-
-class BallCounts(NamedTuple):
-    """How many balls of the other corpus hold each text, and whether each reference ball holds a candidate text."""
-
-    of_reference: Ints
-    of_candidate: Ints
-    reached: NDArray[np.bool_]
 
 
 class GroundMatrix:
@@ -132,38 +115,17 @@ def ground_blocks(pool: Pool, metric: CorpusMetric) -> Callable[[Floats, Floats]
     return GROUNDS[metric.ground]
 
 
-def nearest(comparison: Comparison, name: str) -> CrossNearest:
-    """The nearest texts of the two corpora; of equally near ones the first."""
-    return nearest_of_blocks(len(comparison.reference), len(comparison.candidate), _across(comparison, name))
+class MatrixSide(Exact):
+    """The texts of a corpus, how near they are read off the matrix."""
 
+    def __init__(self, corpus: Corpus, name: str) -> None:
+        super().__init__(len(corpus))
+        self._matrix = ground_matrix(corpus.pool, name)
+        self._places = self._matrix.rows(corpus)
 
-def nearest_of_blocks(n: int, m: int, distances: Callable[[slice], Floats]) -> CrossNearest:
-    """The nearest texts of corpora of n and m texts, from distances of some rows to all columns at a time."""
-    of_p, at_q, of_q, at_p = np.empty(n), np.empty(n, np.int64), np.full(m, np.inf), np.zeros(m, np.int64)
-    for rows in blocks(n, _BLOCK):
-        block = distances(rows)
-        at_q[rows], of_p[rows] = block.argmin(axis=1), block.min(axis=1)
-        closest = block.argmin(axis=0)
-        found = block[closest, np.arange(m)]
-        closer = found < of_q
-        at_p[closer], of_q[closer] = rows.start + closest[closer], found[closer]
-    return CrossNearest(of_p, at_q, of_q, at_p)
-
-
-def ball_counts(comparison: Comparison, name: str, k: int, ties: str) -> BallCounts:
-    """Which balls, reaching to the k-th neighbour, hold which texts."""
-    closed = ties == "closed"
-    radius_p, radius_q = (_radii(side, name, k) for side in comparison.sides)
-    n, m = len(radius_p), len(radius_q)
-    found = BallCounts(np.zeros(n, np.int64), np.zeros(m, np.int64), np.zeros(n, dtype=bool))
-    distances = _across(comparison, name)
-    for rows in blocks(n, _BLOCK):
-        block = distances(rows)
-        held = inside_ball(block, radius_p[rows, None], closed=closed)
-        found.of_candidate[:] += held.sum(axis=0)
-        found.of_reference[rows] = inside_ball(block, radius_q, closed=closed).sum(axis=1)
-        found.reached[rows] = held.any(axis=1)
-    return found
+    def closeness(self, rows: slice, other: MatrixSide) -> Floats:
+        """Return −δ²/2."""
+        return self._matrix.block(self._places[rows], other._places) ** 2 / -2.0
 
 
 class MatrixJoint(Joint):
@@ -180,23 +142,6 @@ class MatrixJoint(Joint):
         found[np.arange(len(rows)), rows] = np.inf
         order = np.argsort(found, axis=1, kind="stable")[:, :ranks]
         return order.T, (np.take_along_axis(found, order, axis=1) ** 2).T
-
-
-def _across(comparison: Comparison, name: str) -> Callable[[slice], Floats]:
-    """Distances of some reference texts to all candidate texts."""
-    matrix = ground_matrix(comparison.joint.pool, name)
-    rows, columns = matrix.rows(comparison.reference), matrix.rows(comparison.candidate)
-    return lambda some: matrix.block(rows[some], columns)
-
-
-def _radii(corpus: Corpus, name: str, k: int) -> Floats:
-    matrix = ground_matrix(corpus.pool, name)
-    rows, radii = matrix.rows(corpus), np.empty(len(corpus))
-    for some in blocks(len(rows), _BLOCK):
-        block = matrix.block(rows[some], rows)
-        block[np.arange(len(block)), np.arange(some.start, some.stop)] = np.inf
-        radii[some] = np.partition(block, k - 1, axis=1)[:, k - 1]
-    return radii
 
 
 def _scratch(size: int) -> Floats32:

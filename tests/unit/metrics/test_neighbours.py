@@ -17,7 +17,7 @@ from textgauge.metrics.corpus.balls import DensityCoverage, PrecisionRecall
 from textgauge.metrics.corpus.nearest import AverageHausdorff, Hausdorff, NearestPrecisionRecall
 from textgauge.metrics.corpus_metric import CorpusMetric
 from textgauge.metrics.neighbours import loop_is_cheaper, nearest
-from textgauge.metrics.numerics import pair_blocks
+from textgauge.metrics.numerics import neighbours
 
 GROUNDS = ("euclidean", "cosine", "angular")
 NEAREST_KINDS = (NearestPrecisionRecall, AverageHausdorff, Hausdorff)
@@ -154,8 +154,6 @@ def test_draws_in_several_chunks():
 
 
 def test_filter_never_loses_a_near_pair():
-    from textgauge.metrics.numerics.neighbour_rows import Cloud, filters, squared_pairs
-
     rng = np.random.default_rng(6)
     for X in (
         rng.standard_normal((40, 300)),
@@ -164,11 +162,10 @@ def test_filter_never_loses_a_near_pair():
         1e-30 * rng.standard_normal((40, 5)),
         rng.standard_normal((40, 5)) * 10.0 ** rng.integers(-6, 6, (40, 1)),
     ):
-        cloud = Cloud.of(X, "euclidean")
-        (rows,) = filters(cloud)
-        high = rows.rows @ rows.against(slice(None))
-        i, j = np.divmod(np.arange(high.size), len(cloud))
-        true = -squared_pairs(cloud, cloud, i, j) / 2 / rows.scale**2
+        (rows,) = neighbours.Rows.of(neighbours.Cloud.of(X, "euclidean"))
+        high = rows.closeness(slice(None), rows)
+        i, j = np.divmod(np.arange(high.size), len(rows))
+        true = -rows.squares(i, rows, j, high) / 2 / rows.scale**2
         assert (high.ravel() >= true).all()
         assert (high.ravel() - rows.slack[i] - rows.slack[j] <= true).all()
 
@@ -228,7 +225,7 @@ def test_order_of_texts_does_not_matter():
 
 def test_nearest_gives_distance_and_first_position():
     X, Y = np.array([[0.0], [10.0], [0.0]]), np.array([[11.0], [1.0], [1.0]])
-    found = nearest(Comparison(X, Y), "given", "euclidean")
+    found = nearest(Comparison(X, Y), "given:euclidean")
     assert found.of_reference.tolist() == [1.0, 1.0, 1.0]
     assert found.of_reference_index.tolist() == [1, 0, 1]
     assert found.of_candidate_index.tolist() == [1, 0, 0]
@@ -236,21 +233,26 @@ def test_nearest_gives_distance_and_first_position():
 
 def test_work_is_shared_between_metrics(monkeypatch):
     passes = []
-    visit = pair_blocks.visit
-    monkeypatch.setattr(
-        pair_blocks, "visit", lambda a, b, found, *rest: passes.append(found) or visit(a, b, found, *rest)
-    )
+    closeness = neighbours.Rows.closeness
+    monkeypatch.setattr(neighbours.Rows, "closeness", lambda *args: passes.append(1) or closeness(*args))
     rng = np.random.default_rng(12)
     comparison = Comparison(rng.standard_normal((50, 4)), rng.standard_normal((50, 4)))
-    metrics = [PrecisionRecall(), DensityCoverage(), PrecisionRecall(k=3), Hausdorff(on="euclidean")]
-    for metric in metrics:
-        metric.on_given(comparison).ask_pairs(comparison)
-    for metric in metrics:
+    for metric in (PrecisionRecall(), DensityCoverage()):
         metric.on_given(comparison).compute(comparison)
-    assert [len(found) for found in passes] == [1, 1, 3]  # within each corpus, and across
+    assert len(passes) == 3  # within each corpus, and across
     for metric in (NearestPrecisionRecall(), AverageHausdorff(), Hausdorff()):
         metric.on_given(comparison).compute(comparison)
-    assert [len(found) for found in passes[3:]] == [1]
+    assert len(passes) == 5  # across, each way
+
+
+def test_blocks_change_nothing():
+    rng = np.random.default_rng(15)
+    X = np.repeat(rng.integers(-2, 3, (40, 3)), rng.integers(1, 4, 40), axis=0)
+    Y = rng.integers(-2, 3, (70, 3))
+    for metric in [kind(on=ground) for kind in (*BALL_KINDS, *NEAREST_KINDS) for ground in GROUNDS]:
+        whole = values(metric, X, Y)
+        with cap_sizes(7):
+            assert values(metric, X, Y) == whole
 
 
 def test_compcor_divides_by_the_other_size():

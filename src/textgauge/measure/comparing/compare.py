@@ -326,8 +326,6 @@ def measure_all(
 ) -> tuple[list[Score], list[str]]:
     """Return the scores of all metrics, p-values adjusted for them, and what confounds them; `of` is said of steps."""
     usable = [metric for metric in metrics if metric.key not in missing]
-    for metric in usable:
-        metric.ask_pairs(comparison)
     doing = f"{of and f'{of}: '}{'measuring and testing' if options.test else 'measuring'}"
     scores, nulls = list[Score](), list[NullValues | None]()
     for number, metric in enumerate(metrics):

@@ -22,8 +22,7 @@ from textgauge.measure.comparing.compare import limit_blas_threads, prepare_two
 from textgauge.measure.comparing.terms import Terms, separating_terms
 from textgauge.metrics import CorpusMetric, Score, get_corpus_metrics
 from textgauge.metrics.contributions import Contributions, SideTerms
-from textgauge.metrics.ground_matrix import CrossNearest
-from textgauge.metrics.neighbours import nearest_texts
+from textgauge.metrics.neighbours import CrossNearest, nearest_texts
 
 if TYPE_CHECKING:
     import altair as alt

@@ -142,9 +142,6 @@ def _of_pairs(read: Read, metrics: Sequence[CorpusMetric], options: UncertaintyO
         on_step(Stage(metric.key, number, len(metrics), "measuring"))
         if metric.embedder != embedder:  # metrics of one embedder share what a view remembers; then it goes
             embedder, comparison = metric.embedder, read.view()
-            for other in metrics:
-                if other.embedder == embedder:
-                    other.ask_pairs(comparison)
         with counting(on_step, f"{metric.key}: pairs of texts"), limit_blas_threads(comparison):
             score = metric.measure(comparison)
         if options.ci or options.test:

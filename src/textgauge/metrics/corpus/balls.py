@@ -9,19 +9,14 @@ from typing import Any, Literal
 import numpy as np
 
 from textgauge.core.arrays import Floats, Masks
-from textgauge.data import Comparison, Corpus
-from textgauge.metrics import ground_matrix
+from textgauge.data import Comparison
 from textgauge.metrics.base import VALUE, Part, Range
 from textgauge.metrics.contributions import Contributions, SideTerms
 from textgauge.metrics.corpus_metric import ManyValues, Values
-from textgauge.metrics.ground_matrix import BallCounts
-from textgauge.metrics.neighbours import NeighbourMetric, ball_counts, harmonic_mean, pair_passes, side_shares
+from textgauge.metrics.neighbours import BallCounts, NeighbourMetric, ball_counts, harmonic_mean
 from textgauge.metrics.null_values import NullValues
 from textgauge.metrics.numerics import neighbour_lists as many
 from textgauge.metrics.numerics.neighbour_lists import Lists
-from textgauge.metrics.numerics.neighbour_sides import ManyShares
-from textgauge.metrics.numerics.pair_blocks import BallsHeld
-from textgauge.metrics.numerics.subsets import Subsets
 from textgauge.metrics.registry import register
 from textgauge.metrics.score import Score
 from textgauge.metrics.uncertainty import Parts, cut_mean
@@ -63,25 +58,9 @@ class _BallMetric(NeighbourMetric):
         """A text and its k neighbours."""
         return self.k + 1
 
-    def ask_pairs(self, comparison: Comparison) -> None:
-        """What balls hold."""
-        if self.pair_ground is None and comparison.smaller >= self.min_texts:
-            request = BallsHeld(self.k, self.ties == "closed", self.ground != "euclidean")
-            pair_passes(comparison, self.embedder).ask(request)
-
     def balls(self, comparison: Comparison) -> BallCounts:
-        """Which balls hold which texts."""
-        if self.pair_ground is not None:
-            return comparison.derive(ground_matrix.ball_counts, self.pair_ground, self.k, self.ties)
-        return ball_counts(comparison, self.embedder, self.ground, self.k, self.ties)
-
-    def of_sides(self, joint: Corpus, sides: Subsets) -> ManyValues | None:
-        """Values of draws of few different sides; None where these have too little in common."""
-        shares = joint.derive(side_shares, self.embedder, self.ground, self.k, self.ties, sides)
-        return shares and self._of_shares(shares)
-
-    def _of_shares(self, shares: ManyShares) -> ManyValues:
-        raise NotImplementedError
+        """Return which balls hold which texts."""
+        return ball_counts(comparison, self.on, self.k, self.ties)
 
     def _held(self, lists: Lists, own: Masks, other: Masks) -> many.Held:
         radii = many.radii_within(lists, own, self.k)
@@ -134,9 +113,6 @@ class PrecisionRecall(_BallMetric):
             for side, mask, count in zip(adds, inside, counts, strict=True)
         )
         return Contributions(self.part or VALUE, formula, reference, candidate)
-
-    def _of_shares(self, shares: ManyShares) -> ManyValues:
-        return self._values(shares.precision, shares.recall)
 
     def of_draws(self, lists: Lists, P: Masks, Q: Masks) -> ManyValues:
         """Values from neighbour lists."""
@@ -211,9 +187,6 @@ class DensityCoverage(_BallMetric):
         """Values from neighbour lists."""
         held = self._held(lists, P, Q)
         return self._values(held.total / (self.k * Q.sum(axis=1)), held.reached.sum(axis=1) / P.sum(axis=1))
-
-    def _of_shares(self, shares: ManyShares) -> ManyValues:
-        return self._values(shares.density, shares.coverage)
 
     def _values(self, density: Floats, coverage: Floats) -> ManyValues:
         value = 1.0 - harmonic_mean(np.minimum(density, 1.0), coverage)

@@ -17,7 +17,6 @@ from textgauge.metrics.base import VALUE, Part
 from textgauge.metrics.contributions import Contributions, SideTerms
 from textgauge.metrics.corpus_metric import GroundMetric, ManyValues, Values
 from textgauge.metrics.ground_matrix import ground_blocks, ground_rows
-from textgauge.metrics.neighbours import clouds, pair_passes
 from textgauge.metrics.numerics.kernel_sums import (
     MANY_ROWS,
     Kernel,
@@ -28,7 +27,6 @@ from textgauge.metrics.numerics.kernel_sums import (
     row_sums,
     to_angles,
 )
-from textgauge.metrics.numerics.pair_blocks import DistanceSums
 from textgauge.metrics.numerics.spectral import narrow_unit, unit
 from textgauge.metrics.registry import register
 from textgauge.metrics.score import Score
@@ -92,13 +90,9 @@ def sums_over_ground(comparison: Comparison, on: tuple[str, str]) -> tuple[Float
     exact = unit if straight else partial(prepare, ground=ground)
     rows: Any = narrow_unit(vectors) if narrow else exact(vectors)
     X, Y = rows[:n], rows[n:]
-    if ground == "cosine" or not many:
-        return X, Y, row_sums(X, Y, partial(negative, ground))
-    found = pair_passes(comparison, embedder).answer(DistanceSums(ground))
-    P, Q = (sums[cloud.inverse] for sums, cloud in zip(found, clouds(comparison, embedder), strict=True))
-    if ground != "angular":
-        return X, Y, row_sums(X, Y, partial(negative, ground), (-P, -Q))
-    return X, Y, row_sums(X, Y, Angles(), (np.pi * P, np.pi * Q)).times(-1.0 / np.pi)
+    if ground == "angular" and many:
+        return X, Y, row_sums(X, Y, Angles()).times(-1.0 / np.pi)
+    return X, Y, row_sums(X, Y, partial(negative, ground))
 
 
 @register
@@ -120,12 +114,6 @@ class Energy(GroundMetric):
     parts = (Part("coefficient"),)
 
     root: bool = False
-
-    def ask_pairs(self, comparison: Comparison) -> None:
-        """Distances across the corpora, where they are taken from blocks of many texts."""
-        sizes = len(comparison.reference), len(comparison.candidate)
-        if self.pair_ground is None and self.ground != "cosine" and min(sizes) >= MANY_ROWS:
-            pair_passes(comparison, self.embedder).ask(DistanceSums(self.ground))
 
     def compute(self, comparison: Comparison) -> Values:
         """Closed form for cosine, blocks of distances for the other grounds."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 from math import comb
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -16,16 +16,13 @@ from textgauge.metrics.base import VALUE, Part, Range, Undefined
 from textgauge.metrics.contributions import Contributions, SideTerms
 from textgauge.metrics.corpus_metric import CorpusMetric, EmbeddingMetric, GroundMetric, ManyValues, Values
 from textgauge.metrics.ground_matrix import ground_blocks, ground_rows
-from textgauge.metrics.neighbours import clouds, pair_passes
 from textgauge.metrics.numerics.kernel_sums import (
-    MANY_ROWS,
     Kernel,
     RowSums,
     discrepancy_interval,
     discrepancy_many,
     row_sums,
 )
-from textgauge.metrics.numerics.pair_blocks import GaussianSums
 from textgauge.metrics.registry import register
 from textgauge.metrics.score import Score
 from textgauge.metrics.uncertainty import FEWEST_FOR_U_STATISTIC, normal_reach
@@ -91,10 +88,6 @@ class KernelDiscrepancy(CorpusMetric):
         """The kernel, with what it takes from the joint corpus."""
         raise NotImplementedError
 
-    def shared_width(self, comparison: Comparison) -> float | None:
-        """The width of a Gaussian kernel of Euclidean distances of many texts, which passes over pairs sum up."""
-        return None
-
     def rows(self, corpus: Corpus) -> Floats:
         """Rows as the kernel takes them."""
         return corpus.embeddings(self.embedder).astype(np.float64)
@@ -141,18 +134,8 @@ class KernelDiscrepancy(CorpusMetric):
 
 
 def _kernel_row_sums(comparison: Comparison, metric: KernelDiscrepancy) -> tuple[Floats, Floats, RowSums]:
-    n, width = len(comparison.reference), metric.shared_width(comparison)
-    if width is not None:
-        rows: Any = comparison.joint.embeddings(metric.embedder)
-        return rows[:n], rows[n:], _gaussian_row_sums(comparison, metric.embedder, width)
-    rows = metric.rows(comparison.joint)
+    n, rows = len(comparison.reference), metric.rows(comparison.joint)
     return rows[:n], rows[n:], row_sums(rows[:n], rows[n:], metric.kernel(comparison.joint))
-
-
-def _gaussian_row_sums(comparison: Comparison, embedder: str, width: float) -> RowSums:
-    xx, yy, xy, yx = pair_passes(comparison, embedder).answer(GaussianSums(width))
-    P, Q = (cloud.inverse for cloud in clouds(comparison, embedder))
-    return RowSums(xx[P], yy[Q], xy[P], yx[Q], np.ones(len(P)), np.ones(len(Q)))
 
 
 @register
@@ -173,17 +156,6 @@ class Mmd(KernelDiscrepancy, GroundMetric):
     version = 2
 
     scale: float = 1.0
-
-    def ask_pairs(self, comparison: Comparison) -> None:
-        """Sums of the kernel, where they are taken from blocks of many texts."""
-        width = self.shared_width(comparison)
-        if width is not None:
-            pair_passes(comparison, self.embedder).ask(GaussianSums(width))
-
-    def shared_width(self, comparison: Comparison) -> float | None:
-        """That of Euclidean distances of many texts."""
-        many = comparison.smaller >= MANY_ROWS
-        return self._width(comparison.joint) if many and self._euclidean else None
 
     def rows(self, corpus: Corpus) -> Floats:
         """Rows as the ground takes them."""

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -18,14 +17,10 @@ from textgauge.core.sizes import blocks, runs
 from textgauge.data import Comparison, Corpus, Draws
 from textgauge.metrics.base import DEFAULT_SEED, POSITIVE, VALUE, Part, Range
 from textgauge.metrics.corpus_metric import EmbeddingMetric, ManyValues, Values
-from textgauge.metrics.neighbours import gram_of
-from textgauge.metrics.numerics.spectral import Directions, Spread, components, spread_of_directions
-from textgauge.metrics.numerics.subsets import Subsets
+from textgauge.metrics.numerics.spectral import Spread, components, spread_of_directions
 from textgauge.metrics.registry import register
 from textgauge.metrics.score import Score
 from textgauge.metrics.uncertainty import around, student_reach
-
-Spreading = Callable[[Ints, Floats], Spread]  # of rows with weights
 
 _ENDS = 1e-6  # the mixtures run from this share of P to this share of Q, so that no divergence is infinite
 _CLUSTERINGS = 8  # for the standard error
@@ -165,14 +160,12 @@ class Mauve(EmbeddingMetric):
     def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
         """`compute` for many draws; those of the same texts in union share one clustering."""
         many = {name: np.full(len(draws), np.nan) for name in self.value_names}
-        sides = Subsets.of(draws.left, draws.right)
-        directions = Directions(joint.embeddings(self.embedder), sides, lambda: gram_of(joint, self.embedder, sides))
         histograms: dict[int, list[tuple[Ints, Floats, Floats]]] = defaultdict(list)
         for groups in _of_few_texts(_same_union(draws, self.min_texts), draws):
             for values in many.values():
                 values[np.concatenate(groups)] = 0.0
             unions = [
-                self._union(joint, draws.left[first], draws.right[first], partial(directions.spread, int(first)))
+                self._union(joint, draws.left[first], draws.right[first])
                 for first in (members[0] for members in groups)
             ]
             for clusterings in self._clustered(unions):
@@ -191,13 +184,13 @@ class Mauve(EmbeddingMetric):
                     np.add.at(values, members[block], self._value(name, left[block], right[block]) / self.seeds)
         return many
 
-    def _union(self, joint: Corpus, left: Masks, right: Masks, spreading: Spreading | None = None) -> _Union:
+    def _union(self, joint: Corpus, left: Masks, right: Masks) -> _Union:
         """The texts of a draw, as different rows to be clustered."""
         buckets = self.buckets or max(2, round(min(int(left.sum()), int(right.sum())) / 10))
         canonical = joint.derive(_canonical, self.embedder)
         present, place, weights = canonical.distinct(left.astype(np.int64) + right)
         rows = present if len(present) == len(weights) else present[np.unique(place, return_index=True)[1]]
-        spread = spreading(rows, weights) if spreading else spread_of_directions(canonical.embeddings[rows], weights)
+        spread = spread_of_directions(canonical.embeddings[rows], weights)
         return _Union(len(joint), present, place, weights, spread, buckets)
 
     def _clustered(self, unions: Sequence[_Union]) -> Iterator[list[Ints]]:

@@ -8,17 +8,14 @@ from typing import Literal
 import numpy as np
 
 from textgauge.core.arrays import Floats, Masks
-from textgauge.data import Comparison, Corpus
+from textgauge.data import Comparison
 from textgauge.metrics.base import VALUE, Part, Undefined
 from textgauge.metrics.contributions import Contributions, SideTerms
 from textgauge.metrics.corpus_metric import ManyValues, Values
-from textgauge.metrics.ground_matrix import CrossNearest
-from textgauge.metrics.neighbours import NeighbourMetric, harmonic_mean, nearest_texts, pair_passes, side_nearest
+from textgauge.metrics.neighbours import CrossNearest, NeighbourMetric, harmonic_mean, nearest
 from textgauge.metrics.numerics import neighbour_lists as many
 from textgauge.metrics.numerics.neighbour_lists import Lists
-from textgauge.metrics.numerics.neighbour_rows import to_ground
-from textgauge.metrics.numerics.pair_blocks import NearestRows
-from textgauge.metrics.numerics.subsets import Subsets
+from textgauge.metrics.numerics.neighbours import to_ground
 from textgauge.metrics.registry import register
 from textgauge.metrics.score import Score
 
@@ -47,7 +44,7 @@ class _NearestMetric(NeighbourMetric):
         self, comparison: Comparison, score: Score, *, level: float, seed: int
     ) -> tuple[float, float, str]:
         """None where one text is the nearest of many: other samples would lack it, which no part of this one shows."""
-        share = _largest_share(nearest_texts(self, comparison)[0])
+        share = _largest_share(nearest(comparison, self.on))
         if share > _HUB:
             raise Undefined(
                 f"{self.key} has no interval: one text is the nearest of {share:.0%} of the other corpus, "
@@ -60,21 +57,11 @@ class _NearestMetric(NeighbourMetric):
         """From 0 to the farthest two texts can be."""
         return 0.0, _FARTHEST.get(self.ground, INFINITY)
 
-    def ask_pairs(self, comparison: Comparison) -> None:
-        """The nearest rows."""
-        if self.pair_ground is None:
-            pair_passes(comparison, self.embedder).ask(NearestRows(self.ground != "euclidean"))
-
     def compute(self, comparison: Comparison) -> Values:
         """Value and the two directions."""
-        found, _ = nearest_texts(self, comparison)
+        found = nearest(comparison, self.on)
         values = self._of_distances(found.of_reference[None, :], found.of_candidate[None, :])
         return {name: float(numbers[0]) for name, numbers in values.items()}
-
-    def of_sides(self, joint: Corpus, sides: Subsets) -> ManyValues | None:
-        """Values of draws of few different sides; None where these have too little in common."""
-        found = joint.derive(side_nearest, self.embedder, self.ground, sides)
-        return found and self._of_distances(*(to_ground(squares, self.ground) for squares in found))
 
     def of_draws(self, lists: Lists, P: Masks, Q: Masks) -> ManyValues:
         """Values from neighbour lists."""
@@ -86,7 +73,7 @@ class _NearestMetric(NeighbourMetric):
         self, comparison: Comparison, formula: str, over: tuple[int, int], slopes: tuple[float, float]
     ) -> Contributions:
         """Contributions of slope × nearest distance / size for each side."""
-        found, _ = nearest_texts(self, comparison)
+        found = nearest(comparison, self.on)
         distances = found.of_reference, found.of_candidate
         reference, candidate = (
             SideTerms(slope * side / size) for side, size, slope in zip(distances, over, slopes, strict=True)
@@ -134,7 +121,7 @@ class NearestPrecisionRecall(_NearestMetric):
         H is homogeneous of degree one, so precision·∂H/∂precision + recall·∂H/∂recall = H (Euler): first-order shares
         that add up exactly. Of a part: nearest distance/n of its side, 0 of the other.
         """
-        found, _ = nearest_texts(self, comparison)
+        found = nearest(comparison, self.on)
         n, m = len(found.of_reference), len(found.of_candidate)
         over = (n, m) if self.compat == "none" else (m, n)
         recall, precision = found.of_reference.sum() / over[0], found.of_candidate.sum() / over[1]

@@ -81,20 +81,19 @@ class RowSums:
         return own[0] - self.xy / (n * m), own[1] - yx / (n * m)
 
 
-def row_sums(X: Floats, Y: Floats, kernel: Kernel, across: tuple[Floats, Floats] | None = None) -> RowSums:
+def row_sums(X: Floats, Y: Floats, kernel: Kernel) -> RowSums:
     """One pass over the blocks; symmetric ones are computed once.
 
     Float32 rows stay so, and those of many different ones become so; their blocks are float32, and sums are added up in
     float64: the mean is within 1e-7 of the float64 one.
-    `across` are the row sums across the samples, where another pass has them already.
     """
     if X.dtype != np.float32 and min(len(X), len(Y)) >= MANY_ROWS and mostly_different(X) and mostly_different(Y):
         X, Y = X.astype(np.float32), Y.astype(np.float32)
     n, m = len(X), len(Y)
-    count = PairCount(n * (n + 1) // 2 + m * (m + 1) // 2 + (0 if across else n * m))
+    count = PairCount(n * (n + 1) // 2 + m * (m + 1) // 2 + n * m)
     xx, x_self = _within(X, kernel, count)
     yy, y_self = _within(Y, kernel, count)
-    xy, yx = across or _across(X, Y, kernel, count)
+    xy, yx = _across(X, Y, kernel, count)
     return RowSums(xx, yy, xy, yx, x_self, y_self)
 
 

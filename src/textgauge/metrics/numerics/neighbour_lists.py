@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from textgauge.core.arrays import Floats, Floats32, Ints, Masks
 from textgauge.core.progress import report
 from textgauge.core.sizes import blocks, capped
-from textgauge.metrics.numerics.neighbour_rows import AT_ONCE, Cloud, inside_ball, levels, squared_pairs
+from textgauge.metrics.numerics.neighbours import AT_ONCE, Cloud, inside_ball, levels, squared_pairs
 
 Cell = NDArray[np.int32]
 

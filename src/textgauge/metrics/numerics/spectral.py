@@ -1,17 +1,15 @@
-"""Rows of length one, and principal components of rows, of their products and of draws that share sums."""
+"""Rows of length one, and principal components of rows."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.core.arrays import Floats, Ints
+from textgauge.core.arrays import Floats
 from textgauge.core.sizes import blocks
-from textgauge.metrics.numerics.subsets import Gram, Partition, Subsets
 
 Vectors = NDArray[np.floating[Any]]
 
@@ -103,50 +101,3 @@ def _lengths(rows: Floats) -> Floats:
     """Of each vector, along the last axis; 1 for a zero vector."""
     lengths = np.sqrt(np.einsum("...i,...i->...", rows, rows))[..., None]
     return np.where(lengths == 0, 1.0, lengths)
-
-
-class Directions:
-    """Rows of length one of a joint corpus: their spread in any draw, from sums that all draws share."""
-
-    def __init__(self, X: Vectors, sides: Subsets, gram: Callable[[], Gram | None]) -> None:
-        self._X, self._sides, self._gram = X, sides, gram
-        self._few = X.shape[1]
-
-    def spread(self, draw: int, rows: Ints, weights: Floats) -> Spread:
-        """That of the different rows of a draw: of few from the Gram matrix, of many from sums over sides."""
-        if len(rows) < self._few:
-            gram = self._gram()
-            if gram is not None:
-                order = gram.ordered(rows)
-                products, heavy, total = gram.cosines(rows[order], rows[order]), weights[order], weights.sum()
-                if products.diagonal() @ heavy - heavy @ products @ heavy / total > _SPREAD * total:
-                    spread, back = spread_of_products(products, heavy), np.argsort(order)
-                    return Spread(spread.matrix, lambda values, vectors: spread.scores(values, vectors)[back])
-        elif self._atoms is not None:
-            scatter, mean = self._scatter(draw)
-            if np.trace(scatter) > _SPREAD * weights.sum():
-                return Spread(scatter, lambda values, vectors: self._rows[rows] @ vectors - mean @ vectors)
-        return spread_of_directions(self._X[rows], weights)
-
-    @cached_property
-    def _rows(self) -> Floats:
-        return unit(self._X)
-
-    @cached_property
-    def _atoms(self) -> Partition | None:
-        return Partition.of(self._sides) if len(self._sides.left) > 1 else None
-
-    @cached_property
-    def _sums(self) -> tuple[Floats, Floats]:
-        """For each atom the sum of its rows, and of their outer products."""
-        assert self._atoms is not None  # noqa: S101
-        atoms = [self._rows[rows] for rows in self._atoms.rows]
-        return np.stack([rows.sum(axis=0) for rows in atoms]), np.stack([rows.T @ rows for rows in atoms])
-
-    def _scatter(self, draw: int) -> tuple[Floats, Floats]:
-        """The sum of the outer products of a draw's rows less their mean, and the mean."""
-        assert self._atoms is not None  # noqa: S101
-        sides = [self._sides.left[draw], self._sides.right[draw]]
-        times = self._atoms.members[sides].sum(axis=0)
-        size, sums = self._sides.sizes[sides].sum(), times @ self._sums[0]
-        return np.tensordot(times, self._sums[1], 1) - np.outer(sums, sums / size), sums / size
