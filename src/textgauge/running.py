@@ -13,19 +13,22 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
-from textgauge.bench import Store
+from textgauge.bench import Plan, Store
 from textgauge.bench.boards.grouped import boards_answer, boards_details, boards_rows, leaderboards, titled
 from textgauge.bench.boards.leaderboard import Leaderboard, leaderboard, rank_charts
 from textgauge.bench.boards.overall import Scope
 from textgauge.bench.boards.verdicts import judging, observed, only, verdict_frame, verdict_warnings
 from textgauge.bench.inputs.kinds import drop_none
 from textgauge.bench.inputs.sources import PairSources, TaskSources
+from textgauge.bench.judge_audit import MARGIN, JudgeAudit, audit_judge
+from textgauge.bench.protocols import list_data_words, protocols_named
 from textgauge.bench.results import Results
 from textgauge.bench.run import Progress, compute, warnings_of
-from textgauge.bench.suites import find_suite, suite_or_protocol_plans
+from textgauge.bench.suites import suite_or_protocol_plans
 from textgauge.core.charts import without_network
-from textgauge.core.errors import InputError, warn
+from textgauge.core.errors import ArgumentError, InputError, warn
 from textgauge.core.result import Result
+from textgauge.core.tabular import Row
 from textgauge.data.source import Source
 
 if TYPE_CHECKING:
@@ -60,58 +63,112 @@ def run(
     columns: Mapping[str, Any] | None = None,
     column: str | None = None,
     rated_only: bool = False,
+    judge: str | None = None,
+    repeat: Sequence[str] = (),
+    swapped: str | None = None,
+    margin: float = MARGIN,
     out: Named | None = None,
     seed: int = 0,
     jobs: int = 1,
     scheduler: str | None = None,
+    dry_run: bool = False,
     on_progress: Progress = lambda *_: None,
     **parameters: Any,
 ) -> Run:
-    """Run a protocol on data, or a suite, and keep every finished result; the same as `textgauge run`.
+    """Run a protocol on data, or a suite, and keep every finished result in a folder.
 
-    Data, by protocol: two corpora `source_a` and `source_b` (ksc, size, speed), as `compare` takes them; `pairs`, a
-    table with its columns `left`, `right`, `rating` (one, or one per rater) and `groups` (of set, system, item), a
-    sample or a dataset, or texts and ratings themselves as `left`, `right`, `rating` (agreement, distributionality;
-    `only` chooses rows, `rated_only` those with a rating, `limit` draws some); `steps` and `reference` (ifc);
-    `rated`, `comparisons`, `documents`, `labelled`, `beir` with the `columns` of their table (tasks). A suite and
-    `perturbation` bring theirs.
+    Parameters
+    ----------
+    what
+        A protocol or a suite. A suite and `perturbation` bring their data.
+    metrics
+        Metrics, separated by commas; by default those of the suite or protocol.
+    source_a, source_b
+        Two corpora, as `compare` takes them (ksc, size, speed).
+    pairs
+        A table, sample or dataset of pairs (agreement, distributionality).
+    left, right
+        The columns of the texts of `pairs`, or the texts themselves.
+    rating
+        A column of ratings of `pairs`, or several, one for each rater; or the ratings themselves.
+    groups
+        The columns of `set`, `system` and `item`.
+    only
+        The rows of `pairs` to take, as `label=1`.
+    limit
+        Use a random sample of this many pairs.
+    steps, reference
+        Corpora in order, a folder or a list, and the corpus that they should approach (ifc).
+    rated, comparisons, documents, labelled, beir
+        The data of tasks.
+    columns
+        Which columns of a task's table hold what.
+    column
+        The column of texts of a table that is a corpus.
+    rated_only
+        Leave out pairs without a rating.
+    judge
+        A column of a judge's scores, which is audited against the ratings and is one of the metrics (agreement).
+    repeat
+        Columns of the judge's answers to the same question again.
+    swapped
+        The column of the judge's scores with both texts exchanged.
+    margin
+        What a person's work is worth in the audit: 0.2 for experts, 0.1 for crowd workers.
+    out
+        A folder that keeps the run and resumes an old one; without it, results live as long as the run object.
+    seed
+        Random seed.
+    jobs
+        Number of local processes; a script then needs its `if __name__ == "__main__"`.
+    scheduler
+        The address of a Dask scheduler.
+    dry_run
+        Compute nothing: `cells` lists the results and says which are there already.
+    on_progress
+        Called with the number of finished results, their total, and what is being done.
+    **parameters
+        Parameters of the protocol, as `k=5`; with several values, as `k=(5, 7)`, each is run.
 
-    `parameters` are those of the protocol, as `k=5`; with several values, as `k=(5, 7)`, each is run. `out` is a folder
-    that keeps the run and resumes an old one, of the command too; without it, results live as long as the run object.
-    `jobs` are local processes (a script then needs its `if __name__ == "__main__"`), `scheduler` the address of a Dask
-    scheduler; `on_progress` gets the number of finished results, their total, and what is being done.
-
+    Examples
+    --------
     >>> words = [f"{colour} {animal} {i}" for i in range(12) for colour in ("red", "blue") for animal in ("cat", "dog")]
     >>> cards = [f"pay the {what} by card {i}" for i in range(24) for what in ("rent", "fee")]
     >>> two = {"source_a": words, "source_b": cards}
-    >>> found = run("ksc", **two, metrics="jsd@words,zipf@words", k=4, n=12, repetitions=2)
-    >>> found.computed, found.leaderboard().rows[0].metric
+    >>> finished = run("ksc", **two, metrics="jsd@words,zipf@words", k=4, n=12, repetitions=2)
+    >>> finished.computed, finished.leaderboard().rows[0].metric
     (4, 'jsd@words')
     """
-    suite = find_suite(what)
-    if suite is not None and suite.program is not None:
-        raise InputError(f"the suite {what} has no results of single metrics: run it by `textgauge run {what}`")
+    values = locals()
+    given = {name: values[name] for name in list_data_words() if not _is_absent(values[name])}
     for name, value, least in (("seed", seed, 0), ("jobs", jobs, 1), ("limit", limit, 2)):
         if value is not None and value < least:
             raise InputError(f"{name} is at least {least}, not {value}")
-    given = drop_none(
-        {
-            "source_a": source_a, "source_b": source_b, "steps": steps, "reference": reference, "column": column,
-            "pairs": pairs, "left": left, "right": right, "rating": rating, "groups": groups or None, "only": only,
-            "limit": limit, "rated": rated, "comparisons": comparisons, "documents": documents, "labelled": labelled,
-            "beir": beir, "columns": columns or None, "rated_only": rated_only or None,
-        }
-    )  # fmt: skip
-    chosen = [metrics] if isinstance(metrics, str) else metrics
+    chosen: Any = [metrics] if isinstance(metrics, str) else metrics
+    audit = None
+    if judge is not None:
+        kind = next((kind for kind in protocols_named(what) if kind.rated), None)
+        if kind is None or not isinstance(pairs, str | os.PathLike):
+            raise ArgumentError("{judge} is for `run agreement` with {pairs}")
+        options: dict[str, Any] = {"repeat": repeat, "swapped": swapped, "margin": margin, "seed": seed}
+        named: Any = [rating] if isinstance(rating, str) else rating or ()
+        audit = audit_judge(pairs, rating=named, judge=judge, text=left if isinstance(left, str) else "left", **options)
+        chosen, given["rated_only"] = [*(chosen or [kind.default_metrics]), f"column:{judge}"], True
     plans = suite_or_protocol_plans(what, chosen, drop_none(parameters), seed, given)
     warned = warnings_of(plans)
     for text in warned:
         warn(text)
     store = _temporary() if out is None else Store(out)
+    if dry_run:
+        return Run(store, 0, 0, (), tuple(warned), tuple(plans), audit)
     report = compute(plans, store, jobs=jobs, scheduler=scheduler, progress=lambda: nullcontext(on_progress))
     for text in report.failures:
         warn(text, RuntimeWarning)
-    return Run(store, report.found, report.computed, report.failures, tuple(warned))
+    return Run(store, report.found, report.computed, report.failures, tuple(warned), tuple(plans), audit)
+
+
+def _is_absent(value: object) -> bool:
+    return value is None or value is False or (isinstance(value, Mapping) and not value)
 
 
 def _temporary() -> Store:
@@ -125,8 +182,9 @@ def _temporary() -> Store:
 class Run(Result):
     """A run and what its folder holds: `found` results were there before, `computed` ones are new.
 
-    `failures` lists trials in which a metric raised an error, `warnings` what to watch out for in the data. What other
-    runs left in the folder is read with it, once, when it is first needed.
+    `failures` lists trials in which a metric raised an error, `warnings` what to watch out for in the data; `plans` are
+    what was asked for, `audit` is that of the judge, if there is one. What other runs left in the folder is read with
+    it, once, when it is first needed.
     """
 
     command: ClassVar[str] = "run"
@@ -136,6 +194,8 @@ class Run(Result):
     computed: int
     failures: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    plans: tuple[Plan, ...] = ()
+    audit: JudgeAudit | None = None
 
     @property
     def folder(self) -> Path:
@@ -217,12 +277,22 @@ class Run(Result):
         """What each leaderboard is about, and what its overall score is made of."""
         return boards_details(self.leaderboards)
 
-    @property
-    def rows(self) -> list[dict[str, Any]]:
-        """The rows as dictionaries."""
-        return self.to_dicts()
+    def cells(self) -> list[Row]:
+        """Return one row per result that was asked for, and whether it is there."""
+        return [
+            {
+                "data": cell.data,
+                "protocol": cell.protocol,
+                "batch": cell.batch,
+                "metric": cell.metric,
+                "state": "there" if self.store.has(cell) else "to compute",
+            }
+            for plan in self.plans
+            for cell in plan.cells()
+        ]
 
-    def to_dicts(self) -> list[dict[str, Any]]:
+    @property
+    def rows(self) -> list[Row]:
         """The rows of the leaderboards; `board` is the title where there are several."""
         return boards_rows({title: board.to_dicts() for title, board in self.leaderboards.items()})
 

@@ -47,28 +47,24 @@ class Cell:
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """A protocol on sources with metrics under a seed.
-
-    `drawn` are its batches where they are drawn already, with embeddings of their texts.
-    """
+    """A protocol on sources with metrics under a seed."""
 
     protocol: Protocol
     sources: Data
     metrics: Sequence[Metric]
     seed: int = 0
-    drawn: tuple[Batch, ...] = ()
 
     def __post_init__(self) -> None:
         self.protocol.check(self.sources)
 
     def batches(self) -> Iterator[Batch]:
-        """The batches of trials."""
-        return iter(self.drawn) if self.drawn else self.protocol.trials(self.sources, self.seed)
+        """Draw the batches of trials."""
+        return self.protocol.trials(self.sources, self.seed)
 
     @cached_property
     def numbers(self) -> tuple[int, ...]:
-        """The numbers of the batches; drawing trials takes time, so they are listed once."""
-        return tuple(batch.number for batch in self.batches())
+        """The numbers of the batches."""
+        return tuple(self.protocol.batch_numbers(self.sources, self.seed))
 
     def cell(self, batch: int, metric: Metric) -> Cell:
         """The cell of one metric on one batch."""

@@ -114,10 +114,10 @@ def suite_or_protocol_plans(
         if what not in known and what not in families:
             raise UnknownName.among("suite or protocol", what, [*SUITES, *known, *families])
         return protocol_plans(what, metrics, parameters, seed, given)
-    if parameters or given:
-        raise InputError(f"the suite {what} sets its own data and parameters; name a protocol to set them yourself")
     if suite.plans is None:
         raise InputError(f"the suite {what} has no results of single metrics: run it by `textgauge run {what}`")
+    if parameters or given:
+        raise InputError(f"the suite {what} sets its own data and parameters; name a protocol to set them yourself")
     return suite.plans(metrics, seed)
 
 

@@ -83,6 +83,8 @@ def check_trials(case: ProtocolCase) -> None:
         assert set(batch.columns) == set(batches[0].columns), "batches have different columns"
         for name, column in batch.columns.items():
             assert len(column) == len(batch), f"column {name} has {len(column)} cells for {len(batch)} trials"
+    numbers = list(case.protocol.batch_numbers(case.data, _SEED))
+    assert numbers == [batch.number for batch in case.batches], "`batch_numbers` are not those of its trials"
 
 
 def check_repeatable(case: ProtocolCase) -> None:

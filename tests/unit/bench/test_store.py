@@ -79,15 +79,6 @@ def test_a_link_or_pipe_in_a_run_folder_is_replaced_and_not_followed(tmp_path, m
     assert not manifest.is_symlink()
 
 
-def test_a_table_that_is_no_cell_is_taken_for_missing(tmp_path, make_plan):
-    plan, store = make_plan(), Store(tmp_path)
-    run([plan], store)
-    cell = plan.cells()[0]
-    pl.DataFrame({"i": [1]}).write_parquet(store.path(cell))
-    with pytest.warns(RuntimeWarning, match="damaged"):
-        assert store.read(cell) is None
-
-
 def test_what_a_killed_process_left_half_written_does_not_matter(tmp_path, make_plan):
     plan, store = make_plan(), Store(tmp_path)
     for cell in plan.cells():

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from textgauge.bench.boards.leaderboard import Leaderboard, RankedMetric, leaderboard
+from textgauge.bench.boards.leaderboard import (
+    Leaderboard,
+    RankedMetric,
+    leaderboard,
+    list_measures,
+    list_ranked_metrics,
+)
 from textgauge.bench.boards.overall import Scope
 from textgauge.bench.protocols.base import Measure
 from textgauge.bench.results import Judged
@@ -22,7 +28,11 @@ class Board:
 
     protocols: tuple[str, ...]
     judged: tuple[Judged, ...]
-    ranking: Leaderboard
+
+    @cached_property
+    def ranking(self) -> Leaderboard:
+        """The leaderboard."""
+        return leaderboard(self.judged)
 
     @property
     def title(self) -> str:
@@ -94,7 +104,7 @@ def grouped_boards(judged: Sequence[Judged]) -> list[tuple[Board, tuple[Board, .
     """
     names = list(dict.fromkeys(item.protocol.name for item in judged if item.verdicts))
     single = {name: _board((name,), judged) for name in names}
-    groups = _alike(list(single.values()))
+    groups = _find_alike(single.values())
     went = {name: {item.metric for item in judged if item.protocol.name == name} for name in names}
     for name in [name for name in names if not any(name in group for group in groups)]:
         with_it = [group for group in groups if went[name] & set().union(*(went[other] for other in group))]
@@ -108,11 +118,11 @@ def grouped_boards(judged: Sequence[Judged]) -> list[tuple[Board, tuple[Board, .
     ]
 
 
-def _alike(single: Sequence[Board]) -> list[list[str]]:
-    """The names of protocols that rank mostly the same metrics: at least half of all are ranked by each."""
+def _find_alike(single: Iterable[Board]) -> list[list[str]]:
+    """Return the names of protocols that rank mostly the same metrics: at least half of all are ranked by each."""
     groups: list[tuple[list[str], frozenset[str], frozenset[str]]] = []
     for board in single:
-        ranked = frozenset(row.metric for row in board.ranking if not math.isnan(row.overall))
+        ranked = list_ranked_metrics(board.judged)
         for place, (names, common, either) in enumerate(groups):
             if 2 * len(common & ranked) >= len(either | ranked):
                 groups[place] = ([*names, *board.protocols], common & ranked, either | ranked)
@@ -124,7 +134,7 @@ def _alike(single: Sequence[Board]) -> list[list[str]]:
 
 def _board(protocols: tuple[str, ...], judged: Sequence[Judged]) -> Board:
     mine = tuple(item for item in judged if item.protocol.name in protocols)
-    return Board(protocols, mine, leaderboard(mine))
+    return Board(protocols, mine)
 
 
 def leaderboards(
@@ -135,17 +145,20 @@ def leaderboards(
     A weight counts on every board that has the measure.
     """
     found = [board for board, _ in grouped_boards(judged)]
+    if len(found) == 1 and not weights and scope is None:
+        return {"": found[0].ranking}
     if len(found) <= 1:
         return {"": leaderboard(judged, weights, scope=scope)}
     given = weights or {}
-    known = dict.fromkeys(name for board in found for name in board.ranking.measures)
+    measures = {board.protocols: list_measures(board.judged) for board in found}
+    known = dict.fromkeys(name for names in measures.values() for name in names)
     unknown = [name for name in given if name not in known]
     if unknown:
         raise InputError(f"no measure {unknown[0]!r} in this run; the measures are {', '.join(known)}")
     return {
         board.title: leaderboard(
             board.judged,
-            {name: weight for name, weight in given.items() if name in board.ranking.measures},
+            {name: weight for name, weight in given.items() if name in measures[board.protocols]},
             scope=scope,
         )
         for board in found

@@ -18,6 +18,7 @@ from textgauge.bench.boards.overall import (
     data_sets_alike,
     gaps_of,
     mean_known,
+    overall_scores,
     widest_scope,
 )
 from textgauge.bench.protocols.base import Measure, Protocol, Verdict
@@ -157,6 +158,24 @@ def leaderboard(
     return Leaderboard(
         tuple(rows), tuple(names), (*notes, *_about(tables, counts, shown_only, chosen)), tied, SCOPES[chosen]
     )
+
+
+def list_measures(judged: Sequence[Judged]) -> list[str]:
+    """Return the columns that a leaderboard of these verdicts has."""
+    latest, _ = _latest(judged)
+    metrics = list(dict.fromkeys(item.metric for item in latest))
+    return list(dict.fromkeys(table.column for table in _tables(latest, metrics)))
+
+
+def list_ranked_metrics(judged: Sequence[Judged]) -> frozenset[str]:
+    """Return the metrics that a leaderboard of these verdicts ranks, without testing them against each other."""
+    latest, _ = _latest(judged)
+    metrics = list(dict.fromkeys(item.metric for item in latest))
+    tables = _tables(latest, metrics)
+    if not tables:
+        return frozenset()
+    overall = overall_scores(tables, coefficients(tables, dict.fromkeys(_no_qualities(tables, {}), 0.0)))
+    return frozenset(metric for metric, score in zip(metrics, overall.tolist(), strict=True) if not math.isnan(score))
 
 
 def _ranked(

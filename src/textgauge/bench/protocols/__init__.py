@@ -9,6 +9,7 @@ from textgauge.bench.protocols.base import (
     Protocol,
     Verdict,
     known_protocols,
+    list_data_words,
     protocols_named,
     register_protocol,
 )
@@ -53,6 +54,7 @@ __all__ = [
     "Verdict",
     "known_protocols",
     "known_tasks",
+    "list_data_words",
     "protocols_named",
     "register_protocol",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
@@ -123,6 +123,10 @@ class Agreement(Protocol):
             raise InputError(f"{sources.name}: agreement needs at least two rated pairs, not {len(sources.left)}")
         if self.ratings == "single" and "rating_1" not in sources.columns:
             raise InputError(f"{sources.name}: ratings=single needs several ratings of each pair")
+
+    def batch_numbers(self, sources: PairSources, seed: int) -> Sequence[int]:
+        """Return one number for every few thousand pairs."""
+        return range(-(-sources.pairs.n_items // _BATCH))
 
     def trials(self, sources: PairSources, seed: int) -> Iterator[PairBatch]:
         """Some thousand pairs each; weights of fitted metrics are those of all pairs."""

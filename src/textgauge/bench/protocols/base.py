@@ -30,6 +30,7 @@ __all__ = [
     "Verdict",
     "generator",
     "known_protocols",
+    "list_data_words",
     "over_repetitions",
     "protocols_named",
     "register_protocol",
@@ -225,6 +226,10 @@ class Protocol:
         del sources
         return None
 
+    def batch_numbers(self, sources: Any, seed: int) -> Sequence[int]:
+        """Return the numbers of the batches of `trials`; protocols that know them without drawing say so."""
+        return [batch.number for batch in self.trials(sources, seed)]
+
     def trials(self, sources: Any, seed: int) -> Iterator[Batch]:
         """The batches of trials; the same for every metric."""
         raise NotImplementedError
@@ -261,6 +266,12 @@ def protocols_named(name: str) -> list[type[Protocol]]:
     """The protocol of a name, or all protocols of a family; none where nobody knows the name."""
     known = known_protocols()
     return [known[name]] if name in known else [kind for kind in known.values() if kind.family == name]
+
+
+def list_data_words() -> list[str]:
+    """Return the names of all values that data of some protocol are named by."""
+    kinds = [kind.data for kind in known_protocols().values()]
+    return list(dict.fromkeys(name for kind in kinds for name in (*kind.needs, *kind.takes) if name != "scores"))
 
 
 def generator(protocol: Protocol, sources: Data, seed: int, number: int) -> np.random.Generator:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -66,6 +66,10 @@ class Clustering(Task):
         there = len(set(sources.data.texts))
         if there < 4 * self.folds:
             raise InputError(f"{sources.name}: {there} different texts are too few for {self.folds} folds")
+
+    def batch_numbers(self, sources: TaskSources, seed: int) -> Sequence[int]:
+        """Return one number for each fold."""
+        return range(self.folds)
 
     def trials(self, sources: TaskSources, seed: int) -> Iterator[MatrixBatch]:
         """One batch per fold: all pairs of its texts."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -78,6 +78,10 @@ class Ifc(Protocol):
             have = len(sources.corpora[role])
             if have < count:
                 raise InputError(f"{role} has {have} texts, but samples of {max(n, _FEWEST_TEXTS // 2)} need {count}")
+
+    def batch_numbers(self, sources: Sources, seed: int) -> Sequence[int]:
+        """Return one number for each repetition."""
+        return range(self.repetitions)
 
     def trials(self, sources: Sources, seed: int) -> Iterator[CorpusBatch]:
         """One batch per repetition: every step, then the reference against itself."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from math import comb
@@ -126,6 +126,10 @@ class Ksc(Protocol):
             return max(needed / counts[role] for role, needed in self._needed().items())
         taken = {"a": first, "b": self.n - first}
         return max(1.0 - float(np.prod(1.0 - taken[role] / counts[role])) for role in taken)
+
+    def batch_numbers(self, sources: Sources, seed: int) -> Sequence[int]:
+        """Return one number for each repetition."""
+        return range(self.repetitions)
 
     def trials(self, sources: Sources, seed: int) -> Iterator[CorpusBatch]:
         """One batch per repetition: all pairs of the k corpora."""

@@ -172,6 +172,10 @@ class Perturbation(Protocol):
         rng = generator(self, POINTS, seed, after + self._number(q, repetition))
         return sample(*points, rng, direction=self.direction)
 
+    def batch_numbers(self, sources: Sources, seed: int) -> Sequence[int]:
+        """Return one number for each number of dimensions and repetition."""
+        return range(self._number(self.largest_q + 1, 0))
+
     def trials(self, sources: Sources, seed: int) -> Iterator[CorpusBatch]:
         """One batch per repetition and number of dimensions; only the first number is swept over δ and p."""
         across = {(self.p, 0.0), (self.p, self.delta)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -79,6 +79,10 @@ class Retrieval(Task):
             raise InputError(f"{sources.name}: retrieval needs a query with at least one relevant document")
         if len(sources.data.texts) < 2 * self.folds:
             raise InputError(f"{sources.name}: {len(sources.data.texts)} documents are too few for {self.folds} folds")
+
+    def batch_numbers(self, sources: TaskSources, seed: int) -> Sequence[int]:
+        """Return the numbers of the batches, which depend on the queries of each fold."""
+        return [batch.number for batch in self.trials(sources, seed)]
 
     def trials(self, sources: TaskSources, seed: int) -> Iterator[MatrixBatch]:
         """Batches of queries, with all documents of a fold and their copies."""

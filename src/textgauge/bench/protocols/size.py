@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -88,6 +88,11 @@ class Size(Protocol):
         needed = max(self.large, *self.sizes, self.total - self.smallest)
         sources.check_different(dict.fromkeys("ab", needed), "the size protocol needs")
 
+    def batch_numbers(self, sources: Sources, seed: int) -> Sequence[int]:
+        """Return the numbers of the large samples, then those of the repetitions."""
+        large = 1 if self.asymptote == "whole" else self.draws
+        return [*range(large), *range(self.draws, self.draws + self.repetitions)]
+
     def trials(self, sources: Sources, seed: int) -> Iterator[CorpusBatch]:
         """A batch for each large sample, then one per repetition of both sweeps.
 
@@ -97,7 +102,7 @@ class Size(Protocol):
         whole = self.asymptote == "whole"
         large = [(ASYMPTOTE, len(sides[0]), len(sides[1])) if whole else (ASYMPTOTE, self.large, self.large)]
         sweep = [(SIZE, s, s) for s in self.sizes] + [(IMBALANCE, s, self.total - s) for s in self.sizes]
-        for number in [*range(1 if whole else self.draws), *range(self.draws, self.draws + self.repetitions)]:
+        for number in self.batch_numbers(sources, seed):
             rng = generator(self, sources, seed, number)
             drawn = [rng.permutation(side) for side in sides]
             yield _batch(number, sources.joint, drawn, large if number < self.draws else sweep)

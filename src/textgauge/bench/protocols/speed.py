@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -63,6 +63,10 @@ class Speed(Protocol):
         if self.n < 2 or self.largest < self.n or self.repetitions < 1:
             raise InputError("speed needs n of at least 2, largest of at least n, and at least 1 repetition")
         sources.check_different(dict.fromkeys("ab", self.sizes[-1]), "timing needs")
+
+    def batch_numbers(self, sources: Sources, seed: int) -> Sequence[int]:
+        """Return one number for each repetition."""
+        return range(self.repetitions)
 
     def trials(self, sources: Sources, seed: int) -> Iterator[CorpusBatch]:
         """One batch per repetition: a draw of each size."""

@@ -61,6 +61,10 @@ class Task(Protocol):
     folded: ClassVar[bool] = False  # whether ensembles leave out whole folds, not documents
     size: ClassVar[str] = ""  # the parameter that says how many texts are drawn
 
+    def batch_numbers(self, sources: Any, seed: int) -> Sequence[int]:
+        """Return one number for each batch; most tasks have one."""
+        return range(1)
+
     def units(self, value: Floats, columns: Columns) -> Units:
         """The statistics of every unit."""
         raise NotImplementedError
