@@ -174,7 +174,7 @@ def property_cases(rng: np.random.Generator, count: int) -> Iterator[Case]:
     def block() -> list[str]:
         (generated, train), (test, _) = (odd_corpora(rng, int(rng.integers(70))) for _ in range(2))
         sets = gather(list(generated), list(train), list(test), None)
-        (corpus,) = Measuring(sets, "wordllama", None, "kneser-ney", None, lambda _: None).generated()
+        (corpus,) = Measuring(sets, "wordllama", None, "kneser-ney", None).generated()
         measured = [(known, *known.of(corpus, 0.95)) for known in list_properties()]
         return [_judged(math.nan if reason else found.value, reason, known.bounds) for known, found, reason in measured]
 

@@ -49,7 +49,7 @@ def values(*, backwards: bool) -> dict[str, float]:
     for metric, many in zip(pair, score(left=left, right=right, metrics=pair), strict=True):
         rows = many.values[::-1] if backwards else many.values
         found |= {f"{metric.key}[{row}]": value for row, value in enumerate(rows.tolist())}
-    described = describe(generated=candidate, train=train, test=reference, grammar=None)
+    described = describe(generated=candidate, train=train, held_out=reference, grammar=None)
     found |= {f"property {row['property']}": row["value"] for row in described.to_dicts() if row["value"] is not None}
     return {name: float(value) for name, value in found.items()}
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from textgauge.bench.learned.stack import Stack, ensemble
     from textgauge.bench.recommend import Recommendation, recommend
     from textgauge.loading import SavedResult, load
-    from textgauge.measure.describing import CorpusDescription, Description, describe
+    from textgauge.measure.describing import Description, describe
     from textgauge.running import Run, run
 
 __all__ = [
@@ -21,7 +21,6 @@ __all__ = [
     "Comparison",
     "Contrast",
     "Corpus",
-    "CorpusDescription",
     "CorpusMetric",
     "Description",
     "Explanation",
@@ -53,7 +52,6 @@ __all__ = [
 
 
 _ROOMS = {
-    "CorpusDescription": "textgauge.measure.describing",
     "Description": "textgauge.measure.describing",
     "JudgeAudit": "textgauge.bench.judge_audit",
     "audit_judge": "textgauge.bench.judge_audit",

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from textgauge.core import InputError, ResourceError, Row, UnknownName, plain_row, write_atomically, write_table
+from textgauge.core import InputError, ResourceError, Row, UnknownName, listen, plain_row, write_atomically, write_table
 from textgauge.encode import cached_folder
 from textgauge_papers.generate.settings import fingerprint
 from textgauge_papers.zwerdling_corpora import STUDIES, Corpora, Making, Say, Study, draw
@@ -100,15 +100,15 @@ def _describe(
 
     asked = {"embedder": backends.embedder, "grammar": backends.grammar, "plausibility": backends.plausibility}
     named = {role: None if backend == _NONE else backend for role, backend in (asked | changed).items()}
-    return describe(
-        generated=corpora.generated,
-        train=corpora.train,
-        test=corpora.test,
-        ci=ci,
-        seed=backends.seed,
-        on_step=on_step,
-        **named,  # type: ignore[arg-type]
-    )
+    with listen(on_step):
+        return describe(
+            generated=corpora.generated,
+            train=corpora.train,
+            held_out=corpora.test,
+            ci=ci,
+            seed=backends.seed,
+            **named,  # type: ignore[arg-type]
+        )
 
 
 def _plausible(corpora: Corpora, backends: Backends, on_step: Callable[[str], None]) -> list[Row]:

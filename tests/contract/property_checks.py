@@ -21,7 +21,7 @@ def _measured(backwards=False):
     """A small generated corpus next to train and test; grammar, which needs a service, is left out."""
     texts = _GENERATED[::-1] if backwards else _GENERATED
     sets = gather(list(texts), _TRAIN, _TEST, None)
-    (found,) = Measuring(sets, "wordllama", None, "kneser-ney", None, lambda _: None).generated()
+    (found,) = Measuring(sets, "wordllama", None, "kneser-ney", None).generated()
     return found
 
 

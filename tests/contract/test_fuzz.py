@@ -96,7 +96,7 @@ def test_every_property_of_odd_corpora(generated, train, test):
         sets = gather(generated, train, test, None)
     except InputError:
         return
-    (corpus,) = Measuring(sets, "wordllama", None, "kneser-ney", None, lambda _: None).generated()
+    (corpus,) = Measuring(sets, "wordllama", None, "kneser-ney", None).generated()
     for known in list_properties():
         found, reason = known.of(corpus, 0.95)
         low, high = known.bounds

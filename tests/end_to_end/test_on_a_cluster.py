@@ -114,7 +114,7 @@ def described(corpora, scheduler=None):
     options = {"embedder": model, "grammar": None, "plausibility": "kneser-ney", "scheduler": scheduler}
     alone = describe(paths[0], against=paths[1], representative=paths[1], **options)
     train, test = (Path(path).read_text().split("\n")[:100] for path in reversed(paths))
-    beside = describe({"one": paths[0], "two": paths[1]}, train=train, test=test, **options)
+    beside = describe({"one": paths[0], "two": paths[1]}, train=train, held_out=test, **options)
     return [repr([row.to_dict() for row in found]) for found in (alone, beside)]
 
 

@@ -47,7 +47,7 @@ def entries() -> dict[str, tuple[int, dict[str, float | None]]]:
     pair = [metric for metric in list_metrics(kind="pair") if metric.needs not in HOSTED]
     compared = compare(reference=REFERENCE, candidate=CANDIDATE, metrics=corpus)
     scored = score(left=LEFT, right=RIGHT, metrics=pair)
-    described = describe(generated=CANDIDATE, train=TRAIN, test=REFERENCE, grammar=None)
+    described = describe(generated=CANDIDATE, train=TRAIN, held_out=REFERENCE, grammar=None)
     alone = describe(CANDIDATE, against=REFERENCE, grammar=None)
     found = {}
     for metric, one in zip(corpus, compared, strict=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -28,10 +28,9 @@ from textgauge.cli.output import (
 from textgauge.cli.progress import progress
 from textgauge.core.errors import InputError
 from textgauge.core.files import check_table_path, write_atomically, write_table
-from textgauge.core.tabular import Row, format_cell, one_line
-from textgauge.data import Corpus, load_texts
-from textgauge.data.source import accepted, load_corpus
-from textgauge.measure.describing import CorpusDescription, Description
+from textgauge.core.tabular import Row, format_cell, format_p, one_line
+from textgauge.data.source import accepted
+from textgauge.measure.describing import Description
 from textgauge.measure.describing import describe as run_describe
 from textgauge.measure.describing.lists import check_threshold
 from textgauge.metrics.properties.base import NEAR_COPY
@@ -127,24 +126,26 @@ def describe(
     textgauge describe generated.txt --train train.txt --test test.txt --near-copies 0.9
     """
     files = _Files(output, per_text, pick, pick_to, plausible, near_copies, lists, figure, train is not None)
-    texts, ratings = _generated(generated, column, rating, limit, seed, "corpus" if train is None else "generated")
-    roles = ("train", "test", "validation", "representative", "against")
-    known = dict(zip(roles, (train, test, validation, representative, against), strict=True))
-    others: Any = {role: None if path is None else load_corpus(path, column=column) for role, path in known.items()}
-    backends: Any = {"embedder": embedder, "grammar": grammar, "plausibility": plausibility}
-    chosen: Any = {role: None if name == "none" else name for role, name in backends.items()}
-    with progress() as step:
-        found: Description | CorpusDescription = run_describe(
-            texts,
-            ratings=ratings,
+    only = "corpus" if train is None else "generated"
+    with progress():
+        found = run_describe(
+            {only: generated[0]} if len(generated) == 1 else names_of(generated),
+            train=train,
+            held_out=test,
+            validation=validation,
+            against=against,
+            column=column,
+            ratings=rating,
+            embedder=embedder,
+            grammar=grammar,
+            plausibility=plausibility,
+            representative=representative,
             near_copy=NEAR_COPY if near_copies is None else near_copies,
             ci=ci,
+            limit=limit,
             level=level,
             seed=seed,
             scheduler=scheduler,
-            on_step=step,
-            **others,
-            **chosen,
         )
     _print(found, form, near_copies)
     files.write(found)
@@ -184,49 +185,29 @@ class _Files:
         if self.figure is not None and self.figure.suffix not in (".html", ".svg", ".png"):
             raise InputError(f"{self.figure}: a figure is .html, .svg or .png")
 
-    def write(self, found: Description | CorpusDescription) -> None:
+    def write(self, found: Description) -> None:
         """Write all of them."""
         if self.output is not None:
             found.save(self.output)
         if self.per_text is not None:
             write_table(self.per_text, found.per_text)
-        if self.pick is not None and self.pick_to is not None and isinstance(found, Description):
+        if self.pick is not None and self.pick_to is not None:
             write_table(self.pick_to, found.pick(self.pick, plausible=self.plausible), exact=True)
         if self.lists is not None:
             for name, frame in found.lists().items():
                 write_table(self.lists / f"{name}.csv", frame)
-        if self.figure is not None and isinstance(found, Description):
+        if self.figure is not None:
             _draw(found, self.figure)
 
 
-def _generated(
-    paths: list[str], column: str | None, rating: str | None, limit: int | None, seed: int, only: str
-) -> tuple[dict[str, Corpus], dict[str, list[float]] | None]:
-    named = {only: paths[0]} if len(paths) == 1 else names_of(paths)
-    found = {
-        name: load_texts(path, column=column, labels=rating, limit=limit, seed=seed) for name, path in named.items()
-    }
-    corpora = {name: Corpus.of(part.texts, source_rows=part.rows) for name, part in found.items()}
-    if rating is None:  # samples bring labels, which are not ratings
-        return corpora, None
-    return corpora, {name: [_number(mark, name) for mark in part.labels or ()] for name, part in found.items()}
-
-
-def _number(mark: str, name: str) -> float:
-    try:
-        return float(mark) if mark.strip() else float("nan")
-    except ValueError:
-        raise InputError(f"{name}: the rating {mark!r} is not a number") from None
-
-
-def _print(found: Description | CorpusDescription, form: Format, near_copies: float | None) -> None:
+def _print(found: Description, form: Format, near_copies: float | None) -> None:
     print_result(found, form)
     if not form.for_people:
         return
-    for text in found.notes if isinstance(found, Description) and form is not Format.latex else ():
+    for text in found.notes if form is not Format.latex else ():
         say(fill_line(f"note: {text}"))
     typer.echo()
-    if isinstance(found, CorpusDescription):
+    if found.train is None:
         for name, frame in found.lists().items():
             _print_examples(_TITLES.get(name, name.replace("_", " ")), frame, form)
         return
@@ -261,7 +242,8 @@ def _difference(row: Row) -> Row:
         "p_t_holm": "adjusted p, t",
         "p_mann_whitney_holm": "adjusted p, rank",
     }
-    return cells | {title: format_cell(row[name]) for name, title in numbers.items()}
+    write = {name: format_p if name.startswith("p_") else format_cell for name in numbers}
+    return cells | {title: write[name](row[name]) for name, title in numbers.items()}
 
 
 def _draw(found: Description, path: Path) -> None:

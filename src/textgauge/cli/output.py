@@ -162,7 +162,8 @@ def option_name(value: str) -> str:
     >>> option_name("source_a"), option_name("metrics")
     ('--source-a', '-m')
     """
-    return {"metrics": "-m", "groups": "--set, --system, --item"}.get(value) or f"--{value.replace('_', '-')}"
+    own = {"metrics": "-m", "groups": "--set, --system, --item", "held_out": "--test", "ratings": "--rating"}
+    return own.get(value) or f"--{value.replace('_', '-')}"
 
 
 def names_of(sources: Sequence[str]) -> dict[str, str]:

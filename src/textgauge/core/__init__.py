@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from textgauge.core.files import check_table_path, replacing, write_atomically, write_table
     from textgauge.core.limits import stored_bytes
     from textgauge.core.parallel import one_blas_thread
-    from textgauge.core.progress import Stage, Step
+    from textgauge.core.progress import Stage, Step, listen
     from textgauge.core.result import TableResult
     from textgauge.core.tabular import STATIC_PAGE_POLICY, Row, format_cell, plain_row
 
@@ -30,6 +30,7 @@ __all__ = [
     "UnknownName",
     "check_table_path",
     "format_cell",
+    "listen",
     "one_blas_thread",
     "plain_row",
     "replacing",
@@ -48,7 +49,7 @@ if not TYPE_CHECKING:
             "files": "check_table_path replacing write_atomically write_table",
             "limits": "stored_bytes",
             "parallel": "one_blas_thread",
-            "progress": "Stage Step",
+            "progress": "Stage Step listen",
             "result": "TableResult",
             "tabular": "Row STATIC_PAGE_POLICY format_cell plain_row",
         },

@@ -6,13 +6,12 @@ from textgauge.core.lazy import export_lazily
 
 if TYPE_CHECKING:
     from textgauge.measure.comparing import CompareReport, Explanation, compare, explain
-    from textgauge.measure.describing import CorpusDescription, Description, describe
+    from textgauge.measure.describing import Description, describe
     from textgauge.measure.scoring import Contrast, ScoreReport, contrast, score
 
 __all__ = [
     "CompareReport",
     "Contrast",
-    "CorpusDescription",
     "Description",
     "Explanation",
     "ScoreReport",
@@ -28,7 +27,7 @@ if not TYPE_CHECKING:
         __name__,
         {
             "comparing": "CompareReport Explanation compare explain",
-            "describing": "CorpusDescription Description describe",
+            "describing": "Description describe",
             "scoring": "Contrast ScoreReport contrast score",
         },
     )

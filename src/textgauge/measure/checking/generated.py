@@ -105,7 +105,7 @@ def _described(check: CopiesCheck | DescribeCheck, setting: Setting, **options: 
     return describe(
         load_corpus(check.generated, column=check.column),
         train=load_corpus(check.train, column=check.column),
-        test=None if test is None else load_corpus(test, column=check.column),
+        held_out=None if test is None else load_corpus(test, column=check.column),
         level=setting.level,
         seed=setting.seed,
         **how,
@@ -136,7 +136,7 @@ def _property(found: Description, name: str) -> Measured:
 
 def _signature(found: Description, name: str) -> str:
     """What the value depends on besides the generated texts."""
-    fixed = [f"{one.name}={fingerprint(one.corpus)}" for one in (found.train, found.test) if one is not None]
+    fixed = [f"{one.name}={fingerprint(one.corpus)}" for one in (found.train, found.held_out) if one is not None]
     return "|".join([found[name].backend or name, *fixed])
 
 

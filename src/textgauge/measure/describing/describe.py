@@ -1,95 +1,103 @@
-"""`describe`: what a generated corpus is like, compared with what it was learned from and what it should be like."""
+"""`describe`: what a corpus is like, by itself or next to what it was learned from and what it should be like."""
 
 from __future__ import annotations
 
 import itertools
+import os
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias, TypedDict, Unpack, overload
+from dataclasses import replace
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.core.errors import ArgumentError, InputError
+from textgauge.core.errors import ArgumentError, InputError, MissingExtra, ResourceError
 from textgauge.core.parallel import dask_executor
-from textgauge.core.progress import Step, show_in_notebook
-from textgauge.data import Corpus, load_corpus
+from textgauge.data import Corpus, load_corpus, load_texts
 from textgauge.data.pool import Pool
 from textgauge.data.source import Source
 from textgauge.encode.tokenizers import without_surrogates
-from textgauge.measure.describing.alone import CorpusDescription, describe_alone
+from textgauge.measure.describing.findings import correlate_ratings, find_warnings
 from textgauge.measure.describing.lists import check_threshold
 from textgauge.measure.describing.measure import CorpusSets, Measuring
-from textgauge.measure.describing.report import Description, property_rows
-from textgauge.measure.describing.significance import rating_links
-from textgauge.measure.describing.warnings import find_warnings
+from textgauge.measure.describing.report import Description, measure_properties
 from textgauge.metrics.properties.base import NEAR_COPY
 
 Ratings: TypeAlias = "Sequence[float] | NDArray[np.floating]"
 
 GENERATED, ALONE = "generated", "corpus"  # what the only corpus is called, next to train and by itself
+GENERAL = "trigram-en"  # the language model where there are no texts to make one from
 MOST_CHARACTERS = 1_000_000  # of a text; files have the same limit
 _TAKEN = ("train", "test", "validation", "against")
 
 
-class _Options(TypedDict, total=False):
-    test: Source | None
-    validation: Source | None
-    ratings: Ratings | Mapping[str, Ratings] | None
-    embedder: str | None
-    grammar: str | None
-    plausibility: str | None
-    representative: Source | None
-    against: Source | None
-    near_copy: float
-    column: str | None
-    ci: bool
-    level: float
-    seed: int
-    scheduler: str | None
-    on_step: Step
-
-
-@overload
-def describe(
-    generated: Source | Mapping[str, Source], *, train: Source, **options: Unpack[_Options]
-) -> Description: ...
-@overload
-def describe(
-    generated: Source | Mapping[str, Source], *, train: None = None, **options: Unpack[_Options]
-) -> CorpusDescription: ...
 def describe(
     generated: Source | Mapping[str, Source],
     *,
     train: Source | None = None,
-    test: Source | None = None,
+    held_out: Source | None = None,
     validation: Source | None = None,
-    ratings: Ratings | Mapping[str, Ratings] | None = None,
+    against: Source | None = None,
+    column: str | None = None,
+    ratings: str | Ratings | Mapping[str, Ratings] | None = None,
     embedder: str | None = "minilm",
     grammar: str | None = "harper",
     plausibility: str | None = "kneser-ney",
     representative: Source | None = None,
-    against: Source | None = None,
     near_copy: float = NEAR_COPY,
-    column: str | None = None,
     ci: bool = True,
+    limit: int | None = None,
     level: float = 0.95,
     seed: int = 0,
     scheduler: str | None = None,
-    on_step: Step = show_in_notebook,
-) -> Description | CorpusDescription:
-    """Describe texts by themselves, or generated texts next to train and test.
+) -> Description:
+    """Describe texts by themselves, or generated texts in comparison with train and held-out texts.
 
     By themselves: size, lengths, exact and near duplicates (of each other, and of the texts `against`), diversity,
-    outliers, grammar, plausibility. With `train`: unique, new words, near to test by meaning, copied from train.
+    outliers, grammar, plausibility. With `train`: how many texts are new, repeated, plausible, near to held-out texts
+    in meaning, copied from train in wording. Every property comes with an interval and, next to train, with the same
+    property of held-out texts and train; what needs texts that were not given is empty, with the reason.
 
-    Corpora are what `textgauge.data.load_corpus` reads: lists of texts, files, names, columns, frames; `column` names
-    the column of files and frames. `generated` may be several corpora, by name. Every property comes with an interval
-    and with the same property of test and train. Without `test`, what needs it is empty, with the reason.
-    `representative` texts are what plausibility is judged by; the default is train and validation. `ratings` are
-    people's, one for each generated text. A text is a near copy from the similarity of wording `near_copy` on. A
-    backend of None is left out. `scheduler` is the address of a Dask scheduler whose workers embed the texts and run
-    grammar checker and language model, or `local:N` for N processes here; the numbers are those of one process.
+    Parameters
+    ----------
+    generated
+        One corpus, or several by name: lists of texts, files, names, columns, frames.
+    train
+        The texts that the generator learned from. Without them, texts are described by themselves.
+    held_out
+        Real texts that the generator has not seen.
+    validation
+        More real texts for the language model that judges plausibility.
+    against
+        Without train: another file, such as a test split, to search for near duplicates.
+    column
+        The column that holds the texts, for tables; by default `text`, or the only column of texts.
+    ratings
+        People's ratings, one for each generated text; for files the name of their column.
+    embedder
+        The embedder that compares meanings, or `none`.
+    grammar
+        The grammar checker, or `none`.
+    plausibility
+        The language model that judges plausibility, or `none`. Without train, trigram-en is used.
+    representative
+        The texts that the language model learns from; by default train and validation.
+    near_copy
+        The similarity of wording to a train text from which a text counts as a near copy.
+    ci
+        Add a confidence interval to every value.
+    limit
+        Use a random sample of this many generated texts; by default all.
+    level
+        Confidence level of the intervals.
+    seed
+        Random seed.
+    scheduler
+        Use a Dask cluster: tcp://HOST:PORT, or local:N for N processes on this machine. The numbers are those of one
+        process.
 
+    Examples
+    --------
     >>> found = describe(generated=["A red dog.", "a cat"], train=["a cat"], embedder=None, grammar=None,
     ...                  plausibility=None)
     >>> found["unique"].value, found["vocab"].value, round(found["syntactic_precision"].value, 3)
@@ -99,45 +107,89 @@ def describe(
     """
     if not 0.5 <= level < 1:
         raise InputError(f"the level of an interval lies between 0.5 and 1, not {level}")
-    known = None if representative is None else texts_of_source(representative, "representative", column=column)
     if train is None:
-        _refuse_without_train(test=test, validation=validation, ratings=ratings)
-        alone = gather(generated, None, None, None, against=against, column=column)
-        backends: dict[str, Any] = {"embedder": embedder, "grammar": grammar, "plausibility": plausibility}
-        with dask_executor(scheduler) as cluster:
-            return describe_alone(
-                alone, representative=known, level=level, ci=ci, on_step=on_step, cluster=cluster, **backends
-            )
-    if against is not None:
+        needing = {"held_out": held_out, "validation": validation, "ratings": ratings}
+        named = next((name for name, value in needing.items() if value is not None), None)
+        if named is not None:
+            raise ArgumentError(f"{{{named}}} needs {{train}}: without it texts are described by themselves")
+    elif against is not None:
         raise ArgumentError("{against} is for texts that are described by themselves, without {train}")
     check_threshold(near_copy)
-    sets = gather(generated, train, test, validation, column=column)
-    rated = _rated(sets, ratings)
+    sources, rated = _load_generated(generated, train is not None, column, ratings, limit, seed)
+    sets = gather(sources, train, held_out, validation, against=against, column=column)
+    known = None if representative is None else texts_of_source(representative, "representative", column=column)
+    named_backends = {"embedder": embedder, "grammar": grammar, "plausibility": plausibility}
+    backends: Any = {need: None if name == "none" else name for need, name in named_backends.items()}
+    notes: list[str] = []
     with dask_executor(scheduler) as cluster:
-        measuring = Measuring(sets, embedder, grammar, plausibility, known, on_step, near_copy, cluster=cluster)
-        corpora, held_out, learned = measuring.generated(), measuring.test(), measuring.train
-        rows = property_rows(corpora, held_out, learned, signatures=measuring.signatures(), level=level, ci=ci)
-    return Description(
-        properties=tuple(rows),
-        generated=corpora,
-        test=held_out,
-        train=learned,
-        links=tuple(rating_links(corpora, rated, level=level, seed=seed)),
-        warnings=tuple(find_warnings(corpora, held_out, learned)),
-        ratings=rated,
-    )
+        measuring = Measuring(sets, representative=known, near_copy=near_copy, cluster=cluster, **backends)
+        if train is None:
+            measuring = _prepare_alone(measuring, notes)
+        corpora, yardstick = measuring.generated(), measuring.test()
+        learned = None if train is None else measuring.train
+        rows = measure_properties(corpora, yardstick, learned, signatures=measuring.signatures(), level=level, ci=ci)
+        return Description(
+            rows=tuple(rows),
+            generated=corpora,
+            held_out=yardstick,
+            train=learned,
+            links=tuple(correlate_ratings(corpora, marks := _check_ratings(sets, rated), level=level, seed=seed)),
+            warnings=(*notes, *find_warnings(corpora, yardstick, learned)),
+            ratings=marks,
+        )
 
 
-def _refuse_without_train(**given: object) -> None:
-    named = next((name for name, value in given.items() if value is not None), None)
-    if named is not None:
-        raise ArgumentError(f"{{{named}}} needs {{train}}: without it texts are described by themselves")
+def _prepare_alone(measuring: Measuring, notes: list[str]) -> Measuring:
+    """Take a general language model where none can be made from train, or none if it is not here; embed all texts."""
+    if (measuring.plausibility or "").startswith("kneser-ney") and measuring.representative is None:
+        measuring = replace(measuring, plausibility=GENERAL)
+        try:
+            measuring.signatures()
+        except (ResourceError, MissingExtra) as error:
+            measuring = replace(measuring, plausibility=None)
+            notes.append(f"plausibility is left out: {error}")
+    measuring.embed()
+    return measuring
+
+
+def _load_generated(
+    generated: Source | Mapping[str, Source],
+    has_train: bool,
+    column: str | None,
+    ratings: Any,
+    limit: int | None,
+    seed: int,
+) -> tuple[dict[str, Source], Any]:
+    """Return the corpora by name, and their ratings, which may be a column of their files."""
+    only = GENERATED if has_train else ALONE
+    sources = dict(generated) if isinstance(generated, Mapping) else {only: generated}
+    if limit is None and not isinstance(ratings, str):
+        return sources, ratings
+    labels = ratings if isinstance(ratings, str) else None
+    marks = {}
+    for name, source in sources.items():
+        if isinstance(source, str | os.PathLike):
+            part = load_texts(source, column=column, labels=labels, limit=limit, seed=seed)
+            sources[name] = Corpus.of(part.texts, source_rows=part.rows)
+            marks[name] = [_parse_rating(mark, name) for mark in part.labels or ()]
+        elif labels is not None:
+            raise ArgumentError("a column of {ratings} is for files; give the ratings themselves")
+        else:
+            sources[name] = load_corpus(source, column=column, limit=limit, seed=seed)
+    return sources, marks if labels is not None else ratings
+
+
+def _parse_rating(mark: str, name: str) -> float:
+    try:
+        return float(mark) if mark.strip() else float("nan")
+    except ValueError:
+        raise InputError(f"{name}: the rating {mark!r} is not a number") from None
 
 
 def gather(
     generated: Source | Mapping[str, Source],
     train: Source | None,
-    test: Source | None,
+    held_out: Source | None,
     validation: Source | None,
     *,
     against: Source | None = None,
@@ -152,7 +204,7 @@ def gather(
     taken = next((name for name in sources if name in _TAKEN), None)
     if taken is not None:
         raise InputError(f"a generated corpus cannot be called {taken!r}: that name stands for the {taken} texts")
-    others = {"train": train, "test": test, "against": against}
+    others = {"train": train, "test": held_out, "against": against}
     named: dict[str, Source] = {**sources, **{role: other for role, other in others.items() if other is not None}}
     corpora = {name: _checked(source, name, column) for name, source in named.items()}
     rows = np.concatenate([corpus.source_rows for corpus in corpora.values()])
@@ -182,8 +234,8 @@ def _checked(source: Source, role: str, column: str | None) -> Corpus:
     return corpus
 
 
-def _rated(sets: CorpusSets, ratings: Ratings | Mapping[str, Ratings] | None) -> dict[str, NDArray[np.float64]]:
-    """Ratings by corpus, one for each text; a missing one is NaN."""
+def _check_ratings(sets: CorpusSets, ratings: Ratings | Mapping[str, Ratings] | None) -> dict[str, NDArray[np.float64]]:
+    """Return ratings by corpus, one for each text; a missing one is NaN."""
     if ratings is None:
         return {}
     if not isinstance(ratings, Mapping):

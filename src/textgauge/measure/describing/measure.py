@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from textgauge.core.arrays import Floats, Ints
 from textgauge.core.errors import InputError
 from textgauge.core.parallel import map_parts
-from textgauge.core.progress import Stage, Step, counting, report
+from textgauge.core.progress import advance, begin_step, name_counts
 from textgauge.core.sizes import blocks
 from textgauge.data import Corpus
 from textgauge.data.pool import Pool
@@ -22,7 +22,7 @@ from textgauge.metrics.properties.nearest import nearest_meaning, nearest_wordin
 from textgauge.metrics.properties.uniqueness import numbered
 
 Columns = tuple[Floats | Ints, Floats | Ints]
-Rows = tuple[Floats, str]  # two numbers for each text of a pool, NaN where not needed, and the backend's signature
+BackendColumns = tuple[Floats, str]  # two numbers for each text, NaN where not needed, and the backend's signature
 
 NO_TEST, NO_TRAIN = "no test texts were given", "no train texts were given"
 YARDSTICKS = ("test", "train")
@@ -55,7 +55,6 @@ class Measuring:
     grammar: str | None
     plausibility: str | None
     representative: Sequence[str] | None
-    on_step: Step
     near_copy: float = NEAR_COPY
     train_sample: int = 5_000
     """Train texts enough for a mean: its standard error is a seventieth of their deviation."""
@@ -87,7 +86,7 @@ class Measuring:
         return found | {name: row[1] for name, row in rows.items() if row is not None}
 
     def _one(self, name: str, corpus: Corpus) -> MeasuredCorpus:
-        self.on_step(Stage(f"forms and vocabulary of {name}", 0, 0, "forms and vocabulary"))
+        begin_step(f"forms and vocabulary of {name}", kind="forms and vocabulary")
         meaning = None if name == "test" or self.embedder is None else self.sets.test
         wording = None if name == "train" else self.sets.train
         missing = self._missing(name)
@@ -131,7 +130,7 @@ class Measuring:
         return numbered(self.sets.pool.texts)[0]
 
     @cached_property
-    def _grammar(self) -> Rows | None:
+    def _grammar(self) -> BackendColumns | None:
         """Grammatical errors and words of generated and test texts, and of a sample of train."""
         if self.grammar is None:
             return None
@@ -141,13 +140,13 @@ class Measuring:
         return self._rows(self._modelled(with_train=True), partial(_errors, self.grammar), "grammar", signature)
 
     @cached_property
-    def _surprise(self) -> Rows | None:
+    def _surprise(self) -> BackendColumns | None:
         """−ln P and tokens of generated and test texts, and of a sample of train unless the model was made from it."""
         if self.plausibility is None:
             return None
         from textgauge.encode.language_models import get_language_model
 
-        self.on_step("language model of plausibility")
+        begin_step("language model of plausibility")
         own = self._made_from_train
         learned = () if self.sets.train is None else self.sets.train.texts
         known = [*learned, *self.sets.validation] if own else self.representative
@@ -171,7 +170,7 @@ class Measuring:
 
     def _rows(
         self, corpora: Sequence[Corpus], compute: Callable[[Sequence[str]], Columns], doing: str, backend: str
-    ) -> Rows:
+    ) -> BackendColumns:
         """Two numbers of every text of some corpora; equal texts are measured once, in portions."""
         pool = self.sets.pool
         wanted = np.concatenate([corpus.index for corpus in corpora])
@@ -182,7 +181,7 @@ class Measuring:
         portions = [texts[place] for place in places]
         for place, columns in zip(places, map_parts(self._workers_of(compute), compute, portions), strict=True):
             parts.append([np.asarray(column, dtype=np.float64) for column in columns])
-            self.on_step(Stage(f"{doing}: texts", place.stop, len(texts), doing))
+            begin_step(f"{doing}: texts", place.stop, len(texts), doing)
         found = np.full((2, pool.size), np.nan)
         found[:, wanted] = np.concatenate(parts, axis=1)[:, inverse]
         return found, backend
@@ -192,10 +191,10 @@ class Measuring:
         from textgauge.data.cache import encode_cached
         from textgauge.encode.embedders import embedder
 
-        self.on_step(f"embedding with {self.embedder}")
-        with counting(self.on_step, f"texts embedded with {self.embedder}"):
+        begin_step(f"embedding with {self.embedder}")
+        with name_counts(f"texts embedded with {self.embedder}"):
             model, texts = embedder(self.embedder or ""), self.sets.pool.texts
-            return encode_cached(model, texts, progress=report, executor=self.cluster)
+            return encode_cached(model, texts, progress=advance, executor=self.cluster)
 
     def _workers_of(self, compute: Callable[[Sequence[str]], Columns]) -> Executor | None:
         return self.cluster if isinstance(compute, partial) else None
@@ -208,14 +207,14 @@ class Measuring:
     def _meaning(self, name: str, queries: Corpus, documents: Corpus) -> NearestMatches:
         """The nearest text by meaning, searched among the different texts of either side; of equal ones the first."""
         vectors = self._vectors
-        self.on_step(Stage(f"nearest texts of {name} by meaning", 0, 0, "nearest texts by meaning"))
+        begin_step(f"nearest texts of {name} by meaning", kind="nearest texts by meaning")
         _, asking, inverse = np.unique(queries.keys, return_index=True, return_inverse=True)
         given = np.sort(np.unique(documents.keys, return_index=True)[1])
         found = nearest_meaning(vectors[queries.index[asking]], vectors[documents.index[given]])
         return NearestMatches(given[found.index], found.similarity).take(inverse)
 
     def _wording(self, name: str, queries: Corpus, documents: Corpus) -> NearestMatches:
-        self.on_step(Stage(f"nearest texts of {name} by wording", 0, 0, "nearest texts by wording"))
+        begin_step(f"nearest texts of {name} by wording", kind="nearest texts by wording")
         return nearest_wording(queries.tokens(TOKENIZER), documents.tokens(TOKENIZER))
 
 
@@ -232,5 +231,5 @@ def _surprise(model: str, texts: Sequence[str]) -> Columns:
     return get_language_model(model).surprise(texts)
 
 
-def _columns(rows: Rows | None, corpus: Corpus) -> tuple[Floats, Floats] | None:
+def _columns(rows: BackendColumns | None, corpus: Corpus) -> tuple[Floats, Floats] | None:
     return None if rows is None else (rows[0][0, corpus.index], rows[0][1, corpus.index])

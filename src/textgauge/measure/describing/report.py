@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -12,16 +12,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.core.charts import without_network
-from textgauge.core.errors import InputError, UnknownName
+from textgauge.core.errors import ArgumentError, InputError
+from textgauge.core.progress import begin_step
 from textgauge.core.result import Result
 from textgauge.core.tabular import BLUE, GREY, VERMILION, FlatRow, Row, format_cell, format_interval, listed
 from textgauge.data import Corpus
 from textgauge.measure.describing import lists
-from textgauge.measure.describing.answer import description_sentence, worse_than_real
+from textgauge.measure.describing.findings import (
+    Difference,
+    RatingLink,
+    answer_alone,
+    answer_description,
+    compute_differences,
+    find_worse,
+)
 from textgauge.measure.describing.measure import NO_TEST
-from textgauge.measure.describing.significance import Difference, RatingLink, differences
 from textgauge.metrics.properties.base import CorpusProperty, MeasuredCorpus, PropertyValue, list_properties
+from textgauge.metrics.properties.duplicates import duplicates_across, duplicates_within
+from textgauge.metrics.properties.meaning import SAME, nearest_against, nearest_other, outlying
 from textgauge.metrics.properties.nearest import reach_of_train
+from textgauge.metrics.properties.texts import language_counts
 from textgauge.metrics.properties.uniqueness import curve, form_counts
 
 if TYPE_CHECKING:
@@ -29,6 +39,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 _COLOURS = {"generated": BLUE, "test": VERMILION, "train": GREY}
+_COUNTS = ("texts", "vocab")  # written in full
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,43 +64,44 @@ class Property(FlatRow):
     worse_than: str | None = None
 
 
-def property_rows(
-    generated: tuple[MeasuredCorpus, ...],
-    test: MeasuredCorpus | None,
-    train: MeasuredCorpus,
+def measure_properties(
+    generated: Sequence[MeasuredCorpus],
+    held_out: MeasuredCorpus | None,
+    train: MeasuredCorpus | None,
     *,
     signatures: Mapping[str, str],
     level: float,
     ci: bool,
 ) -> Iterator[Property]:
-    """All registered properties of all generated corpora; `signatures` are those of the backends, by need."""
-    declared = list_properties(alone=False)
-    tested, trained = (
-        {known.name: _yardstick(known, measured, level) for known in declared} for measured in (test, train)
-    )
-    real = {
-        name: {key: one for key, (one, _) in values.items()} for name, values in (("test", tested), ("train", trained))
-    }
+    """Yield all registered properties of all corpora; `signatures` are those of the backends, by need."""
+    declared = list_properties(alone=train is None)
+    if train is None and generated[0].against is None:
+        declared = [known for known in declared if "against" not in known.needs]
+    yardsticks = {} if train is None else {"test": held_out, "train": train}
+    real = {role: {known.name: _yardstick(known, one, level) for known in declared} for role, one in yardsticks.items()}
     for measured in generated:
-        values = {known.name: known.of(measured, level) for known in declared}
-        mine = {name: found for name, (found, _) in values.items()}
-        worse = worse_than_real(mine, real, level, len(generated)) if ci else {}
+        values: dict[str, tuple[PropertyValue, str | None]] = {}
+        for number, known in enumerate(declared):
+            begin_step(f"{measured.name}: {known.name}", number, len(declared), "properties")
+            values[known.name] = known.of(measured, level)
+        worse = _find_worse(values, real, level, len(generated)) if ci and real else {}
         for known in declared:
             found, reason = values[known.name]
-            (on_test, test_reason), (on_train, train_reason) = tested[known.name], trained[known.name]
+            reason = reason or known.no_interval
+            if train is None and reason is None and math.isnan(found.low):
+                reason = "no interval: too few texts"
+            beside: dict[str, Any] = {role: numbers[known.name][0].value for role, numbers in real.items()}
+            beside |= {f"{role}_reason": numbers[known.name][1] for role, numbers in real.items()}
             yield Property(
                 corpus=measured.name,
                 property=known.name,
                 value=found.value,
                 low=found.low if ci else math.nan,
                 high=found.high if ci else math.nan,
-                test=on_test.value,
-                train=on_train.value,
                 backend=known.backend_of(signatures),
-                reason=reason or known.no_interval,
-                test_reason=test_reason,
-                train_reason=train_reason,
+                reason=reason,
                 worse_than=worse.get(known.name),
+                **beside,
             )
 
 
@@ -99,115 +111,229 @@ def _yardstick(
     return (PropertyValue(), NO_TEST) if measured is None else known.of(measured, level)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class PropertyTable(Result):
-    """Properties of one or several corpora; iterate over them, or ask for one by its name.
+def _find_worse(values: Mapping[str, Any], real: Mapping[str, Any], level: float, corpora: int) -> dict[str, str]:
+    def numbers(of: Mapping[str, Any]) -> dict[str, PropertyValue]:
+        return {name: value for name, (value, _) in of.items()}
 
-    `description["unique"]` is that of the only corpus, `description["unique", "gpt"]` that of one of several.
+    return find_worse(numbers(values), {role: numbers(of) for role, of in real.items()}, level, corpora)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Description(Result):
+    """Properties of one or several corpora, by themselves or next to those of train and held-out texts.
+
+    `description["unique"]` is that of the only corpus, `description["unique", "gpt"]` that of one of several. What
+    needs train texts is refused where there were none.
     """
 
     command: ClassVar[str] = "describe"
+    keys: ClassVar[tuple[str, ...]] = ("property", "corpus")
 
-    properties: tuple[Property, ...]
+    rows: tuple[Property, ...]
     generated: tuple[MeasuredCorpus, ...]
-
-    def __len__(self) -> int:
-        return len(self.properties)
-
-    def __iter__(self) -> Iterator[Property]:
-        return iter(self.properties)
-
-    def __contains__(self, name: object) -> bool:
-        return any(name in (found.property, (found.property, found.corpus), found) for found in self.properties)
-
-    def __getitem__(self, name: str | tuple[str, str]) -> Property:
-        wanted, corpus = (name, None) if isinstance(name, str) else name
-        if corpus is None and len(self.generated) > 1:
-            raise InputError(f"several corpora were described; ask for one as [{wanted!r}, {self.generated[0].name!r}]")
-        for found in self.properties:
-            if found.property == wanted and corpus in (None, found.corpus):
-                return found
-        known = [found.property if corpus is None else f"{found.property}, {found.corpus}" for found in self.properties]
-        raise UnknownName.among("property", wanted if corpus is None else f"{wanted}, {corpus}", known)
-
-    def to_dicts(self) -> list[dict[str, Any]]:
-        """One flat dictionary per property and corpus."""
-        return [row.to_dict() for row in self.properties]
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Description(PropertyTable):
-    """Properties of one or several generated corpora, next to those of test and train."""
-
-    test: MeasuredCorpus | None
-    train: MeasuredCorpus
+    held_out: MeasuredCorpus | None = None
+    train: MeasuredCorpus | None = None
     links: tuple[RatingLink, ...] = ()
     warnings: tuple[str, ...] = ()
     ratings: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
 
     @property
     def answer(self) -> str:
-        """How many texts are copied from train, and what is worse than in real texts."""
-        return description_sentence(self.to_dicts(), {one.name: len(one.corpus) for one in self.generated})
+        """How many texts are duplicates, or copied from train, and what is worse than in real texts."""
+        if self.train is not None:
+            return answer_description(self.to_dicts(), {one.name: len(one.corpus) for one in self.generated})
+        sentences = []
+        for one in self.generated:
+            values = {row.property: row.value for row in self.rows if row.corpus == one.name}
+            sentences.append((f"{one.name}: " if len(self.generated) > 1 else "") + answer_alone(one, values))
+        return " ".join(sentences)
 
     @property
-    def reach(self) -> float:
-        """The similarity to a generated text from which a test text counts as covered."""
-        return self.train.derive(reach_of_train)
+    def notes(self) -> tuple[str, ...]:
+        """Why values next to train are missing, one sentence for each reason."""
+        reasons: dict[tuple[str, str], list[str]] = {}
+        for row in self.to_dicts() if self.train is not None else ():
+            gaps = {row["corpus"]: ("value", "reason")} | {name: (name, f"{name}_reason") for name in self._yardsticks}
+            for corpus, (value, reason) in gaps.items():
+                if row[value] is None and row[reason]:
+                    reasons.setdefault((corpus, row[reason]), []).append(row["property"])
+        return tuple(
+            f"no value for {corpus}: {listed(dict.fromkeys(names))} ({reason})"
+            for (corpus, reason), names in reasons.items()
+        )
 
-    @cached_property
-    def differences(self) -> tuple[Difference, ...]:
-        """Tests between all generated corpora, and of each against test, text by text."""
-        return differences([*self.generated, *([] if self.test is None else [self.test])])
+    @property
+    def _yardsticks(self) -> tuple[str, ...]:
+        return () if self.train is None else ("train",) if self.held_out is None else ("test", "train")
+
+    def readable(self) -> list[Row]:
+        """Return one row per property, formatted for display: next to train with a column for each corpus."""
+        about = {known.name: known.about for known in list_properties(alone=self.train is None)}
+        several, shown = len(self.generated) > 1, dict[Any, Row]()
+        for row in self.to_dicts():
+            name, value = row["property"], format_cell(row["value"])
+            interval = "" if row["low"] is None else format_interval(row["low"], row["high"])
+            if self.train is None:
+                counted = name in _COUNTS and row["value"] is not None
+                cells = {"corpus": row["corpus"]} if several else {}
+                cells |= {"property": name, "value": f"{row['value']:,.0f}" if counted else value, "interval": interval}
+                cells["what it is"] = about[name] if row["value"] is not None else row["reason"]
+                shown[row["corpus"], name] = cells
+            else:
+                cells = shown.setdefault(name, {"property": name})
+                cells |= {row["corpus"]: value} if several else {"value": value, "interval": interval}
+        for row in self.to_dicts() if self.train is not None else ():
+            shown[row["property"]] |= {name: format_cell(row[name]) for name in self._yardsticks}
+            shown[row["property"]]["what it is"] = about[row["property"]]
+        return list(shown.values())
+
+    def __str__(self) -> str:
+        return "\n".join([super().__str__(), *(f"note: {text}" for text in self.notes)])
+
+    def plot(self) -> alt.VConcatChart:
+        """Draw every property on a scale of its own: the value with its interval, and test and train."""
+        return without_network(property_chart(self.to_dicts()))
 
     @cached_property
     def per_text(self) -> pl.DataFrame:
-        """One row per generated text: values, nearest test text, nearest train text."""
+        """One row per text: its values, and the texts it is nearest to."""
+        return self._concat(lambda one: lists.list_texts(one, self._test, self.ratings.get(one.name)))
+
+    def lists(self) -> dict[str, pl.DataFrame]:
+        """Return the texts and tests behind the properties, by name."""
         import polars as pl
 
-        return pl.concat(
-            lists.per_text(one, self._test, self.train, self.ratings.get(one.name)) for one in self.generated
-        )
+        if self.train is None:
+            has_other = any(one.against is not None for one in self.generated)
+            return ({"shared": self.shared()} if has_other else {}) | {
+                "near_duplicates": self.near_duplicates(),
+                "same_meaning": self.restated(),
+                "templates": self.templates(),
+                "outliers": self.outliers(),
+                "languages": self.languages(),
+            }
+        tests = {"differences": self.differences, "ratings": self.links}
+        return {
+            "near_copies": self.near_copies(),
+            "uncovered": self.uncovered(),
+            "modes": self.modes(),
+            "curve": self.curve,
+            **{
+                name: pl.from_dicts([row.to_dict() for row in rows], infer_schema_length=None)
+                for name, rows in tests.items()
+                if rows
+            },
+        }
+
+    def near_duplicates(self) -> pl.DataFrame:
+        """List texts that have most of their words in common with another one, and that one; the most similar first."""
+
+        def of(one: MeasuredCorpus) -> pl.DataFrame:
+            found = one.derive(duplicates_within)
+            return lists.list_matches(one.name, one.corpus, found, one.corpus, found.index >= 0)
+
+        return self._concat(of, "similarity", descending=True)
+
+    def shared(self) -> pl.DataFrame:
+        """List texts that have most of their words in common with one of the other file, and that one."""
+
+        def of(one: MeasuredCorpus) -> pl.DataFrame:
+            found = None if one.against is None else one.derive(duplicates_across)
+            return lists.list_matches(
+                one.name, one.corpus, found, one.against, None if found is None else found.index >= 0
+            )
+
+        return self._concat(of, "similarity", descending=True)
+
+    def restated(self) -> pl.DataFrame:
+        """List texts that say the same as another one by their embeddings, and that one; of the other file if given."""
+
+        def of(one: MeasuredCorpus) -> pl.DataFrame:
+            nearest = nearest_other if one.against is None else nearest_against
+            found = None if one.embedder is None else one.derive(nearest)
+            hits = None if found is None else found.similarity >= SAME
+            return lists.list_matches(one.name, one.corpus, found, one.against or one.corpus, hits)
+
+        return self._concat(of, "similarity", descending=True)
+
+    def outliers(self) -> pl.DataFrame:
+        """List texts that are unlike all others, the farthest first, and the text nearest to each."""
+
+        def of(one: MeasuredCorpus) -> pl.DataFrame:
+            known = one.embedder is not None
+            found, hits = (one.derive(nearest_other), one.derive(outlying)) if known else (None, None)
+            return lists.list_matches(one.name, one.corpus, found, one.corpus, hits)
+
+        return self._concat(of, "similarity")
+
+    def templates(self) -> pl.DataFrame:
+        """List runs of four words that many texts hold, the most frequent first, with an example of each."""
+        return self._concat(lists.list_templates)
+
+    def languages(self) -> pl.DataFrame:
+        """Count the texts in each language, as far as script and common words tell."""
+        import polars as pl
+
+        rows = [
+            (one.name, language or "not known", count, count / len(one.corpus))
+            for one in self.generated
+            for language, count in one.derive(language_counts).items()
+        ]
+        kinds = {"corpus": pl.String, "language": pl.String, "texts": pl.Int64, "share": pl.Float64}
+        return pl.DataFrame(rows, schema=kinds, orient="row")
+
+    @property
+    def reach(self) -> float:
+        """The similarity to a generated text from which a held-out text counts as covered."""
+        return self._trained.derive(reach_of_train)
+
+    @cached_property
+    def differences(self) -> tuple[Difference, ...]:
+        """Tests between all corpora, and of each against held-out texts, text by text."""
+        return compute_differences([*self.generated, *([] if self.held_out is None else [self.held_out])])
 
     @cached_property
     def curve(self) -> pl.DataFrame:
         """`unique` and `distinct` after 10 %, 20 %, ... of the attempts, on average over their orders."""
         import polars as pl
 
-        return pl.concat(
-            pl.DataFrame(curve(one.derive(form_counts))).select(pl.lit(one.name).alias("corpus"), pl.all())
-            for one in self.generated
+        return self._concat(
+            lambda one: pl.DataFrame(curve(one.derive(form_counts))).select(pl.lit(one.name).alias("corpus"), pl.all())
         )
 
     def near_copies(self, threshold: float | None = None) -> pl.DataFrame:
-        """Generated texts whose SynSim to a train text is the threshold or more, and that text.
+        """List generated texts whose SynSim to a train text is the threshold or more, and that text.
 
         The default is the threshold of the property `near_copies`.
         """
-        import polars as pl
-
-        least = self.train.near_copy if threshold is None else threshold
+        train = self._trained
+        least = train.near_copy if threshold is None else threshold
         lists.check_threshold(least)
-        found = pl.concat(lists.near_copies(one, self.train.corpus, least) for one in self.generated)
-        return found.sort("syntactic", descending=True, maintain_order=True)
+
+        def of(one: MeasuredCorpus) -> pl.DataFrame:
+            found = one.syntactic
+            hits = None if found is None else found.similarity >= least
+            return lists.list_matches(one.name, one.corpus, found, train.corpus, hits, ("text", "syntactic", "train"))
+
+        return self._concat(of, "syntactic", descending=True)
 
     def uncovered(self, reach: float | None = None) -> pl.DataFrame:
-        """Test texts that no generated text comes near; the default reach is how near train comes to 95 % of them."""
-        import polars as pl
-
+        """List held-out texts that no generated text comes near; the default is how near train comes to 95 %."""
         least = self.reach if reach is None else reach
-        found = pl.concat(lists.uncovered(one, self._test, least) for one in self.generated)
-        return found.sort("semantic", maintain_order=True)
+
+        def of(one: MeasuredCorpus) -> pl.DataFrame:
+            found = one.covered
+            hits = None if found is None else found.similarity < least
+            return lists.list_matches(one.name, self._test, found, one.corpus, hits, ("test", "semantic", "nearest"))
+
+        return self._concat(of, "semantic")
 
     def modes(self, least: int = 2) -> pl.DataFrame:
-        """Groups of equal or nearly equal generated texts, the largest first, each with an example."""
-        import polars as pl
-
-        found = pl.concat(lists.modes(one, least) for one in self.generated)
-        return found.sort("texts", descending=True, maintain_order=True)
+        """List groups of equal or nearly equal texts, the largest first, each with an example."""
+        return self._concat(lambda one: lists.list_modes(one, least), "texts", descending=True)
 
     def pick(self, n: int, *, plausible: bool = False) -> pl.DataFrame:
-        """The n texts of each corpus that are nearest to test by meaning and farthest from train by wording.
+        """Pick the n texts of each corpus that are nearest to held-out ones by meaning and farthest from train.
 
         Pareto front by front, within a front nearest to the ideal point first; `plausible` asks for low perplexity
         too. The rows are those of `per_text`.
@@ -217,85 +343,38 @@ class Description(PropertyTable):
         if n < 1:
             raise InputError(f"pick at least 1 text, not {n}")
         missing = next((row for row in self if row.property == "semantic_precision" and math.isnan(row.value)), None)
-        if missing is not None:
-            raise InputError(f"nothing to pick by: nearness to test is not known ({missing.reason})")
+        if missing is not None or self.train is None:
+            reason = "there are no train texts" if missing is None else missing.reason
+            raise InputError(f"nothing to pick by: nearness to test is not known ({reason})")
         if plausible and self.generated[0].surprise is None:
             raise InputError("nothing to pick by: plausibility was not asked for")
-        chosen = [lists.best(one, n, plausible=plausible).tolist() for one in self.generated]
-        parts = [self.per_text.filter(pl.col("corpus") == one.name) for one in self.generated]
-        return pl.concat([part.select(pl.all().gather(rows)) for part, rows in zip(parts, chosen, strict=True)])
+        return self._concat(
+            lambda one: self.per_text.filter(pl.col("corpus") == one.name)[
+                lists.pick_texts(one, n, plausible=plausible).tolist()
+            ]
+        )
 
-    def lists(self) -> dict[str, pl.DataFrame]:
-        """The texts and tests behind the properties, by name."""
-        import polars as pl
-
-        found = {
-            "near_copies": self.near_copies(),
-            "uncovered": self.uncovered(),
-            "modes": self.modes(),
-            "curve": self.curve,
-        }
-        tests = {"differences": self.differences, "ratings": self.links}
-        return found | {
-            name: pl.from_dicts([row.to_dict() for row in rows], infer_schema_length=None)
-            for name, rows in tests.items()
-            if rows
-        }
+    @property
+    def _trained(self) -> MeasuredCorpus:
+        if self.train is None:
+            raise ArgumentError("texts that are described without {train} have no copies of it")
+        return self.train
 
     @property
     def _test(self) -> Corpus | None:
-        return None if self.test is None else self.test.corpus
+        return None if self.held_out is None else self.held_out.corpus
 
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Why values are missing, one sentence for each reason."""
-        return tuple(_missing(self.to_dicts(), self._yardsticks))
+    def _concat(
+        self, of: Callable[[MeasuredCorpus], pl.DataFrame], by: str | None = None, *, descending: bool = False
+    ) -> pl.DataFrame:
+        import polars as pl
 
-    @property
-    def _yardsticks(self) -> tuple[str, ...]:
-        return ("train",) if self.test is None else ("test", "train")
-
-    def readable(self) -> list[Row]:
-        """One row per property: a column for each corpus, those of test and train, and what it is."""
-        return _readable(self.to_dicts(), self._yardsticks, several=len(self.generated) > 1)
-
-    def __str__(self) -> str:
-        return "\n".join([super().__str__(), *(f"note: {text}" for text in self.notes)])
-
-    def plot(self) -> alt.VConcatChart:
-        """Every property on a scale of its own: generated with its interval, and test and train."""
-        return without_network(property_chart(self.to_dicts()))
-
-
-def _readable(rows: Sequence[Row], yardsticks: Sequence[str], *, several: bool) -> list[Row]:
-    about = {known.name: known.about for known in list_properties(alone=False)}
-    shown: dict[str, Row] = {}
-    for row in rows:
-        cells = shown.setdefault(row["property"], {"property": row["property"]})
-        if several:
-            cells[row["corpus"]] = format_cell(row["value"])
-        else:
-            interval = "" if row["low"] is None else format_interval(row["low"], row["high"])
-            cells |= {"value": format_cell(row["value"]), "interval": interval}
-    for row in rows:
-        shown[row["property"]] |= {name: format_cell(row[name]) for name in yardsticks}
-        shown[row["property"]]["what it is"] = about[row["property"]]
-    return list(shown.values())
-
-
-def _missing(rows: Sequence[Row], yardsticks: Sequence[str]) -> Iterator[str]:
-    found: dict[tuple[str, str], list[str]] = {}
-    for row in rows:
-        gaps = {row["corpus"]: ("value", "reason")} | {name: (name, f"{name}_reason") for name in yardsticks}
-        for corpus, (value, reason) in gaps.items():
-            if row[value] is None and row[reason]:
-                found.setdefault((corpus, row[reason]), []).append(row["property"])
-    for (corpus, reason), names in found.items():
-        yield f"no value for {corpus}: {listed(dict.fromkeys(names))} ({reason})"
+        frame = pl.concat(map(of, self.generated))
+        return frame if by is None else frame.sort(by, descending=descending, maintain_order=True)
 
 
 def property_chart(rows: Sequence[Row]) -> alt.VConcatChart:
-    """One line per property, each on a scale of its own: generated with its interval, and test and train."""
+    """Draw one line per property, each on a scale of its own: generated with its interval, and test and train."""
     import altair as alt
 
     drawn = [row for row in rows if row["value"] is not None]

@@ -23,7 +23,7 @@ from textgauge.core.tabular import ARROWS, Row, format_cell
 from textgauge.data.formats import load_table
 from textgauge.data.packing import read_text, suffix
 from textgauge.data.tables import number
-from textgauge.measure.describing.answer import WorseThanReal, findings
+from textgauge.measure.describing.findings import WorseThanReal, find_worse_rows
 from textgauge.metrics import get_metric
 from textgauge.metrics.properties.base import list_properties
 from textgauge.report.page.boards import anchor
@@ -95,7 +95,7 @@ def read_result(path: str | os.PathLike[str]) -> ResultFile:
         return own
     heading, title, _ = _KINDS.get(command, ("", Path(path).stem, ()))
     answer, warnings = content.get("answer"), content.get("warnings") or ()
-    worse = findings(rows) if command == "describe" else []
+    worse = find_worse_rows(rows) if command == "describe" else []
     return ResultFile(
         name,
         f"{heading} ({name})" if heading else name,

@@ -7,7 +7,7 @@ import pytest
 
 from textgauge import describe
 from textgauge.data import sample
-from textgauge.measure.describing.answer import worse_than_real
+from textgauge.measure.describing.findings import find_worse
 from textgauge.metrics.properties.base import PropertyValue
 
 COPIES = PropertyValue(0.55, 0.48, 0.62)
@@ -15,7 +15,7 @@ NOTHING = PropertyValue(math.nan, math.nan, math.nan)
 
 
 def worse(found, *, test=NOTHING, train=NOTHING, name="near_copies", **more):
-    return worse_than_real({name: found, **more}, {"test": {name: test}, "train": {name: train}}, 0.95)
+    return find_worse({name: found, **more}, {"test": {name: test}, "train": {name: train}}, 0.95)
 
 
 def test_a_property_is_worse_than_test_or_than_train_where_test_has_none():
@@ -44,11 +44,9 @@ def test_several_properties_hold_together():
     real = PropertyValue(0.46, 0.43, 0.49)
     assert worse(COPIES, test=real) == {"near_copies": "test"}
     names = ("near_copies", "unique", "distinct", "grammar", "plausibility", "covered")
-    several = worse_than_real(
-        dict.fromkeys(names[:1], COPIES), {"test": dict.fromkeys(names[:1], real)}, 0.95, len(names)
-    )
+    several = find_worse(dict.fromkeys(names[:1], COPIES), {"test": dict.fromkeys(names[:1], real)}, 0.95, len(names))
     assert several == {}  # one property of as many corpora is as many statements
-    many = worse_than_real(dict.fromkeys(names, COPIES), {"test": dict.fromkeys(names, real)}, 0.95)
+    many = find_worse(dict.fromkeys(names, COPIES), {"test": dict.fromkeys(names, real)}, 0.95)
     assert many == {}
 
 
@@ -58,5 +56,5 @@ def test_equal_sources_are_seldom_called_worse():
     for seed in range(60):
         order = np.random.default_rng([seed, 3]).permutation(len(texts))
         parts = [[texts[row] for row in order[150 * part : 150 * (part + 1)]] for part in range(3)]
-        false += any(row["worse_than"] for row in describe(parts[0], train=parts[1], test=parts[2]).to_dicts())
+        false += any(row["worse_than"] for row in describe(parts[0], train=parts[1], held_out=parts[2]).to_dicts())
     assert false / 60 <= 0.05 + 2 * math.sqrt(0.05 * 0.95 / 60)

@@ -1,6 +1,6 @@
 """What is said of properties that are worse than in real texts."""
 
-from textgauge.measure.describing.answer import findings
+from textgauge.measure.describing.findings import find_worse_rows
 
 
 def row(name, value, low, high, *, worse_than=None, **real):
@@ -18,7 +18,7 @@ def test_what_is_worse_is_said_the_gravest_first():
         row("covered", 0.7, 0.64, 0.76, train=0.95, worse_than="train"),
         COPIES,
     ]
-    found = findings(rows)
+    found = find_worse_rows(rows)
     assert [one.property for one in found] == ["near_copies", "covered", "plausibility"]
     assert found[0].shown == "55 %"
     assert [one.sentence for one in found] == [
@@ -30,4 +30,4 @@ def test_what_is_worse_is_said_the_gravest_first():
 
 def test_what_is_not_worse_and_what_is_said_in_other_numbers_is_left_out():
     other = row("semantic_f1", 0.1, 0.0, 0.2, test=0.9, worse_than="test")
-    assert findings([row("near_copies", 0.55, 0.1, 0.9, test=0.115), other]) == []
+    assert find_worse_rows([row("near_copies", 0.55, 0.1, 0.9, test=0.115), other]) == []

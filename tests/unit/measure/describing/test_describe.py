@@ -18,8 +18,8 @@ NAMES = [
 ]  # fmt: skip
 
 
-def describe(generated=GENERATED, train=TRAIN, test=TEST, **options):
-    return run(generated=generated, train=train, test=test, **{"embedder": "letters", **options})
+def describe(generated=GENERATED, train=TRAIN, held_out=TEST, **options):
+    return run(generated=generated, train=train, held_out=held_out, **{"embedder": "letters", **options})
 
 
 def letters(text):
@@ -74,7 +74,7 @@ def test_yardsticks_are_the_same_property_of_test_and_train():
 
 
 def test_without_test_what_needs_it_is_empty_and_says_so():
-    found = describe(test=None)
+    found = describe(held_out=None)
     for name in ("semantic_precision", "semantic_f1", "covered"):
         assert math.isnan(found[name].value)
         assert found[name].reason == "no test texts were given"
@@ -122,7 +122,7 @@ def test_one_text():
         ({"generated": {"train": GENERATED}}, "cannot be called 'train'"),
         ({"generated": "no such.txt"}, "no such"),
         ({"train": []}, "train: there are no texts"),
-        ({"test": []}, "test: there are no texts"),
+        ({"held_out": []}, "test: there are no texts"),
         ({"generated": ["a" * 1_000_001]}, "1,000,001 characters"),
         ({"generated": ["a", 3]}, "is int, not a string"),
         ({"ratings": [1.0, 2.0]}, "5 texts .*but 2 ratings"),
@@ -148,7 +148,7 @@ def test_blank_and_odd_texts_are_described():
 
 def test_frames_with_a_named_column_are_read_as_lists():
     frames = [polars.DataFrame({"text": texts, "note": texts[::-1]}) for texts in (GENERATED, TRAIN, TEST)]
-    named = dict(zip(("generated", "train", "test"), frames, strict=True))
+    named = dict(zip(("generated", "train", "held_out"), frames, strict=True))
     assert describe(**named, column="text").to_dicts() == describe().to_dicts()
 
 

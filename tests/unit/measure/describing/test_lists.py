@@ -9,7 +9,7 @@ from hypothesis.extra.numpy import arrays
 
 from textgauge.core.errors import InputError
 from textgauge.measure.describing import describe as run
-from textgauge.measure.describing.lists import best_trade_offs
+from textgauge.measure.describing.lists import rank_trade_offs
 
 TRAIN = ["one two three four five six seven eight nine ten", "a dog barks at night", "cold tea"]
 TEST = ["zebras zigzag", "a dog barks by day"]
@@ -23,7 +23,7 @@ GENERATED = [
 
 @pytest.fixture
 def found(backends):
-    return run(generated=GENERATED, train=TRAIN, test=TEST, embedder="letters", ratings=[1, 2, np.nan, 4])
+    return run(generated=GENERATED, train=TRAIN, held_out=TEST, embedder="letters", ratings=[1, 2, np.nan, 4])
 
 
 def test_every_text_with_its_values_and_neighbours(found):
@@ -52,7 +52,7 @@ def test_near_copies_stand_beside_their_train_text(found):
 
 def test_test_texts_that_train_reaches_and_generated_does_not_are_uncovered(backends):
     train = [*TRAIN, "zigzag zebras"]
-    found = run(generated=GENERATED, train=train, test=TEST, embedder="letters")
+    found = run(generated=GENERATED, train=train, held_out=TEST, embedder="letters")
     frame = found.uncovered()
     assert frame["test"].to_list() == [TEST[0]]
     assert frame["semantic"][0] < found.reach
@@ -86,7 +86,7 @@ def test_nothing_is_picked_without_what_it_is_picked_by(backends):
     blind = run(generated=GENERATED, train=TRAIN, embedder="letters", plausibility=None)
     with pytest.raises(InputError, match="no test texts were given"):
         blind.pick(1)
-    deaf = run(generated=GENERATED, train=TRAIN, test=TEST, embedder="letters", plausibility=None)
+    deaf = run(generated=GENERATED, train=TRAIN, held_out=TEST, embedder="letters", plausibility=None)
     with pytest.raises(InputError, match="plausibility"):
         deaf.pick(1, plausible=True)
     with pytest.raises(InputError, match="at least 1"):
@@ -118,7 +118,7 @@ def fronts(goods):
 
 @given(st.one_of(rows(2), rows(3)))
 def test_fronts_come_one_after_the_other(goods):
-    order = best_trade_offs(goods, len(goods)).tolist()
+    order = rank_trade_offs(goods).tolist()
     start = 0
     for front in fronts(goods):
         assert sorted(order[start : start + len(front)]) == front
@@ -128,15 +128,15 @@ def test_fronts_come_one_after_the_other(goods):
 
 def test_within_a_front_the_nearest_to_the_ideal_point_is_first():
     goods = np.array([[10.0, 0.0], [9.0, 0.5], [0.0, 1.0], [5.0, 0.75], [4.0, 0.2]])
-    assert best_trade_offs(goods, 4).tolist() == [1, 3, 0, 2]  # 0.51 and 0.56 away; then both ends
-    assert best_trade_offs(goods * [1.0, 1000.0], 4).tolist() == [1, 3, 0, 2]
+    assert rank_trade_offs(goods).tolist() == [1, 3, 0, 2, 4]  # 0.51 and 0.56 away; then both ends
+    assert rank_trade_offs(goods * [1.0, 1000.0]).tolist() == [1, 3, 0, 2, 4]
 
 
 def test_missing_values_are_left_out_and_ties_keep_their_order():
     goods = np.array([[np.nan, 9.0], [1.0, 1.0], [1.0, 1.0], [0.0, 0.0]])
-    assert best_trade_offs(goods, 9).tolist() == [1, 2, 3]
+    assert rank_trade_offs(goods).tolist() == [1, 2, 3]
 
 
 @pytest.mark.parametrize("columns", [2, 3])
 def test_nothing_to_choose_from(columns):
-    assert best_trade_offs(np.empty((0, columns)), 3).tolist() == []
+    assert rank_trade_offs(np.empty((0, columns))).tolist() == []

@@ -4,6 +4,7 @@ import math
 
 import pytest
 
+from textgauge.core.progress import listen
 from textgauge.measure.describing import describe as run
 
 TRAIN = ["a red cat sat here", "the dog ran off", "we like green tea", "it rains all day long"]
@@ -11,8 +12,8 @@ TEST = ["a red cow sat there", "they like black tea", "it rains all night"]
 GENERATED = ["A red cat sat here!", "a blue cat sat there", "we like tea", "we like tea.", "snow fell!!"]
 
 
-def describe(generated=GENERATED, train=TRAIN, test=TEST, **options):
-    return run(generated=generated, train=train, test=test, **{"embedder": "letters", **options})
+def describe(generated=GENERATED, train=TRAIN, held_out=TEST, **options):
+    return run(generated=generated, train=train, held_out=held_out, **{"embedder": "letters", **options})
 
 
 def test_a_backend_of_none_is_left_out():
@@ -38,6 +39,7 @@ def test_other_representative_texts_give_train_a_plausibility():
 
 def test_steps_are_reported():
     steps = []
-    describe(on_step=steps.append)
+    with listen(steps.append):
+        describe()
     assert any(step.startswith("embedding") for step in steps)
     assert any(step.startswith("grammar") for step in steps)

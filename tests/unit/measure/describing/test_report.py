@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from textgauge.core.errors import InputError, UnknownName
+from textgauge.core.errors import UnknownName
 from textgauge.measure.describing import describe as run
 from textgauge.metrics.properties import list_properties
 
@@ -14,8 +14,8 @@ N = len(list_properties(alone=False))
 GENERATED = ["A red cat sat here!", "a blue cat sat there", "we like tea", "we like tea.", "snow fell!!"]
 
 
-def describe(generated=GENERATED, train=TRAIN, test=TEST, **options):
-    return run(generated=generated, train=train, test=test, **{"embedder": "letters", **options})
+def describe(generated=GENERATED, train=TRAIN, held_out=TEST, **options):
+    return run(generated=generated, train=train, held_out=held_out, **{"embedder": "letters", **options})
 
 
 def test_empty_cells_say_why():
@@ -32,7 +32,7 @@ def test_empty_cells_say_why():
 
 
 def test_a_table_without_test_texts_has_no_column_of_them():
-    found = describe(test=None)
+    found = describe(held_out=None)
     assert list(found.readable()[0]) == ["property", "value", "interval", "train", "what it is"]
     missing = "semantic_precision, semantic_recall, semantic_f1 and covered"
     assert f"no value for generated: {missing} (no test texts were given)" in found.notes
@@ -46,7 +46,7 @@ def test_several_corpora_share_a_table():
     assert "unique" in found
     assert ("unique", "two") in found
     assert ("unique", "three") not in found
-    with pytest.raises(InputError, match="several corpora"):
+    with pytest.raises(UnknownName, match="2 rows"):
         found["unique"]
     with pytest.raises(UnknownName, match="unique, one"):
         found["uniqe", "one"]

@@ -18,7 +18,7 @@ ONE, TWO = texts(50), texts(45, [*WORDS, "zig", "zag", "quiz"], "!")
 
 @pytest.fixture
 def found(backends):
-    return run(generated={"one": ONE, "two": TWO}, train=TRAIN, test=TEST, embedder="letters")
+    return run(generated={"one": ONE, "two": TWO}, train=TRAIN, held_out=TEST, embedder="letters")
 
 
 def test_corpora_are_tested_against_each_other_and_against_test(found):
@@ -48,7 +48,7 @@ def test_equal_values_give_no_p_value_and_other_ones_a_small_one(found):
 
 def test_ratings_are_correlated_with_every_property(backends):
     ratings = [-len(text.split()) for text in ONE]
-    options = {"train": TRAIN, "test": TEST, "embedder": "letters", "seed": 1}
+    options = {"train": TRAIN, "held_out": TEST, "embedder": "letters", "seed": 1}
     found = run(generated=ONE, ratings=ratings, **options)
     links = {link.property: link for link in found.links}
     assert set(links) == {"grammar", "plausibility", "semantic", "syntactic"}
@@ -63,6 +63,6 @@ def test_ratings_are_correlated_with_every_property(backends):
 
 def test_ratings_of_several_corpora_go_by_name_and_missing_ones_are_left_out(backends):
     ratings = {"two": [np.nan, *range(len(TWO) - 1)]}
-    found = run(generated={"one": ONE, "two": TWO}, ratings=ratings, train=TRAIN, test=TEST, embedder="letters")
+    found = run(generated={"one": ONE, "two": TWO}, ratings=ratings, train=TRAIN, held_out=TEST, embedder="letters")
     assert {link.corpus for link in found.links} == {"two"}
     assert {link.n for link in found.links} == {len(TWO) - 1}

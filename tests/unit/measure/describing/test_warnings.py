@@ -4,16 +4,16 @@ import numpy as np
 
 from textgauge.measure.describing import describe as run
 from textgauge.measure.describing.describe import gather
+from textgauge.measure.describing.findings import find_warnings
 from textgauge.measure.describing.measure import Measuring
-from textgauge.measure.describing.warnings import find_warnings
 
 TRAIN = ["a red cat sat here", "the dog ran off", "we like green tea", "it rains all day long"]
 TEST = ["a red cow sat there", "they like black tea", "it rains all night"]
 GENERATED = ["A red cat sat here!", "a blue cat sat there", "we like tea", "we like tea.", "snow fell!!"]
 
 
-def describe(generated=GENERATED, train=TRAIN, test=TEST, **options):
-    return run(generated=generated, train=train, test=test, **{"embedder": "letters", **options})
+def describe(generated=GENERATED, train=TRAIN, held_out=TEST, **options):
+    return run(generated=generated, train=train, held_out=held_out, **{"embedder": "letters", **options})
 
 
 def test_one_sentence_over_and_over_is_called_collapsed():
@@ -27,7 +27,9 @@ def test_one_sentence_over_and_over_is_called_collapsed():
 def test_another_language_is_warned_about():
     german = ["die Katze schläft heute lange", "der Hund lief schnell davon", "wir trinken gerne Tee"]
     assert any("another language" in text for text in describe(generated=german).warnings)
-    assert any("another language" in text for text in describe(generated=german, test=None, train=TRAIN * 5).warnings)
+    assert any(
+        "another language" in text for text in describe(generated=german, held_out=None, train=TRAIN * 5).warnings
+    )
     assert not any("another language" in text for text in describe(generated=TRAIN).warnings)
 
 

@@ -56,7 +56,7 @@ def test_a_registered_property_is_a_row_with_values_of_texts_and_reasons(monkeyp
     with pytest.raises(UnknownName, match="registered already"):
         register_property(length)
     found = describe(
-        generated=["four", "sixsix"], test=["one"], train=TRAIN, embedder=None, grammar=None, plausibility=None
+        generated=["four", "sixsix"], held_out=["one"], train=TRAIN, embedder=None, grammar=None, plausibility=None
     )
     row = found["length"]
     assert (row.value, row.test, row.backend, row.reason) == (5.0, 3.0, "characters", "no interval: not tried")

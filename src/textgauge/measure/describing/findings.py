@@ -1,0 +1,362 @@
+"""What a description says: the answer, warnings, what is worse than in real texts, tests between corpora."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from textgauge.core.arrays import Floats
+from textgauge.core.tabular import FlatRow, Row, count_of, format_cell, format_percent, listed
+from textgauge.data import Corpus
+from textgauge.metrics.properties.base import (
+    TOKENIZER,
+    CorpusProperty,
+    MeasuredCorpus,
+    PropertyValue,
+    list_properties,
+)
+from textgauge.metrics.properties.duplicates import duplicates_within
+from textgauge.metrics.properties.repetition import modes, repetition
+from textgauge.metrics.properties.texts import lengths, script_counts
+from textgauge.metrics.properties.vocabulary import unknown_share
+from textgauge.metrics.uncertainty import normal_reach
+from textgauge.stats.correlation import complete, spearman
+from textgauge.stats.decisions import ALPHA, better, properties_sentence
+from textgauge.stats.resampled_correlation import correlation_interval
+from textgauge.stats.simultaneous import difference_interval, holm
+
+# Properties reported on the page, most serious first; the others say the same in other numbers.
+_SENTENCES = {
+    "near_copies": "{} of the texts are near copies of training texts",
+    "unique": "{} of the texts occur once and are not training texts",
+    "distinct": "{} of the texts are new and different from each other",
+    "covered": "{} of the test texts have a generated text near them",
+    "grammar": "{} grammar errors per word",
+    "plausibility": "perplexity {}, where smaller is more plausible",
+}
+_PARTS = ("_precision", "_recall", "syntactic_f1")  # what F1 and near_copies say in short
+
+
+_COPIED = 0.1
+_REPEATED, _TIMES_TRAIN = 0.01, 5.0  # share of pairs that are alike, and its ratio to that of train
+_UNKNOWN, _TIMES_YARDSTICK = 0.4, 2.0
+_FAR, _OFF_TOPIC = 0.05, 0.5  # share of train that is as far from test, share of generated texts that are
+_FEW_TEXTS = 50
+_SIZE_RATIO = 2.0
+
+
+def answer_alone(measured: MeasuredCorpus, values: Mapping[str, float]) -> str:
+    """Say how many texts of which length there are, how many are duplicates, and how diverse they are."""
+    low, middle, high = (f"{value:.0f}" for value in np.quantile(lengths(measured), [0.05, 0.5, 0.95]))
+    n = len(measured.corpus)
+
+    def count(number: int) -> str:
+        return f"{number:,} ({100 * number / n:.3g} %)"
+
+    equal, near = n - round(values["unique"] * n), round(values["near_duplicates"] * n)
+    text = f"{n:,} texts of {middle} words (median; 90 % have {low} to {high}): "
+    text += f"{count(equal)} equal another one, {count(near)} are near duplicates."
+    if not math.isnan(values["vendi"]):
+        text += f" They are as diverse as {values['vendi']:.3g} texts with nothing in common."
+    if measured.against is not None:
+        text += f" {count(round(values['shared'] * n))} have a near duplicate in the other file."
+    return text
+
+
+def answer_description(rows: Sequence[Row], sizes: dict[str, int]) -> str:
+    """Return the answer of `describe` next to train, from its rows and the number of texts of each corpus.
+
+    >>> row = dict.fromkeys(("low", "high", "test", "train")) | {"corpus": "generated", "property": "near_copies"}
+    >>> row |= {"value": 0.55, "low": 0.48, "high": 0.62, "test": 0.115}
+    >>> said = answer_description([row], {"generated": 200})
+    >>> said.partition(" No other property is found to be worse")[0]
+    '110 of 200 texts are near copies of train texts (55 %; test 11.5 %).'
+    """
+    named = len(sizes) > 1
+    return " ".join(
+        (f"{name}: " if named else "") + " ".join(_answer_parts([row for row in rows if row["corpus"] == name], size))
+        for name, size in sizes.items()
+    )
+
+
+def _answer_parts(rows: Sequence[Row], size: int) -> Iterator[str]:
+    copies = next((row for row in rows if row["property"] == "near_copies" and row["value"] is not None), None)
+    if copies is not None:
+        number, usual = round(copies["value"] * size), copies["test"]
+        of_test = "" if usual is None else f"; test {100 * usual:.3g} %"
+        are = f"{number or 'None'} of {count_of(size, 'text')} {'is a near copy' if number == 1 else 'are near copies'}"
+        yield f"{are} of {'a train text' if number == 1 else 'train texts'} ({100 * copies['value']:.3g} %{of_test})."
+    worse = [text for row in rows if row is not copies and (text := _worse(row))]
+    if worse or any(row["low"] is not None for row in rows):
+        yield properties_sentence(worse, copies_said=copies is not None)
+
+
+def _worse(row: Row) -> str | None:
+    against = None if row["property"].endswith(_PARTS) else row.get("worse_than")
+    if against is None:
+        return None
+    return f"{row['property']} {format_cell(row['value'])} ({against} {format_cell(row[against])})"
+
+
+def find_worse(
+    found: Mapping[str, PropertyValue], real: Mapping[str, Mapping[str, PropertyValue]], level: float, corpora: int = 1
+) -> dict[str, str]:
+    """Find the properties that are worse than in `test`, or in `train` where test has no value.
+
+    `real` are test and train. A property is worse where the interval of its difference lies on the worse side of 0; the
+    intervals, given at `level`, are widened so that those of all properties of all `corpora` hold together at 95 %.
+    """
+    wanted = {known.name: known.better for known in list_properties()}
+    pairs = {name: pair for name in found if wanted.get(name) and (pair := _yardstick(name, real)) is not None}
+    times = normal_reach(1.0 - ALPHA / max(len(pairs) * corpora, 1)) / normal_reach(level)
+    worse = {}
+    for name, (against, yardstick) in pairs.items():
+        low, high = difference_interval(astuple(found[name]), astuple(yardstick), times)
+        if better((low, high) if wanted[name] == "lower" else (-high, -low)):
+            worse[name] = against
+    return worse
+
+
+def _yardstick(name: str, real: Mapping[str, Mapping[str, PropertyValue]]) -> tuple[str, PropertyValue] | None:
+    known = ((against, values[name]) for against, values in real.items() if name in values)
+    return next((pair for pair in known if not math.isnan(pair[1].value)), None)
+
+
+@dataclass(frozen=True)
+class WorseThanReal:
+    """A property that is worse than in real texts: in a few letters, and as a sentence."""
+
+    corpus: str
+    property: str
+    shown: str
+    sentence: str
+
+
+def find_worse_rows(rows: Sequence[Mapping[str, Any]]) -> list[WorseThanReal]:
+    """Return what rows of `describe` show to be worse than test texts, or than train where test has no value."""
+    declared = {known.name: known for known in list_properties()}
+    found = [_finding(declared[str(row["property"])], row) for row in rows if row.get("property") in _SENTENCES]
+    return sorted((one for one in found if one), key=lambda one: list(_SENTENCES).index(one.property))
+
+
+def _finding(known: CorpusProperty, row: Mapping[str, Any]) -> WorseThanReal | None:
+    against = row.get("worse_than")
+    if against is None:
+        return None
+    show = _percent if known.bounds == (0.0, 1.0) else format_cell
+    value, low, high, real = (show(row[name]) for name in ("value", "low", "high", against))
+    said = _SENTENCES[known.name].format(value)
+    sentence = f"{said[:1].upper()}{said[1:]} ({low} to {high}); {against} texts: {real}."
+    return WorseThanReal(str(row.get("corpus") or ""), known.name, value, sentence)
+
+
+def _percent(share: float) -> str:
+    return format_percent(round(share, 2))
+
+
+def find_warnings(
+    generated: Sequence[MeasuredCorpus], test: MeasuredCorpus | None, train: MeasuredCorpus | None
+) -> Iterator[str]:
+    """Find all warnings, each one sentence."""
+    if train is None:
+        for measured in generated:
+            yield from _sampled(measured, "of the {:,} texts, drawn at random")
+            yield from _scripts(measured)
+            if not measured.derive(duplicates_within).complete:
+                yield f"{measured.name}: too many texts are alike to list all near duplicates"
+        return
+    yield from _sampled(train, "of its {} texts, enough for a yardstick")
+    if test is not None:
+        yield from _copies(test, train)
+    for measured in generated:
+        yield from _few(measured)
+        yield from _copies(measured, train)
+        yield from _collapse(measured, train)
+        yield from _language(measured, test, train)
+        yield from _off_topic(measured, train)
+        yield from _sizes(measured, test)
+
+
+def is_collapsed(measured: MeasuredCorpus, train: MeasuredCorpus) -> bool:
+    """Return whether two texts are alike in a hundredth of all pairs or more, and five times as often as in train."""
+    mine, usual = (repetition(one.derive(modes).sizes) for one in (measured, train))
+    return mine >= _REPEATED and not mine < _TIMES_TRAIN * usual
+
+
+def _sampled(measured: MeasuredCorpus, among: str) -> Iterator[str]:
+    n = len(measured.corpus)
+    for name, columns in {"grammar": measured.grammar, "plausibility": measured.surprise}.items():
+        known = n if columns is None else int(np.isfinite(columns[1]).sum())
+        if known < n:
+            yield f"{measured.name}: {name} is that of {known:,} {among.format(n)}"
+
+
+def _scripts(measured: MeasuredCorpus) -> Iterator[str]:
+    n, scripts = len(measured.corpus), script_counts(measured)
+    foreign = sum(count for script, count in scripts.items() if script != "Latin")
+    if foreign > n / 10:
+        yield (
+            f"{measured.name}: {foreign:,} of {n:,} texts are not in Latin script ({listed(list(scripts)[:3])}): "
+            "grammar, plausibility and the built-in embedders are for English"
+        )
+
+
+def _few(measured: MeasuredCorpus) -> Iterator[str]:
+    n = len(measured.corpus)
+    if n < _FEW_TEXTS:
+        yield f"{measured.name}: few texts ({n}); look at the intervals"
+
+
+def _copies(measured: MeasuredCorpus, train: MeasuredCorpus) -> Iterator[str]:
+    copied = int(np.isin(measured.forms, train.forms).sum())
+    if copied >= _COPIED * len(measured.corpus):
+        among = f"{copied} of {len(measured.corpus)} texts"
+        yield f"{measured.name}: {among} equal train texts, except for case and punctuation"
+
+
+def _collapse(measured: MeasuredCorpus, train: MeasuredCorpus) -> Iterator[str]:
+    if is_collapsed(measured, train):
+        sizes = measured.derive(modes).sizes
+        share, largest = repetition(sizes), sizes.max() / len(measured.corpus)
+        yield (
+            f"{measured.name}: collapsed: two of its texts are alike in {share:.2g} of all pairs, as if it had "
+            f"{1 / share:.0f} different ones; the largest mode holds {largest:.0%} of them"
+        )
+
+
+def _language(measured: MeasuredCorpus, test: MeasuredCorpus | None, train: MeasuredCorpus) -> Iterator[str]:
+    """Many words that train does not have: twice the share of test, or of one half of train given the other."""
+    unknown = _unknown(measured.corpus, train.corpus)
+    if not unknown > _UNKNOWN:
+        return
+    order = train.corpus.canonical()
+    halves = order.take(np.arange(0, len(order), 2)), order.take(np.arange(1, len(order), 2))
+    usual = _unknown(*halves) if test is None else _unknown(test.corpus, train.corpus)
+    if not unknown < _TIMES_YARDSTICK * usual:
+        yield f"{measured.name}: train does not have {unknown:.0%} of its words: another language or another subject?"
+
+
+def _off_topic(measured: MeasuredCorpus, train: MeasuredCorpus) -> Iterator[str]:
+    """Test texts are covered by whatever is nearest, so that `covered` says little of texts about something else."""
+    if measured.semantic is None or train.semantic is None:
+        return
+    usual = np.quantile(train.semantic.similarity, _FAR)
+    far = float(np.mean(measured.semantic.similarity < usual))
+    if far >= _OFF_TOPIC:
+        yield (
+            f"{measured.name}: off topic: {far:.0%} of its texts are farther from every test text than {1 - _FAR:.0%} "
+            "of the train texts are; covered says little then"
+        )
+
+
+def _sizes(measured: MeasuredCorpus, test: MeasuredCorpus | None) -> Iterator[str]:
+    if test is None:
+        return
+    n, m = len(measured.corpus), len(test.corpus)
+    if max(n, m) > _SIZE_RATIO * min(n, m):
+        yield f"{measured.name}: {n} texts and {m} of test: unique, distinct and vocab depend on the number of texts"
+
+
+def _unknown(corpus: Corpus, known: Corpus) -> float:
+    return unknown_share(corpus.tokens(TOKENIZER), known.tokens(TOKENIZER))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Difference(FlatRow):
+    """Two corpora under one property: means per text, and p-values for "no difference", corrected for their number.
+
+    Welch's unpaired t-test and the Mann-Whitney test, each corrected over all its tests by Holm's method. Plausibility
+    is the surprise per token, the logarithm of perplexity.
+    """
+
+    property: str
+    first: str
+    second: str
+    mean_first: float
+    mean_second: float
+    p_t: float
+    p_mann_whitney: float
+    p_t_holm: float
+    p_mann_whitney_holm: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class RatingLink(FlatRow):
+    """Spearman's ρ of a property and the ratings of the same texts, with its bootstrap interval."""
+
+    corpus: str
+    property: str
+    rho: float
+    low: float
+    high: float
+    n: int
+
+
+def compute_differences(corpora: Sequence[MeasuredCorpus]) -> tuple[Difference, ...]:
+    """Test all pairs of corpora under every property that both have, text by text."""
+    columns = {measured.name: measured.text_values() for measured in corpora}
+    cases = [
+        (name, first, second)
+        for first, second in combinations(columns, 2)
+        for name in columns[first]
+        if name in columns[second]
+    ]
+    found = [_tested(columns[first][name], columns[second][name]) for name, first, second in cases]
+    corrected = [holm(np.array(column)) for column in zip(*(row[2:] for row in found), strict=True)]
+    return tuple(
+        Difference(
+            property=name,
+            first=first,
+            second=second,
+            mean_first=row[0],
+            mean_second=row[1],
+            p_t=row[2],
+            p_mann_whitney=row[3],
+            p_t_holm=float(corrected[0][place]),
+            p_mann_whitney_holm=float(corrected[1][place]),
+        )
+        for place, ((name, first, second), row) in enumerate(zip(cases, found, strict=True))
+    )
+
+
+def correlate_ratings(
+    corpora: Sequence[MeasuredCorpus], ratings: Mapping[str, Floats], *, level: float, seed: int
+) -> Iterator[RatingLink]:
+    """Yield ρ of each per-text property with the ratings, for every corpus that has them."""
+    for measured in corpora:
+        given = ratings.get(measured.name)
+        if given is None:
+            continue
+        order = np.argsort(measured.corpus.keys, kind="stable")  # draws do not depend on the order of the texts
+        for name, values in measured.text_values().items():
+            known = order[complete(values, given)[order]]
+            low, high = correlation_interval(spearman, given[known], values[known], level=level, seed=seed)
+            rho = spearman(given[known], values[known])
+            yield RatingLink(corpus=measured.name, property=name, rho=rho, low=low, high=high, n=len(known))
+
+
+def _tested(first: Floats, second: Floats) -> tuple[float, float, float, float]:
+    """Both means and both p-values; NaN where a side has less than two values, or none of them differ."""
+    a, b = first[np.isfinite(first)], second[np.isfinite(second)]
+    mine, yours = (float(side.mean()) if len(side) else math.nan for side in (a, b))
+    if min(len(a), len(b)) < 2 or np.ptp(np.concatenate([a, b])) == 0:
+        return mine, yours, math.nan, math.nan
+    return mine, yours, *_p_values(a, b)
+
+
+def _p_values(a: Floats, b: Floats) -> tuple[float, float]:
+    from scipy.special import stdtr
+    from scipy.stats import mannwhitneyu
+
+    errors = [float(side.var(ddof=1)) / len(side) for side in (a, b)]
+    parts = [error**2 / (len(side) - 1) for error, side in zip(errors, (a, b), strict=True)]
+    p_t = math.nan
+    if sum(parts) > 0:  # Welch's test by hand: scipy's warns where one side is as good as constant
+        t = (a.mean() - b.mean()) / math.sqrt(sum(errors))
+        p_t = 2.0 * float(stdtr(sum(errors) ** 2 / sum(parts), -abs(t)))
+    return p_t, float(mannwhitneyu(a, b, method="asymptotic").pvalue)
