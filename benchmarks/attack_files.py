@@ -31,7 +31,7 @@ from textgauge.cli.config import read_config
 from textgauge.core.result import TableResult
 from textgauge.core.sealed import unsealed_json
 from textgauge.data import read_embeddings
-from textgauge.data.formats import load_table
+from textgauge.data.formats import read_table
 from textgauge.encode.embedders.onnx_folder import OnnxEmbedder
 from textgauge.encode.embedders.static import static_embedder
 from textgauge.encode.language_models.arpa import read_arpa, write_arpa
@@ -214,8 +214,8 @@ def _written(write: Callable[[io.BytesIO], object]) -> bytes:
 
 
 def _texts(path: Path) -> list[str | None]:
-    table = load_table(path)
-    return table.texts(table.column(None))
+    table = read_table(path)
+    return table.get_texts(table.find_column(None))
 
 
 def _word_vectors() -> bytes:

@@ -13,7 +13,7 @@ import numpy as np
 
 from textgauge.bench import Ksc, Metrics, Plan, Protocol, Results, Sources, Speed, Verdict, make_plans, read_two
 from textgauge.core import Row, plain_row
-from textgauge.data import Corpus, load_table
+from textgauge.data import Corpus, read_table
 from textgauge_papers.datasets import find_path
 from textgauge_papers.kour2022_tables import KOUR_METRICS
 from textgauge_papers.ledger import (
@@ -43,7 +43,7 @@ _REPETITIONS = "95 % interval over repetitions on the second data set"
 
 def _authors(domain: str, machine: str, *, apart: bool = False) -> Sources:
     """Texts of people and of a machine on the same prompts, or (`apart`) each on the prompts the other lacks."""
-    table = load_table(find_path("ghostbuster/human_vs_machine", "domain, source, doc_id, text"))
+    table = read_table(find_path("ghostbuster/human_vs_machine", "domain, source, doc_id, text"))
     columns = [[str(cell) for cell in table.columns[name]] for name in ("domain", "source", "doc_id", "text")]
     rows = [row[1:] for row in zip(*columns, strict=True) if row[0] == domain]
     half = set(sorted({prompt for _, prompt, _ in rows})[::2])

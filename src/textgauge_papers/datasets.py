@@ -33,9 +33,9 @@ from textgauge.data import (
     load_labelled,
     load_rated_summaries,
     load_retrieval,
-    load_table,
     published_pairs,
     published_texts,
+    read_table,
     register_dataset,
     register_task_data,
 )
@@ -232,7 +232,7 @@ def _summeval(name: str, text: str) -> RatedSummaries:
     sources = find_table("summeval", "summeval_documents", "doc_id", text, name=name)
     by_id = dict(zip(_cells(sources, "doc_id"), sources.columns[text], strict=True))
     columns = [[_number(cell) for cell in table.columns[aspect]] for aspect in aspects]
-    whole = table.having(
+    whole = table.with_columns(
         text=[by_id.get(key) for key in _cells(table, "doc_id")],
         overall=[None if None in row else fmean(row) for row in zip(*columns, strict=True)],
     )
@@ -270,7 +270,7 @@ def _documents(
     """Read the documents of a table; several columns of ids are joined by a slash."""
     table = find_table(name, stem, text, *ids, *([summary] if summary else []))
     parts = zip(*(_cells(table, column) for column in ids), strict=True)
-    whole = table.having(id=["/".join(part) for part in parts])
+    whole = table.with_columns(id=["/".join(part) for part in parts])
     return load_documents(whole, document="id", text=text, summary=summary)
 
 
@@ -282,9 +282,9 @@ def _published_documents(name: str) -> Documents:
 def _labelled(name: str, stem: str, *, label: str, title: str | None = None) -> ClusteringTexts:
     """Read the labelled texts of a table, each after its title where there is one."""
     table = find_table(name, stem, "text", label, *([title] if title else []))
-    texts = [text or "" for text in table.texts("text")]
-    titles = [text or "" for text in table.texts(title)] if title else [""] * len(texts)
-    whole = table.having(text=[f"{head} {text}".strip() for head, text in zip(titles, texts, strict=True)])
+    texts = [text or "" for text in table.get_texts("text")]
+    titles = [text or "" for text in table.get_texts(title)] if title else [""] * len(texts)
+    whole = table.with_columns(text=[f"{head} {text}".strip() for head, text in zip(titles, texts, strict=True)])
     return load_labelled(whole, label=label)
 
 
@@ -300,9 +300,9 @@ def _retrieval(name: str, split: str | None) -> RetrievalSet:
 def find_table(folder: str, stem: str, *columns: str, name: str = "") -> TextTable:
     """Return a table of a folder of `TEXTGAUGE_DATA`, under the name of its set, with all these columns."""
     name = name or folder
-    table = load_table(find_path(f"{folder}/{stem}", ", ".join(columns), name))
+    table = read_table(find_path(f"{folder}/{stem}", ", ".join(columns), name))
     for column in columns:
-        table.column(column)
+        table.find_column(column)
     return replace(table, name=name)
 
 
@@ -320,7 +320,7 @@ def find_path(place: str, columns: str, name: str = "") -> Path:
 
 def _cells(table: TextTable, column: str) -> list[str]:
     """Return ids or labels, numbers as they are written; a missing one is empty."""
-    return ["" if cell is None else str(cell).strip() for cell in table.columns[table.column(column)]]
+    return ["" if cell is None else str(cell).strip() for cell in table.columns[table.find_column(column)]]
 
 
 def _number(cell: object) -> float | None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from textgauge.core import InputError, MissingExtra, write_table
-from textgauge.data import load_table, load_texts
+from textgauge.data import load_texts, read_table
 from textgauge_papers.datasets import find_path
 from textgauge_papers.generate import GptSettings, VaeSettings, eda, train_language_model, train_vae
 from textgauge_papers.generate.settings import content_key, generator_of, one_thread
@@ -122,9 +122,9 @@ def split(texts: Iterable[str], making: Making) -> tuple[list[str], list[str]]:
 
 def sentences(file: str, column: str, only: tuple[str, str] | None = None, *, first: bool = False) -> list[str]:
     """A column of a table: of rows with one value in another column (`only`), its first sentences alone (`first`)."""
-    table = load_table(find_path(file, ", ".join([column, *([only[0]] if only else [])])))
-    cells = table.texts(column)
-    kept = [only is None or value == only[1] for value in table.columns[table.column(only[0] if only else column)]]
+    table = read_table(find_path(file, ", ".join([column, *([only[0]] if only else [])])))
+    cells = table.get_texts(column)
+    kept = [only is None or value == only[1] for value in table.columns[table.find_column(only[0] if only else column)]]
     texts = [" ".join(cell.split()) for cell, keep in zip(cells, kept, strict=True) if cell and keep]
     return [first_sentence(text) for text in texts] if first else texts
 

@@ -18,7 +18,7 @@ from textgauge.core.arrays import Floats, Ints
 from textgauge.core.errors import ArgumentError, InputError
 from textgauge.core.result import Result
 from textgauge.core.tabular import FlatRow, Row, format_cell, format_interval
-from textgauge.data.formats import load_table
+from textgauge.data.formats import read_table
 from textgauge.data.tables import TextTable
 from textgauge.encode.tokenizers import words_of
 from textgauge.stats.annotators import (
@@ -139,11 +139,13 @@ def audit_judge(
         raise ArgumentError(
             "an audit of a judge needs the ratings of two people or more: name their columns by {rating}, one at a time"
         )
-    people = np.array(list(found.scores(dict.fromkeys(rating)).values()))
-    own, *again = (np.array(found.scores([name])[name]) for name in (judge, *repeat))
-    other = None if swapped is None else np.array(found.scores([swapped])[swapped])
+    people = np.array(list(found.get_scores(dict.fromkeys(rating)).values()))
+    own, *again = (np.array(found.get_scores([name])[name]) for name in (judge, *repeat))
+    other = None if swapped is None else np.array(found.get_scores([swapped])[swapped])
     _check(found.name, judge, own, people)
-    lengths = None if text is None else np.array([len(words_of(cell)) for cell in found.filled(text)], dtype=np.float64)
+    lengths = (
+        None if text is None else np.array([len(words_of(cell)) for cell in found.get_filled(text)], dtype=np.float64)
+    )
     used, warned = _on_scale(people, own)
     audit = _Audit(people, used, scale or _scale(people), list(dict.fromkeys(rating)), level, seed)
     test = alternative_annotator_test(people, used, margin=margin, closeness=audit.closeness)
@@ -154,7 +156,7 @@ def audit_judge(
 
 def _table(table: Any) -> TextTable:
     if isinstance(table, str | os.PathLike):
-        return load_table(table)
+        return read_table(table)
     if isinstance(table, TextTable):
         return table
     if not isinstance(table, Mapping):

@@ -52,7 +52,7 @@ from textgauge.core.naming import split_names
 from textgauge.core.parallel import one_blas_thread
 from textgauge.core.tabular import format_percent, listed
 from textgauge.data import GIVEN, Comparison, Corpus, Pairs, load_corpus
-from textgauge.data.source import Source, source_name
+from textgauge.data.source import Source, get_source_name
 from textgauge.measure.comparing import DEFAULT_METRICS
 from textgauge.measure.comparing.warnings import find_confounds
 from textgauge.metrics import CorpusMetric, Metric, get_corpus_metrics, get_pair_metrics, list_metrics
@@ -180,7 +180,7 @@ def recommend(
             return work.recommend_for_task(*_load_task(task, data))
         if reference is None or candidate is None:
             raise InputError("two corpora are needed: reference and candidate")
-        names = (source_name(reference, "reference"), source_name(candidate, "candidate"))
+        names = (get_source_name(reference, "reference"), get_source_name(candidate, "candidate"))
         comparison = Comparison(load_corpus(reference, role="reference"), load_corpus(candidate, role="candidate"))
         return work.recommend_for_corpora(comparison, names, effect)
 

@@ -31,7 +31,7 @@ from textgauge.core.tabular import (
     rich_table,
     table_width,
 )
-from textgauge.data.packing import packing
+from textgauge.data.packing import get_packing
 from textgauge.data.source import split_column
 
 
@@ -176,7 +176,7 @@ def names_of(sources: Sequence[str]) -> dict[str, str]:
     if twice is not None:
         raise InputError(f"{twice} is given twice")
     files = [split_column(source)[0] for source in sources]
-    short = [Path(file[: len(file) - len(packing(file))]).stem or file for file in files]
+    short = [Path(file[: len(file) - len(get_packing(file))]).stem or file for file in files]
     return {name if short.count(name) == 1 else source: source for name, source in zip(short, sources, strict=True)}
 
 

@@ -72,7 +72,7 @@ def ensemble(
     """
     from textgauge.bench.inputs.pair_sources import read_rated
     from textgauge.bench.learned.stack import ensemble as stack
-    from textgauge.data.source import brings_columns
+    from textgauge.data.source import has_builtin_columns
     from textgauge.metrics.pair.column import column_names
 
     ends = None if scale is None else _ends(scale)
@@ -81,7 +81,7 @@ def ensemble(
     columns: dict[str, Any] = {"left": left, "right": right, "ratings": rating or (), "groups": groups}
     options: dict[str, Any] = {"limit": limit, "seed": seed, "with_sources": True}
     own = read_rated(pairs, scores=scores, **columns, **options)
-    more = [read_rated(name, **{} if brings_columns(name) else columns, **options) for name in also or ()]
+    more = [read_rated(name, **{} if has_builtin_columns(name) else columns, **options) for name in also or ()]
     with progress() as step:
         found = stack(
             left=own.left,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from textgauge.data.arrays import read_embeddings
 from textgauge.data.card import DatasetCard, LabelledTexts, TextPairs
 from textgauge.data.datasets import (
     DatasetFile,
@@ -17,7 +16,7 @@ from textgauge.data.datasets import (
     published_texts,
     register_dataset,
 )
-from textgauge.data.formats import load_table
+from textgauge.data.formats import read_embeddings, read_table
 from textgauge.data.pool import GIVEN, Pool
 from textgauge.data.samples import list_samples, sample, sample_pairs
 from textgauge.data.source import load_aligned, load_corpus, load_pairs, load_texts
@@ -70,11 +69,11 @@ __all__ = [
     "load_pairs",
     "load_rated_summaries",
     "load_retrieval",
-    "load_table",
     "load_texts",
     "published_pairs",
     "published_texts",
     "read_embeddings",
+    "read_table",
     "register_dataset",
     "register_task_data",
     "sample",

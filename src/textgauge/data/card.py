@@ -27,13 +27,13 @@ class LabelledTexts:
     rows: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
-        same_length(self.name, texts=self.texts, labels=self.labels, rows=self.rows)
+        check_same_length(self.name, texts=self.texts, labels=self.labels, rows=self.rows)
 
     def __len__(self) -> int:
         return len(self.texts)
 
     def draw(self, n: int, seed: int = 0) -> LabelledTexts:
-        """At most `n` of the texts, drawn without replacement, in their first order.
+        """Draw at most `n` of the texts without replacement; keep their order.
 
         >>> LabelledTexts(("a", "b", "c"), None, "letters").draw(2, seed=1).texts
         ('a', 'b')
@@ -41,9 +41,9 @@ class LabelledTexts:
         return self.take(draw_rows(len(self), n, f"{self.name}:{seed}"))
 
     def take(self, rows: Sequence[int]) -> LabelledTexts:
-        """The texts at these places."""
-        places = tuple(rows) if self.rows is None else at(self.rows, rows)
-        return replace(self, texts=at(self.texts, rows), labels=self.labels and at(self.labels, rows), rows=places)
+        """Return the texts at these places."""
+        places = tuple(rows) if self.rows is None else take(self.rows, rows)
+        return replace(self, texts=take(self.texts, rows), labels=self.labels and take(self.labels, rows), rows=places)
 
 
 @dataclass(frozen=True)
@@ -67,23 +67,25 @@ class TextPairs:
     rows: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
-        same_length(self.name, left=self.left, right=self.right, grade=self.grade, raters=self.raters, group=self.group)
+        check_same_length(
+            self.name, left=self.left, right=self.right, grade=self.grade, raters=self.raters, group=self.group
+        )
 
     def __len__(self) -> int:
         return len(self.left)
 
     def draw(self, n: int, seed: int = 0) -> TextPairs:
-        """At most `n` of the pairs, drawn without replacement, in their first order."""
+        """Draw at most `n` of the pairs without replacement; keep their order."""
         rows = draw_rows(len(self), n, f"{self.name}:{seed}")
         return replace(
             self,
-            left=at(self.left, rows),
-            right=at(self.right, rows),
-            grade=self.grade and at(self.grade, rows),
-            raters=self.raters and at(self.raters, rows),
-            group=self.group and at(self.group, rows),
-            scores={name: at(column, rows) for name, column in self.scores.items()},
-            rows=tuple(rows) if self.rows is None else at(self.rows, rows),
+            left=take(self.left, rows),
+            right=take(self.right, rows),
+            grade=self.grade and take(self.grade, rows),
+            raters=self.raters and take(self.raters, rows),
+            group=self.group and take(self.group, rows),
+            scores={name: take(column, rows) for name, column in self.scores.items()},
+            rows=tuple(rows) if self.rows is None else take(self.rows, rows),
         )
 
 
@@ -106,7 +108,7 @@ class DatasetCard:
 
 
 def draw_rows(total: int, n: int, seed: str) -> list[int]:
-    """At most `n` of the rows `0..total-1`, sorted; the same for the same seed on every machine."""
+    """Draw at most `n` of the rows `0..total-1`, sorted; the same for the same seed on every machine."""
     if n < 1:
         raise InputError(f"at least 1 text must be drawn, not {n}")
     rng = random.Random(seed)  # noqa: S311
@@ -114,12 +116,12 @@ def draw_rows(total: int, n: int, seed: str) -> list[int]:
     return sorted(order[:n])
 
 
-def at(values: Sequence[T], rows: Sequence[int]) -> tuple[T, ...]:
-    """The values at some rows."""
+def take(values: Sequence[T], rows: Sequence[int]) -> tuple[T, ...]:
+    """Return the values at some rows."""
     return tuple(values[row] for row in rows)
 
 
-def same_length(name: str, **columns: Sequence[object] | None) -> None:
+def check_same_length(name: str, **columns: Sequence[object] | None) -> None:
     """Refuse columns of different lengths; those that are None are not there."""
     lengths = {key: len(column) for key, column in columns.items() if column is not None}
     if len(set(lengths.values())) > 1:

@@ -1,178 +1,401 @@
-"""Files of texts: one table of formats (ending, reader, what it holds), and folders of texts or of a saved dataset.
+"""Files of texts, whole and in batches: one table of formats (ending, reader, what it holds).
 
-Every error is an InputError of one line that names the file and the line. Lines end with LF, CRLF or CR. Any of these
-files may be packed (see `textgauge.data.packing`).
+A reader yields batches, each a `TextTable` that remembers where its rows stand in the file; a whole file is its batches
+joined, up to one limit on size. Every error is an InputError of one line that names the file. Lines end with LF, CRLF
+or CR. Any of these files may be packed (see `textgauge.data.packing`).
 """
 
 from __future__ import annotations
 
+import csv
+import importlib
+import io
+import itertools
 import json
 import os
-from collections.abc import Callable, Iterable, Sequence
+import re
+import zipfile
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from textgauge.core.errors import InputError, MissingExtra
-from textgauge.core.limits import FILE_BYTES, TABLE_CELLS
-from textgauge.data.delimited import csv_table, split_lines, tsv_table
-from textgauge.data.frames import arrow_frame, columns_of, parquet_frame
-from textgauge.data.packing import PACKINGS, PathLike, read_bytes, read_text, show, suffix
-from textgauge.data.spreadsheet import excel_frame
-from textgauge.data.tables import TextTable, kind_of_cell, sound
+import numpy as np
+from numpy.typing import NDArray
+
+from textgauge.core.errors import InputError, MissingExtra, warn
+from textgauge.core.limits import FILE_BYTES, TEXT_CHARACTERS, open_stored
+from textgauge.core.sizes import blocks, capped
+from textgauge.core.tabular import one_line
+from textgauge.data.packing import (
+    PACKINGS,
+    STDIN,
+    PathLike,
+    count_lines,
+    decode_text,
+    format_path,
+    get_packing,
+    get_suffix,
+    read_bytes,
+    read_pieces,
+    read_text,
+)
+from textgauge.data.tables import TextTable, describe_cell, format_column_names, parse_number, sanitize_text
 
 if TYPE_CHECKING:
     import polars
 
+Reader: TypeAlias = "Callable[[PathLike, bool, str | None], Iterator[TextTable]]"
+Records: TypeAlias = Iterator[tuple[int, list[str]]]  # the number of the first line, and cells
+
+_ROWS, _FRAME_ROWS, _CELLS = 2**14, 2**16, 2**22  # at once: of CSV and TSV, of tables that polars reads, of arrays
+_NEWLINE = re.compile("\r\n|\n|\r")
+_DELIMITERS = ",;\t|"
+_SNIFFED_CHARACTERS, _SNIFFED_RECORDS = 2**16, 20
+_LONGEST_NAME = 8  # words of a column's name
+_LONGEST_REASON = 200  # characters of a library's message that are repeated
+
 
 @dataclass(frozen=True)
 class FileFormat:
-    """A kind of file: its ending (and others that mean the same) and how it is read.
+    """A kind of file: its ending (and others that mean the same), what it holds, and how it is read.
 
-    `holds` is "columns" (a table), "lines" (one text a line) or "embeddings", which have no reader of texts.
+    `holds` is "columns" (a table), "lines" (one text a line) or "embeddings", which have no reader of texts. The reader
+    gets the path, whether the whole file is wanted in memory, and a column if only one is wanted. `batches` says
+    whether it can read files that do not fit in memory.
     """
 
     ending: str
     holds: str
-    read: Callable[[PathLike], TextTable] | None
+    read: Reader | None
     others: tuple[str, ...] = ()
+    batches: bool = True
 
 
-def load_table(path: PathLike) -> TextTable:
-    """Read a file by its ending, or a folder.
+def read_table(path: PathLike) -> TextTable:
+    """Read a file by its ending, or a folder, into memory.
 
     An unknown ending is plain text, one text a line, in a column named `text`. A folder holds `.txt` files, one text
     each (columns `text` and `name`), or is a dataset that Hugging Face's `save_to_disk` wrote.
     """
     if os.path.isdir(path):
-        return load_folder(Path(path))
-    read = format_of(path).read
-    if read is None:
-        raise InputError(f"{show(path)}: an {suffix(path)} file holds embeddings, not texts")
-    table = read(path)
-    if not table.rows:
-        raise InputError(f"{table.name}: the file holds no rows")
-    return table
+        return _read_folder(Path(path))
+    tables = list(_get_reader(path)(path, True, None))
+    if not sum(len(table.rows) for table in tables):
+        raise InputError(f"{format_path(path)}: the file holds no rows")
+    return TextTable.join(format_path(path), tables)
 
 
-def load_folder(folder: Path) -> TextTable:
-    """The texts of a folder's `.txt` files in the order of their names, or the rows of a saved dataset."""
-    paths = sorted(path for path in folder.iterdir() if path.is_file() and not path.name.startswith("."))
-    arrows = [path for path in paths if suffix(path) == ".arrow"]
-    if arrows:
-        return _saved_dataset(folder, arrows)
-    splits = sorted(path.parent.name for path in folder.glob("*/*.arrow"))
-    if splits:
-        places = ", ".join(show(folder / name) for name in dict.fromkeys(splits))
-        raise InputError(f"{show(folder)}: a saved dataset with splits; give one of them: {places}")
-    texts = [path for path in paths if suffix(path) == ".txt"]
-    if not texts:
-        raise InputError(f"{show(folder)}: no .txt files in this folder; give a file, or a folder with one text a file")
-    return _folder_of_texts(folder, texts)
+def read_batches(path: PathLike, *, column: str | None = None) -> Iterator[TextTable]:
+    """Yield the rows of one file, some thousand at a time; of Parquet and Arrow files one `column` if it is named."""
+    return _get_reader(path)(path, False, column)
 
 
-def format_of(path: PathLike) -> FileFormat:
-    """The format of a file; that of plain text where the ending is unknown.
+def has_batches(path: PathLike) -> bool:
+    """Return True if files of this kind can be read in batches."""
+    return get_format(path).read is not None and get_format(path).batches
 
-    >>> format_of("Data.CSV.gz").ending, format_of("-").ending
+
+def get_format(path: PathLike) -> FileFormat:
+    """Return the format of a file; that of plain text where the ending is unknown.
+
+    >>> get_format("Data.CSV.gz").ending, get_format("-").ending
     ('.csv', '.txt')
     """
-    return _BY_ENDING.get(suffix(path), FORMATS[0])
+    return _BY_ENDING.get(get_suffix(path), FORMATS[0])
 
 
-def endings(*, embeddings: bool = False) -> list[str]:
-    """The endings of all formats, as help texts list them."""
+def list_endings(*, embeddings: bool = False) -> list[str]:
+    """List the endings of all formats, for help texts."""
     return [one.ending for one in FORMATS if embeddings or one.holds != "embeddings"]
 
 
 def holds_texts(path: PathLike) -> bool:
-    """Whether a file of a folder is one of texts, by its ending; a .json file beside texts mostly describes them."""
-    found = _BY_ENDING.get(suffix(path))
-    return found is not None and found.read is not None and found.ending != ".json"
+    """Return True if a file of a folder is one of texts, by its ending; a .json file mostly describes the texts."""
+    known = _BY_ENDING.get(get_suffix(path))
+    return known is not None and known.read is not None and known.ending != ".json"
 
 
 def is_table(path: PathLike) -> bool:
-    """Whether a file of a folder is a table with named columns, by its ending; see `holds_texts`."""
-    return holds_texts(path) and format_of(path).holds == "columns"
+    """Return True if a file of a folder is a table with named columns, by its ending; see `holds_texts`."""
+    return holds_texts(path) and get_format(path).holds == "columns"
 
 
 def find_table(folder: Path, stem: str) -> Path | None:
-    """The table of that name in a folder, whatever its format, packed or not."""
+    """Find the table of that name in a folder, whatever its format, packed or not."""
     known = [ending for one in FORMATS if one.holds == "columns" for ending in (one.ending, *one.others)]
     paths = (folder / f"{stem}{ending}{packed}" for packed in ("", *PACKINGS) for ending in known)
     return next((path for path in paths if path.is_file()), None)
 
 
-def _plain(path: PathLike) -> TextTable:
-    lines: list[object] = list(split_lines(read_text(path)))
-    return TextTable(show(path), {"text": lines}, range(1, len(lines) + 1))
+def read_embeddings(path: PathLike) -> NDArray[Any]:
+    """Read the rows of an `.npy` file, one embedding a text.
+
+    float32 and float64 are memory-mapped as they are; float16 becomes float32, integers and wider floats float64.
+    Anything but a 2-dimensional array of finite numbers is refused in one line.
+    """
+    rows = map_embeddings(path)
+    for block in blocks(len(rows), _CELLS, rows.shape[1]):
+        is_finite = np.isfinite(rows[block]).all(axis=1)
+        if not is_finite.all():
+            row = block.start + int(np.argmin(is_finite))
+            value = "NaN" if np.isnan(rows[row]).any() else "an infinite value"
+            raise InputError(f"{format_path(path)}: row {row} holds {value}")
+    return rows
 
 
-def _csv(path: PathLike) -> TextTable:
-    return csv_table(read_text(path), show(path))
+def map_embeddings(path: PathLike) -> NDArray[Any]:
+    """Memory-map the rows of an `.npy` file without a check of its numbers; see `read_embeddings`."""
+    name = format_path(path)
+    try:
+        with open_stored(path):  # a pipe would never end
+            array = np.load(path, mmap_mode="r", allow_pickle=False)
+    except FileNotFoundError:
+        raise InputError(f"{name}: no such file") from None
+    except IsADirectoryError:
+        raise InputError(f"{name}: this is a folder; give a file") from None
+    except Exception as error:
+        # A damaged header raises whatever Python raises at a damaged literal.
+        reason = one_line(str(error), _LONGEST_REASON)
+        raise InputError(f"{name}: not an .npy file of numbers, or damaged ({reason})") from None
+    if not isinstance(array, np.ndarray) or array.dtype.kind not in "fiu":
+        raise InputError(f"{name}: embeddings must be numbers, not {getattr(array, 'dtype', 'an archive')}")
+    if array.ndim != 2:
+        raise InputError(f"{name}: embeddings must have 2 dimensions (texts x numbers), not {array.ndim}")
+    if 0 in array.shape:
+        raise InputError(f"{name}: the array is empty: {array.shape}")
+    native = {"<f4": np.float32, "<f8": np.float64, "<f2": np.float32}.get(
+        array.dtype.newbyteorder("<").str, np.float64
+    )
+    return array if array.dtype == native else array.astype(native)
 
 
-def _tsv(path: PathLike) -> TextTable:
-    return tsv_table(read_text(path), show(path))
+def _get_reader(path: PathLike) -> Reader:
+    read = get_format(path).read
+    if read is None:
+        raise InputError(f"{format_path(path)}: an {get_suffix(path)} file holds embeddings, not texts")
+    return read
 
 
-def _jsonl(path: PathLike) -> TextTable:
-    return json_lines_table(split_lines(read_text(path)), show(path))
+def _read_folder(folder: Path) -> TextTable:
+    """Read the texts of a folder's `.txt` files in the order of their names, or the rows of a saved dataset."""
+    name = format_path(folder)
+    paths = sorted(path for path in folder.iterdir() if path.is_file() and not path.name.startswith("."))
+    if arrows := [path for path in paths if get_suffix(path) == ".arrow"]:
+        FILE_BYTES.check(sum(path.stat().st_size for path in arrows), f"{name}: a dataset")
+        tables = [read_table(path) for path in arrows]
+        odd = next((table.name for table in tables if list(table.columns) != list(tables[0].columns)), None)
+        if odd is not None:
+            raise InputError(f"{name}: {tables[0].name} and {odd} have different columns; give one file")
+        return TextTable.join(name, tables)
+    if splits := sorted({path.parent for path in folder.glob("*/*.arrow")}):
+        places = ", ".join(map(format_path, splits))
+        raise InputError(f"{name}: a saved dataset with splits; give one of them: {places}")
+    texts = [path for path in paths if get_suffix(path) == ".txt"]
+    if not texts:
+        raise InputError(f"{name}: no .txt files in this folder; give a file, or a folder with one text a file")
+    FILE_BYTES.check(sum(path.stat().st_size for path in texts), f"{name}: texts")
+    cells = [sanitize_text(read_text(path), format_path(path)) if path.stat().st_size else "" for path in texts]
+    columns: dict[str, list[Any]] = {"text": cells, "name": [path.name for path in texts]}
+    return TextTable(name, columns, range(1, len(texts) + 1), "file")
 
 
-def json_lines_table(lines: Iterable[str], name: str, *, first_line: int = 1) -> TextTable:
-    """The table of lines that hold a JSON object or text each; blank ones are left out."""
-    numbered = [(n, line) for n, line in enumerate(lines, first_line) if line.strip()]
-    records = [_record(_parsed(line, place), place) for n, line in numbered for place in (f"{name}: line {n}",)]
-    return _of_records(name, records, [n for n, _ in numbered], "line")
+# Lines.
 
 
-def _json(path: PathLike) -> TextTable:
-    """An array of texts or objects, an object of columns, or such an array under the only key that has an array."""
-    name, text = show(path), read_text(path)
-    if _is_json_lines(text):
-        return json_lines_table(split_lines(text), name)
-    value = _parsed(text, name)
+def split_lines(text: str) -> list[str]:
+    r"""Split a text at LF, CRLF or CR only; a last empty line is no line.
+
+    >>> split_lines("a\r\nb\u2028c\n")
+    ['a', 'b\u2028c']
+    """
+    lines = _NEWLINE.split(text) if "\r" in text else text.split("\n")
+    return lines[:-1] if lines[-1] == "" else lines
+
+
+def _read_texts(path: PathLike, whole: bool) -> Iterator[tuple[int, str]]:
+    """Yield pieces of a UTF-8 file that end with a line, each with the number of its first line."""
+    name, number, waiting, size = format_path(path), 1, [b""], 0
+    for data in read_pieces(path, limited=whole):
+        # A long line in many pieces is put together once; a CR at the very end may be half of a CRLF.
+        has_end = re.search(rb"[\r\n]", waiting[-1][-1:] + data)
+        waiting.append(data)
+        size += len(data)
+        if has_end:
+            joined = b"".join(waiting)
+            place = joined.rfind(b"\n") + 1 or joined.rfind(b"\r", 0, -1) + 1
+            waiting, size = [joined[place:]], len(joined) - place
+            if place:
+                yield number, decode_text(joined[:place], name, first_line=number)
+                number += count_lines(joined[:place])
+        if size > 4 * TEXT_CHARACTERS.most + 2**22:
+            raise InputError(f"{name}: too long a text from line {number} on; {TEXT_CHARACTERS.advice}")
+    if size:
+        yield number, decode_text(b"".join(waiting), name, first_line=number)
+    elif number == 1 and whole:
+        raise InputError(f"{name}: the file is empty")
+
+
+def _read_plain(path: PathLike, whole: bool, _: str | None) -> Iterator[TextTable]:
+    for number, text in _read_texts(path, whole):
+        lines: list[Any] = split_lines(text)
+        yield TextTable(format_path(path), {"text": lines}, range(number, number + len(lines)))
+
+
+# Tables with a delimiter: CSV, whose delimiter is found, and TSV; a first line that is no header is noticed.
+
+
+def _read_csv(path: PathLike, whole: bool, _: str | None) -> Iterator[TextTable]:
+    texts = (text for _, text in _read_texts(path, whole))
+    first = next(texts, "")
+    lines = (line for text in itertools.chain([first], texts) for line in io.StringIO(text, newline=""))
+    return _read_records(format_path(path), parse_csv(lines, format_path(path), find_delimiter(first)))
+
+
+def _read_tsv(path: PathLike, whole: bool, _: str | None) -> Iterator[TextTable]:
+    numbered = (pair for start, text in _read_texts(path, whole) for pair in enumerate(split_lines(text), start))
+    records = ((number, [_unquote(cell) for cell in line.split("\t")]) for number, line in numbered if line)
+    return _read_records(format_path(path), records)
+
+
+def find_delimiter(text: str) -> str:
+    r"""Return the comma, unless the header has one column by it and several by another, as have the first records.
+
+    >>> find_delimiter("text;price\nfine;0,5\n"), find_delimiter("text\none; two\n")
+    (';', ',')
+    """
+    widths = {delimiter: _count_columns(text, delimiter) for delimiter in _DELIMITERS}
+    return "," if widths[","] > 1 else max(widths, key=lambda delimiter: widths[delimiter])
+
+
+def _count_columns(text: str, delimiter: str) -> int:
+    """Return the number of columns of the header; 1 if the records that follow have another number of fields."""
+    start = text[:_SNIFFED_CHARACTERS]
+    try:
+        reader = csv.reader(io.StringIO(start, newline=""), delimiter=delimiter)
+        records = list(itertools.islice(reader, _SNIFFED_RECORDS))
+    except csv.Error:
+        return 1
+    # The last record may be cut.
+    widths = [len(record) for record in (records[:-1] if len(start) < len(text) else records) if record]
+    return widths[0] if widths and (delimiter == "," or len(set(widths)) == 1) else 1
+
+
+def parse_csv(lines: Iterable[str], name: str, delimiter: str = ",") -> Records:
+    """Yield the records of lines, each with the number of its first line; blank lines are left out."""
+    reader = csv.reader(lines, strict=True, delimiter=delimiter)
+    start, most = 1, TEXT_CHARACTERS.most
+    try:
+        while True:
+            # Python's limit of a field is one for the process: it is another one only while a record is read.
+            before = csv.field_size_limit(most)
+            try:
+                record = next(reader, None)
+            finally:
+                csv.field_size_limit(before)
+            if record is None:
+                return
+            if record:
+                yield start, record
+            start = reader.line_num + 1
+    except csv.Error as error:
+        reason = f"bad CSV ({error})"
+        if "field larger" in str(error):
+            reason = f"too long a text, or a quote never closed; {TEXT_CHARACTERS.advice}"
+        raise InputError(f"{name}: line {start}: {reason}") from None
+
+
+def _unquote(cell: str) -> str:
+    """Undo quoting where the whole cell is quoted: TSV has none, yet spreadsheets quote."""
+    inner = cell[1:-1]
+    if len(cell) > 1 and cell[0] == cell[-1] == '"' and '"' not in inner.replace('""', ""):
+        return inner.replace('""', '"')
+    return cell
+
+
+def _read_records(name: str, records: Records) -> Iterator[TextTable]:
+    """Yield tables of records, of which the first is the header."""
+    _, header = next(records, (0, []))
+    if not header:
+        raise InputError(f"{name}: the file holds no header line")
+    if twice := sorted(column for column, count in Counter(header).items() if count > 1):
+        raise InputError(f"{name}: the header names {format_column_names(twice)} more than once")
+    is_noticed = False
+    while batch := list(itertools.islice(records, capped(_ROWS))):
+        odd = next(((line, len(cells)) for line, cells in batch if len(cells) != len(header)), None)
+        if odd is not None:
+            advice = " or call the file .txt if each line is a text" if len(header) == 1 else ""
+            raise InputError(
+                f"{name}: line {odd[0]} has {odd[1]} fields, the header {len(header)}; "
+                f"put quotes around texts with a delimiter in them{advice and ','}{advice}"
+            )
+        columns: dict[str, list[Any]] = {
+            title: [cells[place] for _, cells in batch] for place, title in enumerate(header)
+        }
+        is_noticed = is_noticed or _warn_of_headerless(name, columns)
+        yield TextTable(name, columns, [line for line, _ in batch])
+
+
+def _warn_of_headerless(name: str, columns: dict[str, list[Any]]) -> bool:
+    """Warn where a name of a column reads like a cell: a number, a sentence, or a value of its own column."""
+    for place, (title, cells) in enumerate(columns.items()):
+        words = title.split()
+        is_number = parse_number(title) is not None and title.strip() != str(place)
+        is_sentence = len(words) > _LONGEST_NAME or (len(words) > 2 and title.rstrip().endswith((".", "!")))
+        if words and (is_number or is_sentence or title in cells):
+            warn(
+                f"{name}: the first line is taken for column names, but {one_line(repr(title), 60)} reads like a cell; "
+                "if the file has no header line, add one"
+            )
+            return True
+    return False
+
+
+# JSON.
+
+
+def _read_json_lines(path: PathLike, whole: bool, _: str | None) -> Iterator[TextTable]:
+    for number, text in _read_texts(path, whole):
+        yield _parse_json_lines(text, format_path(path), number)
+
+
+def _parse_json_lines(text: str, name: str, first_line: int = 1) -> TextTable:
+    """Parse lines that hold a JSON object or text each; blank ones are left out."""
+    numbered = [(n, line) for n, line in enumerate(split_lines(text), first_line) if line.strip()]
+    records = [_check_record(_parse_json(line, f"{name}: line {n}"), f"{name}: line {n}") for n, line in numbered]
+    return _make_table(name, records, [n for n, _ in numbered], "line")
+
+
+def _read_json(path: PathLike, whole: bool, _: str | None) -> Iterator[TextTable]:
+    """Read an array of texts or objects, an object of columns, or such an array under the only key that has one."""
+    name, text = format_path(path), read_text(path)
+    first, _, rest = text.lstrip().partition("\n")
+    if first.startswith("{") and first.rstrip().endswith("}") and rest.strip():
+        yield _parse_json_lines(text, name)  # as many a .json file
+        return
+    value = _parse_json(text, name)
     if isinstance(value, dict):
         lists = {key: cells for key, cells in value.items() if isinstance(cells, list)}
         columns = lists or {key: list(cells.values()) for key, cells in value.items() if isinstance(cells, dict)}
-        if columns and len(columns) == len(value) and not _one_array_of_objects(columns):
-            return _of_columns(name, columns)
+        is_wrapped = len(columns) == 1 and any(isinstance(cell, dict) for cell in next(iter(columns.values())))
+        if columns and len(columns) == len(value) and not is_wrapped:
+            if len({len(cells) for cells in columns.values()}) > 1:
+                lengths = ", ".join(f"{key!r} {len(cells)}" for key, cells in list(columns.items())[:5])
+                raise InputError(f"{name}: the columns differ in length ({lengths})")
+            yield TextTable.of(name, columns)
+            return
         value = next(iter(lists.values())) if len(lists) == 1 else value
     if not isinstance(value, list):
         raise InputError(
             f"{name}: expected an array of texts or objects, or an object of columns; "
             "or write one object a line and call the file .jsonl"
         )
-    records = [_record(item, f"{name}: item {n}") for n, item in enumerate(value, 1)]
-    return _of_records(name, records, range(1, len(records) + 1), "item")
+    records = [_check_record(item, f"{name}: item {n}") for n, item in enumerate(value, 1)]
+    yield _make_table(name, records, range(1, len(records) + 1), "item")
 
 
-def _is_json_lines(text: str) -> bool:
-    """Whether this is an object on the first line and more on the next, as many a .json file holds."""
-    first, _, rest = text.lstrip().partition("\n")
-    return first.rstrip().endswith("}") and first.startswith("{") and bool(rest.strip())
-
-
-def _one_array_of_objects(columns: dict[str, list[object]]) -> bool:
-    (first, *others) = columns.values()
-    return not others and any(isinstance(cell, dict) for cell in first)
-
-
-def _of_columns(name: str, columns: dict[str, list[object]]) -> TextTable:
-    if len({len(cells) for cells in columns.values()}) > 1:
-        lengths = ", ".join(f"{key!r} {len(cells)}" for key, cells in list(columns.items())[:5])
-        raise InputError(f"{name}: the columns differ in length ({lengths})")
-    return TextTable.of(name, columns)
-
-
-def _of_records(name: str, records: Sequence[dict[str, object]], rows: Sequence[int], unit: str) -> TextTable:
-    columns = {key: None for record in records for key in record}
-    TABLE_CELLS.check(len(columns) * len(records), f"{name}: a table")
-    return TextTable(name, {key: [record.get(key) for record in records] for key in columns}, rows, unit)
-
-
-def _parsed(text: str, place: str) -> object:
+def _parse_json(text: str, place: str) -> object:
     try:
         return json.loads(text)
     except RecursionError:
@@ -184,67 +407,91 @@ def _parsed(text: str, place: str) -> object:
         raise InputError(f"{place}: bad JSON (a number with too many digits)") from None
 
 
-def _record(value: object, place: str) -> dict[str, object]:
+def _check_record(value: object, place: str) -> dict[str, object]:
     if isinstance(value, str):
         return {"text": value}
     if not isinstance(value, dict):
-        raise InputError(f"{place}: expected a JSON object, found {kind_of_cell(value)}")
+        raise InputError(f"{place}: expected a JSON object, found {describe_cell(value)}")
     return value
 
 
-def _by(frame_of: Callable[[bytes], polars.DataFrame]) -> Callable[[PathLike], TextTable]:
-    """A reader of files whose bytes are a frame of polars."""
-
-    def read(path: PathLike) -> TextTable:
-        return _of_frames(show(path), [_frame(path, frame_of)])
-
-    return read
+def _make_table(name: str, records: Sequence[dict[str, object]], rows: Sequence[int], unit: str) -> TextTable:
+    columns = {key: None for record in records for key in record}
+    return TextTable(name, {key: [record.get(key) for record in records] for key in columns}, rows, unit)
 
 
-def _frame(path: PathLike, frame_of: Callable[[bytes], polars.DataFrame]) -> polars.DataFrame:
+# Tables that polars reads.
+
+
+def _read_parquet(path: PathLike, whole: bool, column: str | None) -> Iterator[TextTable]:
+    import polars
+
+    return _read_slices("Parquet", polars.scan_parquet, path, whole, column)
+
+
+def _read_arrow(path: PathLike, whole: bool, column: str | None) -> Iterator[TextTable]:
+    """Read a Feather file, or a stream, as Hugging Face saves datasets; polars reads a stream as a whole."""
+    import polars
+
+    def scan(source: Any) -> polars.LazyFrame:
+        head = source.getvalue()[:6] if isinstance(source, io.BytesIO) else next(read_pieces(source), b"")[:6]
+        return polars.scan_ipc(source) if head == b"ARROW1" else polars.read_ipc_stream(source).lazy()
+
+    return _read_slices("Arrow", scan, path, whole, column)
+
+
+def _read_excel(path: PathLike, whole: bool, column: str | None) -> Iterator[TextTable]:
+    """Read the first sheet of a spreadsheet."""
+    import polars
+
+    def scan(source: io.BytesIO) -> polars.LazyFrame:
+        with zipfile.ZipFile(source) as parts:
+            size = sum(part.file_size for part in parts.infolist())
+        FILE_BYTES.check(size, f"{format_path(path)}: unpacked, a spreadsheet")
+        try:
+            importlib.import_module("fastexcel")
+        except ImportError:
+            raise MissingExtra(f"{format_path(path)}: {MissingExtra.named('an .xlsx file', 'excel')}") from None
+        return polars.read_excel(source, engine="calamine").lazy()
+
+    return _read_slices("spreadsheet", scan, path, whole, column)
+
+
+def _read_slices(
+    kind: str, scan: Callable[[Any], polars.LazyFrame], path: PathLike, whole: bool, column: str | None
+) -> Iterator[TextTable]:
+    """Yield the rows of a lazy frame in slices, or all at once; what polars cannot read is one line."""
+    import polars
+
+    name = format_path(path)
+    is_file = not (whole or get_packing(path) or os.fspath(path) == STDIN)
+    source = Path(path) if is_file else io.BytesIO(read_bytes(path))
+    first, size = 0, 2**31 if whole else capped(_FRAME_ROWS)
     try:
-        return frame_of(read_bytes(path))
-    except MissingExtra as error:
-        raise MissingExtra(f"{show(path)}: {error}") from None
-    except InputError as error:
-        raise InputError(str(error) if str(error).startswith(show(path)) else f"{show(path)}: {error}") from None
-
-
-def _of_frames(name: str, frames: Sequence[polars.DataFrame]) -> TextTable:
-    return TextTable(name, columns_of(frames, name), range(1, sum(map(len, frames)) + 1), unit="row")
-
-
-def _saved_dataset(folder: Path, paths: Iterable[Path]) -> TextTable:
-    found = list(paths)
-    FILE_BYTES.check(sum(path.stat().st_size for path in found), f"{show(folder)}: a dataset")
-    frames = [_frame(path, arrow_frame) for path in found]
-    odd = next((path for path, frame in zip(found, frames, strict=True) if frame.columns != frames[0].columns), None)
-    if odd is not None:
-        raise InputError(f"{show(folder)}: {found[0].name} and {odd.name} have different columns; give one file")
-    return _of_frames(show(folder), frames)
-
-
-def _folder_of_texts(folder: Path, paths: Sequence[Path]) -> TextTable:
-    texts: list[object] = []
-    size = 0
-    for path in paths:
-        text = sound(read_text(path), show(path)) if path.stat().st_size else ""
-        size += len(text)
-        FILE_BYTES.check(size, f"{show(folder)}: texts")
-        texts.append(text)
-    names: list[object] = [path.name for path in paths]
-    return TextTable(show(folder), {"text": texts, "name": names}, range(1, len(paths) + 1), "file")
+        lazy = scan(source)
+        names = lazy.collect_schema().names()
+        chosen = lazy.select(column) if column in names else lazy
+        while not first % size and len(frame := chosen.slice(first, size).collect()):
+            FILE_BYTES.check(int(frame.estimated_size()), f"{name}: unpacked, a table")
+            rows = range(first + 1, first + len(frame) + 1)
+            yield TextTable(name, {title: frame[title].to_list() for title in frame.columns}, rows, "row")
+            first += len(frame)
+    except (InputError, MissingExtra, MemoryError):
+        raise
+    except (Exception, polars.exceptions.PanicException) as error:
+        where = "" if not first else f"from row {first + 1} on: "
+        raise InputError(f"{name}: {where}bad {kind} ({one_line(str(error), _LONGEST_REASON)})") from None
 
 
 FORMATS = (
-    FileFormat(".txt", "lines", _plain),
-    FileFormat(".csv", "columns", _csv),
-    FileFormat(".tsv", "columns", _tsv),
-    FileFormat(".jsonl", "columns", _jsonl, (".ndjson",)),
-    FileFormat(".json", "columns", _json),
-    FileFormat(".parquet", "columns", _by(parquet_frame)),
-    FileFormat(".arrow", "columns", _by(arrow_frame), (".feather",)),
-    FileFormat(".xlsx", "columns", _by(excel_frame)),
+    FileFormat(".txt", "lines", _read_plain),
+    FileFormat(".csv", "columns", _read_csv),
+    FileFormat(".tsv", "columns", _read_tsv),
+    FileFormat(".jsonl", "columns", _read_json_lines, (".ndjson",)),
+    FileFormat(".json", "columns", _read_json, batches=False),
+    FileFormat(".parquet", "columns", _read_parquet),
+    FileFormat(".arrow", "columns", _read_arrow, (".feather", ".ipc")),
+    FileFormat(".xlsx", "columns", _read_excel, batches=False),
     FileFormat(".npy", "embeddings", None),
 )
 _BY_ENDING = {ending: one for one in FORMATS for ending in (one.ending, *one.others)}

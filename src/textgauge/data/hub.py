@@ -14,8 +14,7 @@ from typing import Any
 
 from textgauge.core.errors import InputError, MissingExtra
 from textgauge.core.tabular import one_line
-from textgauge.data.formats import load_table
-from textgauge.data.frames import arrow_rows
+from textgauge.data.formats import read_table
 from textgauge.data.tables import TextTable
 from textgauge.encode.resource_sources import offline
 
@@ -23,35 +22,36 @@ HUB_PREFIX = "hf://"
 _FILE = re.compile(r"hf://datasets/(?P<repo>[\w.-]+/[\w.-]+)(?:@(?P<revision>[^/]+))?/(?P<path>[^*?]+)")
 
 
-def hub_file(spec: str) -> str | None:
-    """The path in its repository of the file that a name stands for; None for other names."""
-    found = _FILE.fullmatch(spec)
-    return found["path"] if found else None
+def is_hub_file(spec: str) -> bool:
+    """Return True if a name stands for one file of a repository."""
+    return _FILE.fullmatch(spec) is not None
 
 
-def hub_files(spec: str) -> tuple[str, ...] | None:
-    """The files here, once fetched, of a file or split of the hub; None where its rows are not just those of files."""
-    if found := _FILE.fullmatch(spec):
-        return (str(_fetched(spec, found)),)
-    rows = _split(spec)
+def fetch_hub_files(spec: str) -> tuple[str, ...] | None:
+    """Fetch a file or split; return its files here, None where its rows are not just those of files."""
+    if place := _FILE.fullmatch(spec):
+        return (str(_fetch_file(spec, place)),)
+    import polars
+
+    rows = _load_split(spec)
     files = tuple(str(part["filename"]) for part in getattr(rows, "cache_files", ()))
-    whole = getattr(rows, "_indices", None) is None and files
-    return files if whole and sum(map(arrow_rows, files)) == len(rows) else None
+    if not files or getattr(rows, "_indices", None) is not None:
+        return None
+    return files if sum(polars.read_ipc_stream(file, columns=[0]).height for file in files) == len(rows) else None
 
 
-def hub_table(spec: str) -> TextTable:
-    """The whole file or split as a table."""
-    if found := _FILE.fullmatch(spec):
-        return replace(load_table(_fetched(spec, found)), name=spec)
-    rows = _split(spec)
+def read_hub_table(spec: str) -> TextTable:
+    """Read the whole file or split as a table."""
+    if place := _FILE.fullmatch(spec):
+        return replace(read_table(_fetch_file(spec, place)), name=spec)
+    rows = _load_split(spec)
     try:
         return TextTable.of(spec, {column: rows[column] for column in rows.column_names})
     except Exception as error:
-        raise _failed(spec, error) from None
+        raise _make_error(spec, error) from None
 
 
-def _split(spec: str) -> Any:
-    """A split as the package `datasets` has it."""
+def _load_split(spec: str) -> Any:
     name, _, split = spec.removeprefix(HUB_PREFIX).partition(":")
     if not name or name.startswith("datasets/"):
         raise InputError(
@@ -59,38 +59,31 @@ def _split(spec: str) -> Any:
             "hf://datasets/owner/name@revision/data.csv"
         )
     advice = "or name a file of it, as in hf://datasets/owner/name@main/data.parquet"
-    package = _package("datasets", spec, advice)
+    package = _import("datasets", spec, advice)
     try:
-        kept = {"download_config": package.DownloadConfig(local_files_only=True)} if offline() else {}
-        return package.load_dataset(name, split=split or "train", **kept)
+        options = {"download_config": package.DownloadConfig(local_files_only=True)} if offline() else {}
+        return package.load_dataset(name, split=split or "train", **options)
     except Exception as error:
-        raise _failed(spec, error) from None
+        raise _make_error(spec, error) from None
 
 
-def _fetched(spec: str, found: re.Match[str]) -> Path:
-    package = _package("huggingface_hub", spec, "or download the file and give its path")
+def _fetch_file(spec: str, place: re.Match[str]) -> Path:
+    package = _import("huggingface_hub", spec, "or download the file and give its path")
+    options = {"repo_type": "dataset", "revision": place["revision"], "local_files_only": offline()}
     try:
-        return Path(
-            package.hf_hub_download(
-                found["repo"],
-                found["path"],
-                repo_type="dataset",
-                revision=found["revision"],
-                local_files_only=offline(),
-            )
-        )
+        return Path(package.hf_hub_download(place["repo"], place["path"], **options))
     except Exception as error:
-        raise _failed(spec, error) from None
+        raise _make_error(spec, error) from None
 
 
-def _package(name: str, spec: str, advice: str) -> Any:
+def _import(name: str, spec: str, advice: str) -> Any:
     try:
         return importlib.import_module(name)
     except ImportError:
         raise MissingExtra(f"{spec} needs an optional package: pip install {name}; {advice}") from None
 
 
-def _failed(spec: str, error: Exception) -> InputError:
+def _make_error(spec: str, error: Exception) -> InputError:
     """The packages raise many kinds of errors, their own and those of the network beneath them."""
     reason = next(iter(str(error).strip().splitlines()), "")
     return InputError(f"{spec}: cannot be loaded ({type(error).__name__}: {one_line(reason, 200)})")

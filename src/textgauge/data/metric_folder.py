@@ -17,7 +17,7 @@ from pathlib import Path
 
 from textgauge.core.errors import InputError, UnknownName
 from textgauge.data.packing import read_text
-from textgauge.data.tables import TextTable, listed, number
+from textgauge.data.tables import TextTable, format_column_names, parse_number
 
 _OUTPUTS, _SCORES, _TEXT = "system-outputs", ".seg.score", ".txt"
 _USUAL = "mqm"  # the human scores that are taken where there are several
@@ -85,7 +85,7 @@ def _one_of(what: str, name: str | None, known: Sequence[str], folder: str) -> s
     if name is None and len(known) == 1:
         return known[0]
     if name is None:
-        raise InputError(f"{folder} has several: name the {what}, one of {listed(known)}")
+        raise InputError(f"{folder} has several: name the {what}, one of {format_column_names(known)}")
     if name not in known:
         raise UnknownName.among(what, name, known)
     return name
@@ -113,7 +113,7 @@ def _read_scores(path: Path, count: int) -> dict[str, list[float | None]]:
     found: dict[str, list[float | None]] = {}
     for place, line in enumerate(_lines(path), start=1):
         system, _, cell = line.strip().replace("\t", " ").rpartition(" ")
-        value = None if cell == "None" else number(cell)
+        value = None if cell == "None" else parse_number(cell)
         if not system or (value is None and cell != "None"):
             raise InputError(f"{path}: line {place} is no system and score")
         found.setdefault(system.strip(), []).append(value)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -20,17 +21,15 @@ import numpy as np
 
 from textgauge.core.errors import ArgumentError, InputError
 from textgauge.core.tabular import one_line
-from textgauge.data.arrays import map_embeddings, read_embeddings
-from textgauge.data.batches import has_batches
 from textgauge.data.card import LabelledTexts, TextPairs, draw_rows
 from textgauge.data.datasets import list_published, published_pairs, published_texts
-from textgauge.data.formats import endings, format_of, load_table
-from textgauge.data.hub import HUB_PREFIX, hub_file, hub_files, hub_table
-from textgauge.data.packing import PACKINGS, STDIN, show, similar_files, suffix
+from textgauge.data.formats import get_format, has_batches, list_endings, map_embeddings, read_embeddings, read_table
+from textgauge.data.hub import HUB_PREFIX, fetch_hub_files, is_hub_file, read_hub_table
+from textgauge.data.packing import PACKINGS, STDIN, find_similar_files, format_path, get_suffix
 from textgauge.data.pool import Embeddings
 from textgauge.data.samples import PREFIX, list_samples, sample, sample_pairs
 from textgauge.data.stream import ArrayStream, Stream, TextStream, source_files
-from textgauge.data.tables import TextTable, cells_of, filled_rows, listed
+from textgauge.data.tables import TextTable, find_filled_rows, format_column_names, get_cells
 from textgauge.data.view import Corpus, TextsLike
 
 Named: TypeAlias = str | os.PathLike[str]
@@ -50,7 +49,7 @@ def load_corpus(
     >>> len(load_corpus("sample:cooking", limit=2)), load_corpus(["a cat", "a dog"]).texts
     (2, ('a cat', 'a dog'))
     """
-    if isinstance(source, str | os.PathLike) and format_of(source).holds != "embeddings":
+    if isinstance(source, str | os.PathLike) and get_format(source).holds != "embeddings":
         found = load_texts(source, column=column, limit=limit, seed=seed)
         corpus = Corpus.of(found.texts, source_rows=found.rows)
     else:
@@ -60,7 +59,7 @@ def load_corpus(
     return corpus
 
 
-def stream_of(source: object, *, column: str | None = None) -> Stream | None:
+def open_stream(source: object, *, column: str | None = None) -> Stream | None:
     """A source as a stream, which is read when it is needed; None where it can only be read whole.
 
     Text, CSV, TSV, JSON Lines, Parquet, Arrow and .npy files are streams, a glob and a folder of tables too, files and
@@ -71,13 +70,13 @@ def stream_of(source: object, *, column: str | None = None) -> Stream | None:
         return ArrayStream("the embeddings", source)
     if isinstance(source, list | tuple) and all(cell is None or isinstance(cell, str) for cell in source):
         return TextStream("the texts", texts=source)
-    if not isinstance(source, str | os.PathLike) or brings_columns(source):
+    if not isinstance(source, str | os.PathLike) or has_builtin_columns(source):
         return None
-    if format_of(source).holds == "embeddings":
-        return ArrayStream(show(source), map_embeddings(source))
+    if get_format(source).holds == "embeddings":
+        return ArrayStream(format_path(source), map_embeddings(source))
     path, column = _place(os.fspath(source), column)
-    files = hub_files(path) if path.startswith(HUB_PREFIX) else source_files(path)
-    return None if files is None or not all(map(has_batches, files)) else TextStream(show(path), files, column)
+    files = fetch_hub_files(path) if path.startswith(HUB_PREFIX) else source_files(path)
+    return None if files is None or not all(map(has_batches, files)) else TextStream(format_path(path), files, column)
 
 
 def load_texts(
@@ -101,7 +100,7 @@ def load_texts(
     else:
         path, column = _place(name, column)
         table = _table(path) if _is_one(path) else _joined_tables(path)
-        found = table.without_blanks(column, labels)
+        found = table.drop_blanks(column, labels)
     return found if limit is None else found.draw(limit, seed)
 
 
@@ -112,7 +111,7 @@ def load_aligned(source: Source, *, column: str | None = None) -> TextsLike:
     """
     if isinstance(source, Corpus | np.ndarray):
         return source
-    return _aligned(source, column) if isinstance(source, str | os.PathLike) else cells_of(source, column)
+    return _aligned(source, column) if isinstance(source, str | os.PathLike) else get_cells(source, column)
 
 
 def load_references(sources: Sequence[Source], *, column: str | None = None) -> Any:
@@ -126,19 +125,19 @@ def load_references(sources: Sequence[Source], *, column: str | None = None) -> 
         return columns[0]
     sizes = [len(texts) for texts in columns]
     if len(set(sizes)) > 1:
-        names = [source_name(source, f"number {place}") for place, source in enumerate(sources, 1)]
+        names = [get_source_name(source, f"number {place}") for place, source in enumerate(sources, 1)]
         counts = ", ".join(f"{name} {size}" for name, size in zip(names, sizes, strict=True))
         raise InputError(f"several references need as many texts each; they have: {counts}")
     return [list(texts) for texts in zip(*columns, strict=True)]
 
 
 def _aligned(spec: Named, column: str | None) -> tuple[str, ...] | Embeddings:
-    if brings_columns(spec):
+    if has_builtin_columns(spec):
         return load_texts(spec).texts
-    if format_of(spec).holds == "embeddings":
+    if get_format(spec).holds == "embeddings":
         return read_embeddings(spec)
     path, column = _place(os.fspath(spec), column)
-    return tuple(_table(path).filled(column))
+    return tuple(_table(path).get_filled(column))
 
 
 def _place(name: str, column: str | None) -> tuple[str, str | None]:
@@ -163,7 +162,7 @@ def load_pairs(
     empty text is kept, since dropping it would break the pair; a missing text or rating is refused.
     """
     name = os.fspath(spec)
-    if scores and brings_columns(name):
+    if scores and has_builtin_columns(name):
         raise InputError(f"{name} has no column {scores[0]!r}; columns of scores are read from tables alone")
     if name.startswith(PREFIX):
         return sample_pairs(name, n=limit, seed=seed)
@@ -177,23 +176,23 @@ def split_column(name: str) -> tuple[str, str | None]:
     >>> split_column("answers.csv:reply"), split_column("answers.csv")
     (('answers.csv', 'reply'), ('answers.csv', None))
     """
-    if os.path.exists(name) or (name.startswith(HUB_PREFIX) and hub_file(name) is None):
+    if os.path.exists(name) or (name.startswith(HUB_PREFIX) and not is_hub_file(name)):
         return name, None
     heads = [name[:place] for place, character in enumerate(name) if character == ":"]
     found = [head for head in heads if os.path.exists(head)]
-    path = next(iter(found or [head for head in heads if format_of(head).holds == "columns"]), None)
+    path = next(iter(found or [head for head in heads if get_format(head).holds == "columns"]), None)
     return (name, None) if path is None else (path, name[len(path) + 1 :])
 
 
 def has_columns(spec: Named) -> bool:
     """Whether this is a table, of which a column may be named."""
     name = os.fspath(spec)
-    if name.startswith(HUB_PREFIX) and hub_file(name) is None:
+    if name.startswith(HUB_PREFIX) and not is_hub_file(name):
         return True
-    return format_of(split_column(name)[0]).holds == "columns" or os.path.isdir(name)
+    return get_format(split_column(name)[0]).holds == "columns" or os.path.isdir(name)
 
 
-def brings_columns(spec: Named) -> bool:
+def has_builtin_columns(spec: Named) -> bool:
     """Whether this names a sample or a published dataset, whose columns nobody need name."""
     return os.fspath(spec).startswith(PREFIX) or is_published(spec)
 
@@ -207,13 +206,13 @@ def is_published(spec: Named) -> bool:
 def is_path(spec: Named) -> bool:
     """Whether this can only mean a file, not a name that was mistyped."""
     name = os.fspath(spec)
-    return name == STDIN or os.path.exists(name) or bool(suffix(name)) or os.sep in name
+    return name == STDIN or os.path.exists(name) or bool(get_suffix(name)) or os.sep in name
 
 
-def source_name(source: Source, otherwise: str) -> str:
+def get_source_name(source: Source, otherwise: str) -> str:
     """What results call a source: its path or name, else a name for texts in memory.
 
-    >>> source_name("sample:travel", "a"), source_name(["one text", "another"], "a")
+    >>> get_source_name("sample:travel", "a"), get_source_name(["one text", "another"], "a")
     ('sample:travel', 'a')
     """
     return str(source) if isinstance(source, str | os.PathLike) else otherwise
@@ -221,7 +220,7 @@ def source_name(source: Source, otherwise: str) -> str:
 
 def accepted(*, embeddings: bool = False) -> str:
     """What may be given as a source, for help texts."""
-    *some, last = endings(embeddings=embeddings)
+    *some, last = list_endings(embeddings=embeddings)
     files = ", ".join(some).replace(".txt", ".txt (one text per line)")
     packed = ", ".join(f"`{ending}`" for ending in PACKINGS)
     return (
@@ -234,7 +233,7 @@ def _in_memory(source: Source, column: str | None, limit: int | None, seed: int)
     """The corpus of embeddings, of texts in memory, or of another corpus."""
 
     def drawn(size: int) -> list[int] | None:
-        return None if limit is None else draw_rows(size, limit, f"{source_name(source, 'texts')}:{seed}")
+        return None if limit is None else draw_rows(size, limit, f"{get_source_name(source, 'texts')}:{seed}")
 
     if isinstance(source, Corpus):
         rows = drawn(len(source))
@@ -243,8 +242,8 @@ def _in_memory(source: Source, column: str | None, limit: int | None, seed: int)
         vectors = source if isinstance(source, np.ndarray) else read_embeddings(source)
         rows = drawn(len(vectors))
         return Corpus.of(vectors if rows is None else vectors[rows], source_rows=rows)
-    texts = cells_of(source, column)
-    kept = filled_rows(texts, "the texts") or list(range(len(texts)))
+    texts = get_cells(source, column)
+    kept = find_filled_rows(texts, "the texts") or list(range(len(texts)))
     rows = drawn(len(kept))
     if rows is not None:
         kept = [kept[row] for row in rows]
@@ -268,15 +267,15 @@ def check_different(corpus: Corpus, role: str) -> None:
 def _is_one(path: str) -> bool:
     """Whether a path is not several tables: a glob, or a folder of them."""
     files = source_files(path) or (path,)
-    return files == (path,) or path == STDIN or (os.path.isdir(path) and format_of(files[0]).ending == ".arrow")
+    return files == (path,) or path == STDIN or (os.path.isdir(path) and get_format(files[0]).ending == ".arrow")
 
 
 def _joined_tables(path: str) -> TextTable:
     """The tables of a glob or folder as one; the columns are those that all have."""
-    tables = [load_table(file) for file in source_files(path) or ()]
-    shared = [name for name in tables[0].columns if all(name in table.columns for table in tables)]
-    columns = {name: [cell for table in tables for cell in table.columns[name]] for name in shared}
-    return TextTable(show(path), columns, range(1, sum(len(table.rows) for table in tables) + 1), "row")
+    tables = [read_table(file) for file in source_files(path) or ()]
+    joined = TextTable.join(format_path(path), tables)
+    shared = {name: cells for name, cells in joined.columns.items() if all(name in table.columns for table in tables)}
+    return replace(joined, columns=shared)
 
 
 def _pairs(table: TextTable, left: str, right: str, rating: str | None, scores: Sequence[str]) -> TextPairs:
@@ -284,25 +283,25 @@ def _pairs(table: TextTable, left: str, right: str, rating: str | None, scores: 
         raise ArgumentError(
             "{table} has no columns left and right: name its columns of texts by {left} and {right}; it has {columns}",
             table=table.name,
-            columns=listed(table.columns),
+            columns=format_column_names(table.columns),
         )
-    grade = None if rating is None else tuple(table.numbers(rating))
-    columns = {name: tuple(column) for name, column in table.scores(scores).items()}
-    return TextPairs(tuple(table.filled(left)), tuple(table.filled(right)), table.name, grade, scores=columns)
+    grade = None if rating is None else tuple(table.get_numbers(rating))
+    columns = {name: tuple(column) for name, column in table.get_scores(scores).items()}
+    return TextPairs(tuple(table.get_filled(left)), tuple(table.get_filled(right)), table.name, grade, scores=columns)
 
 
 def _table(name: str) -> TextTable:
     """The table of a file or of the hub; a bare word that is neither raises an error with the nearest names."""
     if name.startswith(HUB_PREFIX):
-        return hub_table(name)
+        return read_hub_table(name)
     if is_path(name):
-        return load_table(name)
-    files = similar_files(name)
+        return read_table(name)
+    files = find_similar_files(name)
     if files:
-        raise InputError(f"{show(name)}: no such file; did you mean {', '.join(map(show, files))}?")
+        raise InputError(f"{format_path(name)}: no such file; did you mean {', '.join(map(format_path, files))}?")
     if " " in name:
         raise InputError(f"expected a file, a dataset or a list of texts, not one text: {one_line(repr(name), 80)}")
     known = [card.name for card in list_published()]
     known += [PREFIX + card.name for card in list_samples("texts")]
     near = get_close_matches(name, known, n=3, cutoff=0.5) or known[:4]
-    raise InputError(f"{show(name)}: no such file or dataset; did you mean {', '.join(near)}?")
+    raise InputError(f"{format_path(name)}: no such file or dataset; did you mean {', '.join(near)}?")

@@ -23,9 +23,8 @@ from numpy.typing import NDArray
 from textgauge.core.arrays import Ints
 from textgauge.core.errors import InputError, ResourceError, warn
 from textgauge.core.sizes import blocks, capped
-from textgauge.data.batches import has_batches, read_batches
-from textgauge.data.formats import format_of, is_table
-from textgauge.data.packing import changed, packing, show
+from textgauge.data.formats import get_format, has_batches, is_table, read_batches
+from textgauge.data.packing import format_path, get_packing, make_changed_error
 from textgauge.data.pool import GIVEN, Embeddings, Pool, checked_embeddings
 from textgauge.encode.resources import cache_root, make_cache_folder
 
@@ -76,7 +75,7 @@ class TextStream:
         """Whether there are more texts than that, blank ones counted; no more of them are read."""
         if self.texts is not None:
             return len(self.texts) > count
-        packed = any(packing(path) or format_of(path).ending in (".parquet", ".arrow") for path in self.paths)
+        packed = any(get_packing(path) or get_format(path).ending in (".parquet", ".arrow") for path in self.paths)
         if not packed and sum(os.path.getsize(path) for path in self.paths if os.path.isfile(path)) < 2 * count:
             return False
         return any(total > count for total in accumulate(map(len, self._batches())))
@@ -112,8 +111,8 @@ class TextStream:
             column = self.column
             self._check_same(path)
             for table in read_batches(path, column=column):
-                column = table.column(column)
-                yield table.texts(column)
+                column = table.find_column(column)
+                yield table.get_texts(column)
             self._check_same(path)
 
     def _check_same(self, path: str) -> None:
@@ -122,7 +121,7 @@ class TextStream:
             found = os.stat(path)
             same = found.st_ino, found.st_size, found.st_mtime_ns
             if self.seen.setdefault(path, same) != same:
-                raise changed(path)
+                raise make_changed_error(path)
 
 
 @dataclass(frozen=True)
@@ -161,7 +160,7 @@ def source_files(path: str) -> tuple[str, ...] | None:
     elif glob.has_magic(path) and "://" not in path:
         files = tuple(sorted(file for file in glob.glob(path, recursive=True) if os.path.isfile(file)))
         if not files:
-            raise InputError(f"{show(path)}: no file has such a name")
+            raise InputError(f"{format_path(path)}: no file has such a name")
     else:
         return None
     return files if files and all(map(has_batches, files)) else None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,167 +24,170 @@ class TextTable:
     """Columns by name; `rows` gives the line (or row) number of each record in its file, for error messages."""
 
     name: str
-    columns: dict[str, list[object]]
+    columns: dict[str, list[Any]]
     rows: Sequence[int]
     unit: str = "line"
 
     @classmethod
     def of(cls, name: str, columns: Mapping[str, Iterable[object]]) -> TextTable:
-        """A table of columns that are in memory."""
+        """Make a table of columns that are in memory."""
         lists = {key: list(cells) for key, cells in columns.items()}
         return cls(name, lists, range(1, len(next(iter(lists.values()))) + 1), "row")
 
-    def column(self, wanted: str | None) -> str:
-        """The wanted column, else `text`, else the only column that holds texts."""
-        if wanted is not None:
-            return self._named(wanted)
-        if "text" in self.columns:
+    @classmethod
+    def join(cls, name: str, tables: Sequence[TextTable]) -> TextTable:
+        """Join tables that follow each other in one file or in several; a column that some lack is missing there."""
+        if len(tables) == 1:
+            return replace(tables[0], name=name)
+        titles = {title: None for table in tables for title in table.columns}
+        columns: dict[str, list[Any]] = {title: [] for title in titles}
+        for table, title in itertools.product(tables, titles):
+            columns[title] += table.columns.get(title) or [None] * len(table.rows)
+        rows = [row for table in tables for row in table.rows]
+        if len({table.name for table in tables}) > 1:
+            return cls(name, columns, range(1, len(rows) + 1), "row")
+        return cls(name, columns, rows, tables[0].unit)
+
+    def find_column(self, wanted: str | None) -> str:
+        """Return the wanted column, else `text`, else the only column that holds texts."""
+        if wanted is None and "text" in self.columns:
             return "text"
-        strings = [name for name, cells in self.columns.items() if _textual(cells)]
+        if wanted in self.columns:
+            return wanted
+        if wanted is not None:
+            near = get_close_matches(wanted, self.columns, n=3, cutoff=0.5)
+            hint = f" (did you mean {format_column_names(near)}?)" if near else ""
+            known = format_column_names(self.columns)
+            raise InputError(f"{self.name}: no column {_quote(wanted)}{hint}; the columns are {known}")
+        strings = [name for name, cells in self.columns.items() if _has_text(cells)]
         if len(strings) == 1:
             return strings[0]
         if not strings:
-            raise InputError(f"{self.name}: no column holds texts; the columns are {listed(self.columns)}")
-        raise InputError(f"{self.name}: several columns hold texts; name the column to read: {listed(strings)}")
+            known = format_column_names(self.columns)
+            raise InputError(f"{self.name}: no column holds texts; the columns are {known}")
+        known = format_column_names(strings)
+        raise InputError(f"{self.name}: several columns hold texts; name the column to read: {known}")
 
-    def _named(self, wanted: str) -> str:
-        if wanted in self.columns:
-            return wanted
-        near = get_close_matches(wanted, self.columns, n=3, cutoff=0.5)
-        hint = f" (did you mean {listed(near)}?)" if near else ""
-        raise InputError(f"{self.name}: no column {_quoted(wanted)}{hint}; the columns are {listed(self.columns)}")
-
-    def texts(self, column: str | None) -> list[str | None]:
-        """A column as checked texts; None where the cell is missing; numbers and lists are refused."""
-        name = self.column(column)
-        cells = zip(self.rows, self.columns[name], strict=True)
+    def get_texts(self, column: str | None) -> list[str | None]:
+        """Return a column as checked texts; None where the cell is missing; numbers and lists are refused."""
+        name = self.find_column(column)
         most = TEXT_CHARACTERS.most
-        return [cell if cell is None or _is_plain(cell, most) else self._text(cell, row, name) for row, cell in cells]
+        return [
+            cell if cell is None or _is_plain(cell, most) else self._check_text(cell, row, name)
+            for row, cell in zip(self.rows, self.columns[name], strict=True)
+        ]
 
-    def _text(self, cell: object, row: int, column: str) -> str:
-        place = f"{self.name}: {self.unit} {row}"
+    def _check_text(self, cell: object, row: int, column: str) -> str:
         if not isinstance(cell, str):
-            raise InputError(f"{place}: column {_quoted(column)} holds {kind_of_cell(cell)}, not a text")
-        return sound(cell, place)
+            raise InputError(f"{self._place(row, column)} holds {describe_cell(cell)}, not a text")
+        return sanitize_text(cell, f"{self.name}: {self.unit} {row}")
 
-    def filled(self, column: str | None) -> list[str]:
-        """The texts of a column, blank ones included; a missing cell is refused."""
-        found = []
-        for row, text in zip(self.rows, self.texts(column), strict=True):
-            if text is None:
-                raise InputError(f"{self.name}: {self.unit} {row}: column {_quoted(self.column(column))} is missing")
-            found.append(text)
-        return found
+    def _place(self, row: int, column: str) -> str:
+        return f"{self.name}: {self.unit} {row}: column {_quote(column)}"
 
-    def without_blanks(self, column: str | None, labels: str | None) -> LabelledTexts:
-        """The texts of a column that are not blank and, where `labels` names a column, their labels.
+    def get_filled(self, column: str | None) -> list[str]:
+        """Return the texts of a column, blank ones included; a missing cell is refused."""
+        texts = self.get_texts(column)
+        if None in texts:
+            raise InputError(f"{self._place(self.rows[texts.index(None)], self.find_column(column))} is missing")
+        return [text or "" for text in texts]
+
+    def drop_blanks(self, column: str | None, labels: str | None) -> LabelledTexts:
+        """Return the texts of a column that are not blank and, where `labels` names a column, their labels.
 
         A warning counts those left out.
         """
-        texts = self.texts(column)
-        kept = filled_rows(texts, self.name)
-        if not kept:
+        texts = self.get_texts(column)
+        rows = find_filled_rows(texts, self.name)
+        if not rows:
             raise InputError(f"{self.name}: no texts, every {self.unit} is blank ({len(texts)} of {len(texts)})")
-        marks = None if labels is None else [str(cell) for cell in self.columns[self.column(labels)]]
-        found = LabelledTexts(tuple(text or "" for text in texts), None if marks is None else tuple(marks), self.name)
-        return found if len(kept) == len(texts) else found.take(kept)
+        marks = None if labels is None else tuple(map(str, self.columns[self.find_column(labels)]))
+        corpus = LabelledTexts(tuple(text or "" for text in texts), marks, self.name)
+        return corpus if len(rows) == len(texts) else corpus.take(rows)
 
-    def numbers(self, column: str, *, blank: bool = False) -> list[float]:
-        """The numbers of a column; others are refused, and blank cells too, which are NaN where allowed."""
-        name = self.column(column)
-        found = []
+    def get_numbers(self, column: str, *, blank: bool = False) -> list[float]:
+        """Return the numbers of a column; others are refused, and blank cells too, which are NaN where allowed."""
+        name = self.find_column(column)
+        values = []
         for row, cell in zip(self.rows, self.columns[name], strict=True):
-            value = number(cell)
+            value = parse_number(cell)
             if value is None or math.isinf(value) or (math.isnan(value) and not blank):
-                where = f"{self.name}: {self.unit} {row}: column {_quoted(name)}"
-                raise InputError(f"{where} holds {one_line(repr(cell), _LONGEST_NAME)}, not a number")
-            found.append(value)
-        return found
+                shown = one_line(repr(cell), _LONGEST_NAME)
+                raise InputError(f"{self._place(row, name)} holds {shown}, not a number")
+            values.append(value)
+        return values
 
-    def scores(self, columns: Iterable[str]) -> dict[str, list[float]]:
-        """Columns of numbers by name, NaN where a cell is blank; a column of blank cells alone is refused."""
-        found = {name: self.numbers(name, blank=True) for name in columns}
-        empty = next((name for name, cells in found.items() if all(map(math.isnan, cells))), None)
+    def get_scores(self, columns: Iterable[str]) -> dict[str, list[float]]:
+        """Return columns of numbers by name, NaN where a cell is blank; a column of blank cells alone is refused."""
+        scores = {name: self.get_numbers(name, blank=True) for name in columns}
+        empty = next((name for name, cells in scores.items() if all(map(math.isnan, cells))), None)
         if empty is not None:
-            raise InputError(f"{self.name}: column {_quoted(empty)} holds no number")
-        return found
+            raise InputError(f"{self.name}: column {_quote(empty)} holds no number")
+        return scores
 
     def take(self, rows: Sequence[int]) -> TextTable:
-        """Some of the rows, by position."""
+        """Return some of the rows, by position."""
         columns = {name: [cells[row] for row in rows] for name, cells in self.columns.items()}
         return replace(self, columns=columns, rows=[self.rows[row] for row in rows])
 
-    def having(self, **columns: Iterable[object]) -> TextTable:
-        """The same table with further columns, or with others in their place."""
+    def with_columns(self, **columns: Iterable[object]) -> TextTable:
+        """Return the same table with further columns, or with others in their place."""
         return replace(self, columns={**self.columns, **{key: list(cells) for key, cells in columns.items()}})
 
 
-def cells_of(values: Any, column: str | None = None) -> list[Any]:
-    """The cells of a list, a stream or a column of pandas, polars, Arrow or Hugging Face; of a frame those of `column`.
+def get_cells(values: Any, column: str | None = None) -> list[Any]:
+    """Return the cells of a list, a stream or a column of pandas, polars, Arrow or Hugging Face.
 
-    Of a frame or of records without `column`: the column `text`, else the only one that holds texts.
+    Of a frame or of records: those of `column`, else the column `text`, else the only one that holds texts.
 
-    >>> cells_of({"question": ["why"], "n": [1]}), cells_of([{"text": "why", "n": 1}])
+    >>> get_cells({"question": ["why"], "n": [1]}), get_cells([{"text": "why", "n": 1}])
     (['why'], ['why'])
     """
     if is_frame(values):
-        cells = None if column is None else _column_of(values, column)
-        return cells if cells is not None else _chosen(_columns_of(values), column)
-    cells = _listed_cells(values)
-    records = bool(cells) and all(isinstance(cell, Mapping) for cell in cells)
-    return _chosen(_columns_of_records(cells), column) if records else cells
-
-
-def filled_rows(texts: Sequence[object], name: str) -> list[int]:
-    """The places of the texts that are not blank or missing; a warning counts the others."""
-    kept = [row for row, text in enumerate(texts) if not _is_blank(text)]
-    if 0 < len(kept) < len(texts):
-        warn(f"{name}: blank texts left out: {len(texts) - len(kept)} of {len(texts)}")
-    return kept
-
-
-def _is_blank(cell: object) -> bool:
-    return cell is None or (isinstance(cell, str) and not cell.strip())
-
-
-def _chosen(columns: dict[str, list[Any]], column: str | None) -> list[Any]:
+        with contextlib.suppress(Exception):  # each library has its own kind of error
+            if column is not None:
+                return _list_cells(values[column])
+        columns = _get_columns(values)
+    else:
+        cells = _list_cells(values)
+        if not cells or not all(isinstance(cell, Mapping) for cell in cells):
+            return cells
+        columns = _turn_records(cells)
     if not columns:
         raise InputError("the frame has no columns")
-    return columns[TextTable.of("the frame", columns).column(column)]
+    return columns[TextTable.of("the frame", columns).find_column(column)]
 
 
-def _column_of(frame: Any, column: str) -> list[Any] | None:
-    try:
-        return _listed_cells(frame[column])
-    except Exception:
-        # Each library has its own kind of error.
-        return None
+def is_frame(values: Any) -> bool:
+    """Return True for a table of another library: pandas, polars, Arrow, Hugging Face, or a mapping of columns."""
+    # On the class, since a lazy frame computes its columns when they are read.
+    return isinstance(values, Mapping) or any(hasattr(type(values), name) for name in ("columns", "column_names"))
 
 
-def _columns_of_records(records: Sequence[Mapping[Any, Any]]) -> dict[str, list[Any]]:
-    keys = dict.fromkeys(key for record in records for key in record)
-    return {str(key): [record.get(key) for record in records] for key in keys}
-
-
-def _columns_of(frame: Any) -> dict[str, list[Any]]:
-    """The columns of a frame by name; a lazy frame is computed."""
+def _get_columns(frame: Any) -> dict[str, list[Any]]:
+    """Return the columns of a frame by name; a lazy frame is computed."""
     if hasattr(type(frame), "collect"):
         frame = frame.collect()
     if isinstance(frame, Mapping):
         names: Iterable[Any] = list(frame)
         if any(map(is_frame, frame.values())):
-            raise InputError(f"this holds several tables; give one of them: {listed(map(str, names))}")
+            raise InputError(f"this holds several tables; give one of them: {format_column_names(map(str, names))}")
     else:
         names = getattr(frame, "column_names" if hasattr(type(frame), "column_names") else "columns")
     if names is None:  # a dataset that is streamed
-        return _columns_of_records(list(frame))
-    return {str(name): _listed_cells(frame[name]) for name in names}
+        return _turn_records(list(frame))
+    return {str(name): _list_cells(frame[name]) for name in names}
 
 
-def _listed_cells(values: Any) -> list[Any]:
-    """The values as a list of Python's own; what is missing (NaN among texts, NA) is None."""
-    found = next((name for name in ("to_pylist", "to_list", "tolist") if hasattr(type(values), name)), None)
-    cells = values if found is None else getattr(values, found)()
+def _turn_records(records: Sequence[Mapping[Any, Any]]) -> dict[str, list[Any]]:
+    keys = dict.fromkeys(key for record in records for key in record)
+    return {str(key): [record.get(key) for record in records] for key in keys}
+
+
+def _list_cells(values: Any) -> list[Any]:
+    """Return the values as a list of Python's own; what is missing (NaN among texts, NA) is None."""
+    method = next((name for name in ("to_pylist", "to_list", "tolist") if hasattr(type(values), name)), None)
+    cells = values if method is None else getattr(values, method)()
     return [None if _is_missing(cell) else cell for cell in cells]
 
 
@@ -190,27 +195,24 @@ def _is_missing(cell: object) -> bool:
     return (isinstance(cell, float) and math.isnan(cell)) or type(cell).__name__ == "NAType"
 
 
-def is_frame(values: Any) -> bool:
-    """Whether this is a table of another library: pandas, polars, Arrow, Hugging Face, or a mapping of columns."""
-    # On the class, since a lazy frame computes its columns when they are read.
-    return isinstance(values, Mapping) or any(hasattr(type(values), name) for name in ("columns", "column_names"))
+def find_filled_rows(texts: Sequence[object], name: str) -> list[int]:
+    """Return the places of the texts that are not blank or missing; a warning counts the others."""
+    rows = [row for row, text in enumerate(texts) if not _is_blank(text)]
+    if 0 < len(rows) < len(texts):
+        warn(f"{name}: blank texts left out: {len(texts) - len(rows)} of {len(texts)}")
+    return rows
 
 
-def _is_plain(cell: object, most: int) -> TypeGuard[str]:
-    """Whether this is a text with nothing to check or replace, as most are."""
-    return type(cell) is str and cell.isascii() and len(cell) <= most
-
-
-def sound(text: str, place: str) -> str:
-    """The text if it is not too long, with lone surrogates (no Unicode text) replaced by U+FFFD."""
+def sanitize_text(text: str, place: str) -> str:
+    """Return the text if it is not too long, with lone surrogates (no Unicode text) replaced by U+FFFD."""
     TEXT_CHARACTERS.check(len(text), f"{place}: a text")
     return text if text.isascii() else without_surrogates(text)
 
 
-def number(cell: object) -> float | None:
-    """The cell as a number, or None; blank and missing cells are NaN."""
-    if cell is None or (isinstance(cell, str) and not cell.strip()):
-        return float("nan")
+def parse_number(cell: object) -> float | None:
+    """Return the cell as a number, or None; blank and missing cells are NaN."""
+    if _is_blank(cell):
+        return math.nan
     if isinstance(cell, bool) or not isinstance(cell, str | int | float):
         return None
     try:
@@ -219,21 +221,30 @@ def number(cell: object) -> float | None:
         return None
 
 
-def kind_of_cell(cell: object) -> str:
-    """What a cell is, in words."""
+def describe_cell(cell: object) -> str:
+    """Say in words what a cell is."""
     kinds = {bool: "true or false", int: "a number", float: "a number", list: "a list", dict: "an object"}
     return kinds.get(type(cell), "null" if cell is None else f"a {type(cell).__name__}")
 
 
-def listed(names: Iterable[str]) -> str:
-    """Names of columns for an error message, twenty at most."""
-    shown = [_quoted(name) for name in names]
-    return ", ".join(shown[:20]) + (f" and {len(shown) - 20} more" if len(shown) > 20 else "")
+def format_column_names(names: Iterable[str]) -> str:
+    """Return names of columns for an error message, twenty at most."""
+    quoted = [_quote(name) for name in names]
+    return ", ".join(quoted[:20]) + (f" and {len(quoted) - 20} more" if len(quoted) > 20 else "")
 
 
-def _quoted(name: str) -> str:
+def _quote(name: str) -> str:
     return repr(name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…")
 
 
-def _textual(cells: list[object]) -> bool:
-    return any(isinstance(cell, str) and number(cell) is None for cell in cells)
+def _is_blank(cell: object) -> bool:
+    return cell is None or (isinstance(cell, str) and not cell.strip())
+
+
+def _is_plain(cell: object, most: int) -> TypeGuard[str]:
+    """Return True for a text with nothing to check or replace, as most are."""
+    return type(cell) is str and cell.isascii() and len(cell) <= most
+
+
+def _has_text(cells: list[object]) -> bool:
+    return any(isinstance(cell, str) and parse_number(cell) is None for cell in cells)

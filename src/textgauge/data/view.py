@@ -15,7 +15,7 @@ from textgauge.core.errors import InputError
 from textgauge.core.progress import report
 from textgauge.core.sizes import blocks
 from textgauge.data.pool import Embeddings, Pool
-from textgauge.data.tables import cells_of
+from textgauge.data.tables import get_cells
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -61,7 +61,7 @@ class Corpus:
             texts, embeddings = None, texts
         if isinstance(texts, str):
             raise InputError("expected a list of texts, not one text")
-        pool = Pool(None if texts is None else cells_of(texts), embeddings=embeddings, source_rows=source_rows)
+        pool = Pool(None if texts is None else get_cells(texts), embeddings=embeddings, source_rows=source_rows)
         return cls(pool, np.arange(pool.size))
 
     def take(self, rows: ArrayLike) -> Corpus:
@@ -237,7 +237,7 @@ class Pairs:
         [0, 0, 1]
         """
         if not isinstance(right, Corpus | np.ndarray):
-            right = cells_of(right)
+            right = get_cells(right)
         if isinstance(right, Corpus | np.ndarray) or all(isinstance(text, str) for text in right):
             return cls(left, right, background=background, columns=columns)
         candidates = Corpus.of(left)

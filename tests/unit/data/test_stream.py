@@ -14,14 +14,14 @@ import pytest
 from textgauge.core.errors import InputError
 from textgauge.core.sizes import cap_sizes
 from textgauge.data import load_corpus
-from textgauge.data.source import stream_of
+from textgauge.data.source import open_stream
 from textgauge.data.stream import ArrayStream, TextStream, is_large
 
 
 @pytest.fixture
 def parts():
     def texts(source, **options):
-        return [part.texts for part in stream_of(source, **options).partitions()]
+        return [part.texts for part in open_stream(source, **options).partitions()]
 
     with cap_sizes(4):
         yield texts
@@ -43,7 +43,7 @@ def test_a_folder_of_tables_and_a_glob_with_a_column(parts, tmp_path):
     assert parts(f"{tmp_path}/*.parquet:body") == expected
     assert load_corpus(f"{tmp_path}/*.parquet:body").texts == tuple(expected[0] + expected[1])
     with pytest.raises(InputError, match="no file has such a name"):
-        stream_of(f"{tmp_path}/*.csv")
+        open_stream(f"{tmp_path}/*.csv")
 
 
 def test_an_arrow_file_and_a_saved_dataset(parts, tmp_path):
@@ -73,7 +73,7 @@ def test_files_and_splits_of_the_hub(parts, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "datasets", datasets)
     monkeypatch.setitem(sys.modules, "huggingface_hub", download)
     assert parts("hf://owner/name") == [["0", "1", "2", "3"], ["4", "5"]]
-    assert stream_of("hf://owner/name:train[:50%]") is None  # its rows are some of the file's
+    assert open_stream("hf://owner/name:train[:50%]") is None  # its rows are some of the file's
     assert parts("hf://datasets/owner/name@main/a.parquet", column="body") == [["0", "1", "2", "3"], ["4", "5"]]
 
 
@@ -81,26 +81,26 @@ def test_blank_texts_are_left_out_and_counted(file, parts):
     path = file("a.txt", "1\n\n2\n   \n3\n4\n5\n")
     with pytest.warns(UserWarning, match="blank texts left out: 2 of 7"):
         assert parts(path) == [["1", "2", "3", "4"], ["5"]]
-    assert stream_of(path).count() == 5
+    assert open_stream(path).count() == 5
     with pytest.raises(InputError, match="every line is blank"):
         parts(file("b.txt", "\n\n"))
 
 
 def test_texts_are_found_again(file, parts):
     path = file("a.txt", "0\n\n1\n2\n3\n4\n5\n")
-    assert stream_of(path).take(np.array([0, 2, 5])) == ["0", "2", "5"]
+    assert open_stream(path).take(np.array([0, 2, 5])) == ["0", "2", "5"]
 
 
 def test_what_is_large(file, parts):
-    assert not is_large(stream_of(file("a.txt", "a text\n" * 4)))
-    assert is_large(stream_of(file("b.txt", "a text\n" * 5)))
-    assert is_large(stream_of(np.ones((5, 2))))
-    assert is_large(stream_of(["a text"] * 5))
+    assert not is_large(open_stream(file("a.txt", "a text\n" * 4)))
+    assert is_large(open_stream(file("b.txt", "a text\n" * 5)))
+    assert is_large(open_stream(np.ones((5, 2))))
+    assert is_large(open_stream(["a text"] * 5))
 
 
 @pytest.mark.parametrize("source", ["sample:banking", "-", "missing", ["a", 1], object()])
 def test_what_is_read_whole(source):
-    assert stream_of(source) is None
+    assert open_stream(source) is None
 
 
 def test_rows_of_arrays_are_checked_with_their_place(parts):
@@ -122,7 +122,7 @@ def test_a_file_that_vanishes_between_two_others(file, parts, tmp_path):
 @pytest.mark.parametrize("change", ["grows", "shrinks", "replaced"])
 def test_a_file_that_changes_between_two_readings_is_refused(file, parts, tmp_path, change):
     path = file("a.txt", "1\n2\n3\n4\n5\n")
-    stream = stream_of(path)
+    stream = open_stream(path)
     assert stream.count() == 5
     if change == "replaced":
         file("b.txt", "5\n4\n3\n2\n1\n").replace(path)
@@ -139,7 +139,7 @@ def test_a_file_that_changes_while_it_is_read_is_refused(parts, tmp_path, kind):
         polars.DataFrame({"text": list("123456789")}).write_parquet(path)
     else:
         path.write_bytes(gzip.compress(b"1\n" * 50) if kind.endswith("gz") else b"1\n" * 50)
-    found = stream_of(path).partitions()
+    found = open_stream(path).partitions()
     next(found)
     os.utime(path, ns=(1, 1))
     with pytest.raises(InputError, match="the file was changed while it was read"):

@@ -3,7 +3,7 @@
 import pytest
 
 from textgauge.core.errors import InputError
-from textgauge.data.tables import TextTable, cells_of, is_frame
+from textgauge.data.tables import TextTable, get_cells, is_frame
 
 
 class Column:
@@ -42,26 +42,26 @@ def table():
 
 
 def test_a_column_of_another_library_is_its_cells():
-    assert cells_of(Column(["a", "b"])) == ["a", "b"]
-    assert cells_of(Frame(text=["a", "b"]), "text") == ["a", "b"]
-    assert cells_of(text for text in "ab") == ["a", "b"]
+    assert get_cells(Column(["a", "b"])) == ["a", "b"]
+    assert get_cells(Frame(text=["a", "b"]), "text") == ["a", "b"]
+    assert get_cells(text for text in "ab") == ["a", "b"]
 
 
 def test_a_column_of_a_frame_is_chosen_as_that_of_a_file():
     assert is_frame(Frame())
     assert is_frame({"text": []})
     assert not any(map(is_frame, ([], (), "a", Column([]), iter([]))))
-    assert cells_of({"text": ["a"], "n": [1]}) == ["a"]
+    assert get_cells({"text": ["a"], "n": [1]}) == ["a"]
     with pytest.raises(InputError, match="the frame: no column 'words'; the columns are 'text'"):
-        cells_of({"text": ["a"]}, "words")
+        get_cells({"text": ["a"]}, "words")
     with pytest.raises(InputError, match="no columns"):
-        cells_of({})
+        get_cells({})
 
 
 def test_rows_that_are_taken_keep_their_place(table):
     assert table.take([2]).rows == [3]
-    assert table.take([2]).filled("text") == ["c"]
-    assert table.having(text="xyz", more=[1, 2, 3]).columns == {
+    assert table.take([2]).get_filled("text") == ["c"]
+    assert table.with_columns(text="xyz", more=[1, 2, 3]).columns == {
         "text": ["x", "y", "z"],
         "n": ["1", " ", "x"],
         "name": ["", "b", "c"],
@@ -71,14 +71,14 @@ def test_rows_that_are_taken_keep_their_place(table):
 
 def test_holes_and_words_among_numbers_name_the_row(table):
     with pytest.raises(InputError, match=r"a\.csv: row 2: column 'text' is missing"):
-        table.filled("text")
+        table.get_filled("text")
     with pytest.raises(InputError, match="row 2: column 'n' holds ' ', not a number"):
-        table.numbers("n")
+        table.get_numbers("n")
     with pytest.raises(InputError, match="row 3: column 'n' holds 'x', not a number"):
-        table.numbers("n", blank=True)
+        table.get_numbers("n", blank=True)
 
 
 def test_blank_texts_are_left_out_with_their_labels(table):
     with pytest.warns(UserWarning, match="blank texts left out: 1 of 3"):
-        found = table.without_blanks("name", "n")
+        found = table.drop_blanks("name", "n")
     assert (found.texts, found.labels, found.rows) == (("b", "c"), (" ", "x"), (1, 2))

@@ -15,10 +15,10 @@ from textgauge.core.errors import ArgumentError, InputError, ResourceError
 from textgauge.data import Corpus, load_pairs
 from textgauge.data.card import TextPairs
 from textgauge.data.datasets import data_folders
-from textgauge.data.formats import is_table, load_table
+from textgauge.data.formats import is_table, read_table
 from textgauge.data.metric_folder import is_metric_folder, load_metric_folder
-from textgauge.data.source import brings_columns
-from textgauge.data.tables import TextTable, number
+from textgauge.data.source import has_builtin_columns
+from textgauge.data.tables import TextTable, parse_number
 
 GROUPS = ("set", "system", "item")
 # What the parts of a published dataset or sample are; the parts of others are splits, which mean nothing here.
@@ -54,7 +54,7 @@ def read_rated(
     with `rated_only`. `with_sources` adds the column `source`, the sets that share texts: a few pairs drawn by `limit`
     share too few of them to tell.
     """
-    if brings_columns(spec):
+    if has_builtin_columns(spec):
         if ratings or groups or scores:
             raise InputError(f"{spec} brings its own ratings and groups; columns are named for tables alone")
         return _known(spec, limit, seed, with_sources)
@@ -65,7 +65,7 @@ def read_rated(
         table = load_metric_folder(spec, **chosen, scores=scores)
         known = {name: name for name in ("system", "item")}
         return _of_table(table, "left", "right", ["rating"], known, scores, limit, seed)
-    table = load_table(spec)
+    table = read_table(spec)
     chosen_rows = _rated_rows(table, ratings) if rated_only else table
     return _of_table(chosen_rows, left, right, ratings, groups or {}, scores, limit, seed, with_sources)
 
@@ -116,14 +116,14 @@ def _of_table(
 ) -> PairSources:
     if not ratings:
         raise ArgumentError("{table}: rated pairs need a column of ratings: {rating}", table=table.name)
-    named = [table.column(name) for name in dict.fromkeys(ratings)]
+    named = [table.find_column(name) for name in dict.fromkeys(ratings)]
     columns: dict[str, Any] = dict(_rating_columns(table, named))
     for role, name in groups.items():
-        columns[role] = np.array([str(cell) for cell in table.columns[table.column(name)]])
-    texts, references = table.filled(left), _references(table, table.column(right))
+        columns[role] = np.array([str(cell) for cell in table.columns[table.find_column(name)]])
+    texts, references = table.get_filled(left), _references(table, table.find_column(right))
     if with_sources:
         columns |= _sources(texts, references, columns)
-    return _drawn(table.name, texts, references, columns, limit, seed, table.scores(scores))
+    return _drawn(table.name, texts, references, columns, limit, seed, table.get_scores(scores))
 
 
 def _sources(
@@ -141,7 +141,7 @@ def _sources(
 
 def _rated_rows(table: TextTable, ratings: Sequence[str]) -> TextTable:
     """The rows that somebody rated."""
-    known = np.isfinite([table.numbers(name, blank=True) for name in ratings]).any(axis=0)
+    known = np.isfinite([table.get_numbers(name, blank=True) for name in ratings]).any(axis=0)
     return table.take(np.flatnonzero(known).tolist())
 
 
@@ -149,11 +149,11 @@ def _references(table: TextTable, column: str) -> Sequence[str] | Sequence[list[
     """One reference for each row, or a list of them where the column holds lists (of JSONL and Parquet)."""
     cells = table.columns[column]
     if not any(isinstance(cell, list) for cell in cells):
-        return table.filled(column)
+        return table.get_filled(column)
     for row, cell in zip(table.rows, cells, strict=True):
         if not isinstance(cell, list) or not cell or not all(isinstance(text, str) for text in cell):
             raise InputError(f"{table.name}: {table.unit} {row}: column {column!r} is not a list of at least one text")
-    return cells  # type: ignore[return-value]
+    return cells
 
 
 def _rating_columns(table: TextTable, names: Sequence[str]) -> dict[str, NDArray[np.float64]]:
@@ -161,7 +161,7 @@ def _rating_columns(table: TextTable, names: Sequence[str]) -> dict[str, NDArray
 
     A cell may be blank where another rater judged the pair.
     """
-    single = np.array([table.numbers(name, blank=True) for name in names])
+    single = np.array([table.get_numbers(name, blank=True) for name in names])
     blank = np.isnan(single)
     nobody = np.flatnonzero(blank.all(axis=0))
     if len(nobody):
@@ -210,7 +210,7 @@ def read_paraphrases(
     if spec in LABELLED and not Path(spec).is_file():
         pairs = _labelled(spec)
     elif only is not None:
-        pairs = _texts(_where(load_table(spec), *_condition(only)), left, right)
+        pairs = _texts(_where(read_table(spec), *_condition(only)), left, right)
     else:
         pairs = load_pairs(spec, left=left, right=right, seed=seed)
     drawn = pairs if limit is None else pairs.draw(limit, seed)
@@ -229,7 +229,7 @@ def _labelled(name: str) -> TextPairs:
     if not files:
         wanted = f"put a table with columns {left}, {right}, {label} into a folder named by TEXTGAUGE_DATA"
         raise ResourceError(f"{name} is not on this machine and has no free address; {wanted} as {name}/FILE")
-    parts = [_texts(_where(load_table(path), label, "1"), left, right) for path in files]
+    parts = [_texts(_where(read_table(path), label, "1"), left, right) for path in files]
     first, second = (tuple(chain.from_iterable(getattr(part, side) for part in parts)) for side in ("left", "right"))
     return TextPairs(first, second, name)
 
@@ -243,16 +243,16 @@ def _condition(text: str) -> tuple[str, str]:
 
 def _where(table: TextTable, column: str, value: str) -> TextTable:
     """The rows that hold a value in a column; a number is the same however it is written."""
-    wanted = number(value)
-    cells = table.columns[table.column(column)]
-    rows = [row for row, cell in enumerate(cells) if str(cell) == value or number(cell) == wanted is not None]
+    wanted = parse_number(value)
+    cells = table.columns[table.find_column(column)]
+    rows = [row for row, cell in enumerate(cells) if str(cell) == value or parse_number(cell) == wanted is not None]
     if not rows:
         raise InputError(f"{table.name}: no {table.unit} has {value!r} in column {column!r}")
     return table.take(rows)
 
 
 def _texts(table: TextTable, left: str, right: str) -> TextPairs:
-    first, second = (tuple(table.filled(side)) for side in (left, right))
+    first, second = (tuple(table.get_filled(side)) for side in (left, right))
     return TextPairs(first, second, table.name)
 
 

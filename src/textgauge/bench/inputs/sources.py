@@ -19,8 +19,8 @@ from textgauge.bench.inputs.ngrams import ngram_corpora
 from textgauge.core.arrays import Ints
 from textgauge.core.errors import InputError
 from textgauge.data import Corpus, Pairs, load_texts
-from textgauge.data.formats import endings, holds_texts
-from textgauge.data.source import Source, load_corpus, source_name
+from textgauge.data.formats import holds_texts, list_endings
+from textgauge.data.source import Source, get_source_name, load_corpus
 from textgauge.metrics import Metric
 
 Column = NDArray[Any]
@@ -172,7 +172,7 @@ def read_two(a: Source, b: Source, *, column: str | None = None, limit: int | No
         role: load_corpus(source, role=f"source {role}", column=column, limit=limit, seed=seed)
         for role, source in given.items()
     }
-    return Sources(",".join(source_name(source, role) for role, source in given.items()), corpora)
+    return Sources(",".join(get_source_name(source, role) for role, source in given.items()), corpora)
 
 
 def step_role(number: int) -> str:
@@ -193,7 +193,7 @@ def read_steps(
     found = step_files(steps) if isinstance(steps, str | os.PathLike) else list(steps)
     corpora = [load_corpus(step, column=column) for step in found]
     folder = Path(steps).name if isinstance(steps, str | os.PathLike) else f"{len(found)} files"
-    approached = Path(source_name(reference, REFERENCE)).name
+    approached = Path(get_source_name(reference, REFERENCE)).name
     return _steps(f"{folder or 'steps'},{approached}", load_corpus(reference, role=REFERENCE, column=column), corpora)
 
 
@@ -205,7 +205,7 @@ def step_files(folder: str | os.PathLike[str]) -> list[str]:
     names = [path.name for path in place.iterdir() if path.is_file() and holds_texts(path)]
     found = sorted((name for name in names if not name.startswith(".")), key=natural)
     if not found:
-        raise InputError(f"{folder} holds no corpora ({', '.join(endings())})")
+        raise InputError(f"{folder} holds no corpora ({', '.join(list_endings())})")
     return [str(place / name) for name in found]
 
 

@@ -1,60 +1,40 @@
 """Built-in sample data by name, the same on every machine for the same seed.
 
-Four domains (`banking`, `cooking`, `support`, `travel`) come from grammars in the package and need nothing. `assistant`
-and `bible-*` are real texts that a package of the index brings; they are fetched once and then used offline.
+Four domains (`banking`, `cooking`, `support`, `travel`) are files of sentences written for this package, free of rights
+(CC0), and need nothing. `assistant` and `bible-*` are real texts that a package of the index brings; they are fetched
+once and then used offline.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import TypeVar
 
 from textgauge.core.errors import InputError, UnknownName
-from textgauge.data.card import DatasetCard, LabelledTexts, TextPairs
-from textgauge.data.samples import assistant, bible, grammar
+from textgauge.data.card import DatasetCard, LabelledTexts, TextPairs, take
+from textgauge.data.formats import read_table
+from textgauge.data.samples import assistant, bible
 
+T = TypeVar("T")
 PREFIX = "sample:"
+DOMAINS = ("banking", "cooking", "support", "travel")
+FOLDER = Path(__file__).parent
 
-_OWN = ("CC0-1.0", "built-in grammar")
+_OWN = ("CC0-1.0", "sentences written for textgauge")
 _PACKAGES = ("Apache-2.0", "home-assistant-intents, ovos-skill-weather, ovos-skill-date-time")
 _VERSES = ("public domain", "pythonbible packages")
-_GRADED_VERSIONS = ("web", "kjv")
-_SIZE = 4_000
 _VERSE_COUNTS = {"asv": 30_685, "kjv": 30_834, "web": 30_747, "ylt": 30_860}
-
-
-def _text_cards() -> Iterator[DatasetCard]:
-    for domain in grammar.DOMAINS:
-        yield DatasetCard(domain, "texts", _SIZE, *_OWN, f"short texts about {domain}, with intents")
-    yield DatasetCard(
-        "assistant", "texts", 6_000, *_PACKAGES, "utterances to an assistant, with intents", (), assistant.NEEDS
-    )
-    for version, title in bible.VERSIONS.items():
-        name = f"bible-{version}"
-        yield DatasetCard(
-            name, "texts", _VERSE_COUNTS[version], *_VERSES, f"verses of the {title}, by book", (), (name,)
-        )
-
-
-def _pair_cards() -> Iterator[DatasetCard]:
-    for domain in grammar.DOMAINS:
-        yield DatasetCard(domain, "pairs", 6_000, *_OWN, f"paraphrases about {domain}")
-    yield DatasetCard(
-        "graded", "pairs", 8_000, *_OWN, "grade 3 same meaning, 2 same intent, 1 same domain, 0 another domain"
-    )
-    for left, right in itertools.combinations(bible.VERSIONS, 2):
-        about = "the same verse in two versions, worded differently"
-        yield DatasetCard(
-            f"bible-{left}-{right}", "pairs", 20_000, *_VERSES, about, (), (f"bible-{left}", f"bible-{right}")
-        )
-    needs = tuple(f"bible-{version}" for version in _GRADED_VERSIONS)
-    about = "grade 3 same verse, 2 same chapter, 1 same book, 0 another book"
-    yield DatasetCard("bible-graded", "pairs", 8_000, *_VERSES, about, (), needs)
+_GRADES = {3: "same meaning", 2: "same intent", 1: "same domain", 0: "another domain"}
+# Rows that the next seed begins further on: seeds 0 to 3 share no row of 1,000. Graded pairs repeat every 16 rows.
+_SEED_STEP = 16 * 63
 
 
 def list_samples(kind: str | None = None) -> tuple[DatasetCard, ...]:
-    """The cards of all samples, or of one kind: "texts" (for `sample`) or "pairs" (for `sample_pairs`)."""
-    return tuple(card for card in (*_text_cards(), *_pair_cards()) if kind in (None, card.kind))
+    """Return the cards of all samples, or of one kind: "texts" (for `sample`) or "pairs" (for `sample_pairs`)."""
+    return tuple(card for card in _make_cards() if kind in (None, card.kind))
 
 
 def sample(name: str, *, n: int | None = None, seed: int = 0) -> LabelledTexts:
@@ -64,18 +44,20 @@ def sample(name: str, *, n: int | None = None, seed: int = 0) -> LabelledTexts:
     >>> len(corpus), sorted(corpus.labels)
     (3, ['cancel_booking', 'lost_property', 'safety'])
     """
-    card = _card(name, "texts")
-    if card.name.startswith("bible-"):
-        version = card.name.removeprefix("bible-")
-        rows = bible.verses(version)
-        grammar.take(_count(n, card), iter(rows), card.name)
-        labels = tuple(map(bible.book, rows))
-        whole = LabelledTexts(tuple(rows.values()), labels, PREFIX + card.name, card.licence, card.source)
-        return whole.draw(_count(n, card), seed)
-    source = assistant.grammar() if card.name == "assistant" else grammar.load(card.name)
-    drawn = grammar.take(_count(n, card), grammar.texts(source, seed), card.name)
-    texts, labels = zip(*drawn, strict=True)
-    return LabelledTexts(texts, labels, PREFIX + card.name, card.licence, card.source)
+    card = _get_card(name, "texts")
+    count = _check_count(n, card)
+    texts: tuple[str, ...]
+    labels: tuple[str, ...]
+    if card.name in DOMAINS:
+        texts, labels = _draw_rows(card, count, seed, card.name, "text", "label")
+    elif card.name == "assistant":
+        texts, labels = zip(*_take_first(count, assistant.write_texts(seed), card.name), strict=True)
+    else:
+        verses = bible.read_verses(card.name.removeprefix("bible-"))
+        _take_first(count, iter(verses), card.name)
+        texts, labels = tuple(verses.values()), tuple(map(bible.get_book, verses))
+    corpus = LabelledTexts(texts, labels, PREFIX + card.name, card.licence, card.source)
+    return corpus if len(corpus) == count else corpus.draw(count, seed)
 
 
 def sample_pairs(name: str, *, n: int | None = None, seed: int = 0) -> TextPairs:
@@ -84,73 +66,45 @@ def sample_pairs(name: str, *, n: int | None = None, seed: int = 0) -> TextPairs
     >>> sample_pairs("graded", n=4).grade
     (3.0, 2.0, 1.0, 0.0)
     """
-    card = _card(name, "pairs")
-    drawn = grammar.take(_count(n, card), _pairs(card.name, seed), card.name)
-    left, right, group, grade = zip(*drawn, strict=True)
-    graded = None if grade[0] is None else tuple(map(float, grade))
-    return TextPairs(left, right, PREFIX + card.name, graded, None, group, card.licence, card.source)
-
-
-_Pair = tuple[str, str, str, int | None]
-
-
-def _pairs(name: str, seed: int) -> Iterator[_Pair]:
-    """(left, right, group, grade or None) of a sample of pairs."""
-    if name == "graded":
-        yield from _graded(seed)
-    elif name == "bible-graded":
-        for left, right, grade in bible.graded(*_GRADED_VERSIONS, seed):
-            yield left, right, bible.GRADES[grade], grade
+    card = _get_card(name, "pairs")
+    count = _check_count(n, card)
+    grade: tuple[float, ...] | None = None
+    group: tuple[str, ...]
+    if card.name == "graded":
+        left, right, grades = _draw_rows(card, count, seed, "graded-pairs", "left", "right", "grade")
+        grade, group = tuple(map(float, grades)), tuple(_GRADES[int(one)] for one in grades)
+    elif card.name in DOMAINS:
+        left, right, group = _draw_rows(card, count, seed, f"{card.name}-pairs", "left", "right", "label")
+    elif card.name == "bible-graded":
+        left, right, grade = zip(*_take_first(count, bible.pair_graded(seed), card.name), strict=True)
+        group = tuple(bible.GRADES[int(one)] for one in grade)
     else:
-        for left, right, group in _paraphrases(name, seed):
-            yield left, right, group, None
+        _, one, other = card.name.split("-")
+        left, right, group = zip(*_take_first(count, bible.pair_same_verse(one, other, seed), card.name), strict=True)
+    return TextPairs(left, right, PREFIX + card.name, grade, None, group, card.licence, card.source)
 
 
-def _paraphrases(name: str, seed: int) -> Iterator[tuple[str, str, str]]:
-    if not name.startswith("bible-"):
-        return grammar.paraphrases(grammar.load(name), seed)
-    _, left, right = name.split("-")
-    return bible.same_verse(left, right, seed)
+def _make_cards() -> Iterator[DatasetCard]:
+    for domain in DOMAINS:
+        yield DatasetCard(domain, "texts", 4_000, *_OWN, f"short texts about {domain}, with intents")
+    about = "utterances to an assistant, with intents"
+    yield DatasetCard("assistant", "texts", 6_000, *_PACKAGES, about, (), assistant.NEEDS)
+    for version, title in bible.VERSIONS.items():
+        name, about = f"bible-{version}", f"verses of the {title}, by book"
+        yield DatasetCard(name, "texts", _VERSE_COUNTS[version], *_VERSES, about, (), (name,))
+    for domain in DOMAINS:
+        yield DatasetCard(domain, "pairs", 6_000, *_OWN, f"paraphrases about {domain}")
+    about = "grade 3 same meaning, 2 same intent, 1 same domain, 0 another domain"
+    yield DatasetCard("graded", "pairs", 8_000, *_OWN, about)
+    for versions in itertools.combinations(bible.VERSIONS, 2):
+        about, needs = "the same verse in two versions, worded differently", tuple(f"bible-{one}" for one in versions)
+        yield DatasetCard("-".join(("bible", *versions)), "pairs", 20_000, *_VERSES, about, (), needs)
+    about = "grade 3 same verse, 2 same chapter, 1 same book, 0 another book"
+    needs = tuple(f"bible-{version}" for version in bible.GRADED_VERSIONS)
+    yield DatasetCard("bible-graded", "pairs", 8_000, *_VERSES, about, (), needs)
 
 
-def _graded(seed: int) -> Iterator[_Pair]:
-    """Grades 3, 2, 1, 0 in turn, the domains in turn."""
-    makers: tuple[Callable[[str, int], Iterator[_Pair]], ...] = (_meaning, _intent, _domain, _elsewhere)
-    streams = [maker(domain, seed) for domain in grammar.DOMAINS for maker in makers]
-    for turn in zip(*streams, strict=False):
-        yield from turn
-
-
-def _meaning(domain: str, seed: int) -> Iterator[_Pair]:
-    for left, right, _ in grammar.paraphrases(grammar.load(domain), seed + 1):
-        yield left, right, "same meaning", 3
-
-
-def _intent(domain: str, seed: int) -> Iterator[_Pair]:
-    waiting: dict[str, str] = {}
-    for text, label in grammar.texts(grammar.load(domain), seed + 2):
-        left = waiting.pop(label, None)
-        if left is None:
-            waiting[label] = text
-        else:
-            yield left, text, "same intent", 2
-
-
-def _domain(domain: str, seed: int) -> Iterator[_Pair]:
-    stream = grammar.texts(grammar.load(domain), seed + 3)
-    for (left, label), (right, other) in zip(stream, stream, strict=False):
-        if label != other:
-            yield left, right, "same domain", 1
-
-
-def _elsewhere(domain: str, seed: int) -> Iterator[_Pair]:
-    elsewhere = [grammar.texts(grammar.load(other), seed + 5) for other in grammar.DOMAINS if other != domain]
-    others = itertools.chain.from_iterable(zip(*elsewhere, strict=False))
-    for (left, _), (right, _) in zip(grammar.texts(grammar.load(domain), seed + 4), others, strict=False):
-        yield left, right, "another domain", 0
-
-
-def _card(name: str, kind: str) -> DatasetCard:
+def _get_card(name: str, kind: str) -> DatasetCard:
     cards = {card.name: card for card in list_samples(kind)}
     short = name.removeprefix(PREFIX)
     if short not in cards:
@@ -158,9 +112,27 @@ def _card(name: str, kind: str) -> DatasetCard:
     return cards[short]
 
 
-def _count(n: int | None, card: DatasetCard) -> int:
-    if n is None:
-        return card.size
-    if n < 1:
+def _check_count(n: int | None, card: DatasetCard) -> int:
+    if n is not None and n < 1:
         raise InputError(f"sample {card.name!r}: at least 1 text must be drawn, not {n}")
-    return n
+    return card.size if n is None else n
+
+
+def _draw_rows(card: DatasetCard, count: int, seed: int, file: str, *columns: str) -> list[tuple[str, ...]]:
+    """Return columns of the first `count` rows of a file; another seed begins further on and goes round."""
+    if count > card.size:
+        raise InputError(f"sample {card.name!r} has {card.size:,} rows, not {count:,}")
+    rows = [(seed * _SEED_STEP + row) % card.size for row in range(count)]
+    return [take(_read_columns(file)[column], rows) for column in columns]
+
+
+@cache
+def _read_columns(file: str) -> dict[str, list[str]]:
+    return read_table(FOLDER / f"{file}.csv.gz").columns
+
+
+def _take_first(n: int, items: Iterator[T], name: str) -> list[T]:
+    rows = list(itertools.islice(items, n))
+    if len(rows) < n:
+        raise InputError(f"sample {name!r} has {len(rows):,} distinct texts, not {n:,}")
+    return rows

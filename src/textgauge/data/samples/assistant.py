@@ -6,15 +6,22 @@ Only the data files of the packages are read. The places and things that the tem
 from __future__ import annotations
 
 import json
+import random
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
-from textgauge.core.errors import ResourceError
-from textgauge.data.samples.grammar import Grammar, Meaning, Template, Wording, parse
+from textgauge.core.errors import InputError, ResourceError
 
+T = TypeVar("T")
 NEEDS = ("home-assistant-intents", "ovos-skill-weather", "ovos-skill-date-time")
 
+_NEAT = 0.75  # share of texts with a capital letter and a full stop; people who write to a machine often leave them out
+_WORD = re.compile(r"\w+")
+_CLOSING = {"(": ")", "[": "]"}
+_PIECE = re.compile(r"<[^<>]*>|\{[^{}]*\}|[()\[\]|;]|[^<>{}()\[\]|;]+")
 _FILLERS = {
     "area": "kitchen|living room|bedroom|bathroom|garage|hallway|office|nursery|garden|attic|cellar|dining room",
     "floor": "ground|first|second|top|lower|upper",
@@ -46,54 +53,173 @@ _FILLERS = {
 }
 
 
+def write_texts(seed: int) -> Iterator[tuple[str, str]]:
+    """Yield (text, intent), each text once; end when new texts have become rare.
+
+    A longer draw begins with the shorter one of the same seed. The intents have the packages' own names.
+    """
+    intents, slots, rules = _read_templates()
+    rng = random.Random(f"assistant:{seed}")  # noqa: S311
+    names, seen, misses = list(intents), set[str](), 0
+    while misses < 1000:
+        name = pick(names, rng)
+        template = pick(pick(intents[name], rng), rng)
+        text = Writer(slots, rules, rng).write(template)
+        text = text[0].upper() + text[1:] if rng.random() < _NEAT else text.rstrip(".?")
+        key = normalize(text)
+        misses = misses + 1 if key in seen else 0
+        if not misses:
+            seen.add(key)
+            yield text, name
+
+
+def normalize(text: str) -> str:
+    """Return the text without case and punctuation: texts that differ in no more count as one.
+
+    >>> normalize("Where's my card?") == normalize("where's my card")
+    True
+    """
+    return " ".join(_WORD.findall(text.casefold()))
+
+
+def pick(options: Sequence[T], rng: random.Random) -> T:
+    """Return one option; only `random()` is used, because Python promises its stream never changes."""
+    return options[int(rng.random() * len(options))]
+
+
 @cache
-def grammar() -> Grammar:
-    """All templates as one grammar; the labels are the packages' own names of the intents."""
+def _read_templates() -> tuple[dict[str, list[list[Template]]], dict[str, list[Template]], dict[str, Template]]:
+    """Return the templates of each intent in groups, the values of each slot, and the rules."""
     from textgauge.encode.resources import locate
 
     home, weather, clock = (locate(name) for name in NEEDS)
-    source = _read_json(home / "data" / "en.json")
-    slots = {name: tuple(parse(value) for value in values.split("|")) for name, values in _FILLERS.items()}
-    slots |= {name: values for name, spec in source["lists"].items() if (values := _list(spec))}
+    source: dict[str, Any] = json.loads((home / "data" / "en.json").read_text("utf-8"))
+    slots = {name: [parse(value) for value in values.split("|")] for name, values in _FILLERS.items()}
+    slots |= {name: values for name, spec in source["lists"].items() if (values := _parse_list(spec))}
     for entity in ("location", "date"):
-        slots[entity] = tuple((line,) for line in _lines(clock / "locale/en-us" / f"{entity}.entity"))
-    intents = {name: _home_intent(name, spec["data"]) for name, spec in source["intents"].items()}
-    intents |= _skill(weather, "weather") | _skill(clock, "time")
-    rules = {name: parse(text) for name, text in source["expansion_rules"].items()}
-    return Grammar("assistant", intents, slots, rules)
+        slots[entity] = [(line,) for line in _read_lines(clock / "locale/en-us" / f"{entity}.entity")]
+    intents = {name: [_parse_block(block) for block in spec["data"]] for name, spec in source["intents"].items()}
+    intents |= _read_skill(weather, "weather") | _read_skill(clock, "time")
+    return intents, slots, {name: parse(text) for name, text in source["expansion_rules"].items()}
 
 
-def _home_intent(name: str, blocks: list[dict[str, Any]]) -> tuple[Meaning, ...]:
-    return tuple(Meaning(name, tuple(_home_wording(text, block) for text in block["sentences"])) for block in blocks)
-
-
-def _home_wording(text: str, block: dict[str, Any]) -> Wording:
+def _parse_block(block: dict[str, Any]) -> list[Template]:
     domains = block.get("requires_context", {}).get("domain") or ["light"]
     domain = domains[0] if isinstance(domains, list) else domains
-    return Wording(parse(text.replace("{name}", f"{{name.{domain}:name}}")))
+    return [parse(text.replace("{name}", f"{{name.{domain}:name}}")) for text in block["sentences"]]
 
 
-def _list(spec: dict[str, Any]) -> tuple[Template, ...]:
+def _parse_list(spec: dict[str, Any]) -> list[Template]:
     if "range" in spec:
         span = spec["range"]
-        return tuple((str(value),) for value in range(span["from"], span["to"] + 1, span.get("step", 1)))
-    return tuple(parse(value if isinstance(value, str) else value["in"]) for value in spec.get("values", ()))
+        return [(str(value),) for value in range(span["from"], span["to"] + 1, span.get("step", 1))]
+    return [parse(value if isinstance(value, str) else value["in"]) for value in spec.get("values", ())]
 
 
-def _skill(folder: Path, topic: str) -> dict[str, tuple[Meaning, ...]]:
+def _read_skill(folder: Path, topic: str) -> dict[str, list[list[Template]]]:
     paths = sorted((folder / "locale/en-us/intents").glob("*.intent"))
     if not paths:
         raise ResourceError(f"{folder}: no intents found")
-    names = {path: f"{topic}.{path.stem.replace('.', '_')}" for path in paths}
-    return {
-        name: (Meaning(name, tuple(Wording(parse(line)) for line in _lines(path))),) for path, name in names.items()
-    }
+    return {f"{topic}.{path.stem.replace('.', '_')}": [[parse(line) for line in _read_lines(path)]] for path in paths}
 
 
-def _lines(path: Path) -> list[str]:
+def _read_lines(path: Path) -> list[str]:
     return [line for line in path.read_text("utf-8").splitlines() if line.strip() and not line.startswith("#")]
 
 
-def _read_json(path: Path) -> dict[str, Any]:
-    source: dict[str, Any] = json.loads(path.read_text("utf-8"))
-    return source
+class Choice(NamedTuple):
+    """One of several sequences, or all of them in any order."""
+
+    options: tuple[Template, ...]
+    shuffled: bool = False
+
+
+class Slot(NamedTuple):
+    """A value drawn from a list; equal slot names hold equal values within one text."""
+
+    values: str
+    name: str
+
+
+class Rule(NamedTuple):
+    """A template written elsewhere."""
+
+    name: str
+
+
+Node = str | Choice | Slot | Rule
+Template = tuple[Node, ...]
+
+
+def parse(source: str) -> Template:
+    """Read one template: (either|or), [perhaps], (any;order), {slot} or {list:slot}, <rule>.
+
+    >>> parse("turn {name} (on|off)")[:2]
+    ('turn ', Slot(values='name', name='name'))
+    """
+    pieces = _PIECE.findall(source)
+    template, rest = _parse_branches(pieces, "")
+    if rest or "".join(pieces) != source or len(template.options) != 1:
+        raise InputError(f"template {source!r} has unbalanced brackets")
+    return template.options[0]
+
+
+def _parse_branches(pieces: list[str], closing: str) -> tuple[Choice, list[str]]:
+    """Read sequences up to `closing`; give them and the pieces that follow."""
+    branches: list[list[Node]] = [[]]
+    shuffled = False
+    while pieces and pieces[0] not in (")", "]"):
+        piece, *pieces = pieces
+        if piece in _CLOSING:
+            inner, pieces = _parse_branches(pieces, _CLOSING[piece])
+            perhaps = piece == "[" and not inner.shuffled
+            branches[-1].append(Choice(((), (inner,))) if perhaps else inner)
+        elif piece in "|;":
+            branches.append([])
+            shuffled = shuffled or piece == ";"
+        elif piece[0] == "{":
+            values, _, name = piece[1:-1].partition(":")
+            branches[-1].append(Slot(values, name or values))
+        else:
+            branches[-1].append(Rule(piece[1:-1]) if piece[0] == "<" else piece)
+    if closing and pieces[:1] != [closing]:
+        raise InputError(f"template has unbalanced brackets: no {closing}")
+    return Choice(tuple(map(tuple, branches)), shuffled), pieces[1:] if closing else pieces
+
+
+class Writer:
+    """Writes templates out; what a slot held once it holds again."""
+
+    def __init__(
+        self, slots: Mapping[str, Sequence[Template]], rules: Mapping[str, Template], rng: random.Random
+    ) -> None:
+        self.slots, self.rules, self.rng = slots, rules, rng
+        self.values: dict[str, str] = {}
+
+    def write(self, template: Template) -> str:
+        """Return one text of a template, with single spaces."""
+        return " ".join("".join(map(self._write_node, template)).split())
+
+    def _write_node(self, node: Node) -> str:
+        if isinstance(node, str):
+            return node
+        if isinstance(node, Slot):
+            if node.name not in self.values:
+                self.values[node.name] = self._draw_value(node)
+            return self.values[node.name]
+        if isinstance(node, Rule):
+            return "".join(map(self._write_node, self.rules[node.name]))
+        if not node.shuffled:
+            return "".join(map(self._write_node, pick(node.options, self.rng)))
+        parts = list(node.options)
+        first = parts.pop(int(self.rng.random() * len(parts)))
+        return " ".join("".join(map(self._write_node, part)) for part in (first, *parts))
+
+    def _draw_value(self, slot: Slot) -> str:
+        """Return a value no other slot has, so that nobody travels from Lima to Lima; after some tries, any value."""
+        value = ""
+        for _ in range(8):
+            value = self.write(pick(self.slots[slot.values], self.rng))
+            if value not in self.values.values():
+                break
+        return value

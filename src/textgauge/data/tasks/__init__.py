@@ -12,12 +12,12 @@ from typing import Any
 
 from textgauge.core.errors import InputError, UnknownName
 from textgauge.data.datasets import DATASETS
-from textgauge.data.formats import load_table
-from textgauge.data.packing import show
-from textgauge.data.samples import PREFIX, articles, list_samples, sample
+from textgauge.data.formats import read_table
+from textgauge.data.packing import format_path
+from textgauge.data.samples import PREFIX, list_samples, sample
 from textgauge.data.source import is_path
 from textgauge.data.tables import TextTable
-from textgauge.data.tasks import build
+from textgauge.data.tasks import build, builtin
 from textgauge.data.tasks.card import ClusteringTexts, ComparedSummaries, Documents, RatedSummaries, RetrievalSet
 
 __all__ = [
@@ -39,9 +39,9 @@ Spec = str | os.PathLike[str] | TextTable
 Read = Callable[..., Any]
 
 SAMPLE_TASKS: Mapping[str, tuple[str, ...]] = {
-    articles.NAME: ("axis", "comparisons", "robustness", "sensitivity"),
-    articles.INTENTS: ("clustering",),
-    articles.LIBRARY: ("retrieval",),
+    builtin.ARTICLES: ("axis", "comparisons", "robustness", "sensitivity"),
+    builtin.INTENTS: ("clustering",),
+    builtin.LIBRARY: ("retrieval",),
 }
 
 
@@ -80,7 +80,7 @@ def load_rated_summaries(
     >>> len(load_rated_summaries("sample:articles"))
     400
     """
-    reader = _named(spec, "rated", {articles.NAME: articles.article_ratings})
+    reader = _named(spec, "rated", {builtin.ARTICLES: builtin.load_article_ratings})
     if reader is not None:
         return reader()  # type: ignore[no-any-return]
     columns = dict(ratings) if isinstance(ratings, Mapping) else {name: name for name in ratings}
@@ -100,7 +100,7 @@ def load_compared_summaries(
 
     Any other choice is refused; rows with an empty text, or with equal summaries, are left out with a note.
     """
-    reader = _named(spec, "comparisons", {articles.NAME: articles.article_comparisons})
+    reader = _named(spec, "comparisons", {builtin.ARTICLES: builtin.load_article_comparisons})
     if reader is not None:
         return reader()  # type: ignore[no-any-return]
     return build.compared_summaries(
@@ -116,7 +116,7 @@ def load_documents(
     Samples and published sets bring the summaries they have. Empty texts and summaries, and all but the first of
     equal texts, are left out with a note.
     """
-    reader = _named(spec, "documents", {articles.NAME: articles.article_documents})
+    reader = _named(spec, "documents", {builtin.ARTICLES: builtin.load_article_documents})
     if reader is not None:
         return _checked(reader(), summary)
     table = _load(spec)
@@ -128,17 +128,18 @@ def load_documents(
 def load_labelled(spec: Spec, *, text: str = "text", label: str = "label") -> ClusteringTexts:
     """Texts with a label each; a label that occurs once is left out with a note, fewer than two labels are refused."""
     own = {PREFIX + card.name: partial(_sampled, card.name) for card in list_samples("texts")}
-    reader = _named(spec, "labelled", {articles.INTENTS: articles.intents, **own})
+    reader = _named(spec, "labelled", {builtin.INTENTS: builtin.load_intents, **own})
     return reader() if reader is not None else build.clustering_texts(_load(spec), text=text, label=label)
 
 
 def load_retrieval(folder: str | os.PathLike[str], *, split: str | None = "test") -> RetrievalSet:
     """A folder in the layout of BEIR, `sample:library`, or a published set; see `read_beir` for what is left out."""
-    reader = _named(folder, "beir", {articles.LIBRARY: lambda _: articles.library()})
+    reader = _named(folder, "beir", {builtin.LIBRARY: lambda _: builtin.load_library()})
     if reader is not None:
         return reader(split)  # type: ignore[no-any-return]
     if not os.path.isdir(folder):
-        raise InputError(f"{show(folder)}: a retrieval set is a folder with corpus.jsonl, queries.jsonl and qrels")
+        name = format_path(folder)
+        raise InputError(f"{name}: a retrieval set is a folder with corpus.jsonl, queries.jsonl and qrels")
     return build.read_beir(folder, split=split)
 
 
@@ -161,7 +162,7 @@ def _named(spec: Spec, kind: str, samples: Mapping[str, Read]) -> Read | None:
 
 
 def _load(spec: Spec) -> TextTable:
-    return spec if isinstance(spec, TextTable) else load_table(spec)
+    return spec if isinstance(spec, TextTable) else read_table(spec)
 
 
 def _checked(found: Documents, summary: str | None) -> Documents:

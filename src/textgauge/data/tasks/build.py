@@ -10,9 +10,9 @@ from pathlib import Path
 from statistics import fmean
 
 from textgauge.core.errors import InputError
-from textgauge.data.card import at
-from textgauge.data.formats import find_table, is_table, load_table
-from textgauge.data.tables import TextTable, number
+from textgauge.data.card import take
+from textgauge.data.formats import find_table, is_table, read_table
+from textgauge.data.tables import TextTable, parse_number
 from textgauge.data.tasks.card import (
     ClusteringTexts,
     ComparedSummaries,
@@ -53,7 +53,7 @@ def rated_summaries(
     if "overall" not in kept:
         notes = (*notes, f"'overall' is the mean of {', '.join(kept)}")
         kept = {"overall": tuple(map(fmean, zip(*kept.values(), strict=True))), **kept}
-    return RatedSummaries(table.name, at(ids, rows), at(texts, rows), at(summaries, rows), kept, notes)
+    return RatedSummaries(table.name, take(ids, rows), take(texts, rows), take(summaries, rows), kept, notes)
 
 
 def compared_summaries(
@@ -71,7 +71,9 @@ def compared_summaries(
     }
     rows, notes = drop_invalid(table.name, table.unit, table.rows, faults)
     picked = tuple(choices[row] for row in rows)
-    return ComparedSummaries(table.name, at(ids, rows), at(texts, rows), at(left, rows), at(right, rows), picked, notes)
+    return ComparedSummaries(
+        table.name, take(ids, rows), take(texts, rows), take(left, rows), take(right, rows), picked, notes
+    )
 
 
 def documents(
@@ -92,9 +94,9 @@ def documents(
     usable = [not any(flags) for flags in zip(*faults.values(), strict=True)]
     faults[_TWICE] = seen_before(texts, usable)
     rows, notes = drop_invalid(table.name, table.unit, table.rows if places is None else places, faults)
-    refuse_twice(table.name, "document", at(ids, rows))
+    refuse_twice(table.name, "document", take(ids, rows))
     return Documents(
-        table.name, at(ids, rows), at(texts, rows), None if summaries is None else at(summaries, rows), notes
+        table.name, take(ids, rows), take(texts, rows), None if summaries is None else take(summaries, rows), notes
     )
 
 
@@ -107,11 +109,11 @@ def clustering_texts(table: TextTable, *, text: str, label: str) -> ClusteringTe
     counts = Counter(label for label, good in zip(labels, usable, strict=True) if good)
     faults["a label that occurs once"] = [counts[label] == 1 for label in labels]
     rows, notes = drop_invalid(table.name, table.unit, table.rows, faults)
-    kept = at(labels, rows)
+    kept = take(labels, rows)
     if len(set(kept)) < 2:
         hint = f" ({'; '.join(notes)})" if notes else ""
         raise InputError(f"{table.name}: clustering needs two labels that occur twice, there is only {kept[0]!r}{hint}")
-    return ClusteringTexts(table.name, at(texts, rows), kept, notes)
+    return ClusteringTexts(table.name, take(texts, rows), kept, notes)
 
 
 def read_beir(folder: str | os.PathLike[str], *, split: str | None = "test", name: str | None = None) -> RetrievalSet:
@@ -127,8 +129,8 @@ def read_beir(folder: str | os.PathLike[str], *, split: str | None = "test", nam
     """
     root = Path(folder)
     called = name or os.fspath(folder)
-    texts, same, notes = _corpus(load_table(_file(root, "corpus")), called)
-    queries, more = _queries(load_table(_file(root, "queries")), called)
+    texts, same, notes = _corpus(read_table(_file(root, "corpus")), called)
+    queries, more = _queries(read_table(_file(root, "queries")), called)
     judged = _judgements(root, split)
     relevant, dropped = _relevant(judged, same, queries, called)
     asked, without = _answerable(queries, judged, relevant, called)
@@ -175,7 +177,7 @@ def _queries(table: TextTable, name: str) -> tuple[dict[str, str], tuple[str, ..
 
 
 def _judgements(root: Path, split: str | None) -> list[_Judgement]:
-    tables = [load_table(path) for path in _judgement_files(root, split)]
+    tables = [read_table(path) for path in _judgement_files(root, split)]
     return [row for table in tables for row in _rows(table, split)]
 
 
@@ -205,14 +207,14 @@ def _rows(table: TextTable, split: str | None) -> list[_Judgement]:
 
 def _column(table: TextTable, names: tuple[str, ...]) -> str:
     found = [name for name in names if name in table.columns]
-    return found[0] if found else table.column(names[0])
+    return found[0] if found else table.find_column(names[0])
 
 
 def _relevant(
     judged: list[_Judgement], same: dict[str, str], queries: dict[str, str], name: str
 ) -> tuple[dict[str, set[str]], tuple[str, ...]]:
     """The relevant documents of each query, and notes on judgements that cannot be used."""
-    values = [number(cell) for *_, cell in judged]
+    values = [parse_number(cell) for *_, cell in judged]
     grades = [value if value is not None else math.nan for value in values]
     faults = {
         "a relevance that is not a number": [math.isnan(grade) for grade in grades],
@@ -243,12 +245,12 @@ def _answerable(
 
 def texts_of(table: TextTable, column: str) -> list[str]:
     """The texts of a column; a missing one is empty."""
-    return [cell or "" for cell in table.texts(table.column(column))]
+    return [cell or "" for cell in table.get_texts(table.find_column(column))]
 
 
 def names_of(table: TextTable, column: str) -> list[str]:
     """The ids or labels of a column, numbers as they are written; a missing one is empty."""
-    return ["" if cell is None else str(cell).strip() for cell in table.columns[table.column(column)]]
+    return ["" if cell is None else str(cell).strip() for cell in table.columns[table.find_column(column)]]
 
 
 def seen_before(texts: Sequence[str], usable: Sequence[bool]) -> list[bool]:
@@ -280,15 +282,15 @@ def _ids(table: TextTable, column: str | None, texts: list[str]) -> list[str]:
 
 def _numbers(table: TextTable, column: str) -> list[float]:
     """The numbers of a column, NaN where there is none."""
-    values = [number(cell) for cell in table.columns[table.column(column)]]
+    values = [parse_number(cell) for cell in table.columns[table.find_column(column)]]
     return [value if value is not None and math.isfinite(value) else math.nan for value in values]
 
 
 def _choices(table: TextTable, column: str, first: str, second: str) -> list[int]:
     known = _CHOICES | {first.casefold(): 0, second.casefold(): 1}
     choices = []
-    for row, cell in zip(table.rows, table.columns[table.column(column)], strict=True):
-        value = number(cell)
+    for row, cell in zip(table.rows, table.columns[table.find_column(column)], strict=True):
+        value = parse_number(cell)
         word = f"{value:g}" if value is not None else str(cell).strip().casefold()
         if word not in known:
             accepted = f"0 or 1, first or second, a or b, {first} or {second}"

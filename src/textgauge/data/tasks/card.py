@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from textgauge.core.errors import InputError
-from textgauge.data.card import at, same_length
+from textgauge.data.card import check_same_length, take
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,9 @@ class RatedSummaries:
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        same_length(self.name, documents=self.documents, texts=self.texts, summaries=self.summaries, **self.ratings)
+        check_same_length(
+            self.name, documents=self.documents, texts=self.texts, summaries=self.summaries, **self.ratings
+        )
         if "overall" not in self.ratings:
             raise InputError(f"{self.name}: no rating is called 'overall'; there are {', '.join(self.ratings)}")
 
@@ -39,7 +41,7 @@ class RatedSummaries:
         """At most `n` of the rated summaries, without replacement."""
         scores = [repr(row) for row in zip(*self.ratings.values(), strict=True)]
         rows = _drawn(n, seed, self.texts, self.summaries, scores, ids=self.documents)
-        ratings = {aspect: at(values, rows) for aspect, values in self.ratings.items()}
+        ratings = {aspect: take(values, rows) for aspect, values in self.ratings.items()}
         return replace(self, ratings=ratings, **_columns(self, rows, "documents", "texts", "summaries"))
 
 
@@ -56,7 +58,7 @@ class ComparedSummaries:
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        same_length(
+        check_same_length(
             self.name,
             documents=self.documents,
             texts=self.texts,
@@ -86,7 +88,7 @@ class Documents:
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        same_length(self.name, documents=self.documents, texts=self.texts, summaries=self.summaries)
+        check_same_length(self.name, documents=self.documents, texts=self.texts, summaries=self.summaries)
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -98,7 +100,7 @@ class Documents:
         ('c', 'b')
         """
         rows = _drawn(n, seed, self.texts, ids=self.documents)
-        summaries = self.summaries and at(self.summaries, rows)
+        summaries = self.summaries and take(self.summaries, rows)
         return replace(self, summaries=summaries, **_columns(self, rows, "documents", "texts"))
 
 
@@ -112,7 +114,7 @@ class ClusteringTexts:
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        same_length(self.name, texts=self.texts, labels=self.labels)
+        check_same_length(self.name, texts=self.texts, labels=self.labels)
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -140,8 +142,8 @@ class RetrievalSet:
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        same_length(self.name, documents=self.documents, texts=self.texts)
-        same_length(self.name, query_ids=self.query_ids, queries=self.queries)
+        check_same_length(self.name, documents=self.documents, texts=self.texts)
+        check_same_length(self.name, query_ids=self.query_ids, queries=self.queries)
         known = set(self.documents)
         for query in self.query_ids:
             wanted = self.relevant.get(query, frozenset())
@@ -221,4 +223,4 @@ def _without_singles(order: Sequence[int], labels: Sequence[str], n: int) -> lis
 
 
 def _columns(data: object, rows: Sequence[int], *names: str) -> dict[str, Any]:
-    return {name: at(getattr(data, name), rows) for name in names}
+    return {name: take(getattr(data, name), rows) for name in names}

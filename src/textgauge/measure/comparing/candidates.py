@@ -22,7 +22,7 @@ from textgauge.core.progress import begin_step
 from textgauge.core.tabular import one_line
 from textgauge.data import Comparison, Corpus, LabelledTexts, load_aligned, load_corpus, load_texts
 from textgauge.data.source import Source
-from textgauge.data.tables import cells_of
+from textgauge.data.tables import get_cells
 from textgauge.measure.comparing.compare import (
     MANY_METRICS,
     Metrics,
@@ -191,7 +191,7 @@ def _texts_by_label(source: Source | LabelledTexts, by: str, column: str | None,
     if isinstance(source, LabelledTexts):
         texts, labels = source.texts, source.labels
     else:
-        texts, labels = tuple(cells_of(source, column)), tuple(map(str, cells_of(source, by)))
+        texts, labels = tuple(get_cells(source, column)), tuple(map(str, get_cells(source, by)))
     if labels is None:
         raise InputError(f"the {role} has no labels: give a table with the column {by!r}")
     groups: dict[str, list[str]] = {}

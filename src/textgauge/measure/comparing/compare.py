@@ -12,7 +12,7 @@ from textgauge.core.errors import ArgumentError, InputError, MissingExtra, Resou
 from textgauge.core.parallel import dask_executor
 from textgauge.core.progress import Stage, begin_step, name_counts
 from textgauge.data import Comparison, LabelledTexts, load_corpus
-from textgauge.data.source import Source, stream_of
+from textgauge.data.source import Source, open_stream
 from textgauge.data.stream import Stream, is_large
 from textgauge.measure.comparing.report import CompareReport
 from textgauge.measure.comparing.terms import Terms, separating_terms
@@ -244,7 +244,7 @@ def _begin(step: str) -> None:
 
 def _streams(reference: Source, candidate: Source, column: str | None, *, small: bool) -> tuple[Stream, Stream] | None:
     """Both sources as streams, if they can be read in parts and one is too large for memory; or `small` ones too."""
-    first, second = stream_of(reference, column=column), stream_of(candidate, column=column)
+    first, second = open_stream(reference, column=column), open_stream(candidate, column=column)
     if first is None or second is None or not (small or is_large(first) or is_large(second)):
         return None
     return first, second

@@ -9,7 +9,7 @@ from typing import Literal
 from textgauge.core.arrays import Floats
 from textgauge.core.errors import InputError, ParameterError
 from textgauge.data import Corpus, Pairs
-from textgauge.data.tables import listed
+from textgauge.data.tables import format_column_names
 from textgauge.metrics.base import VALUE, Metric, Part
 from textgauge.metrics.pair_metric import Columns, PairMetric
 from textgauge.metrics.registry import get_metrics, register
@@ -42,7 +42,7 @@ class Column(PairMetric):
     def compute(self, pairs: Pairs) -> Columns:
         """The column as it is."""
         if self.on not in pairs.columns:
-            known = f"those given are {listed(pairs.columns)}" if pairs.columns else "none were given"
+            known = f"those given are {format_column_names(pairs.columns)}" if pairs.columns else "none were given"
             raise InputError(f"{self.key}: the pairs come without a column {self.on!r} of scores; {known}")
         return {VALUE: pairs.columns[self.on]}
 

@@ -20,9 +20,9 @@ from textgauge.core.errors import InputError, TextgaugeError
 from textgauge.core.registry import Registry
 from textgauge.core.result import parsed_result
 from textgauge.core.tabular import ARROWS, Row, format_cell
-from textgauge.data.formats import load_table
-from textgauge.data.packing import read_text, suffix
-from textgauge.data.tables import number
+from textgauge.data.formats import read_table
+from textgauge.data.packing import get_suffix, read_text
+from textgauge.data.tables import parse_number
 from textgauge.measure.describing.findings import WorseThanReal, find_worse_rows
 from textgauge.metrics import get_metric
 from textgauge.metrics.properties.base import list_properties
@@ -207,10 +207,10 @@ def read_texts(path: str | os.PathLike[str]) -> list[PageTable]:
     Rows of a `kind` (text, token, term), as `compare --explain-to` writes them, give a table per kind and metric, those
     that add most first. Rows with a nearest training text begin with the nearest.
     """
-    if suffix(path) == ".json":
+    if get_suffix(path) == ".json":
         rows = [{name: write_flat(value) for name, value in row.items()} for row in _parse(path)["rows"]]
     else:
-        columns = {name: _parse_numbers(cells) for name, cells in load_table(path).columns.items()}
+        columns = {name: _parse_numbers(cells) for name, cells in read_table(path).columns.items()}
         rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
     return list(_text_tables(Path(path).stem, rows))
 
@@ -300,5 +300,5 @@ def _parse_numbers(cells: Sequence[object]) -> list[Any]:
     """Return a column of a text file as numbers, where all its cells are numbers or blank."""
     if not all(isinstance(item, str) for item in cells):
         return [write_flat(item) for item in cells]
-    numbers = [number(item) for item in cells]
+    numbers = [parse_number(item) for item in cells]
     return list(cells) if any(value is None for value in numbers) else list(numbers)
