@@ -21,13 +21,11 @@ import numpy as np
 import polars as pl
 import xlsxwriter
 from tests.contract.protocol_data import example_data
-from typer.main import get_command
 
 from textgauge.bench import Plan, Store, run
 from textgauge.bench.protocols import Ksc
 from textgauge.bench.results import Results
-from textgauge.cli import app
-from textgauge.cli.config import read_config
+from textgauge.cli import make_app, read_config
 from textgauge.core.result import TableResult
 from textgauge.core.sealed import unsealed_json
 from textgauge.data import read_embeddings
@@ -411,4 +409,4 @@ def _configured(path: Path) -> object:
 
 @cache
 def _command() -> Any:
-    return get_command(app)
+    return make_app()

@@ -7,8 +7,7 @@ from typing import Any
 
 from _pages.markup import code, listing, page, plain, table
 from textgauge.bench.protocols import known_tasks
-from textgauge.cli.datasets import dataset_rows
-from textgauge.cli.resources import resource_rows
+from textgauge.cli.catalogue import dataset_rows, resource_rows
 from textgauge.encode import embedders, grammar, grounds, language_models, tokenizers
 from textgauge.encode import word_vectors as wordvectors
 from textgauge.metrics.properties import list_properties

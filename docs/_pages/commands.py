@@ -6,14 +6,12 @@ from collections.abc import Iterator
 from enum import Enum
 from typing import Any
 
-import typer
-
 from _pages.markup import code, page, plain, table
-from textgauge.cli import app
+from textgauge.cli import make_app
 
 
 def commands_page() -> str:
-    """Every command with its arguments, options and examples."""
+    """Return the page of every command with its arguments, options and examples."""
     intro = (
         "Results go to standard output: the answer, a table, what to do next. Progress and warnings go to standard "
         "error; `-q` leaves them out, `-v` adds the time of every step, `-h` shows the help of a command. "
@@ -30,36 +28,39 @@ def commands_page() -> str:
 
 
 def all_commands() -> Iterator[tuple[str, Any]]:
-    """Every command that does something, by the words that call it."""
-    yield from _below("textgauge", typer.main.get_command(app))
+    """Yield every command that does something, by the words that call it."""
+    yield from _below("textgauge", make_app())
 
 
 def examples(command: Any) -> list[str]:
-    """The calls that a command's help shows."""
-    told = " ".join((command.help or "").split()).partition("Example")[2].partition(":")[2]
-    return [call.strip() for call in told.split(" · ") if call.strip()]
+    """Return the calls that a command's help shows."""
+    calls = _help(command).partition("Example")[2].partition(":")[2]
+    return [call.strip() for call in calls.split(" · ") if call.strip()]
+
+
+def _help(command: Any) -> str:
+    return " ".join((command.default_command.__doc__ or "").split())
 
 
 def _below(path: str, command: Any) -> Iterator[tuple[str, Any]]:
-    known = getattr(command, "commands", None)
-    if known is None:
+    if command.default_command is not None:
         yield path, command
-        return
-    for name, below in known.items():
-        yield from _below(f"{path} {name}", below)
+    for name in command:
+        if not name.startswith("-") and command[name].show:
+            yield from _below(f"{path} {name}", command[name])
 
 
 def _section(path: str, command: Any) -> str:
-    told = " ".join((command.help or "").split()).partition("Example")[0].strip()
     calls = examples(command)
-    arguments = [item for item in command.params if item.opts == [item.name]]
-    options = [item for item in command.params if item not in arguments]
+    items = list(command.assemble_argument_collection())
+    arguments = [item for item in items if _is_argument(item)]
+    options = [item for item in items if not _is_argument(item)]
     usage = " ".join([path, *map(_placed, arguments), *(["[OPTIONS]"] if options else [])])
     return "\n\n".join(
         part
         for part in (
             f"## {path}",
-            plain(told),
+            plain(_help(command).partition("Example")[0].strip()),
             f"`{usage}`",
             _table("argument", arguments),
             _table("option", options),
@@ -69,35 +70,40 @@ def _section(path: str, command: Any) -> str:
     )
 
 
+def _is_argument(item: Any) -> bool:
+    return item.field_info.kind is item.field_info.POSITIONAL_ONLY
+
+
 def _placed(argument: Any) -> str:
-    name = (argument.metavar or argument.name).upper().strip("[].")
-    name += "..." if argument.nargs == -1 else ""
+    name = argument.field_info.name.upper() + ("..." if "list" in str(argument.hint) else "")
     return name if argument.required else f"[{name}]"
 
 
 def _table(title: str, items: list[Any]) -> str:
     rows = [
-        [", ".join(map(code, _written(item))), code(_default(item)), plain(item.help or "") + _choices(item)]
+        [", ".join(map(code, _written(item))), code(_default(item)), plain(item.parameter.help or "") + _choices(item)]
         for item in items
     ]
     return table([title, "default", "what it is"], rows) if rows else ""
 
 
 def _written(item: Any) -> list[str]:
-    """The ways to write it, the long one first."""
-    return sorted([*item.opts, *item.secondary_opts], key=lambda name: not name.startswith("--"))
+    """Return the ways to write it, the long one first; a switch that is on has a name that turns it off."""
+    if _is_argument(item):
+        return [item.field_info.name]
+    names = sorted(item.parameter.name or item.names, key=lambda name: not name.startswith("--"))
+    return [*names, *item.negatives] if item.field_info.default is True else names
 
 
 def _default(item: Any) -> str:
     if item.required:
         return "needed"
-    value = item.default.value if isinstance(item.default, Enum) else item.default
+    value = item.field_info.default
+    value = value.value if isinstance(value, Enum) else value
     return "" if value is None or value is False else "on" if value is True else str(value)
 
 
 def _choices(item: Any) -> str:
-    """The words an option takes; typer keeps them as an enumeration, click as a list."""
-    kind = getattr(getattr(item, "type_descriptor", None), "annotation", None)
-    listed = [choice.value for choice in kind] if isinstance(kind, type) and issubclass(kind, Enum) else None
-    listed = listed or list(getattr(getattr(item, "type", None), "choices", []))
-    return f" One of {', '.join(map(code, listed))}." if listed else ""
+    """Return the words an option takes."""
+    choices = [one.value for one in item.hint] if isinstance(item.hint, type) and issubclass(item.hint, Enum) else []
+    return f" One of {', '.join(map(code, choices))}." if choices else ""

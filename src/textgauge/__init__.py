@@ -1,20 +1,35 @@
 """textgauge: measure text, and measure the measures."""
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
-
-from textgauge.core.errors import TextgaugeError
-from textgauge.data import Comparison, Corpus, Pairs
-from textgauge.measure.comparing import CompareReport, Explanation, compare, explain
-from textgauge.measure.scoring import Contrast, ScoreReport, contrast, score
-from textgauge.metrics import CorpusMetric, PairMetric, PairScores, Score, get_metric, list_metrics, register
 
 if TYPE_CHECKING:
     from textgauge.bench.judge_audit import JudgeAudit, audit_judge
     from textgauge.bench.learned.stack import Stack, ensemble
     from textgauge.bench.recommend import Recommendation, recommend
+    from textgauge.core.errors import TextgaugeError
+    from textgauge.data import Comparison, Corpus, Pairs
     from textgauge.loading import SavedResult, load
+    from textgauge.measure.comparing import CompareReport, Explanation, compare, explain
     from textgauge.measure.describing import Description, describe
+    from textgauge.measure.scoring import Contrast, ScoreReport, contrast, score
+    from textgauge.metrics import CorpusMetric, PairMetric, PairScores, Score, get_metric, list_metrics, register
     from textgauge.running import Run, run
+
+_ROOMS = {
+    "bench.judge_audit": ("JudgeAudit", "audit_judge"),
+    "bench.learned.stack": ("Stack", "ensemble"),
+    "bench.recommend": ("Recommendation", "recommend"),
+    "core.errors": ("TextgaugeError",),
+    "data": ("Comparison", "Corpus", "Pairs"),
+    "loading": ("SavedResult", "load"),
+    "measure.comparing": ("CompareReport", "Explanation", "compare", "explain"),
+    "measure.describing": ("Description", "describe"),
+    "measure.scoring": ("Contrast", "ScoreReport", "contrast", "score"),
+    "metrics": ("CorpusMetric", "PairMetric", "PairScores", "Score", "get_metric", "list_metrics", "register"),
+    "running": ("Run", "run"),
+}
+_PLACES = {name: f"textgauge.{room}" for room, names in _ROOMS.items() for name in names}
 
 __all__ = [
     "CompareReport",
@@ -51,28 +66,12 @@ __all__ = [
 ]
 
 
-_ROOMS = {
-    "Description": "textgauge.measure.describing",
-    "JudgeAudit": "textgauge.bench.judge_audit",
-    "audit_judge": "textgauge.bench.judge_audit",
-    "describe": "textgauge.measure.describing",
-    "Recommendation": "textgauge.bench.recommend",
-    "recommend": "textgauge.bench.recommend",
-    "Stack": "textgauge.bench.learned.stack",
-    "ensemble": "textgauge.bench.learned.stack",
-    "SavedResult": "textgauge.loading",
-    "load": "textgauge.loading",
-    "Run": "textgauge.running",
-    "run": "textgauge.running",
-}
-
-
 def __getattr__(name: str) -> Any:
-    """Names whose rooms load on first use."""
-    from importlib import import_module
-
-    if name in _ROOMS:
-        return getattr(import_module(_ROOMS[name]), name)
+    """Load the room of a name when it is first used."""
+    if name in _PLACES:
+        value = getattr(import_module(_PLACES[name]), name)
+        globals()[name] = value
+        return value
     if name == "__version__":
         from importlib.metadata import version
 
@@ -81,5 +80,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """The public names."""
+    """Return the public names."""
     return __all__

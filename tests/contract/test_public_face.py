@@ -13,7 +13,7 @@ def test_all_names_exist_and_are_few():
 
 
 def test_importing_loads_no_heavy_module():
-    heavy = ["scipy", "sklearn", "polars", "onnxruntime", "tokenizers", "torch", "typer", "rich", "pooch"]
+    heavy = ["scipy", "sklearn", "polars", "onnxruntime", "tokenizers", "torch", "cyclopts", "rich", "pooch"]
     code = f"import sys, textgauge; print([name for name in {heavy} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

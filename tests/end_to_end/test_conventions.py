@@ -8,15 +8,15 @@ import sys
 from importlib.metadata import requires, version
 
 import pytest
-import typer
 
-from textgauge.cli import app, doctor
+from textgauge.cli import catalogue, make_app
 
+APP = make_app()
 PATHS = [
     (*above, name)
-    for above, group in [((), typer.main.get_command(app))]
-    + [((name,), group) for name, group in typer.main.get_command(app).commands.items() if hasattr(group, "commands")]
-    for name in group.commands
+    for above, group in [((), APP), *(((name,), APP[name]) for name in APP if not name.startswith("-"))]
+    for name in group
+    if not name.startswith("-")
 ]
 
 
@@ -58,8 +58,10 @@ def test_doctor_fetches_nothing_and_says_what_to_run(run, monkeypatch, tmp_path)
 
 def test_doctor_names_the_extras_that_are_missing(run, monkeypatch):
     (every,) = [line for line in requires("textgauge") if line.startswith("textgauge[")]
-    assert set(re.findall(r"\[(.+)\]", every)[0].split(",")) == set(doctor.EXTRAS)
-    monkeypatch.setattr(doctor, "EXTRAS", {"here": ("json",), "one": ("json", "not_here"), "two": ("not_here.part",)})
+    assert set(re.findall(r"\[(.+)\]", every)[0].split(",")) == set(catalogue.EXTRAS)
+    monkeypatch.setattr(
+        catalogue, "EXTRAS", {"here": ("json",), "one": ("json", "not_here"), "two": ("not_here.part",)}
+    )
     (row,) = [row for row in json.loads(run("doctor", "-f", "json")[1])["rows"] if row["check"] == "extras"]
     assert row["ok"]
     assert row["found"].startswith("1 of 3 here; to get the others: ")

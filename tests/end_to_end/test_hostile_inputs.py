@@ -90,7 +90,7 @@ def test_too_little_memory_is_one_line(run, folder, monkeypatch):
         raise MemoryError("Unable to allocate 9 TiB")
 
     monkeypatch.setattr("textgauge.data.source.load_texts", none_left)
-    monkeypatch.setattr("textgauge.cli.datasets.load_texts", none_left)
+    monkeypatch.setattr("textgauge.data.load_texts", none_left)
     code, _, err = run("datasets", "show", "b.txt")
     assert (code, err) == (1, "textgauge: not enough memory (Unable to allocate 9 TiB)\n")
 

@@ -117,8 +117,8 @@ MISTAKES = {
     "splits of a dataset": (("compare", "A.txt", "splits"), "give one of them: splits/test, splits/train"),
     "sides of unequal length": (("score", "A.txt", "short.txt"), "pairs need equal numbers"),
     "an option misspelt": (("score", "A.txt", "A.txt", "--sumary"), "--summary"),
-    "a command misspelt": (("compar", "A.txt", "A.txt"), "Did you mean 'compare'"),
-    "an option left out": (("figures", "A.txt"), "missing option '--folder' (see textgauge figures -h)"),
+    "a command misspelt": (("compar", "A.txt", "A.txt"), 'Did you mean "compare"'),
+    "an option left out": (("figures", "A.txt"), "missing --folder (see textgauge figures -h)"),
     "a file left out": (("compare", "A.txt"), "(see textgauge compare -h)"),
     "embeddings for texts": (("describe", "a.npy", "--train", "A.txt"), "holds embeddings, not texts"),
 }

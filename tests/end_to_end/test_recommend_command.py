@@ -82,7 +82,7 @@ def test_rated_pairs_and_the_run_behind_the_answer(run, rated, tmp_path):
     [
         ([], "give two corpora"),
         (["--reference", "sample:cooking"], "two corpora are needed"),
-        ([*CORPORA, "--effort", "endless"], "unknown effort"),
+        ([*CORPORA, "--effort", "endless"], "effort"),
         ([*CORPORA, "-o", "answer.pdf"], "a file that ends in .md, .json, .html"),
         ([*CORPORA, "--effect", "2"], "the effect is a share"),
         (["--task", "flying", "--data", "x"], "unknown task"),

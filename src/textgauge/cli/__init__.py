@@ -1,4 +1,8 @@
-"""The command `textgauge`: its commands parse, call and print; they hold no logic."""
+"""The command `textgauge`: its commands parse, call and print; they hold no logic.
+
+Other packages add commands by the entry point group `textgauge.commands`: a function made by `command` or `calling`,
+or a `cyclopts.App`.
+"""
 
 from __future__ import annotations
 
@@ -7,125 +11,169 @@ import os
 import signal
 import sys
 import warnings
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
-import typer
+from textgauge.cli.door import STDIN
+from textgauge.core.errors import ArgumentError, InputError, TextgaugeError, UnknownName
 
-from textgauge.cli import (
-    check,
-    compare,
-    datasets,
-    describe,
-    doctor,
-    generate,
-    leaderboard,
-    ls,
-    recommend,
-    report,
-    reproduce,
-    resources,
-    run,
-    score,
-    train,
-)
-from textgauge.cli.config import read_config
-from textgauge.cli.output import DETAIL, note, option_name, say
-from textgauge.cli.panels import put_into_panels
-from textgauge.core.errors import ArgumentError, TextgaugeError
-from textgauge.core.tabular import one_line
+if TYPE_CHECKING:
+    from cyclopts import App, CycloptsError
 
-WrongUse: type[Exception] = typer.BadParameter.__bases__[0]  # the parser's error of a wrong option or argument
+GROUP = "textgauge.commands"
+COMMANDS = {
+    "compare": "textgauge.cli.compare:compare",
+    "score": "textgauge.cli.score:score",
+    "describe": "textgauge.cli.describe:describe",
+    "recommend": "textgauge.cli.recommend:recommend",
+    "check": "textgauge.cli.check:app",
+    "run": "textgauge.cli.run:run",
+    "leaderboard": "textgauge.cli.leaderboard:leaderboard",
+    "report": "textgauge.cli.report:report",
+    "figures": "textgauge.cli.report:figures",
+    "train": "textgauge.cli.train:app",
+    "reproduce": "textgauge.cli.reproduce:reproduce",
+    "generate": "textgauge.cli.generate:app",
+    "ls": "textgauge.cli.catalogue:ls",
+    "datasets": "textgauge.cli.catalogue:datasets",
+    "resources": "textgauge.cli.catalogue:resources",
+    "cache": "textgauge.cli.catalogue:cache",
+    "doctor": "textgauge.cli.catalogue:doctor",
+}
+ABOUT = """Compare corpora, score texts, describe what a model wrote, and find out which metric to trust.
 
+Set your own defaults in textgauge.toml, or in pyproject.toml under [tool.textgauge], with a table for each command:
+[compare] with metrics = "energy,mauve".
+"""
+_EVERYWHERE = """Options of every command: -q, --quiet prints only the result and errors, no notes and no progress;
+-v, --verbose prints the time that every step takes.
+"""
 _LONGEST = 1_000  # characters of an error
 
-app = typer.Typer(
-    name="textgauge",
-    help="Compare corpora, score texts, describe what a model wrote, and find out which metric to trust.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-app.command("compare")(compare.compare)
-app.command("score")(score.score)
-app.command("describe")(describe.describe)
-app.command("recommend")(recommend.recommend)
-app.command("run")(run.run)
-app.command("leaderboard")(leaderboard.leaderboard)
-app.command("report")(report.report)
-app.command("figures")(report.figures)
-app.command("reproduce")(reproduce.reproduce)
-app.command("ls")(ls.ls)
-app.command("doctor")(doctor.doctor)
-app.add_typer(check.app, name="check")
-app.add_typer(datasets.app, name="datasets")
-app.add_typer(resources.app, name="resources")
-app.add_typer(resources.cache_app, name="cache")
-app.add_typer(train.app, name="train")
-app.add_typer(generate.app, name="generate")
+
+def make_app(*, plugins: bool = True) -> App:
+    """Return the parser of the whole command, with the commands of other packages or without."""
+    from cyclopts import App, Parameter
+
+    app = App(
+        name="textgauge",
+        help=ABOUT,
+        help_epilogue=_EVERYWHERE,
+        help_format="plaintext",
+        version=_version,
+        version_flags=["--version", "-V"],
+        default_parameter=Parameter(negative_iterable=(), allow_repeating=True),
+        group_parameters="Options",
+        suppress_keyboard_interrupt=False,
+        result_action="return_value",
+    )
+    for number, (name, place) in enumerate(COMMANDS.items()):
+        app.command(place, name=name, sort_key=number)
+    app.register_install_completion_command(help="Install completion for the shell in use.")
+    if plugins:
+        from textgauge.core.registry import load_plugins
+
+        load_plugins(GROUP, lambda name, made: app.command(made, name=name))
+        for name in COMMANDS:  # a command that is not loaded has no line in the help
+            app[name]
+    return app
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
-        from importlib.metadata import version
+def _version() -> str:
+    from importlib.metadata import version
 
-        typer.echo(f"textgauge {version('textgauge')}")
-        raise typer.Exit
+    return f"textgauge {version('textgauge')}"
 
 
-@app.callback()
-def top(
-    version: Annotated[
-        bool, typer.Option("--version", "-V", callback=_print_version, is_eager=True, help="Print the version.")
-    ] = False,
-) -> None:
-    """Compare corpora, score texts, describe what a model wrote, and find out which metric to trust.
+def main() -> None:
+    """Run the command; an error a user can mend is one line and exit code 2, an interrupt exit code 130."""
+    from textgauge.cli.output import DETAIL, note, say
+    from textgauge.core.tabular import one_line
 
-    Set your own defaults in textgauge.toml, or in pyproject.toml under [tool.textgauge], with a table for each command:
-    [compare] with metrics = "energy,mauve".
-    """
+    def fail(text: str, code: int) -> NoReturn:
+        say(f"textgauge: {one_line(text, _LONGEST)}", err=True)
+        sys.exit(code)
 
-
-def _set_quiet(wanted: bool) -> None:
-    DETAIL.quiet |= wanted  # given before or after the name of the command
-
-
-def _set_verbose(wanted: bool) -> None:
-    DETAIL.verbose |= wanted
-
-
-def _shared(
-    quiet: Annotated[
-        bool,
-        typer.Option(
-            "--quiet", "-q", callback=_set_quiet, help="Print only the result and errors: no notes, no progress."
-        ),
-    ] = False,
-    verbose: Annotated[
-        bool, typer.Option("--verbose", "-v", callback=_set_verbose, help="Print the time that every step takes.")
-    ] = False,
-) -> None:
-    """Declare the options that every command has."""
-
-
-def command() -> Any:
-    """The whole command, with the options that all of its commands have."""
-    declared = typer.Typer(add_completion=False)
-    declared.command()(_shared)
-    shared = [option for option in typer.main.get_command(declared).params if option.name in ("quiet", "verbose")]
-    for option in shared:
-        option.expose_value = False  # read by its callback, not by the function of the command
-    whole = typer.main.get_command(app)
-    for one in (whole, *_all_below(whole)):
-        one.params += shared
-        put_into_panels(one)
-    return whole
+    _open_streams()
+    signal.signal(signal.SIGINT, _interrupt)
+    warnings.showwarning = lambda message, *_, **__: note(f"warning: {message}")
+    tokens = sys.argv[1:]
+    options = tokens[: tokens.index("--")] if "--" in tokens else tokens
+    DETAIL.quiet = bool({"-q", "--quiet"} & set(options))
+    DETAIL.verbose = bool({"-v", "--verbose"} & set(options))
+    words = [word for word in options if word not in ("-q", "--quiet", "-v", "--verbose")] + tokens[len(options) :]
+    words = [STDIN if word == "-" else word for word in words]
+    try:
+        app = make_app(plugins=not words or words[0] not in {*COMMANDS, "-V", "--version"})
+        app.config = read_config(app, Path.cwd())
+        code = _parse_and_run(app, words)
+    except TextgaugeError as error:
+        fail(error.worded(_option_name) if isinstance(error, ArgumentError) else str(error), 2)
+    except MemoryError as error:
+        fail(f"not enough memory ({one_line(str(error), 200) or 'for this'})", 1)
+    except BrokenPipeError:
+        sys.exit(1)
+    except OSError as error:  # of the disk or the system, where nothing better is known to say
+        fail(f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror or error), 2)
+    except KeyboardInterrupt:  # before or after the work of a command, which says itself what is kept
+        fail("interrupted", 130)
+    sys.exit(code)
 
 
-def _all_below(group: Any) -> Iterator[Any]:
-    for one in getattr(group, "commands", {}).values():
-        yield from [one] if not hasattr(one, "commands") else _all_below(one)
+def _parse_and_run(app: App, words: list[str]) -> int:
+    from cyclopts import CycloptsError
+
+    try:
+        code = app(words, exit_on_error=False, print_error=False, verbose=False)
+    except CycloptsError as error:
+        raise InputError(_advise(error)) from None
+    return code if isinstance(code, int) else 0
+
+
+def _advise(error: CycloptsError) -> str:
+    """Say in one line what is wrong with an option or argument, and where to read about it."""
+    from cyclopts import MissingArgumentError
+
+    text = " ".join(str(error).partition(" Available commands:")[0].split()).removesuffix(".")
+    if isinstance(error, MissingArgumentError) and error.argument is not None:
+        names = error.argument.names
+        text = f"{error.keyword} needs a value" if error.keyword else f"missing {names[0] if names else 'argument'}"
+    place = " ".join(["textgauge", *(error.command_chain or ())])
+    return f"{text[:1].lower()}{text[1:]} (see {place} -h)".replace(STDIN, "-")
+
+
+def _option_name(value: str) -> str:
+    others = {"metrics": "-m", "groups": "--set, --system, --item", "held_out": "--test", "ratings": "--rating"}
+    return others.get(value) or f"--{value.replace('_', '-')}"
+
+
+def read_config(app: App, folder: Path) -> list[Any]:
+    """Read defaults of options from textgauge.toml, or from [tool.textgauge] of pyproject.toml, a table per command."""
+    import tomllib
+
+    from cyclopts.config import Dict
+
+    for name in ("textgauge.toml", "pyproject.toml"):
+        path = folder / name
+        if not path.is_file():
+            continue
+        try:
+            table: Any = tomllib.loads(path.read_text("utf-8"))
+        except (OSError, ValueError, RecursionError) as error:
+            if name == "pyproject.toml":  # of another tool, which will say what is wrong with it
+                continue
+            raise InputError(f"{name}: not TOML ({error})") from None
+        if name == "pyproject.toml":
+            table = table.get("tool", {}).get("textgauge")
+        if table is not None:
+            commands = [command for command in app if not command.startswith("-")]
+            for key, value in table.items():
+                if key not in commands:
+                    raise InputError(f"{name}: {UnknownName.among('command', key, commands)}")
+                if not isinstance(value, dict):
+                    raise InputError(f"{name}: {key} is a command; give its options in a table [{key}]")
+            return [Dict(table, source=name)]
+    return []
 
 
 def _interrupt(*_: object) -> NoReturn:
@@ -142,43 +190,3 @@ def _open_streams() -> None:
             setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115 - as long as the process
         elif mode == "w" and isinstance(stream, io.TextIOWrapper) and stream.encoding.lower() != "utf-8":
             stream.reconfigure(errors="backslashreplace")
-
-
-def main() -> None:
-    """Run the command; an error a user can mend is one line and exit code 2, an interrupt exit code 130."""
-    _open_streams()
-    signal.signal(signal.SIGINT, _interrupt)
-    DETAIL.quiet = DETAIL.verbose = False
-    warnings.showwarning = lambda message, *_, **__: note(f"warning: {message}")
-    try:
-        whole = command()
-        code = whole(prog_name="textgauge", default_map=read_config(whole, Path.cwd()), standalone_mode=False)
-    except WrongUse as error:
-        say(_advice(error), err=True)
-        sys.exit(2)
-    except TextgaugeError as error:
-        message = error.worded(option_name) if isinstance(error, ArgumentError) else str(error)
-        say(f"textgauge: {one_line(message, _LONGEST)}", err=True)
-        sys.exit(2)
-    except MemoryError as error:
-        say(f"textgauge: not enough memory ({one_line(str(error), 200) or 'for this'})", err=True)
-        sys.exit(1)
-    except BrokenPipeError:
-        sys.exit(1)
-    except OSError as error:  # of the disk or the system, where nothing better is known to say
-        place = f"{error.filename}: " if error.filename else ""
-        say(f"textgauge: {one_line(f'{place}{error.strerror or error}', _LONGEST)}", err=True)
-        sys.exit(2)
-    except (KeyboardInterrupt, typer.Abort):  # before or after the work of a command, which says itself what is kept
-        say("textgauge: interrupted", err=True)
-        sys.exit(130)
-    sys.exit(code or 0)
-
-
-def _advice(error: Any) -> str:
-    """One line about a wrong option or argument; the whole help where no command was named."""
-    if type(error).__name__ == "NoArgsIsHelpError":
-        return str(error.ctx.get_help())
-    name = error.ctx.command_path if error.ctx else "textgauge"
-    said = " ".join(error.format_message().split()).removesuffix(".")
-    return f"textgauge: {said[:1].lower()}{said[1:]} (see {name} -h)"

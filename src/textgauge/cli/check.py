@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-from typer.core import TyperGroup
+from cyclopts import App
 
+from textgauge.cli.door import argument, option, with_options
 from textgauge.cli.output import (
     ColumnOption,
     Format,
@@ -18,7 +18,6 @@ from textgauge.cli.output import (
     SeedOption,
     print_result,
     say,
-    with_options,
 )
 from textgauge.cli.progress import progress
 from textgauge.core.errors import InputError
@@ -37,27 +36,15 @@ from textgauge.measure.checking import (
     run_checks,
 )
 
-
-class _FileFirst(TyperGroup):
-    """A group whose first word may be a file of checks in place of a command."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """`check FILE ...` is `check file FILE ...`."""
-        if args and not any(word in self.commands for word in args) and not {"-h", "--help"} & set(args):
-            args = ["file", *args]
-        return super().parse_args(ctx, args)
-
-
-app = typer.Typer(
-    cls=_FileFirst,
-    no_args_is_help=True,
+app = App(
+    name="check",
     help="Gate a build: run the checks of a file with `textgauge check FILE.toml`, or a single check by its options. "
     "Exit code 0: pass, 1: fail, 3: cannot be decided with this many texts, 2: wrong use.",
 )
 
 
 def _bound(text: str, metavar: str = "X") -> Any:
-    return typer.Option(metavar=metavar, show_default=False, help=text)
+    return option(metavar=metavar, help=text)
 
 
 _OF = "PROPERTY=X"
@@ -89,16 +76,14 @@ MaxDropOf = Annotated[
 class _Files:
     """What every check takes besides its bounds."""
 
-    junit: Annotated[Path | None, typer.Option(help="Write the outcomes to this JUnit XML file.")] = None
+    junit: Annotated[Path | None, option(help="Write the outcomes to this JUnit XML file.")] = None
     markdown: Annotated[
         Path | None,
-        typer.Option(help="Write answer, table and evidence to this Markdown file, for the summary of a build."),
+        option(help="Write answer, table and evidence to this Markdown file, for the summary of a build."),
     ] = None
-    baselines: Annotated[
-        Path | None, typer.Option(help="The file of stored baselines, for limits on a change.", show_default=False)
-    ] = None
+    baselines: Annotated[Path | None, option(help="The file of stored baselines, for limits on a change.")] = None
     update: Annotated[
-        bool, typer.Option("--update", help="Store the present numbers as baselines instead of comparing with them.")
+        bool, option("--update", help="Store the present numbers as baselines instead of comparing with them.")
     ] = False
     form: FormatOption = Format.table
 
@@ -113,7 +98,7 @@ class _Files:
             write_atomically(self.markdown, report.to_markdown())
         _print(report, self.form)
         if report.outcome is not Outcome.passed:
-            raise typer.Exit(report.exit_code)
+            raise SystemExit(report.exit_code)
 
 
 @dataclass(frozen=True)
@@ -129,10 +114,11 @@ class _One(_Files):
         self.run([kind(column=self.column, **given)], self.level, self.seed)
 
 
-@app.command("file")
+@app.default
+@app.command(name="file", show=False)
 @with_options
 def file(
-    path: Annotated[Path, typer.Argument(metavar="FILE.toml", help="A file with a table [check.NAME] per check.")],
+    path: Annotated[Path, argument(metavar="FILE.toml", help="A file with a table [check.NAME] per check.")],
     *,
     how: _Files,
 ) -> None:
@@ -141,12 +127,12 @@ def file(
     how.run(read.checks, read.level, read.seed, read.baselines)
 
 
-@app.command("drift")
+@app.command(name="drift")
 @with_options
 def drift(
-    reference: Annotated[str, typer.Argument(help=f"The reference corpus. {accepted(embeddings=True)}")],
-    candidate: Annotated[str, typer.Argument(help="The new texts.")],
-    metric: Annotated[str, typer.Option("-m", "--metric", help="A corpus metric.")] = "energy",
+    reference: Annotated[str, argument(help=f"The reference corpus. {accepted(embeddings=True)}")],
+    candidate: Annotated[str, argument(help="The new texts.")],
+    metric: Annotated[str, option("-m", "--metric", help="A corpus metric.")] = "energy",
     max_ratio: MaxRatio = None,
     max: Max = None,  # noqa: A002
     min: Min = None,  # noqa: A002
@@ -162,15 +148,15 @@ def drift(
     how.check(DriftCheck, name="drift", reference=reference, candidate=candidate, metric=metric, **limits)
 
 
-@app.command("copies")
+@app.command(name="copies")
 @with_options
 def copies(
-    generated: Annotated[str, typer.Argument(help=f"The generated texts. {accepted()}")],
-    train: Annotated[str, typer.Option(help="The texts that the generator learned from.")],
+    generated: Annotated[str, argument(help=f"The generated texts. {accepted()}")],
+    train: Annotated[str, option(help="The texts that the generator learned from.")],
     max: Max = None,  # noqa: A002
     max_rise: MaxRise = None,
     threshold: Annotated[
-        float, typer.Option(help="The similarity of wording from which a text counts as a near copy.")
+        float, option(help="The similarity of wording from which a text counts as a near copy.")
     ] = 0.9,
     *,
     how: _One,
@@ -183,18 +169,16 @@ def copies(
     how.check(CopiesCheck, name="copies", generated=generated, train=train, threshold=threshold, **limits)
 
 
-@app.command("score")
+@app.command(name="score")
 @with_options
 def score(
-    candidate: Annotated[str, typer.Argument(help=f"The texts of the system. {accepted()}")],
+    candidate: Annotated[str, argument(help=f"The texts of the system. {accepted()}")],
     reference: Annotated[
         list[str],
-        typer.Argument(help="The references, line by line; several files give several references for each text."),
+        argument(help="The references, line by line; several files give several references for each text."),
     ],
-    metric: Annotated[str, typer.Option("-m", "--metric", help="A pair metric.")] = "chrf",
-    baseline: Annotated[
-        str | None, typer.Option(help="The texts of another system: test the difference from it.")
-    ] = None,
+    metric: Annotated[str, option("-m", "--metric", help="A pair metric.")] = "chrf",
+    baseline: Annotated[str | None, option(help="The texts of another system: test the difference from it.")] = None,
     max_drop: MaxDrop = None,
     max: Max = None,  # noqa: A002
     min: Min = None,  # noqa: A002
@@ -211,19 +195,19 @@ def score(
     how.check(ScoreCheck, name="score", **given, **limits)
 
 
-@app.command("describe")
+@app.command(name="describe")
 @with_options
 def describe(
-    generated: Annotated[str, typer.Argument(help=f"The generated texts. {accepted()}")],
-    train: Annotated[str, typer.Option(help="The texts that the generator learned from.")],
-    test: Annotated[str | None, typer.Option(help="Real texts that the generator has not seen.")] = None,
+    generated: Annotated[str, argument(help=f"The generated texts. {accepted()}")],
+    train: Annotated[str, option(help="The texts that the generator learned from.")],
+    test: Annotated[str | None, option(help="Real texts that the generator has not seen.")] = None,
     min: MinOf = None,  # noqa: A002
     max: MaxOf = None,  # noqa: A002
     max_drop: MaxDropOf = None,
     max_rise: MaxRiseOf = None,
-    embedder: Annotated[str, typer.Option(help="The embedder that compares meanings.")] = "minilm",
-    grammar: Annotated[str, typer.Option(help="The grammar checker.")] = "harper",
-    plausibility: Annotated[str, typer.Option(help="The language model that judges plausibility.")] = "kneser-ney",
+    embedder: Annotated[str, option(help="The embedder that compares meanings.")] = "minilm",
+    grammar: Annotated[str, option(help="The grammar checker.")] = "harper",
+    plausibility: Annotated[str, option(help="The language model that judges plausibility.")] = "kneser-ney",
     *,
     how: _One,
 ) -> None:

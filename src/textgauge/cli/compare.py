@@ -2,109 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
-import typer
-
-from textgauge.cli.explanations import FILES, explanation_rows, print_explanations, write_explanations
+from textgauge.cli.door import OUTPUT, argument, calling, option
 from textgauge.cli.output import (
-    ColumnOption,
     Format,
     FormatOption,
-    LevelOption,
     OutputOption,
-    SchedulerOption,
-    SeedOption,
     check_output,
+    fill_line,
     names_of,
     note,
     print_next,
     print_result,
     print_table,
+    say,
     this_command,
 )
 from textgauge.cli.progress import progress
+from textgauge.core.errors import InputError
+from textgauge.core.files import write_atomically, write_table
 from textgauge.core.result import TableResult, show_rows
-from textgauge.core.tabular import count_of
+from textgauge.core.tabular import Row, count_of, one_line, printable
 from textgauge.data.source import accepted
-from textgauge.measure.comparing import DEFAULT_METRICS, PERMUTATIONS, CompareReport
+from textgauge.measure.comparing import DEFAULT_METRICS, CompareReport, Explanation
 from textgauge.measure.comparing import compare as run_compare
 from textgauge.measure.comparing.report import COLUMNS, IN_PARTS
 from textgauge.metrics import Score, get_corpus_metrics
+from textgauge.metrics.registry import explained_metrics
+
+_FILES = (".json", ".csv", ".html", ".svg", ".png")  # of explanations
+_WIDTH = 56
+_MARKDOWN = re.compile(r"([\\`*_\[\]<>#&!])")
 
 
+@calling(run_compare, without=["candidate"])
 def compare(
-    reference: Annotated[str, typer.Argument(help=f"The reference corpus. {accepted(embeddings=True)}")],
+    given: dict[str, Any],
+    reference: Annotated[str, argument(help=f"The reference corpus. {accepted(embeddings=True)}")],
     candidates: Annotated[
         list[str],
-        typer.Argument(help="The corpus to compare with the reference. Several are ranked by their distance to it."),
+        argument(help="The corpus to compare with the reference. Several are ranked by their distance to it."),
     ],
-    metrics: Annotated[
-        list[str] | None,
-        typer.Option(
-            "-m",
-            "--metrics",
-            help="Metrics, separated by commas or repeated; `pr(k=3|5)` is a grid.",
-            show_default=DEFAULT_METRICS,
-        ),
-    ] = None,
-    ci: Annotated[bool, typer.Option("--ci", help="Add a confidence interval to every value.")] = False,
-    test: Annotated[
-        bool,
-        typer.Option(
-            "--test/--no-test", help="Test whether the corpora differ, with p-values adjusted for all metrics."
-        ),
-    ] = True,
-    parts: Annotated[bool, typer.Option("--parts", help="Add precision, recall and other parts to the table.")] = False,
-    foreign: Annotated[
-        str | None,
-        typer.Option(
-            help="A third corpus: estimate which share of its texts, mixed into the reference, gives the same energy."
-        ),
-    ] = None,
-    explain: Annotated[
-        bool,
-        typer.Option(
-            "--explain",
-            help="Show which texts contribute most to each metric, and which words separate the corpora. "
-            "json and csv hold all of them, as rows of the kinds text, token and term.",
-        ),
-    ] = False,
-    top: Annotated[int, typer.Option(min=1, help="How many texts and words of each corpus --explain shows.")] = 5,
+    top: Annotated[
+        int, option(min=1, help="How many texts and words of each corpus --explain shows.", group=OUTPUT)
+    ] = 5,
     explain_to: Annotated[
         Path | None,
-        typer.Option(help=f"Write the explanations to a file ({', '.join(FILES)}) instead of printing them."),
+        option(help=f"Write the explanations to a file ({', '.join(_FILES)}) instead of printing them.", group=OUTPUT),
     ] = None,
-    by: Annotated[
-        str | None,
-        typer.Option(
-            help="A column of labels: compare the texts of each label separately, and say which labels differ."
-        ),
-    ] = None,
-    paired: Annotated[
-        bool,
-        typer.Option(
-            "--paired",
-            help="Text i of each candidate has the same prompt or parent, and so has text i of a reference as long.",
-        ),
-    ] = False,
-    column: ColumnOption = None,
-    limit: Annotated[
-        int | None, typer.Option(min=2, help="Use a random sample of this many texts of each corpus; default: all.")
-    ] = None,
-    approx: Annotated[
-        int | None,
-        typer.Option(
-            min=2,
-            help="From 50,000 texts on: compute metrics of all pairs of texts on samples of this size.",
-        ),
-    ] = None,
-    scheduler: SchedulerOption = None,
-    level: LevelOption = 0.95,
-    permutations: Annotated[int, typer.Option(min=1, help="Number of permutations in the test.")] = PERMUTATIONS,
-    seed: SeedOption = 0,
     output: OutputOption = None,
     form: FormatOption = Format.table,
 ) -> None:
@@ -116,55 +65,34 @@ def compare(
     textgauge compare reference.txt gpt.txt llama.txt human.txt -m energy,pr
     """
     check_output(output)
-    if explain_to is not None and explain_to.suffix not in FILES:
-        raise typer.BadParameter(f"the file ends in one of {', '.join(FILES)}", param_hint="--explain-to")
+    if explain_to is not None and explain_to.suffix not in _FILES:
+        raise InputError(f"--explain-to: the file ends in one of {', '.join(_FILES)}")
+    is_printed = given["explain"] and explain_to is None
+    given["explain"] |= explain_to is not None
+    is_alone = len(candidates) == 1 and given["by"] is None
     finished: list[Score] = []
-    with progress(lambda: _print_finished(finished, metrics or [DEFAULT_METRICS], form)) as watch:
+    with progress(lambda: _print_finished(finished, given["metrics"] or [DEFAULT_METRICS], form)) as watch:
 
         def keep(score: Score) -> None:
             finished.append(score)
             watch.row(show_rows([score.to_dict()], COLUMNS)[0])
 
-        report = run_compare(
-            reference,
-            candidates[0] if len(candidates) == 1 and by is None else names_of(candidates),
-            metrics=metrics,
-            ci=ci,
-            test=test,
-            parts=parts,
-            foreign=foreign,
-            explain=explain or explain_to is not None,
-            by=by,
-            paired=paired,
-            column=column,
-            limit=limit,
-            approx=approx,
-            scheduler=scheduler,
-            level=level,
-            permutations=permutations,
-            seed=seed,
-            on_score=keep,
-        )
-    printed = explain and explain_to is None
-    print_result(_explained(report) if printed else report, form, output)
-    if printed and form.for_people:
-        print_explanations(report, top, form)
-    in_parts = any(text.startswith(IN_PARTS) for text in report.warnings)  # explaining would hold all texts in memory
+        report = run_compare(reference, candidates[0] if is_alone else names_of(candidates), **given, on_score=keep)
+    print_result(_join_explanations(report) if is_printed else report, form, output)
+    if is_printed and form.for_people:
+        _print_explanations(report, top, form)
     if not report.candidates:
-        print_next(_next_commands(explained=explain or in_parts, saved=output), form)
+        in_parts = any(text.startswith(IN_PARTS) for text in report.warnings)  # explaining would hold all texts
+        page = this_command("-o", "found.json") if output is None else f"textgauge report {output} -o report.html"
+        print_next([page] if is_printed or in_parts else [this_command("--explain"), page], form)
     if explain_to is not None:
-        write_explanations(report, explain_to, top)
+        _write_explanations(report, explain_to, top)
     if all(score.reason for score in report):
-        raise typer.Exit(1)
-
-
-def _explained(report: CompareReport) -> TableResult:
-    rows = [{"kind": "metric", **row} for row in report.to_dicts()] + explanation_rows(report)
-    return TableResult(report.command, rows, report.answer, report.warnings, report.readable())
+        raise SystemExit(1)
 
 
 def _print_finished(finished: Sequence[Score], metrics: Sequence[str], form: Format) -> None:
-    """What Ctrl-C leaves: the metrics that are finished, and how to go on with the others."""
+    """Print what Ctrl-C leaves: the metrics that are finished, and how to go on with the others."""
     if form.for_people:
         print_table(show_rows([score.to_dict() for score in finished], COLUMNS), form)
     left = [metric.key for metric in get_corpus_metrics(metrics)][len(finished) :]
@@ -172,6 +100,83 @@ def _print_finished(finished: Sequence[Score], metrics: Sequence[str], form: For
     note(f"interrupted: {done}; for the others, run again with -m {','.join(left)}")
 
 
-def _next_commands(*, explained: bool, saved: Path | None) -> list[str]:
-    page = this_command("-o", "found.json") if saved is None else f"textgauge report {saved} -o report.html"
-    return [page] if explained else [this_command("--explain"), page]
+def _join_explanations(report: CompareReport) -> TableResult:
+    rows = [{"kind": "metric", **row} for row in report.to_dicts()] + _explanation_rows(report)
+    return TableResult(report.command, rows, report.answer, report.warnings, report.readable())
+
+
+def _explanation_rows(report: CompareReport) -> list[Row]:
+    """Return all rows of all explanations; what comes from a corpus is plain text that acts on nothing."""
+    return [
+        {name: printable(value) if isinstance(value, str) else value for name, value in row.items()}
+        for row in report.explained_dicts()
+    ]
+
+
+def _print_explanations(report: CompareReport, top: int, form: Format) -> None:
+    """Print the top texts of each metric, the texts far from all others, and the top words, as titled tables."""
+    _name_unexplained(report)
+    for title, rows in _sections(report, top):
+        if rows:
+            latex = f"\n% {' '.join(title.split())}"
+            say({Format.markdown: f"\n### {title}\n", Format.latex: latex}.get(form, fill_line(title)))
+            print_table([{name: _cell(value, form) for name, value in row.items()} for row in rows], form)
+
+
+def _write_explanations(report: CompareReport, path: Path, top: int) -> None:
+    """Write all rows (.json, .csv) or a figure of the top ones (.html, .svg, .png)."""
+    _name_unexplained(report)
+    match path.suffix:
+        case ".json":
+            TableResult(report.command, _explanation_rows(report), report.answer, report.warnings).save(path)
+        case ".csv":
+            write_table(path, _explanation_rows(report))
+        case ending:
+            from textgauge.core.charts import rendered
+            from textgauge.report.figures.corpora import explanation_figure
+
+            write_atomically(path, rendered(explanation_figure(report, top), ending[1:]))
+    note(f"explanations written to {path}")
+
+
+def _sections(report: CompareReport, top: int) -> Iterator[tuple[str, list[Row]]]:
+    explanations = list(report.explanations.values())
+    for one in explanations:
+        of = "" if one.of == "value" else f" ({one.of} {one.total:.4g})"
+        yield (
+            f"{one.metric}{of}: the texts that contribute most. Contribution of a text = {one.formula}.",
+            _top_texts(one, top),
+        )
+        yield f"{one.metric}: the tokens that contribute most", one.tokens[:top]
+    if explanations:
+        first = explanations[0]
+        far = [_far_text(row) for row in (*first.uncovered(top), *first.outliers(top))]
+        yield f"Texts far from every text of the other corpus, by {first.distance}", far
+    if len(report.terms):
+        rows = [{"of": side, **row} for side in ("reference", "candidate") for row in report.terms.top(top, side)]
+        yield "Words that separate the corpora, by log-odds with an informative prior", rows
+
+
+def _top_texts(explanation: Explanation, top: int) -> list[Row]:
+    rows = [*explanation.top(top, "reference"), *explanation.top(top, "candidate")]
+    return [{"side": row["side"], "contribution": row["contribution"], **_far_text(row)} for row in rows]
+
+
+def _far_text(row: Row) -> Row:
+    text = f"text {row['index']}" if row["text"] is None else row["text"]
+    nearest = f"text {row['nearest_index']}" if row["nearest"] is None else row["nearest"]
+    return {"side": row["side"], "text": text, "nearest": nearest, "distance": row["distance"]}
+
+
+def _cell(value: object, form: Format) -> object:
+    if not isinstance(value, str):
+        return value
+    line = one_line(value, _WIDTH)
+    return _MARKDOWN.sub(r"\\\1", line) if form is Format.markdown else line
+
+
+def _name_unexplained(report: CompareReport) -> None:
+    left = [score.metric for score in report if score.reason is None and score.metric not in report.explanations]
+    if left:
+        known = ", ".join(explained_metrics())
+        note(f"not explained, because they have no per-text contributions: {', '.join(left)}; those that have: {known}")

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
+from textgauge.cli.door import OUTPUT, argument, calling, option
 from textgauge.cli.output import (
-    ColumnOption,
     Format,
     FormatOption,
-    LevelOption,
     OutputOption,
-    SchedulerOption,
-    SeedOption,
     check_output,
     fill_line,
     names_of,
@@ -33,7 +28,6 @@ from textgauge.data.source import accepted
 from textgauge.measure.describing import Description
 from textgauge.measure.describing import describe as run_describe
 from textgauge.measure.describing.lists import check_threshold
-from textgauge.metrics.properties.base import NEAR_COPY
 
 if TYPE_CHECKING:
     import polars as pl
@@ -46,75 +40,47 @@ _TITLES = {  # of lists, where their names do not say enough
 _WIDTH = 60  # characters of a text that a table shows
 
 
+@calling(
+    run_describe,
+    without=["near_copy"],
+    options={"held_out": ["--test"], "ratings": ["--rating"]},
+    kinds={"ratings": str | None},
+)
 def describe(
-    generated: Annotated[list[str], typer.Argument(help=f"One or several corpora. {accepted()}")],
-    train: Annotated[
-        str | None,
-        typer.Option(
-            help="The texts that the generator learned from. Without them, texts are described by themselves."
-        ),
+    given: dict[str, Any],
+    generated: Annotated[list[str], argument(help=f"One or several corpora. {accepted()}")],
+    near_copies: Annotated[
+        float | None,
+        option(help="List texts whose wording is this similar or more to a train text; default: count those from 0.9."),
     ] = None,
-    test: Annotated[str | None, typer.Option(help="Real texts that the generator has not seen.")] = None,
-    validation: Annotated[
-        str | None, typer.Option(help="More real texts for the language model that judges plausibility.")
-    ] = None,
-    against: Annotated[
-        str | None,
-        typer.Option(help="Without --train: another file, such as a test split, to search for near duplicates."),
-    ] = None,
-    column: ColumnOption = None,
-    rating: Annotated[str | None, typer.Option(help="A column of people's ratings of the generated texts.")] = None,
-    embedder: Annotated[str, typer.Option(help="The embedder that compares meanings, or `none`.")] = "minilm",
-    grammar: Annotated[str, typer.Option(help="The grammar checker, or `none`.")] = "harper",
-    plausibility: Annotated[
-        str,
-        typer.Option(
-            help="The language model that judges plausibility, or `none`. Without --train, trigram-en is used."
-        ),
-    ] = "kneser-ney",
-    representative: Annotated[
-        str | None, typer.Option(help="The texts that the language model learns from; default: train and validation.")
-    ] = None,
-    output: OutputOption = None,
     per_text: Annotated[
-        Path | None, typer.Option(help="Write the values of every text to a .csv, .jsonl or .parquet file.")
+        Path | None, option(help="Write the values of every text to a .csv, .jsonl or .parquet file.", group=OUTPUT)
     ] = None,
     pick: Annotated[
         int | None,
-        typer.Option(
-            min=1,
-            help="Pick N texts of each corpus: near to test in meaning, far from train in wording.",
+        option(
+            min=1, help="Pick N texts of each corpus: near to test in meaning, far from train in wording.", group=OUTPUT
         ),
     ] = None,
     pick_to: Annotated[
-        Path | None, typer.Option(help="The .txt, .csv, .jsonl or .parquet file for the texts of --pick.")
+        Path | None, option(help="The .txt, .csv, .jsonl or .parquet file for the texts of --pick.", group=OUTPUT)
     ] = None,
-    plausible: Annotated[bool, typer.Option("--plausible", help="Let --pick also prefer low perplexity.")] = False,
-    near_copies: Annotated[
-        float | None,
-        typer.Option(
-            help="List texts whose wording is this similar or more to a train text; default: count those from 0.9."
-        ),
-    ] = None,
+    plausible: Annotated[bool, option(help="Let --pick also prefer low perplexity.", group=OUTPUT)] = False,
     lists: Annotated[
         Path | None,
-        typer.Option(
-            help="Write the texts behind the rows as CSV files to this folder: duplicates, outliers, near copies, …"
+        option(
+            help="Write the texts behind the rows as CSV files to this folder: duplicates, outliers, near copies, …",
+            group=OUTPUT,
         ),
     ] = None,
     figure: Annotated[
         Path | None,
-        typer.Option(
-            help="Draw every text by its similarity to test in meaning and to train in wording: .html, .svg or .png."
+        option(
+            help="Draw every text by its similarity to test in meaning and to train in wording: .html, .svg or .png.",
+            group=OUTPUT,
         ),
     ] = None,
-    ci: Annotated[bool, typer.Option("--ci/--no-ci", help="Add a confidence interval to every value.")] = True,
-    limit: Annotated[
-        int | None, typer.Option(min=1, help="Use a random sample of this many generated texts; default: all.")
-    ] = None,
-    level: LevelOption = 0.95,
-    seed: SeedOption = 0,
-    scheduler: SchedulerOption = None,
+    output: OutputOption = None,
     form: FormatOption = Format.table,
 ) -> None:
     """Describe texts by themselves, or generated texts in comparison with train and test.
@@ -125,30 +91,15 @@ def describe(
     Examples: textgauge describe data.jsonl --against test.jsonl ·
     textgauge describe generated.txt --train train.txt --test test.txt --near-copies 0.9
     """
-    files = _Files(output, per_text, pick, pick_to, plausible, near_copies, lists, figure, train is not None)
-    only = "corpus" if train is None else "generated"
+    has_train = given["train"] is not None
+    files = _Files(output, per_text, pick, pick_to, plausible, near_copies, lists, figure, has_train)
+    only = "generated" if has_train else "corpus"
+    if near_copies is not None:
+        given["near_copy"] = near_copies
     with progress():
-        found = run_describe(
-            {only: generated[0]} if len(generated) == 1 else names_of(generated),
-            train=train,
-            held_out=test,
-            validation=validation,
-            against=against,
-            column=column,
-            ratings=rating,
-            embedder=embedder,
-            grammar=grammar,
-            plausibility=plausibility,
-            representative=representative,
-            near_copy=NEAR_COPY if near_copies is None else near_copies,
-            ci=ci,
-            limit=limit,
-            level=level,
-            seed=seed,
-            scheduler=scheduler,
-        )
-    _print(found, form, near_copies)
-    files.write(found)
+        description = run_describe({only: generated[0]} if len(generated) == 1 else names_of(generated), **given)
+    _print(description, form, near_copies)
+    files.write(description)
     more = [] if lists else [this_command("--lists", "lists")]
     print_next([*more, *([] if output else [this_command("-o", "found.json")])], form)
 
@@ -206,7 +157,7 @@ def _print(found: Description, form: Format, near_copies: float | None) -> None:
         return
     for text in found.notes if form is not Format.latex else ():
         say(fill_line(f"note: {text}"))
-    typer.echo()
+    say("")
     if found.train is None:
         for name, frame in found.lists().items():
             _print_examples(_TITLES.get(name, name.replace("_", " ")), frame, form)

@@ -8,9 +8,10 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
+from cyclopts import App
 
-from textgauge.cli.output import ColumnOption, SeedOption, note, with_options
+from textgauge.cli.door import argument, command, option, with_options
+from textgauge.cli.output import ColumnOption, SeedOption, note
 from textgauge.cli.progress import progress
 from textgauge.core.errors import InputError
 from textgauge.core.files import check_table_path, write_table
@@ -20,23 +21,21 @@ from textgauge.data.source import accepted
 from textgauge_papers.generate import GptSettings, Sampling, VaeSettings
 from textgauge_papers.generate.settings import settings_of
 
-app = typer.Typer(
-    help="Generate texts from a corpus: by EDA, a sentence VAE or a language model.", no_args_is_help=True
-)
+app = App(name="generate", help="Generate texts from a corpus: by EDA, a sentence VAE or a language model.")
 
-Train = Annotated[str, typer.Argument(metavar="TRAIN", help=f"The texts to learn from. {accepted()}")]
-Out = Annotated[Path, typer.Option("--output", "-o", help="The file to write: .txt, .csv, .jsonl or .parquet.")]
-Number = Annotated[int | None, typer.Option("--n", "-n", min=1, help="How many texts; default: as many as TRAIN has.")]
-Epochs = Annotated[int, typer.Option(min=1, help="Number of training epochs, including those of a checkpoint.")]
+Train = Annotated[str, argument(metavar="TRAIN", help=f"The texts to learn from. {accepted()}")]
+Out = Annotated[Path, option("--output", "-o", help="The file to write: .txt, .csv, .jsonl or .parquet.")]
+Number = Annotated[int | None, option("--n", "-n", min=1, help="How many texts; default: as many as TRAIN has.")]
+Epochs = Annotated[int, option(min=1, help="Number of training epochs, including those of a checkpoint.")]
 Model = Annotated[
     str | None,
-    typer.Option(
+    option(
         help="A transformers model to fine-tune: its name on the hub, or a folder; default: a small GPT from scratch."
     ),
 ]
-Temperature = Annotated[float, typer.Option(min=0, help="Sampling temperature; 0 always takes the most likely token.")]
-TopK = Annotated[int, typer.Option(min=0, help="Sample from this many most likely tokens; 0: from all.")]
-TopP = Annotated[float, typer.Option(help="Sample from the most likely tokens that together have this probability.")]
+Temperature = Annotated[float, option(min=0, help="Sampling temperature; 0 always takes the most likely token.")]
+TopK = Annotated[int, option(min=0, help="Sample from this many most likely tokens; 0: from all.")]
+TopP = Annotated[float, option(help="Sample from the most likely tokens that together have this probability.")]
 
 
 @dataclass(frozen=True)
@@ -46,11 +45,11 @@ class _Training:
     seed: SeedOption = 0
     checkpoint: Annotated[
         Path | None,
-        typer.Option(help="A folder that keeps the state of training; run the same command again to resume."),
+        option(help="A folder that keeps the state of training; run the same command again to resume."),
     ] = None
     settings: Annotated[
         list[str] | None,
-        typer.Option("--param", "-p", help="A setting of the model, as name=value; repeat for several."),
+        option("--param", "-p", help="A setting of the model, as name=value; repeat for several."),
     ] = None
     temperature: Temperature = 1.0
     top_k: TopK = 100
@@ -94,20 +93,19 @@ class _VaeTraining(_Training):
     top_p: TopP = 1.0
 
 
-@app.command("eda")
+@app.command(name="eda")
+@command
 def eda_command(
     train: Train,
     out: Out,
     n: Number = None,
     seed: SeedOption = 0,
-    alpha_sr: Annotated[float, typer.Option(help="Share of words that are replaced by synonyms.")] = 0.1,
-    alpha_ri: Annotated[
-        float, typer.Option(help="Number of synonyms that are inserted, as a share of the words.")
-    ] = 0.1,
-    alpha_rs: Annotated[float, typer.Option(help="Number of swaps of two words, as a share of the words.")] = 0.1,
-    p_rd: Annotated[float, typer.Option(help="Probability that a word is deleted.")] = 0.1,
+    alpha_sr: Annotated[float, option(help="Share of words that are replaced by synonyms.")] = 0.1,
+    alpha_ri: Annotated[float, option(help="Number of synonyms that are inserted, as a share of the words.")] = 0.1,
+    alpha_rs: Annotated[float, option(help="Number of swaps of two words, as a share of the words.")] = 0.1,
+    p_rd: Annotated[float, option(help="Probability that a word is deleted.")] = 0.1,
     compat: Annotated[
-        str, typer.Option(help="`eda`: as the authors' code does, in lower case and letters only; or `none`.")
+        str, option(help="`eda`: as the authors' code does, in lower case and letters only; or `none`.")
     ] = "none",
     column: ColumnOption = None,
 ) -> None:
@@ -124,7 +122,7 @@ def eda_command(
     _write(out, [{"text": text} for text in made])
 
 
-@app.command("vae")
+@app.command(name="vae")
 @with_options
 def vae_command(
     train: Train,
@@ -144,7 +142,7 @@ def vae_command(
     how.learn_and_write(learn, train, out, n)
 
 
-@app.command("lm")
+@app.command(name="lm")
 @with_options
 def lm_command(
     train: Train,
@@ -165,18 +163,16 @@ def lm_command(
     how.learn_and_write(learn, train, out, n)
 
 
-@app.command("conditional")
+@app.command(name="conditional")
 @with_options
 def conditional_command(
     train: Train,
     out: Out,
-    n: Annotated[int, typer.Option("--n", "-n", min=1, help="How many texts for each label.")],
-    label: Annotated[str | None, typer.Option(help="The column of labels, for tables.")] = None,
+    n: Annotated[int, option("--n", "-n", min=1, help="How many texts for each label.")],
+    label: Annotated[str | None, option(help="The column of labels, for tables.")] = None,
     epochs: Epochs = 10,
-    candidates: Annotated[
-        float, typer.Option(min=1, help="How many texts are written for each one that is kept.")
-    ] = 5.0,
-    embedder: Annotated[str, typer.Option(help="The embedder whose vectors the classifier sees.")] = "minilm",
+    candidates: Annotated[float, option(min=1, help="How many texts are written for each one that is kept.")] = 5.0,
+    embedder: Annotated[str, option(help="The embedder whose vectors the classifier sees.")] = "minilm",
     model: Model = None,
     *,
     how: _Training,
@@ -198,19 +194,17 @@ def conditional_command(
     _write(out, [{"text": row.text, "label": row.label, "confidence": row.confidence} for row in made])
 
 
-@app.command("steps")
+@app.command(name="steps")
 @with_options
 def steps_command(
     train: Train,
-    out: Annotated[Path, typer.Option("--folder", help="The folder to write step-001.txt, … into.")],
-    steps: Annotated[int, typer.Option(min=1, help="Number of steps: the model writes texts after each.")] = 8,
-    per_step: Annotated[
-        int, typer.Option(min=1, help="Number of texts that the model learns from in each step.")
-    ] = 1_000,
-    passes: Annotated[int, typer.Option(min=1, help="Number of passes over these texts.")] = 1,
+    out: Annotated[Path, option("--folder", help="The folder to write step-001.txt, … into.")],
+    steps: Annotated[int, option(min=1, help="Number of steps: the model writes texts after each.")] = 8,
+    per_step: Annotated[int, option(min=1, help="Number of texts that the model learns from in each step.")] = 1_000,
+    passes: Annotated[int, option(min=1, help="Number of passes over these texts.")] = 1,
     n: Annotated[
         int | None,
-        typer.Option(
+        option(
             "--n",
             "-n",
             min=1,
@@ -218,12 +212,12 @@ def steps_command(
         ),
     ] = None,
     labels: Annotated[
-        str | None, typer.Option(help="A column of labels: texts of every label, filtered by a classifier (LAMBADA).")
+        str | None, option(help="A column of labels: texts of every label, filtered by a classifier (LAMBADA).")
     ] = None,
     candidates: Annotated[
-        float, typer.Option(min=1, help="With --labels: how many texts are written for each one that is kept.")
+        float, option(min=1, help="With --labels: how many texts are written for each one that is kept.")
     ] = 3.0,
-    model: Annotated[str, typer.Option(help="The model: gpt (small, from scratch), ngram, or hf:NAME.")] = "gpt",
+    model: Annotated[str, option(help="The model: gpt (small, from scratch), ngram, or hf:NAME.")] = "gpt",
     *,
     how: _Training,
 ) -> None:

@@ -6,13 +6,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from textgauge.bench import Store
 from textgauge.bench.boards.grouped import boards_answer, boards_details, boards_rows, leaderboards, titled
 from textgauge.bench.boards.leaderboard import Leaderboard
 from textgauge.bench.boards.verdicts import detailed, judging, only, verdict_warnings
 from textgauge.bench.results import Results
+from textgauge.cli.door import argument, command, option, refuse
 from textgauge.cli.output import (
     Format,
     FormatOption,
@@ -21,57 +20,54 @@ from textgauge.cli.output import (
     print_answer,
     print_result,
     print_table,
-    refuse,
     say,
 )
 from textgauge.core.errors import InputError
 from textgauge.core.result import TableResult
 
 
+@command
 def leaderboard(
-    ctx: typer.Context,
-    folder: Annotated[Path, typer.Argument(help="The folder of a run.")],
+    folder: Annotated[Path, argument(help="The folder of a run.")],
     weights: Annotated[
         str | None,
-        typer.Option(help="Weights of measures in the overall score, such as accuracy=2,linearity=0; default: 1 each."),
+        option(help="Weights of measures in the overall score, such as accuracy=2,linearity=0; default: 1 each."),
     ] = None,
     judgements: Annotated[
         str | None,
-        typer.Option(help="Which judgements of ksc count: distinct (each once) or paper; default: as in the run."),
+        option(help="Which judgements of ksc count: distinct (each once) or paper; default: as in the run."),
     ] = None,
     ties: Annotated[
-        str | None, typer.Option(help="How equal distances count in ksc: half, right or wrong; default: as in the run.")
+        str | None, option(help="How equal distances count in ksc: half, right or wrong; default: as in the run.")
     ] = None,
     linearity: Annotated[
-        str | None, typer.Option(help="How ksc measures linearity: r2 or r; default: as in the run.")
+        str | None, option(help="How ksc measures linearity: r2 or r; default: as in the run.")
     ] = None,
     detail: Annotated[
-        bool, typer.Option("--detail", help="Print one row for each data set, protocol, metric and measure.")
+        bool, option("--detail", help="Print one row for each data set, protocol, metric and measure.")
     ] = False,
     scope: Annotated[
         str | None,
-        typer.Option(
+        option(
             help="What ranks hold for: texts (these), sources (new texts from these sources) or data (new data sets); "
             "default: sources where the run supports it."
         ),
     ] = None,
     measures: Annotated[
-        str | None, typer.Option(help="Only these measures, such as spearman,order_correlation; default: all.")
+        str | None, option(help="Only these measures, such as spearman,order_correlation; default: all.")
     ] = None,
     tests: Annotated[
         bool,
-        typer.Option(
-            "--tests", help="Test all pairs of metrics, one row each; for rated pairs, tasks and perturbation."
-        ),
+        option("--tests", help="Test all pairs of metrics, one row each; for rated pairs, tasks and perturbation."),
     ] = False,
     on: Annotated[
         str | None,
-        typer.Option(
+        option(
             help="What --tests compares: pearson, spearman (default) or kendall for rated pairs, a measure for others."
         ),
     ] = None,
     ceiling: Annotated[
-        bool, typer.Option("--ceiling", help="Rated pairs: print how well raters agree with each other.")
+        bool, option("--ceiling", help="Rated pairs: print how well raters agree with each other.")
     ] = False,
     form: FormatOption = Format.table,
 ) -> None:
@@ -83,11 +79,11 @@ def leaderboard(
     from textgauge.bench.contrasts import ceiling_rows
 
     if not tests:
-        refuse(ctx, "a leaderboard without --tests", "on")
+        refuse("a leaderboard without --tests", "--on")
     if tests or ceiling or detail:
-        refuse(ctx, "--tests" if tests else "--ceiling" if ceiling else "--detail", "weights", "scope")
+        refuse("--tests" if tests else "--ceiling" if ceiling else "--detail", "--weights", "--scope")
     if tests or ceiling:
-        refuse(ctx, "--tests" if tests else "--ceiling", "measures")
+        refuse("--tests" if tests else "--ceiling", "--measures")
     options = judging(judgements=judgements, ties=ties, linearity=linearity)
     results = Results(Store.open(folder))
     if tests:

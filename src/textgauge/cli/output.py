@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import inspect
 import io
 import json
 import shlex
@@ -13,26 +12,24 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from textwrap import wrap
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, TextIO
 
-import typer
-
+from textgauge.cli.door import OUTPUT, option
 from textgauge.core.errors import InputError
 from textgauge.core.files import without_formula
-from textgauge.core.result import Result
 from textgauge.core.tabular import (
     Row,
     fitting,
     hidden_columns,
     latex_table,
-    listed,
     markdown_table,
     printable,
     rich_table,
     table_width,
 )
-from textgauge.data.packing import get_packing
-from textgauge.data.source import split_column
+
+if TYPE_CHECKING:
+    from textgauge.core.result import Result
 
 
 class Format(StrEnum):
@@ -51,12 +48,12 @@ class Format(StrEnum):
         return self in (Format.table, Format.markdown, Format.latex)
 
 
-FormatOption = Annotated[Format, typer.Option("--format", "-f", case_sensitive=False, help="How to print the result.")]
-SeedOption = Annotated[int, typer.Option(min=0, help="Random seed.")]
-LevelOption = Annotated[float, typer.Option(help="Confidence level of the intervals.")]
+FormatOption = Annotated[Format, option("--format", "-f", help="How to print the result.", group=OUTPUT)]
+SeedOption = Annotated[int, option(min=0, help="Random seed.")]
+LevelOption = Annotated[float, option(help="Confidence level of the intervals.")]
 SchedulerOption = Annotated[
     str | None,
-    typer.Option(
+    option(
         "--scheduler",
         "--cluster",
         help="Use a Dask cluster: tcp://HOST:PORT, or local:N for N processes on this machine.",
@@ -64,39 +61,12 @@ SchedulerOption = Annotated[
 ]
 OutputOption = Annotated[
     Path | None,
-    typer.Option("--output", "-o", help="Save the result to a .json file; `textgauge report` reads it."),
+    option("--output", "-o", help="Save the result to a .json file; `textgauge report` reads it.", group=OUTPUT),
 ]
 ColumnOption = Annotated[
     str | None,
-    typer.Option(help="The column that holds the texts, for tables; default: `text`, or the only column of texts."),
+    option(help="The column that holds the texts, for tables; default: `text`, or the only column of texts."),
 ]
-
-
-def with_options(command: Callable[..., None]) -> Callable[..., None]:
-    """The command with the fields of its argument `how`, a dataclass, as options of its own."""
-    own = dict(inspect.signature(command, eval_str=True).parameters)
-    kind = own.pop("how").annotation
-    shared = inspect.signature(kind, eval_str=True).parameters
-
-    def run(**given: Any) -> None:
-        command(**{name: given[name] for name in own}, how=kind(**{name: given[name] for name in shared}))
-
-    parameters = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in (*own.values(), *shared.values())]
-    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    run.__annotations__ = {one.name: one.annotation for one in parameters}
-    run.__name__, run.__doc__ = command.__name__, command.__doc__
-    return run
-
-
-def refuse(ctx: typer.Context, what: str, *names: str) -> None:
-    """Refuse options that were typed and would do nothing here; defaults of a configuration file may stand."""
-    typed = [
-        max(item.opts, key=len)
-        for item in ctx.command.params
-        if item.name in names and getattr(ctx.get_parameter_source(item.name), "name", "") == "COMMANDLINE"
-    ]
-    if typed:
-        raise InputError(f"{what} does not take {listed(typed)}")
 
 
 def check_output(path: Path | None) -> None:
@@ -172,6 +142,9 @@ def names_of(sources: Sequence[str]) -> dict[str, str]:
     >>> names_of(["out/a.txt", "out/b.txt"]), names_of(["1/a.txt", "2/a.txt"])
     ({'a': 'out/a.txt', 'b': 'out/b.txt'}, {'1/a.txt': '1/a.txt', '2/a.txt': '2/a.txt'})
     """
+    from textgauge.data.packing import get_packing
+    from textgauge.data.source import split_column
+
     twice = next((source for source in sources if sources.count(source) > 1), None)
     if twice is not None:
         raise InputError(f"{twice} is given twice")
@@ -199,12 +172,17 @@ def note(text: str) -> None:
 
 def say(text: str, *, err: bool = False, nl: bool = True) -> None:
     """Print for people: what acts on a terminal rather than shows is replaced."""
-    typer.echo(printable(text), err=err, nl=nl)
+    _write(printable(text), sys.stderr if err else sys.stdout, nl)
 
 
 def print_data(text: str, *, nl: bool = True) -> None:
     """Print for programs: exact, but on a terminal."""
-    (say if sys.stdout.isatty() else typer.echo)(text, nl=nl)
+    _write(printable(text) if sys.stdout.isatty() else text, sys.stdout, nl)
+
+
+def _write(text: str, stream: TextIO, nl: bool) -> None:
+    stream.write(f"{text}\n" if nl else text)
+    stream.flush()
 
 
 def _table(rows: Sequence[Row], names: Sequence[str]) -> None:
@@ -215,7 +193,7 @@ def _table(rows: Sequence[Row], names: Sequence[str]) -> None:
     Console(width=width).print(rich_table(rows, shown, width))
     if hidden:
         say(hidden_columns(hidden))
-    typer.echo()
+    say("")
 
 
 def _csv(rows: Sequence[Row]) -> None:

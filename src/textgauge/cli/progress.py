@@ -8,8 +8,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 from textgauge.cli.output import DETAIL, note
 from textgauge.core.progress import Stage, listen
 from textgauge.core.tabular import Row, fitting, format_duration, printable, rich_table
@@ -141,7 +139,7 @@ def progress(on_interrupt: Callable[[], None] | None = None) -> Iterator[Watch]:
             note(f"interrupted after {spent}{f' while {watch.doing}' if watch.doing else ''}; nothing was kept")
         else:
             on_interrupt()
-        raise typer.Exit(130) from None
+        raise SystemExit(130) from None
     except BaseException:
         watch.stop()
         raise

@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from textgauge.bench import Store
 from textgauge.bench.boards.verdicts import missing_results
 from textgauge.bench.results import Results
+from textgauge.cli.door import argument, command, option
 from textgauge.cli.output import note, say
 from textgauge.core.errors import InputError
 from textgauge.core.files import write_atomically
@@ -18,17 +17,18 @@ if TYPE_CHECKING:
     from textgauge.report.page import ResultFile
 
 
+@command
 def report(
     sources: Annotated[
-        list[Path], typer.Argument(help="Folders of runs, and .json results of compare, score, describe and reproduce.")
+        list[Path], argument(help="Folders of runs, and .json results of compare, score, describe and reproduce.")
     ],
-    out: Annotated[Path, typer.Option("--output", "-o", help="The HTML file to write.")],
+    out: Annotated[Path, option("--output", "-o", help="The HTML file to write.")],
     title: Annotated[
-        str | None, typer.Option(help="The heading of the page; default: one that names the runs and results.")
+        str | None, option(help="The heading of the page; default: one that names the runs and results.")
     ] = None,
     texts: Annotated[
         list[Path] | None,
-        typer.Option(help="A table of texts from `compare --explain-to` or `describe --per-text`; repeat for several."),
+        option(help="A table of texts from `compare --explain-to` or `describe --per-text`; repeat for several."),
     ] = None,
 ) -> None:
     """Write one HTML page about runs and results; it needs no network. Prints the file's name and the main findings.
@@ -62,18 +62,19 @@ def _read(sources: list[Path]) -> tuple[list[Store], list[ResultFile]]:
     return stores, results
 
 
+@command
 def figures(
-    folder: Annotated[Path, typer.Argument(help="The folder of a run.")],
-    out: Annotated[Path, typer.Option("--folder", help="The folder to write the figures to.")],
+    folder: Annotated[Path, argument(help="The folder of a run.")],
+    out: Annotated[Path, option("--folder", help="The folder to write the figures to.")],
     kind: Annotated[
         str | None,
-        typer.Option(help="Which figures, such as distance,radar; default: all. `textgauge ls figures` lists them."),
+        option(help="Which figures, such as distance,radar; default: all. `textgauge ls figures` lists them."),
     ] = None,
-    form: Annotated[str, typer.Option("--type", help="File types, such as html,svg,png.")] = "html",
+    form: Annotated[str, option("--type", help="File types, such as html,svg,png.")] = "html",
     metrics: Annotated[
-        list[str] | None, typer.Option("-m", "--metrics", help="Only these metrics of the run; default: all.")
+        list[str] | None, option("-m", "--metrics", help="Only these metrics of the run; default: all.")
     ] = None,
-    repetition: Annotated[int, typer.Option(min=1, help="The repetition that tree figures show.")] = 1,
+    repetition: Annotated[int, option(min=1, help="The repetition that tree figures show.")] = 1,
 ) -> None:
     """Draw the figures of a run, and print the names of the files.
 

@@ -6,9 +6,8 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from textgauge.bench import Plan, Store
+from textgauge.cli.door import argument, command, option
 from textgauge.cli.output import Format, FormatOption, note, print_answer, print_result, print_table
 from textgauge.cli.progress import progress, progress_bar
 from textgauge.core.errors import InputError, ResourceError, UnknownName
@@ -22,34 +21,31 @@ if TYPE_CHECKING:
 _SHORT = ("verdict", "claim", "paper", "ours", "interval", "why", "deviation", "data")  # of a ledger on a terminal
 
 
+@command
 def reproduce(
     paper: Annotated[
         str | None,
-        typer.Argument(help="The paper: ackerman2023, kour2022, usmb, yamshchikov2020 or zwerdling2021; or `beyond`."),
+        argument(help="The paper: ackerman2023, kour2022, usmb, yamshchikov2020 or zwerdling2021; or `beyond`."),
     ] = None,
-    every: Annotated[
-        bool, typer.Option("--all", help="The claims of all five papers, and what goes beyond them.")
-    ] = False,
-    tables: Annotated[bool, typer.Option("--tables", help="Print only the tables, not the claims.")] = False,
-    table: Annotated[str | None, typer.Option(help="Print only this table, such as 3 or figure1.")] = None,
+    every: Annotated[bool, option("--all", help="The claims of all five papers, and what goes beyond them.")] = False,
+    tables: Annotated[bool, option("--tables", help="Print only the tables, not the claims.")] = False,
+    table: Annotated[str | None, option(help="Print only this table, such as 3 or figure1.")] = None,
     figures: Annotated[
-        Path | None, typer.Option(help="Also draw the paper's figures, and write them to this folder.")
+        Path | None, option(help="Also draw the paper's figures, and write them to this folder.")
     ] = None,
     variant: Annotated[
         str,
-        typer.Option(
-            help="ackerman2023: definition (the rules as written), paper (what the authors computed), or both."
-        ),
+        option(help="ackerman2023: definition (the rules as written), paper (what the authors computed), or both."),
     ] = "both",
     word_vectors: Annotated[
-        str, typer.Option(help="Word vectors to use instead of fastText's: wordvec, glove-50d, or a file.")
+        str, option(help="Word vectors to use instead of fastText's: wordvec, glove-50d, or a file.")
     ] = "wordvec",
     out: Annotated[
         Path | None,
-        typer.Option("--out", help="The folder that keeps the run; with --all, it has one folder for each paper."),
+        option("--out", help="The folder that keeps the run; with --all, it has one folder for each paper."),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
-    jobs: Annotated[int, typer.Option("-j", "--jobs", min=1, help="Number of local processes.")] = 1,
+    seed: Annotated[int, option(min=0, help="Random seed.")] = 0,
+    jobs: Annotated[int, option("-j", "--jobs", min=1, help="Number of local processes.")] = 1,
     form: FormatOption = Format.table,
 ) -> None:
     """Check a paper's claims: first what was not replicated, then what was, then its tables next to ours.
@@ -98,7 +94,7 @@ def reproduce(
             _draw(one, results, figures / one.name if every else figures)
     _print_ledger(ledgers, took, form)
     if failed:
-        raise typer.Exit(1)
+        raise SystemExit(1)
 
 
 def _of(paper: Paper, rows: list[Row]) -> str:

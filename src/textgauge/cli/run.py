@@ -7,8 +7,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from textgauge.bench import Plan, RunReport, Store
 from textgauge.bench.boards.grouped import leaderboards
 from textgauge.bench.boards.verdicts import verdict_warnings
@@ -18,6 +16,7 @@ from textgauge.bench.protocols import protocols_named
 from textgauge.bench.results import Results
 from textgauge.bench.run import compute, warnings_of
 from textgauge.bench.suites import find_suite, known_suites, suite_or_protocol_plans
+from textgauge.cli.door import argument, command, option, refuse
 from textgauge.cli.leaderboard import print_boards
 from textgauge.cli.output import (
     ColumnOption,
@@ -28,7 +27,6 @@ from textgauge.cli.output import (
     note,
     print_next,
     print_result,
-    refuse,
 )
 from textgauge.cli.progress import progress, progress_bar
 from textgauge.core.errors import InputError, UnknownName
@@ -36,14 +34,14 @@ from textgauge.core.result import TableResult
 from textgauge.core.tabular import Row, format_cell
 
 
-def _option(help_text: str, *names: str, **more: Any) -> Any:
-    return typer.Option(*names, help=help_text, **more)
+def _option(text: str, *names: str, **more: Any) -> Any:
+    return option(*names, help=text, **more)
 
 
+@command
 def run(
-    ctx: typer.Context,
     what: Annotated[
-        str, typer.Argument(help="A suite or a protocol; `textgauge ls suites` and `textgauge ls protocols` list them.")
+        str, argument(help="A suite or a protocol; `textgauge ls suites` and `textgauge ls protocols` list them.")
     ],
     out: Annotated[Path, _option("The folder that keeps the run; a run that is already there is resumed.", "--out")],
     source_a: Annotated[str | None, _option("The first corpus, for protocols that mix two sources.")] = None,
@@ -103,9 +101,9 @@ def run(
         ),
     ] = None,
     k: Annotated[
-        str | None, _option("ksc: the number of mixtures; several as 7,12; default: the protocol's.", "-k")
+        str | None, _option("ksc: the number of mixtures; several as 7,12; default: the protocol's.", "-k", "--k")
     ] = None,
-    n: Annotated[int | None, _option("Number of texts in each corpus; default: the protocol's.", "-n")] = None,
+    n: Annotated[int | None, _option("Number of texts in each corpus; default: the protocol's.", "-n", "--n")] = None,
     repetitions: Annotated[
         int | None, _option("How often texts are drawn anew; default: the protocol's.", min=1)
     ] = None,
@@ -149,7 +147,7 @@ def run(
         return
     audit = None
     if judge is None:
-        refuse(ctx, "a run without --judge", "repeat", "swapped", "margin")
+        refuse("a run without --judge", "--judge-again", "--judge-swapped", "--margin")
     else:
         rated_kind = next((kind for kind in protocols_named(what) if kind.rated), None)
         if rated_kind is None or pairs is None:
@@ -178,7 +176,7 @@ def run(
     folder = shlex.quote(str(out))
     print_next([f"textgauge leaderboard {folder} --detail", f"textgauge report {folder} -o report.html"], form)
     if failed:
-        raise typer.Exit(1)
+        raise SystemExit(1)
 
 
 def _compute(plans: Sequence[Plan], store: Store, jobs: int, scheduler: str | None) -> bool:
@@ -193,7 +191,7 @@ def _compute(plans: Sequence[Plan], store: Store, jobs: int, scheduler: str | No
         cells = {cell.name: cell for plan in plans for cell in plan.cells()}.values()
         kept = f"{sum(store.path(cell).exists() for cell in cells)} of {len(cells)} results are kept in {store.folder}"
         note(f"interrupted: {kept}; run the same command again to resume")
-        raise typer.Exit(130) from None
+        raise SystemExit(130) from None
     for failure in report.failures:
         note(f"warning: {failure}")
     return bool(report.failures)

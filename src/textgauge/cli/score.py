@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
+from textgauge.cli.door import argument, command, option, refuse
 from textgauge.cli.output import (
     Format,
     FormatOption,
@@ -21,7 +20,6 @@ from textgauge.cli.output import (
     print_next,
     print_result,
     print_table,
-    refuse,
     say,
     this_command,
 )
@@ -41,21 +39,19 @@ from textgauge.metrics.pair.column import column_names
 _SHOWN = 10  # pairs in a table for people
 
 
-_ALONE = ("background", "scheduler", "parts")  # options for one system
+_ALONE = ("--background", "--scheduler", "--cluster", "--parts")  # options for one system
 
 
+@command
 def score(
-    ctx: typer.Context,
-    left: Annotated[
-        str | None, typer.Argument(help=f"The texts to score. {accepted(embeddings=True)}", show_default=False)
-    ] = None,
+    left: Annotated[str | None, argument(help=f"The texts to score. {accepted(embeddings=True)}")] = None,
     right: Annotated[
         list[str] | None,
-        typer.Argument(help="The references, line by line; several files give several references for each text."),
+        argument(help="The references, line by line; several files give several references for each text."),
     ] = None,
     metrics: Annotated[
         list[str] | None,
-        typer.Option(
+        option(
             "-m",
             "--metrics",
             help="Metrics, separated by commas or repeated; `rouge1@words|13a` is a grid.",
@@ -64,46 +60,42 @@ def score(
     ] = None,
     pairs: Annotated[
         str | None,
-        typer.Option(help="A table, sample or dataset that holds both texts of each pair, instead of two files."),
+        option(help="A table, sample or dataset that holds both texts of each pair, instead of two files."),
     ] = None,
-    left_column: Annotated[str, typer.Option("--left", help="The column of the left texts of --pairs.")] = "left",
-    right_column: Annotated[str, typer.Option("--right", help="The column of the right texts of --pairs.")] = "right",
+    left_column: Annotated[str, option("--left", help="The column of the left texts of --pairs.")] = "left",
+    right_column: Annotated[str, option("--right", help="The column of the right texts of --pairs.")] = "right",
     column: Annotated[
         str | None,
-        typer.Option(help="The column that holds the texts, for tables; default: `text`, or the only column of texts."),
+        option(help="The column that holds the texts, for tables; default: `text`, or the only column of texts."),
     ] = None,
     reference: Annotated[
         list[str] | None,
-        typer.Option(help="A file of references (repeat for several): rank the other files as systems."),
+        option(help="A file of references (repeat for several): rank the other files as systems."),
     ] = None,
     system: Annotated[
-        list[str] | None, typer.Option(help="NAME=FILE: a system to rank by --reference; repeat for several.")
+        list[str] | None, option(help="NAME=FILE: a system to rank by --reference; repeat for several.")
     ] = None,
     segments: Annotated[
         Path | None,
-        typer.Option(
-            help="With --reference: write the score of every item and system to a .csv, .jsonl or .parquet file."
-        ),
+        option(help="With --reference: write the score of every item and system to a .csv, .jsonl or .parquet file."),
     ] = None,
     baseline: Annotated[
-        str | None, typer.Option(help="The texts of another system: test the difference from it, metric by metric.")
+        str | None, option(help="The texts of another system: test the difference from it, metric by metric.")
     ] = None,
     background: Annotated[
         str | None,
-        typer.Option(help="The corpus that tfidf, bm25plus and idf weights are fitted on; default: all texts given."),
+        option(help="The corpus that tfidf, bm25plus and idf weights are fitted on; default: all texts given."),
     ] = None,
     summary: Annotated[
         bool,
-        typer.Option("--summary", help="Print one row for each metric, with mean and interval, and no single pairs."),
+        option("--summary", help="Print one row for each metric, with mean and interval, and no single pairs."),
     ] = False,
-    parts: Annotated[
-        bool, typer.Option("--parts", help="Add precision, recall and other parts of each metric.")
-    ] = False,
+    parts: Annotated[bool, option("--parts", help="Add precision, recall and other parts of each metric.")] = False,
     limit: Annotated[
-        int | None, typer.Option(min=1, help="Use a random sample of this many of --pairs; default: all.")
+        int | None, option(min=1, help="Use a random sample of this many of --pairs; default: all.")
     ] = None,
     level: LevelOption = 0.95,
-    resamples: Annotated[int, typer.Option(min=100, help="Number of resamples in bootstrap and test.")] = 1_000,
+    resamples: Annotated[int, option(min=100, help="Number of resamples in bootstrap and test.")] = 1_000,
     seed: SeedOption = 0,
     scheduler: SchedulerOption = None,
     output: OutputOption = None,
@@ -121,16 +113,16 @@ def score(
         files = [*([left] if left else []), *(right or [])]
         if not reference:
             raise InputError("systems are ranked by --reference")
-        refuse(ctx, "ranking systems", "pairs", "baseline", "limit", *_ALONE)
+        refuse("ranking systems", "--pairs", "--baseline", "--limit", *_ALONE)
         how = {"level": level, "resamples": resamples, "seed": seed, "column": column}
         _print_systems(
             files, system or [], reference, metrics or DEFAULT_METRICS, how, form, segments=segments, output=output
         )
         return
     if baseline is not None:
-        refuse(ctx, "--baseline", *_ALONE)
+        refuse("--baseline", *_ALONE)
     if pairs is None:
-        refuse(ctx, "scoring files without --pairs", "limit", "left_column", "right_column")
+        refuse("scoring files without --pairs", "--limit", "--left", "--right")
     names = metrics or DEFAULT_METRICS
     wanted = column_names(names)
     texts, references, scores = _read(
@@ -159,7 +151,7 @@ def score(
     other = [] if pairs else [this_command("--baseline", "other.txt")]
     print_next([*other, this_command("-o", "found.json")] if output is None else other, form)
     if all(not len(scores.defined) for scores in report):
-        raise typer.Exit(1)
+        raise SystemExit(1)
 
 
 def _print(report: ScoreReport, *, summary: bool, parts: bool, form: Format) -> None:
@@ -169,7 +161,7 @@ def _print(report: ScoreReport, *, summary: bool, parts: bool, form: Format) -> 
         for line in report.citations if form is not Format.latex and form.for_people else ():
             say(line)
         if report.citations and form is Format.table:
-            typer.echo()
+            say("")
     else:
         rows = report.to_dicts(parts=parts)
         print_result(TableResult("score", rows, report.answer, report.warnings, extra=report.details), form)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
+from cyclopts import App
 
+from textgauge.cli.door import command, option
 from textgauge.cli.output import Format, FormatOption, note, print_result
 from textgauge.cli.progress import progress
 from textgauge.core.errors import InputError
@@ -14,54 +15,48 @@ from textgauge.core.tabular import count_of
 
 _NAMED = 5  # metrics whose share is printed
 
-app = typer.Typer(help="Train metrics on people's ratings.", no_args_is_help=True)
+app = App(name="train", help="Train metrics on people's ratings.")
 
 
-@app.callback()
-def top() -> None:
-    """Train metrics on people's ratings."""
-
-
-@app.command("ensemble")
+@app.command(name="ensemble")
+@command
 def ensemble(
-    out: Annotated[
-        Path, typer.Option("--output", "-o", help="The model file to write; score with `-m ensemble@FILE`.")
-    ],
-    pairs: Annotated[str, typer.Option(help="A table, sample or dataset of rated pairs.")],
-    left: Annotated[str, typer.Option(help="The column of the left texts of --pairs.")] = "left",
-    right: Annotated[str, typer.Option(help="The column of the right texts of --pairs.")] = "right",
+    out: Annotated[Path, option("--output", "-o", help="The model file to write; score with `-m ensemble@FILE`.")],
+    pairs: Annotated[str, option(help="A table, sample or dataset of rated pairs.")],
+    left: Annotated[str, option(help="The column of the left texts of --pairs.")] = "left",
+    right: Annotated[str, option(help="The column of the right texts of --pairs.")] = "right",
     rating: Annotated[
         list[str] | None,
-        typer.Option(help="A column of ratings of --pairs, larger for more similar; repeat for several raters."),
+        option(help="A column of ratings of --pairs, larger for more similar; repeat for several raters."),
     ] = None,
     group: Annotated[
         str | None,
-        typer.Option(
+        option(
             "--set",
             help="The column that says which set a pair belongs to; sets that share texts are left out together.",
         ),
     ] = None,
-    source: Annotated[str | None, typer.Option(help="The column of sources, where sets do not identify them.")] = None,
+    source: Annotated[str | None, option(help="The column of sources, where sets do not identify them.")] = None,
     also: Annotated[
         list[str] | None,
-        typer.Option(help="More rated pairs to learn from: a dataset, or a table like --pairs; repeat for several."),
+        option(help="More rated pairs to learn from: a dataset, or a table like --pairs; repeat for several."),
     ] = None,
     metrics: Annotated[
         list[str] | None,
-        typer.Option(
+        option(
             "-m",
             "--metrics",
             help="Metrics to learn from, or parts such as rouge1.recall; default: all that can run here.",
         ),
     ] = None,
     scale: Annotated[
-        str | None, typer.Option(help="The lowest and the highest rating, such as 1,5; default: those in the data.")
+        str | None, option(help="The lowest and the highest rating, such as 1,5; default: those in the data.")
     ] = None,
-    resamples: Annotated[int, typer.Option(min=100, help="Number of resamples in the paired bootstrap.")] = 1_000,
+    resamples: Annotated[int, option(min=100, help="Number of resamples in the paired bootstrap.")] = 1_000,
     limit: Annotated[
-        int | None, typer.Option(min=1, help="Use a random sample of this many of --pairs; default: all.")
+        int | None, option(min=1, help="Use a random sample of this many of --pairs; default: all.")
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
+    seed: Annotated[int, option(min=0, help="Random seed.")] = 0,
     form: FormatOption = Format.table,
 ) -> None:
     """Train a pair metric on rated pairs: a model that predicts the ratings from other pair metrics.

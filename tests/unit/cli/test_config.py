@@ -33,11 +33,11 @@ def test_commands_of_a_group_and_lists(run, folder):
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("[compare]\npermutation = 9", "compare: unknown option or command 'permutation'; did you mean permutations"),
-        ("[compere]\nseed = 1", "unknown option or command 'compere'; did you mean compare"),
-        ("[compare]\npermutations = [1]", "permutations is one value"),
-        ("[compare", "textgauge.toml: not TOML"),
-        ("compare = 3", "compare is a command; give its options in a table [compare]"),
+        ("[compare]\npermutation = 9", "--permutations"),
+        ("[compere]\nseed = 1", "compere"),
+        ("[compare]\npermutations = [1]", "permutations"),
+        ("[compare", "textgauge.toml"),
+        ("compare = 3", "[compare]"),
     ],
 )
 def test_a_mistake_is_one_line(run, folder, text, complaint):

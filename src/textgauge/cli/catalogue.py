@@ -1,0 +1,446 @@
+"""What there is to choose from, and whether it works: `ls`, `datasets`, `resources`, `cache` and `doctor`."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from collections.abc import Callable
+from dataclasses import fields
+from enum import StrEnum
+from importlib.metadata import version
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import App
+
+from textgauge.cli.door import argument, command, option
+from textgauge.cli.output import Format, FormatOption, SeedOption, print_next, print_result, say
+from textgauge.core.errors import ResourceError, TextgaugeError, UnknownName, install_line, installed_from
+from textgauge.core.result import TableResult
+from textgauge.core.tabular import Row, count_of, listed
+
+if TYPE_CHECKING:
+    from textgauge.data import DatasetCard
+
+datasets = App(name="datasets", help="List, fetch and show samples and published datasets.")
+resources = App(name="resources", help="List, fetch and verify models and data files.")
+cache = App(name="cache", help="Show and empty the folder of models and embeddings.")
+
+# The packages that each extra of `textgauge[all]` adds.
+EXTRAS = {
+    "st": ("sentence_transformers",),
+    "hf": ("transformers", "torch"),
+    "api": ("httpx",),
+    "dask": ("distributed",),
+    "elmo": ("h5py",),
+    "generate": ("torch",),
+    "pandas": ("pandas",),
+    "excel": ("fastexcel",),
+    "zstd": ("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd",),
+}
+
+
+class What(StrEnum):
+    """Things that can be listed."""
+
+    metrics = "metrics"
+    embedders = "embedders"
+    tokenizers = "tokenizers"
+    word_vectors = "word-vectors"
+    protocols = "protocols"
+    suites = "suites"
+    figures = "figures"
+    datasets = "datasets"
+    resources = "resources"
+
+
+@command
+def ls(
+    what: Annotated[What, argument(help="What to list.")],
+    words: Annotated[
+        list[str] | None, argument(help="Only rows that contain all these words, such as `pairs embeddings`.")
+    ] = None,
+    form: FormatOption = Format.table,
+) -> None:
+    """List metrics, embedders, tokenizers, word vectors, protocols, suites, figures, datasets or resources.
+
+    Example: textgauge ls metrics corpora embeddings
+    """
+    rows = _LISTINGS[what]()
+    matches = [row for row in rows if all(_contains(row, word) for word in words or ())]
+    shown = [{name: value for name, value in row.items() if name not in _LONG} for row in matches]
+    of = f" of {len(rows)}" if words else ""
+    print_result(TableResult("ls", matches, f"{len(matches)}{of} {what.replace('-', ' ')}.", shown=shown), form)
+    if what is What.metrics:
+        print_next(["textgauge ls metrics corpora · textgauge ls metrics pairs tokens"], form)
+
+
+def _contains(row: Row, word: str) -> bool:
+    return any(word.lower() in str(value).lower() for value in row.values())
+
+
+def _metrics() -> list[Row]:
+    from textgauge.metrics import CorpusMetric, list_metrics
+    from textgauge.metrics.base import parameters
+
+    return [
+        {
+            "name": metric.name,
+            "of": "corpora" if isinstance(metric, CorpusMetric) else "pairs",
+            "answers": (metric.__doc__ or "").strip().splitlines()[0],
+            "needs": metric.needs,
+            "label": metric.label,
+            "on": metric.on,
+            "parameters": ", ".join(f"{name}={getattr(metric, name)}" for name in parameters(type(metric))),
+            "parts": ", ".join(part.name for part in metric.parts),
+            "closer": metric.closer,
+            "symmetric": metric.symmetric,
+            "explains": isinstance(metric, CorpusMetric) and metric.explains,
+            "source": metric.source,
+        }
+        for metric in list_metrics()
+    ]
+
+
+def _embedders() -> list[Row]:
+    from textgauge.encode.embedders import list_embedders, list_prefixes
+
+    blank = {"dimension": None, "language": None, "window": None, "megabytes": None, "available": None}
+    return [*list_embedders(), *({"name": row["name"], **blank, "note": row["note"]} for row in list_prefixes())]
+
+
+def _tokenizers() -> list[Row]:
+    from textgauge.encode.tokenizers import list_tokenizers
+
+    return [{"name": name} for name in list_tokenizers()]
+
+
+def _word_vectors() -> list[Row]:
+    from textgauge.encode.word_vectors import list_word_vectors
+
+    return list_word_vectors()
+
+
+def _protocols() -> list[Row]:
+    from textgauge.bench.protocols import known_protocols
+
+    return [
+        {
+            "name": name,
+            "parameters": ", ".join(f"{item.name}={item.default}" for item in fields(kind)),
+            "measures": ", ".join(measure.name for measure in kind.measures),
+            "about": (kind.__doc__ or "").strip().splitlines()[0],
+        }
+        for name, kind in known_protocols().items()
+    ]
+
+
+def _figures() -> list[Row]:
+    from textgauge.bench.protocols import known_protocols
+    from textgauge.report.figures import KINDS
+
+    drawn = {name: [kind.name for kind in known_protocols().values() if name in kind.figures] for name in KINDS}
+    return [{"name": name, "protocols": ", ".join(of)} for name, of in drawn.items()]
+
+
+def _suites() -> list[Row]:
+    from textgauge.bench import known_suites
+
+    return [{"name": suite.name, "about": suite.about} for suite in known_suites().values()]
+
+
+@datasets.command(name="ls")
+@command
+def list_datasets(form: FormatOption = Format.table) -> None:
+    """List all datasets with their size, licence, and whether they are on this machine."""
+    rows = dataset_rows()
+    here = sum(row["available"] for row in rows)
+    print_result(TableResult("datasets ls", rows, f"{len(rows)} datasets, {here} of them on this machine."), form)
+
+
+@datasets.command(name="fetch")
+@command
+def fetch_datasets(
+    names: Annotated[list[str], argument(help="Names as `textgauge datasets ls` prints them.")],
+    form: FormatOption = Format.table,
+) -> None:
+    """Fetch datasets and check them by their sha256; from then on they are used offline."""
+    known = dict(_named_cards())
+    for name in names:
+        if name not in known:
+            raise UnknownName.among("dataset", name, known)
+    rows: list[Row] = [{"name": name, "files": _fetch_dataset(known[name], name), "available": True} for name in names]
+    print_result(TableResult("datasets fetch", rows, f"On this machine: {listed(names)}."), form)
+
+
+@datasets.command(name="show")
+@command
+def show_dataset(
+    name: Annotated[str, argument(help="A name as `textgauge datasets ls` prints it, or a file.")],
+    n: Annotated[int, option("-n", "--n", min=1, help="How many texts or pairs.")] = 5,
+    pairs: Annotated[bool, option(help="Show the pairs of a dataset that has texts too.")] = False,
+    seed: SeedOption = 0,
+    form: FormatOption = Format.table,
+) -> None:
+    """Print a few texts or pairs of a dataset."""
+    from textgauge.data import load_pairs, load_texts
+
+    kinds = {card.kind for known, card in _named_cards() if known == name.partition("/")[0]}
+    rows: list[Row]
+    if pairs or kinds == {"pairs"}:
+        both = load_pairs(name, limit=n, seed=seed)
+        grades = both.grade or [None] * len(both.left)
+        rows = [
+            {"left": left, "right": right, "grade": grade}
+            for left, right, grade in zip(both.left, both.right, grades, strict=True)
+        ]
+    else:
+        texts = load_texts(name, limit=n, seed=seed)
+        labels = texts.labels or [None] * len(texts.texts)
+        rows = [{"text": text, "label": label} for text, label in zip(texts.texts, labels, strict=True)]
+    what = "pairs" if "left" in rows[0] else "texts"
+    print_result(TableResult("datasets show", rows, f"{len(rows)} {what} of {name}, drawn at random."), form)
+
+
+def dataset_rows() -> list[Row]:
+    """Return one row per dataset."""
+    return [
+        {
+            "name": name,
+            "kind": card.kind,
+            "texts": card.size,
+            "licence": card.licence,
+            "available": _is_available(card, name),
+            "about": card.about,
+        }
+        for name, card in _named_cards()
+    ]
+
+
+def _named_cards() -> list[tuple[str, DatasetCard]]:
+    from textgauge.data import list_published, list_samples
+    from textgauge.data.samples import PREFIX
+
+    samples = [(PREFIX + card.name, card) for card in list_samples()]
+    return samples + [(card.name, card) for card in list_published()]
+
+
+def _is_available(card: DatasetCard, name: str) -> bool:
+    from textgauge.data import is_here
+    from textgauge.data.samples import PREFIX
+    from textgauge.encode.resources import available
+
+    return all(map(available, card.needs)) if name.startswith(PREFIX) else is_here(card.name)
+
+
+def _fetch_dataset(card: DatasetCard, name: str) -> int:
+    from textgauge.data import fetch_dataset
+    from textgauge.data.samples import PREFIX
+    from textgauge.encode.resources import locate
+
+    if not name.startswith(PREFIX):
+        return len(fetch_dataset(card.name))
+    needs = {need for known, other in _named_cards() if known == name for need in other.needs}
+    return len([locate(need) for need in sorted(needs)])
+
+
+@resources.command(name="ls")
+@command
+def list_resources(form: FormatOption = Format.table) -> None:
+    """List every resource: what it is for, size, licence, whether it is on this machine, where it comes from."""
+    rows = resource_rows()
+    here = sum(row["here"] for row in rows)
+    print_result(TableResult("resources ls", rows, f"{len(rows)} resources, {here} of them on this machine."), form)
+
+
+@resources.command(name="fetch")
+@command
+def fetch_resources(names: Annotated[list[str], argument(help="Resources to fetch.")]) -> None:
+    """Fetch models and data files into the cache; files that are there and intact are kept."""
+    from textgauge.encode.resources import fetch, resource
+
+    for name in names:
+        resource(name)
+    for name in names:
+        say(f"{name}\t{fetch(name)}")
+
+
+@resources.command(name="verify")
+@command
+def verify_resources(
+    names: Annotated[
+        list[str] | None, argument(help="Resources to verify; default: all that are on this machine.")
+    ] = None,
+    form: FormatOption = Format.table,
+) -> int:
+    """Check every byte of the files in the cache; exit code 1 if one is damaged, or one that you name is missing."""
+    from textgauge.encode import resources as store
+
+    def state(name: str) -> str:
+        if not store.cached_folder(name).is_dir():
+            return "missing"
+        return "ok" if store.verify(name) else "damaged"
+
+    cached = [entry.name for entry in store.resources() if store.cached_folder(entry.name).is_dir()]
+    rows: list[Row] = [{"name": name, "state": state(name)} for name in names or cached]
+    wrong = [f"{row['name']} is {row['state']}" for row in rows if row["state"] != "ok"]
+    answer = f"{listed(wrong)}." if wrong else f"{count_of(len(rows), 'resource')}: every byte is right."
+    print_result(TableResult("resources verify", rows, answer[0].upper() + answer[1:]), form)
+    return 1 if wrong else 0
+
+
+def resource_rows() -> list[Row]:
+    """Return one row per resource."""
+    from textgauge.encode import resources as store
+
+    return [
+        {
+            "name": entry.name,
+            "purpose": entry.purpose,
+            "megabytes": round(entry.size / 1e6, 1),
+            "licence": entry.licence,
+            "here": store.available(entry.name),
+            "sources": ", ".join(entry.sources),
+        }
+        for entry in store.resources()
+    ]
+
+
+@cache.command(name="ls")
+@command
+def list_cache(form: FormatOption = Format.table) -> None:
+    """List what the cache holds, its size, and which option of `textgauge cache clean` removes it."""
+    from textgauge.data.cache_folder import cache_use
+    from textgauge.encode.resources import cache_root
+
+    rows = [use.to_dict() for use in cache_use()]
+    total = sum(row["megabytes"] for row in rows)
+    print_result(TableResult("cache ls", rows, f"{total:.1f} MB in {cache_root()}"), form)
+
+
+@cache.command(name="path")
+@command
+def print_cache_path() -> None:
+    """Print the cache folder; the environment variable TEXTGAUGE_CACHE sets it."""
+    from textgauge.encode.resources import cache_root
+
+    say(str(cache_root()))
+
+
+@cache.command(name="clean")
+@command
+def clean(
+    embeddings: Annotated[bool, option(help="Remove only embeddings; they are computed again when needed.")] = False,
+    models: Annotated[bool, option(help="Remove only models; they are fetched again when needed.")] = False,
+    everything: Annotated[
+        bool,
+        option("--all", help="Also remove datasets, answers of paid services and results of reproduced papers."),
+    ] = False,
+) -> None:
+    """Remove embeddings and models from the cache folder, without asking; with --all everything else too."""
+    from textgauge.data.cache_folder import Removable, clean_cache
+    from textgauge.encode.resources import cache_root
+
+    kinds: dict[Removable, bool] = {"embeddings": embeddings, "models": models, "all": everything}
+    freed = clean_cache(*(kind for kind, wanted in kinds.items() if wanted))
+    say(f"Freed {freed / 1e6:.1f} MB in {cache_root()}")
+
+
+@command
+def doctor(form: FormatOption = Format.table) -> int:
+    """Check versions, folders, resources, extras and the built-in encoder; nothing is fetched.
+
+    The exit code is 1 if something needed is broken or missing.
+    """
+    checks: dict[str, Callable[[], str]] = {
+        "textgauge": lambda: version("textgauge"),
+        "python": platform.python_version,
+        "numpy, scipy, scikit-learn": lambda: ", ".join(version(name) for name in ("numpy", "scipy", "scikit-learn")),
+        "cores": lambda: str(os.cpu_count()),
+        "cache folder": _check_cache_folder,
+        "data folder": lambda: os.environ.get("TEXTGAUGE_DATA") or "not set (TEXTGAUGE_DATA)",
+        "resources": _count_resources,
+        "extras": _count_extras,
+        "metrics": _count_metrics,
+        "encoder minilm": _check_encoder,
+    }
+    rows: list[Row] = []
+    for name, check in checks.items():
+        try:
+            rows.append({"check": name, "ok": True, "found": check()})
+        except (TextgaugeError, OSError, ImportError) as error:
+            rows.append({"check": name, "ok": False, "found": str(error)})
+    failed = [row["check"] for row in rows if not row["ok"]]
+    answer = f"{len(failed)} of {len(rows)} checks failed: {listed(failed)}." if failed else "Everything works."
+    print_result(TableResult("doctor", rows, answer), form)
+    return 1 if failed else 0
+
+
+def _check_cache_folder() -> str:
+    from textgauge.encode.resources import cache_root, make_cache_folder
+
+    folder = make_cache_folder(cache_root())
+    if not os.access(folder, os.W_OK):
+        raise PermissionError(f"{folder} cannot be written; set TEXTGAUGE_CACHE to a folder that can")
+    return str(folder)
+
+
+def _count_resources() -> str:
+    from textgauge.encode.resources import available
+    from textgauge.encode.resources import resources as list_all
+
+    known = list_all()
+    missing = [item.name for item in known if not available(item.name)]
+    here = f"{len(known) - len(missing)} of {len(known)} here"
+    return f"{here}; to get the others: textgauge resources fetch {' '.join(missing)}" if missing else here
+
+
+def _count_extras() -> str:
+    missing = [extra for extra, packages in EXTRAS.items() if not all(map(_is_installed, packages))]
+    here = f"{len(EXTRAS) - len(missing)} of {len(EXTRAS)} here"
+    line = install_line(",".join(missing), sys.prefix, *installed_from())
+    return f"{here}; to get the others: {line}" if missing else here
+
+
+def _is_installed(package: str) -> bool:
+    try:
+        return find_spec(package) is not None
+    except ModuleNotFoundError:  # the package that it is in
+        return False
+
+
+def _count_metrics() -> str:
+    from textgauge.metrics import list_metrics
+
+    return f"{len(list_metrics(kind='corpus'))} corpus metrics, {len(list_metrics(kind='pair'))} pair metrics"
+
+
+def _check_encoder() -> str:
+    import numpy as np
+
+    from textgauge.encode.embedders import embedder
+    from textgauge.encode.resources import available, resource
+
+    missing = [name for name in ("wordpiece", "minilm") if not available(name)]
+    if missing:
+        size = sum(resource(name).size for name in missing) / 1e6
+        raise ResourceError(f"not on this machine ({size:.0f} MB); run: textgauge resources fetch {' '.join(missing)}")
+    near, same, far = embedder("minilm").encode(["A cat sat down.", "A cat was sitting.", "Stocks fell sharply."])
+    if not float(near @ same) > float(near @ far) + 0.3 or not np.isclose(np.linalg.norm(near), 1.0, atol=1e-5):
+        raise ResourceError("the encoder runs but its vectors make no sense; run `textgauge resources verify minilm`")
+    return "runs, and finds a paraphrase closer than another sentence"
+
+
+_LONG = ("label", "parameters", "parts", "symmetric", "explains", "source", "sources")  # in JSON and CSV
+_LISTINGS: dict[What, Callable[[], list[Row]]] = {
+    What.metrics: _metrics,
+    What.embedders: _embedders,
+    What.tokenizers: _tokenizers,
+    What.word_vectors: _word_vectors,
+    What.protocols: _protocols,
+    What.suites: _suites,
+    What.figures: _figures,
+    What.datasets: dataset_rows,
+    What.resources: resource_rows,
+}

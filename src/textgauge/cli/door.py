@@ -1,0 +1,239 @@
+"""Commands from functions: options come from signatures and docstrings, a terminal adds how results are printed.
+
+`command` makes a command of a function whose own parameters are its arguments and options. `calling(function)` makes
+one that takes the parameters of a public function besides: it gets them as `given`, ready to be passed on.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+import sys
+import types
+import typing
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+from cyclopts import Parameter
+
+from textgauge.core.errors import InputError
+
+STDIN = "\0stdin"  # stands for `-`, which the parser would take for an option
+OUTPUT = "Output"  # the panel of what a terminal adds
+_NAMES = {"metrics": ("--metrics", "-m"), "metric": ("--metric", "-m"), "jobs": ("--jobs", "-j")}
+_NAMES |= {"scheduler": ("--scheduler", "--cluster")}
+_LEAST = {"seed": 0, "jobs": 1, "limit": 1, "repetitions": 1}  # of numbers that Python hands on as they are
+
+
+class Argument(Parameter):
+    """A parameter that is given by its place."""
+
+
+def argument(*, help: str, metavar: str | None = None) -> Parameter:  # noqa: A002
+    """Declare an argument, which is given by its place."""
+    return Argument(help=help, metavar=metavar)
+
+
+def option(*names: str, help: str, min: int | None = None, **more: Any) -> Parameter:  # noqa: A002
+    """Declare an option, by other names than that of its parameter if some are given."""
+    if min is not None:
+        from cyclopts.validators import Number
+
+        more["validator"] = Number(gte=min)
+    return Parameter(name=names or None, help=help, **more)
+
+
+def command(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Make a command of a function: what is declared as `argument` goes by place, everything else is an option."""
+    return _command(function, _own_parameters(function), lambda values: function(**values))
+
+
+def with_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Make a command of a function, with the fields of its argument `how`, a dataclass, as options of its own."""
+    *own, how = _own_parameters(function)
+    shared = _own_parameters(how.annotation)
+
+    def run(values: dict[str, Any]) -> Any:
+        made = how.annotation(**{one.name: values.pop(one.name) for one in shared})
+        return function(**values, how=made)
+
+    return _command(function, [*own, *shared], run)
+
+
+def calling(
+    function: Callable[..., Any],
+    *,
+    without: Iterable[str] = (),
+    options: Mapping[str, Sequence[str]] | None = None,
+    kinds: Mapping[str, Any] | None = None,
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Make a command of a function whose first argument takes the parameters of the public `function` as a dict.
+
+    Parameters
+    ----------
+    function
+        The public function; its positional parameters are arguments, its keyword-only ones options.
+    without
+        Parameters that a terminal does not offer. Those that begin with `on_` are none of it either.
+    options
+        Names of options, by parameter, where they are others than the parameter's; a positional parameter that is named
+        here is an option too.
+    kinds
+        Types of parameters, where a terminal offers less than Python.
+    """
+    named = options or {}
+    names = _NAMES | dict(named)
+
+    def make(terminal: Callable[..., Any]) -> Callable[..., Any]:
+        own = _own_parameters(terminal)[1:]
+        known = {parameter.name for parameter in own}
+        texts = parameter_texts(function)
+        taken = [
+            _terminal_parameter(
+                parameter.replace(kind=parameter.KEYWORD_ONLY) if parameter.name in named else parameter,
+                function,
+                texts.get(parameter.name, ""),
+                names.get(parameter.name, ()),
+                (kinds or {}).get(parameter.name),
+            )
+            for parameter in inspect.signature(function).parameters.values()
+            if parameter.kind is not parameter.VAR_KEYWORD
+            and not parameter.name.startswith("on_")
+            and parameter.name not in {*without, *known}
+        ]
+        maps = {
+            p.name for p in inspect.signature(function).parameters.values() if str(p.annotation).startswith("Mapping[")
+        }
+
+        def run(values: dict[str, Any]) -> Any:
+            given = {p.name: values.pop(p.name) for p in taken if p.name in values}
+            given |= {name: parse_settings(given[name]) for name in maps & set(given) if given[name] is not None}
+            return terminal(given, **values)
+
+        if not terminal.__doc__:
+            terminal.__doc__ = function.__doc__
+        return _command(terminal, [*taken, *own], run)
+
+    return make
+
+
+def parse_settings(items: Iterable[str]) -> dict[str, str]:
+    """Parse `name=value` items, separated by commas or given one by one.
+
+    >>> parse_settings(["text=body,label=topic", "k=3"])
+    {'text': 'body', 'label': 'topic', 'k': '3'}
+    """
+    settings = {}
+    for item in (part for text in items for part in text.split(",") if part.strip()):
+        name, equals, value = item.partition("=")
+        if not equals:
+            raise InputError(f"parameters are written name=value, not {item!r}")
+        settings[name.strip()] = value.strip()
+    return settings
+
+
+def refuse(what: str, *options: str) -> None:
+    """Refuse options that were typed and would do nothing here; defaults of a configuration file may stand."""
+    typed = [one for one in options if any(word == one or word.startswith(f"{one}=") for word in sys.argv[1:])]
+    if typed:
+        from textgauge.core.tabular import listed
+
+        raise InputError(f"{what} does not take {listed(typed)}")
+
+
+def parameter_texts(function: Callable[..., Any]) -> dict[str, str]:
+    """Return what the section Parameters of a docstring says of each parameter."""
+    from docstring_parser import parse
+    from docstring_parser.common import DocstringStyle
+
+    parsed = parse(function.__doc__ or "", DocstringStyle.NUMPYDOC)
+    return {
+        name.strip(): " ".join((item.description or "").split())
+        for item in parsed.params
+        for name in item.arg_name.split(",")
+    }
+
+
+def _own_parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
+    return [
+        parameter.replace(
+            kind=parameter.POSITIONAL_ONLY if _is_argument(parameter.annotation) else parameter.KEYWORD_ONLY
+        )
+        for parameter in inspect.signature(function, eval_str=True).parameters.values()
+    ]
+
+
+def _is_argument(annotation: Any) -> bool:
+    return any(isinstance(item, Argument) for item in getattr(annotation, "__metadata__", ()))
+
+
+def _terminal_parameter(
+    parameter: inspect.Parameter, function: Callable[..., Any], text: str, names: Sequence[str], kind: Any
+) -> inspect.Parameter:
+    is_argument = parameter.kind is not parameter.KEYWORD_ONLY
+    annotation = parameter.annotation
+    if isinstance(annotation, str):
+        try:
+            annotation = eval(annotation, sys.modules[function.__module__].__dict__)  # noqa: S307 - our own source
+        except (NameError, TypeError):  # a type that is imported for checks alone: texts of some kind
+            annotation = str
+    declared = argument(help=text) if is_argument else option(*names, help=text, min=_LEAST.get(parameter.name))
+    shown = kind or terminal_type(annotation, parameter.default)
+    place = parameter.POSITIONAL_ONLY if is_argument else parameter.KEYWORD_ONLY
+    return parameter.replace(kind=place, annotation=Annotated[shown, declared])
+
+
+def terminal_type(annotation: Any, default: Any) -> Any:
+    """Return the type that words of a terminal are converted to for a parameter of a Python function.
+
+    >>> terminal_type(int | None, None), terminal_type(str | Sequence[str], "bleu"), terminal_type(str | Path, "")
+    (int | None, list[str], <class 'str'>)
+    """
+    members = get_args(annotation) if get_origin(annotation) in (Union, types.UnionType) else (annotation,)
+    members = tuple(member for member in members if member is not type(None))
+    origins = [get_origin(member) or member for member in members]
+    if isinstance(default, bool):
+        shown: Any = bool
+    elif members and all(origin in (int, float, Literal) for origin in origins):
+        shown = annotation
+    elif any(isinstance(origin, type) and issubclass(origin, os.PathLike) for origin in origins):
+        shown = str
+    elif any(origin in (Mapping, list, tuple, Sequence, Iterable) for origin in map(_abstract, origins)):
+        shown = list[str]
+    else:
+        shown = str
+    return shown | None if default is None and type(None) not in get_args(shown) else shown
+
+
+def _abstract(origin: Any) -> Any:
+    return {typing.Sequence: Sequence, typing.Mapping: Mapping}.get(origin, origin)
+
+
+def _command(
+    function: Callable[..., Any], parameters: Sequence[inspect.Parameter], call: Callable[[dict[str, Any]], Any]
+) -> Callable[..., Any]:
+    positional = [one for one in parameters if one.kind is one.POSITIONAL_ONLY]
+    signature = inspect.Signature([*positional, *(one for one in parameters if one not in positional)])
+
+    def run(*args: Any, **given: Any) -> Any:
+        bound = signature.bind(*args, **given)
+        bound.apply_defaults()
+        return call({name: _restore_stdin(value) for name, value in bound.arguments.items()})
+
+    run.__signature__ = signature  # type: ignore[attr-defined]
+    run.__annotations__ = {one.name: one.annotation for one in parameters}
+    run.__name__, run.__doc__, run.__module__ = function.__name__, _without_sections(function), function.__module__
+    return run
+
+
+def _without_sections(function: Callable[..., Any]) -> str:
+    """Return the docstring down to its first section; what follows is for readers of Python."""
+    text = inspect.getdoc(function) or ""
+    return text.partition("\nParameters\n")[0].partition("\n>>> ")[0].strip()
+
+
+def _restore_stdin(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_restore_stdin(item) for item in value]
+    return type(value)("-") if isinstance(value, str | Path) and str(value) == STDIN else value
