@@ -89,6 +89,7 @@ def calling(
         own = _own_parameters(terminal)[1:]
         known = {parameter.name for parameter in own}
         texts = parameter_texts(function)
+        signature = inspect.signature(function).parameters
         taken = [
             _terminal_parameter(
                 parameter.replace(kind=parameter.KEYWORD_ONLY) if parameter.name in named else parameter,
@@ -97,7 +98,7 @@ def calling(
                 names.get(parameter.name, ()),
                 (kinds or {}).get(parameter.name),
             )
-            for parameter in inspect.signature(function).parameters.values()
+            for parameter in signature.values()
             if parameter.kind is not parameter.VAR_KEYWORD
             and not parameter.name.startswith("on_")
             and parameter.name not in {*without, *known}
