@@ -27,7 +27,7 @@ class Limit:
 
     @property
     def most(self) -> int:
-        """The number that holds now."""
+        """The number in force."""
         given = os.environ.get(self.variable, "")
         if not given:
             return self.default
@@ -47,9 +47,9 @@ class Limit:
     def check(self, found: int, what: str) -> None:
         """Refuse more; `what` says of what there is too much.
 
-        >>> Limit("MAX_CELLS", 10, "cells").check(12, "a.xlsx")
+        >>> Limit("MAX_BYTES", 10, "bytes").check(12, "a.txt: a file")
         Traceback (most recent call last):
-        textgauge.core.errors.InputError: a.xlsx of 12 cells; the limit is 10 cells; take a part, or set MAX_CELLS
+        textgauge.core.errors.InputError: a.txt: a file of 12 bytes; the limit is 10 bytes; take a part, or set MAX_BYTES
         """
         if found > self.most:
             raise InputError(f"{what} of {found:,} {self.unit}; {self.advice}")
@@ -58,17 +58,12 @@ class Limit:
 # Texts are held in memory; a gibibyte of text is about ten million sentences.
 FILE_BYTES = Limit("TEXTGAUGE_MAX_BYTES", 2**30, "bytes")
 TEXT_CHARACTERS = Limit("TEXTGAUGE_MAX_CHARACTERS", 1_000_000, "characters")
-TABLE_CELLS = Limit("TEXTGAUGE_MAX_CELLS", 2**27, "cells")
-# Of an array that is copied into memory; one that is read where it lies on disk has no limit.
-ARRAY_BYTES = Limit("TEXTGAUGE_MAX_ARRAY_BYTES", 2**33, "bytes")
 # 64 vectors of 4,096 numbers, a batch, are 6 MB of JSON.
 ANSWER_BYTES = Limit("TEXTGAUGE_MAX_ANSWER_BYTES", 2**26, "bytes")
-# Text is packed to a tenth of its size, and seldom to less than a hundredth.
-EXPANSION = Limit("TEXTGAUGE_MAX_EXPANSION", 200, "times its packed size")
 
 
 def open_at_once(name: str, flags: int) -> int:
-    """An opener for `open` that does not wait for the other end of a pipe."""
+    """Open a file for `open` without waiting for the other end of a pipe."""
     return os.open(name, flags | getattr(os, "O_NONBLOCK", 0), 0o666)
 
 
@@ -85,7 +80,7 @@ def open_stored(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 
 def stored_bytes(path: Path) -> bytes:
-    """All bytes of a file of `open_stored`; too many are an `OSError` too."""
+    """Return all bytes of a file of `open_stored`; too many are an `OSError` too."""
     with open_stored(path) as stream:
         size = os.fstat(stream.fileno()).st_size
         if size > FILE_BYTES.most:
