@@ -47,9 +47,9 @@ class Limit:
     def check(self, found: int, what: str) -> None:
         """Refuse more; `what` says of what there is too much.
 
-        >>> Limit("MAX_BYTES", 10, "bytes").check(12, "a.txt: a file")
+        >>> Limit("MAX_BYTES", 10, "bytes").check(12, "a.txt")
         Traceback (most recent call last):
-        textgauge.core.errors.InputError: a.txt: a file of 12 bytes; the limit is 10 bytes; take a part, or set MAX_BYTES
+        textgauge.core.errors.InputError: a.txt of 12 bytes; the limit is 10 bytes; take a part, or set MAX_BYTES
         """
         if found > self.most:
             raise InputError(f"{what} of {found:,} {self.unit}; {self.advice}")
