@@ -15,7 +15,7 @@ import pytest
 from textgauge import compare, describe, score
 from textgauge.core.errors import InputError, ResourceError
 from textgauge.core.sizes import cap_sizes
-from textgauge.data import stream
+from textgauge.data import cache
 
 distributed = pytest.importorskip("distributed")
 pytestmark = pytest.mark.filterwarnings("ignore")  # of the cluster, about connections that are closed under it
@@ -43,7 +43,7 @@ def corpora(tmp_path, monkeypatch):
     (model / "config.json").write_text(json.dumps({"normalize": False}))
     for name, size in (("a.txt", 700), ("b.txt", 600)):
         (tmp_path / name).write_text("\n".join(" ".join(rng.choice(WORDS, 8)) for _ in range(size)))
-    with cap_sizes(50):  # so many texts are streamed, and tasks are small
+    with cap_sizes(50):  # more texts are on disk, and tasks are small
         yield [str(tmp_path / "a.txt"), str(tmp_path / "b.txt")], f"static:{model}"
 
 
@@ -53,13 +53,15 @@ def numbers(report):
 
 def measured(corpora, scheduler=None):
     paths, model = corpora
-    metrics = f"energy@{model},fid@{model},ttest@{model},jsd@words"
+    metrics = f"energy@{model},fid@{model},ttest@{model},pr@{model},jsd@words"
     options = {"ci": True, "test": True, "permutations": 9, "metrics": metrics}
     return numbers(compare(*paths, scheduler=scheduler, **options))
 
 
-def test_two_workers_give_the_bits_of_one_process(corpora):
-    np.testing.assert_array_equal(measured(corpora, "local:2"), measured(corpora))
+@pytest.mark.parametrize("largest", [50, 10_000])  # on disk, and in memory
+def test_two_workers_give_the_bits_of_one_process(corpora, largest):
+    with cap_sizes(largest):
+        np.testing.assert_array_equal(measured(corpora, "local:2"), measured(corpora))
 
 
 def test_an_address_that_means_nothing(corpora):
@@ -83,21 +85,20 @@ def test_a_scheduler_that_is_lost_is_one_line_and_the_next_run_goes_on(corpora, 
     import dask
 
     cluster = distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None)
-    read, parts = stream.TextStream.partitions, []
+    encode, calls = cache.encode_cached, []
 
-    def losing(self):
-        for part in read(self):
-            parts.append(part)
-            if len(parts) == 6:
-                cluster.close()
-            yield part
+    def losing(*args, **options):
+        calls.append(args)
+        if len(calls) == 6:
+            cluster.close()
+        return encode(*args, **options)
 
-    monkeypatch.setattr(stream.TextStream, "partitions", losing)
+    monkeypatch.setattr(cache, "encode_cached", losing)
     soon = {"distributed.comm.timeouts.connect": "1s", "distributed.deploy.lost-worker-timeout": "1s"}
     with dask.config.set(soon), pytest.raises(ResourceError, match="the same command resumes") as error:
         measured(corpora, cluster.scheduler_address)
     assert "\n" not in str(error.value)
-    monkeypatch.setattr(stream.TextStream, "partitions", read)
+    monkeypatch.setattr(cache, "encode_cached", encode)
     np.testing.assert_array_equal(measured(corpora, "local:1"), measured(corpora))
 
 

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Executor
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from textgauge.core.arrays import Embeddings
 from textgauge.core.errors import InputError
 from textgauge.core.progress import report
 from textgauge.core.sizes import blocks
+from textgauge.data.storage import PARTITION, StoredRows, StoredTexts
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
     from textgauge.encode.tokenizers import Tokens
-
-Embeddings = NDArray[np.floating[Any]]
 
 # Kernels raise products of values to the third power and errors square those: neither may overflow or vanish.
 _LARGEST = 1e20
@@ -31,7 +33,9 @@ PADDED = ":padded"  # after the name of a tokenizer
 class Pool:
     """Texts or ready-made embeddings, with their rows: tokens, counts, embeddings, content keys.
 
-    `source_rows` says where each row stood in the file or list it was read from, where some of these were left out.
+    `is_stored` says that texts (`StoredTexts`) or embeddings (checked ones) are on disk, and that embeddings of texts
+    shall be. `source_sizes` are the texts of each source where several follow each other; `source_rows` says where each
+    row stood in the file or list it was read from, where some of these were left out.
 
     >>> Pool(["a cat", "a dog"]).size
     2
@@ -45,19 +49,23 @@ class Pool:
         *,
         embeddings: Embeddings | None = None,
         source_rows: Sequence[int] | NDArray[np.int64] | None = None,
+        source_sizes: Sequence[int] = (),
+        is_stored: bool = False,
     ) -> None:
         if texts is None and embeddings is None:
             raise InputError("a pool needs texts or embeddings")
-        self._texts = None if texts is None else tuple(_checked_texts(texts))
+        self._texts: Sequence[str] | None = texts if texts is None else _checked_texts(texts)
         self._rows: dict[tuple[str, str], Any] = {}
         self._parents: tuple[Pool, ...] = ()
+        self.is_stored = is_stored
         if embeddings is not None:
-            given = checked_embeddings(embeddings)
+            given = embeddings if is_stored else checked_embeddings(embeddings)
             if self._texts is not None and len(given) != len(self._texts):
                 raise InputError(f"{len(self._texts)} texts but {len(given)} embeddings")
             self._rows["embeddings", GIVEN] = given
         self.size = len(self._texts) if self._texts is not None else len(self._rows["embeddings", GIVEN])
         self._source_rows = None if source_rows is None else np.array(source_rows, dtype=np.int64)
+        self.source_sizes = tuple(source_sizes) or (self.size,)
 
     @classmethod
     def joined(cls, *pools: Pool) -> Pool:
@@ -68,7 +76,9 @@ class Pool:
             raise InputError("cannot join texts with embeddings: give both corpora as texts, or both as embeddings")
         texts = [text for pool in pools for text in pool.texts] if with_texts else None
         given = _stacked([pool.embeddings(GIVEN) for pool in pools]) if with_given else None
-        joint = cls(texts, embeddings=given, source_rows=np.concatenate([pool.source_rows for pool in pools]))
+        rows = np.concatenate([pool.source_rows for pool in pools])
+        sizes = [size for pool in pools for size in pool.source_sizes]
+        joint = cls(texts, embeddings=given, source_rows=rows, source_sizes=sizes)
         joint._parents = pools
         return joint
 
@@ -88,15 +98,19 @@ class Pool:
         return ("embeddings", GIVEN) in self._rows
 
     @property
-    def texts(self) -> tuple[str, ...]:
+    def texts(self) -> Sequence[str]:
         """The texts; an error where only embeddings were given."""
         if self._texts is None:
             raise InputError("this corpus was given as embeddings; its texts are not known")
         return self._texts
 
-    def embeddings(self, embedder: str) -> Embeddings:
-        """Embedding rows, shape (size, dimension)."""
-        return self.remember("embeddings", embedder, self._embed)  # type: ignore[no-any-return]
+    def embeddings(self, embedder: str, *, executor: Executor | None = None) -> Embeddings:
+        """Embedding rows, shape (size, dimension), computed by the workers of an executor where one is given."""
+        return self.remember("embeddings", embedder, lambda name: self._embed(name, executor))  # type: ignore[no-any-return]
+
+    def list_embedders(self) -> list[str]:
+        """Return the embedders whose rows are there."""
+        return [name for kind, name in self._rows if kind == "embeddings"]
 
     def dimension(self, embedder: str) -> int:
         """The length of an embedder's vectors."""
@@ -108,6 +122,12 @@ class Pool:
         A source is a pool that was joined to others, or the pool itself.
         """
         return self.remember("tokens", tokenizer, self._tokenize)  # type: ignore[no-any-return]
+
+    def padding(self, tokenizer: str) -> NDArray[np.int64]:
+        """Return how many tokens each text lacks to the longest of its source."""
+        bounds = np.cumsum((0, *self.source_sizes))
+        lengths = self.tokens(tokenizer).lengths
+        return np.concatenate([lengths[a:b].max(initial=0) - lengths[a:b] for a, b in pairwise(bounds)])
 
     def counts(self, tokenizer: str) -> csr_matrix:
         """Token counts, texts by vocabulary, sparse."""
@@ -134,15 +154,20 @@ class Pool:
         self._rows.setdefault((kind, name), rows)
 
     def _tokenize(self, name: str) -> Tokens:
-        from textgauge.encode.tokenizers import tokenizer
+        from textgauge.encode.tokenizers import join_tokens, tokenizer
 
         bare = name.removesuffix(PADDED)
-        return tokenizer(name).encode(self.texts) if bare == name else self.tokens(bare).padded(self._source_sizes())
+        if bare != name:
+            return self.tokens(bare).padded(self.source_sizes)
+        if not self.is_stored:
+            return tokenizer(name).encode(self.texts)
+        parts = []
+        for some in blocks(self.size, PARTITION):
+            report(some.start, self.size)
+            parts.append(tokenizer(name).encode(self.texts[some]))
+        return join_tokens(parts)
 
-    def _source_sizes(self) -> list[int]:
-        return [size for pool in self._parents for size in pool._source_sizes()] or [self.size]
-
-    def _embed(self, embedder: str) -> Embeddings:
+    def _embed(self, embedder: str, executor: Executor | None) -> Embeddings:
         if embedder == GIVEN:
             raise InputError("no ready-made embeddings were given with these texts")
         if self._parents and any(("embeddings", embedder) in pool._rows for pool in self._parents):
@@ -150,15 +175,31 @@ class Pool:
         from textgauge.data.cache import encode_cached
         from textgauge.encode.embedders import embedder as by_name
 
-        return checked_embeddings(encode_cached(by_name(embedder), self.texts, progress=report))
+        model = by_name(embedder)
+        if not self.is_stored:
+            return checked_embeddings(encode_cached(model, self.texts, progress=report, executor=executor))
+        rows = StoredRows()
+        for some in blocks(self.size, PARTITION):
+            report(some.start, self.size)
+            vectors = encode_cached(
+                model, self.texts[some], progress=_count_from(some.start, self.size), executor=executor
+            )
+            rows.append(checked_embeddings(vectors, first=some.start))
+        return rows.array()
+
+
+def _count_from(start: int, total: int) -> Callable[[int, int], None]:
+    return lambda done, _: report(start + done, total)
 
 
 def _checked_texts(texts: Sequence[str]) -> Sequence[str]:
+    if isinstance(texts, StoredTexts):
+        return texts
     for position, text in enumerate(texts):
         if not isinstance(text, str):
             what = "missing" if text is None else f"{type(text).__name__}, not a string"
             raise InputError(f"text {position} is {what}")
-    return texts
+    return tuple(texts)
 
 
 def checked_embeddings(embeddings: Embeddings, *, first: int = 0) -> Embeddings:
@@ -195,7 +236,8 @@ def content_keys(rows: Iterable[bytes]) -> NDArray[np.uint64]:
 
 def text_content_keys(texts: Iterable[str]) -> NDArray[np.uint64]:
     """Return a 64-bit key of each text; lone surrogates are part of the content."""
-    return content_keys(text.encode("utf-8", "surrogatepass") for text in texts)
+    encoded = texts.encoded() if isinstance(texts, StoredTexts) else None
+    return content_keys(encoded or (text.encode("utf-8", "surrogatepass") for text in texts))
 
 
 def row_keys(embeddings: Embeddings) -> NDArray[np.uint64]:

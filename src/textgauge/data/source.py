@@ -19,6 +19,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from textgauge.core.arrays import Embeddings
 from textgauge.core.errors import ArgumentError, InputError
 from textgauge.core.tabular import one_line
 from textgauge.data.card import LabelledTexts, TextPairs, draw_rows
@@ -26,9 +27,8 @@ from textgauge.data.datasets import list_published, published_pairs, published_t
 from textgauge.data.formats import get_format, has_batches, list_endings, map_embeddings, read_embeddings, read_table
 from textgauge.data.hub import HUB_PREFIX, fetch_hub_files, is_hub_file, read_hub_table
 from textgauge.data.packing import PACKINGS, STDIN, find_similar_files, format_path, get_suffix
-from textgauge.data.pool import Embeddings
 from textgauge.data.samples import PREFIX, list_samples, sample, sample_pairs
-from textgauge.data.stream import ArrayStream, Stream, TextStream, source_files
+from textgauge.data.stream import TextBatches, source_files
 from textgauge.data.tables import TextTable, find_filled_rows, format_column_names, get_cells
 from textgauge.data.view import Corpus, TextsLike
 
@@ -59,24 +59,24 @@ def load_corpus(
     return corpus
 
 
-def open_stream(source: object, *, column: str | None = None) -> Stream | None:
-    """A source as a stream, which is read when it is needed; None where it can only be read whole.
+def open_batches(source: object, *, column: str | None = None) -> TextBatches | Embeddings | None:
+    """Return a source that can be read in batches, or its embeddings; None where it can only be read whole.
 
-    Text, CSV, TSV, JSON Lines, Parquet, Arrow and .npy files are streams, a glob and a folder of tables too, files and
+    Text, CSV, TSV, JSON Lines, Parquet, Arrow and .npy files have batches, a glob and a folder of tables too, files and
     splits of the hub once they are fetched, and lists of texts and arrays in memory. Standard input, samples, published
-    datasets and other formats are not.
+    datasets and other formats have none.
     """
     if isinstance(source, np.ndarray) and source.ndim == 2 and source.dtype.kind in "fiu":
-        return ArrayStream("the embeddings", source)
+        return source
     if isinstance(source, list | tuple) and all(cell is None or isinstance(cell, str) for cell in source):
-        return TextStream("the texts", texts=source)
+        return TextBatches("the texts", texts=source)
     if not isinstance(source, str | os.PathLike) or has_builtin_columns(source):
         return None
     if get_format(source).holds == "embeddings":
-        return ArrayStream(format_path(source), map_embeddings(source))
+        return map_embeddings(source)
     path, column = _place(os.fspath(source), column)
     files = fetch_hub_files(path) if path.startswith(HUB_PREFIX) else source_files(path)
-    return None if files is None or not all(map(has_batches, files)) else TextStream(format_path(path), files, column)
+    return None if files is None or not all(map(has_batches, files)) else TextBatches(format_path(path), files, column)
 
 
 def load_texts(

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from textgauge.core.arrays import Floats, Ints
+from textgauge.core.arrays import Embeddings, Floats, Ints
 from textgauge.core.errors import InputError
 from textgauge.core.progress import report
 from textgauge.core.sizes import blocks
-from textgauge.data.pool import Embeddings, Pool
+from textgauge.data.pool import Pool
 from textgauge.data.tables import get_cells
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ class Corpus:
     def texts(self) -> tuple[str, ...]:
         """The texts, in order."""
         texts = self.pool.texts
-        return tuple(texts[row] for row in self.index)
+        return tuple(texts[row] for row in self.index.tolist())
 
     @property
     def source_rows(self) -> Ints:
@@ -114,7 +114,7 @@ class Corpus:
 
     def tokens(self, tokenizer: str) -> Tokens:
         """Token ids of this corpus."""
-        return self.pool.tokens(tokenizer).take(self.index)
+        return self.pool.tokens(tokenizer).take(self._rows)
 
     def counts(self, tokenizer: str) -> csr_matrix:
         """Token counts of this corpus, texts by the pool's vocabulary."""
@@ -126,10 +126,17 @@ class Corpus:
 
 
 class Comparison:
-    """A reference and a candidate corpus of one pool; remembers what several metrics need."""
+    """A reference and a candidate corpus of one pool; remembers what several metrics need.
 
-    def __init__(self, reference: TextsLike, candidate: TextsLike) -> None:
+    `groups` are the numbers, from 0 on each side, of the groups that the texts of reference and candidate belong to:
+    exchanges and disjoint parts then move whole groups. Without them every text is a group of its own.
+    """
+
+    def __init__(self, reference: TextsLike, candidate: TextsLike, *, groups: tuple[Ints, Ints] | None = None) -> None:
         self.reference, self.candidate = in_one_pool(Corpus.of(reference), Corpus.of(candidate))
+        self.groups = groups
+        if groups is not None and tuple(map(len, groups)) != tuple(map(len, self.sides)):
+            raise InputError("groups need one number for each text")
         self._remembered: dict[tuple[Any, ...], Any] = {}
 
     @property
@@ -143,13 +150,26 @@ class Comparison:
         return min(map(len, self.sides))
 
     @cached_property
+    def units(self) -> tuple[int, int]:
+        """The numbers of groups of both sides; of texts where these have no groups."""
+        if self.groups is None:
+            return len(self.reference), len(self.candidate)
+        return int(self.groups[0].max(initial=-1)) + 1, int(self.groups[1].max(initial=-1)) + 1
+
+    @cached_property
+    def joint_groups(self) -> Ints | None:
+        """The group of each text of the joint corpus, those of the reference first."""
+        return None if self.groups is None else np.concatenate([self.groups[0], self.units[0] + self.groups[1]])
+
+    @cached_property
     def joint(self) -> Corpus:
         """Reference rows, then candidate rows."""
         return self.reference | self.candidate
 
     def swapped(self) -> Comparison:
         """The same two corpora with their roles exchanged."""
-        return Comparison(self.candidate, self.reference)
+        groups = None if self.groups is None else (self.groups[1], self.groups[0])
+        return Comparison(self.candidate, self.reference, groups=groups)
 
     def as_draw(self) -> Draws:
         """The comparison as the one draw of its joint corpus."""
@@ -165,30 +185,50 @@ class Comparison:
 class Draws:
     """Many pairs of sub-corpora of one corpus: row r of each mask marks the texts of that side.
 
-    A text may be on one side, on both or on none, once per side.
+    A text may be on one side, on both or on none, once per side. With `groups`, the number of the group of each text of
+    the corpus, masks mark groups.
     """
 
     left: NDArray[np.bool_]
     right: NDArray[np.bool_]
+    groups: Ints | None = None
 
     def __len__(self) -> int:
         return len(self.left)
 
+    @cached_property
+    def unit_sizes(self) -> Ints | None:
+        """The number of texts of each group."""
+        return None if self.groups is None else np.bincount(self.groups, minlength=self.left.shape[1])
+
+    @property
+    def sizes(self) -> tuple[Ints, Ints]:
+        """The number of texts of the sides of each draw."""
+        if self.unit_sizes is None:
+            return self.left.sum(axis=1), self.right.sum(axis=1)
+        return self.left @ self.unit_sizes, self.right @ self.unit_sizes
+
     @property
     def smaller(self) -> Ints:
         """The number of texts of the smaller side of each draw."""
-        return np.asarray(np.minimum(self.left.sum(axis=1), self.right.sum(axis=1)))
+        return np.asarray(np.minimum(*self.sizes))
+
+    def of_texts(self) -> Draws:
+        """Return the same draws with masks of texts."""
+        return self if self.groups is None else Draws(self.left[:, self.groups], self.right[:, self.groups])
 
     def chunks(self, size: int, width: int = 1) -> Iterator[Draws]:
         """The draws in pieces of at most `size` numbers where a draw has `width`; one piece at least."""
         for some in blocks(len(self), size, width) or [slice(0, 0)]:
             report(some.start, len(self))
-            yield Draws(self.left[some], self.right[some])
+            yield Draws(self.left[some], self.right[some], self.groups)
 
     def comparisons(self, joint: Corpus) -> Iterator[Comparison]:
         """Each draw as a comparison of views."""
         for number, (left, right) in enumerate(zip(self.left, self.right, strict=True)):
             report(number, len(self))
+            if self.groups is not None:
+                left, right = left[self.groups], right[self.groups]  # noqa: PLW2901
             yield Comparison(joint.take(np.flatnonzero(left)), joint.take(np.flatnonzero(right)))
 
 

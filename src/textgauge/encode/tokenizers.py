@@ -74,8 +74,11 @@ class Tokens:
         """Give the tokens of one text as strings."""
         return [self.vocabulary[token] for token in self[row].tolist()]
 
-    def take(self, rows: NDArray[np.integer]) -> Tokens:
+    def take(self, rows: NDArray[np.integer] | slice) -> Tokens:
         """Give the tokens of a selection of the texts, in that order, with the same vocabulary."""
+        if isinstance(rows, slice):  # of texts that follow each other
+            offsets = self.offsets[rows.start : rows.stop + 1]
+            return Tokens(self.ids[offsets[0] : offsets[-1]], offsets - offsets[0], self.vocabulary)
         lengths = self.lengths[rows]
         offsets = _offsets(lengths)
         places = np.arange(offsets[-1]) + np.repeat(self.offsets[rows] - offsets[:-1], lengths)
@@ -93,6 +96,23 @@ class Tokens:
         after = np.repeat(self.offsets[1:], missing)
         ids = np.insert(self.ids, after, len(self.vocabulary))
         return Tokens(ids, _offsets(self.lengths + missing), (*self.vocabulary, "[PAD]"))
+
+
+def join_tokens(parts: Sequence[Tokens]) -> Tokens:
+    """Return the tokens of texts that follow each other, numbered by first appearance.
+
+    >>> split = tokenizer("words").encode
+    >>> join_tokens([split(["a b"]), split(["b c", "a"])]).ids.tolist()
+    [0, 1, 1, 2, 0]
+    """
+    numbers: dict[str, int] = {}
+    ids = [np.empty(0, dtype=np.int32)]
+    for part in parts:
+        used, place = used_ids(part.ids)
+        names = [part.vocabulary[token] for token in used.tolist()]
+        ids.append(np.array([numbers.setdefault(name, len(numbers)) for name in names], dtype=np.int32)[place])
+    lengths = np.concatenate([np.empty(0, dtype=np.int64), *(part.lengths for part in parts)])
+    return Tokens(np.concatenate(ids), _offsets(lengths), tuple(numbers))
 
 
 def used_ids(ids: NDArray[np.integer[Any]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

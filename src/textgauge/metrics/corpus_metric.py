@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,9 +24,6 @@ from textgauge.metrics.pair_metric import distance_of
 from textgauge.metrics.readable import reader_of, unread
 from textgauge.metrics.registry import explained_metrics, get_metric, known_metrics
 from textgauge.metrics.score import Score
-
-if TYPE_CHECKING:
-    from textgauge.metrics.sums import Sums
 
 Growth = Literal["sums", "blocks", "fitted"]
 Values = dict[str, float]
@@ -93,26 +90,27 @@ class CorpusMetric(Metric):
         raise NotImplementedError
 
     @property
-    def summed(self) -> tuple[str, ...]:
-        """The sums over texts that decide the value (see `textgauge.metrics.sums`); none where other things do."""
-        return ()
-
-    def of_sums(self, reference: Sums, candidate: Sums) -> Values:
-        """What `compute` gives, from the sums of the two corpora; for metrics that declare `summed`."""
-        raise NotImplementedError
+    def is_sum(self) -> bool:
+        """Whether sums over texts decide the value; `compute_many` then takes draws of groups as such."""
+        return False
 
     @property
     def grows(self) -> Growth:
         """How the work grows with the texts: `sums` with their number, `blocks` with that of pairs, `fitted` faster.
 
-        Decides how corpora larger than memory are measured: by sums, exactly by blocks of rows, or on a sample.
+        Decides how large corpora are measured: exactly with all uncertainty, exactly without, or on a sample.
         """
-        return "sums" if self.summed else "fitted" if self.fitted or self.reads_texts else "blocks"
+        return "sums" if self.is_sum else "fitted" if self.fitted or self.reads_texts else "blocks"
+
+    def compute_draws(self, joint: Corpus, draws: Draws) -> ManyValues:
+        """Return the values of draws of texts or of groups; NaN where undefined."""
+        return self.compute_many(joint, draws if self.is_sum else draws.of_texts())
 
     def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
         """`compute` for many draws of sub-corpora from one corpus; NaN where undefined.
 
-        Families override this with a path that shares work between draws; the numbers are the same.
+        Families override this with a path that shares work between draws; the numbers are the same. Draws are of texts,
+        or of groups if the metric is a sum.
         """
         rows = [self.values_or_nan(comparison) for comparison in draws.comparisons(joint)]
         return {name: np.array([row[name] for row in rows]) for name in self.value_names}
@@ -130,17 +128,20 @@ class CorpusMetric(Metric):
             raise Undefined(f"{self.key} has no interval where one corpus is over {self.most_unequal:g} times as large")
         if fewest < self.min_texts_interval:
             raise Undefined(f"{self.key} has no interval below {self.min_texts_interval} texts; a corpus has {fewest}")
+        if comparison.groups is not None:  # formulas of families take texts to be independent
+            return CorpusMetric.interval_ends(self, comparison, score, level=level, seed=seed)
         return self.interval_ends(comparison, score, level=level, seed=seed)
 
     def interval_ends(
         self, comparison: Comparison, score: Score, *, level: float, seed: int
     ) -> tuple[float, float, str]:
         """What `interval` gives for corpora of enough texts; families override this."""
-        parts = uncertainty.Parts.of(comparison, trials=self.interval_trials, seed=seed)
-        values = self.compute_many(parts.joint, parts.draws)
+        trials = self.interval_trials if comparison.groups is None else uncertainty.GROUP_TRIALS
+        parts = uncertainty.Parts.of(comparison, trials=trials, seed=seed)
+        values = self.compute_draws(parts.joint, parts.draws)
         null = partial(self.null_values, comparison, permutations=uncertainty.EXCHANGES, seed=seed)
         ends = self.ends_from_parts(score, values, parts, uncertainty.student_reach(level, comparison), null)
-        return (*ends, uncertainty.DISJOINT)
+        return (*ends, uncertainty.DISJOINT if comparison.groups is None else uncertainty.DISJOINT_GROUPS)
 
     def ends_from_parts(
         self, score: Score, values: ManyValues, parts: uncertainty.Parts, reach: float, null: Callable[[], NullValues]
@@ -182,16 +183,13 @@ class CorpusMetric(Metric):
         known = ", ".join(explained_metrics())
         return InputError(f"{self.key} has no per-text contributions; the metrics that have are {known}")
 
-    def measure(self, comparison: Comparison, compute: Callable[[], Values] | None = None) -> Score:
-        """The score of one comparison, without uncertainty; see `textgauge.compare` for that.
-
-        `compute` gives the values in another way than from the comparison.
-        """
+    def measure(self, comparison: Comparison) -> Score:
+        """The score of one comparison, without uncertainty; see `textgauge.compare` for that."""
         start = time.perf_counter()
         reason = None
         try:
             self.require(comparison)
-            values = self.compute(comparison) if compute is None else compute()
+            values = self.compute(comparison)
         except Undefined as undefined:
             reason, values = str(undefined), {}
         shown = values.get(self.part or VALUE, float("nan"))

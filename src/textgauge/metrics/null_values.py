@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from textgauge.core.arrays import Floats
+from textgauge.core.arrays import Floats, Masks
 from textgauge.data import Comparison, Corpus, Draws
 from textgauge.metrics.numerics.held_out import SCORES, HeldOut
 from textgauge.stats import resampling as resample
@@ -120,27 +120,48 @@ def _undefined_is_far(values: Floats) -> Floats:
 
 
 def exchanged(metric: CorpusMetric, comparison: Comparison, *, permutations: int, seed: int) -> NullValues:
-    """Values of the metric after exchanging texts between the corpora.
+    """Values of the metric after exchanging texts, or groups of them, between the corpora.
 
     The draws depend on sizes and seed alone, so that all metrics see the same ones. The observed split is computed by
     the same path as the permuted ones, so that they round alike.
     """
     joint, draws = comparison.derive(in_content_order), comparison.derive(_exchanges, permutations, seed)
-    values = np.asarray(metric.select(metric.compute_many(joint, draws)), dtype=np.float64)
-    return NullValues(float(values[0]), values[1:], PERMUTATION, int(metric.orient(1)))
+    values = np.asarray(metric.select(metric.compute_draws(joint, draws)), dtype=np.float64)
+    method = PERMUTATION if comparison.groups is None else GROUPS
+    return NullValues(float(values[0]), values[1:], method, int(metric.orient(1)))
 
 
 def in_content_order(comparison: Comparison) -> Corpus:
-    """All texts, each side in an order that depends on content alone; shared, so that metrics share what it keeps."""
+    """All texts, each side in an order that depends on content alone; shared, so that metrics share what it keeps.
+
+    Texts that belong to groups stay in their places: what depends on content are the groups.
+    """
+    if comparison.groups is not None:
+        return comparison.joint
     return comparison.reference.canonical() | comparison.candidate.canonical()
 
 
 def _exchanges(comparison: Comparison, permutations: int, seed: int) -> Draws:
-    """The observed split, then random ones of the same sizes."""
-    n, m = len(comparison.reference), len(comparison.candidate)
-    left, right = resample.permuted(n, m, permutations, seed)
+    """The observed split, then random ones of the same sizes.
+
+    Of groups both sides get the same share of each corpus. Groups are few: in a free exchange these shares would differ
+    by chance by more than single texts ever do, and the distance of the corpora would show in their null values.
+    """
+    n, m = comparison.units
     observed = np.arange(n + m) < n
-    return Draws(np.vstack([observed, left]), np.vstack([~observed, right]))
+    if comparison.groups is None:
+        left, right = resample.permuted(n, m, permutations, seed)
+    else:
+        rng = np.random.default_rng([seed, 128])
+        kept = n * n // (n + m)
+        left = np.hstack([_mark(rng, n, kept, permutations), _mark(rng, m, n - kept, permutations)])
+        right = ~left
+    return Draws(np.vstack([observed, left]), np.vstack([~observed, right]), comparison.joint_groups)
+
+
+def _mark(rng: np.random.Generator, size: int, count: int, rows: int) -> Masks:
+    """Return rows with `count` marks each at random places."""
+    return rng.permuted(np.tile(np.arange(size) < count, (rows, 1)), axis=1)
 
 
 def relabelled(outcome: HeldOut, name: str, *, permutations: int, seed: int) -> NullValues:

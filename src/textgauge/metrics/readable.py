@@ -16,7 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats
+from textgauge.core.sizes import blocks
 from textgauge.data import Corpus, Pool
+from textgauge.data.storage import PARTITION
 from textgauge.metrics.base import Metric
 
 PIECES = "wordpiece"
@@ -49,8 +51,8 @@ def unknown_shares_of(texts: Sequence[str]) -> Floats:
     from textgauge.encode.tokenizers import load_pieces, tokenizer
 
     shares = np.zeros(len(texts))
-    rows = [row for row, text in enumerate(texts) if not text.isascii()]  # letters and signs of ASCII are known
-    if rows:
+    others = [row for row, text in enumerate(texts) if not text.isascii()]  # letters and signs of ASCII are known
+    for rows in (others[some] for some in blocks(len(others), PARTITION)):
         tokens = tokenizer(PIECES).encode([texts[row] for row in rows])
         unknown = np.append(0, np.cumsum(tokens.ids == load_pieces().token_to_id(_UNKNOWN_PIECE)))
         shares[rows] = np.diff(unknown[tokens.offsets]) / np.maximum(tokens.lengths, 1)

@@ -11,7 +11,7 @@ from textgauge.core.arrays import Floats, Ints
 from textgauge.data import Comparison, Corpus, Draws
 from textgauge.metrics.base import VALUE, Undefined
 from textgauge.metrics.corpus_metric import CorpusMetric, ManyValues, TokenMetric, Values
-from textgauge.metrics.sums import COUNTS, Sums
+from textgauge.metrics.group_sums import count_by_group
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -25,6 +25,7 @@ class CountMetric(TokenMetric):
     """A metric of the token counts of two corpora: subclasses give `of_counts`, for many pairs of corpora at once."""
 
     undefined: ClassVar[str] = "it does not exist for these counts"
+    is_sum = True
 
     def of_counts(self, P: Floats, Q: Floats) -> ManyValues:
         """Values of many comparisons: row r of P and Q counts the tokens of reference and candidate r.
@@ -35,30 +36,20 @@ class CountMetric(TokenMetric):
 
     def compute(self, comparison: Comparison) -> Values:
         """Headline and parts of one comparison."""
-        sides = {"reference": comparison.reference, "candidate": comparison.candidate}
-        return self._of_totals({role: token_totals(corpus, self.token_rows) for role, corpus in sides.items()})
-
-    @property
-    def summed(self) -> tuple[str, ...]:
-        """Counts of tokens."""
-        return (COUNTS,)
-
-    def of_sums(self, reference: Sums, candidate: Sums) -> Values:
-        """Headline and parts from the counts of both corpora."""
-        sides = {"reference": reference, "candidate": candidate}
-        return self._of_totals({role: sums.token_counts(self.token_rows)[None] for role, sums in sides.items()})
-
-    def _of_totals(self, totals: dict[str, Floats]) -> Values:
-        require_tokens({role: float(total.sum()) for role, total in totals.items()})
-        values = self.of_counts(*_by_count(totals["reference"], totals["candidate"]))
+        P, Q = (token_totals(corpus, self.token_rows) for corpus in comparison.sides)
+        require_tokens({"reference": float(P.sum()), "candidate": float(Q.sum())})
+        values = self.of_counts(*_by_count(P, Q))
         if np.isnan(values[VALUE][0]):
             raise Undefined(self.undefined)
         return {name: float(column[0]) for name, column in values.items()}
 
     def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
         """`compute` for many draws: their counts are one product of the masks and the texts' counts."""
-        counts = joint.counts(self.token_rows)
-        counts = counts[:, np.flatnonzero(token_totals(joint, self.token_rows)[0])]
+        if draws.groups is None:
+            counts = joint.counts(self.token_rows)
+        else:
+            counts = count_by_group(joint, self.token_rows, draws.groups, draws.left.shape[1])
+        counts = counts[:, np.flatnonzero(counts.sum(axis=0))]
         rows = [self._of_draws(counts, part) for part in draws.chunks(_CELLS, counts.shape[1])]
         return {name: np.concatenate([row[name] for row in rows]) for name in self.value_names}
 
@@ -72,6 +63,8 @@ class CountMetric(TokenMetric):
 
 def token_totals(corpus: Corpus, tokenizer: str) -> Floats:
     """How often a corpus has each token of the pool's vocabulary, as one row."""
+    if corpus.pool.is_stored:
+        return np.asarray(count_by_group(corpus, tokenizer).toarray())
     return np.asarray(corpus.counts(tokenizer).sum(axis=0), dtype=np.float64).reshape(1, -1)
 
 

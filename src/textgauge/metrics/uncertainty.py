@@ -30,11 +30,15 @@ _ALIKE = 0.35
 EXCHANGES = 60  # of texts between the corpora, for the variance under "same source"
 FEWEST_FOR_U_STATISTIC = 4  # texts of a corpus from which the variance of a U-statistic can be estimated
 DISJOINT = "disjoint parts"
+DISJOINT_GROUPS = "disjoint groups of texts"
+GROUP_TRIALS = 12  # cuts of groups into quarters
 
 
 @dataclass(frozen=True, eq=False)
 class Parts:
     """Both corpora cut at random into quarters, `trials` times, and the halves that the quarters make.
+
+    Texts that belong to groups are cut by groups.
 
     Values on disjoint parts are independent, so their variance at half and at a quarter of the size is seen without
     bias, also where leaving texts out overstates it: V(n) ≈ V(n/2) · V(n/2)/V(n/4).
@@ -79,13 +83,13 @@ class Parts:
 
 def _quarters_and_halves(comparison: Comparison, trials: int, seed: int) -> Draws:
     """Quarters 1 to 4 of every trial, then the halves they make."""
-    n, m = len(comparison.reference), len(comparison.candidate)
+    n, m = comparison.units
     rng = np.random.default_rng([seed, 4])
     part = np.hstack([rng.permuted(np.tile(np.arange(size) % 4, (trials, 1)), axis=1) for size in (n, m)])
     quarters = [part == number for number in range(4)]
     members = np.vstack([*quarters, *(quarters[a] | quarters[b] for a, b in _PAIRINGS)])
     reference = np.arange(n + m) < n
-    return Draws(members & reference, members & ~reference)
+    return Draws(members & reference, members & ~reference, comparison.joint_groups)
 
 
 def around(value: float, reach: float, bounds: tuple[float, float]) -> tuple[float, float]:
@@ -152,12 +156,12 @@ def folded_mean(centre: float, error: float) -> float:
 def student_reach(level: float, comparison: Comparison) -> float:
     """How many standard errors of disjoint parts Student's interval of this level reaches.
 
-    The smaller corpus decides; extrapolating from halves and quarters about doubles the relative variance of a
-    variance estimate, which halves its degrees of freedom.
+    The corpus of fewer texts, or groups, decides; extrapolating from halves and quarters about doubles the relative
+    variance of a variance estimate, which halves its degrees of freedom.
     """
     from scipy.special import stdtrit
 
-    return float(stdtrit((comparison.smaller - 1) / 2, 0.5 + level / 2))
+    return float(stdtrit((min(comparison.units) - 1) / 2, 0.5 + level / 2))
 
 
 def normal_reach(level: float) -> float:

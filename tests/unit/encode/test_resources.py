@@ -16,7 +16,7 @@ import pytest
 
 from textgauge.core.errors import ResourceError, UnknownName
 from textgauge.data.cache import EmbeddingStore, text_keys
-from textgauge.data.stream import RowFile
+from textgauge.data.storage import StoredRows
 from textgauge.encode import resource_sources as sources
 from textgauge.encode import resources
 from textgauge.encode.resource_sources import Package, Resource, file_sha256, tree_sha256, wrong_files
@@ -303,7 +303,7 @@ def keep_block():
 
 
 def keep_rows():
-    rows = RowFile()
+    rows = StoredRows()
     rows.append(np.ones((2, 2), dtype=np.float32))
     rows.array()
 

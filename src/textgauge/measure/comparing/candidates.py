@@ -32,6 +32,7 @@ from textgauge.measure.comparing.compare import (
     prepare_two,
 )
 from textgauge.measure.comparing.report import CandidateScore, CompareReport
+from textgauge.measure.comparing.views import Views
 from textgauge.measure.comparing.warnings import find_undefined
 from textgauge.metrics import CorpusMetric, Score
 from textgauge.metrics.base import Undefined
@@ -70,7 +71,7 @@ def compare_many(
     rankings, unranked = dict[str, Ranking](), dict(missing)
     with limit_blas_threads(next(iter(pairs.values()))):
         for name, pair in pairs.items():
-            scores[name], confounds = measure_all(pair, chosen, missing, options, on_score, name)
+            scores[name], confounds = measure_all(Views(pair), chosen, missing, options, on_score, name)
             warnings += [f"{name}: {text}" for text in (*find_undefined(scores[name]), *confounds)]
         ranked = [metric for metric in chosen if metric.key not in missing]
         for number, metric in enumerate(ranked):
@@ -171,7 +172,7 @@ def compare_slices(
         begin_step(f"{name}: {label}", number, len(large), "comparing slices")
         comparison, chosen, missing = prepare_two(first[label], others[name][label], metrics, options.seed)
         with limit_blas_threads(comparison):
-            scores, _ = measure_all(comparison, chosen, missing, options, on_score, f"{name}: {label}")
+            scores, _ = measure_all(Views(comparison), chosen, missing, options, on_score, f"{name}: {label}")
         shares = {
             "share_reference": len(first[label]) / total[""],
             "share_candidate": len(others[name][label]) / total[name],

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Executor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from textgauge.core.errors import ArgumentError, InputError, MissingExtra, ResourceError
 from textgauge.core.parallel import dask_executor
-from textgauge.core.progress import Stage, begin_step, name_counts
+from textgauge.core.progress import begin_step, name_counts
 from textgauge.data import Comparison, LabelledTexts, load_corpus
-from textgauge.data.source import Source, open_stream
-from textgauge.data.stream import Stream, is_large
+from textgauge.data.large import load_comparison
+from textgauge.data.pool import PADDED
+from textgauge.data.source import Source
 from textgauge.measure.comparing.report import CompareReport
 from textgauge.measure.comparing.terms import Terms, separating_terms
+from textgauge.measure.comparing.views import Views
 from textgauge.measure.comparing.warnings import find_confounds, find_undefined
 from textgauge.metrics import CorpusMetric, Score, get_corpus_metrics
 from textgauge.metrics.base import Undefined
@@ -86,8 +89,9 @@ def compare(
     rank ranges and tiers follow. With `by`, p-values of all slices, candidates and metrics are adjusted together for
     the false discovery rate (Benjamini and Hochberg 1995), and the shares say how common a label is in both corpora.
 
-    Sources of more than 50,000 texts are read in parts and never held in memory (see docs/performance.md); the warnings
-    of the report then say what was done.
+    Texts and vectors of sources with more than 50,000 texts are kept on disk, and groups of texts are exchanged in
+    place of single ones (see docs/tutorials/large-corpora.md); the warnings of the report then say what was done.
+    `foreign` and `explain` hold all texts in memory.
 
     Parameters
     ----------
@@ -122,8 +126,8 @@ def compare(
     approx
         From 50,000 texts on: compute metrics of all pairs of texts on samples of this size.
     scheduler
-        Use a Dask cluster: tcp://HOST:PORT, or local:N for N processes on this machine. The numbers are those of one
-        process.
+        Embed the texts on a Dask cluster: tcp://HOST:PORT, or local:N for N processes on this machine. The numbers are
+        those of one process.
     level
         Confidence level of the intervals.
     permutations
@@ -194,28 +198,16 @@ def _compare_two(
     """Compare one candidate with the reference; `sources` are reference, candidate and foreign texts."""
     reference, candidate, foreign = sources
     explain, column, scheduler = how["explain"], how["column"], how["scheduler"]
-    streams = (
-        None if foreign is not None or explain else _streams(reference, candidate, column, small=scheduler is not None)
-    )
-    if streams is not None:
-        from textgauge.measure.comparing.streamed import compare_streams
-
-        with dask_executor(scheduler) as cluster:
-            return compare_streams(
-                streams,
-                get_corpus_metrics(metrics or DEFAULT_METRICS),
-                options,
-                approx=how["approx"],
-                chosen=metrics is not None,
-                on_step=_begin,
-                on_score=on_score,
-                executor=cluster,
-            )
-    if scheduler is not None:
-        raise InputError("a scheduler needs files, lists or arrays, which are read in parts, and no foreign or explain")
-    comparison, chosen, missing = prepare_two(reference, candidate, metrics, options.seed, column=column)
+    in_memory = foreign is not None or explain
+    comparison = load_comparison(reference, candidate, column=column, seed=options.seed, in_memory=in_memory)
+    views = Views(comparison, how["approx"], options.seed)
+    chosen, left_out = choose_metrics(metrics, comparison, options.seed), list[str]()
+    if metrics is None:
+        chosen, left_out = views.drop_slow(chosen)
+    with dask_executor(scheduler) as cluster:
+        missing = prepare_rows(views, chosen, cluster)
     with limit_blas_threads(comparison):
-        scores, warnings = measure_all(comparison, chosen, missing, options, on_score)
+        scores, warnings = measure_all(views, chosen, missing, options, on_score)
         if foreign is not None:
             from textgauge.measure.comparing.foreign_share import add_shares
 
@@ -223,7 +215,8 @@ def _compare_two(
             scores, notes = add_shares(scores, chosen, comparison, third, options)
             warnings = [*notes, *warnings]
         terms = separating_terms(comparison) if len(comparison.joint) <= _WORTH_WORDS or explain else Terms.none()
-        report = CompareReport(tuple(scores), (*find_undefined(scores), *warnings), terms=terms)
+        seen = views.describe([metric for metric in chosen if metric.key not in missing])
+        report = CompareReport(tuple(scores), (*seen, *left_out, *find_undefined(scores), *warnings), terms=terms)
         if not explain:
             return report
         from textgauge.measure.comparing.explain import explain_score
@@ -237,19 +230,6 @@ def _compare_two(
         return replace(report, explanations=explained)
 
 
-def _begin(step: str) -> None:
-    stage = step if isinstance(step, Stage) else Stage(step)
-    begin_step(str(stage), stage.done, stage.total, stage.kind)
-
-
-def _streams(reference: Source, candidate: Source, column: str | None, *, small: bool) -> tuple[Stream, Stream] | None:
-    """Both sources as streams, if they can be read in parts and one is too large for memory; or `small` ones too."""
-    first, second = open_stream(reference, column=column), open_stream(candidate, column=column)
-    if first is None or second is None or not (small or is_large(first) or is_large(second)):
-        return None
-    return first, second
-
-
 def prepare_two(
     reference: Source,
     candidate: Source,
@@ -259,21 +239,21 @@ def prepare_two(
     column: str | None = None,
     default: str = DEFAULT_METRICS,
 ) -> tuple[Comparison, list[CorpusMetric], dict[str, str]]:
-    """Return the comparison with the rows that metrics need, the metrics as they fit it, and what is missing.
+    """Return the comparison of two corpora in memory, metrics as they fit it, and why some of these have no value."""
+    comparison = load_comparison(reference, candidate, column=column, in_memory=True)
+    chosen = choose_metrics(metrics, comparison, seed, default=default)
+    return comparison, chosen, prepare_rows(Views(comparison), chosen)
 
-    A metric whose model or package is missing is there by its key, with the reason; if that is every metric, the first
-    error is raised.
-    """
-    known = {"reference": reference, "candidate": candidate}
-    comparison = Comparison(*(load_corpus(source, role=role, column=column) for role, source in known.items()))
+
+def choose_metrics(
+    metrics: Metrics | None, comparison: Comparison, seed: int, *, default: str = DEFAULT_METRICS
+) -> list[CorpusMetric]:
+    """Return metrics as they fit the comparison; of the usual ones those that need no texts where there are none."""
     named = get_corpus_metrics(default if metrics is None else metrics)
     chosen = [metric.with_default_seed(seed).on_given(comparison) for metric in named]
     if metrics is None and not comparison.joint.pool.has_texts:
         chosen = [metric for metric in chosen if not metric.reads_texts]
-    errors = prepare_rows(comparison, chosen)
-    if len(errors) == len(chosen):
-        raise next(iter(errors.values()))
-    return comparison, chosen, {key: str(error) for key, error in errors.items()}
+    return chosen
 
 
 def limit_blas_threads(comparison: Comparison) -> AbstractContextManager[Any]:
@@ -286,38 +266,48 @@ def limit_blas_threads(comparison: Comparison) -> AbstractContextManager[Any]:
     return limits
 
 
-def prepare_rows(comparison: Comparison, metrics: Sequence[CorpusMetric]) -> dict[str, Missing]:
-    """Compute rows first, so that models run once and a metric's time is its own; return what is missing, by metric."""
+def prepare_rows(views: Views, metrics: Sequence[CorpusMetric], executor: Executor | None = None) -> dict[str, str]:
+    """Compute rows first, so that models run once and a metric's time is its own; workers of an executor embed.
+
+    A metric whose model or package is missing is given by its key, with the reason; if that is every metric, the first
+    error is raised.
+    """
     errors: dict[str, Missing] = {}
-    tried: dict[str, Missing] = {}  # by input, so that a model is not looked for again
-    pool = comparison.joint.pool
-    for metric in metrics:
-        if metric.reads_texts and not pool.has_texts:
+    tried: dict[tuple[str, bool], Missing] = {}  # by input, so that a model is not looked for again
+    for metric in sorted(metrics, key=views.is_sampled):  # a sample takes its vectors from those of all texts
+        comparison = views.of(metric)
+        if metric.reads_texts and not comparison.joint.pool.has_texts:
             raise InputError(f"{metric.key} needs texts, but the corpora were given as embeddings")
         rows = metric.on if metric.needs == "tokens" or metric.pair_ground else metric.embedder
-        if rows not in tried:
+        key = rows, views.is_sampled(metric)
+        if key not in tried:
             try:
-                if metric.pair_ground is not None:
-                    name = metric.pair_ground
-                    ground_matrix(pool, name).rows(
-                        comparison.joint,
-                        lambda done, total, name=name: begin_step(f"{name} of all pairs", done, total, name),  # type: ignore[misc]
-                    )
-                elif metric.needs == "tokens":
-                    pool.counts(metric.token_rows)
-                else:
-                    begin_step(f"embedding with {metric.embedder}")
-                    with name_counts(f"texts embedded with {metric.embedder}"):
-                        pool.embeddings(metric.embedder)
+                _prepare_metric(metric, comparison, executor)
             except (ResourceError, MissingExtra) as error:
-                tried[rows] = error
-        if rows in tried:
-            errors[metric.key] = tried[rows]
-    return errors
+                tried[key] = error
+        if key in tried:
+            errors[metric.key] = tried[key]
+    if metrics and len(errors) == len(metrics):
+        raise next(iter(errors.values()))
+    return {key: str(error) for key, error in errors.items()}
+
+
+def _prepare_metric(metric: CorpusMetric, comparison: Comparison, executor: Executor | None) -> None:
+    pool = comparison.joint.pool
+    if (name := metric.pair_ground) is not None:
+        matrix = ground_matrix(pool, name)
+        matrix.rows(comparison.joint, lambda done, total: begin_step(f"{name} of all pairs", done, total, name))
+    elif metric.needs == "tokens":
+        with name_counts(f"texts split by {metric.on}"):
+            pool.tokens(metric.token_rows.removesuffix(PADDED)) if pool.is_stored else pool.counts(metric.token_rows)
+    else:
+        begin_step(f"embedding with {metric.embedder}")
+        with name_counts(f"texts embedded with {metric.embedder}"):
+            pool.embeddings(metric.embedder, executor=executor)
 
 
 def measure_all(
-    comparison: Comparison,
+    views: Views,
     metrics: Sequence[CorpusMetric],
     missing: Mapping[str, str],
     options: UncertaintyOptions,
@@ -330,14 +320,28 @@ def measure_all(
     scores, nulls = list[Score](), list[NullValues | None]()
     for number, metric in enumerate(metrics):
         begin_step(f"{of and f'{of}: '}{metric.key}", number, len(metrics), doing)
-        reason = missing.get(metric.key)
-        with name_counts(f"{metric.key}: value"):
-            score = metric.measure(comparison) if reason is None else not_measured(metric, comparison, reason)
-        score, null = add_uncertainty(score, metric, comparison, options)
+        score, null = _measure(metric, views, missing.get(metric.key), options)
         scores.append(score)
         nulls.append(null)
         on_score(score)
-    return adjust(scores, nulls) if options.test else scores, find_confounds(comparison, usable)
+    return adjust(scores, nulls) if options.test else scores, find_confounds(views.comparison, usable)
+
+
+def _measure(
+    metric: CorpusMetric, views: Views, missing: str | None, options: UncertaintyOptions
+) -> tuple[Score, NullValues | None]:
+    """Return the score of a metric with its uncertainty, and the null values that this comes from."""
+    comparison = views.of(metric)
+    if missing is not None:
+        return not_measured(metric, comparison, missing), None
+    with views.limit_threads(metric):
+        with name_counts(f"{metric.key}: value"):
+            score = views.sign(metric.measure(comparison), metric)
+        reason = views.find_obstacle(metric)
+        if reason is None:
+            return add_uncertainty(score, metric, comparison, options)
+    asked = score.reason is None and (options.ci or options.test)
+    return replace(score, no_interval=f"{score.metric} has {reason}") if asked else score, None
 
 
 def not_measured(metric: CorpusMetric, comparison: Comparison, reason: str) -> Score:
@@ -355,7 +359,7 @@ def not_measured(metric: CorpusMetric, comparison: Comparison, reason: str) -> S
 
 
 def add_uncertainty(
-    score: Score, metric: CorpusMetric, comparison: Comparison, options: UncertaintyOptions, *_: object
+    score: Score, metric: CorpusMetric, comparison: Comparison, options: UncertaintyOptions
 ) -> tuple[Score, NullValues | None]:
     """Return the score with the uncertainty that is asked for, and the null values it comes from."""
     if score.reason is not None or not (options.ci or options.test):

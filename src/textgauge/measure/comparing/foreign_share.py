@@ -18,6 +18,7 @@ from textgauge.core.tabular import listed
 from textgauge.data import Comparison, Corpus, Draws
 from textgauge.data.view import in_one_pool
 from textgauge.measure.comparing.compare import UncertaintyOptions, prepare_rows
+from textgauge.measure.comparing.views import Views
 from textgauge.metrics import CorpusMetric, Score
 from textgauge.stats.resampling import grouped, halves
 
@@ -54,7 +55,7 @@ def add_shares(
     chosen = [
         (place, metric) for place, metric in enumerate(metrics) if metric.name in SHOWN and not scores[place].reason
     ]
-    prepare_rows(Comparison(joint, foreign), [metric for _, metric in chosen])
+    prepare_rows(Views(Comparison(joint, foreign)), [metric for _, metric in chosen])
     n = len(comparison.reference)
     moved = Comparison(joint.take(range(n)), joint.take(range(n, len(joint))))
     for number, (place, metric) in enumerate(chosen):

@@ -12,7 +12,6 @@ from textgauge.data import Comparison, Corpus
 from textgauge.encode.embedders import EMBEDDERS, embedder
 from textgauge.metrics import CorpusMetric, Score
 from textgauge.metrics.readable import script_warnings
-from textgauge.metrics.sums import WORDS, word_counts
 
 _FEW_TEXTS = 50
 _SIZE_RATIO = 2.0
@@ -79,8 +78,12 @@ def _mean_words(corpus: Corpus) -> float:
 
 
 def _words(corpus: Corpus) -> Ints:
-    counted: Ints = corpus.pool.remember(WORDS, "", lambda _: word_counts(corpus.pool.texts))
-    return counted[corpus.index]
+    counts: Ints = corpus.pool.remember("words", "", lambda _: _count_words(corpus.pool.texts))
+    return counts[corpus.index]
+
+
+def _count_words(texts: Sequence[str]) -> Ints:
+    return np.fromiter((len(text.split()) for text in texts), dtype=np.int64, count=len(texts))
 
 
 def _cut_off(comparison: Comparison, metrics: Sequence[CorpusMetric]) -> list[str]:

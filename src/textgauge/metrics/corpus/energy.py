@@ -9,14 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textgauge.core.arrays import Floats
+from textgauge.core.arrays import Embeddings, Floats
 from textgauge.data import Comparison, Corpus, Draws
-from textgauge.encode.grounds import GROUNDS, angle, prepare
+from textgauge.data.storage import iterate_rows
+from textgauge.encode.grounds import GROUNDS, angle, prepare, unit_rows
 from textgauge.metrics import ground_matrix
 from textgauge.metrics.base import VALUE, Part
 from textgauge.metrics.contributions import Contributions, SideTerms
 from textgauge.metrics.corpus_metric import GroundMetric, ManyValues, Values
 from textgauge.metrics.ground_matrix import ground_blocks, ground_rows
+from textgauge.metrics.group_sums import sum_by_group
 from textgauge.metrics.numerics.kernel_sums import (
     MANY_ROWS,
     Kernel,
@@ -30,9 +32,9 @@ from textgauge.metrics.numerics.kernel_sums import (
 from textgauge.metrics.numerics.spectral import narrow_unit, unit
 from textgauge.metrics.registry import register
 from textgauge.metrics.score import Score
-from textgauge.metrics.sums import DIRECTIONS, Sums, direction_sum
 from textgauge.metrics.uncertainty import FEWEST_FOR_U_STATISTIC, normal_reach
 
+_AT_ONCE = 4_096  # rows in double precision
 _ENERGY = "(mean distance to the other corpus − mean distance to its own) / number of texts in its own"
 
 
@@ -41,6 +43,13 @@ def negative(ground: str, X: Floats, Y: Floats) -> Floats:
     block = angle(X, Y) if ground == "angular" else GROUNDS[ground](X, Y)
     block *= -1.0 / np.pi if ground == "angular" else -1.0  # one pass over the block, not two
     return block
+
+
+def direction_sum(X: Embeddings) -> Floats:
+    """Return the sum of rows at length one, and how many have no direction."""
+    sums = [unit_rows(rows).sum(axis=0) for _, rows in iterate_rows(X, _AT_ONCE)]
+    sums = [total if len(total) > X.shape[1] else np.append(total, 0.0) for total in sums]
+    return sums[0] if len(sums) == 1 else np.asarray(np.sum(sums, axis=0))
 
 
 class Angles:
@@ -120,14 +129,9 @@ class Energy(GroundMetric):
         return self._of(*(self._cosine(comparison) if self.on.endswith(":cosine") else self._blocks(comparison)))
 
     @property
-    def summed(self) -> tuple[str, ...]:
-        """Sums of unit vectors, for cosine."""
-        return (DIRECTIONS,) if self.on.endswith(":cosine") else ()
-
-    def of_sums(self, reference: Sums, candidate: Sums) -> Values:
-        """Closed form for cosine."""
-        a, b = (side.of(self.embedder, DIRECTIONS) / side.texts for side in (reference, candidate))
-        return self._of(float(((a - b) ** 2).sum()), float(1.0 - a @ b))
+    def is_sum(self) -> bool:
+        """With cosine, where sums of unit vectors decide."""
+        return self.on.endswith(":cosine")
 
     def _of(self, value: float, across: float) -> Values:
         coefficient = min(value / (2.0 * across), 1.0) if across > 0 else 0.0
@@ -135,8 +139,11 @@ class Energy(GroundMetric):
 
     def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
         """All draws by matrix products."""
-        rows = ground_rows(joint, self)
-        n, m = draws.left.sum(axis=1, keepdims=True), draws.right.sum(axis=1, keepdims=True)
+        if draws.groups is None:
+            rows = ground_rows(joint, self)
+        else:
+            rows = sum_by_group(joint.embeddings(self.embedder), draws.groups, direction_sum)
+        n, m = (size[:, None] for size in draws.sizes)
         with np.errstate(divide="ignore", invalid="ignore"):
             if self.on.endswith(":cosine"):
                 a, b = draws.left @ rows / n, draws.right @ rows / m

@@ -7,24 +7,24 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from textgauge.core.arrays import Floats
+from textgauge.core.arrays import Embeddings, Floats, Ints
 from textgauge.core.sizes import blocks
 from textgauge.data import Comparison, Corpus, Draws
-from textgauge.data.pool import Embeddings
+from textgauge.data.storage import iterate_rows, mean_rows, sum_rows
 from textgauge.metrics.base import VALUE, Part
 from textgauge.metrics.corpus_metric import EmbeddingMetric, ManyValues, Values
+from textgauge.metrics.group_sums import list_sides, sum_by_group
 from textgauge.metrics.neighbours import gram_of
 from textgauge.metrics.null_values import PERMUTATION, NullValues
-from textgauge.metrics.numerics.frechet import frechet, frechet_from_gram, frechet_many, frechet_of_sums
+from textgauge.metrics.numerics.frechet import frechet, frechet_from_gram, frechet_many, frechet_of_groups
 from textgauge.metrics.numerics.subsets import Subsets
 from textgauge.metrics.registry import register
-from textgauge.metrics.sums import SCATTER, SQUARES, SUM, Sums
 
 UNBOUNDED = (float("-inf"), float("inf"))
 _MOST_PERMUTATIONS = 399  # where each takes an eigenproblem of many dimensions
 _MANY_DIMENSIONS = 128
+_AT_ONCE = 4_096  # rows in double precision
 _CELLS = 2**24  # of the embeddings, in double precision at once
 _SUB_SIZES = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
@@ -54,28 +54,23 @@ def student_p(means: tuple[Floats, Floats], variances: tuple[Floats, Floats], si
     return 2.0 * stdtr(freedom, -t)
 
 
-def mean_and_variance(X: Floats, mask: NDArray[np.bool_]) -> tuple[Floats, Floats, Floats]:
-    """Means, variances (n − 1) and sizes of the masked rows of each draw, by two matrix products."""
-    weights = mask.astype(np.float64)
-    sizes = weights.sum(axis=1, keepdims=True)
-    means = weights @ X / sizes
-    return means, np.maximum(weights @ (X * X) / sizes - means**2, 0.0) * sizes / (sizes - 1), sizes
+def mean_and_variance(sides: Subsets, sums: Floats, squares: Floats) -> tuple[Floats, Floats, Floats]:
+    """Means, variances (n − 1) and sizes of all sides, from sums and squares of their texts or groups."""
+    weights, sizes = sides.masks.astype(np.float64), sides.sizes[:, None].astype(np.float64)
+    means = weights @ sums / sizes
+    return means, np.maximum(weights @ squares / sizes - means**2, 0.0) * sizes / (sizes - 1), sizes
+
+
+def sum_of_squares(X: Embeddings, centre: Floats) -> Floats:
+    """Return the sums of the squares of coordinates about a centre."""
+    sums = [((rows - centre) ** 2).sum(axis=0) for _, rows in iterate_rows(X, _AT_ONCE)]
+    return sums[0] if len(sums) == 1 else np.asarray(np.sum(sums, axis=0))
 
 
 def column_medians(X: Embeddings) -> Floats:
     """The median of each column, a few columns at a time."""
     parts = (X[:, some].astype(np.float64) for some in blocks(X.shape[1], _CELLS, len(X)))
     return np.concatenate([np.median(part, axis=0) for part in parts])
-
-
-def _mean(sums: Sums, embedder: str) -> Floats:
-    return sums.centres[embedder] + sums.of(embedder, SUM) / sums.texts
-
-
-def _variance(sums: Sums, embedder: str) -> Floats:
-    """With n − 1."""
-    total = sums.of(embedder, SUM)
-    return np.maximum(sums.of(embedder, SQUARES) - total * total / sums.texts, 0.0) / (sums.texts - 1)
 
 
 @register
@@ -121,34 +116,39 @@ class Frechet(EmbeddingMetric):
         return {VALUE: float(np.polynomial.polynomial.polyfit(inverse, values, 1)[0])}
 
     @property
-    def summed(self) -> tuple[str, ...]:
-        """Sums and products of coordinates; the extrapolation needs the rows."""
-        return (SUM, SCATTER) if self.correct == "none" else ()
-
-    def of_sums(self, reference: Sums, candidate: Sums) -> Values:
-        """The distance of the Gaussians that the sums give."""
-        moments = [
-            (side.texts, side.of(self.embedder, SUM), side.of(self.embedder, SCATTER))
-            for side in (reference, candidate)
-        ]
-        return {VALUE: frechet_of_sums(*moments)}
+    def is_sum(self) -> bool:
+        """Sums and products of coordinates decide; the extrapolation needs the rows."""
+        return self.correct == "none"
 
     def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
         """Draws of few texts on one Gram matrix, others on the moments of their sides."""
         if self.correct != "none":
             return super().compute_many(joint, draws)
-        X, sides = joint.embeddings(self.embedder), Subsets.of(draws.left, draws.right)
+        X, sides = joint.embeddings(self.embedder), list_sides(draws)
+        if draws.groups is not None:
+            return {VALUE: frechet_of_groups(_sum_products(X, draws.groups), sides)}
         gram = gram_of(joint, self.embedder, sides) if np.median(sides.sizes) < X.shape[1] / 2 else None
         return {VALUE: frechet_many(X, sides) if gram is None else frechet_from_gram(gram, sides)}
 
     def null_values(self, comparison: Comparison, *, permutations: int, seed: int) -> NullValues:
         """As for every metric, but with at most 399 permutations of corpora that fill many dimensions."""
         n, m = len(comparison.reference), len(comparison.candidate)
-        dimension = comparison.joint.embeddings(self.embedder).shape[1]
+        dimension = comparison.joint.pool.dimension(self.embedder)
         if permutations <= _MOST_PERMUTATIONS or not _MANY_DIMENSIONS <= dimension < min(n, m):
             return super().null_values(comparison, permutations=permutations, seed=seed)
         null = super().null_values(comparison, permutations=_MOST_PERMUTATIONS, seed=seed)
         return replace(null, method=f"{PERMUTATION}, {_MOST_PERMUTATIONS} times")
+
+
+def _sum_products(X: Embeddings, groups: Ints) -> Floats:
+    """Return the sum of the rows of each group about the mean of all, then the sums of products of coordinates."""
+    centre = mean_rows(X)
+
+    def add(rows: Embeddings) -> Floats:
+        gaps = rows - centre
+        return np.vstack([gaps.sum(axis=0), gaps.T @ gaps])
+
+    return sum_by_group(X, groups, add)
 
 
 def _windows(n: int, m: int) -> Iterator[tuple[slice, slice]]:
@@ -176,28 +176,21 @@ class Medoid(CentreDistance):
     """
 
     name = "medoid"
+    is_sum = True
     label = "Mean vector distance"
     min_texts_interval = 300
     from_null = True
 
     def compute(self, comparison: Comparison) -> Values:
         """Cosine distance of the means."""
-        sides = comparison.sides
-        return {VALUE: float(cosine_distance(*(s.embeddings(self.embedder).mean(axis=0, dtype=float) for s in sides)))}
-
-    @property
-    def summed(self) -> tuple[str, ...]:
-        """Sums of coordinates."""
-        return (SUM,)
-
-    def of_sums(self, reference: Sums, candidate: Sums) -> Values:
-        """Cosine distance of the means."""
-        return {VALUE: float(cosine_distance(*(_mean(side, self.embedder) for side in (reference, candidate))))}
+        means = (mean_rows(side.embeddings(self.embedder)) for side in comparison.sides)
+        return {VALUE: float(cosine_distance(*means))}
 
     def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
         """Means of all sides by one matrix product."""
-        sides = Subsets.of(draws.left, draws.right)
-        sums = sides.masks.astype(np.float64) @ joint.embeddings(self.embedder).astype(np.float64)
+        sides, X = list_sides(draws), joint.embeddings(self.embedder)
+        rows = X.astype(np.float64) if draws.groups is None else sum_by_group(X, draws.groups, sum_rows)
+        sums = sides.masks.astype(np.float64) @ rows
         empty = np.minimum(sides.sizes[sides.left], sides.sizes[sides.right]) < self.min_texts
         return {VALUE: np.where(empty, np.nan, cosine_distance(sums[sides.left], sums[sides.right]))}
 
@@ -232,6 +225,7 @@ class TTest(EmbeddingMetric):
     """
 
     name = "ttest"
+    is_sum = True
     label = "t-test over dimensions"
     no_interval = "of one source it holds the expected value in 90 % of samples"
     source = "Kour et al. 2022"
@@ -239,32 +233,26 @@ class TTest(EmbeddingMetric):
 
     def compute(self, comparison: Comparison) -> Values:
         """One minus the mean p-value."""
-        X, Y = (s.embeddings(self.embedder).astype(np.float64) for s in comparison.sides)
-        means, variances = (X.mean(axis=0), Y.mean(axis=0)), (X.var(axis=0, ddof=1), Y.var(axis=0, ddof=1))
-        p = student_p(means, variances, (np.array(len(X)), np.array(len(Y))))
-        return {VALUE: float(1.0 - p.mean())}
-
-    @property
-    def summed(self) -> tuple[str, ...]:
-        """Sums and squares of coordinates."""
-        return (SUM, SQUARES)
-
-    def of_sums(self, reference: Sums, candidate: Sums) -> Values:
-        """One minus the mean p-value."""
-        sides = reference, candidate
-        means = _mean(reference, self.embedder), _mean(candidate, self.embedder)
-        variances = _variance(reference, self.embedder), _variance(candidate, self.embedder)
-        p = student_p(means, variances, (np.array(sides[0].texts), np.array(sides[1].texts)))
+        X, Y = (side.embeddings(self.embedder) for side in comparison.sides)
+        a, b = mean_rows(X), mean_rows(Y)
+        variances = sum_of_squares(X, a) / (len(X) - 1), sum_of_squares(Y, b) / (len(Y) - 1)
+        p = student_p((a, b), variances, (np.array(len(X)), np.array(len(Y))))
         return {VALUE: float(1.0 - p.mean())}
 
     def compute_many(self, joint: Corpus, draws: Draws) -> ManyValues:
         """Means and variances of all sides by matrix products."""
-        X = joint.embeddings(self.embedder).astype(np.float64)
-        X -= X.mean(axis=0)  # keeps the sums of squares from cancelling
-        sides = Subsets.of(draws.left, draws.right)
+        X = joint.embeddings(self.embedder)
+        centre = mean_rows(X)  # keeps the sums of squares from cancelling
+        if draws.groups is None:
+            sums = X - centre
+            squares = sums * sums
+        else:
+            sums = sum_by_group(X, draws.groups, lambda rows: (rows - centre).sum(axis=0))
+            squares = sum_by_group(X, draws.groups, lambda rows: sum_of_squares(rows, centre))
+        sides = list_sides(draws)
         small = np.minimum(sides.sizes[sides.left], sides.sizes[sides.right]) < self.min_texts
         with np.errstate(divide="ignore", invalid="ignore"):
-            of_sides = mean_and_variance(X, sides.masks)
+            of_sides = mean_and_variance(sides, sums, squares)
             (a, va, n), (b, vb, m) = ([found[which] for found in of_sides] for which in (sides.left, sides.right))
             values = 1.0 - student_p((a, b), (va, vb), (n, m)).mean(axis=1)
         return {VALUE: np.where(small, np.nan, values)}

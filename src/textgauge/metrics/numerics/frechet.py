@@ -15,7 +15,9 @@ from numpy.typing import NDArray
 
 from textgauge.core.arrays import Floats, Ints
 from textgauge.core.parallel import map_threads, one_blas_thread
+from textgauge.core.progress import report
 from textgauge.core.sizes import blocks
+from textgauge.data.storage import iterate_rows, mean_rows
 from textgauge.metrics.numerics.subsets import Gram, Partition, Subsets
 
 _BLOCK = 1_024  # rows in double precision at a time
@@ -23,7 +25,7 @@ _FEW_SIDES = 64  # this many factors of 1 MB may be kept
 _LONG = 192  # eigenvalues of fewer rows take less than a millisecond
 _THIN = 8  # parts of fewer rows than this fraction of the dimension are not worth a matrix of each
 _MANY_ROWS = 4_000
-_MOST_ROWS = 50_000  # beyond, products are exact: they must equal those of rows that are read in parts
+_MOST_ROWS = 50_000  # beyond, products are exact
 _FLOAT32_BLOCK = 512
 
 
@@ -32,9 +34,19 @@ def frechet(X: NDArray[np.floating], Y: NDArray[np.floating]) -> float:
     return _between(_moments(X), _moments(Y))
 
 
-def frechet_of_sums(first: tuple[int, Floats, Floats], second: tuple[int, Floats, Floats]) -> float:
-    """The same from the number, the sum and the products of the rows of each side, about one origin."""
-    return _between(*(_of_sums(*side) for side in (first, second)))
+def frechet_of_groups(groups: Floats, sides: Subsets) -> Floats:
+    """`frechet` of all draws of groups; of each group the sum of its rows, then the sums of their products."""
+    weights, flat = sides.masks.astype(np.float64), groups.reshape(len(groups), -1)
+    distances = np.full(len(sides.left), np.nan)
+    with one_blas_thread():
+        for draw, pair in enumerate(zip(sides.left, sides.right, strict=True)):
+            report(draw, len(distances))
+            sizes = sides.sizes[list(pair)].tolist()
+            if min(sizes) >= 2:
+                sums = (weights[list(pair)] @ flat).reshape(2, *groups.shape[1:])
+                moments = [_of_sums(n, total[0], total[1:]) for n, total in zip(sizes, sums, strict=True)]
+                distances[draw] = _between(*moments)
+    return distances
 
 
 def _of_sums(n: int, total: Floats, products: Floats) -> Moments:
@@ -186,7 +198,7 @@ class Moments(NamedTuple):
 
 def _moments(X: NDArray[np.floating]) -> Moments:
     n, d = X.shape
-    mean = X.mean(axis=0, dtype=np.float64)
+    mean = mean_rows(X)
     if n <= d:
         F = X - mean
         F *= 1.0 / np.sqrt(n - 1.0)
@@ -235,7 +247,7 @@ def _scatter(X: NDArray[np.floating], mean: Floats) -> Floats:
         centred = X - mean
         return np.asarray(centred.T @ centred)
     if len(X) > _MOST_ROWS:
-        parts = (X[some] - mean for some in blocks(len(X), _BLOCK))
+        parts = (rows - mean for _, rows in iterate_rows(X, _BLOCK))
         return np.asarray(sum(part.T @ part for part in parts))
     near = mean.astype(np.float32)
     total = np.zeros((X.shape[1], X.shape[1]))

@@ -29,15 +29,16 @@ class Subsets:
     masks: Masks
     left: Ints
     right: Ints
+    unit_sizes: Ints | None = None  # texts of each group where masks mark groups
 
     @classmethod
-    def of(cls, left: Masks, right: Masks) -> Subsets:
+    def of(cls, left: Masks, right: Masks, unit_sizes: Ints | None = None) -> Subsets:
         """The sides of draws, one pair of masks a row, in the order in which they are first met."""
         both = np.concatenate([left, right])
         numbers: dict[bytes, int] = {}
         which = [numbers.setdefault(row.tobytes(), len(numbers)) for row in np.packbits(both, axis=1)]
         first = np.unique(which, return_index=True)[1]
-        return cls(both[first], np.array(which[: len(left)]), np.array(which[len(left) :]))
+        return cls(both[first], np.array(which[: len(left)]), np.array(which[len(left) :]), unit_sizes)
 
     def __len__(self) -> int:
         return len(self.masks)
@@ -55,7 +56,7 @@ class Subsets:
     @cached_property
     def sizes(self) -> Ints:
         """How many texts each side has."""
-        sizes: Ints = self.masks.sum(axis=1)
+        sizes: Ints = self.masks.sum(axis=1) if self.unit_sizes is None else self.masks @ self.unit_sizes
         return sizes
 
     @cached_property

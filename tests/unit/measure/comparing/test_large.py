@@ -12,11 +12,12 @@ import pytest
 
 from textgauge import compare
 from textgauge.core.errors import InputError
-from textgauge.core.progress import Stage, listen
+from textgauge.core.progress import listen
 from textgauge.core.sizes import cap_sizes
-from textgauge.data import Corpus, stream
+from textgauge.data import Corpus
 from textgauge.encode import embedders
 from textgauge.encode.named import Entry
+from textgauge.measure.comparing.compare import choose_metrics
 from textgauge.metrics import get_corpus_metrics, list_metrics
 
 COUNTED = (
@@ -172,18 +173,15 @@ def test_long_phases_say_how_far_they_are(texts, letters, small, monkeypatch):
     monkeypatch.setattr("textgauge.core.progress.SECONDS_BETWEEN", 0)
     kept = [[text for text in side if text] for side in texts]
     steps = []
-    metrics = "energy@letters,pr@letters,vendi_gap@letters"
+    metrics = "energy@letters,jsd@words,vendi_gap@letters"
     with listen(steps.append):
         compare(*kept, metrics=metrics, ci=True, test=True, permutations=19)
-    assert {"counting the reference: 291 texts", "counting the candidate: 230 texts"} <= set(steps)
+    assert {"reading the reference: 291 texts", "reading the candidate: 230 texts"} <= set(steps)
     counted = {}
     for step in steps:
-        if isinstance(step, Stage):
-            counted.setdefault(step.kind, []).append((step.done, step.total))
-    assert counted["reading the reference"][-1] == (291, 291)
-    assert counted["reading the candidate"][-1] == (230, 230)
-    assert counted["exchanges"][-1] == (19, 20)
-    assert {"parts for the intervals", "pr@letters: pairs of texts", "vendi_gap@letters: permutations"} <= set(counted)
+        counted.setdefault(step.kind, []).append((step.done, step.total))
+    assert counted["texts embedded with letters"][-1][1] == 521
+    assert {"texts split by words", "jsd@words: permutations", "vendi_gap@letters: permutations"} <= set(counted)
 
 
 def test_how_each_metric_grows():
@@ -249,39 +247,30 @@ def test_damage_is_one_clear_line_before_anything_is_embedded(run, letters, smal
     assert letters.asked == []
 
 
-def test_a_file_that_vanishes_while_reading_leaves_what_is_finished(letters, small, tmp_path, monkeypatch):
-    for number in range(3):
-        (tmp_path / f"part{number}.txt").write_text("\n".join(made(64, number)))
-    count = stream.TextStream.count
-
-    def losing(self, on_count):
-        found = count(self)
-        (tmp_path / "part2.txt").unlink(missing_ok=True)
-        return found
-
-    monkeypatch.setattr(stream.TextStream, "count", losing)
-    other = made(120, 9)
-    with pytest.raises(InputError, match=r"part2\.txt: no such file"):
-        compare(str(tmp_path / "part*.txt"), other, metrics="energy@letters")
-    monkeypatch.setattr(stream.TextStream, "count", count)
-    (tmp_path / "part2.txt").write_text("\n".join(made(64, 2)))
-    finished = [*made(64, 0), *made(64, 1)]
-    assert set(letters.asked) == set(finished)
+def test_what_was_embedded_is_not_embedded_again(letters, small):
+    texts, others = made(150, 0), made(120, 9)
+    compare(texts, others, metrics="energy@letters")
     letters.asked.clear()
-    compare(str(tmp_path / "part*.txt"), other, metrics="energy@letters")
-    assert set(letters.asked).isdisjoint(finished)
+    compare([*texts, "one more text"], others, metrics="energy@letters")
+    assert letters.asked == ["one more text"]
+
+
+def test_a_sample_alone_is_embedded_where_no_metric_needs_all(letters, small):
+    compare(made(150, 0), made(120, 9), metrics="classifier@letters,jsd@words", approx=30)
+    assert len(letters.asked) <= 60
 
 
 def test_default_metrics_of_all_pairs_are_left_out(letters, small, monkeypatch):
     monkeypatch.setattr(sys.modules["textgauge.measure.comparing.compare"], "DEFAULT_METRICS", "jsd@words,pr@letters")
+    monkeypatch.setattr(choose_metrics, "__kwdefaults__", {"default": "jsd@words,pr@letters"})
     texts = made(150, 1), made(120, 2)
-    report = compare(*texts, metrics="jsd@words,pr@letters")
+    report = compare(*texts)
     assert [score.metric for score in report] == ["jsd@words"]
     assert (
         "left out, because they take all pairs of texts: pr@letters; name them, or measure them on a sample (approx)"
         in report.warnings
     )
-    assert len(compare(*texts, metrics="jsd@words,pr@letters", approx=100)) == 2
+    assert len(compare(*texts, approx=100)) == 2
     assert len(compare(*texts, metrics="pr@letters,jsd@words")) == 2
 
 
